@@ -1,0 +1,164 @@
+/* A list of blocks, each twice the last up to 1 MiB; an allocation larger than that gets a block of
+ * its own. Invariant: `used <= size` of the newest block, and only the newest block is allocated
+ * from. */
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_ASAN 1
+#endif
+#endif
+#ifdef ARENA_ASAN
+#include <sanitizer/asan_interface.h>
+#define ARENA_POISON(p, n)   ASAN_POISON_MEMORY_REGION(p, n)
+#define ARENA_UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
+#else
+#define ARENA_POISON(p, n)   ((void)(p), (void)(n))
+#define ARENA_UNPOISON(p, n) ((void)(p), (void)(n))
+#endif
+
+enum {
+    ARENA_FIRST_BYTES = 8 * 1024,
+    ARENA_LARGEST_BYTES = 1024 * 1024,
+    ARENA_KEEP_BYTES = 64 * 1024
+};
+
+struct arena_block {
+    struct arena_block *next;
+    size_t size;
+    size_t used;
+    _Alignas(16) char data[];
+};
+
+struct arena {
+    struct arena_block *newest;
+    size_t footprint;
+};
+
+static void block_push(struct arena *arena, size_t size)
+{
+    struct arena_block *block = malloc(sizeof(*block) + size);
+    check(block != NULL);
+    block->next = arena->newest;
+    block->size = size;
+    block->used = 0;
+    ARENA_POISON(block->data, size);
+    arena->newest = block;
+    arena->footprint += sizeof(*block) + size;
+}
+
+static void block_free(struct arena *arena, struct arena_block *block)
+{
+    arena->footprint -= sizeof(*block) + block->size;
+    ARENA_UNPOISON(block->data, block->size);
+    free(block);
+}
+
+struct arena *arena_create(void)
+{
+    struct arena *arena = calloc(1, sizeof(*arena));
+    check(arena != NULL);
+    block_push(arena, ARENA_FIRST_BYTES);
+    return arena;
+}
+
+void arena_destroy(struct arena *arena)
+{
+    if (arena == NULL)
+        return;
+    while (arena->newest != NULL) {
+        struct arena_block *block = arena->newest;
+        arena->newest = block->next;
+        block_free(arena, block);
+    }
+    free(arena);
+}
+
+void arena_reset(struct arena *arena)
+{
+    struct arena_block *keep = NULL;
+    while (arena->newest != NULL) {
+        struct arena_block *block = arena->newest;
+        arena->newest = block->next;
+        if (keep == NULL && block->size <= ARENA_KEEP_BYTES)
+            keep = block;
+        else
+            block_free(arena, block);
+    }
+    if (keep == NULL) {
+        block_push(arena, ARENA_FIRST_BYTES);
+        return;
+    }
+    keep->next = NULL;
+    keep->used = 0;
+    ARENA_POISON(keep->data, keep->size);
+    arena->newest = keep;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    check(size < SIZE_MAX / 4);
+    size_t rounded = (size + 15) & ~(size_t)15;
+    struct arena_block *block = arena->newest;
+    if (block->size - block->used < rounded) {
+        size_t next = block->size * 2 < ARENA_LARGEST_BYTES ? block->size * 2 : ARENA_LARGEST_BYTES;
+        block_push(arena, rounded > next ? rounded : next);
+        block = arena->newest;
+    }
+    char *at = block->data + block->used;
+    block->used += rounded;
+    ARENA_UNPOISON(at, size);
+    return at;
+}
+
+void *arena_zalloc(struct arena *arena, size_t size)
+{
+    return memset(arena_alloc(arena, size), 0, size);
+}
+
+void *arena_array(struct arena *arena, size_t n, size_t size)
+{
+    check(size == 0 || n <= SIZE_MAX / 4 / size);
+    return arena_alloc(arena, n * size);
+}
+
+struct slice arena_copy(struct arena *arena, struct slice text)
+{
+    char *copy = arena_alloc(arena, text.len + 1);
+    if (text.len > 0)
+        memcpy(copy, text.data, text.len);
+    copy[text.len] = '\0';
+    return (struct slice){copy, text.len};
+}
+
+struct slice arena_vprintf(struct arena *arena, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, format, args);
+    check(len >= 0);
+    char *text = arena_alloc(arena, (size_t)len + 1);
+    vsnprintf(text, (size_t)len + 1, format, again);
+    va_end(again);
+    return (struct slice){text, (size_t)len};
+}
+
+struct slice arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    struct slice text = arena_vprintf(arena, format, args);
+    va_end(args);
+    return text;
+}
+
+size_t arena_footprint_bytes(const struct arena *arena)
+{
+    return arena->footprint;
+}

@@ -1,0 +1,42 @@
+/* Memory that lives as long as one request: bump allocation, freed all at once. One thread at a
+ * time. */
+#ifndef BERTH_BASE_ARENA_H
+#define BERTH_BASE_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "base/check.h"
+#include "base/slice.h"
+
+struct arena;
+
+/* A new, empty arena; the caller owns it. Out of memory ends the process (here and below): whatever
+ * a client sizes has been limited before. */
+struct arena *arena_create(void);
+void arena_destroy(struct arena *arena);
+
+/* Forgets everything allocated, and keeps one block for the next user. Under ASan the forgotten
+ * memory is poisoned. */
+void arena_reset(struct arena *arena);
+
+/* `size` bytes aligned to 16, not zeroed (`arena_alloc`) or zeroed (`arena_zalloc`). size 0 is
+ * allowed. */
+void *arena_alloc(struct arena *arena, size_t size);
+void *arena_zalloc(struct arena *arena, size_t size);
+
+/* An array of n elements; n * size may not overflow (checked). */
+void *arena_array(struct arena *arena, size_t n, size_t size);
+
+/* A copy of the text, with a NUL byte behind it that is not counted. */
+struct slice arena_copy(struct arena *arena, struct slice text);
+
+/* printf into the arena; a NUL byte follows that is not counted. "%.*s" stops at a NUL byte: build
+ * text that may hold one with struct buf instead. */
+struct slice arena_printf(struct arena *arena, const char *format, ...) BERTH_PRINTF(2, 3);
+struct slice arena_vprintf(struct arena *arena, const char *format, va_list args);
+
+/* Bytes taken from the system, for limits and metrics. */
+size_t arena_footprint_bytes(const struct arena *arena);
+
+#endif

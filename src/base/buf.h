@@ -1,0 +1,61 @@
+/* A byte buffer that grows: response bodies, log lines, texts that may hold NUL bytes. One owner.
+ */
+#ifndef BERTH_BASE_BUF_H
+#define BERTH_BASE_BUF_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/slice.h"
+
+struct buf {
+    char *data; /* malloc'd, or NULL when cap is 0 */
+    size_t len;
+    size_t cap;
+};
+
+void buf_free(struct buf *buf);
+
+/* Makes room for `more` bytes behind len and returns where they go; the caller adds to len what it
+ * wrote. */
+char *buf_reserve_slow(struct buf *buf, size_t more);
+
+static inline char *buf_reserve(struct buf *buf, size_t more)
+{
+    if (buf->cap - buf->len >= more)
+        return buf->data + buf->len;
+    return buf_reserve_slow(buf, more);
+}
+
+static inline void buf_append(struct buf *buf, const void *data, size_t len)
+{
+    if (len == 0)
+        return;
+    memcpy(buf_reserve(buf, len), data, len);
+    buf->len += len;
+}
+
+static inline void buf_append_slice(struct buf *buf, struct slice text)
+{
+    buf_append(buf, text.data, text.len);
+}
+
+#define buf_append_lit(buf, text) buf_append((buf), (text), sizeof(text) - 1)
+
+static inline void buf_append_char(struct buf *buf, char c)
+{
+    *buf_reserve(buf, 1) = c;
+    buf->len++;
+}
+
+void buf_append_int(struct buf *buf, int64_t value);
+void buf_printf(struct buf *buf, const char *format, ...) BERTH_PRINTF(2, 3);
+
+static inline struct slice buf_slice(const struct buf *buf)
+{
+    return (struct slice){buf->data, buf->len};
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* Filling a struct err. Any thread, one err at a time. */
+#include "base/err.h"
+
+#include <stdarg.h>
+
+#include "base/arena.h"
+
+bool err_set(struct err *err, int status, const char *code, const char *format, ...)
+{
+    if (err_is_set(err))
+        return false;
+    va_list args;
+    va_start(args, format);
+    err->message = arena_vprintf(err->arena, format, args);
+    va_end(args);
+    err->status = status;
+    err->code = code;
+    return false;
+}
+
+bool err_set_text(struct err *err, int status, const char *code, struct slice message)
+{
+    if (err_is_set(err))
+        return false;
+    err->message = message;
+    err->status = status;
+    err->code = code;
+    return false;
+}

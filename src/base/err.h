@@ -1,0 +1,34 @@
+/* What went wrong, in the API's terms. One struct err travels down a call; the first failure wins.
+ */
+#ifndef BERTH_BASE_ERR_H
+#define BERTH_BASE_ERR_H
+
+#include <stdbool.h>
+
+#include "base/check.h"
+#include "base/slice.h"
+
+struct arena;
+
+struct err {
+    int status;           /* HTTP status; 0: no error yet */
+    const char *code;     /* placement error code, static text; NULL: placement.undefined_code */
+    struct slice message; /* the detail without the status's boilerplate; in the arena, or static */
+    struct arena *arena;  /* where messages are made; must outlive the err's readers */
+};
+
+static inline bool err_is_set(const struct err *err)
+{
+    return err->status != 0;
+}
+
+/* Sets status, code and message unless an error is set already. Always returns false, so that a
+ * function can end with `return err_set(...)`. Text that may hold NUL bytes goes through
+ * err_set_text. */
+bool err_set(struct err *err, int status, const char *code, const char *format, ...)
+    BERTH_PRINTF(4, 5);
+
+/* The same with a ready text, which is not copied. */
+bool err_set_text(struct err *err, int status, const char *code, struct slice message);
+
+#endif

@@ -1,0 +1,140 @@
+/* The hot path of every large answer: copy runs of plain characters whole, escape the rest. Any
+ * thread. */
+#include "base/json_write.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char HEX[] = "0123456789abcdef";
+
+static void write_utf16_unit(struct buf *buf, unsigned unit)
+{
+    char *at = buf_reserve(buf, 6);
+    at[0] = '\\';
+    at[1] = 'u';
+    at[2] = HEX[unit >> 12 & 15];
+    at[3] = HEX[unit >> 8 & 15];
+    at[4] = HEX[unit >> 4 & 15];
+    at[5] = HEX[unit & 15];
+    buf->len += 6;
+}
+
+static bool is_continuation(unsigned char c)
+{
+    return (c & 0xc0) == 0x80;
+}
+
+/* Decodes one character at text[*i] and moves *i behind it; a malformed byte is U+FFFD and one byte
+ * long. */
+static unsigned decode_utf8(struct slice text, size_t *i)
+{
+    const unsigned char *s = (const unsigned char *)text.data + *i;
+    size_t left = text.len - *i;
+    unsigned c = s[0];
+    if (c < 0x80) {
+        *i += 1;
+        return c;
+    }
+    if (c >= 0xc2 && c < 0xe0 && left >= 2 && is_continuation(s[1])) {
+        *i += 2;
+        return (c & 0x1f) << 6 | (s[1] & 0x3fu);
+    }
+    if (c >= 0xe0 && c < 0xf0 && left >= 3 && is_continuation(s[1]) && is_continuation(s[2])) {
+        unsigned code = (c & 0x0f) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
+        if (code >= 0x800 && (code < 0xd800 || code > 0xdfff)) {
+            *i += 3;
+            return code;
+        }
+    }
+    if (c >= 0xf0 && c < 0xf5 && left >= 4 && is_continuation(s[1]) && is_continuation(s[2]) &&
+        is_continuation(s[3])) {
+        unsigned code =
+            (c & 0x07) << 18 | (s[1] & 0x3fu) << 12 | (s[2] & 0x3fu) << 6 | (s[3] & 0x3fu);
+        if (code >= 0x10000 && code <= 0x10ffff) {
+            *i += 4;
+            return code;
+        }
+    }
+    *i += 1;
+    return 0xfffd;
+}
+
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+static void write_escaped(struct buf *buf, unsigned code)
+{
+    switch (code) {
+    case '"':
+        buf_append_lit(buf, "\\\"");
+        return;
+    case '\\':
+        buf_append_lit(buf, "\\\\");
+        return;
+    case '\n':
+        buf_append_lit(buf, "\\n");
+        return;
+    case '\r':
+        buf_append_lit(buf, "\\r");
+        return;
+    case '\t':
+        buf_append_lit(buf, "\\t");
+        return;
+    case '\b':
+        buf_append_lit(buf, "\\b");
+        return;
+    case '\f':
+        buf_append_lit(buf, "\\f");
+        return;
+    case 0x7f:
+        buf_append_char(buf, 0x7f);
+        return;
+    default:
+        break;
+    }
+    if (code >= 0x10000) {
+        code -= 0x10000;
+        write_utf16_unit(buf, 0xd800 | code >> 10);
+        write_utf16_unit(buf, 0xdc00 | (code & 0x3ff));
+        return;
+    }
+    write_utf16_unit(buf, code);
+}
+
+void json_write_string(struct buf *buf, struct slice text)
+{
+    buf_append_char(buf, '"');
+    size_t i = 0;
+    while (i < text.len) {
+        size_t run = i;
+        while (run < text.len && is_plain((unsigned char)text.data[run]))
+            run++;
+        buf_append(buf, text.data + i, run - i);
+        i = run;
+        if (i < text.len)
+            write_escaped(buf, decode_utf8(text, &i));
+    }
+    buf_append_char(buf, '"');
+}
+
+void json_write_double(struct buf *buf, double value)
+{
+    check(isfinite(value));
+    char digits[32];
+    int precision = 1;
+    do {
+        snprintf(digits, sizeof(digits), "%.*e", precision - 1, value);
+    } while (strtod(digits, NULL) != value && precision++ < 17);
+    int exponent = atoi(strchr(digits, 'e') + 1);
+    if (exponent < -4 || exponent >= 16) {
+        char *e = strchr(digits, 'e');
+        buf_append(buf, digits, (size_t)(e - digits));
+        buf_printf(buf, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
+        return;
+    }
+    int decimals = precision - 1 - exponent;
+    buf_printf(buf, "%.*f", decimals < 1 ? 1 : decimals, value);
+}

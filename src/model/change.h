@@ -1,0 +1,144 @@
+/* What one commit alters, row by row, in the terms of upstream's tables (operators spec, Database).
+ *
+ * write/ plans changes; store/ turns them into statements; replica/ applies them to the next
+ * version. A load of the whole database and a follow of another writer's log come as the same
+ * records, so that there is one way into memory. All ids are database ids; 0 means NULL where a
+ * column may be NULL (no row of those tables has id 0). Texts belong to whoever owns the list. */
+#ifndef BERTH_MODEL_CHANGE_H
+#define BERTH_MODEL_CHANGE_H
+
+#include <stdint.h>
+
+#include "base/slice.h"
+
+struct arena;
+
+enum change_kind {
+    CHANGE_CLASS_INSERT,         /* resource_classes: catalog */
+    CHANGE_CLASS_RENAME,         /* catalog */
+    CHANGE_CLASS_DELETE,         /* catalog.id */
+    CHANGE_TRAIT_INSERT,         /* traits: catalog */
+    CHANGE_TRAIT_DELETE,         /* catalog.id */
+    CHANGE_AGGREGATE_INSERT,     /* placement_aggregates: catalog, name is the uuid */
+    CHANGE_PROJECT_INSERT,       /* projects: catalog, name is external_id */
+    CHANGE_USER_INSERT,          /* users: catalog, name is external_id */
+    CHANGE_CONSUMER_TYPE_INSERT, /* consumer_types: catalog */
+
+    CHANGE_PROVIDER_INSERT,     /* provider; generation included */
+    CHANGE_PROVIDER_UPDATE,     /* provider.id, name, parent_id, root_id; the generation stays */
+    CHANGE_PROVIDER_GENERATION, /* generation: compare and swap */
+    CHANGE_PROVIDER_DELETE, /* provider.id; its inventories, traits, aggregates are deleted before
+                             */
+
+    CHANGE_INVENTORY_INSERT, /* inventory */
+    CHANGE_INVENTORY_UPDATE, /* inventory */
+    CHANGE_INVENTORY_DELETE, /* inventory.provider_id, class_id */
+
+    CHANGE_PROVIDER_TRAIT_INSERT,     /* link.provider_id, other_id is the trait */
+    CHANGE_PROVIDER_TRAIT_DELETE,     /* link */
+    CHANGE_PROVIDER_AGGREGATE_INSERT, /* link.provider_id, other_id is the aggregate */
+    CHANGE_PROVIDER_AGGREGATE_DELETE, /* link */
+
+    CHANGE_CONSUMER_INSERT, /* consumer */
+    CHANGE_CONSUMER_UPDATE, /* consumer; generation is the new one, expected_generation the one
+                               compared */
+    CHANGE_CONSUMER_DELETE, /* consumer.id, uuid; its allocations are deleted before */
+
+    CHANGE_ALLOCATION_INSERT,     /* allocation */
+    CHANGE_ALLOCATIONS_OF_DELETE, /* allocation.consumer_id, consumer_uuid: all of that consumer's
+                                     rows */
+
+    /* Only from a load: every provider has come, the trees can be laid out. */
+    CHANGE_LOAD_PROVIDERS_END,
+    /* Only from a follow, before the rows of one entity are inserted anew: forget what is there. */
+    CHANGE_FOLLOW_PROVIDER_RESET, /* provider.id: drop its inventories, traits, aggregates; used
+                                     amounts stay */
+    CHANGE_FOLLOW_CONSUMER_RESET, /* consumer.id, uuid: drop the consumer and its allocations, if
+                                     there */
+
+    CHANGE_KIND_COUNT
+};
+
+/* Instants are microseconds since 1970 UTC; 0: NULL. */
+struct change_catalog {
+    int64_t id;
+    struct slice name;
+};
+
+struct change_provider {
+    int64_t id;
+    int64_t parent_id; /* 0: a root */
+    int64_t root_id;   /* its own id for a root */
+    int64_t generation;
+    struct slice uuid; /* as stored; at most 36 bytes */
+    struct slice name;
+};
+
+struct change_generation {
+    int64_t provider_id;
+    int64_t expected;
+    int64_t next;
+};
+
+struct change_inventory {
+    int64_t provider_id;
+    int64_t class_id;
+    int32_t total;
+    int32_t reserved;
+    int32_t min_unit;
+    int32_t max_unit;
+    int32_t step_size;
+    double allocation_ratio;
+};
+
+struct change_link {
+    int64_t provider_id;
+    int64_t other_id;
+};
+
+struct change_consumer {
+    int64_t id;
+    int64_t project_id;
+    int64_t user_id;
+    int64_t type_id; /* 0: NULL, shown as "unknown" */
+    int64_t generation;
+    int64_t expected_generation;
+    struct slice uuid;
+};
+
+struct change_allocation {
+    int64_t id;
+    int64_t consumer_id;
+    int64_t provider_id;
+    int64_t class_id;
+    int64_t used;
+    struct slice consumer_uuid;
+};
+
+struct change {
+    enum change_kind kind;
+    int64_t created_at_us;
+    int64_t updated_at_us; /* for an update: now */
+    union {
+        struct change_catalog catalog;
+        struct change_provider provider;
+        struct change_generation generation;
+        struct change_inventory inventory;
+        struct change_link link;
+        struct change_consumer consumer;
+        struct change_allocation allocation;
+    };
+};
+
+/* A growing list; `arena` owns items and texts. */
+struct change_list {
+    struct arena *arena;
+    struct change *items;
+    size_t count;
+    size_t capacity;
+};
+
+/* Appends a zeroed change of that kind and returns it, valid until the next append. */
+struct change *change_append(struct change_list *list, enum change_kind kind);
+
+#endif

@@ -1,0 +1,111 @@
+/* The database, as the rest of berth sees it: load, begin, apply, commit, follow.
+ *
+ * One store is one writer's session on one database. Everything but store_is_current() is called by
+ * the writer thread only. A database failing is an enum result and a struct err (status 503), never
+ * a check. */
+#ifndef BERTH_STORE_STORE_H
+#define BERTH_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/change.h"
+
+struct store;
+
+/* A database state, as store_is_current() compares it: equal stamps are equal states. Opaque bytes.
+ */
+struct store_stamp {
+    unsigned char bytes[48];
+};
+
+struct store_options {
+    struct slice
+        connection;      /* SQLAlchemy URL: sqlite:///relative, sqlite:////absolute, sqlite:// */
+    int busy_timeout_ms; /* how long begin waits for another writer; 5000 */
+    bool sync_schema; /* create or upgrade the schema at open ([placement_database] sync_on_startup)
+                       */
+    bool create_missing_file; /* a missing database file is made */
+    bool synchronous_off;     /* tests only: no fsync */
+};
+
+/* Opens the database, checks its schema revision (known ones: see schema.h). Returns NULL with err
+ * set to one clear line when it cannot be used. The caller owns the store. */
+struct store *store_open(const struct store_options *options, struct err *err);
+void store_close(struct store *store);
+
+/* Takes records of a load or a follow, in an order in which each refers only to earlier ones;
+ * providers refer to each other freely until CHANGE_LOAD_PROVIDERS_END. Texts are valid during the
+ * call only. */
+typedef void store_sink(void *cls, const struct change *change);
+
+enum store_result {
+    STORE_OK,
+    STORE_FAILED,  /* err is set (503); the transaction is rolled back, memory is to stay as it was
+                    */
+    STORE_UNKNOWN, /* commit only: whether it happened is not known; reload before anything else */
+};
+
+/* What store_begin found. */
+enum store_begun {
+    STORE_BEGIN_UNCHANGED, /* nobody else wrote since the last stamp */
+    STORE_BEGIN_FOLLOW,    /* another berthd did: call store_follow inside this transaction */
+    STORE_BEGIN_RELOAD,    /* a stranger did, or the log does not reach back: call store_load */
+    STORE_BEGIN_FAILED,    /* err is set; no transaction is open */
+};
+
+/* Begins the one write transaction (on SQLite BEGIN IMMEDIATE): until commit or rollback nobody
+ * else commits. Architecture, section 5. */
+enum store_begun store_begin(struct store *store, struct err *err) BERTH_MUST_CHECK;
+
+/* Reads the whole database into sink: catalogs, providers, CHANGE_LOAD_PROVIDERS_END, the rest.
+ * Runs inside the transaction of store_begin. Rows come in the order of their ids. Afterwards the
+ * store counts as followed. */
+enum store_result store_load(struct store *store, store_sink *sink, void *cls,
+                             struct err *err) BERTH_MUST_CHECK;
+
+/* Reads the entities that other instances' log rows name, since what this store last saw. */
+enum store_result store_follow(struct store *store, store_sink *sink, void *cls,
+                               struct err *err) BERTH_MUST_CHECK;
+
+/* Executes the statements of one request's changes. STORE_FAILED: the whole transaction is to be
+ * rolled back. */
+enum store_result store_apply(struct store *store, const struct change_list *changes,
+                              struct err *err) BERTH_MUST_CHECK;
+
+/* Writes the log row of what was applied, commits, and fills the stamp of the new state. On
+ * STORE_OK *stranger tells that somebody else wrote between this commit and the reading of the
+ * stamp: the stamp is then not to be published, the next begin finds the difference. */
+enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *stranger,
+                               struct err *err) BERTH_MUST_CHECK;
+
+/* Ends a transaction without a trace. Fills the stamp of the state that the transaction saw, if it
+ * still holds (returns false when it does not): used after a begin that only followed or loaded. */
+bool store_rollback(struct store *store, struct store_stamp *stamp);
+
+/* The next free ids, valid inside the transaction: each call hands out one. */
+enum store_table {
+    STORE_CLASSES, /* custom ones start at 10000 */
+    STORE_TRAITS,
+    STORE_AGGREGATES,
+    STORE_PROJECTS,
+    STORE_USERS,
+    STORE_CONSUMER_TYPES,
+    STORE_PROVIDERS,
+    STORE_CONSUMERS,
+    STORE_ALLOCATIONS,
+    STORE_TABLE_COUNT
+};
+int64_t store_next_id(struct store *store, enum store_table table);
+
+/* Whether the database still is in the state of that stamp: any thread, wait-free, no system call
+ * on the usual path. False as soon as anybody (we ourselves included) has committed something
+ * newer. */
+bool store_is_current(const struct store *store, const struct store_stamp *stamp);
+
+/* Upkeep between batches (checkpoint, trimming the log, noticing a replaced file); may do nothing.
+ */
+void store_upkeep(struct store *store);
+
+#endif
