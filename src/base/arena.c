@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 #if defined(__SANITIZE_ADDRESS__)
-#define ARENA_ASAN 1
+#define ARENA_ASAN
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define ARENA_ASAN 1
+#define ARENA_ASAN
 #endif
 #endif
 #ifdef ARENA_ASAN

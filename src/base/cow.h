@@ -1,0 +1,101 @@
+/* Copy-on-write memory between versions: one writer makes the next version while readers use older
+ * ones.
+ *
+ * Every node begins with a struct cow_node. A node belongs to the edit whose number is its birth:
+ * that edit may change it in place; any other must copy it and retire the original. What an edit
+ * retires is freed only when no reader can hold an older version (replica/replica.h). */
+#ifndef BERTH_BASE_COW_H
+#define BERTH_BASE_COW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/check.h"
+
+struct cow_node {
+    uint64_t birth;
+};
+
+/* What an edit has replaced: to be freed once readers have moved on. */
+struct cow_retired {
+    void **items;
+    size_t count;
+    size_t capacity;
+};
+
+struct cow {
+    uint64_t birth; /* the number of the version being made */
+    struct cow_retired retired;
+};
+
+/* A new zeroed node of this edit. */
+void *cow_new(struct cow *cow, size_t bytes);
+
+/* The node itself if this edit made it, else a copy of `bytes` bytes, the original being retired.
+ */
+void *cow_own_slow(struct cow *cow, const void *node, size_t bytes);
+
+static inline void *cow_own(struct cow *cow, const void *node, size_t bytes)
+{
+    if (((const struct cow_node *)node)->birth == cow->birth)
+        return (void *)(uintptr_t)node;
+    return cow_own_slow(cow, node, bytes);
+}
+
+/* The node is no part of the new version: freed at once if this edit made it, else retired. */
+void cow_drop(struct cow *cow, const void *node);
+
+void cow_retired_free(struct cow_retired *retired);
+
+/* An array of fixed-size items in leaves of 1 << shift items, below two levels of directories;
+ * absent leaves read as absent. Up to 65 536 leaves. The zero struct is the empty array. */
+struct cow_array {
+    void *root;
+};
+
+struct cow_shape {
+    uint32_t item_bytes;
+    uint32_t shift;
+};
+
+enum { COW_FAN = 256, COW_LEAF_HEADER = 16, COW_LEAVES_MAX = COW_FAN * COW_FAN };
+
+struct cow_dir {
+    struct cow_node node;
+    uint64_t unused; /* keeps the pointers aligned like a leaf's items */
+    void *at[COW_FAN];
+};
+
+static inline const void *cow_array_leaf(const struct cow_array *array, uint32_t leaf)
+{
+    const struct cow_dir *root = array->root;
+    if (root == NULL)
+        return NULL;
+    const struct cow_dir *dir = root->at[leaf / COW_FAN];
+    return dir == NULL ? NULL : dir->at[leaf % COW_FAN];
+}
+
+/* The item, or NULL if its leaf is absent. index must be below the array's reach. */
+static inline const void *cow_array_at(const struct cow_array *array, struct cow_shape shape,
+                                       uint32_t index)
+{
+    const char *leaf = cow_array_leaf(array, index >> shape.shift);
+    if (leaf == NULL)
+        return NULL;
+    return leaf + COW_LEAF_HEADER + (size_t)(index & ((1u << shape.shift) - 1)) * shape.item_bytes;
+}
+
+/* The slot of a leaf pointer in an owned directory, for arrays whose leaves the caller makes
+ * itself. */
+void **cow_array_own_leaf(struct cow *cow, struct cow_array *array, uint32_t leaf);
+
+/* The item in an owned leaf, made (zeroed) if it was absent. */
+void *cow_array_own(struct cow *cow, struct cow_array *array, struct cow_shape shape,
+                    uint32_t index);
+
+/* Frees every directory and leaf born at or after `birth` (an abandoned edit: its number;
+ * everything: 0). `visit`, if given, sees each such leaf before it is freed. */
+typedef void cow_visit(void *cls, void *leaf);
+void cow_array_free(struct cow_array *array, uint64_t birth, cow_visit *visit, void *cls);
+
+#endif
