@@ -1,0 +1,419 @@
+/* Changes of providers, inventories, links and catalogs; those of consumers are in
+ * apply_consumers.c.
+ *
+ * Trait and aggregate links come row by row but are interned as whole sets: they are gathered per
+ * provider and applied when another kind of change comes (apply_flush). Writer only. */
+#include "replica/apply.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "replica/apply_internal.h"
+#include "replica/forest.h"
+
+static uint32_t take_provider_no(struct edit *edit)
+{
+    struct version *version = edit->version;
+    struct ptree_iter iter;
+    ptree_seek(&version->free_numbers, 0, 0, &iter);
+    const struct ptree_entry *entry = ptree_iter_get(&iter);
+    if (entry == NULL)
+        return version->provider_limit++;
+    uint32_t no = (uint32_t)entry->k1;
+    ptree_remove(&edit->cow, &version->free_numbers, no, 0);
+    return no;
+}
+
+struct provider_no apply_provider_no(const struct edit *edit, int64_t id)
+{
+    uint64_t number;
+    check(ptree_find(&edit->version->provider_by_id, (uint64_t)id, 0, &number));
+    return (struct provider_no){(uint32_t)number};
+}
+
+struct class_no apply_class_no(const struct edit *edit, int64_t id)
+{
+    const struct catalog_row *row = catalog_find_id(&edit->version->classes, id);
+    check(row != NULL);
+    return (struct class_no){row->number};
+}
+
+int64_t apply_modified_at(const struct change *change)
+{
+    return change->updated_at_us != 0 ? change->updated_at_us : change->created_at_us;
+}
+
+static void loading_append(struct edit *edit, struct provider *provider, int64_t parent_id)
+{
+    if (edit->loading_count == edit->loading_capacity) {
+        uint32_t capacity = edit->loading_capacity == 0 ? 1024 : edit->loading_capacity * 2;
+        struct edit_loading *loading = realloc(edit->loading, capacity * sizeof(*loading));
+        check(loading != NULL);
+        edit->loading = loading;
+        edit->loading_capacity = capacity;
+    }
+    edit->loading[edit->loading_count++] = (struct edit_loading){provider, parent_id};
+}
+
+static void provider_insert(struct edit *edit, const struct change *change)
+{
+    struct version *version = edit->version;
+    const struct change_provider *row = &change->provider;
+    check(row->uuid.len <= UUID_TEXT_MAX);
+    struct provider *provider = cow_new(&edit->cow, provider_bytes(0, (uint32_t)row->name.len));
+    provider->id = row->id;
+    provider->no.v = take_provider_no(edit);
+    provider->parent.v = NUMBER_NONE;
+    provider->modified_at_us = apply_modified_at(change);
+    provider->generation = (int32_t)row->generation;
+    provider->traits =
+        name_sets_intern(&edit->cow, &version->trait_sets, &version->traits, NULL, 0);
+    provider->aggregates =
+        name_sets_intern(&edit->cow, &version->aggregate_sets, &version->aggregates, NULL, 0);
+    provider->uuid_len = (uint32_t)row->uuid.len;
+    memcpy(provider->uuid, row->uuid.data, row->uuid.len);
+    provider->name_len = (uint32_t)row->name.len;
+    memcpy(provider->inventory, row->name.data, row->name.len);
+    ptree_set(&edit->cow, &version->provider_by_id, (uint64_t)row->id, 0, provider->no.v);
+    ptree_set(&edit->cow, &version->provider_by_uuid, hash_text(row->uuid), provider->no.v, 0);
+    ptree_set(&edit->cow, &version->provider_by_name, hash_text(row->name), provider->no.v, 0);
+    if (edit->is_loading) {
+        loading_append(edit, provider, row->parent_id);
+        return;
+    }
+    if (row->parent_id != 0)
+        provider->parent = apply_provider_no(edit, row->parent_id);
+    forest_insert(edit, provider);
+}
+
+static void load_providers_end(struct edit *edit)
+{
+    check(edit->is_loading);
+    edit->is_loading = false;
+    struct provider **providers = calloc(edit->loading_count + 1, sizeof(struct provider *));
+    check(providers != NULL);
+    for (uint32_t i = 0; i < edit->loading_count; i++) {
+        struct edit_loading *loading = &edit->loading[i];
+        uint64_t parent;
+        if (loading->parent_id != 0 &&
+            ptree_find(&edit->version->provider_by_id, (uint64_t)loading->parent_id, 0, &parent))
+            loading->provider->parent.v = (uint32_t)parent;
+        providers[i] = loading->provider;
+    }
+    forest_layout(edit, providers, edit->loading_count);
+    free(providers);
+    free(edit->loading);
+    edit->loading = NULL;
+    edit->loading_count = edit->loading_capacity = 0;
+}
+
+static void provider_update(struct edit *edit, const struct change *change)
+{
+    struct version *version = edit->version;
+    const struct change_provider *row = &change->provider;
+    struct provider_no no = apply_provider_no(edit, row->id);
+    const struct provider *before = version_provider(version, no);
+    if (!slice_equal(provider_name(before), row->name)) {
+        ptree_remove(&edit->cow, &version->provider_by_name, hash_text(provider_name(before)),
+                     no.v);
+        ptree_set(&edit->cow, &version->provider_by_name, hash_text(row->name), no.v, 0);
+        edit_resize_provider(edit, no, before->inventory_count, row->name);
+    }
+    struct provider_no parent = {NUMBER_NONE};
+    if (row->parent_id != 0)
+        parent = apply_provider_no(edit, row->parent_id);
+    if (version_provider(version, no)->parent.v != parent.v)
+        forest_move(edit, no, parent);
+    edit_own_provider(edit, no)->modified_at_us = change->updated_at_us;
+}
+
+static void provider_generation(struct edit *edit, const struct change *change)
+{
+    struct provider *provider =
+        edit_own_provider(edit, apply_provider_no(edit, change->generation.provider_id));
+    provider->generation = (int32_t)change->generation.next;
+    provider->modified_at_us = change->updated_at_us;
+}
+
+static void provider_delete(struct edit *edit, const struct change *change)
+{
+    struct version *version = edit->version;
+    struct provider_no no = apply_provider_no(edit, change->provider.id);
+    const struct provider *provider = version_provider(version, no);
+    check(provider->inventory_count == 0 && provider->traits->count == 0 &&
+          provider->aggregates->count == 0);
+    ptree_remove(&edit->cow, &version->provider_by_id, (uint64_t)provider->id, 0);
+    ptree_remove(&edit->cow, &version->provider_by_uuid, hash_text(provider_uuid(provider)), no.v);
+    ptree_remove(&edit->cow, &version->provider_by_name, hash_text(provider_name(provider)), no.v);
+    forest_remove(edit, no);
+    ptree_set(&edit->cow, &version->free_numbers, no.v, 0, 0);
+    cow_drop(&edit->cow, provider);
+}
+
+static void put_figures(struct provider_inventory *inventory, const struct change *change)
+{
+    const struct change_inventory *row = &change->inventory;
+    inventory->figures = (struct inventory_figures){
+        .total = row->total,
+        .reserved = row->reserved,
+        .min_unit = row->min_unit,
+        .max_unit = row->max_unit,
+        .step_size = row->step_size,
+        .allocation_ratio = row->allocation_ratio,
+    };
+    inventory->modified_at_us = apply_modified_at(change);
+}
+
+static struct provider_inventory *own_inventory(struct edit *edit, const struct change *change,
+                                                struct provider **provider)
+{
+    *provider = edit_own_provider(edit, apply_provider_no(edit, change->inventory.provider_id));
+    struct class_no class_no = apply_class_no(edit, change->inventory.class_id);
+    const struct provider_inventory *inventory = provider_inventory_of(*provider, class_no);
+    check(inventory != NULL);
+    return (struct provider_inventory *)(uintptr_t)inventory;
+}
+
+static void inventory_insert(struct edit *edit, const struct change *change)
+{
+    struct provider_no no = apply_provider_no(edit, change->inventory.provider_id);
+    const struct provider *before = version_provider(edit->version, no);
+    struct class_no class_no = apply_class_no(edit, change->inventory.class_id);
+    check(provider_inventory_of(before, class_no) == NULL);
+    uint32_t at = before->inventory_count;
+    struct provider *provider = edit_resize_provider(edit, no, at + 1, provider_name(before));
+    struct provider_inventory *inventory = &provider->inventory[at];
+    *inventory = (struct provider_inventory){.class_no = class_no};
+    inventory->used = apply_sum_of_class(edit, no, class_no);
+    put_figures(inventory, change);
+    forest_refresh(edit, provider, inventory);
+}
+
+static void inventory_update(struct edit *edit, const struct change *change)
+{
+    struct provider *provider;
+    struct provider_inventory *inventory = own_inventory(edit, change, &provider);
+    put_figures(inventory, change);
+    forest_refresh(edit, provider, inventory);
+}
+
+static void inventory_delete(struct edit *edit, const struct change *change)
+{
+    struct provider *provider;
+    struct provider_inventory *inventory = own_inventory(edit, change, &provider);
+    struct class_no class_no = inventory->class_no;
+    forest_clear_class(edit, provider->no, class_no);
+    struct provider_inventory *last = &provider->inventory[provider->inventory_count - 1];
+    memmove(inventory, inventory + 1, (size_t)((char *)last - (char *)inventory));
+    edit_resize_provider(edit, provider->no, provider->inventory_count - 1,
+                         provider_name(provider));
+}
+
+static void links_begin(struct edit *edit, struct provider_no no, bool is_traits)
+{
+    struct edit_links *links = &edit->links;
+    if (links->active && links->provider.v == no.v && links->is_traits == is_traits)
+        return;
+    apply_flush(edit);
+    const struct provider *provider = version_provider(edit->version, no);
+    const struct name_set *set = is_traits ? provider->traits : provider->aggregates;
+    links->active = true;
+    links->is_traits = is_traits;
+    links->provider = no;
+    links->count = 0;
+    for (uint32_t i = 0; i < set->count; i++)
+        apply_links_append(links, set->numbers[i]);
+}
+
+void apply_links_append(struct edit_links *links, uint32_t number)
+{
+    if (links->count == links->capacity) {
+        uint32_t capacity = links->capacity == 0 ? 64 : links->capacity * 2;
+        uint32_t *numbers = realloc(links->numbers, capacity * sizeof(*numbers));
+        check(numbers != NULL);
+        links->numbers = numbers;
+        links->capacity = capacity;
+    }
+    links->numbers[links->count++] = number;
+}
+
+static struct catalog *links_catalog(struct edit *edit, bool is_traits)
+{
+    return is_traits ? &edit->version->traits : &edit->version->aggregates;
+}
+
+static void link_insert(struct edit *edit, const struct change *change, bool is_traits)
+{
+    struct provider_no no = apply_provider_no(edit, change->link.provider_id);
+    struct catalog *catalog = links_catalog(edit, is_traits);
+    const struct catalog_row *row = catalog_find_id(catalog, change->link.other_id);
+    check(row != NULL);
+    links_begin(edit, no, is_traits);
+    apply_links_append(&edit->links, row->number);
+    slotset_add(&edit->cow, catalog_own_slots(&edit->cow, catalog, row->number),
+                version_slot(edit->version, no));
+}
+
+static void link_delete(struct edit *edit, const struct change *change, bool is_traits)
+{
+    struct provider_no no = apply_provider_no(edit, change->link.provider_id);
+    struct catalog *catalog = links_catalog(edit, is_traits);
+    const struct catalog_row *row = catalog_find_id(catalog, change->link.other_id);
+    check(row != NULL);
+    links_begin(edit, no, is_traits);
+    struct edit_links *links = &edit->links;
+    for (uint32_t i = 0; i < links->count; i++)
+        if (links->numbers[i] == row->number)
+            links->numbers[i--] = links->numbers[--links->count];
+    slotset_remove(&edit->cow, catalog_own_slots(&edit->cow, catalog, row->number),
+                   version_slot(edit->version, no));
+}
+
+void apply_flush(struct edit *edit)
+{
+    struct edit_links *links = &edit->links;
+    if (!links->active)
+        return;
+    links->active = false;
+    struct version *version = edit->version;
+    struct provider *provider = edit_own_provider(edit, links->provider);
+    if (links->is_traits)
+        provider->traits = name_sets_intern(&edit->cow, &version->trait_sets, &version->traits,
+                                            links->numbers, links->count);
+    else
+        provider->aggregates = name_sets_intern(&edit->cow, &version->aggregate_sets,
+                                                &version->aggregates, links->numbers, links->count);
+}
+
+/* Forgets a provider's inventories and links, before a follow tells them anew. */
+static void provider_reset(struct edit *edit, const struct change *change)
+{
+    struct provider_no no = apply_provider_no(edit, change->provider.id);
+    const struct provider *provider = version_provider(edit->version, no);
+    struct slot_no slot = version_slot(edit->version, no);
+    for (uint32_t i = 0; i < provider->inventory_count; i++)
+        forest_clear_class(edit, no, provider->inventory[i].class_no);
+    for (uint32_t i = 0; i < provider->traits->count; i++)
+        slotset_remove(
+            &edit->cow,
+            catalog_own_slots(&edit->cow, &edit->version->traits, provider->traits->numbers[i]),
+            slot);
+    for (uint32_t i = 0; i < provider->aggregates->count; i++)
+        slotset_remove(&edit->cow,
+                       catalog_own_slots(&edit->cow, &edit->version->aggregates,
+                                         provider->aggregates->numbers[i]),
+                       slot);
+    struct provider *bare = edit_resize_provider(edit, no, 0, provider_name(provider));
+    bare->traits =
+        name_sets_intern(&edit->cow, &edit->version->trait_sets, &edit->version->traits, NULL, 0);
+    bare->aggregates = name_sets_intern(&edit->cow, &edit->version->aggregate_sets,
+                                        &edit->version->aggregates, NULL, 0);
+}
+
+static void catalog_change(struct edit *edit, const struct change *change, struct catalog *catalog)
+{
+    const struct change_catalog *row = &change->catalog;
+    catalog_insert(&edit->cow, catalog, row->id, row->name, change->created_at_us,
+                   change->updated_at_us);
+}
+
+static void class_rename(struct edit *edit, const struct change *change)
+{
+    struct class_no class_no = apply_class_no(edit, change->catalog.id);
+    catalog_rename(&edit->cow, &edit->version->classes, class_no.v, change->catalog.name,
+                   change->updated_at_us);
+}
+
+static void trait_delete(struct edit *edit, const struct change *change)
+{
+    const struct catalog_row *row = catalog_find_id(&edit->version->traits, change->catalog.id);
+    check(row != NULL);
+    catalog_delete(&edit->cow, &edit->version->traits, row->number);
+}
+
+void apply_change(struct edit *edit, const struct change *change)
+{
+    struct version *version = edit->version;
+    bool is_link = change->kind >= CHANGE_PROVIDER_TRAIT_INSERT &&
+                   change->kind <= CHANGE_PROVIDER_AGGREGATE_DELETE;
+    if (!is_link)
+        apply_flush(edit);
+    switch (change->kind) {
+    case CHANGE_CLASS_INSERT:
+        catalog_change(edit, change, &version->classes);
+        break;
+    case CHANGE_CLASS_RENAME:
+        class_rename(edit, change);
+        break;
+    case CHANGE_CLASS_DELETE:
+        catalog_delete(&edit->cow, &version->classes, apply_class_no(edit, change->catalog.id).v);
+        break;
+    case CHANGE_TRAIT_INSERT:
+        catalog_change(edit, change, &version->traits);
+        break;
+    case CHANGE_TRAIT_DELETE:
+        trait_delete(edit, change);
+        break;
+    case CHANGE_AGGREGATE_INSERT:
+        catalog_change(edit, change, &version->aggregates);
+        break;
+    case CHANGE_PROJECT_INSERT:
+        catalog_change(edit, change, &version->projects);
+        break;
+    case CHANGE_USER_INSERT:
+        catalog_change(edit, change, &version->users);
+        break;
+    case CHANGE_CONSUMER_TYPE_INSERT:
+        catalog_change(edit, change, &version->types);
+        break;
+    case CHANGE_PROVIDER_INSERT:
+        provider_insert(edit, change);
+        break;
+    case CHANGE_PROVIDER_UPDATE:
+        provider_update(edit, change);
+        break;
+    case CHANGE_PROVIDER_GENERATION:
+        provider_generation(edit, change);
+        break;
+    case CHANGE_PROVIDER_DELETE:
+        provider_delete(edit, change);
+        break;
+    case CHANGE_INVENTORY_INSERT:
+        inventory_insert(edit, change);
+        break;
+    case CHANGE_INVENTORY_UPDATE:
+        inventory_update(edit, change);
+        break;
+    case CHANGE_INVENTORY_DELETE:
+        inventory_delete(edit, change);
+        break;
+    case CHANGE_PROVIDER_TRAIT_INSERT:
+        link_insert(edit, change, true);
+        break;
+    case CHANGE_PROVIDER_TRAIT_DELETE:
+        link_delete(edit, change, true);
+        break;
+    case CHANGE_PROVIDER_AGGREGATE_INSERT:
+        link_insert(edit, change, false);
+        break;
+    case CHANGE_PROVIDER_AGGREGATE_DELETE:
+        link_delete(edit, change, false);
+        break;
+    case CHANGE_CONSUMER_INSERT:
+    case CHANGE_CONSUMER_UPDATE:
+    case CHANGE_CONSUMER_DELETE:
+    case CHANGE_ALLOCATION_INSERT:
+    case CHANGE_ALLOCATIONS_OF_DELETE:
+    case CHANGE_FOLLOW_CONSUMER_RESET:
+        apply_consumer_change(edit, change);
+        break;
+    case CHANGE_LOAD_PROVIDERS_END:
+        load_providers_end(edit);
+        break;
+    case CHANGE_FOLLOW_PROVIDER_RESET:
+        provider_reset(edit, change);
+        break;
+    case CHANGE_KIND_COUNT:
+        check(false);
+    }
+}

@@ -1,0 +1,24 @@
+/* From changes to the next version. */
+#ifndef BERTH_REPLICA_APPLY_H
+#define BERTH_REPLICA_APPLY_H
+
+#include "model/change.h"
+#include "replica/edit.h"
+
+/* Applies one change. The change refers only to rows that are there (or come with a load); anything
+ * else is a programmer error in the planner or the store. Derived data (columns, slot sets, sums)
+ * follows. */
+void apply_change(struct edit *edit, const struct change *change);
+
+/* Ends a run of changes: whatever was held back to be applied together is applied. Before reading
+ * the edit's version, and before publishing it. */
+void apply_flush(struct edit *edit);
+
+static inline void apply_changes(struct edit *edit, const struct change_list *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        apply_change(edit, &changes->items[i]);
+    apply_flush(edit);
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* What apply.c and apply_consumers.c share. */
+#ifndef BERTH_REPLICA_APPLY_INTERNAL_H
+#define BERTH_REPLICA_APPLY_INTERNAL_H
+
+#include "model/change.h"
+#include "replica/edit.h"
+
+struct provider_no apply_provider_no(const struct edit *edit, int64_t id);
+struct class_no apply_class_no(const struct edit *edit, int64_t id);
+
+/* updated_at, or created_at where that is NULL: what Last-Modified is made of (placement spec,
+ * Cache headers). */
+int64_t apply_modified_at(const struct change *change);
+
+void apply_links_append(struct edit_links *links, uint32_t number);
+
+void apply_consumer_change(struct edit *edit, const struct change *change);
+
+/* The allocations of a class on a provider, by walking its consumers. */
+int64_t apply_sum_of_class(const struct edit *edit, struct provider_no no,
+                           struct class_no class_no);
+
+#endif

@@ -1,0 +1,255 @@
+/* The audit. Each check is one of the numbered invariants of the architecture (4, 5) or of a file
+ * here. */
+#include "replica/audit.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "replica/usage.h"
+
+struct audit {
+    const struct version *version;
+    struct buf *why;
+    uint32_t providers;
+    uint32_t nested;
+    uint64_t provider_consumers;
+    uint64_t *trait_members; /* how many live providers name the number */
+    uint64_t *aggregate_members;
+    uint64_t *class_holders;
+    int64_t *used; /* by slot * class_limit + class */
+    struct ptree usages;
+    struct cow cow;
+};
+
+#define AUDIT(condition, ...)                                                                      \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            buf_printf(audit->why, __VA_ARGS__);                                                   \
+            return false;                                                                          \
+        }                                                                                          \
+    } while (0)
+
+static bool audit_place(struct audit *audit, uint32_t slot, const struct place *place)
+{
+    const struct version *version = audit->version;
+    const struct provider *provider = place->provider;
+    AUDIT(version_slot(version, provider->no).v == slot, "slot %u: provider is elsewhere", slot);
+    AUDIT(place->end > slot && place->end <= version->slot_limit, "slot %u: end %u", slot,
+          place->end);
+    const struct place *root = version_place(version, (struct slot_no){place->root});
+    AUDIT(root->provider != NULL && root->root == place->root && place->end <= root->end,
+          "slot %u: not inside its tree", slot);
+    AUDIT(provider->root.v == root->provider->no.v, "slot %u: root differs", slot);
+    if (provider->parent.v == NUMBER_NONE) {
+        AUDIT(place->root == slot, "slot %u: a root inside a tree", slot);
+    } else {
+        audit->nested++;
+        uint32_t parent = version_slot(version, provider->parent).v;
+        AUDIT(parent < slot && place->end <= version_place(version, (struct slot_no){parent})->end,
+              "slot %u: not inside its parent", slot);
+        for (uint32_t between = parent + 1; between < slot; between++)
+            AUDIT(version_place(version, (struct slot_no){between})->end <= slot ||
+                      version_place(version, (struct slot_no){between})->end >= place->end,
+                  "slot %u: intervals cross", slot);
+    }
+    AUDIT(version_provider_by_uuid(version, provider_uuid(provider)) == provider &&
+              version_provider_by_name(version, provider_name(provider)) == provider &&
+              version_provider_by_id(version, provider->id) == provider,
+          "slot %u: an index misses the provider", slot);
+    return true;
+}
+
+static bool audit_inventories(struct audit *audit, uint32_t slot, const struct provider *provider)
+{
+    const struct version *version = audit->version;
+    for (uint32_t i = 0; i < provider->inventory_count; i++) {
+        const struct provider_inventory *inventory = &provider->inventory[i];
+        const struct column *column = version_column(version, inventory->class_no);
+        struct slot_no at = {slot};
+        AUDIT(inventory->used ==
+                  audit->used[(size_t)slot * version->classes.limit + inventory->class_no.v],
+              "slot %u class %u: used differs", slot, inventory->class_no.v);
+        AUDIT(column_headroom(column, at) ==
+                  capacity_headroom(&inventory->figures, inventory->used),
+              "slot %u class %u: headroom differs", slot, inventory->class_no.v);
+        AUDIT(slotset_has(&column->holders, at) &&
+                  slotset_has(&column->odd, at) == capacity_is_odd(&inventory->figures),
+              "slot %u class %u: holders or odd differ", slot, inventory->class_no.v);
+        audit->class_holders[inventory->class_no.v]++;
+    }
+    return true;
+}
+
+static bool audit_links(struct audit *audit, uint32_t slot, const struct catalog *catalog,
+                        const struct name_set *set, uint64_t *members)
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct catalog_entry *entry = catalog_at(catalog, set->numbers[i]);
+        AUDIT(entry->row != NULL && slotset_has(&entry->slots, (struct slot_no){slot}),
+              "slot %u: missing in a slot set", slot);
+        AUDIT(i == 0 || catalog_row_at(catalog, set->numbers[i - 1])->id < entry->row->id,
+              "slot %u: a set is out of order", slot);
+        members[set->numbers[i]]++;
+    }
+    return true;
+}
+
+static bool audit_column(struct audit *audit, uint32_t class_no)
+{
+    const struct version *version = audit->version;
+    const struct column *column = version_column(version, (struct class_no){class_no});
+    AUDIT(column->holders.count == audit->class_holders[class_no], "class %u: strangers hold it",
+          class_no);
+    for (uint32_t chunk = 0; chunk * CHUNK_SLOTS < version->slot_limit; chunk++) {
+        const struct column_chunk *at = column_chunk_at(column, chunk);
+        for (uint32_t i = 0; at != NULL && i < CHUNK_SLOTS; i++) {
+            int32_t most = at->most[i / CHUNK_RUN];
+            AUDIT(at->headroom[i] <= most, "class %u chunk %u: maximum too small", class_no, chunk);
+            AUDIT(at->headroom[i] == 0 ||
+                      slotset_has(&column->holders, (struct slot_no){chunk * CHUNK_SLOTS + i}),
+                  "class %u chunk %u: headroom of a stranger", class_no, chunk);
+        }
+        for (uint32_t run = 0; at != NULL && run < CHUNK_RUNS; run++) {
+            bool found = at->most[run] == 0;
+            for (uint32_t i = 0; i < CHUNK_RUN; i++)
+                found = found || at->headroom[run * CHUNK_RUN + i] == at->most[run];
+            AUDIT(found, "class %u chunk %u: maximum too large", class_no, chunk);
+        }
+    }
+    return true;
+}
+
+static bool audit_catalog(struct audit *audit, const struct catalog *catalog,
+                          const uint64_t *members)
+{
+    uint64_t rows = 0;
+    for (uint32_t number = 0; number < catalog->limit; number++) {
+        const struct catalog_entry *entry = catalog_at(catalog, number);
+        if (members != NULL)
+            AUDIT(entry->slots.count == members[number], "number %u: slot set has strangers",
+                  number);
+        if (entry->row == NULL)
+            continue;
+        rows++;
+        AUDIT(catalog_find(catalog, catalog_name(entry->row)) == entry->row &&
+                  catalog_find_id(catalog, entry->row->id) == entry->row,
+              "number %u: an index misses the row", number);
+    }
+    AUDIT(catalog->by_id.count == rows && catalog->by_name.count == rows &&
+              catalog->free.count == catalog->limit - rows,
+          "catalog: counts differ");
+    return true;
+}
+
+static bool audit_consumers(struct audit *audit)
+{
+    const struct version *version = audit->version;
+    struct version sums = {.usages = audit->usages};
+    struct ptree_iter iter;
+    ptree_seek(&version->consumers, 0, 0, &iter);
+    const struct ptree_entry *entry;
+    while ((entry = ptree_iter_get(&iter)) != NULL) {
+        const struct consumer *consumer = (const struct consumer *)(uintptr_t)entry->value;
+        AUDIT(hash_text(consumer_uuid(consumer)) == entry->k1 &&
+                  (uint64_t)consumer->id == entry->k2,
+              "consumer %lld: key differs", (long long)consumer->id);
+        for (uint32_t i = 0; i < consumer->allocation_count; i++) {
+            const struct consumer_allocation *allocation = &consumer->allocation[i];
+            uint32_t slot = version_slot(version, allocation->provider).v;
+            audit->used[(size_t)slot * version->classes.limit + allocation->class_no.v] +=
+                allocation->used;
+            uint64_t hash;
+            AUDIT(ptree_find(&version->provider_consumers, allocation->provider.v, entry->k2,
+                             &hash) &&
+                      hash == entry->k1,
+                  "consumer %lld: its provider does not know it", (long long)consumer->id);
+            bool again = false;
+            for (uint32_t j = 0; j < i; j++)
+                again = again || consumer->allocation[j].provider.v == allocation->provider.v;
+            audit->provider_consumers += !again;
+        }
+        usage_account(&audit->cow, &sums, consumer, 1);
+        audit->usages = sums.usages;
+        ptree_iter_next(&iter);
+    }
+    AUDIT(version->provider_consumers.count == audit->provider_consumers,
+          "providers know consumers that are gone");
+    return true;
+}
+
+static bool audit_usages(struct audit *audit)
+{
+    struct ptree_iter iter;
+    ptree_seek(&audit->usages, 0, 0, &iter);
+    const struct ptree_entry *entry;
+    while ((entry = ptree_iter_get(&iter)) != NULL) {
+        uint64_t amount;
+        AUDIT(ptree_find(&audit->version->usages, entry->k1, entry->k2, &amount) &&
+                  amount == entry->value,
+              "project %u: a sum differs", (unsigned)(entry->k1 >> 32));
+        ptree_iter_next(&iter);
+    }
+    AUDIT(audit->usages.count == audit->version->usages.count, "sums of nobody");
+    return true;
+}
+
+static bool audit_all(struct audit *audit)
+{
+    const struct version *version = audit->version;
+    if (!audit_consumers(audit) || !audit_usages(audit))
+        return false;
+    for (uint32_t slot = 0; slot < version->slot_limit; slot++) {
+        const struct place *place = version_place(version, (struct slot_no){slot});
+        if (place == NULL || place->provider == NULL)
+            continue;
+        audit->providers++;
+        const struct provider *provider = place->provider;
+        if (!audit_place(audit, slot, place) || !audit_inventories(audit, slot, provider) ||
+            !audit_links(audit, slot, &version->traits, provider->traits, audit->trait_members) ||
+            !audit_links(audit, slot, &version->aggregates, provider->aggregates,
+                         audit->aggregate_members))
+            return false;
+    }
+    AUDIT(version->provider_by_id.count == audit->providers &&
+              version->provider_by_uuid.count == audit->providers &&
+              version->provider_by_name.count == audit->providers,
+          "provider indexes: counts differ");
+    AUDIT(version->nested_count == audit->nested, "nested count differs");
+    for (uint32_t class_no = 0; class_no < version->classes.limit; class_no++)
+        if (!audit_column(audit, class_no))
+            return false;
+    return audit_catalog(audit, &version->classes, NULL) &&
+           audit_catalog(audit, &version->traits, audit->trait_members) &&
+           audit_catalog(audit, &version->aggregates, audit->aggregate_members) &&
+           audit_catalog(audit, &version->projects, NULL) &&
+           audit_catalog(audit, &version->users, NULL) &&
+           audit_catalog(audit, &version->types, NULL);
+}
+
+static void *counters(size_t n)
+{
+    void *memory = calloc(n + 1, sizeof(uint64_t));
+    check(memory != NULL);
+    return memory;
+}
+
+bool audit_version(const struct version *version, struct buf *why)
+{
+    struct audit audit = {
+        .version = version,
+        .why = why,
+        .trait_members = counters(version->traits.limit),
+        .aggregate_members = counters(version->aggregates.limit),
+        .class_holders = counters(version->classes.limit),
+        .used = counters((size_t)version->slot_limit * version->classes.limit),
+        .cow = {.birth = 1},
+    };
+    bool sound = audit_all(&audit);
+    ptree_free(&audit.usages, 0, NULL, NULL);
+    cow_retired_free(&audit.cow.retired);
+    free(audit.trait_members);
+    free(audit.aggregate_members);
+    free(audit.class_holders);
+    free(audit.used);
+    return sound;
+}

@@ -1,0 +1,76 @@
+/* Names with database ids: resource classes, traits, aggregates, projects, users, consumer types.
+ *
+ * A row has a number (dense, its position here), an id (the database's) and a name. Rows are
+ * immutable; a rename makes a new row under the same number. Classes, traits and aggregates have a
+ * slot set each: the providers that hold inventory (unused for classes: see column.h), have the
+ * trait, are in the aggregate. */
+#ifndef BERTH_REPLICA_CATALOG_H
+#define BERTH_REPLICA_CATALOG_H
+
+#include <stdint.h>
+
+#include "base/cow.h"
+#include "base/ptree.h"
+#include "base/slice.h"
+#include "replica/slotset.h"
+
+struct catalog_row {
+    struct cow_node node;
+    int64_t id;
+    int64_t created_at_us; /* 0: NULL */
+    int64_t updated_at_us;
+    uint32_t number;
+    uint32_t name_len;
+    char name[];
+};
+
+struct catalog_entry {
+    const struct catalog_row *row; /* NULL: the number is free */
+    struct slotset slots;
+};
+
+struct catalog {
+    struct ptree by_id;   /* (id, 0) -> number; iterating gives the order of the rows */
+    struct ptree by_name; /* (hash, number) -> 0 */
+    struct ptree free;    /* (number, 0) -> 0 */
+    struct cow_array entries;
+    uint32_t limit; /* all numbers are below */
+};
+
+static const struct cow_shape CATALOG_SHAPE = {sizeof(struct catalog_entry), 5};
+
+static inline struct slice catalog_name(const struct catalog_row *row)
+{
+    return (struct slice){row->name, row->name_len};
+}
+
+static inline const struct catalog_entry *catalog_at(const struct catalog *catalog, uint32_t number)
+{
+    return cow_array_at(&catalog->entries, CATALOG_SHAPE, number);
+}
+
+/* The row of that number, which must be in use. */
+static inline const struct catalog_row *catalog_row_at(const struct catalog *catalog,
+                                                       uint32_t number)
+{
+    return catalog_at(catalog, number)->row;
+}
+
+/* NULL if there is none. Names compare byte by byte. */
+const struct catalog_row *catalog_find(const struct catalog *catalog, struct slice name);
+const struct catalog_row *catalog_find_id(const struct catalog *catalog, int64_t id);
+
+/* Adds a row; name and id must be new. Returns it, with its number. */
+const struct catalog_row *catalog_insert(struct cow *cow, struct catalog *catalog, int64_t id,
+                                         struct slice name, int64_t created_at_us,
+                                         int64_t updated_at_us);
+void catalog_rename(struct cow *cow, struct catalog *catalog, uint32_t number, struct slice name,
+                    int64_t updated_at_us);
+void catalog_delete(struct cow *cow, struct catalog *catalog, uint32_t number);
+
+/* The number's slot set, for changing. */
+struct slotset *catalog_own_slots(struct cow *cow, struct catalog *catalog, uint32_t number);
+
+void catalog_free(struct catalog *catalog, uint64_t birth);
+
+#endif

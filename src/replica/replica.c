@@ -1,0 +1,253 @@
+/* Publishing, pinning, retiring.
+ *
+ * Invariant: what version N replaced is freed only when every pin is at least N, or there is none.
+ * A reader stores its pin n before it loads the current pointer, both sequentially consistent; the
+ * writer stores the pointer before it looks at the pins. So either the writer sees the pin, or the
+ * reader sees the newer version. */
+#include "replica/replica.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define READER_FREE UINT64_MAX
+#define READER_IDLE (UINT64_MAX - 1)
+
+/* On a cache line of its own, so that pinning threads do not slow each other. */
+struct replica_reader {
+    _Alignas(64) _Atomic uint64_t pin;
+    struct replica *replica;
+};
+
+/* What one publication replaced. */
+struct replica_debt {
+    uint64_t number; /* free once no pin is below */
+    struct cow_retired nodes;
+    struct version *version; /* the version before */
+    bool shares;             /* its nodes live on in its successor, but for those retired */
+    struct replica_debt *next;
+};
+
+struct replica {
+    _Atomic(struct version *) current;
+    _Atomic uint64_t number;
+    uint64_t last_edit; /* numbers are never used twice: abandoned edits have had theirs */
+    struct replica_debt *oldest_debt;
+    struct replica_debt *newest_debt;
+    struct replica_reader readers[REPLICA_READERS_MAX];
+};
+
+static void free_places(void *cls, void *leaf)
+{
+    uint64_t birth = *(const uint64_t *)cls;
+    struct place *places = (struct place *)((char *)leaf + COW_LEAF_HEADER);
+    for (uint32_t i = 0; i < 1u << PLACE_SHAPE.shift; i++)
+        if (places[i].provider != NULL && places[i].provider->node.birth >= birth)
+            free((void *)(uintptr_t)places[i].provider);
+}
+
+static void free_columns(void *cls, void *leaf)
+{
+    struct column *columns = (struct column *)((char *)leaf + COW_LEAF_HEADER);
+    for (uint32_t i = 0; i < 1u << COLUMN_SHAPE.shift; i++)
+        column_free(&columns[i], *(const uint64_t *)cls);
+}
+
+static void free_consumer(void *cls, const struct ptree_entry *entry)
+{
+    struct consumer *consumer = (struct consumer *)(uintptr_t)entry->value;
+    if (consumer->node.birth >= *(const uint64_t *)cls)
+        free(consumer);
+}
+
+/* Frees what of the version was born at or after `birth`, and the version itself. */
+static void version_free(struct version *version, uint64_t birth)
+{
+    cow_array_free(&version->places, birth, free_places, &birth);
+    cow_array_free(&version->slot_of, birth, NULL, NULL);
+    ptree_free(&version->free_ranges, birth, NULL, NULL);
+    ptree_free(&version->free_numbers, birth, NULL, NULL);
+    ptree_free(&version->provider_by_id, birth, NULL, NULL);
+    ptree_free(&version->provider_by_uuid, birth, NULL, NULL);
+    ptree_free(&version->provider_by_name, birth, NULL, NULL);
+    catalog_free(&version->classes, birth);
+    catalog_free(&version->traits, birth);
+    catalog_free(&version->aggregates, birth);
+    catalog_free(&version->projects, birth);
+    catalog_free(&version->users, birth);
+    catalog_free(&version->types, birth);
+    cow_array_free(&version->columns, birth, free_columns, &birth);
+    name_sets_free(&version->trait_sets, birth);
+    name_sets_free(&version->aggregate_sets, birth);
+    ptree_free(&version->consumers, birth, free_consumer, &birth);
+    ptree_free(&version->provider_consumers, birth, NULL, NULL);
+    ptree_free(&version->usages, birth, NULL, NULL);
+    free(version);
+}
+
+struct replica *replica_create(void)
+{
+    struct replica *replica = aligned_alloc(64, sizeof(*replica));
+    check(replica != NULL);
+    memset(replica, 0, sizeof(*replica));
+    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++) {
+        replica->readers[i].replica = replica;
+        atomic_init(&replica->readers[i].pin, READER_FREE);
+    }
+    struct version *version = calloc(1, sizeof(*version));
+    check(version != NULL);
+    atomic_init(&replica->current, version);
+    atomic_init(&replica->number, 0);
+    return replica;
+}
+
+static void debt_free(struct replica_debt *debt)
+{
+    cow_retired_free(&debt->nodes);
+    if (debt->shares)
+        free(debt->version);
+    else
+        version_free(debt->version, 0);
+    free(debt);
+}
+
+/* Frees the debts that no pin below `oldest_pin` can need. */
+static void debts_settle(struct replica *replica, uint64_t oldest_pin)
+{
+    while (replica->oldest_debt != NULL && replica->oldest_debt->number <= oldest_pin) {
+        struct replica_debt *debt = replica->oldest_debt;
+        replica->oldest_debt = debt->next;
+        if (replica->oldest_debt == NULL)
+            replica->newest_debt = NULL;
+        debt_free(debt);
+    }
+}
+
+void replica_destroy(struct replica *replica)
+{
+    if (replica == NULL)
+        return;
+    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++)
+        check(atomic_load(&replica->readers[i].pin) == READER_FREE);
+    debts_settle(replica, UINT64_MAX);
+    version_free(atomic_load(&replica->current), 0);
+    free(replica);
+}
+
+struct replica_reader *replica_reader_open(struct replica *replica)
+{
+    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++) {
+        uint64_t expected = READER_FREE;
+        if (atomic_compare_exchange_strong(&replica->readers[i].pin, &expected, READER_IDLE))
+            return &replica->readers[i];
+    }
+    return NULL;
+}
+
+void replica_reader_close(struct replica_reader *reader)
+{
+    check(atomic_load(&reader->pin) == READER_IDLE);
+    atomic_store(&reader->pin, READER_FREE);
+}
+
+const struct version *replica_pin(struct replica_reader *reader)
+{
+    struct replica *replica = reader->replica;
+    check(atomic_load_explicit(&reader->pin, memory_order_relaxed) == READER_IDLE);
+    atomic_store(&reader->pin, atomic_load(&replica->number));
+    return atomic_load(&replica->current);
+}
+
+void replica_unpin(struct replica_reader *reader)
+{
+    atomic_store_explicit(&reader->pin, READER_IDLE, memory_order_release);
+}
+
+const struct version *replica_newest(const struct replica *replica)
+{
+    return atomic_load(&((struct replica *)(uintptr_t)replica)->current);
+}
+
+static struct edit *edit_make(struct replica *replica, const struct version *from)
+{
+    struct edit *edit = calloc(1, sizeof(*edit));
+    struct version *version = calloc(1, sizeof(*version));
+    check(edit != NULL && version != NULL);
+    if (from != NULL)
+        *version = *from;
+    version->node.birth = ++replica->last_edit;
+    edit->cow.birth = version->node.birth;
+    edit->version = version;
+    return edit;
+}
+
+struct edit *replica_edit(struct replica *replica)
+{
+    return edit_make(replica, replica_newest(replica));
+}
+
+struct edit *replica_edit_empty(struct replica *replica)
+{
+    struct edit *edit = edit_make(replica, NULL);
+    edit->is_loading = true;
+    edit->from_nothing = true;
+    return edit;
+}
+
+static void edit_free(struct edit *edit)
+{
+    for (uint32_t i = 0; i < edit->loading_count; i++) /* a load that broke off before the layout */
+        free(edit->loading[i].provider);
+    free(edit->loading);
+    free(edit->links.numbers);
+    free(edit);
+}
+
+static uint64_t oldest_pin(const struct replica *replica)
+{
+    uint64_t oldest = UINT64_MAX;
+    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++) {
+        uint64_t pin = atomic_load(&((struct replica *)(uintptr_t)replica)->readers[i].pin);
+        if (pin < oldest) /* free and idle are larger than any number */
+            oldest = pin;
+    }
+    return oldest;
+}
+
+void replica_publish(struct replica *replica, struct edit *edit, const struct version_stamp *stamp)
+{
+    check(!edit->links.active && !edit->is_loading);
+    struct version *version = edit->version;
+    struct version *before = atomic_load(&replica->current);
+    struct replica_debt *debt = calloc(1, sizeof(*debt));
+    check(debt != NULL);
+    version->stamp = *stamp;
+    debt->number = version->node.birth;
+    debt->nodes = edit->cow.retired;
+    debt->version = before;
+    debt->shares = !edit->from_nothing;
+    if (replica->newest_debt == NULL)
+        replica->oldest_debt = debt;
+    else
+        replica->newest_debt->next = debt;
+    replica->newest_debt = debt;
+    atomic_store(&replica->current, version);
+    atomic_store(&replica->number, version->node.birth);
+    edit_free(edit);
+    debts_settle(replica, oldest_pin(replica));
+}
+
+void replica_abandon(struct replica *replica, struct edit *edit)
+{
+    (void)replica;
+    free(edit->cow.retired.items);
+    version_free(edit->version, edit->cow.birth);
+    edit_free(edit);
+}
+
+size_t replica_waiting(const struct replica *replica)
+{
+    size_t n = 0;
+    for (const struct replica_debt *debt = replica->oldest_debt; debt != NULL; debt = debt->next)
+        n++;
+    return n;
+}

@@ -1,0 +1,33 @@
+/* Sums of allocations by project, user, consumer type and class, kept up to date, so that a
+ * project's use is answered without walking its consumers.
+ *
+ * Key: k1 = project << 32 | user; k2 = (type + 1) << 32 | (class + 1), where type NUMBER_NONE
+ * counts as 0 and class part 0 is the number of consumers that have allocations. Zero sums are
+ * absent. */
+#ifndef BERTH_REPLICA_USAGE_H
+#define BERTH_REPLICA_USAGE_H
+
+#include "replica/version.h"
+
+struct usage_row {
+    uint32_t user;
+    uint32_t type;            /* NUMBER_NONE: unknown */
+    struct class_no class_no; /* NUMBER_NONE: the row counts consumers */
+    int64_t amount;
+};
+
+/* Adds a consumer's allocations to the sums (sign 1) or takes them off (-1). */
+void usage_account(struct cow *cow, struct version *version, const struct consumer *consumer,
+                   int sign);
+
+/* Adds one allocation that the consumer has just got; `first`: it had none. */
+void usage_account_allocation(struct cow *cow, struct version *version,
+                              const struct consumer *consumer,
+                              const struct consumer_allocation *allocation, bool first);
+
+/* Calls `row` for each row of a project, or of one user in it (user != NUMBER_NONE). */
+typedef void usage_visit(void *cls, const struct usage_row *row);
+void usage_of_project(const struct version *version, uint32_t project, uint32_t user,
+                      usage_visit *visit, void *cls);
+
+#endif

@@ -1,0 +1,99 @@
+/* A version: the exact image of one committed state of the database. Immutable once published;
+ * readers pin one (replica/replica.h) and read it with the functions here. */
+#ifndef BERTH_REPLICA_VERSION_H
+#define BERTH_REPLICA_VERSION_H
+
+#include <stdbool.h>
+
+#include "base/ptree.h"
+#include "replica/catalog.h"
+#include "replica/column.h"
+#include "replica/consumer.h"
+#include "replica/provider.h"
+
+/* A slot of the forest: trees are contiguous ranges in pre-order, so that the subtree of slot s is
+ * [s, end). A dead slot has provider == NULL. */
+struct place {
+    const struct provider *provider;
+    uint32_t end;
+    uint32_t root; /* the slot of the tree's root */
+};
+
+static const struct cow_shape PLACE_SHAPE = {sizeof(struct place), 8};
+static const struct cow_shape SLOT_OF_SHAPE = {sizeof(uint32_t), 8};
+static const struct cow_shape COLUMN_SHAPE = {sizeof(struct column), 4};
+
+/* What a state of the database is known by outside; opaque here (store/store.h). */
+struct version_stamp {
+    unsigned char bytes[48];
+};
+
+struct version {
+    struct cow_node node; /* birth: the version's number */
+    struct version_stamp stamp;
+
+    /* the forest */
+    struct cow_array places;   /* slot -> struct place */
+    struct cow_array slot_of;  /* provider number -> slot + 1, 0: none */
+    uint32_t slot_limit;       /* all slots in use are below */
+    uint32_t provider_limit;   /* all provider numbers are below */
+    uint32_t nested_count;     /* providers that have a parent */
+    struct ptree free_ranges;  /* (log2 size, first slot) -> 0 */
+    struct ptree free_numbers; /* (provider number, 0) -> 0 */
+
+    struct ptree provider_by_id;   /* (id, 0) -> number: the order of the rows */
+    struct ptree provider_by_uuid; /* (hash, number) -> 0 */
+    struct ptree provider_by_name; /* (hash, number) -> 0 */
+
+    struct catalog classes;
+    struct catalog traits;
+    struct catalog aggregates;
+    struct catalog projects;
+    struct catalog users;
+    struct catalog types;
+    struct cow_array columns; /* class number -> struct column */
+    struct name_sets trait_sets;
+    struct name_sets aggregate_sets;
+
+    struct ptree consumers;          /* (hash of uuid, id) -> struct consumer * */
+    struct ptree provider_consumers; /* (provider number, consumer id) -> hash of uuid */
+    struct ptree usages;             /* see replica/usage.h */
+};
+
+static inline const struct place *version_place(const struct version *version, struct slot_no slot)
+{
+    return cow_array_at(&version->places, PLACE_SHAPE, slot.v);
+}
+
+/* The slot of a live provider. */
+static inline struct slot_no version_slot(const struct version *version, struct provider_no no)
+{
+    const uint32_t *slot = cow_array_at(&version->slot_of, SLOT_OF_SHAPE, no.v);
+    check(slot != NULL && *slot != 0);
+    return (struct slot_no){*slot - 1};
+}
+
+static inline const struct provider *version_provider(const struct version *version,
+                                                      struct provider_no no)
+{
+    return version_place(version, version_slot(version, no))->provider;
+}
+
+/* NULL if there is none. Texts compare byte by byte (candidates spec, item 14). */
+const struct provider *version_provider_by_uuid(const struct version *version, struct slice uuid);
+const struct provider *version_provider_by_name(const struct version *version, struct slice name);
+const struct provider *version_provider_by_id(const struct version *version, int64_t id);
+
+const struct consumer *version_consumer(const struct version *version, struct slice uuid);
+
+/* The class's column; an all-zero one if no provider ever had inventory of it. */
+const struct column *version_column(const struct version *version, struct class_no class_no);
+
+/* Whether a provider of that number has that trait, is in that aggregate. */
+static inline bool version_has_trait(const struct version *version, struct slot_no slot,
+                                     struct trait_no trait)
+{
+    return slotset_has(&catalog_at(&version->traits, trait.v)->slots, slot);
+}
+
+#endif
