@@ -1,0 +1,114 @@
+/* One request of the API on its way through the stages of dispatch.c, and what a route's handler
+ * sees. */
+#ifndef BERTH_API_REQUEST_H
+#define BERTH_API_REQUEST_H
+
+#include <jansson.h>
+
+#include "auth/identity.h"
+#include "auth/policy.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "http/http.h"
+#include "replica/replica.h"
+#include "write/pipeline.h"
+
+struct api_request;
+struct slow_lane;
+
+/* What all requests share; made by main, lives as long as the listeners. */
+struct api {
+    struct replica *replica;
+    struct pipeline *pipeline;
+    struct slow_lane *slow_lane;
+    struct policy_settings policy;
+    const struct slice *mount_prefixes; /* each with a leading and without a trailing slash */
+    unsigned mount_prefix_count;
+    struct slice incomplete_project_id; /* [placement] incomplete_consumer_* */
+    struct slice incomplete_user_id;
+    bool randomize_candidates;
+    int64_t max_candidates; /* -1: no limit */
+    enum { STRATEGY_UNSET, STRATEGY_DEPTH_FIRST, STRATEGY_BREADTH_FIRST } strategy;
+    bool access_log;
+};
+
+enum api_step {
+    API_DONE,  /* the answer is written, or err is set */
+    API_WRITE, /* request->write is planned and to be submitted; route->finish writes the answer */
+    API_SLOW,  /* too much work for a worker: run the handler again on the slow lane */
+};
+
+enum { API_ARGS_MAX = 2, API_MINOR_MAX = 39 };
+
+enum api_accept { ACCEPT_ANY, ACCEPT_JSON }; /* ACCEPT_JSON: 406 if the client does not take it */
+enum api_content { CONTENT_IGNORED, CONTENT_JSON };
+
+struct api_route {
+    const char *method;
+    const char *path; /* "/resource_providers/{uuid}/traits" */
+    unsigned min_minor;
+    unsigned max_minor;
+    bool hidden_405; /* outside its microversions the answer is 405 without Allow instead of 404 */
+    enum api_accept accept;
+    enum api_content content;
+    enum policy_rule policy; /* POLICY_NONE: the handler checks, or nobody does */
+    /* Reads request->version (pinned, as new as the database) and writes the answer; or validates
+     * the body and fills request->write. */
+    enum api_step (*handle)(struct api_request *request);
+    /* After a write was decided: writes the answer (err may be set; version is not pinned). */
+    void (*finish)(struct api_request *request);
+    bool reads; /* pin a version before handle */
+    /* These two look before the version check (placement spec, Order of checks). */
+    bool content_before_version;
+};
+
+struct api_request {
+    struct http_exchange *http;
+    const struct api *api;
+    struct arena *arena;
+
+    struct slice mount; /* the prefix that was stripped, to be put before hrefs */
+    struct slice path;  /* decoded, without the prefix */
+    struct slice query; /* raw, behind the '?', data == NULL: none */
+    bool path_is_utf8;
+    const struct api_route *route;
+    struct slice args[API_ARGS_MAX]; /* decoded path parameters, in order */
+    unsigned minor;                  /* the microversion 1.minor */
+    bool has_minor;                  /* false until it is negotiated */
+    bool version_shown;              /* the openstack-api-version header goes out */
+    bool vary_shown;
+    struct identity identity;
+    char request_id[41];    /* "req-" + uuid */
+    struct slice global_id; /* the client's, or data == NULL */
+
+    const struct version *version; /* pinned while handle runs, for routes that read */
+    bool on_slow_lane;
+
+    struct pipeline_request write;
+    void *state; /* the handler's, between handle and finish */
+
+    /* the answer */
+    struct err err;
+    int status;             /* 200 unless the handler says otherwise */
+    bool has_body;          /* out holds JSON */
+    bool is_cacheable;      /* from 1.15: Cache-Control and Last-Modified go out */
+    int64_t modified_at_us; /* for Last-Modified; 0: now */
+    struct slice location;  /* path with mount prefix; made absolute when sent */
+    struct slice allow;
+    bool version_in_error;   /* 406 of the negotiation: min and max versions in the body */
+    bool webob_unauthorized; /* 401 in its own form */
+};
+
+static inline struct buf *api_out(struct api_request *request)
+{
+    return &request->http->out;
+}
+
+/* Says that a 200 with JSON in api_out() is the answer; from 1.15 with cache headers (0: now). */
+void api_answer_json(struct api_request *request, int64_t modified_at_us);
+
+/* Says that an answer without a body is it. */
+void api_answer_empty(struct api_request *request, int status);
+
+#endif

@@ -1,0 +1,19 @@
+/* noauth2: the token itself says who asks (placement spec, noauth2). */
+#ifndef BERTH_AUTH_NOAUTH_H
+#define BERTH_AUTH_NOAUTH_H
+
+#include "auth/identity.h"
+
+/* The headers that matter; data == NULL: absent. */
+struct noauth_headers {
+    struct slice token;        /* X-Auth-Token: "user" or "user:project" */
+    struct slice roles;        /* X-Roles: replaces the roles, even when empty */
+    struct slice project_id;   /* X-Project-Id: overrides the token's project */
+    struct slice system_scope; /* OpenStack-System-Scope */
+};
+
+/* Fills the identity; false without a token (401). An empty token is accepted: nobody, without
+ * roles. */
+bool noauth_identify(const struct noauth_headers *headers, struct identity *identity);
+
+#endif
