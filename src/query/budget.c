@@ -1,6 +1,8 @@
 /* The end of a budget. Any thread, one budget at a time. */
 #include "query/budget.h"
 
+#include <stddef.h>
+
 bool budget_renew(struct budget *budget)
 {
     if (budget->exhausted)
