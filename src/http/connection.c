@@ -67,6 +67,7 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
     atomic_init(&connection->idle_since_us, now);
     connection->watched_idle_us = now;
 
+    atomic_fetch_add(&server->connections_taken, 1);
     pthread_mutex_lock(&server->lock);
     connection->shelf = shelf_of_this_thread(server);
     if (server->connection_count - server->shut_count >= server->limits.connections_max) {

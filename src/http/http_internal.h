@@ -1,7 +1,7 @@
 /* What the files of this folder share: the server, its connections and its exchanges.
  *
- * Three kinds of threads: MHD's workers (each owns its connections, their exchanges and one shelf),
- * one watcher of deadlines, and whoever calls http_resume() or http_server_stop(). */
+ * Threads: one acceptor; MHD's workers (each owns its connections, their exchanges and one shelf);
+ * one watcher of deadlines; and whoever calls http_resume() or http_server_stop(). */
 #ifndef BERTH_HTTP_HTTP_INTERNAL_H
 #define BERTH_HTTP_HTTP_INTERNAL_H
 
@@ -58,6 +58,10 @@ struct http_server {
     uint16_t port;
     struct MHD_Daemon *daemon;
 
+    pthread_t acceptor;
+    int acceptor_wake_fd;
+    _Atomic unsigned connections_taken; /* by the workers, ever */
+
     _Atomic bool stopping;      /* answers close their connection */
     _Atomic bool cutting;       /* no exchange is handed to the service any more */
     _Atomic unsigned resumings; /* threads inside http_resume() */
@@ -113,8 +117,10 @@ static inline uint64_t clock_now_us(clockid_t clock)
 /* listener.c: a listening socket for "ADDRESS:PORT", or -1 with one line in err. */
 int listener_open(struct slice listen, struct err *err);
 uint16_t listener_port(int fd);
-/* Lets no one connect any more; the descriptor stays open. */
-void listener_shut(int fd);
+
+/* acceptor.c */
+bool acceptor_start(struct http_server *server);
+void acceptor_stop(struct http_server *server);
 
 /* exchange.c, all on the exchange's worker. */
 struct exchange *exchange_begin(struct http_server *server, struct MHD_Connection *mhd,
@@ -135,6 +141,9 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
 void connection_close(struct http_server *server, struct connection *connection);
 /* Under the lock: its worker will see the end of the stream, and close it. */
 void connection_shut(struct http_server *server, struct connection *connection);
+
+/* ready_events.c: to be called before the library starts. */
+void ready_events_limit(void);
 
 /* deadline.c: the watcher. */
 bool watcher_start(struct http_server *server);

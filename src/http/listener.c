@@ -106,8 +106,3 @@ uint16_t listener_port(int fd)
         return ntohs(((const struct sockaddr_in6 *)&address)->sin6_port);
     return ntohs(((const struct sockaddr_in *)&address)->sin_port);
 }
-
-void listener_shut(int fd)
-{
-    shutdown(fd, SHUT_RDWR);
-}

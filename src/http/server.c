@@ -58,7 +58,7 @@ static size_t unescape_nothing(void *cls, struct MHD_Connection *mhd, char *text
     return strlen(text);
 }
 
-/* The library spins when descriptors run out, so connections are limited to what is there. */
+/* Connections may not take the descriptors that others in the process need. */
 static unsigned connections_possible(unsigned wanted)
 {
     struct rlimit files;
@@ -75,16 +75,16 @@ static bool daemon_start(struct http_server *server)
     const struct http_limits *limits = &server->limits;
     /* the library shares its own limit out among the workers, evenly: keep it out of the way */
     unsigned far_limit = (limits->connections_max + DESCRIPTORS_FOR_OTHERS) * server->shelf_count;
+    ready_events_limit();
     server->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_access, server,
-        MHD_OPTION_LISTEN_SOCKET, server->listen_fd, MHD_OPTION_THREAD_POOL_SIZE,
-        server->shelf_count, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)limits->connection_memory_bytes, MHD_OPTION_CONNECTION_TIMEOUT,
-        limits->idle_timeout_s == 0 ? 1 : limits->idle_timeout_s, MHD_OPTION_CONNECTION_LIMIT,
-        far_limit, MHD_OPTION_PER_IP_CONNECTION_LIMIT, limits->connections_per_address,
-        MHD_OPTION_URI_LOG_CALLBACK, on_target, server, MHD_OPTION_UNESCAPE_CALLBACK,
-        unescape_nothing, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0,
+        NULL, NULL, on_access, server, MHD_OPTION_THREAD_POOL_SIZE, server->shelf_count,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)limits->connection_memory_bytes,
+        MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_timeout_s == 0 ? 1 : limits->idle_timeout_s,
+        MHD_OPTION_CONNECTION_LIMIT, far_limit, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        limits->connections_per_address, MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
+        MHD_OPTION_UNESCAPE_CALLBACK, unescape_nothing, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
     return server->daemon != NULL;
 }
 
@@ -114,8 +114,6 @@ static void server_destroy(struct http_server *server)
         shelf_clear(&server->shelves[i]);
     pthread_cond_destroy(&server->watcher_wake);
     pthread_mutex_destroy(&server->lock);
-    if (server->listen_fd >= 0)
-        close(server->listen_fd);
     free(server);
 }
 
@@ -129,11 +127,14 @@ struct http_server *http_server_start(struct slice listen, const struct http_lim
     server->listen_fd = fd;
     server->port = listener_port(fd);
     bool watched = watcher_start(server);
-    if (watched && daemon_start(server))
+    if (watched && daemon_start(server) && acceptor_start(server))
         return server;
     err_set(err, 500, NULL, "cannot serve %.*s: %s", SLICE_ARG(listen), strerror(errno));
     if (watched)
         watcher_stop(server);
+    if (server->daemon != NULL)
+        MHD_stop_daemon(server->daemon);
+    close(fd);
     server_destroy(server);
     return NULL;
 }
@@ -166,8 +167,8 @@ static void nap(void)
 
 void http_server_stop(struct http_server *server, unsigned grace_ms)
 {
-    MHD_quiesce_daemon(server->daemon);
-    listener_shut(server->listen_fd);
+    acceptor_stop(server);
+    close(server->listen_fd);
     atomic_store(&server->stopping, true);
     uint64_t end_us = clock_now_us(CLOCK_MONOTONIC) + grace_ms * 1000ULL;
     while (begun(server) > 0 && clock_now_us(CLOCK_MONOTONIC) < end_us)

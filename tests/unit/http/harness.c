@@ -46,6 +46,8 @@ static void answer_text(struct http_exchange *exchange)
         exchange->status = 201;
         exchange->response_header_count = 0;
         http_add_header(exchange, SLICE_LIT("Location"), SLICE_LIT("/x"));
+    } else if (slice_equal(exchange->target, SLICE_LIT("/worker"))) {
+        buf_printf(&exchange->out, "%lu", (unsigned long)pthread_self());
     } else if (slice_equal(exchange->target, SLICE_LIT("/large"))) {
         size_t len = 1024 * 1024;
         memset(buf_reserve(&exchange->out, len), 'x', len);
@@ -88,6 +90,8 @@ static enum http_step on_request(struct http_exchange *exchange, void *cls)
         hop(harness, exchange);
         return HTTP_PENDING;
     }
+    if (slice_equal(exchange->target, SLICE_LIT("/nap")))
+        nap_ms(30);
     answer_text(exchange);
     return HTTP_ANSWERED;
 }

@@ -18,6 +18,8 @@ enum { HELD_MAX = 64 };
  *   /large         a body of 1 MiB
  *   /hold          pending until harness_resume(); then as any other
  *   /early         pending, resumed before on_request returns, three times over
+ *   /worker        the worker's name
+ *   /nap           keeps its worker busy for 30 ms
  *   /hop           pending, resumed by another thread at once
  * Faults are answered 413 and 400. */
 struct harness {

@@ -227,6 +227,62 @@ static void many_connections(void **state)
         close(fds[i]);
 }
 
+static unsigned long worker_of(int fd)
+{
+    client_send(fd, "GET /worker HTTP/1.1\r\nHost: x\r\n\r\n");
+    struct reply reply = client_read(fd);
+    assert_int_equal(reply.status, 200);
+    unsigned long worker = strtoul(reply.body.data, NULL, 10);
+    reply_free(&reply);
+    return worker;
+}
+
+/* A connection to that worker. The library chooses by the descriptor's number on its side, so
+ * another open file changes the choice. */
+static int connect_to_worker(unsigned long worker)
+{
+    int between[64];
+    unsigned count = 0;
+    int fd = client_connect(&harness);
+    while (worker_of(fd) != worker) {
+        assert_true(count < 64);
+        close(fd);
+        between[count++] = dup(STDERR_FILENO);
+        nap_ms(1);
+        fd = client_connect(&harness);
+    }
+    while (count > 0)
+        close(between[--count]);
+    return fd;
+}
+
+/* 0.9.75 of the library forgets what it was told when exactly 128 sockets are ready at once. */
+static void any_number_ready_at_once(void **state)
+{
+    (void)state;
+    enum { CONNECTIONS = 130, FEWEST = 125 };
+    static int fds[CONNECTIONS];
+    fds[0] = client_connect(&harness);
+    unsigned long worker = worker_of(fds[0]);
+    for (unsigned i = 1; i < CONNECTIONS; i++)
+        fds[i] = connect_to_worker(worker);
+    for (unsigned count = FEWEST; count <= CONNECTIONS; count++) {
+        /* closed afterwards, or the library would have something left to do and not wait */
+        int napper = connect_to_worker(worker);
+        client_send(napper, "GET /nap HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        nap_ms(10);
+        for (unsigned i = 0; i < count; i++)
+            client_send(fds[i], "GET /q HTTP/1.1\r\nHost: x\r\n\r\n");
+        for (unsigned i = 0; i < count; i++) {
+            struct reply reply = client_read(fds[i]);
+            assert_reply(reply, 200, "GET /q ");
+        }
+        close(napper);
+    }
+    for (unsigned i = 0; i < CONNECTIONS; i++)
+        close(fds[i]);
+}
+
 static void malformed(void **state)
 {
     (void)state;
@@ -286,8 +342,8 @@ int main(void)
         cmocka_unit_test(framing),           cmocka_unit_test(answers_without_body),
         cmocka_unit_test(any_method),        cmocka_unit_test(raw_target),
         cmocka_unit_test(header_lookups),    cmocka_unit_test(pipelined),
-        cmocka_unit_test(many_connections),  cmocka_unit_test(malformed),
-        cmocka_unit_test(far_too_much),
+        cmocka_unit_test(many_connections),  cmocka_unit_test(any_number_ready_at_once),
+        cmocka_unit_test(malformed),         cmocka_unit_test(far_too_much),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
