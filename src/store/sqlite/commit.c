@@ -20,6 +20,7 @@ enum {
     LOG_TRIM_EVERY = 64, /* batches */
     FOLLOW_ENTRIES_MAX = 200000,
     LEAVE_FREE_US = 2000,
+    OTHER_SEEN_FOR_US = 100000,
 };
 
 static void sleep_until_us(int64_t until_us)
@@ -277,10 +278,14 @@ static void take_stamp(struct store *store, struct store_stamp *stamp, bool *str
     transaction->other_seen |= *stranger;
 }
 
+/* While somebody else has been seen lately: between two sights of it this one could commit often. */
 static void leave_free(struct store *store)
 {
+    int64_t now_us = db_monotonic_us();
     if (store->transaction.other_seen)
-        store->leave_free_until_us = db_monotonic_us() + LEAVE_FREE_US;
+        store->other_seen_until_us = now_us + OTHER_SEEN_FOR_US;
+    if (now_us < store->other_seen_until_us)
+        store->leave_free_until_us = now_us + LEAVE_FREE_US;
 }
 
 enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *stranger,

@@ -89,6 +89,7 @@ struct store {
     int64_t next_ids[STORE_TABLE_COUNT];
     unsigned char instance[8];
     uint64_t batches;
+    int64_t other_seen_until_us;
     int64_t leave_free_until_us;
     int64_t file_checked_at_us;
     int64_t formatted_us; /* the instant that `formatted` holds */
