@@ -179,7 +179,7 @@ bool value_convert(struct conf_value *value, const struct slice *texts, size_t n
         convert_multi(value, texts, n, arena);
         return true;
     }
-    check(!"an option of no type");
+    check(false);
     return false;
 }
 
