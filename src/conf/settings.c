@@ -62,7 +62,7 @@ static bool fill_listen(struct conf *conf, struct err *err)
         if (!listen_parse(slice_of(value->items[i]), conf->arena, &listen[i]))
             return refuse(err, value, "ADDRESS:PORT", value->items[i]);
     conf->listen = listen;
-    conf->listen_n = value->items_n;
+    conf->listen_count = value->items_n;
     return true;
 }
 
@@ -70,7 +70,7 @@ static bool fill_listen(struct conf *conf, struct err *err)
 static bool fill_mount_prefixes(struct conf *conf, struct err *err)
 {
     const struct conf_value *value = typed(conf, "berth", "mount_prefix", OPTION_MULTI);
-    const char **prefixes = arena_array(conf->arena, value->items_n, sizeof(*prefixes));
+    struct slice *prefixes = arena_array(conf->arena, value->items_n, sizeof(*prefixes));
     size_t n = 0;
     for (size_t i = 0; i < value->items_n; i++) {
         struct slice prefix = slice_of(value->items[i]);
@@ -79,9 +79,10 @@ static bool fill_mount_prefixes(struct conf *conf, struct err *err)
         while (prefix.len > 0 && prefix.data[prefix.len - 1] == '/')
             prefix.len--;
         if (prefix.len > 0)
-            prefixes[n++] = arena_copy(conf->arena, prefix).data;
+            prefixes[n++] = arena_copy(conf->arena, prefix);
     }
-    conf->mount_prefixes = (struct conf_texts){prefixes, n};
+    conf->mount_prefixes = prefixes;
+    conf->mount_prefix_count = n;
     return true;
 }
 

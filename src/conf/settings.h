@@ -31,9 +31,10 @@ struct conf {
 
     /* [berth] */
     const struct conf_listen *listen;
-    size_t listen_n;
-    struct conf_texts mount_prefixes; /* each begins with a slash and ends without one */
-    unsigned worker_threads;          /* at least 1; the default is resolved */
+    size_t listen_count;
+    const struct slice *mount_prefixes; /* each begins with a slash and ends without one */
+    size_t mount_prefix_count;
+    unsigned worker_threads; /* at least 1; the default is resolved */
     size_t max_body_bytes;
     unsigned max_connections;
     unsigned max_connections_per_address;

@@ -90,7 +90,7 @@ static void embedded(void **state)
     assert_string_equal(conf->connection, geteuid() == 0 ? "sqlite:////var/lib/berth/berth.db"
                                                          : "sqlite:////sta$te/berth/berth.db");
     assert_string_equal(conf->state_directory, geteuid() == 0 ? "/var/lib/berth" : "/sta$te/berth");
-    assert_int_equal(conf->listen_n, 1);
+    assert_int_equal(conf->listen_count, 1);
     assert_string_equal(conf->listen[0].host, "127.0.0.1");
     assert_int_equal(conf->listen[0].port, 8778);
 
@@ -130,8 +130,8 @@ static void defaults_with_a_file(void **state)
     assert_int_equal(conf->max_connections_per_address, 2048);
     assert_int_equal(conf->bounded_staleness_us, 0);
     assert_true(conf->access_log);
-    assert_int_equal(conf->mount_prefixes.n, 1);
-    assert_string_equal(conf->mount_prefixes.items[0], "/placement");
+    assert_int_equal(conf->mount_prefix_count, 1);
+    assert_string_equal(conf->mount_prefixes[0].data, "/placement");
     assert_int_equal(conf->unknown.n + conf->no_effect.n + conf->deprecated.n, 0);
 }
 
@@ -161,7 +161,7 @@ static void all_fields(void **state)
     assert_int_equal(conf->generation_strategy, CONF_STRATEGY_BREADTH_FIRST);
     assert_string_equal(conf->incomplete_consumer_project_id, "p");
     assert_string_equal(conf->incomplete_consumer_user_id, "u");
-    assert_int_equal(conf->listen_n, 2);
+    assert_int_equal(conf->listen_count, 2);
     assert_string_equal(conf->listen[0].host, "0.0.0.0");
     assert_string_equal(conf->listen[1].host, "::1");
     assert_int_equal(conf->worker_threads, 3);
@@ -172,9 +172,9 @@ static void all_fields(void **state)
     assert_int_equal(conf->header_deadline_us, 500000);
     assert_int_equal(conf->body_deadline_us, 1250000);
     assert_int_equal(conf->connection_memory_bytes, 8192);
-    assert_int_equal(conf->mount_prefixes.n, 2);
-    assert_string_equal(conf->mount_prefixes.items[0], "/a");
-    assert_string_equal(conf->mount_prefixes.items[1], "/b/c");
+    assert_int_equal(conf->mount_prefix_count, 2);
+    assert_string_equal(conf->mount_prefixes[0].data, "/a");
+    assert_string_equal(conf->mount_prefixes[1].data, "/b/c");
     assert_false(conf->access_log);
     assert_int_equal(conf->slow_request_us, 20000);
     assert_int_equal(conf->bounded_staleness_us, 9000);
@@ -192,20 +192,20 @@ static void ranks(void **state)
     use_file("b.conf", "[PLACEMENT]\nincomplete_consumer_user_id = 3\n[berth]\nlisten = b:1\n");
     load_ok();
     assert_string_equal(conf->incomplete_consumer_user_id, "3");
-    assert_int_equal(conf->listen_n, 2);
+    assert_int_equal(conf->listen_count, 2);
     assert_string_equal(conf->listen[0].host, "a");
     setenv("OS_PLACEMENT__INCOMPLETE_CONSUMER_USER_ID", "4", 1);
     setenv("OS_BERTH__LISTEN", "c:1", 1);
     load_ok();
     assert_string_equal(conf->incomplete_consumer_user_id, "4");
-    assert_int_equal(conf->listen_n, 1);
+    assert_int_equal(conf->listen_count, 1);
     assert_string_equal(conf->listen[0].host, "c");
     override("placement", name, "5");
     override("berth", "listen", "d:1");
     override("berth", "listen", "e:1");
     load_ok();
     assert_string_equal(conf->incomplete_consumer_user_id, "5");
-    assert_int_equal(conf->listen_n, 2);
+    assert_int_equal(conf->listen_count, 2);
     assert_string_equal(conf->listen[1].host, "e");
     assert_string_equal(conf_value(conf, "placement", name)->where, "--switch");
 }
