@@ -86,6 +86,7 @@ struct api_request {
     bool on_slow_lane;
 
     struct pipeline_request write;
+    json_t *body; /* the parsed body, freed with the request */
     void *state; /* the handler's, between handle and finish */
 
     /* the answer */
