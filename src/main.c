@@ -92,8 +92,8 @@ static bool open_listeners(struct berthd *berthd)
     for (size_t i = 0; i < conf->listen_count; i++) {
         const struct conf_listen *listen = &conf->listen[i];
         bool is_v6 = strchr(listen->host, ':') != NULL;
-        struct slice address = arena_printf(berthd->arena, is_v6 ? "[%s]:%u" : "%s:%u",
-                                            listen->host, listen->port);
+        struct slice address =
+            arena_printf(berthd->arena, is_v6 ? "[%s]:%u" : "%s:%u", listen->host, listen->port);
         if (berthd->server_count == LISTENERS_MAX) {
             err_set(&berthd->err, 500, NULL, "more than %d addresses to listen on", LISTENERS_MAX);
             return fail(berthd);
