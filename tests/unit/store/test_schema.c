@@ -2,6 +2,7 @@
  */
 #include "fixture.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -209,6 +210,11 @@ static void test_refusals(void **state)
     expect_refused(fixture, true, "no schema revision");
     foreign(fixture->path, "DROP TABLE alembic_version");
     expect_refused(fixture, true, "no schema revision");
+    sqlite3 *other;
+    assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    expect_refused(fixture, true, "locked");
+    sqlite3_close(other);
     FILE *garbage = fopen(fixture->path, "w");
     for (int i = 0; i < 500; i++)
         fputs("This is not a database. ", garbage);
