@@ -1,5 +1,6 @@
 /* GET, PUT, DELETE /allocations/{consumer_uuid} and POST /allocations. Reads run on a worker with a
- * pinned version; writes are read and validated on a worker, planned by write/ on the writer thread.
+ * pinned version; writes are read and validated on a worker, planned by write/ on the writer
+ * thread.
  */
 #include <stdlib.h>
 
@@ -74,8 +75,7 @@ static const struct consumer_allocation *group_by_provider(struct arena *arena,
 static void write_amount(struct buf *out, const struct version *version,
                          const struct consumer_allocation *allocation)
 {
-    json_write_string(out,
-                      catalog_name(catalog_row_at(&version->classes, allocation->class_no.v)));
+    json_write_string(out, catalog_name(catalog_row_at(&version->classes, allocation->class_no.v)));
     buf_append_lit(out, ": ");
     buf_append_int(out, allocation->used);
 }

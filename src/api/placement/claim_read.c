@@ -29,8 +29,8 @@ static const struct claim_amount *read_amounts(struct arena *arena, json_t *reso
     size_t count = 0;
     for (void *iter = json_object_iter(resources); iter != NULL;
          iter = json_object_iter_next(resources, iter))
-        amounts[count++] = (struct claim_amount){
-            claim_key(iter), body_schema_integer(json_object_iter_value(iter))};
+        amounts[count++] = (struct claim_amount){claim_key(iter),
+                                                 body_schema_integer(json_object_iter_value(iter))};
     return amounts;
 }
 
@@ -60,8 +60,8 @@ static json_t *list_to_object(json_t *part)
     json_t *item;
     json_array_foreach(list, i, item)
     {
-        struct slice uuid = body_schema_text(
-            json_object_get(json_object_get(item, "resource_provider"), "uuid"));
+        struct slice uuid =
+            body_schema_text(json_object_get(json_object_get(item, "resource_provider"), "uuid"));
         check(json_object_setn(by_provider, uuid.data, uuid.len, item) == 0);
     }
     check(json_object_set_new(part, "allocations", by_provider) == 0);
@@ -70,8 +70,7 @@ static json_t *list_to_object(json_t *part)
 
 static void read_generation(struct arena *arena, const json_t *value, struct claim *claim)
 {
-    claim->generation_rule =
-        json_is_null(value) ? CLAIM_GENERATION_NULL : CLAIM_GENERATION_GIVEN;
+    claim->generation_rule = json_is_null(value) ? CLAIM_GENERATION_NULL : CLAIM_GENERATION_GIVEN;
     claim->generation = body_schema_integer(value);
     claim->generation_text = claim_number_text(arena, value);
 }

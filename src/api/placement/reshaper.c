@@ -33,8 +33,8 @@ static const struct reshape_inventory *read_inventories(struct arena *arena, jso
     size_t count = 0;
     for (void *iter = json_object_iter(by_class); iter != NULL;
          iter = json_object_iter_next(by_class, iter))
-        inventories[count++] = (struct reshape_inventory){
-            claim_key(iter), read_figures(json_object_iter_value(iter))};
+        inventories[count++] =
+            (struct reshape_inventory){claim_key(iter), read_figures(json_object_iter_value(iter))};
     return inventories;
 }
 

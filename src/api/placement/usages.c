@@ -25,8 +25,8 @@ struct line {
 struct report {
     const struct version *version;
     struct arena *arena;
-    bool by_type;       /* groups are consumer types */
-    bool has_type;      /* only this type */
+    bool by_type;  /* groups are consumer types */
+    bool has_type; /* only this type */
     uint32_t type;
     int64_t *consumers; /* per group */
     struct line *lines;
@@ -117,8 +117,8 @@ static void sum_up(struct report *report)
 
 static void write_line(struct buf *out, const struct report *report, const struct line *line)
 {
-    json_write_string(
-        out, catalog_name(catalog_row_at(&report->version->classes, line->class_no.v)));
+    json_write_string(out,
+                      catalog_name(catalog_row_at(&report->version->classes, line->class_no.v)));
     buf_append_lit(out, ": ");
     buf_append_int(out, line->amount);
 }
@@ -189,8 +189,8 @@ static void collect(struct report *report, struct slice project, struct slice us
             return;
         user_number = row->number;
     }
-    report->consumers = arena_zalloc(
-        report->arena, (report->version->types.limit + 1) * sizeof(*report->consumers));
+    report->consumers = arena_zalloc(report->arena, (report->version->types.limit + 1) *
+                                                        sizeof(*report->consumers));
     usage_of_project(report->version, owner->number, user_number, take, report);
     sum_up(report);
 }
@@ -202,9 +202,9 @@ enum api_step handle_usages(struct api_request *request)
     if (!dispatch_check_policy(request, POLICY_USAGES, project))
         return API_DONE;
     bool has_types = request->minor >= 38;
-    if (!body_schema_check_query(
-            &query, has_types ? &SCHEMA_USAGES_QUERY_1_38 : &SCHEMA_USAGES_QUERY_1_9,
-            &request->err))
+    if (!body_schema_check_query(&query,
+                                 has_types ? &SCHEMA_USAGES_QUERY_1_38 : &SCHEMA_USAGES_QUERY_1_9,
+                                 &request->err))
         return API_DONE;
     struct report report = {.version = request->version, .arena = request->arena};
     struct slice type = {0};
