@@ -31,7 +31,7 @@ struct api {
     struct slice incomplete_user_id;
     bool randomize_candidates;
     int64_t max_candidates; /* -1: no limit */
-    enum { STRATEGY_UNSET, STRATEGY_DEPTH_FIRST, STRATEGY_BREADTH_FIRST } strategy;
+    bool spread_candidates; /* with a limit: one of each tree before a second of any */
     bool access_log;
 };
 
