@@ -17,7 +17,8 @@ struct query_string {
     bool is_utf8; /* false: some name or value is not valid UTF-8 (400 in the API) */
 };
 
-/* Splits at '&' and ';', passes over empty pairs, decodes '+' and %XX (a malformed % stays as it is). */
+/* Splits at '&' and ';', passes over empty pairs, decodes '+' and %XX (a malformed % stays as it
+ * is). */
 struct query_string query_string_parse(struct arena *arena, struct slice raw);
 
 /* %XX decoding of a path; '+' stays. */

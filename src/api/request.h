@@ -5,6 +5,8 @@
 
 #include <jansson.h>
 
+#include "api/request_id.h"
+#include "api/slow_lane.h"
 #include "auth/identity.h"
 #include "auth/policy.h"
 #include "base/arena.h"
@@ -15,7 +17,6 @@
 #include "write/pipeline.h"
 
 struct api_request;
-struct slow_lane;
 
 /* What all requests share; made by main, lives as long as the listeners. */
 struct api {
@@ -29,7 +30,7 @@ struct api {
     struct slice incomplete_user_id;
     bool randomize_candidates;
     int64_t max_candidates; /* -1: no limit */
-    enum { STRATEGY_UNSET, STRATEGY_DEPTH_FIRST, STRATEGY_BREADTH_FIRST } strategy;
+    bool spread_candidates; /* with a limit: one of each tree before a second of any */
     bool access_log;
 };
 
@@ -49,6 +50,7 @@ struct api_route {
     const char *path; /* "/resource_providers/{uuid}/traits" */
     unsigned min_minor;
     unsigned max_minor;
+    bool bare_404;   /* a 404 of this route's handler lacks vary (placement spec, Microversions) */
     bool hidden_405; /* outside its microversions the answer is 405 without Allow instead of 404 */
     enum api_accept accept;
     enum api_content content;
@@ -79,15 +81,21 @@ struct api_request {
     bool version_shown;              /* the openstack-api-version header goes out */
     bool vary_shown;
     struct identity identity;
-    char request_id[41];    /* "req-" + uuid */
+    char request_id[REQUEST_ID_LEN + 1];
     struct slice global_id; /* the client's, or data == NULL */
 
     const struct version *version; /* pinned while handle runs, for routes that read */
-    bool on_slow_lane;
+    enum {
+        PHASE_ARRIVED,
+        PHASE_FOLLOWING, /* waits until memory is as new as the database */
+        PHASE_WRITING,   /* waits for the writer */
+        PHASE_SLOW,      /* on the slow lane */
+    } phase;
 
     struct pipeline_request write;
+    struct slow_job slow;
     json_t *body; /* the parsed body, freed with the request */
-    void *state; /* the handler's, between handle and finish */
+    void *state;  /* the handler's, between handle and finish */
 
     /* the answer */
     struct err err;

@@ -21,8 +21,8 @@ struct http_server;
 enum http_fault {
     HTTP_FAULT_NONE,
     HTTP_FAULT_BODY_TOO_LARGE, /* body is empty; answer 413, the connection is closed afterwards */
-    HTTP_FAULT_FRAMING,        /* Content-Length together with Transfer-Encoding: answer 400, closed
-                                  afterwards */
+    HTTP_FAULT_FRAMING,        /* Content-Length together with Transfer-Encoding, or another
+                                  doubt about where the body ends: answer 400, closed afterwards */
 };
 
 enum { HTTP_HEADERS_MAX = 24 };

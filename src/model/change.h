@@ -50,7 +50,21 @@ enum change_kind {
 
     /* Only from a load: every provider has come, the trees can be laid out. */
     CHANGE_LOAD_PROVIDERS_END,
-    /* Only from a follow, before the rows of one entity are inserted anew: forget what is there. */
+    /* Only from a follow, before the rows of one entity are inserted anew: forget what is there.
+     *
+     * A follow is, in this order: consumer resets; provider resets and deletes (no provider is
+     * deleted in a follow that also updates one); class and trait deletes; catalog inserts and
+     * renames; providers, each after its parent; the contents of the reset and the new ones;
+     * consumers; allocations by id. Of a provider it tells:
+     *   - appeared: PROVIDER_INSERT, then its inventories and links as inserts;
+     *   - vanished: RESET, PROVIDER_DELETE (children before parents);
+     *   - other name, parent or root: PROVIDER_UPDATE and PROVIDER_GENERATION;
+     *   - other contents: RESET, PROVIDER_GENERATION, all its inventories and links as inserts;
+     *   - its generation only: PROVIDER_GENERATION.
+     * These are images of the rows: nothing is compared (expected equals next), the timestamps are
+     * those of the row. Ids may be used again, and two providers or classes may swap names: whoever
+     * takes an old name out of an index does so only if it still is that entity's there. An
+     * allocation may have an id below some that are there. */
     CHANGE_FOLLOW_PROVIDER_RESET, /* provider.id: drop its inventories, traits, aggregates; used
                                      amounts stay */
     CHANGE_FOLLOW_CONSUMER_RESET, /* consumer.id, uuid: drop the consumer and its allocations, if

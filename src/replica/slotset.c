@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_WORDS = SLOTSET_PAGE_SLOTS / 64, LIST_FIRST = 4, LIST_MAX = 128, LIST_BACK = 64 };
+enum { PAGE_WORDS = SLOTSET_PAGE_WORDS, LIST_FIRST = 4, LIST_MAX = 128, LIST_BACK = 64 };
 
 struct slotset_page {
     struct cow_node node;
@@ -158,6 +158,21 @@ bool slotset_chunk(const struct slotset *set, uint32_t chunk, uint64_t words[4])
 bool slotset_has_page(const struct slotset *set, uint32_t chunk)
 {
     return page_of(set, chunk * 256) != NULL;
+}
+
+void slotset_page_or(const struct slotset *set, uint32_t page_no,
+                     uint64_t words[SLOTSET_PAGE_WORDS])
+{
+    const struct slotset_page *page = cow_array_leaf(&set->pages, page_no);
+    if (page == NULL)
+        return;
+    if (page->capacity == 0) {
+        for (uint32_t i = 0; i < PAGE_WORDS; i++)
+            words[i] |= page->bits[i];
+        return;
+    }
+    for (uint32_t i = 0; i < page->count; i++)
+        words[page->list[i] / 64] |= (uint64_t)1 << (page->list[i] % 64);
 }
 
 static uint32_t page_next(const struct slotset_page *page, uint32_t from)

@@ -29,6 +29,10 @@ bool slotset_chunk(const struct slotset *set, uint32_t chunk, uint64_t words[4])
 /* Whether the page holding that chunk has any member: if not, its 16 chunks can be passed over. */
 bool slotset_has_page(const struct slotset *set, uint32_t chunk);
 
+/* Adds the members of one page of 4 096 slots (page n: slots 4096 n and up) to 64 words. */
+enum { SLOTSET_PAGE_WORDS = SLOTSET_PAGE_SLOTS / 64 };
+void slotset_page_or(const struct slotset *set, uint32_t page, uint64_t words[SLOTSET_PAGE_WORDS]);
+
 /* The smallest member not below `from`, or NUMBER_NONE. */
 uint32_t slotset_next(const struct slotset *set, uint32_t from);
 

@@ -1,0 +1,202 @@
+/* The body of an error: the status's own sentence, then the detail. Three forms, chosen by Accept,
+ * and a fourth for 401, which is not made by the API proper. Any thread. */
+#include "api/fault.h"
+
+#include <stdio.h>
+
+#include "api/accept.h"
+#include "api/answer.h"
+#include "base/json_write.h"
+
+/* %M: the method, %T: the content type, %A: the Accept header. */
+static const struct status {
+    int status;
+    const char *title;
+    const char *sentence;
+    bool is_short; /* the detail ends the text: no trailing white space */
+} STATUSES[] = {
+    {400, "Bad Request",
+     "The server could not comply with the request since it is either malformed or otherwise "
+     "incorrect.",
+     false},
+    {401, "Unauthorized",
+     "This server could not verify that you are authorized to access the document you requested. "
+     "Either you supplied the wrong credentials (e.g., bad password), or your browser does not "
+     "understand how to supply the credentials required.",
+     false},
+    {403, "Forbidden", "Access was denied to this resource.", false},
+    {404, "Not Found", "The resource could not be found.", false},
+    {405, "Method Not Allowed", "The method %M is not allowed for this resource. ", true},
+    {406, "Not Acceptable",
+     "The resource could not be generated that was acceptable to your browser (content of type "
+     "%A. ",
+     true},
+    {409, "Conflict", "There was a conflict when trying to complete your request.", false},
+    {413, "Request Entity Too Large", "The body of your request was too large for this server.",
+     false},
+    {415, "Unsupported Media Type", "The request media type %T is not supported by this server. ",
+     true},
+    {503, "Service Unavailable",
+     "The server is currently unavailable. Please try again at a later time.", false},
+    {500, "Internal Server Error",
+     "The server has either erred or is incapable of performing the requested operation.", false},
+};
+
+static const struct status *find_status(int status)
+{
+    const struct status *found = STATUSES;
+    while (found->status != status && found->status != 500)
+        found++;
+    return found;
+}
+
+static struct slice accept_of(const struct api_request *request)
+{
+    struct slice accept = http_request_header(request->http, "Accept");
+    if (accept.len == 0 || slice_equal(accept, SLICE_LIT("*/*")))
+        return SLICE_LIT("application/json");
+    return accept;
+}
+
+static void write_sentence(struct api_request *request, const struct status *status,
+                           struct buf *out)
+{
+    for (const char *c = status->sentence; *c != '\0'; c++) {
+        if (*c != '%') {
+            buf_append_char(out, *c);
+            continue;
+        }
+        c++;
+        if (*c == 'M')
+            buf_append_slice(out, request->http->method);
+        else if (*c == 'T')
+            buf_append_slice(out, answer_content_type(request));
+        else
+            buf_append_slice(out, accept_of(request));
+    }
+}
+
+/* Text without line breaks and <tags>, as the Python service's formatter leaves it; <br> becomes a
+ * break. */
+static void append_stripped(struct buf *out, struct slice text)
+{
+    size_t i = 0;
+    while (i < text.len) {
+        char c = text.data[i];
+        if (c == '<') {
+            const char *end = memchr(text.data + i, '>', text.len - i);
+            if (end != NULL) {
+                i = (size_t)(end - text.data) + 1;
+                continue;
+            }
+        }
+        if (c == '\n')
+            buf_append_char(out, ' ');
+        else if (c != '\r')
+            buf_append_char(out, c);
+        i++;
+    }
+}
+
+static void append_escaped(struct buf *out, struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        switch (text.data[i]) {
+        case '<':
+            buf_append_lit(out, "&lt;");
+            break;
+        case '>':
+            buf_append_lit(out, "&gt;");
+            break;
+        case '&':
+            buf_append_lit(out, "&amp;");
+            break;
+        case '"':
+            buf_append_lit(out, "&quot;");
+            break;
+        case '\'':
+            buf_append_lit(out, "&#x27;");
+            break;
+        default:
+            buf_append_char(out, text.data[i]);
+        }
+    }
+}
+
+static void write_html(struct api_request *request, const struct status *status, struct buf *out)
+{
+    buf_printf(out,
+               "<html>\n <head>\n  <title>%d %s</title>\n </head>\n <body>\n  <h1>%d %s</h1>\n  ",
+               status->status, status->title, status->status, status->title);
+    struct buf sentence = {0};
+    write_sentence(request, status, &sentence);
+    append_escaped(out, buf_slice(&sentence));
+    buf_free(&sentence);
+    buf_append_lit(out, "<br /><br />\n");
+    append_escaped(out, request->err.message);
+    if (!status->is_short)
+        buf_append_lit(out, "\n\n");
+    buf_append_lit(out, "\n </body>\n</html>");
+}
+
+static void write_text(struct api_request *request, const struct status *status, struct buf *out)
+{
+    write_sentence(request, status, out);
+    buf_append_lit(out, "\n\n ");
+    append_stripped(out, request->err.message);
+    if (!status->is_short)
+        buf_append_lit(out, "  ");
+}
+
+static void write_json(struct api_request *request, const struct status *status, struct buf *out)
+{
+    struct buf detail = {0};
+    write_text(request, status, &detail);
+    buf_printf(out,
+               "{\"errors\": [{\"status\": %d, \"title\": \"%s\", \"detail\": ", status->status,
+               status->title);
+    json_write_string(out, buf_slice(&detail));
+    buf_free(&detail);
+    if (request->has_minor && request->minor >= 23)
+        buf_printf(out, ", \"code\": \"%s\"",
+                   request->err.code != NULL ? request->err.code : "placement.undefined_code");
+    buf_printf(out, ", \"request_id\": \"%s\"", request->request_id);
+    if (request->version_in_error)
+        buf_printf(out, ", \"max_version\": \"1.%d\", \"min_version\": \"1.0\"", API_MINOR_MAX);
+    buf_append_lit(out, "}]}");
+}
+
+static void write_unauthorized(const struct status *status, struct buf *out)
+{
+    buf_printf(out,
+               "{\"message\": \"%s<br /><br />\\n\\n\\n\", \"code\": \"401 Unauthorized\", "
+               "\"title\": \"Unauthorized\"}",
+               status->sentence);
+}
+
+void fault_write(struct api_request *request)
+{
+    const struct status *status = find_status(request->err.status);
+    struct buf *out = api_out(request);
+    struct slice accept = accept_of(request);
+    unsigned html = accept_weight(accept, SLICE_LIT("text/html"));
+    unsigned json = accept_weight(accept, SLICE_LIT("application/json"));
+    struct slice type;
+    out->len = 0;
+    if (html > 0 && html >= json) {
+        type = SLICE_LIT("text/html; charset=UTF-8");
+        write_html(request, status, out);
+    } else if (json > 0) {
+        type = SLICE_LIT("application/json");
+        if (status->status == 401)
+            write_unauthorized(status, out);
+        else
+            write_json(request, status, out);
+    } else {
+        type = SLICE_LIT("text/plain; charset=UTF-8");
+        buf_printf(out, "%d %s\n\n", status->status, status->title);
+        write_text(request, status, out);
+    }
+    request->status = status->status;
+    http_add_header(request->http, SLICE_LIT("Content-Type"), type);
+}

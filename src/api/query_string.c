@@ -1,0 +1,115 @@
+/* Query strings and percent-encoding. Pure; any thread. */
+#include "api/query_string.h"
+
+#include "base/arena.h"
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+struct slice percent_decode(struct arena *arena, struct slice raw, bool plus_is_space)
+{
+    size_t i = 0;
+    while (i < raw.len && raw.data[i] != '%' && !(plus_is_space && raw.data[i] == '+'))
+        i++;
+    if (i == raw.len)
+        return raw;
+    char *out = arena_alloc(arena, raw.len);
+    memcpy(out, raw.data, i);
+    size_t len = i;
+    while (i < raw.len) {
+        char c = raw.data[i++];
+        if (c == '+' && plus_is_space) {
+            c = ' ';
+        } else if (c == '%' && i + 1 < raw.len && hex_digit(raw.data[i]) >= 0 &&
+                   hex_digit(raw.data[i + 1]) >= 0) {
+            c = (char)(hex_digit(raw.data[i]) << 4 | hex_digit(raw.data[i + 1]));
+            i += 2;
+        }
+        out[len++] = c;
+    }
+    return (struct slice){out, len};
+}
+
+/* How many bytes the character at s has, 0 if it is malformed. */
+static size_t utf8_length(const unsigned char *s, size_t left)
+{
+    unsigned char c = s[0];
+    if (c < 0x80)
+        return 1;
+    size_t need = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+    if (c < 0xc2 || c > 0xf4 || left < need)
+        return 0;
+    for (size_t i = 1; i < need; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((c == 0xe0 && s[1] < 0xa0) || (c == 0xed && s[1] > 0x9f) || (c == 0xf0 && s[1] < 0x90) ||
+        (c == 0xf4 && s[1] > 0x8f))
+        return 0;
+    return need;
+}
+
+bool text_is_utf8(struct slice text)
+{
+    size_t i = 0;
+    while (i < text.len) {
+        size_t n = utf8_length((const unsigned char *)text.data + i, text.len - i);
+        if (n == 0)
+            return false;
+        i += n;
+    }
+    return true;
+}
+
+struct query_string query_string_parse(struct arena *arena, struct slice raw)
+{
+    struct query_string query = {.is_utf8 = true};
+    size_t most = raw.len > 0;
+    for (size_t i = 0; i < raw.len; i++)
+        most += raw.data[i] == '&' || raw.data[i] == ';';
+    query.pairs = arena_array(arena, most, sizeof(*query.pairs));
+    size_t start = 0;
+    for (size_t i = 0; i <= raw.len && raw.len > 0; i++) {
+        if (i < raw.len && raw.data[i] != '&' && raw.data[i] != ';')
+            continue;
+        struct slice pair = {raw.data + start, i - start};
+        start = i + 1;
+        if (pair.len == 0)
+            continue;
+        const char *equals = memchr(pair.data, '=', pair.len);
+        struct slice name = pair;
+        struct slice value = SLICE_LIT("");
+        if (equals != NULL) {
+            name.len = (size_t)(equals - pair.data);
+            value = slice_skip(pair, name.len + 1);
+        }
+        struct query_pair *out = &query.pairs[query.count++];
+        out->name = percent_decode(arena, name, true);
+        out->value = percent_decode(arena, value, true);
+        query.is_utf8 = query.is_utf8 && text_is_utf8(out->name) && text_is_utf8(out->value);
+    }
+    return query;
+}
+
+struct slice query_string_first(const struct query_string *query, struct slice name)
+{
+    for (size_t i = 0; i < query->count; i++)
+        if (slice_equal(query->pairs[i].name, name))
+            return query->pairs[i].value;
+    return (struct slice){0};
+}
+
+struct slice query_string_last(const struct query_string *query, struct slice name)
+{
+    for (size_t i = query->count; i-- > 0;)
+        if (slice_equal(query->pairs[i].name, name))
+            return query->pairs[i].value;
+    return (struct slice){0};
+}

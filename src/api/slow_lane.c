@@ -1,0 +1,82 @@
+/* A queue and its threads, scheduled idle: whatever a pathological query costs, others are served
+ * first. */
+#include "api/slow_lane.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+
+enum { SLOW_THREADS_MAX = 16 };
+
+struct slow_lane {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct slow_job *first;
+    struct slow_job **last;
+    bool stopping;
+    unsigned threads;
+    pthread_t thread[SLOW_THREADS_MAX];
+};
+
+static void *work(void *cls)
+{
+    struct slow_lane *lane = cls;
+    struct sched_param param = {0};
+    pthread_setschedparam(pthread_self(), SCHED_IDLE, &param);
+    pthread_mutex_lock(&lane->lock);
+    for (;;) {
+        while (lane->first == NULL && !lane->stopping)
+            pthread_cond_wait(&lane->wake, &lane->lock);
+        struct slow_job *job = lane->first;
+        if (job == NULL)
+            break;
+        lane->first = job->next;
+        if (lane->first == NULL)
+            lane->last = &lane->first;
+        pthread_mutex_unlock(&lane->lock);
+        job->run(job->cls);
+        pthread_mutex_lock(&lane->lock);
+    }
+    pthread_mutex_unlock(&lane->lock);
+    return NULL;
+}
+
+struct slow_lane *slow_lane_start(unsigned threads)
+{
+    check(threads > 0 && threads <= SLOW_THREADS_MAX);
+    struct slow_lane *lane = calloc(1, sizeof(*lane));
+    check(lane != NULL);
+    pthread_mutex_init(&lane->lock, NULL);
+    pthread_cond_init(&lane->wake, NULL);
+    lane->last = &lane->first;
+    lane->threads = threads;
+    for (unsigned i = 0; i < threads; i++)
+        check(pthread_create(&lane->thread[i], NULL, work, lane) == 0);
+    return lane;
+}
+
+void slow_lane_submit(struct slow_lane *lane, struct slow_job *job)
+{
+    job->next = NULL;
+    pthread_mutex_lock(&lane->lock);
+    *lane->last = job;
+    lane->last = &job->next;
+    pthread_mutex_unlock(&lane->lock);
+    pthread_cond_signal(&lane->wake);
+}
+
+void slow_lane_stop(struct slow_lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    lane->stopping = true;
+    pthread_mutex_unlock(&lane->lock);
+    pthread_cond_broadcast(&lane->wake);
+    for (unsigned i = 0; i < lane->threads; i++)
+        pthread_join(lane->thread[i], NULL);
+    pthread_cond_destroy(&lane->wake);
+    pthread_mutex_destroy(&lane->lock);
+    free(lane);
+}

@@ -1,0 +1,60 @@
+/* Reading a program's switches: table-driven, for berthd and for the tools. */
+#ifndef BERTH_CONF_COMMAND_LINE_H
+#define BERTH_CONF_COMMAND_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "conf/inputs.h"
+
+enum command_line_kind {
+    SWITCH_HELP,
+    SWITCH_VERSION,
+    SWITCH_CONFIG_FILE,
+    SWITCH_CONFIG_DIR,
+    SWITCH_OPTION /* sets an option of the table */
+};
+
+struct command_line_switch {
+    const char *name; /* with its dashes; `other` is a second way to write it, or NULL */
+    const char *other;
+    const char *argument; /* what the help calls its argument; NULL: it takes none */
+    const char *help;     /* NULL: the help does not show it */
+    enum command_line_kind kind;
+    const char *section; /* SWITCH_OPTION: the option, and its value if there is no argument */
+    const char *option;
+    const char *value;
+};
+
+enum command_line_action {
+    COMMAND_LINE_RUN,
+    COMMAND_LINE_HELP,
+    COMMAND_LINE_VERSION,
+    COMMAND_LINE_WRONG /* see `error` */
+};
+
+struct command_line {
+    enum command_line_action action;
+    int rest; /* index in argv of the first argument that is no switch, or argc */
+    char error[256];
+    struct conf_inputs inputs; /* points into argv */
+};
+
+/* The switches of berthd, ended by one without a name. */
+extern const struct command_line_switch command_line_berthd[];
+
+/* Reads switches from argv[1] on, up to the first argument that is none. `--name value`,
+ * `--name=value`, `-x value`, `-xvalue`; `--` ends them. --help and --version win as soon as they
+ * are met. */
+void command_line_parse(const struct command_line_switch *switches, int argc, char *const *argv,
+                        struct command_line *out);
+
+/* The same for a program that takes nothing but switches: a rest is an error. */
+void command_line_parse_all(const struct command_line_switch *switches, int argc, char *const *argv,
+                            struct command_line *out);
+
+/* Prints one line for each switch that has a help text. */
+void command_line_print_switches(const struct command_line_switch *switches, FILE *out);
+
+#endif

@@ -1,0 +1,58 @@
+/* Addresses as text. Names are not resolved here: whether one exists shows when it is bound. Any
+ * thread. */
+#include "conf/listen.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+static bool parse_port(struct slice text, uint16_t *port)
+{
+    unsigned value = 0;
+    if (text.len == 0 || text.len > 5)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return false;
+        value = value * 10 + (unsigned)(text.data[i] - '0');
+    }
+    *port = (uint16_t)value;
+    return value <= UINT16_MAX;
+}
+
+static bool is_host_name(const char *host)
+{
+    for (const char *at = host; *at != '\0'; at++)
+        if (!isalnum((unsigned char)*at) && *at != '.' && *at != '-' && *at != '_')
+            return false;
+    return host[0] != '\0';
+}
+
+bool listen_parse(struct slice text, struct arena *arena, struct conf_listen *out)
+{
+    const char *colon = text.len == 0 ? NULL : memrchr(text.data, ':', text.len);
+    if (colon == NULL)
+        return false;
+    struct slice host = {text.data, (size_t)(colon - text.data)};
+    if (!parse_port(slice_skip(text, host.len + 1), &out->port))
+        return false;
+    unsigned char address[16];
+    bool in_brackets = host.len > 2 && host.data[0] == '[' && host.data[host.len - 1] == ']';
+    if (in_brackets)
+        host = (struct slice){host.data + 1, host.len - 2};
+    out->host = arena_copy(arena, host).data;
+    if (in_brackets)
+        return inet_pton(AF_INET6, out->host, address) == 1;
+    return is_host_name(out->host);
+}
+
+bool listen_is_loopback(const struct conf_listen *listen)
+{
+    unsigned char address[16];
+    if (inet_pton(AF_INET, listen->host, address) == 1)
+        return address[0] == 127;
+    if (inet_pton(AF_INET6, listen->host, address) == 1)
+        return memcmp(address, &in6addr_loopback, sizeof(address)) == 0;
+    return strcasecmp(listen->host, "localhost") == 0;
+}

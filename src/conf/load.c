@@ -1,0 +1,212 @@
+/* Reads the files and puts the steps together: find, parse, resolve, fill. Also decides whether
+ * berth runs embedded. While the process starts (and on a reload): one thread. */
+#include "conf/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "conf/find.h"
+#include "conf/load_internal.h"
+
+enum { LOAD_MAX_FILE_BYTES = 4 * 1024 * 1024 };
+
+void texts_add(struct texts_builder *texts, struct arena *arena, const char *text)
+{
+    if (texts->n == texts->room) {
+        size_t room = texts->room == 0 ? 16 : texts->room * 2;
+        const char **items = arena_array(arena, room, sizeof(*items));
+        if (texts->n > 0)
+            memcpy(items, texts->items, texts->n * sizeof(*items));
+        texts->items = items;
+        texts->room = room;
+    }
+    texts->items[texts->n++] = text;
+}
+
+static struct conf_texts texts_done(const struct texts_builder *texts)
+{
+    return (struct conf_texts){texts->items, texts->n};
+}
+
+/* The whole of a file, which may also be a pipe. */
+static bool read_all(const char *path, struct buf *out, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : 1;
+    while (got > 0 && out->len <= LOAD_MAX_FILE_BYTES) {
+        got = read(fd, buf_reserve(out, 8192), 8192);
+        if (got > 0)
+            out->len += (size_t)got;
+    }
+    int why = errno;
+    if (fd >= 0)
+        close(fd);
+    if (got < 0)
+        return err_set(err, 500, NULL, "cannot read the configuration file %s: %s", path,
+                       strerror(why));
+    if (out->len > LOAD_MAX_FILE_BYTES)
+        return err_set(err, 500, NULL, "the configuration file %s is larger than %d bytes", path,
+                       LOAD_MAX_FILE_BYTES);
+    return true;
+}
+
+static bool parse_file(struct read_file *file, struct arena *arena, struct err *err)
+{
+    struct buf text = {0};
+    struct ini_error wrong = {0};
+    bool ok = read_all(file->path, &text, err);
+    if (ok && !ini_parse(buf_slice(&text), arena, &file->ini, &wrong))
+        ok = err_set(err, 500, NULL, "%s:%u: %s", file->path, wrong.line, wrong.what);
+    buf_free(&text);
+    return ok;
+}
+
+static void note_unknown(struct conf *conf, const struct read_file *files, size_t n)
+{
+    struct texts_builder unknown = {0};
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < files[i].ini.n; j++) {
+            const struct ini_entry *entry = &files[i].ini.entries[j];
+            if (option_find_any(entry->section, entry->key) == NULL)
+                texts_add(&unknown, conf->arena,
+                          arena_printf(conf->arena, "%s:%u: [%.*s] %.*s", files[i].path,
+                                       entry->line, SLICE_ARG(entry->section),
+                                       SLICE_ARG(entry->key))
+                              .data);
+        }
+    conf->unknown = texts_done(&unknown);
+}
+
+static void note_no_effect(struct conf *conf)
+{
+    struct texts_builder no_effect = {0};
+    for (size_t i = 0; i < option_count; i++)
+        if (option_table[i].effect == OPTION_NO_EFFECT &&
+            conf->values[i].origin > CONF_ORIGIN_EMBEDDED)
+            texts_add(
+                &no_effect, conf->arena,
+                arena_printf(conf->arena, "[%s] %s", option_table[i].section, option_table[i].name)
+                    .data);
+    conf->no_effect = texts_done(&no_effect);
+}
+
+/* $XDG_STATE_HOME counts only if it is absolute (XDG base directory specification). */
+static const char *state_directory(struct arena *arena)
+{
+    const char *xdg = getenv("XDG_STATE_HOME");
+    if (geteuid() == 0)
+        return "/var/lib/berth";
+    if (xdg != NULL && xdg[0] == '/')
+        return arena_printf(arena, "%s/berth", xdg).data;
+    return arena_printf(arena, "%s/.local/state/berth", find_home()).data;
+}
+
+/* A dollar in a path is no reference. */
+static const char *without_references(const char *text, struct arena *arena)
+{
+    char *out = arena_alloc(arena, strlen(text) * 2 + 1);
+    size_t len = 0;
+    for (; *text != '\0'; text++) {
+        if (*text == '$')
+            out[len++] = '$';
+        out[len++] = *text;
+    }
+    out[len] = '\0';
+    return out;
+}
+
+static bool resolve_values(struct conf *conf, const struct conf_inputs *inputs,
+                           const struct read_file *files, size_t n, struct err *err)
+{
+    const char *directory = state_directory(conf->arena);
+    const char *url = arena_printf(conf->arena, "sqlite:///%s/berth.db",
+                                   without_references(directory, conf->arena))
+                          .data;
+    const struct conf_override embedded[] = {
+        {"api", "auth_strategy", "noauth2", "embedded"},
+        {"placement_database", "connection", url, "embedded"},
+        {"placement_database", "sync_on_startup", "true", "embedded"},
+    };
+    conf->embedded = n == 0;
+    const struct resolve_from from = {
+        .inputs = inputs,
+        .files = files,
+        .files_n = n,
+        .embedded = embedded,
+        .embedded_n = conf->embedded ? sizeof(embedded) / sizeof(embedded[0]) : 0,
+    };
+    struct texts_builder deprecated = {0};
+    struct conf_value *values = arena_array(conf->arena, option_count, sizeof(*values));
+    if (!resolve_options(&from, conf->arena, values, &deprecated, err))
+        return false;
+    conf->values = values;
+    conf->deprecated = texts_done(&deprecated);
+    if (conf_value(conf, "placement_database", "connection")->origin == CONF_ORIGIN_EMBEDDED)
+        conf->state_directory = directory;
+    return true;
+}
+
+static bool load(struct conf *conf, const struct conf_inputs *inputs, struct err *err)
+{
+    struct conf_files found;
+    if (!find_conf_files(inputs, conf->arena, &found, err))
+        return false;
+    struct read_file *files = arena_array(conf->arena, found.n, sizeof(*files));
+    for (size_t i = 0; i < found.n; i++) {
+        files[i] = (struct read_file){.path = found.paths[i]};
+        if (!parse_file(&files[i], conf->arena, err))
+            return false;
+    }
+    conf->files = (struct conf_texts){found.paths, found.n};
+    if (!resolve_values(conf, inputs, files, found.n, err))
+        return false;
+    note_unknown(conf, files, found.n);
+    note_no_effect(conf);
+    return settings_fill(conf, err);
+}
+
+struct conf *conf_load(const struct conf_inputs *inputs, struct err *err)
+{
+    struct arena *arena = arena_create();
+    struct conf *conf = arena_zalloc(arena, sizeof(*conf));
+    conf->arena = arena;
+    if (load(conf, inputs, err))
+        return conf;
+    conf_destroy(conf);
+    return NULL;
+}
+
+void conf_destroy(struct conf *conf)
+{
+    if (conf != NULL)
+        arena_destroy(conf->arena);
+}
+
+bool conf_make_state_directory(const struct conf *conf, struct err *err)
+{
+    if (conf->state_directory == NULL)
+        return true;
+    char *path = strdup(conf->state_directory);
+    check(path != NULL);
+    bool ok = true;
+    for (char *at = path + 1; ok; at++) {
+        if (*at != '/' && *at != '\0')
+            continue;
+        char end = *at;
+        *at = '\0';
+        ok = mkdir(path, 0700) == 0 || errno == EEXIST;
+        if (!ok)
+            (void)err_set(err, 500, NULL, "cannot make the directory %s: %s", path,
+                          strerror(errno));
+        *at = end;
+        if (end == '\0')
+            break;
+    }
+    free(path);
+    return ok;
+}

@@ -1,0 +1,39 @@
+/* What load.c (reads) and resolve.c (decides) share. */
+#ifndef BERTH_CONF_LOAD_INTERNAL_H
+#define BERTH_CONF_LOAD_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "conf/ini.h"
+#include "conf/inputs.h"
+#include "conf/settings.h"
+
+struct read_file {
+    const char *path;
+    struct ini_file ini;
+};
+
+struct texts_builder {
+    const char **items;
+    size_t n;
+    size_t room;
+};
+
+void texts_add(struct texts_builder *texts, struct arena *arena, const char *text);
+
+/* Everything that may say something about an option, by rank. */
+struct resolve_from {
+    const struct conf_inputs *inputs; /* wins over the environment, which wins over the files */
+    const struct read_file *files;    /* the last wins */
+    size_t files_n;
+    const struct conf_override *embedded; /* defaults that replace the table's */
+    size_t embedded_n;
+};
+
+/* Decides, interpolates and converts every option of the table. `values` has room for all;
+ * deprecated names in use are noted. */
+bool resolve_options(const struct resolve_from *from, struct arena *arena,
+                     struct conf_value *values, struct texts_builder *deprecated,
+                     struct err *err) BERTH_MUST_CHECK;
+
+#endif

@@ -1,0 +1,222 @@
+/* The table. Sources: operators.md (Configuration) for upstream's options; sections, names, types,
+ * bounds and defaults are those of the Python service. [berth] is our own section. An option moves
+ * from NO_EFFECT to IN_EFFECT in the commit that makes it work. Constant data: any thread. */
+#include "conf/options.h"
+
+#include "conf/ini.h"
+
+/* One row a line: the columns that every option has, then what only some have. */
+#define ROW(kind, does, sec, nam, def, hlp, ...)                                                   \
+    {                                                                                              \
+        .type = (kind), .effect = (does), .section = (sec), .name = (nam), .fallback = (def),      \
+        .help = (hlp), ##__VA_ARGS__                                                               \
+    }
+#define OLD(sec, nam)    .deprecated = {{(sec), (nam)}}
+#define CHOICES(list)    .choices = (list)
+#define BOUNDS(low, top) .min = (low), .max = (top)
+
+#define STR  OPTION_STRING
+#define INT  OPTION_INTEGER
+#define REAL OPTION_FLOAT
+#define BOOL OPTION_BOOLEAN
+#define LIST OPTION_LIST
+#define MULT OPTION_MULTI
+#define USED OPTION_IN_EFFECT
+#define NONE OPTION_NO_EFFECT
+
+#define ZERO_UUID "00000000-0000-0000-0000-000000000000"
+#define DAY_S     86400
+#define GIB       (1024 * 1024 * 1024)
+
+/* clang-format off */
+const struct option option_table[] = {
+    ROW(MULT, USED, "berth", "listen", "127.0.0.1:8778", "Address and port where the Placement API is served."),
+    ROW(INT, USED, "berth", "worker_threads", "0", "HTTP threads; 0: one a core, at least 2.", BOUNDS(0, 1024)),
+    ROW(INT, USED, "berth", "max_body", "16777216", "Largest request body in bytes.", BOUNDS(1024, GIB)),
+    ROW(INT, USED, "berth", "max_connections", "4096", "Open connections in all.", BOUNDS(1, 1000000)),
+    ROW(INT, USED, "berth", "max_connections_per_address", "2048", "Open connections from one address.", BOUNDS(1, 1000000)),
+    ROW(INT, USED, "berth", "idle_timeout", "60", "Seconds after which a silent connection is closed.", BOUNDS(1, DAY_S)),
+    ROW(REAL, USED, "berth", "header_deadline", "30", "Seconds from a request's first byte to the end of its headers.", BOUNDS(0, DAY_S)),
+    ROW(REAL, USED, "berth", "body_deadline", "30", "Seconds for a body, beside the time it needs at 10 KB/s.", BOUNDS(0, DAY_S)),
+    ROW(INT, USED, "berth", "connection_memory", "131072", "Bytes for a connection's request line and headers.", BOUNDS(4096, GIB)),
+    ROW(MULT, USED, "berth", "mount_prefix", "/placement", "Path below which the API is served too."),
+    ROW(BOOL, USED, "berth", "access_log", "true", "One line for each request."),
+    ROW(INT, USED, "berth", "slow_request_ms", "1000", "A request that takes longer is logged; 0: none.", BOUNDS(0, DAY_S * 1000)),
+    ROW(INT, NONE, "berth", "bounded_staleness_ms", "0", "How old an answer may be; 0: reads are strict.", BOUNDS(0, DAY_S * 1000)),
+
+    ROW(BOOL, USED, "DEFAULT", "debug", "false", "Log at level DEBUG."),
+    ROW(STR, NONE, "DEFAULT", "tempdir", NULL, "Directory for temporary files."),
+    ROW(STR, NONE, "DEFAULT", "pybasedir", "/usr/share/berth", "Directory of the program's own files."),
+    ROW(STR, NONE, "DEFAULT", "state_path", "$pybasedir", "Directory for state."),
+    ROW(STR, NONE, "DEFAULT", "log_file", NULL, "Log file; the log goes to standard error.", OLD("DEFAULT", "logfile")),
+    ROW(STR, NONE, "DEFAULT", "log_dir", NULL, "Directory of log_file.", OLD("DEFAULT", "logdir")),
+    ROW(STR, NONE, "DEFAULT", "log_config_append", NULL, "A Python logging configuration.", OLD("DEFAULT", "log_config")),
+    ROW(STR, NONE, "DEFAULT", "log_date_format", "%Y-%m-%d %H:%M:%S", "Form of dates in the log."),
+    ROW(BOOL, NONE, "DEFAULT", "log_options", "true", "Log all options at level DEBUG."),
+    ROW(BOOL, NONE, "DEFAULT", "use_syslog", "false", "Log to syslog."),
+    ROW(STR, NONE, "DEFAULT", "syslog_log_facility", "LOG_USER", "Facility for syslog."),
+    ROW(BOOL, NONE, "DEFAULT", "use_journal", "false", "Log to the journal."),
+    ROW(BOOL, NONE, "DEFAULT", "use_eventlog", "false", "Log to the Windows event log."),
+    ROW(BOOL, NONE, "DEFAULT", "use_json", "false", "Log lines as JSON."),
+    ROW(BOOL, NONE, "DEFAULT", "use_stderr", "false", "Log to standard error, which is done anyway."),
+    ROW(BOOL, NONE, "DEFAULT", "watch_log_file", "false", "Reopen the log file when it is moved."),
+    ROW(STR, NONE, "DEFAULT", "log_rotation_type", "none", "When to rotate the log file.", CHOICES("interval|size|none")),
+    ROW(INT, NONE, "DEFAULT", "log_rotate_interval", "1", "Rotate after so many units."),
+    ROW(STR, NONE, "DEFAULT", "log_rotate_interval_type", "days", "Unit of log_rotate_interval."),
+    ROW(INT, NONE, "DEFAULT", "max_logfile_count", "30", "Rotated files kept."),
+    ROW(INT, NONE, "DEFAULT", "max_logfile_size_mb", "200", "Rotate at this size."),
+    ROW(LIST, NONE, "DEFAULT", "default_log_levels", NULL, "Levels of single loggers."),
+    ROW(STR, NONE, "DEFAULT", "logging_context_format_string", NULL, "Form of a line with a request."),
+    ROW(STR, NONE, "DEFAULT", "logging_default_format_string", NULL, "Form of a line without a request."),
+    ROW(STR, NONE, "DEFAULT", "logging_debug_format_suffix", NULL, "What lines of level DEBUG end with."),
+    ROW(STR, NONE, "DEFAULT", "logging_exception_prefix", NULL, "Beginning of the lines of a traceback."),
+    ROW(STR, NONE, "DEFAULT", "logging_user_identity_format", NULL, "Form of the user in a line."),
+    ROW(STR, NONE, "DEFAULT", "instance_format", NULL, "Form of an instance in a line."),
+    ROW(STR, NONE, "DEFAULT", "instance_uuid_format", NULL, "Form of an instance's uuid in a line."),
+    ROW(INT, NONE, "DEFAULT", "rate_limit_interval", "0", "Seconds in which rate_limit_burst lines are logged."),
+    ROW(INT, NONE, "DEFAULT", "rate_limit_burst", "0", "Lines logged in one rate_limit_interval."),
+    ROW(STR, NONE, "DEFAULT", "rate_limit_except_level", "CRITICAL", "Level that is never limited."),
+    ROW(BOOL, NONE, "DEFAULT", "publish_errors", "false", "Send notifications of errors."),
+    ROW(BOOL, NONE, "DEFAULT", "fatal_deprecations", "false", "End at a deprecated use."),
+
+    ROW(STR, USED, "api", "auth_strategy", "keystone", "How callers are known.", CHOICES("keystone|noauth2"), OLD("DEFAULT", "auth_strategy")),
+
+    ROW(BOOL, USED, "placement", "randomize_allocation_candidates", "false", "With a limit, answer a random sample of the candidates."),
+    ROW(STR, USED, "placement", "incomplete_consumer_project_id", ZERO_UUID, "Project of allocations written below microversion 1.8."),
+    ROW(STR, USED, "placement", "incomplete_consumer_user_id", ZERO_UUID, "User of allocations written below microversion 1.8."),
+    ROW(INT, USED, "placement", "max_allocation_candidates", "-1", "Candidates generated for one request at most; -1: all.", BOUNDS(-1, INT32_MAX)),
+    ROW(STR, USED, "placement", "allocation_candidates_generation_strategy", NULL, "Order in which candidates of several trees are generated; unset: spread when there is a limit.", CHOICES("depth-first|breadth-first")),
+    ROW(INT, NONE, "placement", "allocation_conflict_retry_count", "10", "Retries of a write; writes never conflict inside berth."),
+    ROW(BOOL, NONE, "workarounds", "optimize_for_wide_provider_trees", "false", "Search wide trees in another order; berth needs no such choice."),
+
+    ROW(STR, USED, "placement_database", "connection", NULL, "URL of the database."),
+    ROW(BOOL, USED, "placement_database", "sync_on_startup", "false", "Bring the schema to the newest revision at start."),
+    ROW(STR, NONE, "placement_database", "connection_parameters", "", "Parameters added to the URL."),
+    ROW(STR, NONE, "placement_database", "slave_connection", NULL, "URL of a replica for reads."),
+    ROW(BOOL, NONE, "placement_database", "sqlite_synchronous", "true", "SQLite syncs each commit; berth always does."),
+    ROW(STR, NONE, "placement_database", "mysql_sql_mode", "TRADITIONAL", "SQL mode of MySQL sessions."),
+    ROW(INT, NONE, "placement_database", "connection_recycle_time", "3600", "Seconds after which a connection is replaced.", OLD("placement_database", "idle_timeout")),
+    ROW(INT, NONE, "placement_database", "max_pool_size", NULL, "Connections kept."),
+    ROW(INT, NONE, "placement_database", "max_overflow", NULL, "Connections beside those kept."),
+    ROW(INT, NONE, "placement_database", "pool_timeout", NULL, "Seconds to wait for a connection."),
+    ROW(INT, NONE, "placement_database", "max_retries", "10", "Attempts to connect at start; -1: for ever."),
+    ROW(INT, NONE, "placement_database", "retry_interval", "10", "Seconds between attempts to connect."),
+    ROW(INT, NONE, "placement_database", "connection_debug", "0", "Log SQL; 100: everything.", BOUNDS(0, 100)),
+    ROW(BOOL, NONE, "placement_database", "connection_trace", "false", "Comments with the caller in SQL."),
+    ROW(STR, NONE, "placement_database", "mysql_enable_ndb", NULL, "Tables for MySQL Cluster."),
+
+    ROW(BOOL, USED, "oslo_policy", "enforce_new_defaults", "false", "Leave the deprecated rules out."),
+    ROW(BOOL, USED, "oslo_policy", "enforce_scope", "false", "Refuse tokens of another scope than a rule's."),
+    ROW(STR, NONE, "oslo_policy", "policy_file", "policy.yaml", "File with changed rules.", OLD("DEFAULT", "policy_file")),
+    ROW(STR, NONE, "oslo_policy", "policy_default_rule", "default", "Rule for actions without one.", OLD("DEFAULT", "policy_default_rule")),
+    ROW(MULT, NONE, "oslo_policy", "policy_dirs", "policy.d", "Directories with changed rules.", OLD("DEFAULT", "policy_dirs")),
+    ROW(STR, NONE, "oslo_policy", "remote_content_type", "application/x-www-form-urlencoded", "Type of a remote check's body.", CHOICES("application/x-www-form-urlencoded|application/json")),
+    ROW(BOOL, NONE, "oslo_policy", "remote_ssl_verify_server_crt", "false", "Verify a remote check's server."),
+    ROW(STR, NONE, "oslo_policy", "remote_ssl_ca_crt_file", NULL, "CA of a remote check."),
+    ROW(STR, NONE, "oslo_policy", "remote_ssl_client_crt_file", NULL, "Certificate for a remote check."),
+    ROW(STR, NONE, "oslo_policy", "remote_ssl_client_key_file", NULL, "Key for a remote check."),
+    ROW(REAL, NONE, "oslo_policy", "remote_timeout", "60", "Seconds for a remote check."),
+
+    ROW(BOOL, USED, "oslo_middleware", "enable_proxy_headers_parsing", "false", "Believe Forwarded and X-Forwarded-*."),
+
+    ROW(LIST, NONE, "cors", "allowed_origin", NULL, "Origins that browsers may call from."),
+    ROW(BOOL, NONE, "cors", "allow_credentials", "true", "Browsers may send credentials."),
+    ROW(LIST, NONE, "cors", "expose_headers", "X-Auth-Token,X-Openstack-Request-Id,X-Subject-Token,X-Service-Token,OpenStack-API-Version", "Headers shown to scripts."),
+    ROW(INT, NONE, "cors", "max_age", "3600", "Seconds a preflight holds."),
+    ROW(LIST, NONE, "cors", "allow_methods", "GET,PUT,POST,DELETE,PATCH", "Methods scripts may use."),
+    ROW(LIST, NONE, "cors", "allow_headers", "X-Auth-Token,X-Openstack-Request-Id,X-Identity-Status,X-Roles,X-Service-Catalog,X-User-Id,X-Tenant-Id,OpenStack-API-Version", "Headers scripts may send."),
+
+    ROW(STR, NONE, "keystone_authtoken", "www_authenticate_uri", NULL, "Keystone's URL as told to callers.", OLD("keystone_authtoken", "auth_uri")),
+    ROW(STR, NONE, "keystone_authtoken", "auth_type", NULL, "Auth plugin of the service itself.", OLD("keystone_authtoken", "auth_plugin")),
+    ROW(STR, NONE, "keystone_authtoken", "auth_section", NULL, "Section with the plugin's options."),
+    ROW(STR, NONE, "keystone_authtoken", "auth_version", NULL, "Version of Keystone's API."),
+    ROW(STR, NONE, "keystone_authtoken", "auth_url", NULL, "Keystone's URL."),
+    ROW(STR, NONE, "keystone_authtoken", "username", NULL, "Name of the service user.", OLD("keystone_authtoken", "user_name")),
+    ROW(STR, NONE, "keystone_authtoken", "user_id", NULL, "Id of the service user."),
+    ROW(STR, NONE, "keystone_authtoken", "password", NULL, "Password of the service user."),
+    ROW(STR, NONE, "keystone_authtoken", "user_domain_id", NULL, "Domain of the service user, by id."),
+    ROW(STR, NONE, "keystone_authtoken", "user_domain_name", NULL, "Domain of the service user, by name."),
+    ROW(STR, NONE, "keystone_authtoken", "project_id", NULL, "Project of the service, by id.", OLD("keystone_authtoken", "tenant_id")),
+    ROW(STR, NONE, "keystone_authtoken", "project_name", NULL, "Project of the service, by name.", OLD("keystone_authtoken", "tenant_name")),
+    ROW(STR, NONE, "keystone_authtoken", "project_domain_id", NULL, "Domain of the project, by id."),
+    ROW(STR, NONE, "keystone_authtoken", "project_domain_name", NULL, "Domain of the project, by name."),
+    ROW(STR, NONE, "keystone_authtoken", "default_domain_id", NULL, "Domain where none is named, by id."),
+    ROW(STR, NONE, "keystone_authtoken", "default_domain_name", NULL, "Domain where none is named, by name."),
+    ROW(STR, NONE, "keystone_authtoken", "domain_id", NULL, "Domain scope, by id."),
+    ROW(STR, NONE, "keystone_authtoken", "domain_name", NULL, "Domain scope, by name."),
+    ROW(STR, NONE, "keystone_authtoken", "system_scope", NULL, "System scope."),
+    ROW(STR, NONE, "keystone_authtoken", "trust_id", NULL, "Trust."),
+    ROW(STR, NONE, "keystone_authtoken", "application_credential_id", NULL, "Application credential, by id."),
+    ROW(STR, NONE, "keystone_authtoken", "application_credential_name", NULL, "Application credential, by name."),
+    ROW(STR, NONE, "keystone_authtoken", "application_credential_secret", NULL, "Secret of the application credential."),
+    ROW(STR, NONE, "keystone_authtoken", "interface", "internal", "Interface of Keystone's endpoint."),
+    ROW(STR, NONE, "keystone_authtoken", "region_name", NULL, "Region of Keystone's endpoint."),
+    ROW(STR, NONE, "keystone_authtoken", "cafile", NULL, "CA of Keystone."),
+    ROW(STR, NONE, "keystone_authtoken", "certfile", NULL, "Certificate for Keystone."),
+    ROW(STR, NONE, "keystone_authtoken", "keyfile", NULL, "Key for Keystone."),
+    ROW(BOOL, NONE, "keystone_authtoken", "insecure", "false", "Do not verify Keystone."),
+    ROW(INT, NONE, "keystone_authtoken", "http_connect_timeout", NULL, "Seconds to connect to Keystone."),
+    ROW(INT, NONE, "keystone_authtoken", "http_request_max_retries", "3", "Attempts to ask Keystone."),
+    ROW(BOOL, NONE, "keystone_authtoken", "delay_auth_decision", "false", "Let requests without a token through."),
+    ROW(STR, NONE, "keystone_authtoken", "cache", NULL, "Name of a WSGI server's cache."),
+    ROW(INT, NONE, "keystone_authtoken", "token_cache_time", "300", "Seconds a token is cached; -1: never."),
+    ROW(LIST, NONE, "keystone_authtoken", "memcached_servers", NULL, "Shared token caches.", OLD("keystone_authtoken", "memcache_servers")),
+    ROW(STR, NONE, "keystone_authtoken", "memcache_security_strategy", "None", "Protection of cached tokens.", CHOICES("None|MAC|ENCRYPT")),
+    ROW(STR, NONE, "keystone_authtoken", "memcache_secret_key", NULL, "Key of that protection."),
+    ROW(BOOL, NONE, "keystone_authtoken", "memcache_use_advanced_pool", "true", "Which pool of connections."),
+    ROW(INT, NONE, "keystone_authtoken", "memcache_pool_dead_retry", "300", "Seconds until a dead server is tried again."),
+    ROW(INT, NONE, "keystone_authtoken", "memcache_pool_maxsize", "10", "Connections to a server."),
+    ROW(INT, NONE, "keystone_authtoken", "memcache_pool_socket_timeout", "3", "Seconds for an answer."),
+    ROW(INT, NONE, "keystone_authtoken", "memcache_pool_unused_timeout", "60", "Seconds an unused connection is kept."),
+    ROW(INT, NONE, "keystone_authtoken", "memcache_pool_conn_get_timeout", "10", "Seconds to wait for a connection."),
+    ROW(BOOL, NONE, "keystone_authtoken", "memcache_tls_enabled", "false", "TLS to memcached."),
+    ROW(STR, NONE, "keystone_authtoken", "memcache_tls_cafile", NULL, "CA of memcached."),
+    ROW(STR, NONE, "keystone_authtoken", "memcache_tls_certfile", NULL, "Certificate for memcached."),
+    ROW(STR, NONE, "keystone_authtoken", "memcache_tls_keyfile", NULL, "Key for memcached."),
+    ROW(STR, NONE, "keystone_authtoken", "memcache_tls_allowed_ciphers", NULL, "Ciphers to memcached."),
+    ROW(BOOL, NONE, "keystone_authtoken", "include_service_catalog", "true", "Ask for the catalog with a token."),
+    ROW(STR, NONE, "keystone_authtoken", "enforce_token_bind", "permissive", "Whether bound tokens are checked."),
+    ROW(LIST, NONE, "keystone_authtoken", "service_token_roles", "service", "Roles that make a service token."),
+    ROW(BOOL, NONE, "keystone_authtoken", "service_token_roles_required", "false", "Refuse service tokens without such a role."),
+    ROW(STR, NONE, "keystone_authtoken", "service_type", NULL, "Our own type, for access rules."),
+
+    ROW(BOOL, NONE, "profiler", "enabled", "false", "Profile requests.", OLD("profiler", "profiler_enabled")),
+    ROW(BOOL, NONE, "profiler", "trace_sqlalchemy", "false", "Profile SQL."),
+    ROW(STR, NONE, "profiler", "hmac_keys", "SECRET_KEY", "Keys that start a profile."),
+    ROW(STR, NONE, "profiler", "connection_string", "messaging://", "Where profiles go."),
+    ROW(STR, NONE, "profiler", "es_doc_type", "notification", "Type of documents in Elasticsearch."),
+    ROW(STR, NONE, "profiler", "es_scroll_time", "2m", "Time of a scroll in Elasticsearch."),
+    ROW(INT, NONE, "profiler", "es_scroll_size", "10000", "Size of a scroll in Elasticsearch."),
+    ROW(REAL, NONE, "profiler", "socket_timeout", "0.1", "Seconds for Redis."),
+    ROW(STR, NONE, "profiler", "sentinel_service_name", "mymaster", "Service name in Redis Sentinel."),
+    ROW(BOOL, NONE, "profiler", "filter_error_trace", "false", "Keep traces of errors apart."),
+};
+/* clang-format on */
+
+const size_t option_count = sizeof(option_table) / sizeof(option_table[0]);
+
+static bool name_is(struct slice section, struct slice name, const char *wanted_section,
+                    const char *wanted)
+{
+    return slice_equal(name, slice_of(wanted)) && ini_section_is(section, wanted_section);
+}
+
+const struct option *option_find(struct slice section, struct slice name)
+{
+    for (size_t i = 0; i < option_count; i++)
+        if (name_is(section, name, option_table[i].section, option_table[i].name))
+            return &option_table[i];
+    return NULL;
+}
+
+const struct option *option_find_any(struct slice section, struct slice name)
+{
+    const struct option *option = option_find(section, name);
+    for (size_t i = 0; option == NULL && i < option_count; i++) {
+        const struct option_name *old = option_table[i].deprecated;
+        for (size_t j = 0; j < OPTION_DEPRECATED_NAMES && old[j].section != NULL; j++)
+            if (name_is(section, name, old[j].section, old[j].name))
+                option = &option_table[i];
+    }
+    return option;
+}

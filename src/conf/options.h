@@ -1,0 +1,55 @@
+/* THE table of options: every option of placement.conf that berth knows, upstream's and its own. */
+#ifndef BERTH_CONF_OPTIONS_H
+#define BERTH_CONF_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+
+enum option_type {
+    OPTION_STRING,
+    OPTION_INTEGER,
+    OPTION_FLOAT,
+    OPTION_BOOLEAN,
+    OPTION_LIST, /* one text, parts separated by commas */
+    OPTION_MULTI /* every assignment adds a string */
+};
+
+enum option_effect {
+    OPTION_IN_EFFECT,
+    OPTION_NO_EFFECT /* known and checked, but it changes nothing here; said once when it is set */
+};
+
+enum { OPTION_DEPRECATED_NAMES = 2 };
+
+struct option_name {
+    const char *section; /* lower case, or DEFAULT */
+    const char *name;
+};
+
+struct option {
+    const char *section;
+    const char *name;     /* with underscores, as files and the environment write it */
+    const char *help;     /* one sentence */
+    const char *fallback; /* the default as a file would write it; NULL: none. For OPTION_MULTI:
+                             the values separated by commas */
+    const char *choices;  /* for OPTION_STRING: the values allowed, separated by |; NULL: any */
+    enum option_type type;
+    enum option_effect effect;
+    int64_t min; /* bounds of numbers, both 0: none */
+    int64_t max;
+    struct option_name deprecated[OPTION_DEPRECATED_NAMES]; /* older names; section NULL: no more */
+};
+
+/* All of them, in the order of the table. */
+extern const struct option option_table[];
+extern const size_t option_count;
+
+/* By its present name; NULL if there is none. Section as ini_section_is compares it. */
+const struct option *option_find(struct slice section, struct slice name);
+
+/* By its present name or a deprecated one. */
+const struct option *option_find_any(struct slice section, struct slice name);
+
+#endif

@@ -1,0 +1,255 @@
+/* Which of the texts given for an option counts, and what it becomes. The idea: options are
+ * resolved one by one, and where a value refers to another option, that one first; an option met
+ * again while it is being resolved refers to itself.
+ *
+ * Among the names of an option (the present one, older ones) oslo.config prefers the later file,
+ * and in one file the present name. While the process starts: one thread. */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "conf/interpolate.h"
+#include "conf/load_internal.h"
+
+enum {
+    /* Values that refer to values that refer to values grow exponentially; real ones are short. */
+    RESOLVE_MAX_BYTES = 64 * 1024
+};
+
+enum resolve_state { RESOLVE_NEW, RESOLVE_OPEN, RESOLVE_DONE };
+
+struct resolver {
+    const struct resolve_from *from;
+    struct arena *arena;
+    struct conf_value *values;
+    enum resolve_state *states; /* one for each option */
+    struct texts_builder *deprecated;
+    struct err *err;
+};
+
+/* The texts that count for one option: one, or for OPTION_MULTI any number. */
+struct given {
+    struct slice *texts;
+    size_t n;
+    enum conf_origin origin;
+    const char *where;
+};
+
+static void give(struct given *given, const struct option *option, struct arena *arena,
+                 struct slice text)
+{
+    if (option->type != OPTION_MULTI)
+        given->n = 0;
+    struct slice *texts = arena_array(arena, given->n + 1, sizeof(*texts));
+    if (given->n > 0)
+        memcpy(texts, given->texts, given->n * sizeof(*texts));
+    texts[given->n++] = text;
+    given->texts = texts;
+}
+
+static void give_overrides(struct given *given, const struct option *option, struct arena *arena,
+                           const struct conf_override *overrides, size_t n, enum conf_origin origin)
+{
+    for (size_t i = 0; i < n; i++)
+        if (option_find(slice_of(overrides[i].section), slice_of(overrides[i].name)) == option) {
+            give(given, option, arena, slice_of(overrides[i].value));
+            given->origin = origin;
+            given->where = overrides[i].where;
+        }
+}
+
+static void give_environment(struct given *given, const struct option *option, struct arena *arena)
+{
+    struct slice name = arena_printf(arena, "OS_%s__%s", option->section, option->name);
+    char *variable = arena_alloc(arena, name.len + 1);
+    for (size_t i = 0; i <= name.len; i++)
+        variable[i] = (char)toupper((unsigned char)name.data[i]);
+    const char *text = getenv(variable);
+    if (text == NULL)
+        return;
+    give(given, option, arena, slice_of(text));
+    given->origin = CONF_ORIGIN_ENVIRONMENT;
+    given->where = variable;
+}
+
+static bool give_entries(struct given *given, const struct option *option, struct arena *arena,
+                         const struct read_file *file, const char *section, const char *name)
+{
+    bool found = false;
+    for (size_t i = 0; i < file->ini.n; i++) {
+        const struct ini_entry *entry = &file->ini.entries[i];
+        if (!slice_equal(entry->key, slice_of(name)) || !ini_section_is(entry->section, section))
+            continue;
+        give(given, option, arena, entry->value);
+        given->origin = CONF_ORIGIN_FILE;
+        given->where = arena_printf(arena, "%s:%u", file->path, entry->line).data;
+        found = true;
+    }
+    return found;
+}
+
+static void give_file(struct resolver *r, struct given *given, const struct option *option,
+                      const struct read_file *file)
+{
+    for (size_t i = 0; i < OPTION_DEPRECATED_NAMES; i++) {
+        const struct option_name *old = &option->deprecated[i];
+        if (old->section == NULL ||
+            !give_entries(given, option, r->arena, file, old->section, old->name))
+            continue;
+        texts_add(r->deprecated, r->arena,
+                  arena_printf(r->arena, "%s: [%s] %s is now [%s] %s", given->where, old->section,
+                               old->name, option->section, option->name)
+                      .data);
+    }
+    (void)give_entries(given, option, r->arena, file, option->section, option->name);
+}
+
+static void give_fallback(struct given *given, const struct option *option, struct arena *arena)
+{
+    given->origin = CONF_ORIGIN_DEFAULT;
+    given->where = "";
+    struct slice rest = slice_of(option->fallback == NULL ? "" : option->fallback);
+    if (option->fallback == NULL)
+        return;
+    if (option->type != OPTION_MULTI) {
+        give(given, option, arena, rest);
+        return;
+    }
+    while (rest.len > 0) {
+        size_t len = strcspn(rest.data, ",");
+        give(given, option, arena, (struct slice){rest.data, len});
+        rest = slice_skip(rest, len < rest.len ? len + 1 : len);
+    }
+}
+
+/* The highest rank that says anything. */
+static struct given collect(struct resolver *r, const struct option *option)
+{
+    const struct resolve_from *from = r->from;
+    struct given given = {0};
+    give_overrides(&given, option, r->arena, from->inputs->overrides, from->inputs->overrides_n,
+                   CONF_ORIGIN_COMMAND_LINE);
+    if (given.n == 0)
+        give_environment(&given, option, r->arena);
+    if (given.n == 0)
+        for (size_t i = 0; i < from->files_n; i++)
+            give_file(r, &given, option, &from->files[i]);
+    if (given.n == 0)
+        give_overrides(&given, option, r->arena, from->embedded, from->embedded_n,
+                       CONF_ORIGIN_EMBEDDED);
+    if (given.n == 0)
+        give_fallback(&given, option, r->arena);
+    return given;
+}
+
+static bool resolve(struct resolver *r, const struct option *option);
+
+struct reference {
+    struct resolver *resolver;
+    const struct option *from; /* whose value refers */
+    const char *where;
+};
+
+/* `section.name`, or a name of the same section, else of DEFAULT. */
+static const struct option *referred_option(const struct option *from, struct slice name)
+{
+    const char *dot = memchr(name.data, '.', name.len);
+    if (dot != NULL) {
+        size_t len = (size_t)(dot - name.data);
+        return option_find((struct slice){name.data, len}, slice_skip(name, len + 1));
+    }
+    const struct option *option = option_find(slice_of(from->section), name);
+    return option != NULL ? option : option_find(SLICE_LIT("DEFAULT"), name);
+}
+
+static bool find_reference(void *context, struct slice name, struct buf *out)
+{
+    struct reference *reference = context;
+    struct resolver *r = reference->resolver;
+    const struct option *from = reference->from;
+    const struct option *to = referred_option(from, name);
+    if (to == NULL)
+        return err_set(r->err, 500, NULL,
+                       "%s: [%s] %s refers to $%.*s, which is no option (write $$ for a dollar)",
+                       reference->where, from->section, from->name, SLICE_ARG(name));
+    if (r->states[to - option_table] == RESOLVE_OPEN)
+        return err_set(r->err, 500, NULL, "%s: [%s] %s refers to itself by $%.*s", reference->where,
+                       from->section, from->name, SLICE_ARG(name));
+    if (!resolve(r, to))
+        return false;
+    value_print(&r->values[to - option_table], out);
+    if (out->len <= RESOLVE_MAX_BYTES)
+        return true;
+    return err_set(r->err, 500, NULL, "%s: [%s] %s is longer than %d bytes", reference->where,
+                   from->section, from->name, RESOLVE_MAX_BYTES);
+}
+
+static bool interpolate(struct resolver *r, const struct option *option, struct given *given)
+{
+    struct reference reference = {r, option, given->where};
+    struct interpolate_lookup lookup = {find_reference, &reference};
+    for (size_t i = 0; i < given->n; i++) {
+        if (memchr(given->texts[i].data, '$', given->texts[i].len) == NULL)
+            continue;
+        struct buf out = {0};
+        bool ok = interpolate_expand(given->texts[i], lookup, &out);
+        if (ok)
+            given->texts[i] = arena_copy(r->arena, buf_slice(&out));
+        buf_free(&out);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static bool convert(struct resolver *r, struct conf_value *value, const struct given *given)
+{
+    struct slice why = {0};
+    value->origin = given->origin;
+    value->where = given->where;
+    if (given->n == 0)
+        return true;
+    if (value_convert(value, given->texts, given->n, r->arena, &why))
+        return true;
+    return err_set(r->err, 500, NULL, "%s: [%s] %s %.*s", value->where, value->option->section,
+                   value->option->name, SLICE_ARG(why));
+}
+
+static bool resolve(struct resolver *r, const struct option *option)
+{
+    size_t at = (size_t)(option - option_table);
+    struct conf_value *value = &r->values[at];
+    if (r->states[at] == RESOLVE_DONE)
+        return true;
+    r->states[at] = RESOLVE_OPEN;
+    *value = (struct conf_value){.option = option};
+    struct given given = collect(r, option);
+    if (!interpolate(r, option, &given) || !convert(r, value, &given))
+        return false;
+    if (!value->is_set && option->fallback != NULL) {
+        /* An empty number. Upstream takes it as None, which no number of ours can be. */
+        given = (struct given){0};
+        give_fallback(&given, option, r->arena);
+        if (!convert(r, value, &given))
+            return false;
+    }
+    r->states[at] = RESOLVE_DONE;
+    return true;
+}
+
+bool resolve_options(const struct resolve_from *from, struct arena *arena,
+                     struct conf_value *values, struct texts_builder *deprecated, struct err *err)
+{
+    struct resolver resolver = {
+        .from = from,
+        .arena = arena,
+        .values = values,
+        .states = memset(arena_array(arena, option_count, sizeof(enum resolve_state)), 0,
+                         option_count * sizeof(enum resolve_state)),
+        .deprecated = deprecated,
+        .err = err,
+    };
+    for (size_t i = 0; i < option_count; i++)
+        if (!resolve(&resolver, &option_table[i]))
+            return false;
+    return true;
+}

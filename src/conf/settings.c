@@ -1,0 +1,150 @@
+/* From values to fields: the one place that knows both the table's names and the struct's. Runs
+ * while the process starts. */
+#include "conf/settings.h"
+
+#include <sched.h>
+#include <string.h>
+
+const struct conf_value *conf_value(const struct conf *conf, const char *section, const char *name)
+{
+    const struct option *option = option_find(slice_of(section), slice_of(name));
+    check(option != NULL);
+    return &conf->values[option - option_table];
+}
+
+static const struct conf_value *typed(const struct conf *conf, const char *section,
+                                      const char *name, enum option_type type)
+{
+    const struct conf_value *value = conf_value(conf, section, name);
+    check(value->option->type == type);
+    return value;
+}
+
+static bool flag(const struct conf *conf, const char *section, const char *name)
+{
+    return typed(conf, section, name, OPTION_BOOLEAN)->boolean;
+}
+
+/* Numbers: the bounds in the table make these casts safe. */
+static int64_t number(const struct conf *conf, const char *section, const char *name)
+{
+    return typed(conf, section, name, OPTION_INTEGER)->integer;
+}
+
+static unsigned count(const struct conf *conf, const char *name)
+{
+    return (unsigned)number(conf, "berth", name);
+}
+
+static uint64_t seconds_us(const struct conf *conf, const char *name)
+{
+    return (uint64_t)(typed(conf, "berth", name, OPTION_FLOAT)->real * 1e6);
+}
+
+static const char *text(const struct conf *conf, const char *section, const char *name)
+{
+    const struct conf_value *value = typed(conf, section, name, OPTION_STRING);
+    return value->is_set ? value->text : NULL;
+}
+
+static bool refuse(struct err *err, const struct conf_value *value, const char *what,
+                   const char *item)
+{
+    return err_set(err, 500, NULL, "%s: [%s] %s: '%s' is not %s", value->where,
+                   value->option->section, value->option->name, item, what);
+}
+
+static bool fill_listen(struct conf *conf, struct err *err)
+{
+    const struct conf_value *value = typed(conf, "berth", "listen", OPTION_MULTI);
+    struct conf_listen *listen = arena_array(conf->arena, value->items_n, sizeof(*listen));
+    for (size_t i = 0; i < value->items_n; i++)
+        if (!listen_parse(slice_of(value->items[i]), conf->arena, &listen[i]))
+            return refuse(err, value, "ADDRESS:PORT", value->items[i]);
+    conf->listen = listen;
+    conf->listen_count = value->items_n;
+    return true;
+}
+
+/* An empty value is a way to say: no prefix. */
+static bool fill_mount_prefixes(struct conf *conf, struct err *err)
+{
+    const struct conf_value *value = typed(conf, "berth", "mount_prefix", OPTION_MULTI);
+    struct slice *prefixes = arena_array(conf->arena, value->items_n, sizeof(*prefixes));
+    size_t n = 0;
+    for (size_t i = 0; i < value->items_n; i++) {
+        struct slice prefix = slice_of(value->items[i]);
+        if (prefix.len > 0 && prefix.data[0] != '/')
+            return refuse(err, value, "a path beginning with /", value->items[i]);
+        while (prefix.len > 0 && prefix.data[prefix.len - 1] == '/')
+            prefix.len--;
+        if (prefix.len > 0)
+            prefixes[n++] = arena_copy(conf->arena, prefix);
+    }
+    conf->mount_prefixes = prefixes;
+    conf->mount_prefix_count = n;
+    return true;
+}
+
+/* The cores this process may use, which in a container are fewer than the machine's. */
+static unsigned default_worker_threads(void)
+{
+    cpu_set_t cores;
+    int n = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 0;
+    return n < 2 ? 2 : (unsigned)n;
+}
+
+static void fill_berth(struct conf *conf)
+{
+    unsigned threads = count(conf, "worker_threads");
+    conf->worker_threads = threads > 0 ? threads : default_worker_threads();
+    conf->max_body_bytes = (size_t)number(conf, "berth", "max_body");
+    conf->max_connections = count(conf, "max_connections");
+    conf->max_connections_per_address = count(conf, "max_connections_per_address");
+    conf->idle_timeout_s = count(conf, "idle_timeout");
+    conf->header_deadline_us = seconds_us(conf, "header_deadline");
+    conf->body_deadline_us = seconds_us(conf, "body_deadline");
+    conf->connection_memory_bytes = (size_t)number(conf, "berth", "connection_memory");
+    conf->access_log = flag(conf, "berth", "access_log");
+    conf->slow_request_us = (uint64_t)number(conf, "berth", "slow_request_ms") * 1000;
+    conf->bounded_staleness_us = (uint64_t)number(conf, "berth", "bounded_staleness_ms") * 1000;
+}
+
+static void fill_upstream(struct conf *conf)
+{
+    conf->debug = flag(conf, "DEFAULT", "debug");
+    conf->auth_strategy = strcmp(text(conf, "api", "auth_strategy"), "noauth2") == 0
+                              ? CONF_AUTH_NOAUTH2
+                              : CONF_AUTH_KEYSTONE;
+    conf->enforce_new_defaults = flag(conf, "oslo_policy", "enforce_new_defaults");
+    conf->enforce_scope = flag(conf, "oslo_policy", "enforce_scope");
+    conf->proxy_headers = flag(conf, "oslo_middleware", "enable_proxy_headers_parsing");
+
+    conf->randomize_allocation_candidates =
+        flag(conf, "placement", "randomize_allocation_candidates");
+    conf->max_allocation_candidates = (int)number(conf, "placement", "max_allocation_candidates");
+    conf->incomplete_consumer_project_id =
+        text(conf, "placement", "incomplete_consumer_project_id");
+    conf->incomplete_consumer_user_id = text(conf, "placement", "incomplete_consumer_user_id");
+    const char *strategy = text(conf, "placement", "allocation_candidates_generation_strategy");
+    if (strategy == NULL)
+        conf->generation_strategy = CONF_STRATEGY_UNSET;
+    else if (strcmp(strategy, "depth-first") == 0)
+        conf->generation_strategy = CONF_STRATEGY_DEPTH_FIRST;
+    else
+        conf->generation_strategy = CONF_STRATEGY_BREADTH_FIRST;
+
+    conf->connection = text(conf, "placement_database", "connection");
+    conf->sync_on_startup = flag(conf, "placement_database", "sync_on_startup");
+}
+
+bool settings_fill(struct conf *conf, struct err *err)
+{
+    fill_berth(conf);
+    fill_upstream(conf);
+    if (conf->connection == NULL || conf->connection[0] == '\0')
+        return err_set(err, 500, NULL, "[placement_database] connection is not set%s%s",
+                       conf->files.n > 0 ? " in " : "",
+                       conf->files.n > 0 ? conf->files.items[conf->files.n - 1] : "");
+    return fill_listen(conf, err) && fill_mount_prefixes(conf, err);
+}

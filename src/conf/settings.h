@@ -1,0 +1,84 @@
+/* The configuration as the rest of berth reads it: typed fields, never changed once built. */
+#ifndef BERTH_CONF_SETTINGS_H
+#define BERTH_CONF_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "conf/listen.h"
+#include "conf/value.h"
+
+enum conf_auth_strategy { CONF_AUTH_KEYSTONE, CONF_AUTH_NOAUTH2 };
+
+/* [placement] allocation_candidates_generation_strategy. */
+enum conf_generation_strategy {
+    CONF_STRATEGY_UNSET, /* with a limit: spread over roots */
+    CONF_STRATEGY_DEPTH_FIRST,
+    CONF_STRATEGY_BREADTH_FIRST
+};
+
+struct conf_texts {
+    const char *const *items;
+    size_t n;
+};
+
+/* Everything below lies in `arena`. Any thread may read it. */
+struct conf {
+    struct arena *arena;
+
+    /* [berth] */
+    const struct conf_listen *listen;
+    size_t listen_count;
+    const struct slice *mount_prefixes; /* each begins with a slash and ends without one */
+    size_t mount_prefix_count;
+    unsigned worker_threads; /* at least 1; the default is resolved */
+    size_t max_body_bytes;
+    unsigned max_connections;
+    unsigned max_connections_per_address;
+    unsigned idle_timeout_s;
+    uint64_t header_deadline_us; /* 0: none */
+    uint64_t body_deadline_us;   /* 0: none */
+    size_t connection_memory_bytes;
+    bool access_log;
+    uint64_t slow_request_us; /* 0: such requests are not logged */
+    uint64_t bounded_staleness_us;
+
+    /* [DEFAULT], [api], [oslo_policy], [oslo_middleware] */
+    bool debug;
+    enum conf_auth_strategy auth_strategy;
+    bool enforce_new_defaults;
+    bool enforce_scope;
+    bool proxy_headers;
+
+    /* [placement] */
+    bool randomize_allocation_candidates;
+    int max_allocation_candidates; /* -1: no bound */
+    enum conf_generation_strategy generation_strategy;
+    const char *incomplete_consumer_project_id;
+    const char *incomplete_consumer_user_id;
+
+    /* [placement_database] */
+    const char *connection; /* never NULL */
+    bool sync_on_startup;
+
+    /* How it came about. */
+    bool embedded;                   /* no file was read: see load.h */
+    const char *state_directory;     /* where the embedded database lies; NULL: it is not in use */
+    struct conf_texts files;         /* read, in order */
+    struct conf_texts unknown;       /* "FILE:LINE: [section] name": passed over */
+    struct conf_texts no_effect;     /* "[section] name": set, but without effect here */
+    struct conf_texts deprecated;    /* "FILE:LINE: [section] old is now [section] new" */
+    const struct conf_value *values; /* one for each row of option_table, in its order */
+};
+
+/* The value of any option of the table, also of those without a field. The option must exist. */
+const struct conf_value *conf_value(const struct conf *conf, const char *section, const char *name);
+
+/* Fills the fields from conf->values. False: a value is well-formed but makes no sense. For
+ * load.c. */
+bool settings_fill(struct conf *conf, struct err *err) BERTH_MUST_CHECK;
+
+#endif

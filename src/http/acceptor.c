@@ -1,0 +1,95 @@
+/* The acceptor: one thread that takes new connections and hands each to a worker of the library.
+ *
+ * Ours, because the library's own accepting spins when descriptors run out, takes up to ten
+ * connections into one worker while the others idle, and may end the process in
+ * MHD_quiesce_daemon() (0.9.75: quiescing thread and worker both take the socket out of the
+ * epoll set, and the second one panics). */
+#include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "http/http_internal.h"
+
+enum {
+    HANDED_AHEAD_MAX = 32, /* of the workers, so that descriptors are left for others */
+    AHEAD_NAP_MS = 1,
+    AHEAD_NAPS_MAX = 100,
+    SHORTAGE_NAP_MS = 20,
+};
+
+/* Whether the acceptor is to end, having waited for that so long. */
+static bool asked_to_end(const struct http_server *server, int timeout_ms)
+{
+    struct pollfd wake = {.fd = server->acceptor_wake_fd, .events = POLLIN};
+    return poll(&wake, 1, timeout_ms) > 0;
+}
+
+static bool is_shortage(int failure)
+{
+    return failure == EMFILE || failure == ENFILE || failure == ENOBUFS || failure == ENOMEM;
+}
+
+static void wait_for_workers(const struct http_server *server, unsigned handed)
+{
+    /* a connection that the library drops unseen, for want of memory, must not stop us for good */
+    for (unsigned naps = 0; naps < AHEAD_NAPS_MAX; naps++) {
+        if (handed - atomic_load(&server->connections_taken) < HANDED_AHEAD_MAX ||
+            asked_to_end(server, AHEAD_NAP_MS))
+            return;
+    }
+}
+
+static void accept_waiting(struct http_server *server, unsigned *handed)
+{
+    for (;;) {
+        struct sockaddr_storage address;
+        socklen_t len = sizeof(address);
+        int fd = accept4(server->listen_fd, (struct sockaddr *)&address, &len,
+                         SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0) {
+            if (MHD_add_connection(server->daemon, fd, (struct sockaddr *)&address, len) == MHD_YES)
+                ++*handed;
+            wait_for_workers(server, *handed);
+        } else if (is_shortage(errno)) {
+            asked_to_end(server, SHORTAGE_NAP_MS);
+            return;
+        } else if (errno == EAGAIN) {
+            return;
+        }
+        if (asked_to_end(server, 0))
+            return;
+    }
+}
+
+static void *acceptor_run(void *cls)
+{
+    struct http_server *server = cls;
+    unsigned handed = 0;
+    struct pollfd ready[] = {{.fd = server->listen_fd, .events = POLLIN},
+                             {.fd = server->acceptor_wake_fd, .events = POLLIN}};
+    while (ready[1].revents == 0) {
+        if (poll(ready, 2, -1) > 0 && ready[0].revents != 0)
+            accept_waiting(server, &handed);
+    }
+    return NULL;
+}
+
+bool acceptor_start(struct http_server *server)
+{
+    server->acceptor_wake_fd = eventfd(0, EFD_CLOEXEC);
+    if (server->acceptor_wake_fd < 0)
+        return false;
+    if (pthread_create(&server->acceptor, NULL, acceptor_run, server) == 0)
+        return true;
+    close(server->acceptor_wake_fd);
+    return false;
+}
+
+void acceptor_stop(struct http_server *server)
+{
+    eventfd_write(server->acceptor_wake_fd, 1);
+    pthread_join(server->acceptor, NULL);
+    close(server->acceptor_wake_fd);
+}

@@ -1,0 +1,116 @@
+/* Connections: the server's list of them, and the limit on their number. When it is reached the one
+ * that has been idle longest is shut down, so that a new client gets in; with none idle the new one
+ * is turned away.
+ *
+ * Invariant: a connection is in the list exactly as long as its socket is open, because MHD calls
+ * connection_close() before it closes the socket. So whoever holds the lock may use its fd. */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "http/http_internal.h"
+
+static void peer_write(struct connection *connection, const struct sockaddr *address)
+{
+    const char *text = NULL;
+    if (address != NULL && address->sa_family == AF_INET) {
+        text = inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr,
+                         connection->peer, sizeof(connection->peer));
+    } else if (address != NULL && address->sa_family == AF_INET6) {
+        const struct in6_addr *in6 = &((const struct sockaddr_in6 *)address)->sin6_addr;
+        if (IN6_IS_ADDR_V4MAPPED(in6))
+            text =
+                inet_ntop(AF_INET, &in6->s6_addr[12], connection->peer, sizeof(connection->peer));
+        else
+            text = inet_ntop(AF_INET6, in6, connection->peer, sizeof(connection->peer));
+    }
+    connection->peer_len = text == NULL ? 0 : strlen(text);
+}
+
+static struct shelf *shelf_of_this_thread(struct http_server *server)
+{
+    pthread_t self = pthread_self();
+    unsigned taken = atomic_load(&server->shelves_taken);
+    for (unsigned i = 0; i < taken; i++) {
+        if (pthread_equal(server->shelves[i].thread, self))
+            return &server->shelves[i];
+    }
+    check(taken < server->shelf_count);
+    server->shelves[taken].thread = self;
+    atomic_store(&server->shelves_taken, taken + 1);
+    return &server->shelves[taken];
+}
+
+static struct connection *longest_idle(const struct http_server *server)
+{
+    struct connection *found = NULL;
+    uint64_t since = UINT64_MAX;
+    for (struct connection *at = server->connections; at != NULL; at = at->next) {
+        uint64_t idle = atomic_load_explicit(&at->idle_since_us, memory_order_relaxed);
+        if (!at->shut && idle != 0 && idle < since) {
+            found = at;
+            since = idle;
+        }
+    }
+    return found;
+}
+
+struct connection *connection_open(struct http_server *server, struct MHD_Connection *mhd)
+{
+    struct connection *connection = calloc(1, sizeof(*connection));
+    check(connection != NULL);
+    connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    peer_write(connection,
+               MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+    uint64_t now = clock_now_us(CLOCK_MONOTONIC);
+    atomic_init(&connection->idle_since_us, now);
+    connection->watched_idle_us = now;
+
+    atomic_fetch_add(&server->connections_taken, 1);
+    pthread_mutex_lock(&server->lock);
+    connection->shelf = shelf_of_this_thread(server);
+    if (server->connection_count - server->shut_count >= server->limits.connections_max) {
+        struct connection *victim = longest_idle(server);
+        if (victim != NULL)
+            connection_shut(server, victim);
+    }
+    connection->next = server->connections;
+    if (connection->next != NULL)
+        connection->next->previous = connection;
+    else
+        pthread_cond_signal(&server->watcher_wake);
+    server->connections = connection;
+    server->connection_count++;
+    if (server->connection_count - server->shut_count > server->limits.connections_max)
+        connection_shut(server, connection);
+    pthread_mutex_unlock(&server->lock);
+    return connection;
+}
+
+void connection_close(struct http_server *server, struct connection *connection)
+{
+    pthread_mutex_lock(&server->lock);
+    if (server->cursor == connection)
+        server->cursor = connection->next;
+    if (connection->next != NULL)
+        connection->next->previous = connection->previous;
+    if (connection->previous != NULL)
+        connection->previous->next = connection->next;
+    else
+        server->connections = connection->next;
+    server->connection_count--;
+    if (connection->shut)
+        server->shut_count--;
+    pthread_mutex_unlock(&server->lock);
+    free(connection);
+}
+
+void connection_shut(struct http_server *server, struct connection *connection)
+{
+    if (connection->shut)
+        return;
+    connection->shut = true;
+    server->shut_count++;
+    shutdown(connection->fd, SHUT_RDWR);
+}

@@ -1,0 +1,125 @@
+/* The watcher: one thread that shuts down connections that are late. The library has nothing
+ * against a client that sends a byte now and then, so its sockets are looked at from outside.
+ *
+ * From the request line on, the worker keeps the connection's deadline_us. Before that nobody has
+ * seen anything: the first byte of a request is noticed by the kernel's count of received bytes
+ * (TCP_INFO), which stands still while a connection idles. What came between the end of an exchange
+ * and the watcher's next look is taken for idling; such a client cannot stay longer than one that
+ * sends nothing, since the idle timeout then runs.
+ *
+ * A connection that is shut down is closed by its worker, which sees the end of the stream. */
+#include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+#include "http/http_internal.h"
+
+enum { LOOK_AT_LEAST_US = 20 * 1000, LOOK_AT_MOST_US = 500 * 1000, LOOKS_PER_LOCK = 64 };
+
+static uint64_t bytes_received(int fd)
+{
+    struct tcp_info info = {0};
+    socklen_t len = sizeof(info);
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0 ||
+        len < offsetof(struct tcp_info, tcpi_bytes_received) + sizeof(info.tcpi_bytes_received))
+        return 0;
+    return info.tcpi_bytes_received;
+}
+
+static bool headers_are_late(const struct http_server *server, struct connection *connection,
+                             uint64_t idle_since_us, uint64_t now_us)
+{
+    uint64_t bytes = bytes_received(connection->fd);
+    if (connection->watched_idle_us != idle_since_us) {
+        connection->watched_idle_us = idle_since_us;
+        connection->watched_bytes = bytes;
+        connection->first_byte_us = 0;
+        return false;
+    }
+    if (connection->first_byte_us == 0) {
+        if (bytes != connection->watched_bytes)
+            connection->first_byte_us = now_us;
+        return false;
+    }
+    return now_us - connection->first_byte_us > server->limits.header_deadline_s * 1000000ULL &&
+           atomic_load_explicit(&connection->idle_since_us, memory_order_relaxed) == idle_since_us;
+}
+
+static void connection_look(struct http_server *server, struct connection *connection,
+                            uint64_t now_us)
+{
+    if (connection->shut)
+        return;
+    uint64_t deadline = atomic_load_explicit(&connection->deadline_us, memory_order_relaxed);
+    uint64_t idle = atomic_load_explicit(&connection->idle_since_us, memory_order_relaxed);
+    if ((deadline != 0 && now_us > deadline) ||
+        (idle != 0 && headers_are_late(server, connection, idle, now_us)))
+        connection_shut(server, connection);
+}
+
+static void look_at_all(struct http_server *server)
+{
+    uint64_t now_us = clock_now_us(CLOCK_MONOTONIC);
+    unsigned looks = 0;
+    server->cursor = server->connections;
+    while (server->cursor != NULL) {
+        struct connection *connection = server->cursor;
+        server->cursor = connection->next;
+        connection_look(server, connection, now_us);
+        /* workers wait for the lock to take in and to close connections */
+        if (++looks % LOOKS_PER_LOCK == 0) {
+            pthread_mutex_unlock(&server->lock);
+            pthread_mutex_lock(&server->lock);
+        }
+    }
+}
+
+static uint64_t look_interval_us(const struct http_limits *limits)
+{
+    unsigned shortest_s = limits->header_deadline_s < limits->body_deadline_s
+                              ? limits->header_deadline_s
+                              : limits->body_deadline_s;
+    uint64_t interval_us = shortest_s * 1000000ULL / 10;
+    if (interval_us < LOOK_AT_LEAST_US)
+        return LOOK_AT_LEAST_US;
+    return interval_us < LOOK_AT_MOST_US ? interval_us : LOOK_AT_MOST_US;
+}
+
+static void *watch(void *cls)
+{
+    struct http_server *server = cls;
+    uint64_t interval_us = look_interval_us(&server->limits);
+    pthread_mutex_lock(&server->lock);
+    while (!server->watcher_stop) {
+        if (server->connections == NULL) {
+            pthread_cond_wait(&server->watcher_wake, &server->lock);
+            continue;
+        }
+        uint64_t next_us = clock_now_us(CLOCK_MONOTONIC) + interval_us;
+        struct timespec next = {.tv_sec = (time_t)(next_us / 1000000),
+                                .tv_nsec = (long)(next_us % 1000000) * 1000};
+        while (!server->watcher_stop &&
+               pthread_cond_timedwait(&server->watcher_wake, &server->lock, &next) != ETIMEDOUT)
+            continue;
+        if (!server->watcher_stop)
+            look_at_all(server);
+    }
+    pthread_mutex_unlock(&server->lock);
+    return NULL;
+}
+
+bool watcher_start(struct http_server *server)
+{
+    return pthread_create(&server->watcher, NULL, watch, server) == 0;
+}
+
+void watcher_stop(struct http_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    server->watcher_stop = true;
+    pthread_cond_signal(&server->watcher_wake);
+    pthread_mutex_unlock(&server->lock);
+    pthread_join(server->watcher, NULL);
+}

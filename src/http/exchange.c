@@ -1,0 +1,235 @@
+/* One exchange: request line, headers, body, service, answer. Its worker walks it through its
+ * stages; the only other thread that touches it is the one that calls http_resume().
+ *
+ * The handover: `wait` is RUNNING while the service runs. http_resume() sets RESUMED. A worker that
+ * was told HTTP_PENDING suspends the connection first and then sets SUSPENDED, so whoever finds
+ * SUSPENDED may wake the library, and a worker that finds RESUMED instead wakes itself. After its
+ * swap http_resume() touches the exchange no more.
+ *
+ * Memory: a small GET costs no malloc of ours; exchanges, with their arena, wait for the next one
+ * on their worker's shelf. */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "http/http_internal.h"
+
+enum { BODY_KEEP_BYTES = 16 * 1024, LINE_TO_HANDLER_S = 5 };
+
+static void count_add(_Atomic unsigned *count, unsigned change)
+{
+    /* one writer: no locked instruction, but ordered against `cutting` */
+    atomic_store(count, atomic_load_explicit(count, memory_order_relaxed) + change);
+}
+
+static void exchange_free(struct exchange *exchange)
+{
+    arena_destroy(exchange->public.arena);
+    buf_free(&exchange->body);
+    free(exchange);
+}
+
+static struct exchange *shelf_take(struct shelf *shelf)
+{
+    struct exchange *exchange = shelf->spare;
+    if (exchange != NULL) {
+        shelf->spare = exchange->next_spare;
+        shelf->spare_count--;
+        return exchange;
+    }
+    exchange = calloc(1, sizeof(*exchange));
+    check(exchange != NULL);
+    exchange->public.arena = arena_create();
+    return exchange;
+}
+
+static void shelf_put(struct shelf *shelf, struct exchange *exchange)
+{
+    if (shelf->spare_count == SHELF_EXCHANGES_MAX) {
+        exchange_free(exchange);
+        return;
+    }
+    struct arena *arena = exchange->public.arena;
+    struct buf body = exchange->body;
+    arena_reset(arena);
+    if (body.cap > BODY_KEEP_BYTES)
+        buf_free(&body);
+    body.len = 0;
+    *exchange =
+        (struct exchange){.public = {.arena = arena}, .body = body, .next_spare = shelf->spare};
+    shelf->spare = exchange;
+    shelf->spare_count++;
+}
+
+void shelf_clear(struct shelf *shelf)
+{
+    while (shelf->spare != NULL)
+        exchange_free(shelf_take(shelf));
+}
+
+static void deadline_set(struct exchange *exchange, uint64_t deadline_us)
+{
+    atomic_store_explicit(&exchange->connection->deadline_us, deadline_us, memory_order_relaxed);
+}
+
+struct exchange *exchange_begin(struct http_server *server, struct MHD_Connection *mhd,
+                                const char *target)
+{
+    struct connection *connection =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    struct exchange *exchange = shelf_take(connection->shelf);
+    exchange->server = server;
+    exchange->connection = connection;
+    exchange->mhd = mhd;
+    exchange->public.target =
+        arena_copy(exchange->public.arena, target == NULL ? SLICE_LIT("") : slice_of(target));
+    exchange->public.peer = (struct slice){connection->peer, connection->peer_len};
+    exchange->public.started_us = clock_now_us(CLOCK_MONOTONIC);
+    count_add(&connection->shelf->begun, 1);
+
+    unsigned allowed_s = server->limits.header_deadline_s < LINE_TO_HANDLER_S
+                             ? server->limits.header_deadline_s
+                             : LINE_TO_HANDLER_S;
+    deadline_set(exchange, exchange->public.started_us + allowed_s * 1000000ULL);
+    atomic_store_explicit(&connection->idle_since_us, 0, memory_order_relaxed);
+    return exchange;
+}
+
+/* Answers, or leaves the exchange suspended. */
+static enum MHD_Result service_follow(struct exchange *exchange, enum http_step step)
+{
+    const struct http_service *service = &exchange->server->service;
+    while (step == HTTP_PENDING) {
+        if (atomic_load(&exchange->wait) != WAIT_RESUMED) {
+            int expected = WAIT_RUNNING;
+            MHD_suspend_connection(exchange->mhd);
+            if (!atomic_compare_exchange_strong(&exchange->wait, &expected, WAIT_SUSPENDED))
+                MHD_resume_connection(exchange->mhd);
+            return MHD_YES;
+        }
+        atomic_store(&exchange->wait, WAIT_RUNNING);
+        step = service->on_resume(&exchange->public, service->cls);
+    }
+    enum MHD_Result sent = answer_send(exchange);
+    count_add(&exchange->connection->shelf->in_service, 0U - 1);
+    return sent;
+}
+
+static enum MHD_Result service_start(struct exchange *exchange)
+{
+    struct http_server *server = exchange->server;
+    struct shelf *shelf = exchange->connection->shelf;
+    count_add(&shelf->in_service, 1);
+    if (atomic_load(&server->cutting)) {
+        count_add(&shelf->in_service, 0U - 1);
+        return MHD_NO;
+    }
+    deadline_set(exchange, 0);
+    exchange->stage = STAGE_SERVICE;
+    exchange->served = true;
+    if (exchange->public.fault == HTTP_FAULT_NONE)
+        exchange->public.body = buf_slice(&exchange->body);
+    return service_follow(exchange,
+                          server->service.on_request(&exchange->public, server->service.cls));
+}
+
+static enum MHD_Result service_go_on(struct exchange *exchange)
+{
+    const struct http_service *service = &exchange->server->service;
+    check(atomic_load(&exchange->wait) == WAIT_RESUMED);
+    atomic_store(&exchange->wait, WAIT_RUNNING);
+    return service_follow(exchange, service->on_resume(&exchange->public, service->cls));
+}
+
+static void body_deadline_set(struct exchange *exchange, uint64_t bytes)
+{
+    deadline_set(exchange, exchange->body_since_us +
+                               exchange->server->limits.body_deadline_s * 1000000ULL +
+                               bytes * 1000000ULL / BODY_BYTES_PER_S);
+}
+
+static enum MHD_Result headers_have_come(struct exchange *exchange, const char *method)
+{
+    exchange->public.method = slice_of(method);
+    request_read_headers(exchange);
+    if (exchange->public.fault != HTTP_FAULT_NONE)
+        return service_start(exchange);
+    exchange->stage = STAGE_BODY;
+    if (exchange->chunked || exchange->content_length > 0) {
+        exchange->body_since_us = clock_now_us(CLOCK_MONOTONIC);
+        body_deadline_set(exchange, exchange->content_length);
+    }
+    return MHD_YES;
+}
+
+static enum MHD_Result body_take(struct exchange *exchange, const char *data, size_t *size)
+{
+    uint64_t limit = exchange->server->limits.max_body_bytes;
+    exchange->received_bytes += *size;
+    if (exchange->received_bytes > limit) {
+        /* only a chunked body can come here. The library takes no answer before its end: what
+         * follows is thrown away, as much again as was allowed */
+        exchange->public.fault = HTTP_FAULT_BODY_TOO_LARGE;
+        buf_free(&exchange->body);
+        if (exchange->received_bytes / 2 > limit)
+            return MHD_NO;
+    } else {
+        buf_append(&exchange->body, data, *size);
+    }
+    if (exchange->chunked)
+        body_deadline_set(exchange, exchange->received_bytes);
+    *size = 0;
+    return MHD_YES;
+}
+
+enum MHD_Result exchange_continue(struct exchange *exchange, const char *method, const char *data,
+                                  size_t *size)
+{
+    switch (exchange->stage) {
+    case STAGE_HEADERS:
+        return headers_have_come(exchange, method);
+    case STAGE_BODY:
+        return *size > 0 ? body_take(exchange, data, size) : service_start(exchange);
+    case STAGE_SERVICE:
+        return service_go_on(exchange);
+    case STAGE_ANSWERED:
+        break;
+    }
+    return MHD_YES;
+}
+
+void exchange_end(struct exchange *exchange)
+{
+    struct http_server *server = exchange->server;
+    struct connection *connection = exchange->connection;
+    if (exchange->served)
+        server->service.on_finished(&exchange->public, server->service.cls);
+    buf_free(&exchange->public.out);
+    shelf_put(connection->shelf, exchange);
+    atomic_store_explicit(&connection->deadline_us, 0, memory_order_relaxed);
+    atomic_store_explicit(&connection->idle_since_us, clock_now_us(CLOCK_MONOTONIC),
+                          memory_order_relaxed);
+    count_add(&connection->shelf->begun, 0U - 1);
+}
+
+void http_resume(struct http_exchange *exchange)
+{
+    struct exchange *own = (struct exchange *)exchange;
+    struct http_server *server = own->server;
+    struct MHD_Connection *mhd = own->mhd;
+    /* keeps the server alive when the exchange ends before we are out of here */
+    atomic_fetch_add(&server->resumings, 1);
+    int before = atomic_exchange(&own->wait, WAIT_RESUMED);
+    check(before != WAIT_RESUMED);
+    if (before == WAIT_SUSPENDED)
+        MHD_resume_connection(mhd);
+    atomic_fetch_sub(&server->resumings, 1);
+}
+
+bool http_client_gone(const struct http_exchange *exchange)
+{
+    const struct exchange *own = (const struct exchange *)exchange;
+    struct pollfd socket = {.fd = own->connection->fd, .events = POLLRDHUP};
+    return poll(&socket, 1, 0) > 0 && (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}

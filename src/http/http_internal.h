@@ -1,0 +1,152 @@
+/* What the files of this folder share: the server, its connections and its exchanges.
+ *
+ * Threads: one acceptor; MHD's workers (each owns its connections, their exchanges and one shelf);
+ * one watcher of deadlines; and whoever calls http_resume() or http_server_stop(). */
+#ifndef BERTH_HTTP_HTTP_INTERNAL_H
+#define BERTH_HTTP_HTTP_INTERNAL_H
+
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "http/http.h"
+
+enum {
+    SHELF_EXCHANGES_MAX = 32,
+    BODY_BYTES_PER_S = 10 * 1000, /* what a client must manage, either way */
+};
+
+struct exchange;
+
+/* One worker's own: written by it alone, its two counters read by http_server_stop(). */
+struct shelf {
+    pthread_t thread;
+    struct exchange *spare; /* finished exchanges, to be used again */
+    unsigned spare_count;
+    _Atomic unsigned begun;      /* exchanges from request line to end */
+    _Atomic unsigned in_service; /* of these, handed to the service and not answered yet */
+};
+
+struct connection {
+    /* under the server's lock */
+    struct connection *next;
+    struct connection *previous;
+    bool shut; /* shut down by us; its worker will close it */
+
+    /* set at the start */
+    int fd;
+    struct shelf *shelf;
+    char peer[INET6_ADDRSTRLEN];
+    size_t peer_len;
+
+    /* written by its worker, read by the watcher */
+    _Atomic uint64_t idle_since_us; /* 0 from a request line to the end of that exchange */
+    _Atomic uint64_t deadline_us;   /* shut down when past; 0: none */
+
+    /* the watcher's own: has anything come since the connection fell idle? */
+    uint64_t watched_idle_us;
+    uint64_t watched_bytes;
+    uint64_t first_byte_us;
+};
+
+struct http_server {
+    struct http_limits limits;
+    struct http_service service;
+    int listen_fd;
+    uint16_t port;
+    struct MHD_Daemon *daemon;
+
+    pthread_t acceptor;
+    int acceptor_wake_fd;
+    _Atomic unsigned connections_taken; /* by the workers, ever */
+
+    _Atomic bool stopping;      /* answers close their connection */
+    _Atomic bool cutting;       /* no exchange is handed to the service any more */
+    _Atomic unsigned resumings; /* threads inside http_resume() */
+
+    pthread_mutex_t lock; /* over the connections and the watcher's state */
+    pthread_cond_t watcher_wake;
+    pthread_t watcher;
+    bool watcher_stop;
+    struct connection *connections;
+    struct connection *cursor; /* where the watcher goes on after it let the lock go */
+    unsigned connection_count;
+    unsigned shut_count;
+
+    _Atomic unsigned shelves_taken;
+    unsigned shelf_count;
+    struct shelf shelves[];
+};
+
+enum exchange_stage {
+    STAGE_HEADERS, /* the request line has come */
+    STAGE_BODY,
+    STAGE_SERVICE, /* the service has it */
+    STAGE_ANSWERED,
+};
+
+enum exchange_wait { WAIT_RUNNING, WAIT_SUSPENDED, WAIT_RESUMED };
+
+struct exchange {
+    struct http_exchange public; /* first: the service's pointer is ours */
+    struct http_server *server;
+    struct connection *connection;
+    struct MHD_Connection *mhd;
+    enum exchange_stage stage;
+    bool served; /* on_request was called */
+    _Atomic int wait;
+    struct http_header *headers;
+    size_t header_count;
+    bool chunked;
+    uint64_t content_length;
+    uint64_t received_bytes;
+    uint64_t body_since_us;
+    struct buf body;
+    struct exchange *next_spare;
+};
+
+static inline uint64_t clock_now_us(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* listener.c: a listening socket for "ADDRESS:PORT", or -1 with one line in err. */
+int listener_open(struct slice listen, struct err *err);
+uint16_t listener_port(int fd);
+
+/* acceptor.c */
+bool acceptor_start(struct http_server *server);
+void acceptor_stop(struct http_server *server);
+
+/* exchange.c, all on the exchange's worker. */
+struct exchange *exchange_begin(struct http_server *server, struct MHD_Connection *mhd,
+                                const char *target);
+enum MHD_Result exchange_continue(struct exchange *exchange, const char *method, const char *data,
+                                  size_t *size);
+void exchange_end(struct exchange *exchange);
+void shelf_clear(struct shelf *shelf);
+
+/* request.c: the headers of a request, and what is wrong with its framing. */
+void request_read_headers(struct exchange *exchange);
+
+/* answer.c: hands the service's answer to MHD. */
+enum MHD_Result answer_send(struct exchange *exchange);
+
+/* connection.c: MHD's word that a connection has come or goes, on its worker. */
+struct connection *connection_open(struct http_server *server, struct MHD_Connection *mhd);
+void connection_close(struct http_server *server, struct connection *connection);
+/* Under the lock: its worker will see the end of the stream, and close it. */
+void connection_shut(struct http_server *server, struct connection *connection);
+
+/* ready_events.c: to be called before the library starts. */
+void ready_events_limit(void);
+
+/* deadline.c: the watcher. */
+bool watcher_start(struct http_server *server);
+void watcher_stop(struct http_server *server);
+
+#endif

@@ -1,0 +1,184 @@
+/* A server's life, and the library's callbacks. Start and stop by one thread; the callbacks come on
+ * the workers.
+ *
+ * Stop, in this order: nobody connects any more; exchanges that have begun end, or the grace does;
+ * no exchange reaches the service any more (`cutting`), and those that it has are waited for
+ * however long it takes, since somebody still holds them; only then is anything freed. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "http/http_internal.h"
+
+enum { WORKERS_AT_LEAST = 2, DESCRIPTORS_FOR_OTHERS = 64, CONNECTIONS_AT_LEAST = 8 };
+
+static void *on_target(void *cls, const char *target, struct MHD_Connection *mhd)
+{
+    return exchange_begin(cls, mhd, target);
+}
+
+static enum MHD_Result on_access(void *cls, struct MHD_Connection *mhd, const char *url,
+                                 const char *method, const char *version, const char *data,
+                                 size_t *size, void **exchange)
+{
+    (void)cls;
+    (void)mhd;
+    (void)url;
+    (void)version;
+    return exchange_continue(*exchange, method, data, size);
+}
+
+static void on_completed(void *cls, struct MHD_Connection *mhd, void **exchange,
+                         enum MHD_RequestTerminationCode why)
+{
+    (void)cls;
+    (void)mhd;
+    (void)why;
+    if (*exchange != NULL)
+        exchange_end(*exchange);
+    *exchange = NULL;
+}
+
+static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    if (what == MHD_CONNECTION_NOTIFY_STARTED)
+        *context = connection_open(cls, mhd);
+    else
+        connection_close(cls, *context);
+}
+
+/* The target is taken raw; what the library makes of it is never read. */
+static size_t unescape_nothing(void *cls, struct MHD_Connection *mhd, char *text)
+{
+    (void)cls;
+    (void)mhd;
+    return strlen(text);
+}
+
+/* Connections may not take the descriptors that others in the process need. */
+static unsigned connections_possible(unsigned wanted)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY)
+        return wanted;
+    rlim_t possible = files.rlim_cur > DESCRIPTORS_FOR_OTHERS + CONNECTIONS_AT_LEAST
+                          ? files.rlim_cur - DESCRIPTORS_FOR_OTHERS
+                          : CONNECTIONS_AT_LEAST;
+    return wanted < possible ? wanted : (unsigned)possible;
+}
+
+static bool daemon_start(struct http_server *server)
+{
+    const struct http_limits *limits = &server->limits;
+    /* the library shares its own limit out among the workers, evenly: keep it out of the way */
+    unsigned far_limit = (limits->connections_max + DESCRIPTORS_FOR_OTHERS) * server->shelf_count;
+    ready_events_limit();
+    server->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0,
+        NULL, NULL, on_access, server, MHD_OPTION_THREAD_POOL_SIZE, server->shelf_count,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)limits->connection_memory_bytes,
+        MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_timeout_s == 0 ? 1 : limits->idle_timeout_s,
+        MHD_OPTION_CONNECTION_LIMIT, far_limit, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        limits->connections_per_address, MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
+        MHD_OPTION_UNESCAPE_CALLBACK, unescape_nothing, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
+    return server->daemon != NULL;
+}
+
+static struct http_server *server_create(const struct http_limits *limits,
+                                         const struct http_service *service)
+{
+    unsigned workers =
+        limits->worker_threads < WORKERS_AT_LEAST ? WORKERS_AT_LEAST : limits->worker_threads;
+    struct http_server *server = calloc(1, sizeof(*server) + workers * sizeof(struct shelf));
+    check(server != NULL);
+    server->limits = *limits;
+    server->limits.connections_max = connections_possible(limits->connections_max);
+    server->service = *service;
+    server->shelf_count = workers;
+    pthread_mutex_init(&server->lock, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&server->watcher_wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return server;
+}
+
+static void server_destroy(struct http_server *server)
+{
+    for (unsigned i = 0; i < server->shelf_count; i++)
+        shelf_clear(&server->shelves[i]);
+    pthread_cond_destroy(&server->watcher_wake);
+    pthread_mutex_destroy(&server->lock);
+    free(server);
+}
+
+struct http_server *http_server_start(struct slice listen, const struct http_limits *limits,
+                                      const struct http_service *service, struct err *err)
+{
+    int fd = listener_open(listen, err);
+    if (fd < 0)
+        return NULL;
+    struct http_server *server = server_create(limits, service);
+    server->listen_fd = fd;
+    server->port = listener_port(fd);
+    bool watched = watcher_start(server);
+    if (watched && daemon_start(server) && acceptor_start(server))
+        return server;
+    err_set(err, 500, NULL, "cannot serve %.*s: %s", SLICE_ARG(listen), strerror(errno));
+    if (watched)
+        watcher_stop(server);
+    if (server->daemon != NULL)
+        MHD_stop_daemon(server->daemon);
+    close(fd);
+    server_destroy(server);
+    return NULL;
+}
+
+uint16_t http_server_port(const struct http_server *server)
+{
+    return server->port;
+}
+
+static unsigned begun(const struct http_server *server)
+{
+    unsigned sum = 0;
+    for (unsigned i = 0; i < server->shelf_count; i++)
+        sum += atomic_load(&server->shelves[i].begun);
+    return sum;
+}
+
+static unsigned in_service(const struct http_server *server)
+{
+    unsigned sum = 0;
+    for (unsigned i = 0; i < server->shelf_count; i++)
+        sum += atomic_load(&server->shelves[i].in_service);
+    return sum;
+}
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
+}
+
+void http_server_stop(struct http_server *server, unsigned grace_ms)
+{
+    acceptor_stop(server);
+    close(server->listen_fd);
+    atomic_store(&server->stopping, true);
+    uint64_t end_us = clock_now_us(CLOCK_MONOTONIC) + grace_ms * 1000ULL;
+    while (begun(server) > 0 && clock_now_us(CLOCK_MONOTONIC) < end_us)
+        nap();
+    atomic_store(&server->cutting, true);
+    while (in_service(server) > 0)
+        nap();
+    while (atomic_load(&server->resumings) > 0)
+        nap();
+    watcher_stop(server);
+    MHD_stop_daemon(server->daemon);
+    server_destroy(server);
+}

@@ -1,0 +1,225 @@
+/* berthd: the order of start and stop, signals; nothing else. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "api/dispatch.h"
+#include "base/log.h"
+#include "conf/command_line.h"
+#include "conf/load.h"
+
+enum { LISTENERS_MAX = 16, SLOW_THREADS = 2, STOP_GRACE_MS = 10000, BUSY_TIMEOUT_MS = 5000 };
+
+struct berthd {
+    struct arena *arena;
+    struct err err;
+    struct conf *conf;
+    struct store *store;
+    struct api api;
+    struct http_server *servers[LISTENERS_MAX];
+    size_t server_count;
+};
+
+static bool fail(const struct berthd *berthd)
+{
+    fprintf(stderr, "berthd: %.*s\n", SLICE_ARG(berthd->err.message));
+    return false;
+}
+
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static bool open_database(struct berthd *berthd)
+{
+    const struct conf *conf = berthd->conf;
+    struct store_options options = {
+        .connection = slice_of(conf->connection),
+        .busy_timeout_ms = BUSY_TIMEOUT_MS,
+        .sync_schema = conf->sync_on_startup,
+        .create_missing_file = true,
+    };
+    if (!conf_make_state_directory(conf, &berthd->err))
+        return fail(berthd);
+    berthd->store = store_open(&options, &berthd->err);
+    if (berthd->store == NULL)
+        return fail(berthd);
+    berthd->api.replica = replica_create();
+    berthd->api.pipeline = pipeline_start(berthd->store, berthd->api.replica, &berthd->err);
+    return berthd->api.pipeline != NULL || fail(berthd);
+}
+
+static void fill_api(struct berthd *berthd)
+{
+    const struct conf *conf = berthd->conf;
+    struct api *api = &berthd->api;
+    api->policy.enforce_new_defaults = conf->enforce_new_defaults;
+    api->policy.enforce_scope = conf->enforce_scope;
+    api->mount_prefixes = conf->mount_prefixes;
+    api->mount_prefix_count = (unsigned)conf->mount_prefix_count;
+    api->incomplete_project_id = slice_of(conf->incomplete_consumer_project_id);
+    api->incomplete_user_id = slice_of(conf->incomplete_consumer_user_id);
+    api->randomize_candidates = conf->randomize_allocation_candidates;
+    api->max_candidates = conf->max_allocation_candidates;
+    api->spread_candidates = conf->generation_strategy != CONF_STRATEGY_DEPTH_FIRST;
+    api->access_log = conf->access_log;
+    api->slow_lane = slow_lane_start(SLOW_THREADS);
+}
+
+static bool open_listeners(struct berthd *berthd)
+{
+    const struct conf *conf = berthd->conf;
+    struct http_limits limits = {
+        .max_body_bytes = conf->max_body_bytes,
+        .connection_memory_bytes = (unsigned)conf->connection_memory_bytes,
+        .connections_max = conf->max_connections,
+        .connections_per_address = conf->max_connections_per_address,
+        .idle_timeout_s = conf->idle_timeout_s,
+        .header_deadline_s = (unsigned)(conf->header_deadline_us / 1000000),
+        .body_deadline_s = (unsigned)(conf->body_deadline_us / 1000000),
+        .worker_threads = conf->worker_threads < 2 ? 2 : conf->worker_threads,
+    };
+    struct http_service service = dispatch_service(&berthd->api);
+    for (size_t i = 0; i < conf->listen_count; i++) {
+        const struct conf_listen *listen = &conf->listen[i];
+        bool is_v6 = strchr(listen->host, ':') != NULL;
+        struct slice address = arena_printf(berthd->arena, is_v6 ? "[%s]:%u" : "%s:%u",
+                                            listen->host, listen->port);
+        if (berthd->server_count == LISTENERS_MAX) {
+            err_set(&berthd->err, 500, NULL, "more than %d addresses to listen on", LISTENERS_MAX);
+            return fail(berthd);
+        }
+        struct http_server *server = http_server_start(address, &limits, &service, &berthd->err);
+        if (server == NULL)
+            return fail(berthd);
+        berthd->servers[berthd->server_count++] = server;
+        if (conf->auth_strategy == CONF_AUTH_NOAUTH2 && !listen_is_loopback(listen))
+            log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+                      "auth_strategy is noauth2 and %.*s is reached from other machines: "
+                      "anybody there may do anything",
+                      SLICE_ARG(address));
+        log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "Placement API on http://%s%s%s:%u",
+                  is_v6 ? "[" : "", listen->host, is_v6 ? "]" : "", http_server_port(server));
+    }
+    return true;
+}
+
+static void log_configuration(const struct conf *conf)
+{
+    for (size_t i = 0; i < conf->files.n; i++)
+        log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "configuration read from %s",
+                  conf->files.items[i]);
+    for (size_t i = 0; i < conf->no_effect.n; i++)
+        log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "%s has no effect here",
+                  conf->no_effect.items[i]);
+    for (size_t i = 0; i < conf->deprecated.n; i++)
+        log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT, "%s", conf->deprecated.items[i]);
+    for (size_t i = 0; i < conf->unknown.n; i++)
+        log_write(LOG_LEVEL_DEBUG, "berth", LOG_NO_CONTEXT, "%s: unknown, passed over",
+                  conf->unknown.items[i]);
+}
+
+static bool start(struct berthd *berthd)
+{
+    if (berthd->conf->auth_strategy == CONF_AUTH_KEYSTONE) {
+        err_set(&berthd->err, 500, NULL,
+                "[api] auth_strategy = keystone (the default with a configuration file) is not "
+                "supported yet: set it to noauth2");
+        return fail(berthd);
+    }
+    log_configuration(berthd->conf);
+    if (!open_database(berthd))
+        return false;
+    fill_api(berthd);
+    return open_listeners(berthd);
+}
+
+/* The listeners first: they wait for the answers that the writer and the slow lane still owe. */
+static void stop(struct berthd *berthd)
+{
+    for (size_t i = 0; i < berthd->server_count; i++)
+        http_server_stop(berthd->servers[i], STOP_GRACE_MS);
+    if (berthd->api.slow_lane != NULL)
+        slow_lane_stop(berthd->api.slow_lane);
+    if (berthd->api.pipeline != NULL)
+        pipeline_stop(berthd->api.pipeline);
+    replica_destroy(berthd->api.replica);
+    if (berthd->store != NULL)
+        store_close(berthd->store);
+}
+
+static void print_ready(const struct berthd *berthd)
+{
+    printf("berthd: ready");
+    for (size_t i = 0; i < berthd->server_count; i++) {
+        bool is_v6 = strchr(berthd->conf->listen[i].host, ':') != NULL;
+        printf(" http://%s%s%s:%u", is_v6 ? "[" : "", berthd->conf->listen[i].host,
+               is_v6 ? "]" : "", http_server_port(berthd->servers[i]));
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+static int run(struct berthd *berthd)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before any thread: they inherit it */
+    raise_descriptor_limit();
+    log_start(STDERR_FILENO, berthd->conf->debug);
+    bool started = start(berthd);
+    if (started) {
+        print_ready(berthd);
+        int signal_no;
+        do {
+            sigwait(&signals, &signal_no);
+        } while (signal_no == SIGHUP);
+        log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "stopping");
+    }
+    stop(berthd);
+    log_stop();
+    return started ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+    struct command_line line;
+    command_line_parse_all(command_line_berthd, argc, argv, &line);
+    switch (line.action) {
+    case COMMAND_LINE_HELP:
+        printf("usage: berthd [switches]\n\nServes the Placement API.\n\n");
+        command_line_print_switches(command_line_berthd, stdout);
+        return EXIT_SUCCESS;
+    case COMMAND_LINE_VERSION:
+        printf("berthd %s\n", BERTH_VERSION);
+        return EXIT_SUCCESS;
+    case COMMAND_LINE_WRONG:
+        fprintf(stderr, "berthd: %s\nberthd --help tells more\n", line.error);
+        return 2;
+    case COMMAND_LINE_RUN:
+        break;
+    }
+    struct berthd berthd = {.arena = arena_create()};
+    berthd.err.arena = berthd.arena;
+    berthd.conf = conf_load(&line.inputs, &berthd.err);
+    int code = EXIT_FAILURE;
+    if (berthd.conf == NULL)
+        fail(&berthd);
+    else
+        code = run(&berthd);
+    conf_destroy(berthd.conf);
+    arena_destroy(berthd.arena);
+    return code;
+}

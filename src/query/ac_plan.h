@@ -1,0 +1,124 @@
+/* A question with its names looked up: what ac_resolve.c makes and the other ac_ files work on. */
+#ifndef BERTH_QUERY_AC_PLAN_H
+#define BERTH_QUERY_AC_PLAN_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "query/ac_request.h"
+#include "query/budget.h"
+#include "query/fit.h"
+
+struct ac_plan_group {
+    const struct ac_group *asked;
+    bool is_granular; /* one provider for everything (a suffixed group) */
+    struct fit_demand *demands;
+    uint32_t demand_count;
+    struct fit_filter
+        traits; /* granular: of the provider; else: any is met together, none excludes */
+    struct fit_filter aggregates; /* granular: of the provider; else: of the provider or its root */
+    bool in_tree;
+    uint32_t tree_root;
+    uint32_t tree_end;
+    bool matches_nothing; /* known without looking at any provider */
+    uint32_t first_level;
+    uint32_t level_count;
+};
+
+/* One choice to make: a provider for one class of the unsuffixed group, or for a granular group. */
+struct ac_level {
+    uint32_t group;
+    const struct fit_demand *demands;
+    uint32_t demand_count;
+    bool shares_class; /* another level asks for one of these classes too: amounts may add up */
+    bool can_share;    /* some sharing provider can serve it, so that trees without an own one are
+                          anchors */
+    uint64_t **pages;  /* by page: 64 words of the slots that can serve it, NULL until needed */
+    uint64_t *sharing; /* by index in ac_plan.sharing: one bit each */
+    /* in the tree at hand */
+    uint32_t *options;
+    uint32_t option_count;
+    uint32_t option_capacity;
+};
+
+/* Groups whose providers must stand in one subtree rooted at one of them. */
+struct ac_subtree {
+    uint32_t *levels;
+    uint32_t level_count;
+};
+
+/* A sharing provider under one of its aggregates. */
+struct ac_shared {
+    uint32_t aggregate;
+    uint32_t index; /* in ac_plan.sharing */
+};
+
+struct ac_plan {
+    const struct version *version;
+    const struct ac_request *request;
+    struct arena *arena;
+    struct budget *budget;
+    struct ac_plan_group *groups;
+    uint32_t group_count;
+    struct ac_level *levels;
+    uint32_t level_count;
+    struct ac_subtree *subtrees;
+    uint32_t subtree_count;
+    struct fit_filter roots; /* root_required */
+    bool isolate;
+    bool nested_aware;
+    uint32_t page_count;
+    uint32_t *sharing; /* slots of the sharing providers that can serve some level, ascending */
+    uint32_t sharing_count;
+    struct ac_shared *shared; /* ascending by aggregate */
+    uint32_t shared_count;
+    uint32_t *tree_sharing; /* indexes of those that the tree at hand shares with */
+    uint32_t tree_sharing_count;
+    uint64_t *tree_sharing_seen;
+};
+
+enum ac_resolved {
+    AC_RESOLVED,
+    AC_RESOLVED_EMPTY, /* no candidate can exist */
+    AC_RESOLVED_ERROR, /* err is set */
+    AC_RESOLVED_EXPENSIVE,
+};
+
+/* Looks names up in the order in which the Python service does, so that an earlier group without a
+ * match answers empty before a later group's unknown name is an error (candidates spec, item 13).
+ */
+enum ac_resolved ac_resolve(const struct version *version, const struct ac_request *request,
+                            struct arena *arena, struct budget *budget, struct ac_plan *plan,
+                            struct err *err) BERTH_MUST_CHECK;
+
+/* Lays out levels and sharing providers of a resolved plan. */
+void ac_levels(struct ac_plan *plan);
+
+/* Whether the plan has no candidate at all. False also when the budget ran out. */
+bool ac_plan_is_empty(struct ac_plan *plan);
+
+/* Steps through the anchors: the trees that may have candidates. *root begins as 0; true: *root is
+ * the next anchor's slot and every level's options for it are set. */
+bool ac_next_anchor(struct ac_plan *plan, uint32_t *root);
+
+/* Sets the options of every level for the tree at `root`; false if a level has none. */
+bool ac_set_options(struct ac_plan *plan, uint32_t root);
+
+/* The walk through the combinations of one anchor's options. */
+struct ac_walk {
+    uint32_t *at;     /* per level: index in its options */
+    uint32_t *chosen; /* per level: the slot */
+    bool started;
+};
+void ac_walk_init(struct ac_plan *plan, struct ac_walk *walk);
+
+/* Starts anew for another anchor. */
+static inline void ac_walk_reset(struct ac_walk *walk)
+{
+    walk->started = false;
+}
+
+/* Moves to the next valid combination: chosen[] is set. False when there is no more (or the budget
+ * ran out). */
+bool ac_walk_next(struct ac_plan *plan, struct ac_walk *walk);
+
+#endif

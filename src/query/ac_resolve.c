@@ -1,0 +1,290 @@
+/* From names to slot sets. Pure; any thread, on a pinned version.
+ *
+ * A name that is unknown is an error only if nothing that comes before it in the Python service's
+ * order has emptied the answer: then (and only then, since it costs a search) the earlier groups
+ * are tried. */
+#include "query/ac_plan.h"
+
+struct resolver {
+    const struct version *version;
+    const struct ac_request *request;
+    struct arena *arena;
+    struct budget *budget;
+    struct ac_plan *plan;
+    struct err *err;
+};
+
+static const struct slotset *slots_of(const struct catalog *catalog, struct slice name)
+{
+    const struct catalog_row *row = catalog_find(catalog, name);
+    return row == NULL ? NULL : &catalog_at(catalog, row->number)->slots;
+}
+
+/* "A, B" of those names that the catalog does not have. */
+static struct slice missing_names(struct resolver *r, const struct ac_names *names)
+{
+    struct slice text = {0};
+    for (uint32_t i = 0; i < names->count; i++) {
+        if (slots_of(&r->version->traits, names->names[i]) != NULL)
+            continue;
+        size_t len = text.len + names->names[i].len + 2;
+        char *longer = arena_alloc(r->arena, len);
+        size_t at = text.len;
+        if (at > 0) {
+            memcpy(longer, text.data, at);
+            memcpy(longer + at, ", ", 2);
+            at += 2;
+        }
+        memcpy(longer + at, names->names[i].data, names->names[i].len);
+        text = (struct slice){longer, at + names->names[i].len};
+    }
+    return text;
+}
+
+static bool refuse_traits(struct resolver *r, const struct ac_names *names)
+{
+    struct slice missing = missing_names(r, names);
+    size_t len = sizeof("No such trait(s): .") - 1 + missing.len;
+    char *text = arena_alloc(r->arena, len);
+    memcpy(text, "No such trait(s): ", 18);
+    memcpy(text + 18, missing.data, missing.len);
+    text[len - 1] = '.';
+    return err_set_text(r->err, 400, NULL, (struct slice){text, len});
+}
+
+/* All names known: their slot sets. */
+static bool trait_sets(struct resolver *r, const struct ac_names *names,
+                       const struct slotset ***sets)
+{
+    *sets = arena_array(r->arena, names->count, sizeof(**sets));
+    for (uint32_t i = 0; i < names->count; i++) {
+        (*sets)[i] = slots_of(&r->version->traits, names->names[i]);
+        if ((*sets)[i] == NULL)
+            return refuse_traits(r, names);
+    }
+    return true;
+}
+
+/* Unknown aggregates have no members; the known ones' slot sets. */
+static uint32_t aggregate_sets(struct resolver *r, const struct ac_names *names,
+                               const struct slotset ***sets)
+{
+    uint32_t count = 0;
+    *sets = arena_array(r->arena, names->count, sizeof(**sets));
+    for (uint32_t i = 0; i < names->count; i++) {
+        const struct slotset *set = slots_of(&r->version->aggregates, names->names[i]);
+        if (set != NULL)
+            (*sets)[count++] = set;
+    }
+    return count;
+}
+
+static bool resolve_traits(struct resolver *r, const struct ac_names *required,
+                           uint32_t required_count, const struct ac_names *forbidden,
+                           struct fit_filter *filter)
+{
+    struct fit_any *any = arena_array(r->arena, required_count, sizeof(*any));
+    for (uint32_t i = 0; i < required_count; i++) {
+        any[i].count = required[i].count;
+        if (!trait_sets(r, &required[i], &any[i].sets))
+            return false;
+    }
+    filter->any = any;
+    filter->any_count = required_count;
+    filter->none_count = forbidden->count;
+    return trait_sets(r, forbidden, &filter->none);
+}
+
+static void resolve_aggregates(struct resolver *r, const struct ac_group *asked,
+                               struct fit_filter *filter)
+{
+    struct fit_any *any = arena_array(r->arena, asked->member_of_count, sizeof(*any));
+    for (uint32_t i = 0; i < asked->member_of_count; i++)
+        any[i].count = aggregate_sets(r, &asked->member_of[i], &any[i].sets);
+    filter->any = any;
+    filter->any_count = asked->member_of_count;
+    filter->none_count = aggregate_sets(r, &asked->forbidden_aggregates, &filter->none);
+}
+
+/* Whether some provider is in all the aggregates asked for. */
+static bool has_members(struct resolver *r, const struct fit_filter *aggregates)
+{
+    struct fit_filter positive = {.any = aggregates->any, .any_count = aggregates->any_count};
+    if (positive.any_count == 0)
+        return true;
+    uint32_t pages = (r->version->slot_limit + FIT_PAGE_SLOTS - 1) / FIT_PAGE_SLOTS;
+    for (uint32_t page = 0; page < pages; page++) {
+        uint64_t words[FIT_WORDS];
+        memset(words, 0xff, sizeof(words));
+        fit_filter_page(&positive, page, words);
+        if (!fit_words_empty(words))
+            return true;
+    }
+    return false;
+}
+
+static bool resolve_demands(struct resolver *r, const struct ac_group *asked,
+                            struct ac_plan_group *group)
+{
+    group->demands = arena_array(r->arena, asked->resource_count, sizeof(*group->demands));
+    group->demand_count = asked->resource_count;
+    for (uint32_t i = 0; i < asked->resource_count; i++) {
+        const struct ac_resource *resource = &asked->resources[i];
+        const struct catalog_row *row = catalog_find(&r->version->classes, resource->class_name);
+        if (row == NULL)
+            return err_set(r->err, 400, NULL,
+                           "Invalid resource class in resources parameter: "
+                           "No such resource class %.*s.",
+                           SLICE_ARG(resource->class_name));
+        group->demands[i].class_no.v = row->number;
+        group->demands[i].column = version_column(r->version, group->demands[i].class_no);
+        group->demands[i].amount = resource->amount;
+    }
+    return true;
+}
+
+static void resolve_tree(struct resolver *r, const struct ac_group *asked,
+                         struct ac_plan_group *group)
+{
+    if (asked->in_tree.data == NULL)
+        return;
+    const struct provider *provider = version_provider_by_uuid(r->version, asked->in_tree);
+    if (provider == NULL) {
+        group->matches_nothing = true;
+        return;
+    }
+    if (asked->resource_count == 0)
+        return; /* a resourceless group ignores it (item 4) */
+    group->in_tree = true;
+    group->tree_root = version_slot(r->version, provider->root).v;
+    group->tree_end = version_place(r->version, (struct slot_no){group->tree_root})->end;
+}
+
+/* False with err set: an unknown name; *emptied: what comes before it in this group matches nobody.
+ */
+static bool resolve_group(struct resolver *r, const struct ac_group *asked,
+                          struct ac_plan_group *group, bool *emptied)
+{
+    *group = (struct ac_plan_group){.asked = asked, .is_granular = asked->suffix.len > 0};
+    *emptied = false;
+    if (!resolve_demands(r, asked, group))
+        return false;
+    resolve_aggregates(r, asked, &group->aggregates);
+    if (!resolve_traits(r, asked->required, asked->required_count, &asked->forbidden,
+                        &group->traits)) {
+        *emptied = !has_members(r, &group->aggregates);
+        return false;
+    }
+    resolve_tree(r, asked, group);
+    /* item 5: without a positive filter a resourceless group matches nothing */
+    if (asked->resource_count == 0 && asked->required_count == 0 && asked->member_of_count == 0)
+        group->matches_nothing = true;
+    return true;
+}
+
+static bool resolve_roots(struct resolver *r)
+{
+    const struct ac_request *request = r->request;
+    struct ac_names *single = arena_array(r->arena, request->root_required.count, sizeof(*single));
+    for (uint32_t i = 0; i < request->root_required.count; i++)
+        single[i] = (struct ac_names){&request->root_required.names[i], 1};
+    for (uint32_t i = 0; i < request->root_required.count; i++)
+        if (slots_of(&r->version->traits, request->root_required.names[i]) == NULL)
+            return refuse_traits(r, &request->root_required);
+    return resolve_traits(r, single, request->root_required.count, &request->root_forbidden,
+                          &r->plan->roots);
+}
+
+static bool has_root(struct resolver *r)
+{
+    const struct version *version = r->version;
+    if (r->plan->roots.any_count == 0 && r->plan->roots.none_count == 0)
+        return true;
+    for (uint32_t slot = 0; slot < version->slot_limit; slot++) {
+        const struct place *place = version_place(version, (struct slot_no){slot});
+        if (place != NULL && place->provider != NULL && place->root == slot &&
+            fit_filter_slot(&r->plan->roots, (struct slot_no){slot}))
+            return true;
+    }
+    return false;
+}
+
+/* Whether groups[0, n) each have a match of their own. */
+static bool groups_match(struct resolver *r, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (r->plan->groups[i].matches_nothing)
+            return false;
+        struct ac_plan alone = {
+            .version = r->version,
+            .request = r->request,
+            .arena = r->arena,
+            .budget = r->budget,
+            .groups = &r->plan->groups[i],
+            .group_count = 1,
+            .roots = r->plan->roots,
+            .nested_aware = true,
+        };
+        ac_levels(&alone);
+        if (ac_plan_is_empty(&alone))
+            return false;
+    }
+    return true;
+}
+
+static void resolve_subtrees(struct resolver *r)
+{
+    const struct ac_request *request = r->request;
+    struct ac_plan *plan = r->plan;
+    plan->subtree_count = request->same_subtree_count;
+    plan->subtrees = arena_array(r->arena, plan->subtree_count, sizeof(*plan->subtrees));
+    for (uint32_t i = 0; i < plan->subtree_count; i++) {
+        const struct ac_names *suffixes = &request->same_subtrees[i];
+        struct ac_subtree *subtree = &plan->subtrees[i];
+        subtree->levels = arena_array(r->arena, suffixes->count, sizeof(*subtree->levels));
+        subtree->level_count = 0;
+        for (uint32_t j = 0; j < suffixes->count; j++)
+            for (uint32_t g = 0; g < plan->group_count; g++)
+                if (slice_equal(plan->groups[g].asked->suffix, suffixes->names[j]))
+                    subtree->levels[subtree->level_count++] = plan->groups[g].first_level;
+    }
+}
+
+enum ac_resolved ac_resolve(const struct version *version, const struct ac_request *request,
+                            struct arena *arena, struct budget *budget, struct ac_plan *plan,
+                            struct err *err)
+{
+    *plan = (struct ac_plan){
+        .version = version,
+        .request = request,
+        .arena = arena,
+        .budget = budget,
+        .group_count = request->group_count,
+        .isolate = request->isolate,
+        .nested_aware = request->nested_aware,
+    };
+    struct resolver r = {version, request, arena, budget, plan, err};
+    plan->groups = arena_array(arena, request->group_count, sizeof(*plan->groups));
+    if (!resolve_roots(&r))
+        return AC_RESOLVED_ERROR;
+    bool nothing = false;
+    for (uint32_t i = 0; i < request->group_count; i++) {
+        bool emptied;
+        if (resolve_group(&r, &request->groups[i], &plan->groups[i], &emptied)) {
+            nothing = nothing || plan->groups[i].matches_nothing;
+            continue;
+        }
+        bool is_error = !emptied && has_root(&r) && groups_match(&r, i);
+        if (budget->exhausted)
+            return AC_RESOLVED_EXPENSIVE;
+        if (is_error)
+            return AC_RESOLVED_ERROR;
+        err->status = 0;
+        return AC_RESOLVED_EMPTY;
+    }
+    if (nothing)
+        return AC_RESOLVED_EMPTY;
+    ac_levels(plan);
+    resolve_subtrees(&r);
+    return AC_RESOLVED;
+}

@@ -1,0 +1,56 @@
+/* The search for allocation candidates; the rules are items 1 to 16 of the candidates spec. */
+#ifndef BERTH_QUERY_AC_SEARCH_H
+#define BERTH_QUERY_AC_SEARCH_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "query/ac_request.h"
+#include "query/budget.h"
+#include "replica/version.h"
+
+/* So much of a class from a provider. */
+struct ac_entry {
+    struct slot_no slot;
+    struct class_no class_no;
+    int64_t amount;
+};
+
+/* A group's provider. */
+struct ac_mapping {
+    uint32_t group; /* index in the request */
+    struct slot_no slot;
+};
+
+/* One candidate; valid during the call of ac_emit only. */
+struct ac_candidate {
+    const struct ac_entry
+        *entries; /* a provider's entries stand together; no provider and class twice */
+    uint32_t entry_count;
+    const struct ac_mapping
+        *mappings; /* a group's stand together, in the order of the request; distinct */
+    uint32_t mapping_count;
+};
+
+typedef void ac_emit(void *cls, const struct ac_candidate *candidate);
+
+/* What the summaries are to tell: whole trees, by their root slots; or, for requests that do not
+ * know trees, single providers. In ascending order of slots. */
+struct ac_summaries {
+    uint32_t *slots;
+    uint32_t count;
+    bool are_roots;
+};
+
+enum ac_outcome {
+    AC_DONE,
+    AC_EXPENSIVE, /* the budget is exhausted; what was emitted is to be thrown away */
+    AC_REFUSED,   /* err is set: unknown resource class or trait */
+};
+
+/* Emits every candidate, or as many as the request's limits allow. All memory comes from the arena.
+ */
+enum ac_outcome ac_search(const struct version *version, const struct ac_request *request,
+                          struct arena *arena, struct budget *budget, ac_emit *emit, void *cls,
+                          struct ac_summaries *summaries, struct err *err) BERTH_MUST_CHECK;
+
+#endif

@@ -1,0 +1,118 @@
+/* The kernels. A run of 64 slots whose maximum is too small is passed over unread; a run without a
+ * bit left is not read either. Any thread, on a pinned version. */
+#include "query/fit.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* The bits of those of 64 figures that are at least `amount` (which is above 0). */
+static uint64_t at_least(const int32_t figures[CHUNK_RUN], int32_t amount)
+{
+    uint64_t bits = 0;
+#ifdef __SSE2__
+    __m128i below = _mm_set1_epi32(amount - 1);
+    for (unsigned i = 0; i < CHUNK_RUN; i += 16) {
+        __m128i a = _mm_cmpgt_epi32(_mm_loadu_si128((const __m128i *)(figures + i)), below);
+        __m128i b = _mm_cmpgt_epi32(_mm_loadu_si128((const __m128i *)(figures + i + 4)), below);
+        __m128i c = _mm_cmpgt_epi32(_mm_loadu_si128((const __m128i *)(figures + i + 8)), below);
+        __m128i d = _mm_cmpgt_epi32(_mm_loadu_si128((const __m128i *)(figures + i + 12)), below);
+        __m128i bytes = _mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
+        bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(bytes) << i;
+    }
+#else
+    for (unsigned i = 0; i < CHUNK_RUN; i++)
+        bits |= (uint64_t)(figures[i] >= amount) << i;
+#endif
+    return bits;
+}
+
+static bool odd_fits(const struct version *version, const struct fit_demand *demand,
+                     struct slot_no slot)
+{
+    const struct provider_inventory *inventory =
+        provider_inventory_of(version_place(version, slot)->provider, demand->class_no);
+    return inventory != NULL && capacity_unit_fits(&inventory->figures, demand->amount);
+}
+
+/* Takes out odd slots whose min_unit or step_size refuse the amount. */
+static void drop_odd(const struct version *version, const struct fit_demand *demand, uint32_t page,
+                     uint64_t words[FIT_WORDS])
+{
+    uint64_t odd[FIT_WORDS] = {0};
+    slotset_page_or(&demand->column->odd, page, odd);
+    for (uint32_t i = 0; i < FIT_WORDS; i++) {
+        uint64_t left = odd[i] & words[i];
+        while (left != 0) {
+            uint32_t bit = (uint32_t)__builtin_ctzll(left);
+            left &= left - 1;
+            struct slot_no slot = {page * FIT_PAGE_SLOTS + i * 64 + bit};
+            if (!odd_fits(version, demand, slot))
+                words[i] &= ~((uint64_t)1 << bit);
+        }
+    }
+}
+
+void fit_demand_page(const struct version *version, const struct fit_demand *demand, uint32_t page,
+                     uint64_t words[FIT_WORDS])
+{
+    enum { CHUNKS = FIT_PAGE_SLOTS / CHUNK_SLOTS };
+    bool impossible = demand->amount > INT32_MAX;
+    for (uint32_t i = 0; i < CHUNKS; i++) {
+        uint64_t *four = words + (size_t)i * CHUNK_RUNS;
+        const struct column_chunk *chunk =
+            impossible ? NULL : column_chunk_at(demand->column, page * CHUNKS + i);
+        for (uint32_t run = 0; run < CHUNK_RUNS; run++) {
+            if (four[run] == 0)
+                continue;
+            if (chunk == NULL || chunk->most[run] < demand->amount)
+                four[run] = 0;
+            else
+                four[run] &=
+                    at_least(chunk->headroom + (size_t)run * CHUNK_RUN, (int32_t)demand->amount);
+        }
+    }
+    if (demand->column->odd.count > 0)
+        drop_odd(version, demand, page, words);
+}
+
+void fit_filter_page(const struct fit_filter *filter, uint32_t page, uint64_t words[FIT_WORDS])
+{
+    for (uint32_t i = 0; i < filter->any_count; i++) {
+        uint64_t any[FIT_WORDS] = {0};
+        for (uint32_t j = 0; j < filter->any[i].count; j++)
+            slotset_page_or(filter->any[i].sets[j], page, any);
+        for (uint32_t w = 0; w < FIT_WORDS; w++)
+            words[w] &= any[w];
+    }
+    if (filter->none_count == 0)
+        return;
+    uint64_t none[FIT_WORDS] = {0};
+    for (uint32_t i = 0; i < filter->none_count; i++)
+        slotset_page_or(filter->none[i], page, none);
+    for (uint32_t w = 0; w < FIT_WORDS; w++)
+        words[w] &= ~none[w];
+}
+
+bool fit_demand_slot(const struct version *version, const struct fit_demand *demand,
+                     struct slot_no slot)
+{
+    if (demand->amount > column_headroom(demand->column, slot))
+        return false;
+    return !slotset_has(&demand->column->odd, slot) || odd_fits(version, demand, slot);
+}
+
+bool fit_filter_slot(const struct fit_filter *filter, struct slot_no slot)
+{
+    for (uint32_t i = 0; i < filter->any_count; i++) {
+        bool found = false;
+        for (uint32_t j = 0; j < filter->any[i].count && !found; j++)
+            found = slotset_has(filter->any[i].sets[j], slot);
+        if (!found)
+            return false;
+    }
+    for (uint32_t i = 0; i < filter->none_count; i++)
+        if (slotset_has(filter->none[i], slot))
+            return false;
+    return true;
+}

@@ -1,0 +1,51 @@
+/* Scan kernels: which slots of a page can serve a demand, have the traits, are in the aggregates. A
+ * page is 4 096 slots as 64 words of bits. */
+#ifndef BERTH_QUERY_FIT_H
+#define BERTH_QUERY_FIT_H
+
+#include "replica/version.h"
+
+enum { FIT_WORDS = SLOTSET_PAGE_WORDS, FIT_PAGE_SLOTS = SLOTSET_PAGE_SLOTS };
+
+/* A conjunction of alternatives: for each i, a member of at least one of any[i].sets. No
+ * alternatives at all: nobody. */
+struct fit_any {
+    const struct slotset **sets;
+    uint32_t count;
+};
+
+struct fit_filter {
+    const struct fit_any *any;
+    uint32_t any_count;
+    const struct slotset **none; /* a member of none of these */
+    uint32_t none_count;
+};
+
+/* An amount of one class. */
+struct fit_demand {
+    const struct column *column;
+    struct class_no class_no;
+    int64_t amount;
+};
+
+/* Clears the bits of slots that cannot serve the demand: headroom, min_unit, step_size. */
+void fit_demand_page(const struct version *version, const struct fit_demand *demand, uint32_t page,
+                     uint64_t words[FIT_WORDS]);
+
+/* Clears the bits of slots that the filter does not let through. */
+void fit_filter_page(const struct fit_filter *filter, uint32_t page, uint64_t words[FIT_WORDS]);
+
+/* The same for one slot. */
+bool fit_demand_slot(const struct version *version, const struct fit_demand *demand,
+                     struct slot_no slot);
+bool fit_filter_slot(const struct fit_filter *filter, struct slot_no slot);
+
+static inline bool fit_words_empty(const uint64_t words[FIT_WORDS])
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < FIT_WORDS; i++)
+        all |= words[i];
+    return all == 0;
+}
+
+#endif

@@ -1,0 +1,237 @@
+/* Upstream's tables and indexes as its migrations leave them, and our two beside. Generated once
+ * from a database that the Python service (8.0.0) made; a test compares the two again. Constant
+ * data. */
+#include "store/schema.h"
+
+// clang-format off: one line of SQL a line, as SQLAlchemy breaks them
+const char *const schema_revision_ids[SCHEMA_REVISION_COUNT] = {
+    [SCHEMA_INITIAL] = "b4ed3a175331",          [SCHEMA_ROOTS_REQUIRED] = "611cd6dffd7b",
+    [SCHEMA_CONSUMERS_NEEDED] = "b5c396305c25", [SCHEMA_CONSUMER_TYPES] = "422ece571366",
+    [SCHEMA_INDEXES_DROPPED] = "a082b8bb98d0",
+};
+
+const char *const schema_create_version_table[] = {
+    "CREATE TABLE IF NOT EXISTS alembic_version (\n"
+    "\tversion_num VARCHAR(32) NOT NULL, \n"
+    "\tCONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)\n"
+    ")",
+    NULL,
+};
+
+const char *const schema_create_newest[] = {
+    "CREATE TABLE allocations (\n"
+    "\tcreated_at DATETIME, \n"
+    "\tupdated_at DATETIME, \n"
+    "\tid INTEGER NOT NULL, \n"
+    "\tresource_provider_id INTEGER NOT NULL, \n"
+    "\tconsumer_id VARCHAR(36) NOT NULL, \n"
+    "\tresource_class_id INTEGER NOT NULL, \n"
+    "\tused INTEGER NOT NULL, \n"
+    "\tPRIMARY KEY (id)\n"
+    ")",
+    "CREATE INDEX allocations_resource_provider_class_used_idx ON allocations "
+    "(resource_provider_id, resource_class_id, used)",
+    "CREATE INDEX allocations_resource_class_id_idx ON allocations (resource_class_id)",
+    "CREATE INDEX allocations_consumer_id_idx ON allocations (consumer_id)",
+    "CREATE TABLE inventories (\n"
+    "\tcreated_at DATETIME, \n"
+    "\tupdated_at DATETIME, \n"
+    "\tid INTEGER NOT NULL, \n"
+    "\tresource_provider_id INTEGER NOT NULL, \n"
+    "\tresource_class_id INTEGER NOT NULL, \n"
+    "\ttotal INTEGER NOT NULL, \n"
+    "\treserved INTEGER NOT NULL, \n"
+    "\tmin_unit INTEGER NOT NULL, \n"
+    "\tmax_unit INTEGER NOT NULL, \n"
+    "\tstep_size INTEGER NOT NULL, \n"
+    "\tallocation_ratio FLOAT NOT NULL, \n"
+    "\tPRIMARY KEY (id), \n"
+    "\tCONSTRAINT uniq_inventories0resource_provider_resource_class UNIQUE (resource_provider_id, "
+    "resource_class_id)\n"
+    ")",
+    "CREATE INDEX inventories_resource_class_id_idx ON inventories (resource_class_id)",
+    "CREATE TABLE placement_aggregates (\n"
+    "\tcreated_at DATETIME, \n"
+    "\tupdated_at DATETIME, \n"
+    "\tid INTEGER NOT NULL, \n"
+    "\tuuid VARCHAR(36), \n"
+    "\tPRIMARY KEY (id), \n"
+    "\tCONSTRAINT uniq_placement_aggregates0uuid UNIQUE (uuid)\n"
+    ")",
+    "CREATE TABLE projects (\n"
+    "\tcreated_at DATETIME, \n"
+    "\tupdated_at DATETIME, \n"
+    "\tid INTEGER NOT NULL, \n"
+    "\texternal_id VARCHAR(255) NOT NULL, \n"
+    "\tPRIMARY KEY (id), \n"
+    "\tCONSTRAINT uniq_projects0external_id UNIQUE (external_id)\n"
+    ")",
+    "CREATE TABLE resource_classes (\n"
+    "\tcreated_at DATETIME, \n"
+    "\tupdated_at DATETIME, \n"
+    "\tid INTEGER NOT NULL, \n"
+    "\tname VARCHAR(255) NOT NULL, \n"
+    "\tPRIMARY KEY (id), \n"
+    "\tCONSTRAINT uniq_resource_classes0name UNIQUE (name)\n"
+    ")",
+    "CREATE TABLE resource_provider_aggregates (\n"
+    "\tcreated_at DATETIME, \n"
+    "\tupdated_at DATETIME, \n"
+    "\tresource_provider_id INTEGER NOT NULL, \n"
+    "\taggregate_id INTEGER NOT NULL, \n"
+    "\tPRIMARY KEY (resource_provider_id, aggregate_id)\n"
+    ")",
+    "CREATE INDEX resource_provider_aggregates_aggregate_id_idx ON resource_provider_aggregates "
+    "(aggregate_id)",
+    "CREATE TABLE resource_providers (\n"
+    "\tcreated_at DATETIME, \n"
+    "\tupdated_at DATETIME, \n"
+    "\tid INTEGER NOT NULL, \n"
+    "\tuuid VARCHAR(36) NOT NULL, \n"
+    "\tname VARCHAR(200), \n"
+    "\tgeneration INTEGER, \n"
+    "\troot_provider_id INTEGER, \n"
+    "\tparent_provider_id INTEGER, \n"
+    "\tPRIMARY KEY (id), \n"
+    "\tFOREIGN KEY(parent_provider_id) REFERENCES resource_providers (id), \n"
+    "\tFOREIGN KEY(root_provider_id) REFERENCES resource_providers (id), \n"
+    "\tCONSTRAINT uniq_resource_providers0name UNIQUE (name), \n"
+    "\tCONSTRAINT uniq_resource_providers0uuid UNIQUE (uuid)\n"
+    ")",
+    "CREATE INDEX resource_providers_parent_provider_id_idx ON resource_providers "
+    "(parent_provider_id)",
+    "CREATE INDEX resource_providers_root_provider_id_idx ON resource_providers (root_provider_id)",
+    "CREATE TABLE traits (\n"
+    "\tcreated_at DATETIME, \n"
+    "\tupdated_at DATETIME, \n"
+    "\tid INTEGER NOT NULL, \n"
+    "\tname VARCHAR(255) NOT NULL, \n"
+    "\tPRIMARY KEY (id), \n"
+    "\tCONSTRAINT uniq_traits0name UNIQUE (name)\n"
+    ")",
+    "CREATE TABLE users (\n"
+    "\tcreated_at DATETIME, \n"
+    "\tupdated_at DATETIME, \n"
+    "\tid INTEGER NOT NULL, \n"
+    "\texternal_id VARCHAR(255) NOT NULL, \n"
+    "\tPRIMARY KEY (id), \n"
+    "\tCONSTRAINT uniq_users0external_id UNIQUE (external_id)\n"
+    ")",
+    "CREATE TABLE resource_provider_traits (\n"
+    "\tcreated_at DATETIME, \n"
+    "\tupdated_at DATETIME, \n"
+    "\ttrait_id INTEGER NOT NULL, \n"
+    "\tresource_provider_id INTEGER NOT NULL, \n"
+    "\tPRIMARY KEY (trait_id, resource_provider_id), \n"
+    "\tFOREIGN KEY(resource_provider_id) REFERENCES resource_providers (id), \n"
+    "\tFOREIGN KEY(trait_id) REFERENCES traits (id)\n"
+    ")",
+    "CREATE INDEX resource_provider_traits_resource_provider_trait_idx ON resource_provider_traits "
+    "(resource_provider_id, trait_id)",
+    "CREATE TABLE consumer_types (\n"
+    "\tcreated_at DATETIME, \n"
+    "\tupdated_at DATETIME, \n"
+    "\tid INTEGER NOT NULL, \n"
+    "\tname VARCHAR(255) NOT NULL, \n"
+    "\tPRIMARY KEY (id), \n"
+    "\tCONSTRAINT uniq_consumer_types0name UNIQUE (name)\n"
+    ")",
+    "CREATE TABLE \"consumers\" (\n"
+    "\tcreated_at DATETIME, \n"
+    "\tupdated_at DATETIME, \n"
+    "\tid INTEGER NOT NULL, \n"
+    "\tuuid VARCHAR(36) NOT NULL, \n"
+    "\tproject_id INTEGER NOT NULL, \n"
+    "\tuser_id INTEGER NOT NULL, \n"
+    "\tgeneration INTEGER DEFAULT 0 NOT NULL, \n"
+    "\tconsumer_type_id INTEGER, \n"
+    "\tPRIMARY KEY (id), \n"
+    "\tCONSTRAINT uniq_consumers0uuid UNIQUE (uuid), \n"
+    "\tCONSTRAINT consumers_consumer_type_id_fkey FOREIGN KEY(consumer_type_id) REFERENCES "
+    "consumer_types (id)\n"
+    ")",
+    "CREATE INDEX consumers_project_id_user_id_uuid_idx ON consumers (project_id, user_id, uuid)",
+    "CREATE INDEX consumers_project_id_uuid_idx ON consumers (project_id, uuid)",
+    "CREATE INDEX consumers_consumer_type_id_idx ON consumers (consumer_type_id)",
+    NULL,
+};
+
+const char *const schema_add_consumer_types[] = {
+    "CREATE TABLE consumer_types (\n"
+    "\tcreated_at DATETIME, \n"
+    "\tupdated_at DATETIME, \n"
+    "\tid INTEGER NOT NULL, \n"
+    "\tname VARCHAR(255) NOT NULL, \n"
+    "\tPRIMARY KEY (id), \n"
+    "\tCONSTRAINT uniq_consumer_types0name UNIQUE (name)\n"
+    ")",
+    "CREATE TABLE _alembic_tmp_consumers (\n"
+    "\tcreated_at DATETIME, \n"
+    "\tupdated_at DATETIME, \n"
+    "\tid INTEGER NOT NULL, \n"
+    "\tuuid VARCHAR(36) NOT NULL, \n"
+    "\tproject_id INTEGER NOT NULL, \n"
+    "\tuser_id INTEGER NOT NULL, \n"
+    "\tgeneration INTEGER DEFAULT 0 NOT NULL, \n"
+    "\tconsumer_type_id INTEGER, \n"
+    "\tPRIMARY KEY (id), \n"
+    "\tCONSTRAINT uniq_consumers0uuid UNIQUE (uuid), \n"
+    "\tCONSTRAINT consumers_consumer_type_id_fkey FOREIGN KEY(consumer_type_id) REFERENCES "
+    "consumer_types (id)\n"
+    ")",
+    "INSERT INTO _alembic_tmp_consumers (created_at, updated_at, id, uuid, project_id, user_id, "
+    "generation)"
+    " SELECT created_at, updated_at, id, uuid, project_id, user_id, generation FROM consumers",
+    "DROP TABLE consumers",
+    "ALTER TABLE _alembic_tmp_consumers RENAME TO consumers",
+    "CREATE INDEX consumers_project_id_user_id_uuid_idx ON consumers (project_id, user_id, uuid)",
+    "CREATE INDEX consumers_project_id_uuid_idx ON consumers (project_id, uuid)",
+    "CREATE INDEX consumers_consumer_type_id_idx ON consumers (consumer_type_id)",
+    NULL,
+};
+
+const char *const schema_drop_indexes[] = {
+    "DROP INDEX IF EXISTS inventories_resource_provider_id_idx",
+    "DROP INDEX IF EXISTS inventories_resource_provider_resource_class_idx",
+    "DROP INDEX IF EXISTS ix_placement_aggregates_uuid",
+    "DROP INDEX IF EXISTS resource_providers_name_idx",
+    "DROP INDEX IF EXISTS resource_providers_uuid_idx",
+    NULL,
+};
+
+const char *const schema_restore_indexes[] = {
+    "CREATE INDEX IF NOT EXISTS inventories_resource_provider_id_idx ON inventories "
+    "(resource_provider_id)",
+    "CREATE INDEX IF NOT EXISTS inventories_resource_provider_resource_class_idx ON inventories "
+    "(resource_provider_id, resource_class_id)",
+    "CREATE INDEX IF NOT EXISTS ix_placement_aggregates_uuid ON placement_aggregates (uuid)",
+    "CREATE INDEX IF NOT EXISTS resource_providers_name_idx ON resource_providers (name)",
+    "CREATE INDEX IF NOT EXISTS resource_providers_uuid_idx ON resource_providers (uuid)",
+    NULL,
+};
+
+/* berth_head.seq is the last row of berth_log. berth_log: one row a committed batch; `mark` finds a
+ * batch whose commit failed half-way, `entities` names what it touched (sqlite/log.h), `change` is
+ * the wal-index's count of commits after it (NULL: not known). */
+const char *const schema_create_ours[] = {
+    "CREATE TABLE IF NOT EXISTS berth_head (id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT "
+    "NULL)",
+    "INSERT OR IGNORE INTO berth_head (id, seq) VALUES (1, 0)",
+    "CREATE TABLE IF NOT EXISTS berth_log ("
+    " seq INTEGER PRIMARY KEY, mark BLOB NOT NULL, created_at DATETIME NOT NULL,"
+    " change INTEGER, entities BLOB NOT NULL)",
+    NULL,
+};
+// clang-format on
+
+int schema_revision_find(struct slice text)
+{
+    if (slice_equal(text, SLICE_LIT("head")) || slice_equal(text, SLICE_LIT("heads")))
+        return SCHEMA_NEWEST;
+    if (text.len < 4)
+        return -1;
+    for (int i = 0; i < SCHEMA_REVISION_COUNT; i++)
+        if (slice_starts_with(slice_of(schema_revision_ids[i]), text))
+            return i;
+    return -1;
+}

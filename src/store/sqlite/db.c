@@ -1,0 +1,157 @@
+/* Opening a connection and telling what went wrong with it.
+ *
+ * synchronous=FULL syncs the WAL at every commit; automatic checkpoints are off because upkeep
+ * makes them on the writer's own connection (so that they do not look like a stranger's write). The
+ * busy handler is ours because SQLite's backs off to 100 ms and starves beside a busy writer
+ * (architecture, "The embedded file"). One thread at a time a connection. */
+#include "store/sqlite/db.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+static int64_t clock_us(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t db_monotonic_us(void)
+{
+    return clock_us(CLOCK_MONOTONIC);
+}
+
+int64_t db_now_us(void)
+{
+    return clock_us(CLOCK_REALTIME);
+}
+
+static int wait_for_lock(void *cls, int calls)
+{
+    struct db_wait *wait = cls;
+    int64_t now_us = db_monotonic_us();
+    wait->seen = true;
+    if (calls == 0)
+        wait->began_us = now_us;
+    if (now_us - wait->began_us >= (int64_t)wait->timeout_ms * 1000)
+        return 0;
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return 1;
+}
+
+bool db_fail(const struct db *db, const char *what, struct err *err)
+{
+    const char *name = db->path[0] == '\0' ? "in memory" : db->path;
+    const char *reason = db->handle == NULL ? "out of memory" : sqlite3_errmsg(db->handle);
+    int code = db->handle == NULL ? SQLITE_NOMEM : sqlite3_errcode(db->handle);
+    int system = db->handle == NULL ? 0 : sqlite3_system_errno(db->handle);
+    bool tell_system = system != 0 && (code == SQLITE_CANTOPEN || code == SQLITE_IOERR);
+    return err_set(err, 503, NULL, "the database '%s' cannot be %s: %s%s%s", name, what, reason,
+                   tell_system ? ": " : "", tell_system ? strerrordesc_np(system) : "");
+}
+
+bool db_exec(struct db *db, const char *sql, struct err *err)
+{
+    if (sqlite3_exec(db->handle, sql, NULL, NULL, NULL) == SQLITE_OK)
+        return true;
+    return db_fail(db, "used", err);
+}
+
+bool db_exec_all(struct db *db, const char *const *statements, struct err *err)
+{
+    for (; *statements != NULL; statements++)
+        if (!db_exec(db, *statements, err))
+            return false;
+    return true;
+}
+
+sqlite3_stmt *db_prepare(struct db *db, const char *sql, struct err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) !=
+        SQLITE_OK)
+        db_fail(db, "used", err);
+    return statement;
+}
+
+bool db_query_int(struct db *db, const char *sql, int64_t *value, struct err *err)
+{
+    sqlite3_stmt *statement = db_prepare(db, sql, err);
+    if (statement == NULL)
+        return false;
+    int rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW)
+        *value = sqlite3_column_int64(statement, 0);
+    else if (rc != SQLITE_DONE)
+        db_fail(db, "read", err);
+    sqlite3_finalize(statement);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE;
+}
+
+struct slice db_column_text(sqlite3_stmt *statement, int column)
+{
+    /* The text comes before its length: a conversion changes the length. */
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    return (struct slice){text, text == NULL ? 0 : (size_t)sqlite3_column_bytes(statement, column)};
+}
+
+static bool set_journal_mode(struct db *db, struct err *err)
+{
+    sqlite3_stmt *statement = db_prepare(db, "PRAGMA journal_mode = WAL", err);
+    if (statement == NULL)
+        return false;
+    if (sqlite3_step(statement) != SQLITE_ROW)
+        db_fail(db, "opened", err);
+    sqlite3_finalize(statement);
+    return !err_is_set(err);
+}
+
+static bool set_up(struct db *db, const struct db_options *options, struct err *err)
+{
+    sqlite3_extended_result_codes(db->handle, 0);
+    sqlite3_busy_handler(db->handle, wait_for_lock, &db->wait);
+    /* The version is read first: it finds out whether this is a database at all. */
+    if (sqlite3_exec(db->handle, "PRAGMA schema_version", NULL, NULL, NULL) != SQLITE_OK)
+        return db_fail(db, "opened", err);
+    if (options->path[0] != '\0' && !options->keep_journal && !set_journal_mode(db, err))
+        return false;
+    if (!db_exec(db,
+                 "PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 0;"
+                 "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192;",
+                 err))
+        return false;
+    return db_exec(
+        db, options->synchronous_off ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = FULL",
+        err);
+}
+
+bool db_open(struct db *db, const struct db_options *options, struct err *err)
+{
+    *db = (struct db){.wait = {.timeout_ms = options->busy_timeout_ms}, .path = options->path};
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
+                (options->create || options->path[0] == '\0' ? SQLITE_OPEN_CREATE : 0);
+    const char *name = options->path[0] == '\0' ? ":memory:" : options->path;
+    if (sqlite3_open_v2(name, &db->handle, flags, NULL) != SQLITE_OK)
+        db_fail(db, "opened", err);
+    else if (sqlite3_db_readonly(db->handle, "main") == 1)
+        err_set(err, 503, NULL, "the database '%s' cannot be opened: it is read-only", name);
+    else if (set_up(db, options, err))
+        return true;
+    db_close(db, false);
+    return false;
+}
+
+void db_close(struct db *db, bool abandon)
+{
+    if (db->handle == NULL)
+        return;
+    sqlite3_stmt *statement;
+    while ((statement = sqlite3_next_stmt(db->handle, NULL)) != NULL)
+        sqlite3_finalize(statement);
+    if (abandon)
+        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    int rc = sqlite3_close(db->handle);
+    check(rc == SQLITE_OK);
+    db->handle = NULL;
+}

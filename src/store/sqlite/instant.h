@@ -1,0 +1,18 @@
+/* SQLAlchemy's text of an instant in SQLite: "YYYY-MM-DD HH:MM:SS.ffffff", UTC. */
+#ifndef BERTH_STORE_SQLITE_INSTANT_H
+#define BERTH_STORE_SQLITE_INSTANT_H
+
+#include <stdint.h>
+
+#include "base/slice.h"
+
+enum { INSTANT_LEN = 26 };
+
+/* Microseconds since 1970; 0 for text that is no instant (also NULL). The fraction may be absent or
+ * shorter. */
+int64_t instant_parse(struct slice text);
+
+/* Writes INSTANT_LEN bytes, no NUL. us is clamped to the years 0 to 9999. */
+void instant_format(int64_t us, char text[static INSTANT_LEN]);
+
+#endif

@@ -1,0 +1,131 @@
+/* What the files of the SQLite store share. Everything here belongs to the writer thread, but for
+ * what store_is_current() reads (marked). */
+#ifndef BERTH_STORE_SQLITE_INTERNAL_H
+#define BERTH_STORE_SQLITE_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "base/buf.h"
+#include "store/sqlite/db.h"
+#include "store/sqlite/instant.h"
+#include "store/sqlite/log.h"
+#include "store/sqlite/sentinel.h"
+#include "store/store.h"
+
+enum statement {
+    STATEMENT_BEGIN,
+    STATEMENT_COMMIT,
+    STATEMENT_ROLLBACK,
+    STATEMENT_DATA_VERSION,
+    STATEMENT_HEAD_SET,
+    STATEMENT_LOG_INSERT,
+    STATEMENT_LOG_TRIM,
+    STATEMENT_LOG_READ,
+    STATEMENT_PARENT_READ,
+    STATEMENT_CHANGE, /* one for each enum change_kind that is written */
+    STATEMENT_COUNT = STATEMENT_CHANGE + CHANGE_KIND_COUNT
+};
+
+enum { MARK_LEN = 16 };
+
+enum rows_table {
+    ROWS_CLASSES,
+    ROWS_TRAITS,
+    ROWS_AGGREGATES,
+    ROWS_PROJECTS,
+    ROWS_USERS,
+    ROWS_CONSUMER_TYPES,
+    ROWS_PROVIDERS,
+    ROWS_INVENTORIES,
+    ROWS_PROVIDER_TRAITS,
+    ROWS_PROVIDER_AGGREGATES,
+    ROWS_CONSUMERS,
+    ROWS_ALLOCATIONS,
+    ROWS_TABLE_COUNT
+};
+
+/* The state of the database that memory (the replica) is known to have. */
+struct followed {
+    bool valid; /* false: nothing loaded, or in doubt: reload */
+    int64_t seq;
+    int64_t data_version; /* of the writer's connection */
+    bool stamp_known;     /* false: somebody wrote behind our last commit */
+    struct store_stamp stamp;
+    uint32_t change; /* commits counted by the wal-index */
+};
+
+/* The open transaction. */
+struct transaction {
+    bool open;
+    int64_t seq; /* of berth_head when it began; -1: not read */
+    int64_t data_version;
+    uint32_t change;
+    bool other_seen; /* another writer at the file: leave it room afterwards */
+    bool settled;    /* memory has the state that it began with */
+    bool failed;     /* a statement failed: only a rollback is allowed */
+    bool broken;     /* by I/O: the connection is not to be used again */
+    struct buf touched;
+    struct log_entries to_follow;
+    int64_t next_ids[STORE_TABLE_COUNT]; /* as they were, for a rollback */
+};
+
+struct store {
+    char *path; /* absolute; "" in memory */
+    struct db_options db_options;
+    bool sync_schema;
+    bool in_memory;
+
+    _Atomic(struct sentinel *) sentinel; /* any thread; NULL in memory, and while there is none */
+    _Atomic uint64_t commits;            /* any thread; the stamp in memory */
+    struct sentinel *retired;            /* a reader may still be inside: closed a minute later */
+    struct sentinel *stale;              /* the file was replaced; its successor is not open yet */
+
+    struct db writer;
+    sqlite3_stmt *statements[STATEMENT_COUNT];         /* prepared when first used */
+    sqlite3_stmt *follow_statements[ROWS_TABLE_COUNT]; /* the rows of one entity */
+
+    struct followed followed;
+    struct transaction transaction;
+    int64_t next_ids[STORE_TABLE_COUNT];
+    unsigned char instance[8];
+    uint64_t batches;
+    int64_t other_seen_until_us;
+    int64_t leave_free_until_us;
+    int64_t file_checked_at_us;
+    int64_t formatted_us; /* the instant that `formatted` holds */
+    char formatted[INSTANT_LEN];
+};
+
+/* open.c */
+void store_disconnect_writer(struct store *store, bool abandon);
+bool store_reconnect_writer(struct store *store, struct err *err) BERTH_MUST_CHECK;
+/* Notices a replaced or vanished file; readers then find nothing current. False and err if there is
+ * no usable file now. */
+bool store_ensure_file(struct store *store, struct err *err) BERTH_MUST_CHECK;
+
+/* statements.c */
+sqlite3_stmt *store_statement(struct store *store, int which, struct err *err) BERTH_MUST_CHECK;
+/* Steps a statement that returns no rows, and resets it. False and err when it fails. */
+bool store_step(struct store *store, sqlite3_stmt *statement, struct err *err) BERTH_MUST_CHECK;
+bool store_run(struct store *store, int which, struct err *err) BERTH_MUST_CHECK;
+bool store_data_version(struct store *store, int64_t *version, struct err *err) BERTH_MUST_CHECK;
+void store_bind_instant(struct store *store, sqlite3_stmt *statement, int at, int64_t us);
+
+/* rows.c */
+extern const char *const rows_select[ROWS_TABLE_COUNT]; /* up to FROM and joins */
+/* Whether a provider or consumer of that uuid can be shown: there is one, of at most 36 bytes. */
+bool rows_uuid_is_visible(struct slice uuid);
+/* The row that `statement` (one of rows_select) stands on, as the record that inserts it. False: a
+ * row that no client can see. */
+bool rows_read(enum rows_table table, sqlite3_stmt *statement, struct change *change);
+
+/* load.c */
+bool store_read_next_ids(struct store *store, struct err *err) BERTH_MUST_CHECK;
+/* Memory now has the state that the open transaction sees. */
+void store_mark_followed(struct store *store);
+
+/* commit.c */
+bool store_find_mark(struct store *store, const unsigned char mark[static MARK_LEN], bool *found,
+                     struct err *err) BERTH_MUST_CHECK;
+
+#endif

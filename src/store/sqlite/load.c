@@ -1,0 +1,263 @@
+/* Streaming the whole database into memory.
+ *
+ * Rows go out in the order of their ids (links: of their rowids) and refer only to what went out
+ * before. Rows that refer to something missing are left out, as the service's joins leave them out.
+ * A provider's root is taken from its chain of parents, so that trees are whole whatever
+ * root_provider_id says (NULL in databases from before 2019); a broken chain ends in a root. Writer
+ * thread, inside its transaction. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/sqlite/internal.h"
+
+/* Ids that went out, ascending. */
+struct id_set {
+    int64_t *ids;
+    size_t count;
+    size_t capacity;
+};
+
+struct tree_node {
+    int64_t id;
+    int64_t parent_id;
+    int64_t root_id; /* 0: not known yet; -1: being looked for */
+};
+
+struct forest_plan {
+    struct tree_node *nodes; /* by id */
+    size_t count;
+    size_t capacity;
+};
+
+struct loading {
+    struct store *store;
+    store_sink *sink;
+    void *cls;
+    struct err *err;
+    struct id_set sets[ROWS_TABLE_COUNT];
+    struct forest_plan forest;
+};
+
+static void id_set_add(struct id_set *set, int64_t id)
+{
+    if (set->count == set->capacity) {
+        set->capacity = set->capacity == 0 ? 256 : set->capacity * 2;
+        set->ids = reallocarray(set->ids, set->capacity, sizeof(int64_t));
+        check(set->ids != NULL);
+    }
+    set->ids[set->count++] = id;
+}
+
+static bool id_set_has(const struct id_set *set, int64_t id)
+{
+    if (set->count == 0 || id < set->ids[0] || id > set->ids[set->count - 1])
+        return false;
+    /* Without gaps the place is known at once. */
+    uint64_t distance = (uint64_t)id - (uint64_t)set->ids[0];
+    if (distance < set->count && set->ids[distance] == id)
+        return true;
+    size_t low = 0;
+    size_t high = set->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (set->ids[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return set->ids[low] == id;
+}
+
+static bool wanted(struct loading *loading, enum rows_table table, struct change *change)
+{
+    const struct id_set *sets = loading->sets;
+    switch (table) {
+    case ROWS_INVENTORIES:
+        return id_set_has(&sets[ROWS_PROVIDERS], change->inventory.provider_id) &&
+               id_set_has(&sets[ROWS_CLASSES], change->inventory.class_id);
+    case ROWS_PROVIDER_TRAITS:
+        return id_set_has(&sets[ROWS_PROVIDERS], change->link.provider_id) &&
+               id_set_has(&sets[ROWS_TRAITS], change->link.other_id);
+    case ROWS_PROVIDER_AGGREGATES:
+        return id_set_has(&sets[ROWS_PROVIDERS], change->link.provider_id) &&
+               id_set_has(&sets[ROWS_AGGREGATES], change->link.other_id);
+    case ROWS_CONSUMERS:
+        if (!id_set_has(&sets[ROWS_CONSUMER_TYPES], change->consumer.type_id))
+            change->consumer.type_id = 0;
+        return id_set_has(&sets[ROWS_PROJECTS], change->consumer.project_id) &&
+               id_set_has(&sets[ROWS_USERS], change->consumer.user_id);
+    case ROWS_ALLOCATIONS:
+        return id_set_has(&sets[ROWS_PROVIDERS], change->allocation.provider_id) &&
+               id_set_has(&sets[ROWS_CLASSES], change->allocation.class_id) &&
+               id_set_has(&sets[ROWS_CONSUMERS], change->allocation.consumer_id);
+    case ROWS_CLASSES:
+    case ROWS_TRAITS:
+    case ROWS_AGGREGATES:
+    case ROWS_PROJECTS:
+    case ROWS_USERS:
+    case ROWS_CONSUMER_TYPES:
+    case ROWS_PROVIDERS:
+    case ROWS_TABLE_COUNT:
+        break;
+    }
+    return true;
+}
+
+static struct tree_node *find_node(const struct forest_plan *forest, int64_t id)
+{
+    size_t low = 0;
+    size_t high = forest->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (forest->nodes[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < forest->count && forest->nodes[low].id == id ? &forest->nodes[low] : NULL;
+}
+
+static void find_root(struct forest_plan *forest, struct tree_node *start)
+{
+    struct tree_node *top = start;
+    while (top->root_id == 0) {
+        top->root_id = -1;
+        struct tree_node *parent = top->parent_id == 0 ? NULL : find_node(forest, top->parent_id);
+        /* No such parent, or a ring: here the tree begins. */
+        if (parent == NULL || parent->root_id == -1) {
+            top->parent_id = 0;
+            top->root_id = top->id;
+            break;
+        }
+        top = parent;
+    }
+    int64_t root_id = top->root_id;
+    for (struct tree_node *node = start; node->root_id == -1;
+         node = find_node(forest, node->parent_id))
+        node->root_id = root_id;
+}
+
+static bool plan_forest(struct loading *loading)
+{
+    struct forest_plan *forest = &loading->forest;
+    sqlite3_stmt *rows = db_prepare(
+        &loading->store->writer,
+        "SELECT id, parent_provider_id, uuid FROM resource_providers ORDER BY id", loading->err);
+    if (rows == NULL)
+        return false;
+    int rc;
+    while ((rc = sqlite3_step(rows)) == SQLITE_ROW) {
+        if (!rows_uuid_is_visible(db_column_text(rows, 2)))
+            continue;
+        if (forest->count == forest->capacity) {
+            forest->capacity = forest->capacity == 0 ? 256 : forest->capacity * 2;
+            forest->nodes = reallocarray(forest->nodes, forest->capacity, sizeof(struct tree_node));
+            check(forest->nodes != NULL);
+        }
+        forest->nodes[forest->count++] = (struct tree_node){
+            .id = sqlite3_column_int64(rows, 0), .parent_id = sqlite3_column_int64(rows, 1)};
+    }
+    if (rc != SQLITE_DONE)
+        db_fail(&loading->store->writer, "read", loading->err);
+    sqlite3_finalize(rows);
+    for (size_t i = 0; i < forest->count; i++)
+        find_root(forest, &forest->nodes[i]);
+    return rc == SQLITE_DONE;
+}
+
+static void place_in_forest(const struct loading *loading, struct change_provider *provider)
+{
+    /* The same rows in the same transaction: it is there. */
+    const struct tree_node *node = find_node(&loading->forest, provider->id);
+    check(node != NULL);
+    provider->parent_id = node->parent_id;
+    provider->root_id = node->root_id;
+}
+
+static int64_t set_id(enum rows_table table, const struct change *change)
+{
+    return table == ROWS_PROVIDERS   ? change->provider.id
+           : table == ROWS_CONSUMERS ? change->consumer.id
+                                     : change->catalog.id;
+}
+
+static bool load_table(struct loading *loading, enum rows_table table)
+{
+    bool is_link = table == ROWS_PROVIDER_TRAITS || table == ROWS_PROVIDER_AGGREGATES;
+    bool is_referred = table < ROWS_INVENTORIES || table == ROWS_CONSUMERS;
+    char sql[512];
+    snprintf(sql, sizeof(sql), "%s ORDER BY t.%s", rows_select[table], is_link ? "rowid" : "id");
+    sqlite3_stmt *rows = db_prepare(&loading->store->writer, sql, loading->err);
+    if (rows == NULL)
+        return false;
+    struct change change;
+    int rc;
+    while ((rc = sqlite3_step(rows)) == SQLITE_ROW) {
+        if (!rows_read(table, rows, &change) || !wanted(loading, table, &change))
+            continue;
+        if (table == ROWS_PROVIDERS)
+            place_in_forest(loading, &change.provider);
+        if (is_referred)
+            id_set_add(&loading->sets[table], set_id(table, &change));
+        loading->sink(loading->cls, &change);
+    }
+    if (rc != SQLITE_DONE)
+        db_fail(&loading->store->writer, "read", loading->err);
+    sqlite3_finalize(rows);
+    return rc == SQLITE_DONE;
+}
+
+static bool load_all(struct loading *loading)
+{
+    if (!plan_forest(loading))
+        return false;
+    for (int table = 0; table < ROWS_TABLE_COUNT; table++) {
+        if (!load_table(loading, (enum rows_table)table))
+            return false;
+        if (table == ROWS_PROVIDERS)
+            loading->sink(loading->cls, &(struct change){.kind = CHANGE_LOAD_PROVIDERS_END});
+    }
+    return true;
+}
+
+enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
+{
+    check(store->transaction.open);
+    struct loading loading = {.store = store, .sink = sink, .cls = cls, .err = err};
+    bool ok = load_all(&loading) && store_read_next_ids(store, err);
+    for (int table = 0; table < ROWS_TABLE_COUNT; table++)
+        free(loading.sets[table].ids);
+    free(loading.forest.nodes);
+    sqlite3_db_release_memory(store->writer.handle);
+    if (!ok) {
+        store->followed.valid = false;
+        return STORE_FAILED;
+    }
+    store_mark_followed(store);
+    return STORE_OK;
+}
+
+bool store_read_next_ids(struct store *store, struct err *err)
+{
+    static const char *const max_id[STORE_TABLE_COUNT] = {
+        [STORE_CLASSES] = "SELECT max(max(id), 9999) FROM resource_classes",
+        [STORE_TRAITS] = "SELECT max(id) FROM traits",
+        [STORE_AGGREGATES] = "SELECT max(id) FROM placement_aggregates",
+        [STORE_PROJECTS] = "SELECT max(id) FROM projects",
+        [STORE_USERS] = "SELECT max(id) FROM users",
+        [STORE_CONSUMER_TYPES] = "SELECT max(id) FROM consumer_types",
+        [STORE_PROVIDERS] = "SELECT max(id) FROM resource_providers",
+        [STORE_CONSUMERS] = "SELECT max(id) FROM consumers",
+        [STORE_ALLOCATIONS] = "SELECT max(id) FROM allocations",
+    };
+    for (int table = 0; table < STORE_TABLE_COUNT; table++) {
+        int64_t id = 0;
+        if (!db_query_int(&store->writer, max_id[table], &id, err))
+            return false;
+        if (id == INT64_MAX)
+            return err_set(err, 503, NULL, "the database '%s' has run out of ids",
+                           store->writer.path);
+        store->next_ids[table] = id < 0 ? 1 : id + 1;
+    }
+    return true;
+}

@@ -1,0 +1,53 @@
+/* The change log's row: which entities a batch touched, and how.
+ *
+ * A blob: a version byte, then entries: a byte of enum log_kind, the id as a base-128 varint, and
+ * for LOG_CONSUMER the uuid (a length byte and the text; length 0: 16 raw bytes of a uuid in its
+ * usual form). */
+#ifndef BERTH_STORE_SQLITE_LOG_H
+#define BERTH_STORE_SQLITE_LOG_H
+
+#include "base/buf.h"
+#include "model/change.h"
+
+enum log_kind {
+    LOG_CLASS_INSERTED,
+    LOG_CLASS_RENAMED,
+    LOG_CLASS_DELETED,
+    LOG_TRAIT_INSERTED,
+    LOG_TRAIT_DELETED,
+    LOG_AGGREGATE_INSERTED,
+    LOG_PROJECT_INSERTED,
+    LOG_USER_INSERTED,
+    LOG_CONSUMER_TYPE_INSERTED,
+    LOG_PROVIDER_INSERTED,
+    LOG_PROVIDER_UPDATED,    /* name, parent, root */
+    LOG_PROVIDER_GENERATION, /* and nothing else of it */
+    LOG_PROVIDER_CONTENTS,   /* inventories, traits, aggregates */
+    LOG_PROVIDER_DELETED,
+    LOG_CONSUMER, /* anything of it, its allocations included */
+    LOG_KIND_COUNT
+};
+
+struct log_entry {
+    enum log_kind kind;
+    uint8_t uuid_len;
+    int64_t id;
+    char uuid[36];
+};
+
+/* The entries of several rows, oldest first; `data` is malloc'd. */
+struct log_entries {
+    struct log_entry *data;
+    size_t count;
+    size_t capacity;
+};
+
+/* Appends what `change` touches to the blob. */
+void log_append(struct buf *blob, const struct change *change);
+
+/* False: not a blob that this version wrote. */
+bool log_parse(struct slice blob, struct log_entries *entries);
+
+void log_entries_free(struct log_entries *entries);
+
+#endif

@@ -1,0 +1,241 @@
+/* Upstream's migrations on SQLite, and its tool's three commands.
+ *
+ * Every path runs in one write transaction: a database is at one revision or at another. Refusals
+ * are one line that says what to do. One thread at a time. */
+#include "store/sqlite/migrate.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/sqlite/url.h"
+
+enum { REVISION_TEXT = 33 };
+
+static bool read_revision(struct db *db, char text[static REVISION_TEXT], struct err *err)
+{
+    text[0] = '\0';
+    int64_t tables = 0;
+    if (!db_query_int(db, "SELECT count(*) FROM sqlite_master WHERE name = 'alembic_version'",
+                      &tables, err))
+        return false;
+    if (tables == 0)
+        return true;
+    sqlite3_stmt *statement = db_prepare(db, "SELECT version_num FROM alembic_version", err);
+    if (statement == NULL)
+        return false;
+    int rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW) {
+        snprintf(text, REVISION_TEXT, "%.*s", SLICE_ARG(db_column_text(statement, 0)));
+        rc = sqlite3_step(statement);
+        if (rc == SQLITE_ROW)
+            err_set(err, 503, NULL, "the database '%s' has more than one schema revision",
+                    db->path);
+    }
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        db_fail(db, "read", err);
+    sqlite3_finalize(statement);
+    return !err_is_set(err);
+}
+
+static bool write_revision(struct db *db, const char *revision, struct err *err)
+{
+    if (!db_exec_all(db, schema_create_version_table, err) ||
+        !db_exec(db, "DELETE FROM alembic_version", err))
+        return false;
+    if (revision == NULL)
+        return true;
+    char sql[96];
+    snprintf(sql, sizeof(sql), "INSERT INTO alembic_version (version_num) VALUES ('%s')", revision);
+    return db_exec(db, sql, err);
+}
+
+/* The numbered revision of that text; -1 for one that is not upstream's. */
+static int revision_of(const char *text)
+{
+    struct slice id = slice_of(text);
+    return id.len == SCHEMA_REVISION_LEN ? schema_revision_find(id) : -1;
+}
+
+static bool refuse_if_any(struct db *db, const char *sql, const char *line, struct err *err)
+{
+    int64_t rows = 0;
+    if (!db_query_int(db, sql, &rows, err))
+        return false;
+    if (rows == 0)
+        return true;
+    return err_set(err, 503, NULL, "the database '%s' cannot be upgraded: %s", db->path, line);
+}
+
+static bool upgrade_step(struct db *db, enum schema_revision to, struct err *err)
+{
+    switch (to) {
+    case SCHEMA_ROOTS_REQUIRED:
+        return refuse_if_any(
+            db, "SELECT count(*) FROM resource_providers WHERE root_provider_id IS NULL",
+            "a resource provider lacks its root provider id; run the Python service's "
+            "\"placement-manage db online_data_migrations\" first",
+            err);
+    case SCHEMA_CONSUMERS_NEEDED:
+        return refuse_if_any(db,
+                             "SELECT count(*) FROM allocations a LEFT JOIN consumers c"
+                             " ON a.consumer_id = c.uuid WHERE c.id IS NULL",
+                             "an allocation lacks its consumer; run the Python service's "
+                             "\"placement-manage db online_data_migrations\" first",
+                             err);
+    case SCHEMA_CONSUMER_TYPES:
+        return db_exec_all(db, schema_add_consumer_types, err);
+    case SCHEMA_INDEXES_DROPPED:
+        return db_exec_all(db, schema_drop_indexes, err);
+    case SCHEMA_INITIAL:
+    case SCHEMA_REVISION_COUNT:
+        break;
+    }
+    check(false);
+}
+
+static bool has_upstream_tables(struct db *db, bool *answer, struct err *err)
+{
+    int64_t tables = 0;
+    *answer = true;
+    if (!db_query_int(db,
+                      "SELECT count(*) FROM sqlite_master WHERE type = 'table'"
+                      " AND name IN ('resource_providers', 'allocations', 'consumers')",
+                      &tables, err))
+        return false;
+    *answer = tables > 0;
+    return true;
+}
+
+static bool create_schema(struct db *db, struct err *err)
+{
+    bool tables;
+    if (!has_upstream_tables(db, &tables, err))
+        return false;
+    if (tables)
+        return err_set(err, 503, NULL,
+                       "the database '%s' has tables but no schema revision: stamp it with the one "
+                       "it is at",
+                       db->path);
+    return db_exec_all(db, schema_create_newest, err) &&
+           write_revision(db, schema_revision_ids[SCHEMA_NEWEST], err);
+}
+
+static bool refuse_unknown(const struct db *db, const char *revision, struct err *err)
+{
+    return err_set(err, 503, NULL,
+                   "the database '%s' is at schema revision %s, which this version does not know",
+                   db->path, revision);
+}
+
+static bool sync_to_newest(struct db *db, struct err *err)
+{
+    char text[REVISION_TEXT];
+    if (!read_revision(db, text, err))
+        return false;
+    /* Version table first, as upstream's tool makes it. */
+    if (text[0] == '\0')
+        return db_exec_all(db, schema_create_version_table, err) && create_schema(db, err);
+    int revision = revision_of(text);
+    if (revision < 0)
+        return refuse_unknown(db, text, err);
+    if (revision == SCHEMA_NEWEST)
+        return true;
+    for (int to = revision + 1; to <= SCHEMA_NEWEST; to++)
+        if (!upgrade_step(db, (enum schema_revision)to, err))
+            return false;
+    return write_revision(db, schema_revision_ids[SCHEMA_NEWEST], err);
+}
+
+static bool check_served(struct db *db, struct err *err)
+{
+    char text[REVISION_TEXT];
+    if (!read_revision(db, text, err))
+        return false;
+    if (text[0] == '\0')
+        return err_set(err, 503, NULL,
+                       "the database '%s' has no schema: run \"placement-manage db sync\", or set "
+                       "[placement_database] sync_on_startup",
+                       db->path);
+    int revision = revision_of(text);
+    if (revision < 0)
+        return refuse_unknown(db, text, err);
+    if (revision < SCHEMA_OLDEST_SERVED)
+        return err_set(err, 503, NULL,
+                       "the database '%s' is at the old schema revision %s: run \"placement-manage "
+                       "db sync\", or set [placement_database] sync_on_startup",
+                       db->path, text);
+    return true;
+}
+
+bool migrate_at_open(struct db *db, bool sync, struct err *err)
+{
+    if (sync ? !sync_to_newest(db, err) : !check_served(db, err))
+        return false;
+    return db_exec_all(db, schema_create_ours, err);
+}
+
+/* The tool's commands run beside a server: they wait as long as one batch may take. */
+static bool open_for_tool(struct db *db, struct slice connection, char path[static PATH_MAX],
+                          bool create, struct err *err)
+{
+    struct slice name;
+    if (!sqlite_url_parse(connection, &name, err))
+        return false;
+    if (name.len >= PATH_MAX)
+        return err_set(err, 503, NULL, "the path of the database is too long");
+    snprintf(path, PATH_MAX, "%.*s", SLICE_ARG(name));
+    struct db_options options = {
+        .path = path, .busy_timeout_ms = 5000, .create = create, .keep_journal = true};
+    return db_open(db, &options, err);
+}
+
+static bool stamp(struct db *db, struct slice revision, struct err *err)
+{
+    if (slice_equal(revision, SLICE_LIT("base")))
+        return write_revision(db, NULL, err);
+    int to = schema_revision_find(revision);
+    if (to < 0)
+        return err_set(err, 503, NULL, "no schema revision is called '%.*s'", SLICE_ARG(revision));
+    bool tables;
+    if (!has_upstream_tables(db, &tables, err))
+        return false;
+    if (tables && to < SCHEMA_INDEXES_DROPPED && !db_exec_all(db, schema_restore_indexes, err))
+        return false;
+    return write_revision(db, schema_revision_ids[to], err);
+}
+
+bool schema_sync(struct slice connection, struct err *err)
+{
+    struct db db;
+    char path[PATH_MAX];
+    if (!open_for_tool(&db, connection, path, true, err))
+        return false;
+    bool ok = db_exec(&db, "BEGIN IMMEDIATE", err) && sync_to_newest(&db, err) &&
+              db_exec(&db, "COMMIT", err);
+    db_close(&db, false);
+    return ok;
+}
+
+bool schema_version(struct slice connection, char revision[static 33], struct err *err)
+{
+    struct db db;
+    char path[PATH_MAX];
+    if (!open_for_tool(&db, connection, path, false, err))
+        return false;
+    bool ok = read_revision(&db, revision, err);
+    db_close(&db, false);
+    return ok;
+}
+
+bool schema_stamp(struct slice connection, struct slice revision, struct err *err)
+{
+    struct db db;
+    char path[PATH_MAX];
+    if (!open_for_tool(&db, connection, path, true, err))
+        return false;
+    bool ok = db_exec(&db, "BEGIN IMMEDIATE", err) && stamp(&db, revision, err) &&
+              db_exec(&db, "COMMIT", err);
+    db_close(&db, false);
+    return ok;
+}

@@ -1,0 +1,229 @@
+/* Opening, closing, and keeping to the file that the path leads to.
+ *
+ * Opening is one transaction: revision, our tables, standard names. Readers may hold the sentinel
+ * at any time, so a sentinel that is replaced is unpublished first and closed a minute later. When
+ * another file has taken the path, SQLite may neither checkpoint on closing the old one nor find
+ * the old WAL beside the new file. Writer thread; store_open and store_close while nobody else is
+ * there. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "store/sqlite/internal.h"
+#include "store/sqlite/migrate.h"
+#include "store/sqlite/url.h"
+
+static const int64_t retire_us = 60000000;
+
+static char *absolute_path(struct slice path, struct err *err)
+{
+    char directory[PATH_MAX] = "";
+    if (path.len > 0 && path.data[0] != '/' && getcwd(directory, sizeof(directory)) == NULL) {
+        err_set(err, 503, NULL, "the database's path is relative and there is no directory");
+        return NULL;
+    }
+    char *absolute;
+    int len = asprintf(&absolute, "%s%s%.*s", directory, directory[0] == '\0' ? "" : "/",
+                       SLICE_ARG(path));
+    check(len >= 0);
+    return absolute;
+}
+
+/* In memory there is no other way to a schema than making it. */
+static bool prepare_contents(struct store *store, struct err *err)
+{
+    struct db *db = &store->writer;
+    return db_exec(db, "BEGIN IMMEDIATE", err) &&
+           migrate_at_open(db, store->sync_schema || store->in_memory, err) &&
+           standard_sync(db, err) && db_exec(db, "COMMIT", err);
+}
+
+static bool store_connect(struct store *store, bool create, struct err *err)
+{
+    struct db_options options = store->db_options;
+    options.create = create;
+    store->followed = (struct followed){0};
+    if (!db_open(&store->writer, &options, err))
+        return false;
+    if (!prepare_contents(store, err)) {
+        store_disconnect_writer(store, false);
+        return false;
+    }
+    if (store->in_memory)
+        return true;
+    struct sentinel *sentinel = sentinel_open(&options, err);
+    if (sentinel != NULL && sentinel_shares_file(sentinel, &store->writer)) {
+        atomic_store_explicit(&store->sentinel, sentinel, memory_order_release);
+        return true;
+    }
+    if (sentinel != NULL) {
+        err_set(err, 503, NULL, "the database '%s' is being replaced", store->path);
+        sentinel_close(sentinel, true);
+    }
+    store_disconnect_writer(store, true);
+    return false;
+}
+
+void store_disconnect_writer(struct store *store, bool abandon)
+{
+    /* db_close finalizes the statements. */
+    memset(store->statements, 0, sizeof(store->statements));
+    memset(store->follow_statements, 0, sizeof(store->follow_statements));
+    db_close(&store->writer, abandon);
+    store->followed.valid = false;
+}
+
+bool store_reconnect_writer(struct store *store, struct err *err)
+{
+    struct db_options options = store->db_options;
+    options.create = false;
+    if (!db_open(&store->writer, &options, err))
+        return false;
+    struct sentinel *sentinel = store->sentinel;
+    if (sentinel != NULL && sentinel_shares_file(sentinel, &store->writer))
+        return true;
+    store_disconnect_writer(store, true);
+    return err_set(err, 503, NULL, "the database '%s' is being replaced", store->path);
+}
+
+static void retire(struct store *store, struct sentinel *sentinel)
+{
+    sentinel->retired_at_us = db_monotonic_us();
+    sentinel->next_retired = store->retired;
+    store->retired = sentinel;
+}
+
+static void close_retired(struct store *store, int64_t retired_before_us)
+{
+    struct sentinel **link = &store->retired;
+    while (*link != NULL) {
+        struct sentinel *sentinel = *link;
+        if (sentinel->retired_at_us >= retired_before_us) {
+            link = &sentinel->next_retired;
+            continue;
+        }
+        *link = sentinel->next_retired;
+        sentinel_close(sentinel, true);
+    }
+}
+
+/* Unpublishes a sentinel whose file is no longer the path's: readers find nothing current. */
+static void notice_file(struct store *store)
+{
+    struct sentinel *sentinel = store->sentinel;
+    store->file_checked_at_us = db_monotonic_us();
+    if (sentinel == NULL || sentinel_check_file(sentinel) == SENTINEL_SAME)
+        return;
+    atomic_store_explicit(&store->sentinel, NULL, memory_order_release);
+    store->stale = sentinel;
+    store->followed.valid = false;
+}
+
+bool store_ensure_file(struct store *store, struct err *err)
+{
+    if (store->in_memory)
+        return true;
+    notice_file(store);
+    if (store->sentinel != NULL)
+        return store->writer.handle != NULL || store_reconnect_writer(store, err);
+    store_disconnect_writer(store, true);
+    if (store->stale != NULL) {
+        if (sentinel_check_file(store->stale) == SENTINEL_GONE)
+            return err_set(err, 503, NULL, "the database '%s' is gone", store->path);
+        if (sentinel_check_file(store->stale) == SENTINEL_REPLACED)
+            sentinel_remove_stale_wal(store->stale);
+    }
+    if (!store_connect(store, false, err))
+        return false;
+    if (store->stale != NULL)
+        retire(store, store->stale);
+    store->stale = NULL;
+    return true;
+}
+
+struct store *store_open(const struct store_options *options, struct err *err)
+{
+    struct slice path;
+    if (!sqlite_url_parse(options->connection, &path, err))
+        return NULL;
+    char *absolute = absolute_path(path, err);
+    if (absolute == NULL)
+        return NULL;
+    if (path.len > 0 && !options->create_missing_file && access(absolute, F_OK) != 0) {
+        err_set(err, 503, NULL, "the database '%s' does not exist", absolute);
+        free(absolute);
+        return NULL;
+    }
+    struct store *store = calloc(1, sizeof(*store));
+    check(store != NULL);
+    store->path = absolute;
+    store->in_memory = path.len == 0;
+    store->sync_schema = options->sync_schema;
+    store->db_options = (struct db_options){.path = absolute,
+                                            .busy_timeout_ms = options->busy_timeout_ms,
+                                            .synchronous_off = options->synchronous_off};
+    check(getrandom(store->instance, sizeof(store->instance), 0) == sizeof(store->instance));
+    if (store_connect(store, options->create_missing_file, err))
+        return store;
+    store_close(store);
+    return NULL;
+}
+
+void store_close(struct store *store)
+{
+    struct sentinel *sentinel = store->sentinel;
+    bool abandon = sentinel != NULL && sentinel_check_file(sentinel) != SENTINEL_SAME;
+    store_disconnect_writer(store, abandon);
+    if (sentinel != NULL)
+        sentinel_close(sentinel, abandon);
+    if (store->stale != NULL)
+        sentinel_close(store->stale, true);
+    close_retired(store, INT64_MAX);
+    buf_free(&store->transaction.touched);
+    log_entries_free(&store->transaction.to_follow);
+    free(store->path);
+    free(store);
+}
+
+enum {
+    FILE_CHECK_US = 100000,
+    CHECKPOINT_FRAMES = 4000, /* 16 MiB of pages of 4 KiB */
+    RESTART_FRAMES = 12000,   /* 48 MiB: well before 64 */
+};
+
+/* On the writer's own connection: another's would look like a foreign write to it. A checkpoint
+ * that readers stand in the way of (a backup that runs) does what it can and is tried again. */
+static void checkpoint(struct store *store)
+{
+    struct store_stamp stamp;
+    struct sentinel *sentinel = store->sentinel;
+    if (sentinel == NULL || sentinel->index == NULL || store->writer.handle == NULL ||
+        !sentinel_read(sentinel, &stamp))
+        return;
+    uint32_t frames = sentinel_stamp_frames(&stamp);
+    uint32_t copied = sentinel_backfilled(sentinel);
+    bool restart = frames >= RESTART_FRAMES;
+    if (!restart && (frames < CHECKPOINT_FRAMES || frames - copied < CHECKPOINT_FRAMES))
+        return;
+    int timeout_ms = store->writer.wait.timeout_ms;
+    store->writer.wait.timeout_ms = 0;
+    sqlite3_wal_checkpoint_v2(store->writer.handle, "main",
+                              restart ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE,
+                              NULL, NULL);
+    store->writer.wait.timeout_ms = timeout_ms;
+}
+
+void store_upkeep(struct store *store)
+{
+    check(!store->transaction.open);
+    if (store->in_memory)
+        return;
+    int64_t now_us = db_monotonic_us();
+    if (now_us - store->file_checked_at_us >= FILE_CHECK_US) {
+        notice_file(store);
+        close_retired(store, now_us - retire_us);
+    }
+    checkpoint(store);
+}

@@ -1,0 +1,199 @@
+/* The wal-index header as a stamp.
+ *
+ * SQLite writes copy 2 of the header, a barrier, then copy 1; a commit is visible to readers, and
+ * its COMMIT returns, once both are written. So whoever was told of a commit finds copy 1 changed,
+ * and a copy 1 equal to a stamp, word by word, is that state or one whose commit nobody has been
+ * told of. The header holds a counter raised by each commit, the WAL's salts, its last frame and
+ * running checksums: equal bytes are equal states. What else alters it (the WAL starts over after a
+ * checkpoint, a rebuilt index) makes a stamp stale without need, which costs one empty transaction.
+ *
+ * The mapping is had by xShmMap on the connection's own sqlite3_file and lives as long as the
+ * connection; the -shm file is never opened here, since closing it would drop SQLite's POSIX locks.
+ * The connection holds no read transaction, or checkpoints would never get through.
+ *
+ * sentinel_is_current(): any thread. The rest: the writer thread. */
+#include "store/sqlite/sentinel.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    INDEX_REGION_BYTES = 32768,
+    HEADER_WORDS = 6,   /* 48 bytes; copy 2 follows copy 1 */
+    CHANGE_AT = 8,      /* iChange */
+    FRAMES_AT = 16,     /* mxFrame */
+    BACKFILL_WORD = 12, /* bytes 96 to 99, behind the two copies */
+};
+
+_Static_assert(HEADER_WORDS * sizeof(uint64_t) == sizeof(struct store_stamp), "one header a stamp");
+
+static const _Atomic uint64_t *map_index(struct db *db)
+{
+    sqlite3_file *file = NULL;
+    sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (file == NULL || file->pMethods == NULL || file->pMethods->iVersion < 2 ||
+        file->pMethods->xShmMap == NULL)
+        return NULL;
+    void volatile *region = NULL;
+    if (file->pMethods->xShmMap(file, 0, INDEX_REGION_BYTES, 0, &region) != SQLITE_OK ||
+        (uintptr_t)region % sizeof(uint64_t) != 0)
+        return NULL;
+    return (const _Atomic uint64_t *)(uintptr_t)region;
+}
+
+bool sentinel_shares_file(const struct sentinel *sentinel, struct db *other)
+{
+    /* Connections of one process to one file share one mapping. */
+    return sentinel->index != NULL ? map_index(other) == sentinel->index
+                                   : sentinel_check_file(sentinel) == SENTINEL_SAME;
+}
+
+static void wal_path(const char *path, const char *suffix, char out[static PATH_MAX])
+{
+    char real[PATH_MAX];
+    if (realpath(path, real) == NULL || snprintf(out, PATH_MAX, "%s%s", real, suffix) >= PATH_MAX)
+        out[0] = '\0';
+}
+
+static void remember_files(struct sentinel *sentinel)
+{
+    struct stat file;
+    if (stat(sentinel->db.path, &file) == 0) {
+        sentinel->device = file.st_dev;
+        sentinel->inode = file.st_ino;
+    }
+    char wal[PATH_MAX];
+    wal_path(sentinel->db.path, "-wal", wal);
+    if (wal[0] != '\0' && stat(wal, &file) == 0)
+        sentinel->wal_inode = file.st_ino;
+}
+
+struct sentinel *sentinel_open(const struct db_options *options, struct err *err)
+{
+    struct sentinel *sentinel = calloc(1, sizeof(*sentinel));
+    check(sentinel != NULL);
+    pthread_mutex_init(&sentinel->lock, NULL);
+    /* Readers that fall back to asking do not wait for a lock: busy is "not current". */
+    struct db_options quiet = *options;
+    quiet.create = false;
+    int64_t pages;
+    if (!db_open(&sentinel->db, &quiet, err) ||
+        !db_query_int(&sentinel->db, "SELECT count(*) FROM sqlite_master", &pages, err)) {
+        sentinel_close(sentinel, false);
+        return NULL;
+    }
+    sentinel->data_version = db_prepare(&sentinel->db, "PRAGMA data_version", err);
+    if (sentinel->data_version == NULL) {
+        sentinel_close(sentinel, false);
+        return NULL;
+    }
+    sentinel->db.wait.timeout_ms = 0;
+    sentinel->index = map_index(&sentinel->db);
+    remember_files(sentinel);
+    return sentinel;
+}
+
+void sentinel_close(struct sentinel *sentinel, bool abandon)
+{
+    db_close(&sentinel->db, abandon);
+    pthread_mutex_destroy(&sentinel->lock);
+    free(sentinel);
+}
+
+static void load_words(const _Atomic uint64_t *at, uint64_t words[static HEADER_WORDS])
+{
+    for (int i = 0; i < HEADER_WORDS; i++)
+        words[i] = atomic_load_explicit(at + i, memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire);
+}
+
+static bool ask_data_version(struct sentinel *sentinel, struct store_stamp *stamp)
+{
+    memset(stamp, 0, sizeof(*stamp));
+    pthread_mutex_lock(&sentinel->lock);
+    int64_t version = -1;
+    if (sqlite3_step(sentinel->data_version) == SQLITE_ROW)
+        version = sqlite3_column_int64(sentinel->data_version, 0);
+    if (sqlite3_reset(sentinel->data_version) != SQLITE_OK)
+        version = -1;
+    pthread_mutex_unlock(&sentinel->lock);
+    memcpy(stamp->bytes, &version, sizeof(version));
+    return version >= 0;
+}
+
+bool sentinel_read(struct sentinel *sentinel, struct store_stamp *stamp)
+{
+    if (sentinel->index == NULL)
+        return ask_data_version(sentinel, stamp);
+    uint64_t first[HEADER_WORDS];
+    uint64_t second[HEADER_WORDS];
+    load_words(sentinel->index, first);
+    load_words(sentinel->index + HEADER_WORDS, second);
+    memcpy(stamp->bytes, first, sizeof(first));
+    return memcmp(first, second, sizeof(first)) == 0;
+}
+
+bool sentinel_is_current(struct sentinel *sentinel, const struct store_stamp *stamp)
+{
+    struct store_stamp now;
+    if (sentinel->index == NULL) {
+        if (!ask_data_version(sentinel, &now))
+            return false;
+    } else {
+        uint64_t words[HEADER_WORDS];
+        load_words(sentinel->index, words);
+        memcpy(now.bytes, words, sizeof(words));
+    }
+    return memcmp(now.bytes, stamp->bytes, sizeof(now.bytes)) == 0;
+}
+
+static uint32_t stamp_u32(const struct store_stamp *stamp, size_t at)
+{
+    uint32_t value;
+    memcpy(&value, stamp->bytes + at, sizeof(value));
+    return value;
+}
+
+uint32_t sentinel_stamp_change(const struct store_stamp *stamp)
+{
+    return stamp_u32(stamp, CHANGE_AT);
+}
+
+uint32_t sentinel_stamp_frames(const struct store_stamp *stamp)
+{
+    return stamp_u32(stamp, FRAMES_AT);
+}
+
+uint32_t sentinel_backfilled(const struct sentinel *sentinel)
+{
+    uint64_t word = atomic_load_explicit(sentinel->index + BACKFILL_WORD, memory_order_relaxed);
+    uint32_t value;
+    memcpy(&value, &word, sizeof(value));
+    return value;
+}
+
+enum sentinel_file sentinel_check_file(const struct sentinel *sentinel)
+{
+    struct stat file;
+    if (stat(sentinel->db.path, &file) != 0)
+        return SENTINEL_GONE;
+    return file.st_dev == sentinel->device && file.st_ino == sentinel->inode ? SENTINEL_SAME
+                                                                             : SENTINEL_REPLACED;
+}
+
+void sentinel_remove_stale_wal(const struct sentinel *sentinel)
+{
+    char wal[PATH_MAX];
+    char index[PATH_MAX];
+    struct stat file;
+    wal_path(sentinel->db.path, "-wal", wal);
+    wal_path(sentinel->db.path, "-shm", index);
+    if (wal[0] == '\0' || index[0] == '\0' || stat(wal, &file) != 0 ||
+        file.st_dev != sentinel->device || file.st_ino != sentinel->wal_inode)
+        return;
+    unlink(wal);
+    unlink(index);
+}

@@ -1,0 +1,60 @@
+/* What state the database file is in, seen without a system call.
+ *
+ * A second connection that never writes keeps SQLite's wal-index mapped. Its first 48 bytes (the
+ * header, copy 1, of "WAL-mode File Format") change with every commit of any process: they are the
+ * stamp. */
+#ifndef BERTH_STORE_SQLITE_SENTINEL_H
+#define BERTH_STORE_SQLITE_SENTINEL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "store/sqlite/db.h"
+#include "store/store.h"
+
+struct sentinel {
+    struct db db;
+    const _Atomic uint64_t *index; /* NULL: not to be had; data_version is asked instead */
+    pthread_mutex_t lock;          /* around data_version, which any thread may ask */
+    sqlite3_stmt *data_version;
+    dev_t device; /* of the file that was opened */
+    ino_t inode;
+    ino_t wal_inode; /* 0: there is none */
+    int64_t retired_at_us;
+    struct sentinel *next_retired;
+};
+
+/* Opens the connection and maps the index. NULL and err when it cannot. The caller owns it. */
+struct sentinel *sentinel_open(const struct db_options *options, struct err *err);
+
+/* No thread may be inside sentinel_is_current(). `abandon` as for db_close(). */
+void sentinel_close(struct sentinel *sentinel, bool abandon);
+
+/* The state now. A state being replaced at this moment reads as none: false. */
+bool sentinel_read(struct sentinel *sentinel, struct store_stamp *stamp);
+
+/* Any thread, wait-free if there is an index. */
+bool sentinel_is_current(struct sentinel *sentinel, const struct store_stamp *stamp);
+
+/* The count of commits in that state, which each commit of anybody raises by one and which starts
+ * anew only when SQLite rebuilds a broken index; and the frames in the WAL. Only with an index. */
+uint32_t sentinel_stamp_change(const struct store_stamp *stamp);
+uint32_t sentinel_stamp_frames(const struct store_stamp *stamp);
+
+/* Frames that a checkpoint has already copied. Only with an index. */
+uint32_t sentinel_backfilled(const struct sentinel *sentinel);
+
+/* Whether that connection has the same file open: the two are opened one after the other. */
+bool sentinel_shares_file(const struct sentinel *sentinel, struct db *other);
+
+enum sentinel_file { SENTINEL_SAME, SENTINEL_REPLACED, SENTINEL_GONE };
+
+/* Whether the path still leads to the file that was opened: one stat(). */
+enum sentinel_file sentinel_check_file(const struct sentinel *sentinel);
+
+/* After SENTINEL_REPLACED, before the new file is opened: removes the old file's WAL and index if
+ * they still stand beside the path, lest SQLite plays them into the new file. */
+void sentinel_remove_stale_wal(const struct sentinel *sentinel);
+
+#endif

@@ -1,0 +1,135 @@
+/* The prepared statements of the writer's connection: made when first needed, kept as long as the
+ * connection. Statements of changes number their parameters alike: ?1 created_at, ?2 updated_at, ?3
+ * and on the row. Writer thread only. */
+#include "store/sqlite/internal.h"
+
+#define CATALOG_INSERT(table, column)                                                              \
+    "INSERT INTO " table " (created_at, updated_at, id, " column ") VALUES (?1, ?2, ?3, ?4)"
+
+static const char *const statement_sql[STATEMENT_COUNT] = {
+    [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
+    [STATEMENT_COMMIT] = "COMMIT",
+    [STATEMENT_ROLLBACK] = "ROLLBACK",
+    [STATEMENT_DATA_VERSION] = "PRAGMA data_version",
+    [STATEMENT_HEAD_SET] = "UPDATE berth_head SET seq = ?1",
+    [STATEMENT_LOG_INSERT] = "INSERT INTO berth_log (seq, mark, created_at, change, entities)"
+                             " VALUES (?1, ?2, ?3, ?4, ?5)",
+    [STATEMENT_LOG_TRIM] = "DELETE FROM berth_log WHERE seq <= ?1",
+    [STATEMENT_LOG_READ] = "SELECT seq, change, entities FROM berth_log WHERE seq > ?1"
+                           " ORDER BY seq",
+    [STATEMENT_PARENT_READ] = "SELECT parent_provider_id FROM resource_providers WHERE id = ?1",
+
+    [STATEMENT_CHANGE + CHANGE_CLASS_INSERT] = CATALOG_INSERT("resource_classes", "name"),
+    [STATEMENT_CHANGE + CHANGE_CLASS_RENAME] =
+        "UPDATE resource_classes SET name = ?4, updated_at = ?2 WHERE id = ?3",
+    [STATEMENT_CHANGE + CHANGE_CLASS_DELETE] = "DELETE FROM resource_classes WHERE id = ?3",
+    [STATEMENT_CHANGE + CHANGE_TRAIT_INSERT] = CATALOG_INSERT("traits", "name"),
+    [STATEMENT_CHANGE + CHANGE_TRAIT_DELETE] = "DELETE FROM traits WHERE id = ?3",
+    [STATEMENT_CHANGE + CHANGE_AGGREGATE_INSERT] = CATALOG_INSERT("placement_aggregates", "uuid"),
+    [STATEMENT_CHANGE + CHANGE_PROJECT_INSERT] = CATALOG_INSERT("projects", "external_id"),
+    [STATEMENT_CHANGE + CHANGE_USER_INSERT] = CATALOG_INSERT("users", "external_id"),
+    [STATEMENT_CHANGE + CHANGE_CONSUMER_TYPE_INSERT] = CATALOG_INSERT("consumer_types", "name"),
+
+    [STATEMENT_CHANGE + CHANGE_PROVIDER_INSERT] =
+        "INSERT INTO resource_providers (created_at, updated_at, id, uuid, name, generation,"
+        " root_provider_id, parent_provider_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [STATEMENT_CHANGE + CHANGE_PROVIDER_UPDATE] =
+        "UPDATE resource_providers SET name = ?5, root_provider_id = ?7, parent_provider_id = ?8,"
+        " updated_at = ?2 WHERE id = ?3",
+    [STATEMENT_CHANGE + CHANGE_PROVIDER_GENERATION] =
+        "UPDATE resource_providers SET generation = ?4, updated_at = ?2"
+        " WHERE id = ?3 AND ifnull(generation, 0) = ?5",
+    [STATEMENT_CHANGE + CHANGE_PROVIDER_DELETE] = "DELETE FROM resource_providers WHERE id = ?3",
+
+    [STATEMENT_CHANGE + CHANGE_INVENTORY_INSERT] =
+        "INSERT INTO inventories (created_at, updated_at, resource_provider_id, resource_class_id,"
+        " total, reserved, min_unit, max_unit, step_size, allocation_ratio)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    [STATEMENT_CHANGE + CHANGE_INVENTORY_UPDATE] =
+        "UPDATE inventories SET total = ?5, reserved = ?6, min_unit = ?7, max_unit = ?8,"
+        " step_size = ?9, allocation_ratio = ?10, updated_at = ?2"
+        " WHERE resource_provider_id = ?3 AND resource_class_id = ?4",
+    [STATEMENT_CHANGE + CHANGE_INVENTORY_DELETE] =
+        "DELETE FROM inventories WHERE resource_provider_id = ?3 AND resource_class_id = ?4",
+
+    [STATEMENT_CHANGE + CHANGE_PROVIDER_TRAIT_INSERT] =
+        "INSERT INTO resource_provider_traits (created_at, updated_at, resource_provider_id,"
+        " trait_id) VALUES (?1, ?2, ?3, ?4)",
+    [STATEMENT_CHANGE + CHANGE_PROVIDER_TRAIT_DELETE] =
+        "DELETE FROM resource_provider_traits WHERE resource_provider_id = ?3 AND trait_id = ?4",
+    [STATEMENT_CHANGE + CHANGE_PROVIDER_AGGREGATE_INSERT] =
+        "INSERT INTO resource_provider_aggregates (created_at, updated_at, resource_provider_id,"
+        " aggregate_id) VALUES (?1, ?2, ?3, ?4)",
+    [STATEMENT_CHANGE + CHANGE_PROVIDER_AGGREGATE_DELETE] =
+        "DELETE FROM resource_provider_aggregates"
+        " WHERE resource_provider_id = ?3 AND aggregate_id = ?4",
+
+    [STATEMENT_CHANGE + CHANGE_CONSUMER_INSERT] =
+        "INSERT INTO consumers (created_at, updated_at, id, uuid, project_id, user_id, generation,"
+        " consumer_type_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [STATEMENT_CHANGE + CHANGE_CONSUMER_UPDATE] =
+        "UPDATE consumers SET project_id = ?5, user_id = ?6, generation = ?7,"
+        " consumer_type_id = ?8, updated_at = ?2 WHERE id = ?3 AND generation = ?9",
+    [STATEMENT_CHANGE + CHANGE_CONSUMER_DELETE] = "DELETE FROM consumers WHERE id = ?3",
+
+    [STATEMENT_CHANGE + CHANGE_ALLOCATION_INSERT] =
+        "INSERT INTO allocations (created_at, updated_at, id, consumer_id, resource_provider_id,"
+        " resource_class_id, used) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [STATEMENT_CHANGE + CHANGE_ALLOCATIONS_OF_DELETE] =
+        "DELETE FROM allocations WHERE consumer_id = ?4",
+};
+
+sqlite3_stmt *store_statement(struct store *store, int which, struct err *err)
+{
+    check(statement_sql[which] != NULL);
+    if (store->statements[which] == NULL)
+        store->statements[which] = db_prepare(&store->writer, statement_sql[which], err);
+    return store->statements[which];
+}
+
+bool store_step(struct store *store, sqlite3_stmt *statement, struct err *err)
+{
+    int rc = sqlite3_step(statement);
+    if (rc != SQLITE_DONE) {
+        db_fail(&store->writer, "written", err);
+        int primary = sqlite3_errcode(store->writer.handle) & 0xff;
+        if (primary == SQLITE_IOERR || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
+            store->transaction.broken = true;
+    }
+    sqlite3_reset(statement);
+    return rc == SQLITE_DONE;
+}
+
+bool store_run(struct store *store, int which, struct err *err)
+{
+    sqlite3_stmt *statement = store_statement(store, which, err);
+    return statement != NULL && store_step(store, statement, err);
+}
+
+bool store_data_version(struct store *store, int64_t *version, struct err *err)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_DATA_VERSION, err);
+    if (statement == NULL)
+        return false;
+    bool ok = sqlite3_step(statement) == SQLITE_ROW;
+    if (ok)
+        *version = sqlite3_column_int64(statement, 0);
+    else
+        db_fail(&store->writer, "read", err);
+    sqlite3_reset(statement);
+    return ok;
+}
+
+void store_bind_instant(struct store *store, sqlite3_stmt *statement, int at, int64_t us)
+{
+    if (us == 0) {
+        sqlite3_bind_null(statement, at);
+        return;
+    }
+    if (us != store->formatted_us) {
+        instant_format(us, store->formatted);
+        store->formatted_us = us;
+    }
+    /* Two instants may be bound before the step, so the text is copied. */
+    sqlite3_bind_text(statement, at, store->formatted, INSTANT_LEN, SQLITE_TRANSIENT);
+}

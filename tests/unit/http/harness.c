@@ -1,0 +1,291 @@
+/* See harness.h. The service's functions run on the server's workers, the hopper on a thread of its
+ * own, everything else on the test's (only
+ * there may cmocka assert). */
+#include "harness.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+
+const struct http_limits harness_limits = {
+    .max_body_bytes = 1024 * 1024,
+    .connection_memory_bytes = 128 * 1024,
+    .connections_max = 600,
+    .connections_per_address = 600,
+    .idle_timeout_s = 30,
+    .header_deadline_s = 30,
+    .body_deadline_s = 30,
+    .worker_threads = 2,
+};
+
+static void answer_text(struct http_exchange *exchange)
+{
+    struct slice header = SLICE_LIT("/header/");
+    exchange->status = 200;
+    http_add_header(exchange, SLICE_LIT("Content-Type"), SLICE_LIT("text/plain"));
+    if (exchange->fault != HTTP_FAULT_NONE) {
+        exchange->status = exchange->fault == HTTP_FAULT_FRAMING ? 400 : 413;
+        buf_append_lit(&exchange->out, "fault");
+    } else if (slice_starts_with(exchange->target, header)) {
+        struct slice value =
+            http_request_header(exchange, slice_skip(exchange->target, header.len).data);
+        if (value.data == NULL)
+            buf_append_lit(&exchange->out, "none");
+        else
+            buf_printf(&exchange->out, "[%.*s]", SLICE_ARG(value));
+    } else if (slice_equal(exchange->target, SLICE_LIT("/empty"))) {
+        exchange->status = 204;
+    } else if (slice_equal(exchange->target, SLICE_LIT("/created"))) {
+        exchange->status = 201;
+        exchange->response_header_count = 0;
+        http_add_header(exchange, SLICE_LIT("Location"), SLICE_LIT("/x"));
+    } else if (slice_equal(exchange->target, SLICE_LIT("/worker"))) {
+        buf_printf(&exchange->out, "%lu", (unsigned long)pthread_self());
+    } else if (slice_equal(exchange->target, SLICE_LIT("/large"))) {
+        size_t len = 1024 * 1024;
+        memset(buf_reserve(&exchange->out, len), 'x', len);
+        exchange->out.len = len;
+    } else {
+        buf_append_slice(&exchange->out, exchange->method);
+        buf_append_char(&exchange->out, ' ');
+        buf_append_slice(&exchange->out, exchange->target);
+        buf_append_char(&exchange->out, ' ');
+        buf_append_slice(&exchange->out, exchange->body);
+    }
+}
+
+static void hop(struct harness *harness, struct http_exchange *exchange)
+{
+    pthread_mutex_lock(&harness->lock);
+    check(harness->hop_count < HELD_MAX * 8);
+    harness->hops[harness->hop_count++] = exchange;
+    pthread_cond_signal(&harness->hop_wake);
+    pthread_mutex_unlock(&harness->lock);
+}
+
+static enum http_step on_request(struct http_exchange *exchange, void *cls)
+{
+    struct harness *harness = cls;
+    atomic_fetch_add(&harness->requests, 1);
+    if (slice_equal(exchange->target, SLICE_LIT("/hold"))) {
+        pthread_mutex_lock(&harness->lock);
+        check(harness->held_count < HELD_MAX);
+        harness->held[harness->held_count++] = exchange;
+        pthread_mutex_unlock(&harness->lock);
+        return HTTP_PENDING;
+    }
+    if (slice_equal(exchange->target, SLICE_LIT("/early"))) {
+        exchange->state = arena_zalloc(exchange->arena, sizeof(int));
+        http_resume(exchange);
+        return HTTP_PENDING;
+    }
+    if (slice_equal(exchange->target, SLICE_LIT("/hop"))) {
+        hop(harness, exchange);
+        return HTTP_PENDING;
+    }
+    if (slice_equal(exchange->target, SLICE_LIT("/nap")))
+        nap_ms(30);
+    answer_text(exchange);
+    return HTTP_ANSWERED;
+}
+
+static enum http_step on_resume(struct http_exchange *exchange, void *cls)
+{
+    struct harness *harness = cls;
+    atomic_fetch_add(&harness->resumed, 1);
+    int *times = exchange->state;
+    if (times != NULL && ++*times < 3) {
+        http_resume(exchange);
+        return HTTP_PENDING;
+    }
+    answer_text(exchange);
+    return HTTP_ANSWERED;
+}
+
+static void on_finished(struct http_exchange *exchange, void *cls)
+{
+    struct harness *harness = cls;
+    check(exchange->status != 0);
+    atomic_fetch_add(&harness->finished, 1);
+}
+
+static void *hopper_run(void *cls)
+{
+    struct harness *harness = cls;
+    pthread_mutex_lock(&harness->lock);
+    while (!harness->hop_stop || harness->hop_count > 0) {
+        if (harness->hop_count == 0) {
+            pthread_cond_wait(&harness->hop_wake, &harness->lock);
+            continue;
+        }
+        struct http_exchange *exchange = harness->hops[--harness->hop_count];
+        pthread_mutex_unlock(&harness->lock);
+        http_resume(exchange);
+        pthread_mutex_lock(&harness->lock);
+    }
+    pthread_mutex_unlock(&harness->lock);
+    return NULL;
+}
+
+void harness_start(struct harness *harness, const struct http_limits *limits)
+{
+    *harness = (struct harness){0};
+    pthread_mutex_init(&harness->lock, NULL);
+    pthread_cond_init(&harness->hop_wake, NULL);
+    assert_int_equal(pthread_create(&harness->hopper, NULL, hopper_run, harness), 0);
+    struct http_service service = {on_request, on_resume, on_finished, harness};
+    struct arena *arena = arena_create();
+    struct err err = {.arena = arena};
+    harness->server = http_server_start(SLICE_LIT("127.0.0.1:0"), limits, &service, &err);
+    assert_non_null(harness->server);
+    arena_destroy(arena);
+    harness->port = http_server_port(harness->server);
+}
+
+void harness_stop(struct harness *harness)
+{
+    http_server_stop(harness->server, 1000);
+    pthread_mutex_lock(&harness->lock);
+    harness->hop_stop = true;
+    pthread_cond_signal(&harness->hop_wake);
+    pthread_mutex_unlock(&harness->lock);
+    pthread_join(harness->hopper, NULL);
+    pthread_cond_destroy(&harness->hop_wake);
+    pthread_mutex_destroy(&harness->lock);
+    assert_int_equal(atomic_load(&harness->requests), atomic_load(&harness->finished));
+}
+
+void harness_wait_held(struct harness *harness, unsigned count)
+{
+    for (unsigned i = 0; i < 5000; i++) {
+        pthread_mutex_lock(&harness->lock);
+        unsigned held = harness->held_count;
+        pthread_mutex_unlock(&harness->lock);
+        if (held >= count)
+            return;
+        nap_ms(1);
+    }
+    fail_msg("no exchange was held");
+}
+
+void harness_resume(struct harness *harness)
+{
+    pthread_mutex_lock(&harness->lock);
+    assert_true(harness->held_count > 0);
+    struct http_exchange *exchange = harness->held[0];
+    harness->held_count--;
+    memmove(&harness->held[0], &harness->held[1], harness->held_count * sizeof(exchange));
+    pthread_mutex_unlock(&harness->lock);
+    http_resume(exchange);
+}
+
+int client_connect(const struct harness *harness)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons(harness->port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    assert_true(fd >= 0);
+    struct timeval patience = {.tv_sec = 10};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    return fd;
+}
+
+void client_send_bytes(int fd, const char *data, size_t len)
+{
+    while (len > 0) {
+        ssize_t sent = send(fd, data, len, MSG_NOSIGNAL);
+        if (sent <= 0)
+            return; /* closed by the server: what it said is still to be read */
+        data += sent;
+        len -= (size_t)sent;
+    }
+}
+
+void client_send(int fd, const char *text)
+{
+    client_send_bytes(fd, text, strlen(text));
+}
+
+static bool read_bytes(int fd, char *data, size_t len)
+{
+    return len == 0 || recv(fd, data, len, MSG_WAITALL) == (ssize_t)len;
+}
+
+struct reply client_read(int fd)
+{
+    struct reply reply = {0};
+    struct buf head = {0};
+    char c;
+    while (head.len < 4 || memcmp(head.data + head.len - 4, "\r\n\r\n", 4) != 0) {
+        if (!read_bytes(fd, &c, 1)) {
+            buf_free(&head);
+            return reply;
+        }
+        buf_append_char(&head, c);
+    }
+    buf_append_char(&head, '\0');
+    reply.headers = head.data;
+    assert_int_equal(sscanf(head.data, "HTTP/1.1 %d ", &reply.status), 1);
+    const char *length = strcasestr(head.data, "\r\nContent-Length: ");
+    size_t len = length == NULL ? 0 : (size_t)strtoul(length + 18, NULL, 10);
+    if (!read_bytes(fd, buf_reserve(&reply.body, len + 1), len))
+        reply.status = 0;
+    reply.body.len = len;
+    return reply;
+}
+
+struct reply client_ask(const struct harness *harness, const char *request)
+{
+    int fd = client_connect(harness);
+    client_send(fd, request);
+    struct reply reply = client_read(fd);
+    close(fd);
+    return reply;
+}
+
+bool reply_has(const struct reply *reply, const char *header_line)
+{
+    return reply->headers != NULL && strcasestr(reply->headers, header_line) != NULL;
+}
+
+void reply_free(struct reply *reply)
+{
+    free(reply->headers);
+    buf_free(&reply->body);
+    *reply = (struct reply){0};
+}
+
+bool client_closed_within(int fd, int timeout_ms)
+{
+    uint64_t end = now_ms() + (uint64_t)timeout_ms;
+    while (now_ms() < end) {
+        struct pollfd socket = {.fd = fd, .events = POLLIN};
+        char bytes[4096];
+        if (poll(&socket, 1, (int)(end - now_ms()) + 1) > 0 &&
+            recv(fd, bytes, sizeof(bytes), 0) <= 0)
+            return true;
+    }
+    return false;
+}
+
+void nap_ms(unsigned ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000},
+              NULL);
+}
+
+uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}

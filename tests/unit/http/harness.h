@@ -1,0 +1,80 @@
+/* A server of the HTTP edge with a service made for tests, and a client that speaks raw bytes. */
+#ifndef BERTH_TESTS_HTTP_HARNESS_H
+#define BERTH_TESTS_HTTP_HARNESS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/buf.h"
+#include "http/http.h"
+#include "unit.h"
+
+enum { HELD_MAX = 64 };
+
+/* The service answers 200 with a text that says what it saw: "METHOD target body". Some paths do
+ * more:
+ *   /header/NAME   the value of that request header in brackets, or "none"
+ *   /empty         204; /created: 201 without a body
+ *   /large         a body of 1 MiB
+ *   /hold          pending until harness_resume(); then as any other
+ *   /early         pending, resumed before on_request returns, three times over
+ *   /worker        the worker's name
+ *   /nap           keeps its worker busy for 30 ms
+ *   /hop           pending, resumed by another thread at once
+ * Faults are answered 413 and 400. */
+struct harness {
+    struct http_server *server;
+    uint16_t port;
+    _Atomic unsigned requests;
+    _Atomic unsigned finished;
+    _Atomic unsigned resumed;
+    pthread_mutex_t lock;
+    struct http_exchange *held[HELD_MAX];
+    unsigned held_count;
+    struct http_exchange *hops[HELD_MAX * 8];
+    unsigned hop_count;
+    bool hop_stop;
+    pthread_cond_t hop_wake;
+    pthread_t hopper;
+};
+
+extern const struct http_limits harness_limits;
+
+void harness_start(struct harness *harness, const struct http_limits *limits);
+/* Stops the server and checks that every request was finished once. */
+void harness_stop(struct harness *harness);
+/* Waits until so many exchanges are held. */
+void harness_wait_held(struct harness *harness, unsigned count);
+/* Lets the exchange that was held first go on. */
+void harness_resume(struct harness *harness);
+
+int client_connect(const struct harness *harness);
+void client_send(int fd, const char *text);
+void client_send_bytes(int fd, const char *data, size_t len);
+
+struct reply {
+    int status; /* 0: the connection was closed without an answer */
+    char *headers;
+    struct buf body;
+};
+
+/* Reads one answer; wants the bytes behind it to stay for the next call on the same fd. */
+struct reply client_read(int fd);
+struct reply client_ask(const struct harness *harness, const char *request);
+bool reply_has(const struct reply *reply, const char *header_line);
+void reply_free(struct reply *reply);
+/* Whether the server closes within so many milliseconds; what it still sends is thrown away. */
+bool client_closed_within(int fd, int timeout_ms);
+void nap_ms(unsigned ms);
+uint64_t now_ms(void);
+
+#define assert_reply(reply, wanted_status, wanted_body)                                            \
+    do {                                                                                           \
+        struct reply *got = &(reply);                                                              \
+        assert_int_equal(got->status, wanted_status);                                              \
+        buf_append_char(&got->body, '\0');                                                         \
+        assert_string_equal(got->body.data, wanted_body);                                          \
+        reply_free(got);                                                                           \
+    } while (0)
+
+#endif

@@ -1,0 +1,117 @@
+/* Where a server listens, and what it says when it cannot. */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "harness.h"
+
+static enum http_step answer_peer(struct http_exchange *exchange, void *cls)
+{
+    (void)cls;
+    exchange->status = 200;
+    buf_append_slice(&exchange->out, exchange->peer);
+    return HTTP_ANSWERED;
+}
+
+static void finished(struct http_exchange *exchange, void *cls)
+{
+    (void)exchange;
+    (void)cls;
+}
+
+static const struct http_service service = {answer_peer, answer_peer, finished, NULL};
+
+static struct http_server *try_start(struct arena *arena, const char *listen, struct err *err)
+{
+    *err = (struct err){.arena = arena};
+    return http_server_start(slice_of(listen), &harness_limits, &service, err);
+}
+
+static void assert_peer(const struct http_server *server, const struct sockaddr *address,
+                        socklen_t len, const char *peer)
+{
+    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_not_equal(http_server_port(server), 0);
+    assert_int_equal(connect(fd, address, len), 0);
+    client_send(fd, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    struct reply reply = client_read(fd);
+    assert_reply(reply, 200, peer);
+    close(fd);
+}
+
+static void addresses(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct err err;
+    const char *const four[] = {"127.0.0.1:0", "0.0.0.0:0", "[::]:0"};
+    for (size_t i = 0; i < sizeof(four) / sizeof(four[0]); i++) {
+        struct http_server *server = try_start(arena, four[i], &err);
+        if (server == NULL && four[i][0] == '[')
+            continue; /* a machine without IPv6 */
+        assert_non_null(server);
+        struct sockaddr_in address = {.sin_family = AF_INET,
+                                      .sin_port = htons(http_server_port(server)),
+                                      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        assert_peer(server, (struct sockaddr *)&address, sizeof(address), "127.0.0.1");
+        http_server_stop(server, 0);
+    }
+    struct http_server *server = try_start(arena, "[::1]:0", &err);
+    if (server != NULL) {
+        struct sockaddr_in6 address = {.sin6_family = AF_INET6,
+                                       .sin6_port = htons(http_server_port(server)),
+                                       .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+        assert_peer(server, (struct sockaddr *)&address, sizeof(address), "::1");
+        http_server_stop(server, 0);
+    }
+    server = try_start(arena, "localhost:0", &err);
+    assert_non_null(server);
+    http_server_stop(server, 0);
+    arena_destroy(arena);
+}
+
+static void taken(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct err err;
+    struct http_server *server = try_start(arena, "127.0.0.1:0", &err);
+    char listen[32];
+    char wanted[96];
+    snprintf(listen, sizeof(listen), "127.0.0.1:%u", http_server_port(server));
+    snprintf(wanted, sizeof(wanted), "cannot listen on %s: Address already in use", listen);
+    assert_null(try_start(arena, listen, &err));
+    assert_string_equal(err.message.data, wanted);
+    http_server_stop(server, 0);
+    server = try_start(arena, listen, &err);
+    assert_non_null(server);
+    http_server_stop(server, 0);
+    arena_destroy(arena);
+}
+
+static void malformed(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct err err;
+    const char *const listens[] = {"",           "8778",        ":8778",     "127.0.0.1",
+                                   "127.0.0.1:", "127.0.0.1:x", "::1:8778",  "[]:8778",
+                                   "[::1]",      "a:65536",     "a:99999999"};
+    for (size_t i = 0; i < sizeof(listens) / sizeof(listens[0]); i++) {
+        assert_null(try_start(arena, listens[i], &err));
+        assert_true(slice_starts_with(err.message, SLICE_LIT("cannot listen on ")));
+    }
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(addresses),
+        cmocka_unit_test(taken),
+        cmocka_unit_test(malformed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,302 @@
+/* See fixture.h. */
+#include "fixture.h"
+
+#include <ftw.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int fixture_setup(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+    snprintf(fixture->dir, sizeof(fixture->dir), "/tmp/berth-store-XXXXXX");
+    if (mkdtemp(fixture->dir) == NULL)
+        return -1;
+    snprintf(fixture->path, sizeof(fixture->path), "%s/db", fixture->dir);
+    snprintf(fixture->url, sizeof(fixture->url), "sqlite:///%s", fixture->path);
+    fixture->arena = arena_create();
+    fixture->err.arena = fixture->arena;
+    *state = fixture;
+    return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *file, int kind, struct FTW *walk)
+{
+    (void)file;
+    (void)kind;
+    (void)walk;
+    return remove(path);
+}
+
+int fixture_teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    nftw(fixture->dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    arena_destroy(fixture->arena);
+    free(fixture);
+    return 0;
+}
+
+struct store *fixture_try(struct fixture *fixture, const char *url, bool sync, bool create)
+{
+    struct store_options options = {.connection = slice_of(url),
+                                    .busy_timeout_ms = 300,
+                                    .sync_schema = sync,
+                                    .create_missing_file = create,
+                                    .synchronous_off = true};
+    fixture->err = (struct err){.arena = fixture->arena};
+    return store_open(&options, &fixture->err);
+}
+
+struct store *fixture_open(struct fixture *fixture)
+{
+    struct store *store = fixture_try(fixture, fixture->url, true, true);
+    if (store == NULL)
+        print_error("%.*s\n", SLICE_ARG(fixture->err.message));
+    assert_non_null(store);
+    return store;
+}
+
+static const char *const kind_name[CHANGE_KIND_COUNT] = {
+    [CHANGE_CLASS_INSERT] = "class",
+    [CHANGE_CLASS_RENAME] = "class_rename",
+    [CHANGE_CLASS_DELETE] = "class_delete",
+    [CHANGE_TRAIT_INSERT] = "trait",
+    [CHANGE_TRAIT_DELETE] = "trait_delete",
+    [CHANGE_AGGREGATE_INSERT] = "aggregate",
+    [CHANGE_PROJECT_INSERT] = "project",
+    [CHANGE_USER_INSERT] = "user",
+    [CHANGE_CONSUMER_TYPE_INSERT] = "type",
+    [CHANGE_PROVIDER_INSERT] = "provider",
+    [CHANGE_PROVIDER_UPDATE] = "provider_update",
+    [CHANGE_PROVIDER_GENERATION] = "generation",
+    [CHANGE_PROVIDER_DELETE] = "provider_delete",
+    [CHANGE_INVENTORY_INSERT] = "inventory",
+    [CHANGE_PROVIDER_TRAIT_INSERT] = "has_trait",
+    [CHANGE_PROVIDER_AGGREGATE_INSERT] = "in_aggregate",
+    [CHANGE_CONSUMER_INSERT] = "consumer",
+    [CHANGE_ALLOCATION_INSERT] = "allocation",
+    [CHANGE_LOAD_PROVIDERS_END] = "end",
+    [CHANGE_FOLLOW_PROVIDER_RESET] = "provider_reset",
+    [CHANGE_FOLLOW_CONSUMER_RESET] = "consumer_reset",
+};
+
+static void dump_fields(struct buf *out, const struct change *change)
+{
+    const struct change_provider *p = &change->provider;
+    const struct change_inventory *i = &change->inventory;
+    const struct change_consumer *c = &change->consumer;
+    const struct change_allocation *a = &change->allocation;
+    switch (change->kind) {
+    case CHANGE_PROVIDER_INSERT:
+    case CHANGE_PROVIDER_UPDATE:
+        buf_printf(out, "%ld %.*s %.*s parent=%ld root=%ld gen=%ld", p->id, SLICE_ARG(p->uuid),
+                   SLICE_ARG(p->name), p->parent_id, p->root_id, p->generation);
+        return;
+    case CHANGE_PROVIDER_DELETE:
+    case CHANGE_FOLLOW_PROVIDER_RESET:
+        buf_printf(out, "%ld", p->id);
+        return;
+    case CHANGE_PROVIDER_GENERATION:
+        buf_printf(out, "%ld %ld %ld", change->generation.provider_id, change->generation.expected,
+                   change->generation.next);
+        return;
+    case CHANGE_INVENTORY_INSERT:
+        buf_printf(out, "%ld %ld %d %d %d %d %d %g", i->provider_id, i->class_id, i->total,
+                   i->reserved, i->min_unit, i->max_unit, i->step_size, i->allocation_ratio);
+        return;
+    case CHANGE_PROVIDER_TRAIT_INSERT:
+    case CHANGE_PROVIDER_AGGREGATE_INSERT:
+        buf_printf(out, "%ld %ld", change->link.provider_id, change->link.other_id);
+        return;
+    case CHANGE_CONSUMER_INSERT:
+        buf_printf(out, "%ld %.*s %ld %ld type=%ld gen=%ld", c->id, SLICE_ARG(c->uuid),
+                   c->project_id, c->user_id, c->type_id, c->generation);
+        return;
+    case CHANGE_FOLLOW_CONSUMER_RESET:
+        buf_printf(out, "%ld %.*s", c->id, SLICE_ARG(c->uuid));
+        return;
+    case CHANGE_ALLOCATION_INSERT:
+        buf_printf(out, "%ld %ld %.*s %ld %ld %ld", a->id, a->consumer_id,
+                   SLICE_ARG(a->consumer_uuid), a->provider_id, a->class_id, a->used);
+        return;
+    case CHANGE_LOAD_PROVIDERS_END:
+        return;
+    default:
+        buf_printf(out, "%ld %.*s", change->catalog.id, SLICE_ARG(change->catalog.name));
+    }
+}
+
+void dump_change(void *cls, const struct change *change)
+{
+    struct buf *out = cls;
+    /* The standard names would drown the rest. */
+    if ((change->kind == CHANGE_CLASS_INSERT || change->kind == CHANGE_TRAIT_INSERT) &&
+        !slice_starts_with(change->catalog.name, SLICE_LIT("CUSTOM_")))
+        return;
+    assert_non_null(kind_name[change->kind]);
+    buf_printf(out, "%s(", kind_name[change->kind]);
+    dump_fields(out, change);
+    buf_printf(out, ") %ld %ld\n", change->created_at_us, change->updated_at_us);
+}
+
+static void ignore_change(void *cls, const struct change *change)
+{
+    (void)cls;
+    (void)change;
+}
+
+enum store_begun begin_into(struct fixture *fixture, struct store *store, struct buf *out)
+{
+    store_sink *sink = out == NULL ? ignore_change : dump_change;
+    fixture->err = (struct err){.arena = fixture->arena};
+    enum store_begun begun = store_begin(store, &fixture->err);
+    if (begun == STORE_BEGIN_RELOAD)
+        assert_int_equal(store_load(store, sink, out, &fixture->err), STORE_OK);
+    if (begun == STORE_BEGIN_FOLLOW)
+        assert_int_equal(store_follow(store, sink, out, &fixture->err), STORE_OK);
+    return begun;
+}
+
+void dump_store(struct fixture *fixture, struct store *store, struct buf *out)
+{
+    struct store_stamp stamp;
+    assert_int_not_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
+    assert_int_equal(store_load(store, dump_change, out, &fixture->err), STORE_OK);
+    assert_true(store_rollback(store, &stamp));
+}
+
+struct store_stamp commit_changes(struct fixture *fixture, struct store *store,
+                                  const struct change_list *list)
+{
+    struct store_stamp stamp;
+    bool stranger = true;
+    assert_int_not_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
+    enum store_result result = store_apply(store, list, &fixture->err);
+    if (result == STORE_OK)
+        result = store_commit(store, &stamp, &stranger, &fixture->err);
+    if (result != STORE_OK)
+        print_error("%.*s\n", SLICE_ARG(fixture->err.message));
+    assert_int_equal(result, STORE_OK);
+    assert_false(stranger);
+    assert_true(store_is_current(store, &stamp));
+    return stamp;
+}
+
+struct change_list changes_of(struct fixture *fixture)
+{
+    return (struct change_list){.arena = fixture->arena};
+}
+
+static const int64_t then_us = 1790000000123456; /* 2026-09-21 14:13:20.123456 */
+
+struct change *add(struct change_list *list, enum change_kind kind)
+{
+    struct change *change = change_append(list, kind);
+    change->created_at_us = then_us;
+    return change;
+}
+
+void add_catalog(struct change_list *list, enum change_kind kind, int64_t id, const char *name)
+{
+    struct change *change = add(list, kind);
+    change->catalog.id = id;
+    change->catalog.name = slice_of(name);
+    if (kind == CHANGE_CLASS_RENAME)
+        change->updated_at_us = then_us + 1;
+}
+
+void add_provider(struct change_list *list, int64_t id, int64_t parent, int64_t root,
+                  const char *uuid, const char *name)
+{
+    add(list, CHANGE_PROVIDER_INSERT)->provider = (struct change_provider){
+        .id = id,
+        .parent_id = parent,
+        .root_id = root,
+        .generation = 0,
+        .uuid = slice_of(uuid),
+        .name = slice_of(name),
+    };
+}
+
+void add_generation(struct change_list *list, int64_t id, int64_t expected, int64_t next)
+{
+    struct change *change = add(list, CHANGE_PROVIDER_GENERATION);
+    change->updated_at_us = then_us + 2;
+    change->generation = (struct change_generation){id, expected, next};
+}
+
+void add_inventory(struct change_list *list, enum change_kind kind, int64_t provider, int64_t class,
+                   int total)
+{
+    struct change *change = add(list, kind);
+    change->updated_at_us = kind == CHANGE_INVENTORY_UPDATE ? then_us + 3 : 0;
+    change->inventory = (struct change_inventory){provider, class, total, 1, 2, 3, 4, 1.5};
+}
+
+void add_link(struct change_list *list, enum change_kind kind, int64_t provider, int64_t other)
+{
+    add(list, kind)->link = (struct change_link){provider, other};
+}
+
+void add_consumer(struct change_list *list, enum change_kind kind, int64_t id, const char *uuid,
+                  int64_t generation)
+{
+    struct change *change = add(list, kind);
+    change->updated_at_us = kind == CHANGE_CONSUMER_UPDATE ? then_us + 4 : 0;
+    change->consumer = (struct change_consumer){.id = id,
+                                                .project_id = 1,
+                                                .user_id = 1,
+                                                .type_id = 1,
+                                                .generation = generation,
+                                                .expected_generation = generation - 1,
+                                                .uuid = slice_of(uuid)};
+}
+
+void add_allocation(struct change_list *list, int64_t id, int64_t consumer, const char *uuid,
+                    int64_t provider, int64_t class, int64_t used)
+{
+    add(list, CHANGE_ALLOCATION_INSERT)->allocation =
+        (struct change_allocation){id, consumer, provider, class, used, slice_of(uuid)};
+}
+
+void add_allocations_of(struct change_list *list, int64_t consumer, const char *uuid)
+{
+    add(list, CHANGE_ALLOCATIONS_OF_DELETE)->allocation =
+        (struct change_allocation){.consumer_id = consumer, .consumer_uuid = slice_of(uuid)};
+}
+
+void foreign_rows(const char *path, const char *sql, struct buf *out)
+{
+    sqlite3 *handle;
+    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    sqlite3_busy_timeout(handle, 5000);
+    while (sql != NULL && *sql != '\0') {
+        sqlite3_stmt *statement;
+        int rc = sqlite3_prepare_v2(handle, sql, -1, &statement, &sql);
+        while (statement != NULL && rc != SQLITE_DONE &&
+               (rc = sqlite3_step(statement)) == SQLITE_ROW) {
+            for (int i = 0; i < sqlite3_column_count(statement); i++)
+                buf_printf(out, "%s%s", i == 0 ? "" : "|",
+                           sqlite3_column_type(statement, i) == SQLITE_NULL
+                               ? "NULL"
+                               : (const char *)sqlite3_column_text(statement, i));
+            buf_append_char(out, '\n');
+        }
+        if (rc != SQLITE_OK && rc != SQLITE_DONE)
+            print_error("%s\n", sqlite3_errmsg(handle));
+        assert_true(rc == SQLITE_OK || rc == SQLITE_DONE);
+        sqlite3_finalize(statement);
+    }
+    assert_int_equal(sqlite3_close(handle), SQLITE_OK);
+}
+
+long long foreign(const char *path, const char *sql)
+{
+    struct buf out = {0};
+    foreign_rows(path, sql, &out);
+    buf_append_char(&out, '\0');
+    long long value = atoll(out.data);
+    buf_free(&out);
+    return value;
+}

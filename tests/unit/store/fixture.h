@@ -1,0 +1,67 @@
+/* A directory of its own for each test, a store in it, and a record of what a load or follow sends.
+ */
+#ifndef BERTH_TESTS_STORE_FIXTURE_H
+#define BERTH_TESTS_STORE_FIXTURE_H
+
+#include <stdbool.h>
+
+#include "unit.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "store/store.h"
+
+struct fixture {
+    char dir[64];
+    char path[96]; /* dir/db */
+    char url[112];
+    struct arena *arena;
+    struct err err;
+};
+
+int fixture_setup(void **state);
+int fixture_teardown(void **state);
+
+/* Opens with sync_schema and create; fails the test when it cannot. */
+struct store *fixture_open(struct fixture *fixture);
+/* The same with the options given; NULL and fixture->err. */
+struct store *fixture_try(struct fixture *fixture, const char *url, bool sync, bool create);
+
+/* One line a record, as "kind(fields)\n" with the instants last. */
+void dump_change(void *buf, const struct change *change);
+/* Begins, loads, rolls back: the whole database as text (owned by `out`). */
+void dump_store(struct fixture *fixture, struct store *store, struct buf *out);
+
+struct change_list changes_of(struct fixture *fixture);
+struct change *add(struct change_list *list, enum change_kind kind);
+void add_catalog(struct change_list *list, enum change_kind kind, int64_t id, const char *name);
+void add_provider(struct change_list *list, int64_t id, int64_t parent, int64_t root,
+                  const char *uuid, const char *name);
+void add_generation(struct change_list *list, int64_t id, int64_t expected, int64_t next);
+void add_inventory(struct change_list *list, enum change_kind kind, int64_t provider, int64_t class,
+                   int total);
+void add_link(struct change_list *list, enum change_kind kind, int64_t provider, int64_t other);
+void add_consumer(struct change_list *list, enum change_kind kind, int64_t id, const char *uuid,
+                  int64_t generation);
+void add_allocation(struct change_list *list, int64_t id, int64_t consumer, const char *uuid,
+                    int64_t provider, int64_t class, int64_t used);
+void add_allocations_of(struct change_list *list, int64_t consumer, const char *uuid);
+
+/* begin (loading or following into nothing when asked to), apply, commit; must succeed. */
+struct store_stamp commit_changes(struct fixture *fixture, struct store *store,
+                                  const struct change_list *list);
+/* begin and what it asks for, into `out` (may be NULL); the transaction stays open. */
+enum store_begun begin_into(struct fixture *fixture, struct store *store, struct buf *out);
+
+/* A statement by another connection, as a stranger would run it; the first column of its first row,
+ * 0 without one. Fails the test on an error. */
+long long foreign(const char *path, const char *sql);
+/* The rows of a query, one a line, columns separated by "|". */
+void foreign_rows(const char *path, const char *sql, struct buf *out);
+
+#define UUID_A "aaaaaaaa-0000-4000-8000-000000000001"
+#define UUID_B "bbbbbbbb-0000-4000-8000-000000000002"
+#define UUID_C "cccccccc-0000-4000-8000-000000000003"
+#define UUID_D "dddddddd-0000-4000-8000-000000000004"
+
+#endif
