@@ -6,6 +6,14 @@
 
 static const struct api_route ROUTES[] = {
     {.method = "GET", .path = "/", .max_minor = API_MINOR_MAX, .handle = handle_root},
+    {.method = "GET",
+     .path = "/allocation_candidates",
+     .min_minor = 10,
+     .max_minor = API_MINOR_MAX,
+     .accept = ACCEPT_JSON,
+     .policy = POLICY_CANDIDATES_LIST,
+     .handle = handle_candidates_list,
+     .reads = true},
 };
 
 enum { ROUTE_COUNT = sizeof(ROUTES) / sizeof(ROUTES[0]) };
