@@ -10,15 +10,13 @@ enum api_step handle_root(struct api_request *request);
 enum api_step handle_candidates_list(struct api_request *request);
 
 /* /resource_providers */
+enum api_step handle_providers_list(struct api_request *request);
 enum api_step handle_provider_create(struct api_request *request);
 void finish_provider_create(struct api_request *request);
 enum api_step handle_provider_show(struct api_request *request);
 enum api_step handle_provider_update(struct api_request *request); /* reads, then writes */
 void finish_provider_update(struct api_request *request);
 enum api_step handle_provider_delete(struct api_request *request);
-
-/* After any write that answers 204: DELETE of a provider, all inventories, traits, classes. */
-void finish_deleted(struct api_request *request);
 
 /* /resource_providers/{uuid}/inventories and /{resource_class}; those with a body read, then write
  */

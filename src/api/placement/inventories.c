@@ -1,6 +1,7 @@
 /* /resource_providers/{uuid}/inventories and one of them. Handlers run on a worker, planners on the
  * writer's thread. Answers to writes show what is stored. */
 #include "api/body_schema.h"
+#include "api/placement/allocation_handlers.h"
 #include "api/placement/handlers.h"
 #include "api/placement/path_text.h"
 #include "api/schema.h"
@@ -293,7 +294,7 @@ void finish_inventory_delete(struct api_request *request)
     const struct inventories_write *state = request->state;
     if (state->provider_is_missing)
         request->vary_shown = false; /* this route's other 404 has vary */
-    finish_deleted(request);
+    finish_no_content(request);
 }
 
 static bool plan_delete_all(struct pipeline_request *write, const struct plan *plan)

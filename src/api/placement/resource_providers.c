@@ -134,9 +134,3 @@ enum api_step handle_provider_delete(struct api_request *request)
     request->write.plan = plan_delete;
     return API_WRITE;
 }
-
-void finish_deleted(struct api_request *request)
-{
-    if (!err_is_set(&request->err))
-        api_answer_empty(request, 204);
-}
