@@ -172,6 +172,7 @@ def detail_key(text):
         return text
     text = re.sub(r"req-[0-9a-f-]{36}", "req-ID", text)
     text = re.sub(r"0x[0-9a-f]{6,}", "0xADDRESS", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+", "TIME", text)
     found = _FAILED.search(text)
     if found:
         schema = found.group(2).rstrip(":")

@@ -8,6 +8,7 @@ together reach a state worth asking about.
 
 import collections
 import json
+import urllib.parse
 
 import hostile
 import questions
@@ -224,7 +225,7 @@ class Generator:
         rng, cloud, pairs = self.rng, self.cloud, []
         some = self.provider()
         if some and rng.random() < 0.2:
-            pairs.append("name=" + some.name)
+            pairs.append("name=" + urllib.parse.quote(some.name, safe=""))
         if some and rng.random() < 0.15:
             pairs.append("uuid=" + some.uuid)
         if minor >= 3 and cloud.aggregates and rng.random() < 0.35:
@@ -581,10 +582,11 @@ class Generator:
     def op_usages(self, minor):
         rng = self.rng
         projects = sorted({c.project for c in self.cloud.consumers.values()}) or ["project1"]
-        query = "project_id=" + (rng.choice(projects) if rng.random() < 0.93 else "nobody")
+        project = rng.choice(projects) if rng.random() < 0.93 else "nobody"
+        query = "project_id=" + urllib.parse.quote(project, safe="")
         if rng.random() < 0.4:
             users = sorted({c.user for c in self.cloud.consumers.values()}) or ["user1"]
-            query += "&user_id=" + rng.choice(users)
+            query += "&user_id=" + urllib.parse.quote(rng.choice(users), safe="")
         if minor >= 38 and rng.random() < 0.6:
             query += "&consumer_type=" + rng.choice(("INSTANCE", "MIGRATION", "unknown", "all", "NOTHING"))
         return self.request("GET", "/usages?" + query, minor)

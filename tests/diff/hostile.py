@@ -32,13 +32,14 @@ def request(generator):
             "/traits/caf%C3%A9", "/traits/%ff", "/resource_classes/A%20B", "/./traits", "/traits/..", "/usages/")))
     if roll == 2:
         found = make("GET", "/resource_providers")
-        kind = rng.randrange(9)
+        kind = rng.randrange(11)
         headers = [h for h in found.headers if h[0] != "X-Auth-Token"]
         headers += {
             0: [], 1: [("X-Auth-Token", "")], 2: [("X-Auth-Token", "somebody:else")], 3: [("X-Auth-Token", "admin:p")],
             4: [TOKEN, ("X-Roles", "")], 5: [("X-Auth-Token", "u"), ("X-Roles", "Member, ADMIN")],
             6: [("X-Auth-Token", "u:p"), ("X-Roles", "reader")], 7: [("X-Auth-Token", ":x")],
-            8: [TOKEN, ("OpenStack-System-Scope", "all")],
+            8: [TOKEN, ("OpenStack-System-Scope", "all")], 9: [("X-Auth-Token", "u:p"), ("X-Roles", "service")],
+            10: [("X-Auth-Token", "u"), ("X-Roles", "reader"), ("OpenStack-System-Scope", "all")],
         }[kind]
         target = rng.choice(("/", "/resource_providers", "/usages?project_id=p", "/traits", "/nothing",
                              "/allocation_candidates?resources=VCPU:1"))

@@ -246,23 +246,27 @@ def _groups(case):
         return {}, {}
 
 
-def _amounts_grow(case, difference):
-    if not case.is_candidates() or case.statuses != (200, 200):
-        return False
+def may_grow(case):
+    """A class in two groups without group_policy=none."""
     groups, wide = _groups(case)
     classes = [rc for g in groups.values() for rc in g.resources]
-    shared = len(classes) > len(set(classes))
-    return shared and wide["group_policy"] != "none" and case.question.right() == []
+    return len(classes) > len(set(classes)) and wide["group_policy"] != "none"
+
+
+def may_lose_anchors(case):
+    """Beside other groups an unsuffixed one that sharing providers alone can serve."""
+    groups, _ = _groups(case)
+    sharing = {rc for p in case.cloud.providers if p.sharing for rc in p.inventory}
+    return "" in groups and len(groups) > 1 and set(groups[""].resources) <= sharing
+
+
+def _amounts_grow(case, difference):
+    return case.is_candidates() and case.statuses == (200, 200) and may_grow(case) and case.question.right() == []
 
 
 def _shared_only(case, difference):
-    if not case.is_candidates() or case.statuses != (200, 200):
-        return False
-    groups, _ = _groups(case)
-    if "" not in groups or len(groups) < 2 or _amounts_grow(case, difference):
-        return False
-    sharing = {rc for p in case.cloud.providers if p.sharing for rc in p.inventory}
-    return set(groups[""].resources) <= sharing and case.question.right() == []
+    return case.is_candidates() and case.statuses == (200, 200) and not may_grow(case) and (
+        may_lose_anchors(case) and case.question.right() == [])
 
 
 def _nested_sharing(case, difference):

@@ -50,6 +50,7 @@ def arguments():
     parser.add_argument("--same", action="store_true", help="the program is a reference: nothing is intended")
     parser.add_argument("--oracle", action="store_true", help="check the second opinion on candidates, too")
     parser.add_argument("--state-every", type=int, default=walk.STATE_EVERY, help="compare the whole state so often")
+    parser.add_argument("--failures", type=int, default=8, help="a walk ends after so many")
     parser.add_argument("--verbose", action="store_true", help="print every request")
     return parser.parse_args()
 
@@ -105,6 +106,7 @@ def differential(args, directory, began):
     options.program[0] = os.path.abspath(options.program[0])
     options.same, options.oracle, options.verbose = args.same, args.oracle, args.verbose
     options.keep, options.until, options.state_every = args.keep, args.until, args.state_every
+    options.most_failures = args.failures
     reference.preload()
     options.template = walk.make_template(options.program, directory)
     jobs = [(options, directory, job) for job in jobs_of(args)]

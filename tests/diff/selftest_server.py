@@ -157,6 +157,7 @@ def emulate_newest(database):
     from placement.objects import research_context
 
     research_context.RequestWideSearchContext.copy_arr_if_needed = lambda self, arr: copy.copy(arr)
+    _mend_candidates()
     check = allocation._check_capacity_exceeded
     db = sqlite3.connect(database, isolation_level=None, timeout=10)
 
@@ -192,6 +193,44 @@ def emulate_newest(database):
         db.execute("DELETE FROM consumers WHERE generation = 0 AND uuid NOT IN (SELECT consumer_id FROM allocations)")
 
     return after
+
+
+def _mend_candidates():
+    """Anchors count until the groups are joined; nested sharing providers are summarised; limit spreads."""
+    from placement.objects import allocation_candidate as ac
+    from placement.objects import research_context
+    from placement.objects import trait
+    from sqlalchemy import text
+
+    def key(areq):
+        return frozenset(areq.resource_requests), frozenset((k, frozenset(v)) for k, v in areq.mappings.items())
+
+    ac.AllocationRequest.__eq__ = lambda a, b: (
+        key(a) == key(b) and a.anchor_root_provider_uuid == b.anchor_root_provider_uuid)
+    ac.AllocationRequest.__hash__ = lambda a: hash((key(a), a.anchor_root_provider_uuid))
+    merge, build = ac._merge_candidates, ac._build_provider_summaries
+
+    def merge_once(found, rw_ctx):
+        areqs, summaries = merge(found, rw_ctx)
+        return list({key(a): a for a in areqs}.values()), summaries
+
+    def build_all(context, rw_ctx, root_ids, prov_traits):
+        marks = ", ".join(str(i) for i in root_ids)
+        rows = context.session.execute(text("SELECT root_provider_id FROM resource_providers WHERE id IN (%s)" % marks))
+        roots = {row[0] for row in rows}
+        build(context, rw_ctx, roots, trait.get_traits_by_provider_tree(context, roots))
+
+    ac._merge_candidates, ac._build_provider_summaries = merge_once, build_all
+    limit = research_context.RequestWideSearchContext.limit_results
+
+    def spread(self, areqs, summaries):
+        first, rest, seen = [], [], set()
+        for areq in areqs:
+            (rest if areq.anchor_root_provider_uuid in seen else first).append(areq)
+            seen.add(areq.anchor_root_provider_uuid)
+        return limit(self, first + rest, summaries)
+
+    research_context.RequestWideSearchContext.limit_results = spread
 
 
 def main():
