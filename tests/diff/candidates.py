@@ -56,7 +56,7 @@ def pairs_of(request):
 
 
 def without_limit(request):
-    kept = [p for p in re.split("([&;])", request.query) if not re.match(r"limit=", p)]
+    kept = [p for p in re.split("([&;])", request.query) if urllib.parse.unquote_plus(p).split("=")[0] != "limit"]
     return request.replaced(target=request.path + "?" + "".join(kept))
 
 

@@ -773,6 +773,10 @@ class Generator:
         self.queue.append(put("traits", lambda p: saved["traits"]))
         self.queue.append(put("aggregates", lambda p: saved.get("aggregates", [])))
 
+    def plot_listed(self):
+        """Each of the small intended differences once, so that every run judges them."""
+        self.queue.extend(lambda make=make: make(self) for make in hostile.LISTED)
+
     def plot_walk_providers(self):
         """Every kind of read of one provider, at one version: what an exporter does."""
         minor = self.minor(11)

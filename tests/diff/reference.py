@@ -14,13 +14,13 @@ import urllib.parse
 from exchange import Answer
 
 
-def config_text(database, sync):
-    return (
-        "[DEFAULT]\nuse_stderr = false\n"
-        "[api]\nauth_strategy = noauth2\n"
-        "[placement_database]\nconnection = sqlite:///%s\nsync_on_startup = %s\n"
-        "sqlite_synchronous = false\n" % (database, "true" if sync else "false")
-    )
+def config_text(database, sync, own=False):
+    """placement.conf for one of the two; `own`: the reference's, which need not log nor survive a power cut."""
+    lines = ["[DEFAULT]", "use_stderr = false"] if own else []
+    lines += ["[api]", "auth_strategy = noauth2", "[placement_database]", "connection = sqlite:///" + database]
+    lines += ["sync_on_startup = %s" % ("true" if sync else "false")]
+    lines += ["sqlite_synchronous = false"] if own else []
+    return "\n".join(lines) + "\n"
 
 
 def preload():

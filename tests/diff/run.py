@@ -25,6 +25,7 @@ if os.environ.get("PYTHONHASHSEED") != "0":
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import intended  # noqa: E402
+import minimise  # noqa: E402
 import reference  # noqa: E402
 import walk  # noqa: E402
 from exchange import ALL_ROUTES  # noqa: E402
@@ -45,12 +46,14 @@ def arguments():
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--seed", type=int, help="replay: this seed alone")
     parser.add_argument("--until", type=int, help="replay: up to and with step N - 1")
+    parser.add_argument("--minimise", action="store_true", help="shorten the way to the first failure, print it")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--keep", metavar="DIR", help="keep databases and logs there")
     parser.add_argument("--same", action="store_true", help="the program is a reference: nothing is intended")
     parser.add_argument("--oracle", action="store_true", help="check the second opinion on candidates, too")
     parser.add_argument("--state-every", type=int, default=walk.STATE_EVERY, help="compare the whole state so often")
-    parser.add_argument("--failures", type=int, default=8, help="a walk ends after so many")
+    parser.add_argument("--failures", type=int, default=8, help="a walk ends after so many kinds of failure")
+    parser.add_argument("--routes", action="store_true", help="print every route's counts")
     parser.add_argument("--verbose", action="store_true", help="print every request")
     return parser.parse_args()
 
@@ -117,6 +120,13 @@ def differential(args, directory, began):
             results.append(result)
             for text in result.reports:
                 print(text, flush=True)
+    failing = next((r for r in results if r.last is not None), None)
+    if args.minimise and failing is not None:
+        trail, again = minimise.shortest(options, directory, failing.trail, failing.last)
+        print("-- shortest way found (%d of %d changes)%s" % (
+            len(trail), len(failing.trail), "" if again else ": does not fail again by its changes alone"))
+        for request in trail + [failing.last]:
+            print(request.text() + "\n")
     return summary(args, results, time.monotonic() - began)
 
 
@@ -126,7 +136,7 @@ def summary(args, results, seconds):
         for name in ("asked", "failed", "succeeded", "state_reads", "state_failures", "questions", "answered", "rich",
                      "order_only", "reconnects", "peer_errors", "reference_seconds", "peer_seconds"):
             setattr(total, name, getattr(total, name) + getattr(result, name))
-        for name in ("routes", "versions", "hits", "statuses"):
+        for name in ("routes", "routes_2xx", "versions", "hits", "statuses", "kinds"):
             getattr(total, name).update(getattr(result, name))
     shortfalls = thresholds(total)
     # A short run or a replay cannot reach everything; it is not asked to.
@@ -134,14 +144,21 @@ def summary(args, results, seconds):
     print("requests %d, %.1f %% answered 2xx; statuses %s" % (
         total.asked, 100 * total.succeeded / max(total.asked, 1),
         ", ".join("%d: %d" % pair for pair in sorted(total.statuses.items()))))
-    print("routes: least asked %s; microversions: least asked %s" % (
-        least(total.routes, ALL_ROUTES), least(total.versions, range(40))))
+    print("routes: least asked %s, least answered 2xx %s; microversions: least asked %s" % (
+        least(total.routes, ALL_ROUTES), least(total.routes_2xx, ALL_ROUTES), least(total.versions, range(40))))
     print("candidates questions %d, non-empty %d, granular, nested or sharing %d" % (
         total.questions, total.answered, total.rich))
     print("whole-state reads %d; answers that differ only in the order of a list %d; reconnects %d; 500s of the reference %d" % (
         total.state_reads, total.order_only, total.reconnects, total.peer_errors))
     never = print_intended(total)
     failed = total.failed
+    if total.kinds:
+        print("failures by kind (route, statuses of reference / berth, what differs):")
+        for kind, count in total.kinds.most_common(40):
+            print("  %6d  %s" % (count, kind))
+    if args.routes:
+        for route in ALL_ROUTES:
+            print("  %6d asked %6d answered 2xx  %s %s" % (total.routes[route], total.routes_2xx[route], *route))
     if strict:
         for text in shortfalls:
             print("FAILED: " + text)

@@ -48,10 +48,14 @@ class Result:
         self.seed, self.part = seed, part
         self.asked = self.failed = self.succeeded = self.state_reads = self.state_failures = 0
         self.routes, self.versions = collections.Counter(), collections.Counter()
+        self.routes_2xx = collections.Counter()
         self.hits, self.statuses = collections.Counter(), collections.Counter()
         self.questions = self.answered = self.rich = 0
         self.order_only = self.reconnects = self.peer_errors = 0
-        self.reports = []
+        self.kinds = collections.Counter()  # failures by kind: route, statuses, what differs
+        self.reports = []  # one for each kind
+        self.trail = []  # the requests that changed something, up to the first failure
+        self.last = None  # the request that failed first
         self.seconds = self.reference_seconds = self.peer_seconds = 0.0
 
 
@@ -87,7 +91,7 @@ class Walk:
             shutil.copyfile(self.options.template, database)
             configs[name] = os.path.join(self.directory, name + ".conf")
             with open(configs[name], "w") as out:
-                out.write(reference.config_text(database, False))
+                out.write(reference.config_text(database, False, own=name == "reference"))
         self.reference = reference.Reference(configs["reference"])
         self.peer = Peer(self.options.program, configs["berth"], os.path.join(self.directory, "berthd.log"))
         self.peer.start()
@@ -130,7 +134,7 @@ class Walk:
                 self.result.failed += 1
                 return
             if len(self.result.reports) >= self.options.most_failures:
-                self.result.reports.append("seed %d part %d: stopped after %d failures" % (
+                self.result.reports.append("seed %d part %d: stopped after %d kinds of failure" % (
                     self.seed, self.part, self.options.most_failures))
                 return
             if (number + 1) % self.options.state_every == 0:
@@ -185,6 +189,11 @@ class Walk:
         if entries and any(e.again for e in entries):
             entries = self.ask_again(case, entries)
         changed = request.method not in ("GET", "HEAD", "OPTIONS")
+        if result.last is None:
+            if entries is None:
+                result.last = request
+            elif changed and mine.status < 300:
+                result.trail.append(request)
         if entries is None:
             result.failed += 1
             self.report(number, request, mine, other, case.found)
@@ -362,12 +371,17 @@ class Walk:
         route = route_of(request)
         if route is not None:
             result.routes[(request.method, route)] += 1
+            result.routes_2xx[(request.method, route)] += 200 <= mine.status < 300
         if request.version is not None:
             result.versions[request.version[1]] += 1
         if mine.status == 500:
             result.peer_errors += 1
 
     def report(self, number, request, mine, other, found):
+        kind = _kind(request, mine, other, found)
+        self.result.kinds[kind] += 1
+        if self.result.kinds[kind] > 1:
+            return
         lines = ["=" * 78, "seed %d, step %d%s" % (self.seed, number, " (%s)" % request.note if request else "")]
         for what, a, b in found:
             lines += ["  %s" % what, "    reference: %s" % _cut(a), "    berth:     %s" % _cut(b)]
@@ -375,6 +389,14 @@ class Walk:
             lines += ["-- request", request.text(), "-- reference", mine.text(), "-- berth", other.text()]
         lines.append("-- again: tests/diff/run.py --seed %d --until %d" % (self.seed, number + 1))
         self.result.reports.append("\n".join(lines))
+
+
+def _kind(request, mine, other, found):
+    what = ", ".join(sorted({d[0] for d in found}))
+    if request is None:
+        return what
+    state = "state after a step: " if request.note == "state" else ""
+    return "%s%s %s: %s / %s, %s" % (state, request.method, route_of(request) or "no route", mine.status, other.status, what)
 
 
 def _cut(value, most=1500):
