@@ -17,8 +17,8 @@ def request(generator):
     make = lambda method, target, body=None: generator.request(method, target, minor, body, note="hostile")  # noqa: E731
     provider = generator.provider()
     uuid = provider.uuid if provider else generator.uuid()
-    roll = rng.randrange(12)
-    if roll == 0:
+    roll = rng.randrange(-1, 12)
+    if roll <= 0:
         method = rng.choice(("HEAD", "OPTIONS", "PATCH", "PUT", "DELETE", "POST", "TRACE", "BREW"))
         path = rng.choice(("/", "/resource_providers", "/traits", "/usages", "/allocation_candidates", "/reshaper",
                            "/resource_providers/%s/usages" % uuid, "/allocations", "/resource_classes/VCPU"))
