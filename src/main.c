@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "conf/command_line.h"
 #include "conf/load.h"
+#include "conf/notes.h"
 
 enum { LISTENERS_MAX = 16, SLOW_THREADS = 2, STOP_GRACE_MS = 10000, BUSY_TIMEOUT_MS = 5000 };
 
@@ -92,8 +93,8 @@ static bool open_listeners(struct berthd *berthd)
     for (size_t i = 0; i < conf->listen_count; i++) {
         const struct conf_listen *listen = &conf->listen[i];
         bool is_v6 = strchr(listen->host, ':') != NULL;
-        struct slice address = arena_printf(berthd->arena, is_v6 ? "[%s]:%u" : "%s:%u",
-                                            listen->host, listen->port);
+        struct slice address =
+            arena_printf(berthd->arena, is_v6 ? "[%s]:%u" : "%s:%u", listen->host, listen->port);
         if (berthd->server_count == LISTENERS_MAX) {
             err_set(&berthd->err, 500, NULL, "more than %d addresses to listen on", LISTENERS_MAX);
             return fail(berthd);
@@ -102,30 +103,10 @@ static bool open_listeners(struct berthd *berthd)
         if (server == NULL)
             return fail(berthd);
         berthd->servers[berthd->server_count++] = server;
-        if (conf->auth_strategy == CONF_AUTH_NOAUTH2 && !listen_is_loopback(listen))
-            log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
-                      "auth_strategy is noauth2 and %.*s is reached from other machines: "
-                      "anybody there may do anything",
-                      SLICE_ARG(address));
         log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "Placement API on http://%s%s%s:%u",
                   is_v6 ? "[" : "", listen->host, is_v6 ? "]" : "", http_server_port(server));
     }
     return true;
-}
-
-static void log_configuration(const struct conf *conf)
-{
-    for (size_t i = 0; i < conf->files.n; i++)
-        log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "configuration read from %s",
-                  conf->files.items[i]);
-    for (size_t i = 0; i < conf->no_effect.n; i++)
-        log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "%s has no effect here",
-                  conf->no_effect.items[i]);
-    for (size_t i = 0; i < conf->deprecated.n; i++)
-        log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT, "%s", conf->deprecated.items[i]);
-    for (size_t i = 0; i < conf->unknown.n; i++)
-        log_write(LOG_LEVEL_DEBUG, "berth", LOG_NO_CONTEXT, "%s: unknown, passed over",
-                  conf->unknown.items[i]);
 }
 
 static bool start(struct berthd *berthd)
@@ -136,7 +117,7 @@ static bool start(struct berthd *berthd)
                 "supported yet: set it to noauth2");
         return fail(berthd);
     }
-    log_configuration(berthd->conf);
+    notes_log(berthd->conf);
     if (!open_database(berthd))
         return false;
     fill_api(berthd);

@@ -1,4 +1,5 @@
-/* The request line of the Python service, which log shippers parse. Written once the answer is out. */
+/* The request line of the Python service, which log shippers parse. Written once the answer is out.
+ */
 #include "api/access_log.h"
 
 #include "base/log.h"
@@ -11,7 +12,8 @@ static void append_part(struct buf *line, struct slice part)
         buf_append_slice(line, part);
 }
 
-/* [GLOBAL LOCAL USER PROJECT DOMAIN SCOPE USER-DOMAIN PROJECT-DOMAIN], as oslo.context prints it. */
+/* [GLOBAL LOCAL USER PROJECT DOMAIN SCOPE USER-DOMAIN PROJECT-DOMAIN], as oslo.context prints it.
+ */
 static void append_context(const struct api_request *request, struct buf *line)
 {
     const struct identity *who = &request->identity;
@@ -20,8 +22,12 @@ static void append_context(const struct api_request *request, struct buf *line)
     else
         buf_append_slice(line, request->global_id);
     const struct slice parts[] = {
-        {request->request_id, REQUEST_ID_LEN}, who->user_id,        who->project_id,
-        who->domain_id,                        who->system_scope,   who->user_domain_id,
+        {request->request_id, REQUEST_ID_LEN},
+        who->user_id,
+        who->project_id,
+        who->domain_id,
+        who->system_scope,
+        who->user_domain_id,
         who->project_domain_id,
     };
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

@@ -101,7 +101,7 @@ const struct option option_table[] = {
     ROW(INT, NONE, "placement_database", "pool_timeout", NULL, "Seconds to wait for a connection."),
     ROW(INT, NONE, "placement_database", "max_retries", "10", "Attempts to connect at start; -1: for ever."),
     ROW(INT, NONE, "placement_database", "retry_interval", "10", "Seconds between attempts to connect."),
-    ROW(INT, NONE, "placement_database", "connection_debug", "0", "Log SQL; 100: everything.", BOUNDS(0, 100)),
+    ROW(INT, NONE, "placement_database", "connection_debug", "0", "Log SQL; 100: everything."),
     ROW(BOOL, NONE, "placement_database", "connection_trace", "false", "Comments with the caller in SQL."),
     ROW(STR, NONE, "placement_database", "mysql_enable_ndb", NULL, "Tables for MySQL Cluster."),
 

@@ -278,7 +278,8 @@ static void take_stamp(struct store *store, struct store_stamp *stamp, bool *str
     transaction->other_seen |= *stranger;
 }
 
-/* While somebody else has been seen lately: between two sights of it this one could commit often. */
+/* While somebody else has been seen lately: between two sights of it this one could commit often.
+ */
 static void leave_free(struct store *store)
 {
     int64_t now_us = db_monotonic_us();

@@ -189,8 +189,8 @@ void store_close(struct store *store)
 
 enum {
     FILE_CHECK_US = 100000,
-    CHECKPOINT_FRAMES = 4000, /* 16 MiB of pages of 4 KiB */
-    RESTART_FRAMES = 12000,   /* 48 MiB: well before 64 */
+    CHECKPOINT_FRAMES = 10000, /* 40 MiB of pages of 4 KiB: a page altered often is copied once */
+    RESTART_FRAMES = 14000,    /* 56 MiB: readers kept the WAL from starting over */
 };
 
 /* On the writer's own connection: another's would look like a foreign write to it. A checkpoint

@@ -138,16 +138,19 @@ bool sentinel_read(struct sentinel *sentinel, struct store_stamp *stamp)
 
 bool sentinel_is_current(struct sentinel *sentinel, const struct store_stamp *stamp)
 {
-    struct store_stamp now;
     if (sentinel->index == NULL) {
-        if (!ask_data_version(sentinel, &now))
-            return false;
-    } else {
-        uint64_t words[HEADER_WORDS];
-        load_words(sentinel->index, words);
-        memcpy(now.bytes, words, sizeof(words));
+        struct store_stamp now;
+        return ask_data_version(sentinel, &now) &&
+               memcmp(now.bytes, stamp->bytes, sizeof(now.bytes)) == 0;
     }
-    return memcmp(now.bytes, stamp->bytes, sizeof(now.bytes)) == 0;
+    uint64_t words[HEADER_WORDS];
+    uint64_t known[HEADER_WORDS];
+    uint64_t difference = 0;
+    load_words(sentinel->index, words);
+    memcpy(known, stamp->bytes, sizeof(known));
+    for (int i = 0; i < HEADER_WORDS; i++)
+        difference |= words[i] ^ known[i];
+    return difference == 0;
 }
 
 static uint32_t stamp_u32(const struct store_stamp *stamp, size_t at)

@@ -2,12 +2,15 @@
  * $HOME and working directory. */
 #include "conf/load.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
+#include "conf/notes.h"
 #include "unit.h"
 
 static char home[64];
@@ -291,6 +294,34 @@ static void notes(void **state)
     assert_false(conf_value(conf, "cors", "allowed_origin")->is_set);
 }
 
+/* Each kind of note once, unknown options only at DEBUG, and no value of any option. */
+static void logged_notes(void **state)
+{
+    (void)state;
+    char text[4096] = "";
+    int fd = open("log", O_RDWR | O_CREAT | O_APPEND, 0600);
+    use_file("a.conf", BASE "max_pool_size = 5\nfoo = 1\n[DEFAULT]\nauth_strategy = noauth2\n"
+                            "[berth]\nlisten = 127.0.0.1:1\nlisten = 0.0.0.0:1\n");
+    load_ok();
+    log_start(fd, false);
+    notes_log(conf);
+    assert_true(pread(fd, text, sizeof(text) - 1, 0) > 0);
+    assert_non_null(strstr(text, "] configuration files: a.conf\n"));
+    assert_non_null(strstr(text, "] deprecated name: a.conf:6: [DEFAULT] auth_strategy is now"));
+    assert_non_null(strstr(text, "] options that have no effect here: [placement_database] "
+                                 "max_pool_size\n"));
+    assert_non_null(strstr(text, "WARNING berth.conf [-] auth_strategy is noauth2 and 0.0.0.0 is"));
+    assert_null(strstr(text, "foo"));
+    assert_null(strstr(text, "x.db"));
+    log_set_debug(true);
+    notes_log(conf);
+    assert_true(pread(fd, text, sizeof(text) - 1, 0) > 0);
+    assert_non_null(strstr(text, "DEBUG berth.conf [-] unknown option passed over: a.conf:4: "
+                                 "[placement_database] foo\n"));
+    log_stop();
+    close(fd);
+}
+
 static void references(void **state)
 {
     (void)state;
@@ -463,6 +494,7 @@ int main(void)
         TEST(search),
         TEST(deprecated_names),
         TEST(notes),
+        TEST(logged_notes),
         TEST(references),
         TEST(bad_references),
         TEST(growing_references),

@@ -169,7 +169,7 @@ void dump_store(struct fixture *fixture, struct store *store, struct buf *out)
 struct store_stamp commit_changes(struct fixture *fixture, struct store *store,
                                   const struct change_list *list)
 {
-    struct store_stamp stamp;
+    struct store_stamp stamp = {0};
     bool stranger = true;
     assert_int_not_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
     enum store_result result = store_apply(store, list, &fixture->err);

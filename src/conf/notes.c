@@ -1,0 +1,47 @@
+/* Words about a configuration, for the operator who wonders why something does not happen. */
+#include "conf/notes.h"
+
+#include "base/buf.h"
+#include "base/log.h"
+
+static const char LOGGER[] = "berth.conf";
+
+static void log_list(const char *before, const struct conf_texts *texts)
+{
+    struct buf list = {0};
+    for (size_t i = 0; i < texts->n; i++)
+        buf_printf(&list, "%s%s", i == 0 ? "" : ", ", texts->items[i]);
+    log_write(LOG_LEVEL_INFO, LOGGER, LOG_NO_CONTEXT, "%s: %.*s", before,
+              SLICE_ARG(buf_slice(&list)));
+    buf_free(&list);
+}
+
+static void warn_open_noauth(const struct conf *conf)
+{
+    for (size_t i = 0; i < conf->listen_count; i++)
+        if (conf->auth_strategy == CONF_AUTH_NOAUTH2 && !listen_is_loopback(&conf->listen[i])) {
+            log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT,
+                      "auth_strategy is noauth2 and %s is not loopback: whoever reaches it is "
+                      "believed to be who he says",
+                      conf->listen[i].host);
+            return;
+        }
+}
+
+void notes_log(const struct conf *conf)
+{
+    if (conf->embedded)
+        log_write(LOG_LEVEL_INFO, LOGGER, LOG_NO_CONTEXT,
+                  "no configuration file: running embedded");
+    else
+        log_list("configuration files", &conf->files);
+    for (size_t i = 0; i < conf->deprecated.n; i++)
+        log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT, "deprecated name: %s",
+                  conf->deprecated.items[i]);
+    if (conf->no_effect.n > 0)
+        log_list("options that have no effect here", &conf->no_effect);
+    warn_open_noauth(conf);
+    for (size_t i = 0; i < conf->unknown.n; i++)
+        log_write(LOG_LEVEL_DEBUG, LOGGER, LOG_NO_CONTEXT, "unknown option passed over: %s",
+                  conf->unknown.items[i]);
+}
