@@ -4,6 +4,7 @@
 #define BERTH_API_REQUEST_H
 
 #include <jansson.h>
+#include <stddef.h>
 
 #include "api/request_id.h"
 #include "api/slow_lane.h"
@@ -112,6 +113,12 @@ struct api_request {
 static inline struct buf *api_out(struct api_request *request)
 {
     return &request->http->out;
+}
+
+/* The request that a write belongs to, for planners. */
+static inline struct api_request *api_request_of(struct pipeline_request *write)
+{
+    return (struct api_request *)((char *)write - offsetof(struct api_request, write));
 }
 
 /* Says that a 200 with JSON in api_out() is the answer; from 1.15 with cache headers (0: now). */

@@ -2,18 +2,59 @@
  * which upstream lists the methods of a path, because Allow repeats it. */
 #include "api/routes.h"
 
+#include "api/placement/allocation_handlers.h"
 #include "api/placement/handlers.h"
 
+#define SINCE(minor)          .min_minor = (minor), .max_minor = API_MINOR_MAX
+#define READS(function)       .handle = (function), .reads = true, .accept = ACCEPT_JSON
+#define WRITES(function, end) .handle = (function), .finish = (end)
+
 static const struct api_route ROUTES[] = {
-    {.method = "GET", .path = "/", .max_minor = API_MINOR_MAX, .handle = handle_root},
+    {.method = "GET", .path = "/", SINCE(0), .handle = handle_root},
+    {.method = "GET",
+     .path = "/resource_providers/{uuid}/usages",
+     SINCE(0),
+     .policy = POLICY_PROVIDER_USAGES,
+     READS(handle_provider_usages)},
+    {.method = "GET",
+     .path = "/resource_providers/{uuid}/allocations",
+     SINCE(0),
+     .policy = POLICY_PROVIDER_ALLOCATIONS_LIST,
+     READS(handle_provider_allocations)},
+    {.method = "POST",
+     .path = "/allocations",
+     SINCE(13),
+     .policy = POLICY_ALLOCATIONS_MANAGE,
+     .content = CONTENT_JSON,
+     WRITES(handle_allocations_post, finish_no_content)},
+    {.method = "GET",
+     .path = "/allocations/{consumer_uuid}",
+     SINCE(0),
+     .policy = POLICY_ALLOCATIONS_LIST,
+     READS(handle_allocations_show)},
+    {.method = "PUT",
+     .path = "/allocations/{consumer_uuid}",
+     SINCE(0),
+     .policy = POLICY_ALLOCATIONS_UPDATE,
+     .content = CONTENT_JSON,
+     WRITES(handle_allocations_put, finish_no_content)},
+    {.method = "DELETE",
+     .path = "/allocations/{consumer_uuid}",
+     SINCE(0),
+     .policy = POLICY_ALLOCATIONS_DELETE,
+     WRITES(handle_allocations_delete, finish_no_content)},
     {.method = "GET",
      .path = "/allocation_candidates",
-     .min_minor = 10,
-     .max_minor = API_MINOR_MAX,
-     .accept = ACCEPT_JSON,
+     SINCE(10),
      .policy = POLICY_CANDIDATES_LIST,
-     .handle = handle_candidates_list,
-     .reads = true},
+     READS(handle_candidates_list)},
+    {.method = "GET", .path = "/usages", SINCE(9), READS(handle_usages)},
+    {.method = "POST",
+     .path = "/reshaper",
+     SINCE(30),
+     .policy = POLICY_RESHAPE,
+     .content = CONTENT_JSON,
+     WRITES(handle_reshaper, finish_no_content)},
 };
 
 enum { ROUTE_COUNT = sizeof(ROUTES) / sizeof(ROUTES[0]) };

@@ -4,6 +4,7 @@
  * order has emptied the answer: then (and only then, since it costs a search) the earlier groups
  * are tried. */
 #include "query/ac_plan.h"
+#include "query/lookup.h"
 
 struct resolver {
     const struct version *version;
@@ -14,69 +15,16 @@ struct resolver {
     struct err *err;
 };
 
-static const struct slotset *slots_of(const struct catalog *catalog, struct slice name)
-{
-    const struct catalog_row *row = catalog_find(catalog, name);
-    return row == NULL ? NULL : &catalog_at(catalog, row->number)->slots;
-}
-
-/* "A, B" of those names that the catalog does not have. */
-static struct slice missing_names(struct resolver *r, const struct ac_names *names)
-{
-    struct slice text = {0};
-    for (uint32_t i = 0; i < names->count; i++) {
-        if (slots_of(&r->version->traits, names->names[i]) != NULL)
-            continue;
-        size_t len = text.len + names->names[i].len + 2;
-        char *longer = arena_alloc(r->arena, len);
-        size_t at = text.len;
-        if (at > 0) {
-            memcpy(longer, text.data, at);
-            memcpy(longer + at, ", ", 2);
-            at += 2;
-        }
-        memcpy(longer + at, names->names[i].data, names->names[i].len);
-        text = (struct slice){longer, at + names->names[i].len};
-    }
-    return text;
-}
-
 static bool refuse_traits(struct resolver *r, const struct ac_names *names)
 {
-    struct slice missing = missing_names(r, names);
-    size_t len = sizeof("No such trait(s): .") - 1 + missing.len;
-    char *text = arena_alloc(r->arena, len);
-    memcpy(text, "No such trait(s): ", 18);
-    memcpy(text + 18, missing.data, missing.len);
-    text[len - 1] = '.';
-    return err_set_text(r->err, 400, NULL, (struct slice){text, len});
+    return err_set_text(r->err, 400, NULL,
+                        lookup_missing_traits(r->version, r->arena, names, false));
 }
 
-/* All names known: their slot sets. */
 static bool trait_sets(struct resolver *r, const struct ac_names *names,
                        const struct slotset ***sets)
 {
-    *sets = arena_array(r->arena, names->count, sizeof(**sets));
-    for (uint32_t i = 0; i < names->count; i++) {
-        (*sets)[i] = slots_of(&r->version->traits, names->names[i]);
-        if ((*sets)[i] == NULL)
-            return refuse_traits(r, names);
-    }
-    return true;
-}
-
-/* Unknown aggregates have no members; the known ones' slot sets. */
-static uint32_t aggregate_sets(struct resolver *r, const struct ac_names *names,
-                               const struct slotset ***sets)
-{
-    uint32_t count = 0;
-    *sets = arena_array(r->arena, names->count, sizeof(**sets));
-    for (uint32_t i = 0; i < names->count; i++) {
-        const struct slotset *set = slots_of(&r->version->aggregates, names->names[i]);
-        if (set != NULL)
-            (*sets)[count++] = set;
-    }
-    return count;
+    return lookup_traits(r->version, r->arena, names, sets) || refuse_traits(r, names);
 }
 
 static bool resolve_traits(struct resolver *r, const struct ac_names *required,
@@ -93,17 +41,6 @@ static bool resolve_traits(struct resolver *r, const struct ac_names *required,
     filter->any_count = required_count;
     filter->none_count = forbidden->count;
     return trait_sets(r, forbidden, &filter->none);
-}
-
-static void resolve_aggregates(struct resolver *r, const struct ac_group *asked,
-                               struct fit_filter *filter)
-{
-    struct fit_any *any = arena_array(r->arena, asked->member_of_count, sizeof(*any));
-    for (uint32_t i = 0; i < asked->member_of_count; i++)
-        any[i].count = aggregate_sets(r, &asked->member_of[i], &any[i].sets);
-    filter->any = any;
-    filter->any_count = asked->member_of_count;
-    filter->none_count = aggregate_sets(r, &asked->forbidden_aggregates, &filter->none);
 }
 
 /* Whether some provider is in all the aggregates asked for. */
@@ -169,7 +106,7 @@ static bool resolve_group(struct resolver *r, const struct ac_group *asked,
     *emptied = false;
     if (!resolve_demands(r, asked, group))
         return false;
-    resolve_aggregates(r, asked, &group->aggregates);
+    lookup_group_aggregates(r->version, r->arena, asked, &group->aggregates);
     if (!resolve_traits(r, asked->required, asked->required_count, &asked->forbidden,
                         &group->traits)) {
         *emptied = !has_members(r, &group->aggregates);
@@ -188,9 +125,9 @@ static bool resolve_roots(struct resolver *r)
     struct ac_names *single = arena_array(r->arena, request->root_required.count, sizeof(*single));
     for (uint32_t i = 0; i < request->root_required.count; i++)
         single[i] = (struct ac_names){&request->root_required.names[i], 1};
-    for (uint32_t i = 0; i < request->root_required.count; i++)
-        if (slots_of(&r->version->traits, request->root_required.names[i]) == NULL)
-            return refuse_traits(r, &request->root_required);
+    const struct slotset **sets;
+    if (!trait_sets(r, &request->root_required, &sets)) /* all unknown names in one error */
+        return false;
     return resolve_traits(r, single, request->root_required.count, &request->root_forbidden,
                           &r->plan->roots);
 }

@@ -32,7 +32,6 @@ static const struct consumer *consumer_at(const struct edit *edit, struct slice 
 static struct consumer *consumer_own(struct edit *edit, const struct consumer *old,
                                      uint32_t capacity)
 {
-    check(capacity <= UINT16_MAX);
     if (capacity <= old->allocation_capacity && old->node.birth == edit->cow.birth)
         return (struct consumer *)(uintptr_t)old;
     struct consumer *consumer = cow_new(&edit->cow, consumer_bytes(capacity));
@@ -40,7 +39,7 @@ static struct consumer *consumer_own(struct edit *edit, const struct consumer *o
     uint32_t count = old->allocation_count < capacity ? old->allocation_count : capacity;
     memcpy(consumer, old, consumer_bytes(count));
     consumer->node.birth = birth;
-    consumer->allocation_capacity = (uint16_t)capacity;
+    consumer->allocation_capacity = capacity;
     cow_drop(&edit->cow, old);
     consumer_store(edit, consumer);
     return consumer;
@@ -70,7 +69,7 @@ static void consumer_insert(struct edit *edit, const struct change_consumer *row
     struct consumer *consumer = cow_new(&edit->cow, consumer_bytes(ALLOCATIONS_FIRST));
     consumer->id = row->id;
     consumer->allocation_capacity = ALLOCATIONS_FIRST;
-    consumer->uuid_len = (uint32_t)row->uuid.len;
+    consumer->uuid_len = (uint8_t)row->uuid.len;
     memcpy(consumer->uuid, row->uuid.data, row->uuid.len);
     put_owner(edit, consumer, row);
     consumer_store(edit, consumer);

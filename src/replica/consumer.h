@@ -22,10 +22,10 @@ struct consumer {
     uint32_t user;
     uint32_t type; /* NUMBER_NONE: no type, shown as "unknown" */
     int32_t generation;
-    uint16_t allocation_count;
-    uint16_t allocation_capacity;
-    uint32_t uuid_len;
+    uint32_t allocation_count;
+    uint32_t allocation_capacity;
     char uuid[UUID_TEXT_MAX];
+    uint8_t uuid_len;
     struct consumer_allocation allocation[];
 };
 

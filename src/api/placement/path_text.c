@@ -1,0 +1,18 @@
+/* See path_text.h. Any thread. */
+#include "api/placement/path_text.h"
+
+struct slice path_text(struct arena *arena, struct slice arg)
+{
+    char *text = arena_alloc(arena, 2 * arg.len + 1);
+    size_t len = 0;
+    for (size_t i = 0; i < arg.len; i++) {
+        unsigned char c = (unsigned char)arg.data[i];
+        if (c < 0x80) {
+            text[len++] = (char)c;
+            continue;
+        }
+        text[len++] = (char)(0xc0 | c >> 6);
+        text[len++] = (char)(0x80 | (c & 0x3f));
+    }
+    return (struct slice){text, len};
+}

@@ -1,0 +1,39 @@
+/* The writes of allocations alone: claims in order of their steps, and the deletion, which moves no
+ * provider's generation. Writer thread only. */
+#include "write/plan_allocations.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+bool plan_allocations(const struct claim *claims, size_t claim_count, enum claim_door door,
+                      const struct plan *plan, struct err *err)
+{
+    struct claim_set set;
+    claim_begin(&set, claims, claim_count, door, 0, plan, err);
+    if (!claim_check_generations(&set) || !claim_find_providers(&set) || !claim_check_amounts(&set))
+        return false;
+    claim_write(&set);
+    return true;
+}
+
+bool plan_allocations_delete(struct slice consumer, struct slice shown, const struct plan *plan,
+                             struct err *err)
+{
+    const struct consumer *held = version_consumer(plan->version, consumer);
+    if (held == NULL || held->allocation_count == 0) {
+        struct buf text = {0};
+        buf_append_lit(&text, "No allocations for consumer '");
+        buf_append_slice(&text, shown);
+        buf_append_lit(&text, "'");
+        struct slice message = arena_copy(err->arena, buf_slice(&text));
+        buf_free(&text);
+        return err_set_text(err, 404, NULL, message);
+    }
+    struct change *change = change_append(plan->changes, CHANGE_ALLOCATIONS_OF_DELETE);
+    change->allocation.consumer_id = held->id;
+    change->allocation.consumer_uuid = consumer;
+    change = change_append(plan->changes, CHANGE_CONSUMER_DELETE);
+    change->consumer.id = held->id;
+    change->consumer.uuid = consumer;
+    return true;
+}
