@@ -253,7 +253,7 @@ static void resume(struct pipeline_request *write)
     http_resume(request->http);
 }
 
-static enum http_step submit(struct api_request *request, int phase)
+static enum http_step submit(struct api_request *request, enum request_phase phase)
 {
     request->phase = phase;
     request->write.done = resume;

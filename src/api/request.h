@@ -90,7 +90,7 @@ struct api_request {
     struct slice global_id; /* the client's, or data == NULL */
 
     const struct version *version; /* pinned while handle runs, for routes that read */
-    enum {
+    enum request_phase {
         PHASE_ARRIVED,
         PHASE_FOLLOWING, /* waits until memory is as new as the database */
         PHASE_WRITING,   /* waits for the writer */
