@@ -25,7 +25,7 @@ struct provider {
 
 struct limit {
     sqlite3 *db;
-    sqlite3_stmt *begin, *consumer, *allocation, *generation, *log, *commit;
+    sqlite3_stmt *begin, *consumer, *allocation, *generation, *log, *head, *commit;
     struct provider *providers;
     size_t provider_count, provider_next;
     uint64_t consumer_next, serial;
@@ -71,8 +71,10 @@ static void open_database(struct limit *limit, const char *path)
          sqlite3_open_v2(path, &limit->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL),
          SQLITE_OK);
     run(limit, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=4000;"
-               "PRAGMA cache_size=-65536;"
-               "CREATE TABLE IF NOT EXISTS limit_log (id INTEGER PRIMARY KEY, entities BLOB);"
+               "PRAGMA cache_size=-8192;"
+               "CREATE TABLE IF NOT EXISTS limit_log (seq INTEGER PRIMARY KEY, entities BLOB);"
+               "CREATE TABLE IF NOT EXISTS limit_head (id INTEGER PRIMARY KEY, seq INTEGER);"
+               "INSERT OR IGNORE INTO limit_head VALUES (1, 0);"
                "INSERT OR IGNORE INTO projects (id, external_id) VALUES (1, 'limit');"
                "INSERT OR IGNORE INTO users (id, external_id) VALUES (1, 'limit')");
     limit->begin = prepare(limit, "BEGIN IMMEDIATE");
@@ -86,6 +88,7 @@ static void open_database(struct limit *limit, const char *path)
         prepare(limit, "UPDATE resource_providers SET generation = ?3, updated_at = "
                        "?1 WHERE id = ?2 AND generation = ?3 - 1");
     limit->log = prepare(limit, "INSERT INTO limit_log (entities) VALUES (?1)");
+    limit->head = prepare(limit, "UPDATE limit_head SET seq = seq + 1");
     limit->commit = prepare(limit, "COMMIT");
 
     sqlite3_stmt *all = prepare(limit, "SELECT id, generation FROM resource_providers ORDER BY id");
@@ -158,6 +161,7 @@ static int commits(const char *path, double batch, double seconds)
             claim(&limit, "2026-01-01 00:00:00.000000");
         sqlite3_bind_blob(limit.log, 1, entities, (int)(size * 16), SQLITE_STATIC);
         step(&limit, limit.log);
+        step(&limit, limit.head);
         step(&limit, limit.commit);
         claimed += size;
         committed++;

@@ -370,12 +370,11 @@ static void load_run(struct load *load)
         conn_issue(load, &load->conns[i]);
     }
     struct epoll_event events[256];
-    bool draining = false;
-    while (!draining || any_busy(load)) {
+    for (;;) {
         uint64_t now = now_ns();
-        if (now >= give_up_ns)
+        bool draining = now >= load->end_ns || load->issued == load->count;
+        if (now >= give_up_ns || (draining && !any_busy(load)))
             break;
-        draining = now >= load->end_ns || load->issued == load->count;
         uint64_t until = draining ? give_up_ns : load->end_ns;
         int n = epoll_wait(load->epoll, events, 256, (int)((until - now) / 1000000 + 1));
         for (int i = 0; i < n; i++) {
