@@ -106,7 +106,7 @@ class RawHandler(base.ResponseHandler):
     test_key_value = []
 
     def action(self, test, item, value=None):
-        test.assertEqual(test.replace_template(item), test.output)
+        test.assertEqual(test.replace_template(item), test.output or '')
 
 
 class CandidatesHandler(base.ResponseHandler):

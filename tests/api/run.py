@@ -14,7 +14,6 @@ import concurrent.futures
 import glob
 import io
 import os
-import select
 import shutil
 import signal
 import socket
@@ -30,6 +29,9 @@ sys.dont_write_bytecode = True
 
 import coverage_table  # noqa: E402
 import suites  # noqa: E402
+
+# A server that does not answer fails its test instead of stopping the run.
+socket.setdefaulttimeout(suites.REQUEST_SECONDS)
 
 START_SECONDS = 60
 STOP_SECONDS = 20
@@ -69,8 +71,9 @@ class Server:
             command = [self.arguments.berthd, '--config-file', self.config_file, '--listen',
                        '127.0.0.1:%d' % self.port]
             word = b'berthd: ready'
+        self.output = open(os.path.join(self.directory, 'output'), 'wb')
         self.log = open(os.path.join(self.directory, 'log'), 'wb')
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log)
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.output, stderr=self.log)
         try:
             self._wait(word)
         except BaseException:
@@ -79,18 +82,16 @@ class Server:
         return self
 
     def _wait(self, word):
-        output = b''
         end = time.monotonic() + START_SECONDS
-        while True:
-            ready, _, _ = select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))
-            if not ready:
-                raise RuntimeError('the server was not ready after %d s' % START_SECONDS)
-            data = os.read(self.process.stdout.fileno(), 4096)
-            if not data:
+        while time.monotonic() < end:
+            ended = self.process.poll() is not None
+            with open(self.output.name, 'rb') as stream:
+                if any(line.startswith(word) for line in stream):
+                    return
+            if ended:
                 raise RuntimeError('the server ended: ' + self.tail())
-            output += data
-            if any(line.startswith(word) for line in output.split(b'\n')):
-                return
+            time.sleep(0.005)
+        raise RuntimeError('the server was not ready after %d s' % START_SECONDS)
 
     def tail(self):
         self.log.flush()
@@ -112,7 +113,7 @@ class Server:
                 self.process.kill()
                 self.process.wait()
                 self.complaint = 'the server did not end after SIGTERM'
-        self.process.stdout.close()
+        self.output.close()
         self.log.close()
         shutil.rmtree(self.directory, ignore_errors=True)
 

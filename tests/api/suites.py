@@ -4,7 +4,8 @@ A file of gabbits/ is gabbi YAML with a few words more; README.md says what they
 
 - top level: `config`, `skip_reference`, `names`, `cloud`, `claims`
 - in a test: `at`, `differs`, and the defaults of the headers
-- anywhere in a string: <name>, the UUID of a provider, consumer, aggregate, project or user of this file
+- anywhere in a string: <name>, the UUID of a provider, consumer, aggregate, project or user of this file;
+  <each-NAME>, a UUID for each microversion that a test is asked at, and <version>, that microversion
 """
 
 import collections
@@ -26,6 +27,7 @@ import unittest
 import handlers
 
 NEWEST = 39
+REQUEST_SECONDS = 20
 NAMESPACE = uuid.UUID('0d3b9f5e-7a0e-4f2b-9f57-6d1d3a1c9c01')
 NAME = re.compile(r'<([a-z][a-z0-9_-]*)>')
 VERSION = re.compile(r'^v1\.(\d+)$')
@@ -87,26 +89,30 @@ class File:
             uuids.setdefault(name, uuid_of(name))
         return uuids
 
-    def replace(self, value):
+    def replace(self, value, minor=None):
         """Put UUIDs in the place of <names>, at any depth."""
         if isinstance(value, str):
-            return NAME.sub(self._replace_one, value)
+            return NAME.sub(lambda match: self._replace_one(match.group(1), minor), value)
         if isinstance(value, list):
-            return [self.replace(entry) for entry in value]
+            return [self.replace(entry, minor) for entry in value]
         if isinstance(value, dict):
-            return {self.replace(key): self.replace(entry) for key, entry in value.items()}
+            return {self.replace(key, minor): self.replace(entry, minor) for key, entry in value.items()}
         return value
 
-    def _replace_one(self, match):
-        if match.group(1) not in self.uuids:
-            raise BadFile('%s: <%s> is not a name of this file' % (self.name, match.group(1)))
-        return self.uuids[match.group(1)]
+    def _replace_one(self, name, minor):
+        if name in self.uuids:
+            return self.uuids[name]
+        if minor is not None and name == 'version':
+            return '1.%d' % minor
+        if minor is not None and name.startswith('each-'):
+            return uuid_of('%s at 1.%d' % (name, minor))
+        raise BadFile('%s: <%s> is not a name of this file' % (self.name, name))
 
     def tests(self, reference):
         """The tests as gabbi takes them."""
         made = []
         for test in self.document['tests']:
-            test = self.replace(copy.deepcopy(test))
+            test = copy.deepcopy(test)
             differs = test.pop('differs', '')
             if differs and reference:
                 test['skip'] = differs
@@ -118,7 +124,7 @@ class File:
                 elif headers['content-type'] == 'none':
                     del headers['content-type']
             if at is None:
-                made.append(test)
+                made.append(self.replace(test))
                 continue
             minors = expand_versions(at)
             for minor in minors:
@@ -127,7 +133,7 @@ class File:
                 headers['openstack-api-version'] = 'placement 1.%d' % minor
                 if len(minors) > 1:
                     one['name'] += ' at 1.%d' % minor
-                made.append(one)
+                made.append(self.replace(one, minor))
         self._check_names(made)
         return made
 
