@@ -30,6 +30,10 @@ HTTP_DATE = re.compile('^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-3][0-9] '
                        '(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) 20[0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$')
 
 
+# Set by the runner: the Python service is asked, whose known faults are forgiven.
+REFERENCE = False
+
+
 def name_of(test, uuid):
     return test.names_by_uuid.get(uuid, uuid)
 
@@ -274,14 +278,17 @@ class ImpliedHandler(base.ResponseHandler):
 
     The request id; the microversion, echoed, with vary on success; the cache headers of a 200 from 1.15 and none
     before; application/json without parameters for every JSON body; no body and no type with a 204.
+    `response_implied: [reference lacks last-modified]` asks only berth for that header.
     """
 
     test_key_suffix = 'implied'
     test_key_value = []
 
     def __call__(self, test):
-        if test.test_data['response_implied']:
+        words = test.test_data['response_implied']
+        if words == ['off']:
             return
+        lacks_last_modified = REFERENCE and words == ['reference lacks last-modified']
         response, status = test.response, int(test.response['status'])
         test.assertRegex(response.get('x-openstack-request-id', ''), REQUEST_ID)
         asked = test.test_data['request_headers'].get('openstack-api-version', 'placement 1.0')
@@ -293,7 +300,8 @@ class ImpliedHandler(base.ResponseHandler):
             test.assertEqual('openstack-api-version', response.get('vary'))
         if status == 200 and minor >= 15:
             test.assertEqual('no-cache', response.get('cache-control'))
-            test.assertRegex(response.get('last-modified', ''), HTTP_DATE)
+            if not lacks_last_modified:
+                test.assertRegex(response.get('last-modified', ''), HTTP_DATE)
         elif minor < 15 or status >= 300:
             test.assertNotIn('cache-control', response)
             test.assertNotIn('last-modified', response)

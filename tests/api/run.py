@@ -28,6 +28,7 @@ sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 
 import coverage_table  # noqa: E402
+import handlers  # noqa: E402
 import suites  # noqa: E402
 
 # A server that does not answer fails its test instead of stopping the run.
@@ -201,6 +202,7 @@ def main():
         return coverage_table.print_table([suites.File(path) for path in paths])
     if bool(arguments.berthd) == arguments.reference:
         parser.error('one of --berthd, --reference, --coverage is needed')
+    handlers.REFERENCE = arguments.reference
     start = time.monotonic()
     passed = failed = skipped = 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -5,7 +5,7 @@ A file of gabbits/ is gabbi YAML with a few words more; README.md says what they
 - top level: `config`, `skip_reference`, `names`, `cloud`, `claims`
 - in a test: `at`, `differs`, and the defaults of the headers
 - anywhere in a string: <name>, the UUID of a provider, consumer, aggregate, project or user of this file;
-  <each-NAME>, a UUID for each microversion that a test is asked at, and <version>, that microversion
+  <each-NAME>, a UUID for each microversion that a test is asked at; <version>, that microversion; <minor>, its second number
 """
 
 import collections
@@ -104,6 +104,8 @@ class File:
             return self.uuids[name]
         if minor is not None and name == 'version':
             return '1.%d' % minor
+        if minor is not None and name == 'minor':
+            return str(minor)
         if minor is not None and name.startswith('each-'):
             return uuid_of('%s at 1.%d' % (name, minor))
         raise BadFile('%s: <%s> is not a name of this file' % (self.name, name))
