@@ -250,9 +250,7 @@ static enum http_step answer(struct api_request *request)
 
 static void resume(struct pipeline_request *write)
 {
-    struct api_request *request =
-        (struct api_request *)((char *)write - offsetof(struct api_request, write));
-    http_resume(request->http);
+    http_resume(api_request_of(write)->http);
 }
 
 static enum http_step submit(struct api_request *request, enum request_phase phase)
