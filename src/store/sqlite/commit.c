@@ -20,7 +20,7 @@ enum {
     LOG_TRIM_EVERY = 64, /* batches */
     FOLLOW_ENTRIES_MAX = 200000,
     LEAVE_FREE_US = 2000,
-    OTHER_SEEN_FOR_US = 100000,
+    OTHER_SEEN_FOR_US = 1000000,
 };
 
 static void sleep_until_us(int64_t until_us)

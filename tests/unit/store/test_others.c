@@ -284,6 +284,7 @@ static void test_wal_stays_small(void **state)
 static void test_busy(void **state)
 {
     struct fixture *fixture = *state;
+    fixture->busy_timeout_ms = 300;
     struct store *store = fixture_open(fixture);
     expect_begin(fixture, store, STORE_BEGIN_RELOAD);
     sqlite3 *other;
@@ -297,7 +298,7 @@ static void test_busy(void **state)
     assert_int_equal(fixture->err.status, 503);
     double waited =
         (double)(ended.tv_sec - began.tv_sec) + (double)(ended.tv_nsec - began.tv_nsec) * 1e-9;
-    assert_true(waited >= 0.3 && waited < 2);
+    assert_true(waited >= 0.3 && waited < 3);
     assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
     expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
     sqlite3_close(other);
@@ -419,8 +420,9 @@ static void test_two_writers_share(void **state)
     int sum = writers[0].commits + writers[1].commits;
     print_message("commits of two writers: %d and %d\n", writers[0].commits, writers[1].commits);
     assert_int_equal(writers[0].failed + writers[1].failed, 0);
-    /* A third each when the machine has time for both; a quarter is proof enough on a busy one. */
-    assert_true(writers[0].commits * 4 >= sum && writers[1].commits * 4 >= sum);
+    /* Some two fifths each when the machine has time for both. On a busy one the sleeper is woken
+     * late; without the room left free it would get one in a thousand. */
+    assert_true(writers[0].commits * 20 >= sum && writers[1].commits * 20 >= sum);
     pthread_barrier_destroy(&start);
     assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM projects"), sum);
     store_close(writers[0].store);
@@ -431,7 +433,7 @@ static void test_two_writers_share(void **state)
  * as a stranger who knows of no log. Says on standard output how far it got. */
 static int write_until_killed(const char *path, bool stranger)
 {
-    struct fixture fixture = {.arena = arena_create()};
+    struct fixture fixture = {.arena = arena_create(), .busy_timeout_ms = 10000};
     fixture.err.arena = fixture.arena;
     snprintf(fixture.url, sizeof(fixture.url), "sqlite:///%s", path);
     struct store *store = stranger ? NULL : fixture_open(&fixture);
@@ -497,6 +499,8 @@ static enum store_begun update_projects(struct fixture *fixture, struct store *s
     }
     if (begun == STORE_BEGIN_FOLLOW)
         assert_int_equal(store_follow(store, count_projects, projects, &fixture->err), STORE_OK);
+    if (begun == STORE_BEGIN_FAILED)
+        print_error("%.*s\n", SLICE_ARG(fixture->err.message));
     assert_int_not_equal(begun, STORE_BEGIN_FAILED);
     store_rollback(store, &stamp);
     return begun;
