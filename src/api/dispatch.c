@@ -248,6 +248,34 @@ static enum http_step answer(struct api_request *request)
     return HTTP_ANSWERED;
 }
 
+enum { WORKER_STEPS = 200000, SLOW_STEPS_BETWEEN_LOOKS = 2000000 }; /* a step is some nanoseconds */
+
+static bool client_gone(void *cls)
+{
+    const struct api_request *request = cls;
+    return http_client_gone(request->http);
+}
+
+struct budget api_budget(struct api_request *request)
+{
+    if (request->phase != PHASE_SLOW)
+        return (struct budget){.left = WORKER_STEPS};
+    return (struct budget){
+        .left = SLOW_STEPS_BETWEEN_LOOKS,
+        .refill = SLOW_STEPS_BETWEEN_LOOKS,
+        .cancelled = client_gone,
+        .cls = request,
+    };
+}
+
+enum api_step api_over_budget(struct api_request *request)
+{
+    if (request->phase != PHASE_SLOW)
+        return API_SLOW;
+    err_set(&request->err, 503, NULL, "The client has gone.");
+    return API_DONE;
+}
+
 static void resume(struct pipeline_request *write)
 {
     http_resume(api_request_of(write)->http);

@@ -5,9 +5,6 @@
 #include "base/json_write.h"
 #include "query/ac_search.h"
 
-/* Steps of some nanoseconds: a worker gives a query about a millisecond. */
-enum { WORKER_STEPS = 200000, SLOW_STEPS_BETWEEN_LOOKS = 2000000 };
-
 struct writer {
     const struct version *version;
     const struct ac_request *asked;
@@ -188,24 +185,12 @@ static void write_summaries(struct writer *writer, const struct ac_summaries *su
     }
 }
 
-static bool client_gone(void *cls)
-{
-    const struct api_request *request = cls;
-    return http_client_gone(request->http);
-}
-
 enum api_step handle_candidates_list(struct api_request *request)
 {
     struct ac_request asked;
     if (!candidates_parameters_read(request, &asked))
         return API_DONE;
-    bool is_slow = request->phase == PHASE_SLOW;
-    struct budget budget = {
-        .left = is_slow ? SLOW_STEPS_BETWEEN_LOOKS : WORKER_STEPS,
-        .refill = is_slow ? SLOW_STEPS_BETWEEN_LOOKS : 0,
-        .cancelled = client_gone,
-        .cls = request,
-    };
+    struct budget budget = api_budget(request);
     struct writer writer = {request->version, &asked, api_out(request), request->minor, 0};
     struct ac_summaries summaries;
     writer.out->len = 0;
@@ -215,10 +200,7 @@ enum api_step handle_candidates_list(struct api_request *request)
     case AC_REFUSED:
         return API_DONE;
     case AC_EXPENSIVE:
-        if (!is_slow)
-            return API_SLOW;
-        err_set(&request->err, 503, NULL, "The client has gone.");
-        return API_DONE;
+        return api_over_budget(request);
     case AC_DONE:
         break;
     }
