@@ -70,16 +70,30 @@ static bool stage_framing(struct api_request *request)
     return true;
 }
 
-/* Strips the longest mount prefix; what is left is "" or begins with a slash. */
+static bool is_below(struct slice path, struct slice prefix)
+{
+    return slice_starts_with(path, prefix) &&
+           (path.len == prefix.len || path.data[prefix.len] == '/');
+}
+
+/* Strips the proxy's prefix, if it was left there, and the longest mount prefix; what is left is ""
+ * or begins with a slash. Both stand before hrefs. */
 static void strip_mount(struct api_request *request)
 {
+    struct slice proxied = request->origin.prefix;
+    struct slice mounted = {0};
+    if (proxied.len > 0 && is_below(request->path, proxied))
+        request->path = slice_skip(request->path, proxied.len);
     for (unsigned i = 0; i < request->api->mount_prefix_count; i++) {
         struct slice prefix = request->api->mount_prefixes[i];
-        if (prefix.len > request->mount.len && slice_starts_with(request->path, prefix) &&
-            (request->path.len == prefix.len || request->path.data[prefix.len] == '/'))
-            request->mount = prefix;
+        if (prefix.len > mounted.len && is_below(request->path, prefix))
+            mounted = prefix;
     }
-    request->path = slice_skip(request->path, request->mount.len);
+    request->path = slice_skip(request->path, mounted.len);
+    request->mount = mounted;
+    if (proxied.len > 0)
+        request->mount =
+            arena_printf(request->arena, "%.*s%.*s", SLICE_ARG(proxied), SLICE_ARG(mounted));
 }
 
 static void stage_target(struct api_request *request)
@@ -92,6 +106,7 @@ static void stage_target(struct api_request *request)
         request->query = slice_skip(target, path.len + 1);
     }
     request->path = percent_decode(request->arena, path, false);
+    request->origin = origin_read(request, request->api->trust_proxies);
     strip_mount(request);
     struct slice global = http_request_header(request->http, "X-Openstack-Request-Id");
     if (request_id_is_valid(global))
@@ -238,7 +253,7 @@ static void resume(struct pipeline_request *write)
     http_resume(request->http);
 }
 
-static enum http_step submit(struct api_request *request, int phase)
+static enum http_step submit(struct api_request *request, enum request_phase phase)
 {
     request->phase = phase;
     request->write.done = resume;

@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+"""./dev check: everything that must hold, part by part, each with its time.
+
+    tests/check.py [PART…]        all parts, or those named
+    tests/check.py --list         their names
+
+A part is a command whose last line is `N passed, N failed`, or one that passes or fails as a whole; it is
+there when its entry file is. What it prints goes to build/check/PART.log, and is shown when it fails.
+The last line is the sum of all parts.
+"""
+
+import argparse
+import glob
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PYTHON = "/usr/bin/python3"
+LOGS = "build/check"
+PART_TIMEOUT_S = 900
+SHOWN_LINES = 150
+
+
+class Part:
+    def __init__(self, name, entry, *commands, reports=None, **environment):
+        self.name = name
+        self.entry = entry
+        self.commands = commands
+        self.reports = reports  # sanitizers write here what they find
+        self.environment = environment
+
+
+def script(path, *arguments):
+    return [PYTHON, path, *arguments]
+
+
+def build(directory, *options, compiler="gcc"):
+    """Set up once, then built; warnings are errors."""
+    jobs = str(os.cpu_count())
+    setup = "[ -f %s/build.ninja ] || CC=%s meson setup %s --buildtype=debugoptimized %s" % (
+        directory, compiler, directory, shlex.join(options))
+    return ["sh", "-c", f"({setup}) && ninja -C {directory} -j {jobs}"]
+
+
+def sanitized(name, kinds):
+    directory = "build-" + name
+    reports = os.path.join(ROOT, directory, "reports")
+    common = f"log_path={reports}/report"
+    environment = {
+        "ASAN_OPTIONS": common + ":detect_stack_use_after_return=1",
+        "UBSAN_OPTIONS": common + ":print_stacktrace=1:halt_on_error=1",
+        "TSAN_OPTIONS": common + ":second_deadlock_stack=1:halt_on_error=1",
+    }
+    setup = build(directory, f"-Db_sanitize={kinds}", "-Db_lundef=false")
+    return [
+        Part(name + "-build", "meson.build", setup),
+        Part(name + "-units", "tests/unit/meson.build", script("tests/units.py", directory, "--slow", "6"),
+             reports=reports, **environment),
+        Part(name + "-api", "tests/api/run.py", script("tests/api/run.py", "--berthd", directory + "/berthd"),
+             reports=reports, **environment),
+    ]
+
+
+PARTS = [
+    Part("build", "meson.build", build("build")),
+    Part("clang", "meson.build", build("build-clang", compiler="clang")),
+    Part("format", ".clang-format",
+         ["sh", "-c", "find src tests bench -name '*.[ch]' 2>/dev/null | xargs clang-format --dry-run -Werror"]),
+    Part("tidy", "tests/tidy.py", script("tests/tidy.py")),
+    Part("units", "tests/unit/meson.build", script("tests/units.py", "build")),
+    Part("api", "tests/api/run.py", script("tests/api/run.py", "--berthd", "build/berthd")),
+    Part("diff", "tests/diff/run.py",
+         script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "10000")),
+    Part("e2e", "tests/e2e/run.py", script("tests/e2e/run.py", "--berthd", "build/berthd")),
+    Part("kill", "tests/crash/kill.py", script("tests/crash/kill.py", "--berthd", "build/berthd")),
+    Part("powercut", "tests/crash/powercut.py", script("tests/crash/powercut.py", "--build", "build")),
+    Part("faults", "tests/faults/run.py", script("tests/faults/run.py", "--berthd", "build/berthd")),
+    *sanitized("asan", "address,undefined"),
+    *sanitized("tsan", "thread"),
+]
+
+
+def run_command(command, environment, log):
+    """Its exit status; what it leaves running ends with it."""
+    child = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                             env={**os.environ, **environment}, start_new_session=True)
+    try:
+        return child.wait(PART_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        log.write(f"\nended after {PART_TIMEOUT_S} s\n".encode())
+        return 1
+    finally:
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        child.wait()
+
+
+def judge(status, text, reports):
+    """(passed, failed) of a part's output."""
+    counts = re.findall(r"^(\d+) passed, (\d+) failed", text, re.M)
+    if not counts:
+        return (1, 0) if status == 0 and not reports else (0, 1)
+    passed, failed = map(int, counts[-1])
+    if reports or (status != 0 and failed == 0):
+        failed += max(1, len(reports))
+    return passed, failed
+
+
+def run_part(part):
+    path = os.path.join(ROOT, LOGS, part.name + ".log")
+    if part.reports:
+        os.makedirs(part.reports, exist_ok=True)
+        for old in glob.glob(part.reports + "/report*"):
+            os.unlink(old)
+    status = 0
+    with open(path, "wb") as log:
+        for command in part.commands:
+            log.write(f"$ {shlex.join(command)}\n".encode())
+            log.flush()
+            status = status or run_command(command, part.environment, log)
+    text = open(path, errors="replace").read()
+    found = glob.glob(part.reports + "/report*") if part.reports else []
+    for report in found:
+        text += f"\n{report}:\n" + open(report, errors="replace").read()[:8000]
+    passed, failed = judge(status, text, found)
+    if failed:
+        print("\n".join(text.splitlines()[-SHOWN_LINES:]))
+    return passed, failed
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev check")
+    parser.add_argument("--list", action="store_true", help="name the parts")
+    parser.add_argument("parts", nargs="*", metavar="PART")
+    options = parser.parse_args()
+    there = [part for part in PARTS if os.path.exists(os.path.join(ROOT, part.entry))]
+    if options.list:
+        print("\n".join(part.name for part in there))
+        return 0
+    unknown = set(options.parts) - {part.name for part in there}
+    if unknown:
+        parser.error("no such part: " + ", ".join(sorted(unknown)))
+    os.makedirs(os.path.join(ROOT, LOGS), exist_ok=True)
+    began = time.monotonic()
+    passed = failed = 0
+    for part in there:
+        if options.parts and part.name not in options.parts:
+            continue
+        start = time.monotonic()
+        good, bad = run_part(part)
+        passed, failed = passed + good, failed + bad
+        print("%-6s %-12s %6.1f s   %d passed, %d failed" % (
+            "FAILED" if bad else "ok", part.name, time.monotonic() - start, good, bad), flush=True)
+    print("%.1f s in all" % (time.monotonic() - began))
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,218 @@
+#!/usr/bin/python3
+"""The rules that a compiler does not check: layers (read from HACKING.md), sizes, comments, headers,
+banned functions, and that every route and option is tested and documented.
+
+    tests/tidy.py [-v]        last line: N passed, N failed
+"""
+
+import glob
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LONG_LINES, MAX_LINES = 400, 700
+BANNED = ("sprintf", "vsprintf", "strcpy", "strcat", "strncpy", "gets", "system", "rand", "alloca")
+UNFINISHED = re.compile(r"\b(TO" + "DO|FIX" + r"ME)\b")
+# Libraries that only one folder may include (HACKING.md, under the table).
+ONLY_IN = {
+    "sqlite3.h": "store/sqlite/",
+    "libpq-fe.h": "store/postgres/",
+    "mysql.h": "store/mysql/",
+    "mysql/mysql.h": "store/mysql/",
+    "mariadb/mysql.h": "store/mysql/",
+    "microhttpd.h": "http/",
+    "jansson.h": "api/",
+}
+# Layers that are no folder, or whose behaviour the tests of whole programs cover.
+WITHOUT_UNITS = {"main"}
+
+passed = 0
+problems = []
+warnings = []
+
+
+def check(good, where, what):
+    global passed
+    if good:
+        passed += 1
+    else:
+        problems.append(f"{where}: {what}")
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def files(*patterns):
+    found = set()
+    for pattern in patterns:
+        found.update(glob.glob(os.path.join(ROOT, pattern), recursive=True))
+    return sorted(os.path.relpath(path, ROOT) for path in found if os.path.isfile(path))
+
+
+def without_comments(text):
+    """C text with comments and the insides of literals blanked; lines stay."""
+    blank = lambda match: re.sub(r"[^\n]", " ", match.group())
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, text, flags=re.S)
+
+
+def layer_table():
+    table = {}
+    for line in read("HACKING.md").splitlines():
+        row = re.match(r"\| (\w+) \| ?([\w,./ ]*?) ?\|$", line)
+        if row and row.group(1) != "layer":
+            table[row.group(1)] = {name.strip() for name in row.group(2).split(",") if name.strip()}
+    return table
+
+
+def check_layers(sources, table):
+    check(len(table) >= 10, "HACKING.md", "no table of layers found")
+    for path in sources:
+        inside = path[len("src/"):]
+        layer = inside.split("/")[0] if "/" in inside else "main"
+        if layer not in table:
+            check(False, path, f"layer {layer} is not in HACKING.md's table")
+            continue
+        wrong = []
+        for kind, name in re.findall(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', read(path), re.M):
+            if kind == "<":
+                if name in ONLY_IN and not inside.startswith(ONLY_IN[name]):
+                    wrong.append(f"<{name}> belongs to {ONLY_IN[name]}")
+                continue
+            other = name.split("/")[0]
+            if not os.path.exists(os.path.join(ROOT, "src", name)):
+                wrong.append(f'"{name}" is not named from src/')
+            elif other != layer and other not in table[layer] and name not in table[layer]:
+                wrong.append(f'{layer} may not include "{name}"')
+            elif "internal" in name and os.path.dirname(name) != os.path.dirname(inside):
+                wrong.append(f'"{name}" is another folder\'s own')
+        check(not wrong, path, "; ".join(wrong))
+
+
+def check_shape(paths):
+    for path in paths:
+        lines = read(path).count("\n")
+        if lines > LONG_LINES:
+            warnings.append(f"{path}: {lines} lines")
+        check(lines <= MAX_LINES, path, f"{lines} lines, more than {MAX_LINES}")
+
+
+def check_c(paths):
+    for path in paths:
+        text = read(path)
+        if path.endswith(".c"):
+            check(text.startswith("/*"), path, "does not begin with a comment on what it is for")
+        else:
+            guard = re.sub(r"\W", "_", path.split("/", 1)[1]).upper()
+            guard = re.search(r"^#ifndef (\w+)\n#define \1\n", text, re.M)
+            check(guard and text.rstrip().endswith("#endif"), path, "has no include guard")
+        if path.startswith("tests/"):
+            continue
+        called = [name for name in BANNED
+                  if re.search(r"(?<![\w.>])" + name + r"\s*\(", without_comments(text))]
+        check(not called, path, "calls " + ", ".join(called))
+
+
+def check_text(paths):
+    for path in paths:
+        text = read(path)
+        bad = [number for number, line in enumerate(text.split("\n"), 1) if line != line.rstrip()]
+        check(not bad, path, f"trailing blanks in lines {bad[:5]}")
+        check(text == "" or text.endswith("\n"), path, "no newline at the end")
+        check(not UNFINISHED.search(text), path, "something is left to do")
+
+
+def check_headers(headers):
+    """Each compiles alone."""
+    flags = subprocess.run(["pkg-config", "--cflags", "libmicrohttpd", "jansson", "sqlite3"],
+                           capture_output=True, text=True, check=True).stdout.split()
+
+    def compile_one(path):
+        return path, subprocess.run(
+            ["gcc", "-fsyntax-only", "-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Isrc", "-Itests/unit",
+             *flags, "-include", path, "-x", "c", "/dev/null"], cwd=ROOT, capture_output=True, text=True)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for path, done in pool.map(compile_one, headers):
+            check(done.returncode == 0, path, "does not compile alone: " + done.stderr.strip()[:300])
+
+
+def check_units(table):
+    for path in files("tests/unit/**/*.c"):
+        folder = os.path.dirname(path[len("tests/unit/"):])
+        check(os.path.isdir(os.path.join(ROOT, "src", folder)), path, f"mirrors nothing: there is no src/{folder}")
+    for layer in sorted(set(table) - WITHOUT_UNITS):
+        if files(f"src/{layer}/**/*.c"):
+            check(files(f"tests/unit/{layer}/**/test_*.c"), f"src/{layer}", "has no unit tests")
+
+
+def routes():
+    """(method, path) of src/api/routes.c."""
+    text = read("src/api/routes.c")
+    found = set(re.findall(r'\.method = "(\w+)",\s*\.path = "([^"]+)"', text))
+    found.update(re.findall(r'^\s*\w*\(?\{?"?(GET|PUT|POST|DELETE)"?,\s*"(/[^"]*)"', text, re.M))
+    return found
+
+
+def check_routes():
+    gabbits = "\n".join(read(path) for path in files("tests/api/**/*.yaml", "tests/api/**/*.yml"))
+    if not gabbits:
+        return
+    known = routes()
+    check(known, "src/api/routes.c", "no routes found")
+    asked = set()
+    for method, url in re.findall(r"^\s*(GET|PUT|POST|DELETE):\s*(\S+)", gabbits, re.M):
+        asked.add((method, re.sub(r"[?#].*", "", url).strip("'\"")))
+    for method, path in sorted(known):
+        parts = re.split(r"\{\w+\}", path)
+        pattern = re.compile("[^/]+".join(map(re.escape, parts)) + "$")
+        check(any(method == m and pattern.match(url) for m, url in asked), "tests/api",
+              f"nobody asks {method} {path}")
+
+
+def check_options():
+    text = read("docs/configuration.md")
+    rows = re.findall(r'^\s+ROW\(\w+, (USED|NONE), "(\w+)", "(\w+)"', read("src/conf/options.c"), re.M)
+    check(rows, "src/conf/options.c", "no options found")
+    sections = dict(re.findall(r"^## \[(\w+)\]\n(.*?)(?=^## |\Z)", text, re.M | re.S))
+    for effect, section, name in rows:
+        if effect == "USED":
+            check(re.search(rf"^\| `{name}` \|", sections.get(section, ""), re.M), "docs/configuration.md",
+                  f"[{section}] {name} is not described")
+        else:
+            ignored = sections.get("without effect", "") + text.split("## Accepted without effect")[-1]
+            check(re.search(rf"^\[{section}\].*?\b{name}\b", ignored, re.M | re.S), "docs/configuration.md",
+                  f"[{section}] {name} is not in the list of what has no effect")
+
+
+def main():
+    table = layer_table()
+    sources = files("src/**/*.[ch]")
+    c_files = files("src/**/*.[ch]", "tests/**/*.[ch]", "bench/**/*.[ch]")
+    programs = c_files + files("tests/**/*.py", "bench/**/*.py", "data/*.py", "dev", ".ci/run")
+    texts = programs + files("*.md", "docs/**/*.md", "bench/*.md", "tests/**/*.md", "tests/**/*.yaml", "**/meson.build",
+                             "meson_options.txt", ".clang-*")
+    check_layers(sources, table)
+    check_shape(programs)
+    check_c(c_files)
+    check_text([path for path in texts if not path.startswith("build")])
+    check_headers([path for path in c_files if path.endswith(".h")])
+    check_units(table)
+    check_routes()
+    check_options()
+    for line in warnings if "-v" in sys.argv else warnings[:0]:
+        print("long:", line)
+    if warnings:
+        print(f"{len(warnings)} files are longer than {LONG_LINES} lines (-v names them)")
+    for line in problems:
+        print("FAILED", line)
+    print(f"{passed} passed, {len(problems)} failed")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
