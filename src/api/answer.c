@@ -16,6 +16,14 @@ struct slice answer_content_type(const struct api_request *request)
     return type.len == 0 ? SLICE_LIT("None") : type;
 }
 
+struct slice answer_accept(const struct api_request *request)
+{
+    struct slice accept = http_request_header(request->http, "Accept");
+    if (accept.len == 0 || slice_equal(accept, SLICE_LIT("*/*")))
+        return SLICE_LIT("application/json");
+    return accept;
+}
+
 void api_answer_json(struct api_request *request, int64_t modified_at_us)
 {
     request->has_body = true;

@@ -13,6 +13,7 @@
 #include "api/access_log.h"
 #include "api/answer.h"
 #include "api/fault.h"
+#include "api/latin1.h"
 #include "api/microversion.h"
 #include "api/query_string.h"
 #include "api/routes.h"
@@ -135,7 +136,8 @@ static bool stage_token(struct api_request *request)
 
 static bool stage_microversion(struct api_request *request)
 {
-    struct slice header = http_request_header(request->http, "OpenStack-API-Version");
+    struct slice header =
+        latin1_text(request->arena, http_request_header(request->http, "OpenStack-API-Version"));
     if (!microversion_negotiate(header, &request->minor, &request->err)) {
         request->version_in_error = request->err.status == 406;
         return false;
@@ -248,9 +250,7 @@ static enum http_step answer(struct api_request *request)
 
 static void resume(struct pipeline_request *write)
 {
-    struct api_request *request =
-        (struct api_request *)((char *)write - offsetof(struct api_request, write));
-    http_resume(request->http);
+    http_resume(api_request_of(write)->http);
 }
 
 static enum http_step submit(struct api_request *request, enum request_phase phase)

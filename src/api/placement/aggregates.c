@@ -1,7 +1,7 @@
 /* GET and PUT /resource_providers/{uuid}/aggregates. */
 #include "api/body_schema.h"
+#include "api/latin1.h"
 #include "api/placement/handlers.h"
-#include "api/placement/path_text.h"
 #include "api/schema_tables.h"
 #include "base/json_write.h"
 #include "write/plan_aggregates.h"
@@ -28,7 +28,7 @@ static void write_end(struct api_request *request, int64_t generation)
 enum api_step handle_aggregates_list(struct api_request *request)
 {
     const struct provider *provider = plan_provider_find(
-        request->version, path_text(request->arena, request->args[0]), &request->err);
+        request->version, latin1_text(request->arena, request->args[0]), &request->err);
     if (provider == NULL)
         return API_DONE;
     buf_append_lit(api_out(request), "{\"aggregates\": ");
@@ -53,7 +53,7 @@ static struct slice *read_texts(struct api_request *request, const json_t *list)
 
 enum api_step handle_aggregates_set(struct api_request *request)
 {
-    struct slice uuid = path_text(request->arena, request->args[0]);
+    struct slice uuid = latin1_text(request->arena, request->args[0]);
     if (plan_provider_find(request->version, uuid, &request->err) == NULL)
         return API_DONE;
     bool has_generation = request->minor >= MINOR_WITH_GENERATION;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "api/body_schema.h"
+#include "api/latin1.h"
 #include "api/placement/allocation_handlers.h"
 #include "api/placement/claim_read.h"
-#include "api/placement/path_text.h"
 #include "api/schema_tables.h"
 #include "api/uuid_like.h"
 #include "base/json_write.h"
@@ -190,7 +190,7 @@ enum api_step handle_allocations_put(struct api_request *request)
     if (!uuid_like_read(request->args[0], dashed)) {
         struct buf text = {0};
         buf_append_lit(&text, "Malformed consumer_uuid: ");
-        buf_append_slice(&text, path_text(request->arena, request->args[0]));
+        buf_append_slice(&text, latin1_text(request->arena, request->args[0]));
         err_set_text(&request->err, 400, NULL, arena_copy(request->arena, buf_slice(&text)));
         buf_free(&text);
         return API_DONE;
@@ -225,7 +225,7 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
 {
     const struct api_request *request = api_request_of(write);
     struct slice consumer = request->args[0];
-    return plan_allocations_delete(consumer, path_text(request->arena, consumer), plan,
+    return plan_allocations_delete(consumer, latin1_text(request->arena, consumer), plan,
                                    &write->err);
 }
 

@@ -1,9 +1,9 @@
 /* /resource_providers/{uuid}/inventories and one of them. Handlers run on a worker, planners on the
  * writer's thread. Answers to writes show what is stored. */
 #include "api/body_schema.h"
+#include "api/latin1.h"
 #include "api/placement/allocation_handlers.h"
 #include "api/placement/handlers.h"
-#include "api/placement/path_text.h"
 #include "api/schema.h"
 #include "api/schema_tables.h"
 #include "base/json_write.h"
@@ -65,7 +65,7 @@ static const struct provider *find_for_read(struct api_request *request)
 {
     const struct provider *provider = version_provider_by_uuid(request->version, request->args[0]);
     if (provider == NULL) {
-        struct slice uuid = path_text(request->arena, request->args[0]);
+        struct slice uuid = latin1_text(request->arena, request->args[0]);
         err_set_join(&request->err, 404, NULL, SLICE_LIT("No resource provider with uuid "), uuid,
                      SLICE_LIT(" found : No resource provider with uuid "), uuid,
                      SLICE_LIT(" found"));
@@ -104,7 +104,7 @@ enum api_step handle_inventory_show(struct api_request *request)
         row == NULL ? NULL : provider_inventory_of(provider, (struct class_no){row->number});
     if (inventory == NULL) {
         err_set_join(&request->err, 404, NULL, SLICE_LIT("No inventory of class "),
-                     path_text(request->arena, request->args[1]), SLICE_LIT(" for "),
+                     latin1_text(request->arena, request->args[1]), SLICE_LIT(" for "),
                      request->args[0]);
         return API_DONE;
     }
@@ -149,7 +149,7 @@ static struct plan_inventory read_item(struct slice class_name, const json_t *it
 static struct inventories_write *begin(struct api_request *request, pipeline_plan *plan)
 {
     struct inventories_write *state = arena_zalloc(request->arena, sizeof(*state));
-    state->wanted.provider_uuid = path_text(request->arena, request->args[0]);
+    state->wanted.provider_uuid = latin1_text(request->arena, request->args[0]);
     state->wanted.all_can_be_reserved = request->minor >= 26;
     request->state = state;
     request->write.plan = plan;
@@ -159,7 +159,7 @@ static struct inventories_write *begin(struct api_request *request, pipeline_pla
 /* Finds the provider, then validates the body: in that order. */
 static json_t *read_body(struct api_request *request, const struct schema *schema)
 {
-    struct slice uuid = path_text(request->arena, request->args[0]);
+    struct slice uuid = latin1_text(request->arena, request->args[0]);
     if (plan_provider_find(request->version, uuid, &request->err) == NULL)
         return NULL;
     return body_schema_read(request, schema);
@@ -222,7 +222,7 @@ enum api_step handle_inventory_update(struct api_request *request)
 {
     if (read_body(request, &SCHEMA_INVENTORY_UPDATE) == NULL)
         return API_DONE;
-    return write_single(request, plan_update, path_text(request->arena, request->args[1]));
+    return write_single(request, plan_update, latin1_text(request->arena, request->args[1]));
 }
 
 void finish_inventory_update(struct api_request *request)
@@ -279,7 +279,7 @@ static bool plan_delete_one(struct pipeline_request *write, const struct plan *p
     struct inventories_write *state = request->state;
     struct slice uuid = state->wanted.provider_uuid;
     state->provider_is_missing = version_provider_by_uuid(plan->version, uuid) == NULL;
-    return plan_inventory_delete(uuid, path_text(request->arena, request->args[1]), plan,
+    return plan_inventory_delete(uuid, latin1_text(request->arena, request->args[1]), plan,
                                  &write->err);
 }
 

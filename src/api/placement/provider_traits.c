@@ -1,7 +1,7 @@
 /* GET, PUT, DELETE /resource_providers/{uuid}/traits. */
 #include "api/body_schema.h"
+#include "api/latin1.h"
 #include "api/placement/handlers.h"
-#include "api/placement/path_text.h"
 #include "api/schema_tables.h"
 #include "base/json_write.h"
 #include "write/plan_provider_traits.h"
@@ -24,7 +24,7 @@ enum api_step handle_provider_traits_list(struct api_request *request)
 {
     const struct provider *provider = version_provider_by_uuid(request->version, request->args[0]);
     if (provider == NULL) {
-        struct slice uuid = path_text(request->arena, request->args[0]);
+        struct slice uuid = latin1_text(request->arena, request->args[0]);
         err_set_join(&request->err, 404, NULL, SLICE_LIT("No resource provider with uuid "), uuid,
                      SLICE_LIT(" found: No resource provider with uuid "), uuid,
                      SLICE_LIT(" found"));
@@ -53,7 +53,7 @@ static bool plan_set(struct pipeline_request *write, const struct plan *plan)
 static struct traits_write *begin(struct api_request *request)
 {
     struct traits_write *state = arena_zalloc(request->arena, sizeof(*state));
-    state->wanted.provider_uuid = path_text(request->arena, request->args[0]);
+    state->wanted.provider_uuid = latin1_text(request->arena, request->args[0]);
     request->state = state;
     request->write.plan = plan_set;
     return state;

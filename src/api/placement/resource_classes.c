@@ -1,7 +1,7 @@
 /* GET and POST /resource_classes; GET, PUT, DELETE /resource_classes/{name}. */
 #include "api/body_schema.h"
+#include "api/latin1.h"
 #include "api/placement/handlers.h"
-#include "api/placement/path_text.h"
 #include "api/placement/provider_json.h"
 #include "api/schema_tables.h"
 #include "base/json_write.h"
@@ -58,7 +58,7 @@ enum api_step handle_class_show(struct api_request *request)
     const struct catalog_row *row = catalog_find(&request->version->classes, request->args[0]);
     if (row == NULL) {
         err_set_join(&request->err, 404, NULL, SLICE_LIT("No such resource class "),
-                     path_text(request->arena, request->args[0]), SLICE_LIT("."));
+                     latin1_text(request->arena, request->args[0]), SLICE_LIT("."));
         return API_DONE;
     }
     write_class(api_out(request), catalog_name(row), request->mount);
@@ -116,7 +116,7 @@ enum api_step handle_class_rename(struct api_request *request)
     if (body == NULL)
         return API_DONE;
     struct class_write *state = begin(request, plan_rename);
-    state->old_name = path_text(request->arena, request->args[0]);
+    state->old_name = latin1_text(request->arena, request->args[0]);
     state->name = body_schema_text(json_object_get(body, "name"));
     return API_WRITE;
 }
@@ -139,7 +139,7 @@ static bool plan_ensure(struct pipeline_request *write, const struct plan *plan)
 /* The name in the path is validated as if it had come in a body. */
 enum api_step handle_class_ensure(struct api_request *request)
 {
-    struct slice name = path_text(request->arena, request->args[0]);
+    struct slice name = latin1_text(request->arena, request->args[0]);
     request->body = json_pack("{s:s%}", "name", name.data, name.len);
     check(request->body != NULL);
     if (!body_schema_check(request->body, &SCHEMA_CLASS, &request->err))
@@ -165,6 +165,6 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
 
 enum api_step handle_class_delete(struct api_request *request)
 {
-    begin(request, plan_delete)->name = path_text(request->arena, request->args[0]);
+    begin(request, plan_delete)->name = latin1_text(request->arena, request->args[0]);
     return API_WRITE;
 }

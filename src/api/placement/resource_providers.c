@@ -1,8 +1,8 @@
 /* POST /resource_providers; GET, PUT, DELETE /resource_providers/{uuid}. Handlers run on a worker,
  * planners on the writer's thread. */
 #include "api/body_schema.h"
+#include "api/latin1.h"
 #include "api/placement/handlers.h"
-#include "api/placement/path_text.h"
 #include "api/placement/provider_json.h"
 #include "api/request_id.h"
 #include "api/schema_tables.h"
@@ -24,7 +24,7 @@ enum api_step handle_provider_show(struct api_request *request)
 {
     const struct provider *provider = version_provider_by_uuid(request->version, request->args[0]);
     if (provider == NULL) {
-        plan_provider_find(request->version, path_text(request->arena, request->args[0]),
+        plan_provider_find(request->version, latin1_text(request->arena, request->args[0]),
                            &request->err);
         return API_DONE;
     }
@@ -94,7 +94,7 @@ static bool plan_update(struct pipeline_request *write, const struct plan *plan)
 
 enum api_step handle_provider_update(struct api_request *request)
 {
-    struct slice uuid = path_text(request->arena, request->args[0]);
+    struct slice uuid = latin1_text(request->arena, request->args[0]);
     if (plan_provider_find(request->version, uuid, &request->err) == NULL)
         return API_DONE;
     const struct schema *schema =
@@ -126,7 +126,7 @@ void finish_provider_update(struct api_request *request)
 static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
 {
     struct api_request *request = api_request_of(write);
-    return plan_provider_delete(path_text(request->arena, request->args[0]), plan, &write->err);
+    return plan_provider_delete(latin1_text(request->arena, request->args[0]), plan, &write->err);
 }
 
 enum api_step handle_provider_delete(struct api_request *request)

@@ -1,7 +1,7 @@
 /* GET /traits; GET, PUT, DELETE /traits/{name}. */
 #include "api/body_schema.h"
+#include "api/latin1.h"
 #include "api/placement/handlers.h"
-#include "api/placement/path_text.h"
 #include "api/query_string.h"
 #include "api/schema_patterns.h"
 #include "api/schema_tables.h"
@@ -170,7 +170,7 @@ enum api_step handle_trait_show(struct api_request *request)
     const struct catalog_row *row = catalog_find(&request->version->traits, request->args[0]);
     if (row == NULL)
         err_set_join(&request->err, 404, NULL, SLICE_LIT("No such trait(s): "),
-                     path_text(request->arena, request->args[0]), SLICE_LIT("."));
+                     latin1_text(request->arena, request->args[0]), SLICE_LIT("."));
     else
         answer_trait(request, 204, row->created_at_us);
     return API_DONE;
@@ -210,7 +210,7 @@ void finish_trait_put(struct api_request *request)
 static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
 {
     struct api_request *request = api_request_of(write);
-    return plan_trait_delete(path_text(request->arena, request->args[0]), plan, &write->err);
+    return plan_trait_delete(latin1_text(request->arena, request->args[0]), plan, &write->err);
 }
 
 enum api_step handle_trait_delete(struct api_request *request)
