@@ -324,11 +324,20 @@ static void class_rename(struct edit *edit, const struct change *change)
                    change->updated_at_us);
 }
 
+static bool set_lacks(void *cls, const struct name_set *set)
+{
+    return !name_set_has(set, *(const uint32_t *)cls);
+}
+
+/* Sets that name the trait are in no use any more, but still there: its number may soon be another
+ * trait's, which must not find them. */
 static void trait_delete(struct edit *edit, const struct change *change)
 {
     const struct catalog_row *row = catalog_find_id(&edit->version->traits, change->catalog.id);
     check(row != NULL);
-    catalog_delete(&edit->cow, &edit->version->traits, row->number);
+    uint32_t number = row->number;
+    catalog_delete(&edit->cow, &edit->version->traits, number);
+    name_sets_sweep(&edit->cow, &edit->version->trait_sets, set_lacks, &number);
 }
 
 void apply_change(struct edit *edit, const struct change *change)
