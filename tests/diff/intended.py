@@ -293,6 +293,16 @@ def _class_name_json(case, difference):
         case.detail(case.reference).find("Malformed JSON") > 0)
 
 
+def _odd_key(case, difference):
+    body = case.body()
+    return case.statuses == (500, 400) and isinstance(body, dict) and any(
+        not re.fullmatch("[A-Z0-9_]+", key) for key in body.get("inventories", {}))
+
+
+def _utf8_words(case, difference):
+    return difference[0] == "detail" and case.statuses == (400, 400) and "codec can't decode" in case.detail(case.reference)
+
+
 def _limit_summaries(case, difference):
     """Before 1.29 a limited answer tells the providers of its own candidates, no others."""
     value = compare.parse(case.berth)
@@ -362,6 +372,10 @@ ENTRIES = [
     Entry("class-name-json", "PUT", r"/resource_classes/.*",
           "a class name with a quote is a bad name; upstream builds JSON from it (placement.md, Resources)", _class_name_json,
           versions=(7, 39)),
+    Entry("odd-inventory-key", "PUT POST", r"/resource_providers/[^/]+/inventories|/reshaper",
+          "a key that is no resource class, with malformed figures, is 400, 500 in the peer (placement.md, Resources)", _odd_key),
+    Entry("utf8-words", READS, ".*", "a query that is not UTF-8 is 400 without Python's words (placement.md, Query strings)",
+          _utf8_words),
     Entry("limit-summaries", READS, "/allocation_candidates",
           "before 1.29 a limited answer sums up the providers of its own candidates only (allocation-candidates.md, 11)",
           _limit_summaries, versions=(16, 28)),
