@@ -28,10 +28,14 @@ static const struct provider *provider_at(const struct writer *writer, struct sl
 static void write_uuid(struct buf *out, const struct provider *provider)
 {
     char *at = buf_reserve(out, UUID_TEXT_MAX + 2);
+    uint32_t len = provider->uuid_len;
     at[0] = '"';
-    memcpy(at + 1, provider->uuid, provider->uuid_len);
-    at[1 + provider->uuid_len] = '"';
-    out->len += provider->uuid_len + 2;
+    if (len == UUID_TEXT_MAX) /* nearly always: a copy of known size */
+        memcpy(at + 1, provider->uuid, UUID_TEXT_MAX);
+    else
+        memcpy(at + 1, provider->uuid, len);
+    at[1 + len] = '"';
+    out->len += len + 2;
 }
 
 /* {"VCPU": 1, ...}: the entries of one provider, from *i on. */
