@@ -289,7 +289,7 @@ def _modified(case, difference):
 
 
 def _class_name_json(case, difference):
-    return case.statuses == (400, 400) and '"' in urllib.parse.unquote(case.request.path) and (
+    return case.statuses == (400, 400) and re.search(r'["\\\\]', urllib.parse.unquote(case.request.path)) and (
         case.detail(case.reference).find("Malformed JSON") > 0)
 
 
@@ -370,7 +370,7 @@ ENTRIES = [
           "Last-Modified is there from 1.15, also without inventory and on a first rename (documentation, 1.15; placement.md, "
           "Cache headers)", _modified, versions=(15, 39)),
     Entry("class-name-json", "PUT", r"/resource_classes/.*",
-          "a class name with a quote is a bad name; upstream builds JSON from it (placement.md, Resources)", _class_name_json,
+          "a class name with a quote or backslash is a bad name; upstream builds JSON from it (placement.md, Resources)", _class_name_json,
           versions=(7, 39)),
     Entry("odd-inventory-key", "PUT POST", r"/resource_providers/[^/]+/inventories|/reshaper",
           "a key that is no resource class, with malformed figures, is 400, 500 in the peer (placement.md, Resources)", _odd_key),
