@@ -73,6 +73,8 @@ static void fill_api(struct berthd *berthd)
     api->max_candidates = conf->max_allocation_candidates;
     api->spread_candidates = conf->generation_strategy != CONF_STRATEGY_DEPTH_FIRST;
     api->access_log = conf->access_log;
+    api->trust_proxies = conf->proxy_headers;
+    api->slow_request_us = conf->slow_request_us;
     api->slow_lane = slow_lane_start(SLOW_THREADS);
 }
 

@@ -2,6 +2,7 @@
  */
 #include "api/access_log.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 static void append_part(struct buf *line, struct slice part)
@@ -42,7 +43,7 @@ void access_log_write(const struct api_request *request)
     static _Thread_local struct buf text;
     context.len = text.len = 0;
     append_context(request, &context);
-    buf_append_slice(&text, request->http->peer);
+    buf_append_slice(&text, request->origin.address);
     buf_append_lit(&text, " \"");
     buf_append_slice(&text, request->http->method);
     buf_append_char(&text, ' ');
@@ -63,5 +64,9 @@ void access_log_write(const struct api_request *request)
     } else {
         buf_append_char(&text, '-');
     }
+    uint64_t took_us = clock_monotonic_us() - request->http->started_us;
+    if (request->api->slow_request_us > 0 && took_us >= request->api->slow_request_us)
+        log_write(LOG_LEVEL_WARNING, "berth.slow", buf_slice(&context), "took %llu ms: %.*s",
+                  (unsigned long long)(took_us / 1000), SLICE_ARG(buf_slice(&text)));
     log_gather("placement.requestlog", buf_slice(&context), buf_slice(&text));
 }

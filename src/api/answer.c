@@ -2,7 +2,6 @@
 #include "api/answer.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "base/clock.h"
 
@@ -15,6 +14,14 @@ struct slice answer_content_type(const struct api_request *request)
     while (type.len > 0 && (type.data[type.len - 1] == ' ' || type.data[type.len - 1] == '\t'))
         type.len--;
     return type.len == 0 ? SLICE_LIT("None") : type;
+}
+
+struct slice answer_accept(const struct api_request *request)
+{
+    struct slice accept = http_request_header(request->http, "Accept");
+    if (accept.len == 0 || slice_equal(accept, SLICE_LIT("*/*")))
+        return SLICE_LIT("application/json");
+    return accept;
 }
 
 void api_answer_json(struct api_request *request, int64_t modified_at_us)
@@ -30,41 +37,18 @@ void api_answer_empty(struct api_request *request, int status)
     api_out(request)->len = 0;
 }
 
-/* RFC 9110 date; the second's text is kept per thread, because most answers of a second share it.
- */
+/* The second's text is kept per thread, because most answers of a second share it. */
 static struct slice http_date(struct arena *arena, int64_t at_us)
 {
-    static _Thread_local time_t cached_second = -1;
-    static _Thread_local char cached[32];
-    static _Thread_local size_t cached_len;
-    time_t second = (time_t)((at_us != 0 ? at_us : clock_wall_us()) / 1000000);
-    if (second != cached_second) {
-        static const char *const DAYS[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-        static const char *const MONTHS[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-        struct tm tm;
-        gmtime_r(&second, &tm);
-        cached_len =
-            (size_t)snprintf(cached, sizeof(cached), "%s, %02d %s %04d %02d:%02d:%02d GMT",
-                             DAYS[tm.tm_wday], tm.tm_mday, MONTHS[tm.tm_mon],
-                             (tm.tm_year + 1900) % 10000, tm.tm_hour, tm.tm_min, tm.tm_sec);
-        cached_second = second;
+    static _Thread_local int64_t cached_second = -1;
+    static _Thread_local char cached[CLOCK_RFC1123_BYTES];
+    if (at_us == 0)
+        at_us = clock_wall_us();
+    if (at_us / 1000000 != cached_second) {
+        clock_format_rfc1123(at_us, cached);
+        cached_second = at_us / 1000000;
     }
-    return arena_copy(arena, (struct slice){cached, cached_len});
-}
-
-static struct slice absolute_location(const struct api_request *request)
-{
-    struct slice host = http_request_header(request->http, "Host");
-    struct buf text = {0};
-    buf_append_lit(&text, "http://");
-    for (size_t i = 0; i < host.len; i++)
-        if (host.data[i] > ' ' && host.data[i] != 0x7f)
-            buf_append_char(&text, host.data[i]);
-    buf_append_slice(&text, request->location);
-    struct slice location = arena_copy(request->arena, buf_slice(&text));
-    buf_free(&text);
-    return location;
+    return arena_copy(arena, slice_of(cached));
 }
 
 static struct slice version_text(const struct api_request *request)
@@ -86,7 +70,7 @@ void answer_headers(struct api_request *request)
                         http_date(request->arena, request->modified_at_us));
     }
     if (!is_error && request->location.data != NULL)
-        http_add_header(http, SLICE_LIT("Location"), absolute_location(request));
+        http_add_header(http, SLICE_LIT("Location"), origin_absolute(request, request->location));
     if (request->allow.data != NULL)
         http_add_header(http, SLICE_LIT("Allow"), request->allow);
     if (request->version_shown)

@@ -10,4 +10,7 @@ void answer_headers(struct api_request *request);
 /* The request's media type without parameters, "None" if there is none. */
 struct slice answer_content_type(const struct api_request *request);
 
+/* What the client takes: the Accept header, JSON if it is absent, empty or all. */
+struct slice answer_accept(const struct api_request *request);
+
 #endif

@@ -25,6 +25,13 @@ static bool refuse(struct err *err, const char *prefix, const struct schema_fail
     return err_set_text(err, 400, NULL, (struct slice){whole, prefix_len + text.len});
 }
 
+bool body_schema_check(const json_t *document, const struct schema *schema, struct err *err)
+{
+    struct schema_failure failure;
+    return schema_check(schema, document, false, &failure) ||
+           refuse(err, "JSON does not validate: ", &failure);
+}
+
 json_t *body_schema_parse(struct slice body, const struct schema *schema, struct err *err)
 {
     json_error_t error;
@@ -35,9 +42,7 @@ json_t *body_schema_parse(struct slice body, const struct schema *schema, struct
                 error.column);
         return NULL;
     }
-    struct schema_failure failure;
-    if (!schema_check(schema, document, false, &failure)) {
-        refuse(err, "JSON does not validate: ", &failure);
+    if (!body_schema_check(document, schema, err)) {
         json_decref(document);
         return NULL;
     }

@@ -20,6 +20,10 @@ json_t *body_schema_read(struct api_request *request, const struct schema *schem
 /* The same without a request: the caller owns the document. */
 json_t *body_schema_parse(struct slice body, const struct schema *schema, struct err *err);
 
+/* Checks a document. */
+bool body_schema_check(const json_t *document, const struct schema *schema,
+                       struct err *err) BERTH_MUST_CHECK;
+
 /* Checks query parameters as an object of strings: 400 "Invalid query string parameters: ...". Of a
  * name that stands there several times every value is checked, the last one first. */
 bool body_schema_check_query(const struct query_string *query, const struct schema *schema,

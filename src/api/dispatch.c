@@ -13,6 +13,7 @@
 #include "api/access_log.h"
 #include "api/answer.h"
 #include "api/fault.h"
+#include "api/latin1.h"
 #include "api/microversion.h"
 #include "api/query_string.h"
 #include "api/routes.h"
@@ -70,16 +71,30 @@ static bool stage_framing(struct api_request *request)
     return true;
 }
 
-/* Strips the longest mount prefix; what is left is "" or begins with a slash. */
+static bool is_below(struct slice path, struct slice prefix)
+{
+    return slice_starts_with(path, prefix) &&
+           (path.len == prefix.len || path.data[prefix.len] == '/');
+}
+
+/* Strips the proxy's prefix, if it was left there, and the longest mount prefix; what is left is ""
+ * or begins with a slash. Both stand before hrefs. */
 static void strip_mount(struct api_request *request)
 {
+    struct slice proxied = request->origin.prefix;
+    struct slice mounted = {0};
+    if (proxied.len > 0 && is_below(request->path, proxied))
+        request->path = slice_skip(request->path, proxied.len);
     for (unsigned i = 0; i < request->api->mount_prefix_count; i++) {
         struct slice prefix = request->api->mount_prefixes[i];
-        if (prefix.len > request->mount.len && slice_starts_with(request->path, prefix) &&
-            (request->path.len == prefix.len || request->path.data[prefix.len] == '/'))
-            request->mount = prefix;
+        if (prefix.len > mounted.len && is_below(request->path, prefix))
+            mounted = prefix;
     }
-    request->path = slice_skip(request->path, request->mount.len);
+    request->path = slice_skip(request->path, mounted.len);
+    request->mount = mounted;
+    if (proxied.len > 0)
+        request->mount =
+            arena_printf(request->arena, "%.*s%.*s", SLICE_ARG(proxied), SLICE_ARG(mounted));
 }
 
 static void stage_target(struct api_request *request)
@@ -92,6 +107,7 @@ static void stage_target(struct api_request *request)
         request->query = slice_skip(target, path.len + 1);
     }
     request->path = percent_decode(request->arena, path, false);
+    request->origin = origin_read(request, request->api->trust_proxies);
     strip_mount(request);
     struct slice global = http_request_header(request->http, "X-Openstack-Request-Id");
     if (request_id_is_valid(global))
@@ -120,7 +136,8 @@ static bool stage_token(struct api_request *request)
 
 static bool stage_microversion(struct api_request *request)
 {
-    struct slice header = http_request_header(request->http, "OpenStack-API-Version");
+    struct slice header =
+        latin1_text(request->arena, http_request_header(request->http, "OpenStack-API-Version"));
     if (!microversion_negotiate(header, &request->minor, &request->err)) {
         request->version_in_error = request->err.status == 406;
         return false;

@@ -50,14 +50,6 @@ static const struct status *find_status(int status)
     return found;
 }
 
-static struct slice accept_of(const struct api_request *request)
-{
-    struct slice accept = http_request_header(request->http, "Accept");
-    if (accept.len == 0 || slice_equal(accept, SLICE_LIT("*/*")))
-        return SLICE_LIT("application/json");
-    return accept;
-}
-
 static void write_sentence(struct api_request *request, const struct status *status,
                            struct buf *out)
 {
@@ -72,7 +64,7 @@ static void write_sentence(struct api_request *request, const struct status *sta
         else if (*c == 'T')
             buf_append_slice(out, answer_content_type(request));
         else
-            buf_append_slice(out, accept_of(request));
+            buf_append_slice(out, answer_accept(request));
     }
 }
 
@@ -178,7 +170,7 @@ void fault_write(struct api_request *request)
 {
     const struct status *status = find_status(request->err.status);
     struct buf *out = api_out(request);
-    struct slice accept = accept_of(request);
+    struct slice accept = answer_accept(request);
     unsigned html = accept_weight(accept, SLICE_LIT("text/html"));
     unsigned json = accept_weight(accept, SLICE_LIT("application/json"));
     struct slice type;

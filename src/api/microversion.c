@@ -4,6 +4,8 @@
 
 #include <strings.h>
 
+#include "api/python_int.h"
+#include "api/python_repr.h"
 #include "api/request.h"
 
 static bool is_space(char c)
@@ -47,30 +49,17 @@ static struct slice find_version(struct slice header)
     return (struct slice){0};
 }
 
-/* An integer as Python's int() reads it: signs, leading zeros, single underscores, white space
- * around. */
-static bool read_int(struct slice text, long *value)
+/* What Python's int() says about a text that it does not take. */
+static bool refuse_int(struct err *err, struct slice version, struct slice part)
 {
-    text = trim(text);
-    bool negative = text.len > 0 && text.data[0] == '-';
-    if (text.len > 0 && (text.data[0] == '-' || text.data[0] == '+'))
-        text = slice_skip(text, 1);
-    bool digit_before = false;
-    long sum = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.data[i];
-        if (c == '_' && digit_before && i + 1 < text.len) {
-            digit_before = false;
-            continue;
-        }
-        if (c < '0' || c > '9')
-            return false;
-        digit_before = true;
-        if (sum < 1000000)
-            sum = sum * 10 + (c - '0');
-    }
-    *value = negative ? -sum : sum;
-    return digit_before;
+    struct buf text = {0};
+    buf_append_lit(&text, "Invalid microversion: invalid version string: ");
+    buf_append_slice(&text, version);
+    buf_append_lit(&text, "; invalid literal for int() with base 10: ");
+    python_repr_string(&text, part);
+    struct slice message = arena_copy(err->arena, buf_slice(&text));
+    buf_free(&text);
+    return err_set_text(err, 400, NULL, message);
 }
 
 bool microversion_negotiate(struct slice header, unsigned *minor, struct err *err)
@@ -84,15 +73,21 @@ bool microversion_negotiate(struct slice header, unsigned *minor, struct err *er
         return true;
     }
     const char *dot = memchr(version.data, '.', version.len);
-    long major = 0;
-    long found = 0;
+    int64_t major;
+    int64_t found;
     struct slice before = version;
     if (dot != NULL)
         before.len = (size_t)(dot - version.data);
-    if (dot == NULL || !read_int(before, &major) ||
-        !read_int(slice_skip(version, before.len + 1), &found))
-        return err_set(err, 400, NULL, "Invalid microversion: invalid version string: %.*s",
+    if (!python_int_parse(before, &major))
+        return refuse_int(err, version, before);
+    if (dot == NULL)
+        return err_set(err, 400, NULL,
+                       "Invalid microversion: invalid version string: %.*s; Version.__new__() "
+                       "missing 1 required positional argument: 'minor'",
                        SLICE_ARG(version));
+    struct slice after = slice_skip(version, before.len + 1);
+    if (!python_int_parse(after, &found))
+        return refuse_int(err, version, after);
     if (major != 1 || found < 0 || found > API_MINOR_MAX)
         return err_set(err, 406, NULL, "Invalid microversion: Unacceptable version header: %.*s",
                        SLICE_ARG(version));

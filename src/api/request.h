@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
+#include "api/origin.h"
 #include "api/request_id.h"
 #include "api/slow_lane.h"
 #include "auth/identity.h"
@@ -33,6 +34,8 @@ struct api {
     int64_t max_candidates; /* -1: no limit */
     bool spread_candidates; /* with a limit: one of each tree before a second of any */
     bool access_log;
+    bool trust_proxies;       /* [oslo_middleware] enable_proxy_headers_parsing */
+    uint64_t slow_request_us; /* requests that took longer get a line in the log; 0: none */
 };
 
 enum api_step {
@@ -71,6 +74,7 @@ struct api_request {
     const struct api *api;
     struct arena *arena;
 
+    struct origin origin;
     struct slice mount; /* the prefix that was stripped, to be put before hrefs */
     struct slice path;  /* decoded, without the prefix */
     struct slice query; /* raw, behind the '?', data == NULL: none */

@@ -31,4 +31,13 @@ bool err_set(struct err *err, int status, const char *code, const char *format, 
 /* The same with a ready text, which is not copied. */
 bool err_set_text(struct err *err, int status, const char *code, struct slice message);
 
+/* The same with a text put together from parts, which may hold NUL bytes. */
+bool err_set_parts(struct err *err, int status, const char *code, const struct slice *parts,
+                   size_t count);
+
+/* err_set_join(err, 404, NULL, SLICE_LIT("No such trait(s): "), name, SLICE_LIT(".")) */
+#define err_set_join(err, status, code, ...)                                                       \
+    err_set_parts((err), (status), (code), (const struct slice[]){__VA_ARGS__},                    \
+                  sizeof((const struct slice[]){__VA_ARGS__}) / sizeof(struct slice))
+
 #endif

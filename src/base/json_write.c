@@ -123,6 +123,11 @@ void json_write_string(struct buf *buf, struct slice text)
 void json_write_double(struct buf *buf, double value)
 {
     check(isfinite(value));
+    if (fabs(value) < 1e9 && value == floor(value) && !(value == 0 && signbit(value))) {
+        buf_append_int(buf, (int64_t)value); /* most ratios; spares the search for digits */
+        buf_append_lit(buf, ".0");
+        return;
+    }
     char digits[32];
     int precision = 1;
     do {

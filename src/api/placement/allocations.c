@@ -5,70 +5,72 @@
 #include <stdlib.h>
 
 #include "api/body_schema.h"
+#include "api/latin1.h"
 #include "api/placement/allocation_handlers.h"
 #include "api/placement/claim_read.h"
-#include "api/placement/path_text.h"
 #include "api/schema_tables.h"
 #include "api/uuid_like.h"
 #include "base/json_write.h"
 #include "write/plan_allocations.h"
 
-/* Where a provider's allocations are among the consumer's. */
+/* Neighbouring allocations on one provider. */
 struct provider_run {
-    uint32_t first;
     uint32_t provider;
+    uint32_t first;
+    uint32_t rank; /* where the provider's first run begins */
 };
 
-static int compare_runs(const void *a, const void *b)
+static int compare_numbers(uint32_t left, uint32_t right)
 {
-    const struct provider_run *left = a;
-    const struct provider_run *right = b;
-    if (left->provider != right->provider)
-        return left->provider < right->provider ? -1 : 1;
-    return left->first < right->first ? -1 : left->first > right->first;
-}
-
-static int compare_firsts(const void *a, const void *b)
-{
-    uint32_t left = ((const struct provider_run *)a)->first;
-    uint32_t right = ((const struct provider_run *)b)->first;
     return left < right ? -1 : left > right;
 }
 
-/* The consumer's allocations ordered by provider, providers in the order of their first row. Rows
- * that our planner wrote are in that order already. */
+static int compare_providers(const void *a, const void *b)
+{
+    const struct provider_run *left = a;
+    const struct provider_run *right = b;
+    int order = compare_numbers(left->provider, right->provider);
+    return order != 0 ? order : compare_numbers(left->first, right->first);
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    const struct provider_run *left = a;
+    const struct provider_run *right = b;
+    int order = compare_numbers(left->rank, right->rank);
+    return order != 0 ? order : compare_numbers(left->first, right->first);
+}
+
+/* The consumer's allocations with those of one provider together, providers in the order of their
+ * first row. Rows that our planner wrote are in that order already. */
 static const struct consumer_allocation *group_by_provider(struct arena *arena,
                                                            const struct consumer *consumer)
 {
+    const struct consumer_allocation *rows = consumer->allocation;
     uint32_t count = consumer->allocation_count;
     struct provider_run *runs = arena_array(arena, count, sizeof(*runs));
     uint32_t run_count = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (i == 0 || consumer->allocation[i].provider.v != runs[run_count - 1].provider)
-            runs[run_count++] = (struct provider_run){i, consumer->allocation[i].provider.v};
-    if (run_count < 3) /* the first could only come back in a third */
-        return consumer->allocation;
-    qsort(runs, run_count, sizeof(*runs), compare_runs);
-    bool is_whole = true;
-    for (uint32_t i = 1; i < run_count; i++)
-        is_whole &= runs[i].provider != runs[i - 1].provider;
-    if (is_whole)
-        return consumer->allocation;
-    /* later runs of a provider go where its first is; sorted again they keep their own order */
+        if (i == 0 || rows[i].provider.v != rows[i - 1].provider.v)
+            runs[run_count++] = (struct provider_run){rows[i].provider.v, i, i};
+    if (run_count < 3) /* a provider could only come back in a third run */
+        return rows;
+    qsort(runs, run_count, sizeof(*runs), compare_providers);
+    bool comes_back = false;
+    for (uint32_t i = 1; i < run_count; i++) {
+        if (runs[i].provider != runs[i - 1].provider)
+            continue;
+        runs[i].rank = runs[i - 1].rank;
+        comes_back = true;
+    }
+    if (!comes_back)
+        return rows;
+    qsort(runs, run_count, sizeof(*runs), compare_ranks);
     struct consumer_allocation *grouped = arena_array(arena, count, sizeof(*grouped));
-    struct provider_run *heads = arena_array(arena, run_count, sizeof(*heads));
-    uint32_t head_count = 0;
-    for (uint32_t i = 0; i < run_count; i++)
-        if (i == 0 || runs[i].provider != runs[i - 1].provider)
-            heads[head_count++] = (struct provider_run){runs[i].first, i};
-    qsort(heads, head_count, sizeof(*heads), compare_firsts);
     uint32_t put = 0;
-    for (uint32_t h = 0; h < head_count; h++)
-        for (uint32_t r = heads[h].provider;
-             r < run_count && runs[r].provider == runs[heads[h].provider].provider; r++)
-            for (uint32_t i = runs[r].first;
-                 i < count && consumer->allocation[i].provider.v == runs[r].provider; i++)
-                grouped[put++] = consumer->allocation[i];
+    for (uint32_t r = 0; r < run_count; r++)
+        for (uint32_t i = runs[r].first; i < count && rows[i].provider.v == runs[r].provider; i++)
+            grouped[put++] = rows[i];
     return grouped;
 }
 
@@ -188,7 +190,7 @@ enum api_step handle_allocations_put(struct api_request *request)
     if (!uuid_like_read(request->args[0], dashed)) {
         struct buf text = {0};
         buf_append_lit(&text, "Malformed consumer_uuid: ");
-        buf_append_slice(&text, path_text(request->arena, request->args[0]));
+        buf_append_slice(&text, latin1_text(request->arena, request->args[0]));
         err_set_text(&request->err, 400, NULL, arena_copy(request->arena, buf_slice(&text)));
         buf_free(&text);
         return API_DONE;
@@ -223,7 +225,7 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
 {
     const struct api_request *request = api_request_of(write);
     struct slice consumer = request->args[0];
-    return plan_allocations_delete(consumer, path_text(request->arena, consumer), plan,
+    return plan_allocations_delete(consumer, latin1_text(request->arena, consumer), plan,
                                    &write->err);
 }
 

@@ -2,14 +2,14 @@
  * worker, with a pinned version. */
 #include <stdlib.h>
 
+#include "api/latin1.h"
 #include "api/placement/allocation_handlers.h"
-#include "api/placement/path_text.h"
 #include "base/json_write.h"
 
 /* 404: `before`, the uuid, `between`, and that there is no such provider. */
 static enum api_step refuse(struct api_request *request, const char *before, const char *between)
 {
-    struct slice uuid = path_text(request->arena, request->args[0]);
+    struct slice uuid = latin1_text(request->arena, request->args[0]);
     struct buf text = {0};
     buf_append_slice(&text, slice_of(before));
     buf_append_slice(&text, uuid);

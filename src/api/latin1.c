@@ -1,7 +1,7 @@
-/* See path_text.h. Any thread. */
-#include "api/placement/path_text.h"
+/* See latin1_text.h. Any thread. */
+#include "api/latin1.h"
 
-struct slice path_text(struct arena *arena, struct slice arg)
+struct slice latin1_text(struct arena *arena, struct slice arg)
 {
     char *text = arena_alloc(arena, 2 * arg.len + 1);
     size_t len = 0;

@@ -1,0 +1,479 @@
+/* The load generator: keeps N connections busy with prepared HTTP/1.1 requests and prints one line
+ * of JSON about the answers.
+ *
+ * Idea: it shares two cores with the server that it measures, so it must be cheap. One thread, one
+ * edge-triggered epoll; requests are whole byte strings made beforehand, of which only the fresh
+ * consumer uuids are patched in; bodies of answers are thrown away inside the kernel (MSG_TRUNC).
+ *
+ * Each connection has at most one request in flight (closed loop). Requests are taken from the file
+ * in order, by all connections together, and from the start again at its end. The file is a
+ * sequence of "REQ <length>\n" and that many bytes. Every UUID_MARK in a request becomes a new
+ * random uuid each time that it is sent.
+ *
+ * Single-threaded. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define UUID_MARK   "uuuuuuuu-uuuu-uuuu-uuuu-uuuuuuuuuuuu"
+#define UUID_LENGTH 36
+#define MARKS_MAX   16
+#define HEAD_MAX    16384
+
+struct request {
+    char *bytes;
+    size_t length;
+    size_t marks[MARKS_MAX];
+    size_t mark_count;
+};
+
+struct conn {
+    int fd;
+    bool busy;
+    bool reused; /* an answer has already come over this socket */
+    const char *out;
+    size_t out_length, out_sent;
+    char *patched; /* holds a request whose uuids were replaced */
+    uint64_t started_ns;
+    char head[HEAD_MAX];
+    size_t head_length;
+    bool head_done, until_eof, close_after;
+    uint64_t body_left;
+    int status;
+};
+
+struct load {
+    struct sockaddr_in address;
+    int connections;
+    double seconds, grace;
+    uint64_t count;
+    bool close_each;
+
+    struct request *requests;
+    size_t request_count, request_next, request_longest;
+
+    int epoll;
+    struct conn *conns;
+    uint64_t issued, done, bytes, reconnects, failed;
+    uint64_t statuses[600];
+    uint32_t *latencies; /* in tenths of a microsecond */
+    size_t latency_room;
+    uint64_t random[2];
+    uint64_t start_ns, end_ns, last_ns;
+};
+
+static char scratch[1 << 20];
+
+static _Noreturn __attribute__((format(printf, 1, 2))) void die(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("load: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    exit(2);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+}
+
+static void *must_alloc(size_t count, size_t size)
+{
+    void *p = calloc(count, size);
+    if (p == NULL)
+        die("out of memory");
+    return p;
+}
+
+static void requests_read(struct load *load, const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        die("%s: %s", path, strerror(errno));
+    size_t room = 0, length;
+    int got;
+    while ((got = fscanf(file, "REQ %zu", &length)) == 1) {
+        if (fgetc(file) != '\n')
+            die("%s: no newline after REQ", path);
+        if (load->request_count == room) {
+            room = room == 0 ? 256 : 2 * room;
+            load->requests = realloc(load->requests, room * sizeof *load->requests);
+            if (load->requests == NULL)
+                die("out of memory");
+        }
+        struct request *r = &load->requests[load->request_count++];
+        memset(r, 0, sizeof *r);
+        r->bytes = must_alloc(length + 1, 1);
+        r->length = length;
+        if (fread(r->bytes, 1, length, file) != length)
+            die("%s: a request is cut short", path);
+        const char *at = r->bytes;
+        while ((at = strstr(at, UUID_MARK)) != NULL) {
+            if (r->mark_count == MARKS_MAX)
+                die("%s: more than %d uuids in a request", path, MARKS_MAX);
+            r->marks[r->mark_count++] = (size_t)(at - r->bytes);
+            at += UUID_LENGTH;
+        }
+        if (length > load->request_longest)
+            load->request_longest = length;
+    }
+    if (got != EOF || load->request_count == 0)
+        die("%s: not a file of requests", path);
+    fclose(file);
+}
+
+static uint64_t random_next(struct load *load)
+{
+    uint64_t a = load->random[0], b = load->random[1]; /* xorshift128+ */
+    load->random[0] = b;
+    a ^= a << 23;
+    load->random[1] = a ^ b ^ (a >> 18) ^ (b >> 5);
+    return load->random[1] + b;
+}
+
+static void uuid_write(struct load *load, char *out)
+{
+    static const char hex[] = "0123456789abcdef";
+    uint64_t bits = random_next(load);
+    for (int i = 0, taken = 0; i < UUID_LENGTH; i++) {
+        if (i == 8 || i == 13 || i == 18 || i == 23)
+            continue;
+        if (taken++ == 16)
+            bits = random_next(load);
+        out[i] = hex[bits & 15];
+        bits >>= 4;
+    }
+    out[14] = '4';
+    out[19] = '8';
+}
+
+static void conn_open(struct load *load, struct conn *c)
+{
+    c->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (c->fd < 0)
+        die("socket: %s", strerror(errno));
+    int one = 1;
+    setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (connect(c->fd, (struct sockaddr *)&load->address, sizeof load->address) != 0 &&
+        errno != EINPROGRESS)
+        die("connect: %s", strerror(errno));
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = c};
+    if (epoll_ctl(load->epoll, EPOLL_CTL_ADD, c->fd, &event) != 0)
+        die("epoll_ctl: %s", strerror(errno));
+    c->reused = false;
+}
+
+static void conn_reset_answer(struct conn *c)
+{
+    c->head_length = 0;
+    c->head_done = c->until_eof = c->close_after = false;
+    c->body_left = 0;
+}
+
+static void conn_send(struct conn *c)
+{
+    while (c->busy && c->out_sent < c->out_length) {
+        ssize_t n = send(c->fd, c->out + c->out_sent, c->out_length - c->out_sent, MSG_NOSIGNAL);
+        if (n < 0)
+            return; /* not connected yet, full, or broken: reading tells which */
+        c->out_sent += (size_t)n;
+    }
+}
+
+static void conn_issue(struct load *load, struct conn *c)
+{
+    c->busy = false;
+    if (load->issued == load->count || (load->issued > 0 && now_ns() >= load->end_ns))
+        return;
+    const struct request *r = &load->requests[load->request_next];
+    load->request_next = (load->request_next + 1) % load->request_count;
+    c->out = r->bytes;
+    if (r->mark_count > 0) {
+        memcpy(c->patched, r->bytes, r->length);
+        for (size_t i = 0; i < r->mark_count; i++)
+            uuid_write(load, c->patched + r->marks[i]);
+        c->out = c->patched;
+    }
+    c->out_length = r->length;
+    c->out_sent = 0;
+    c->busy = true;
+    conn_reset_answer(c);
+    load->issued++;
+    c->started_ns = now_ns();
+    if (c->fd < 0)
+        conn_open(load, c);
+    conn_send(c);
+}
+
+static void conn_close(struct conn *c)
+{
+    close(c->fd);
+    c->fd = -1;
+}
+
+static void conn_done(struct load *load, struct conn *c)
+{
+    load->last_ns = now_ns();
+    uint64_t tenths = (load->last_ns - c->started_ns) / 100;
+    if (load->done == load->latency_room) {
+        load->latency_room = load->latency_room == 0 ? 65536 : 2 * load->latency_room;
+        load->latencies = realloc(load->latencies, load->latency_room * sizeof(uint32_t));
+        if (load->latencies == NULL)
+            die("out of memory");
+    }
+    load->latencies[load->done++] = tenths > UINT32_MAX ? UINT32_MAX : (uint32_t)tenths;
+    load->statuses[c->status]++;
+    c->reused = true;
+    if (load->close_each || c->close_after || c->until_eof)
+        conn_close(c);
+    conn_issue(load, c);
+}
+
+/* The socket ended before the answer did. */
+static void conn_broken(struct load *load, struct conn *c)
+{
+    conn_close(c);
+    if (!c->busy)
+        return;
+    if (c->reused && c->head_length == 0) {
+        /* the server had closed an idle connection: the same request again */
+        load->reconnects++;
+        c->out_sent = 0;
+        conn_open(load, c);
+        return;
+    }
+    load->failed++;
+    if (load->failed > 1000 && load->failed > load->done)
+        die("the server closes connections without answering");
+    conn_issue(load, c);
+}
+
+static void head_parse(struct conn *c, size_t head_end)
+{
+    bool sized = false;
+    c->status = c->head_length > 12 ? atoi(c->head + 9) : 0;
+    if (strncmp(c->head, "HTTP/1.", 7) != 0 || c->status < 100 || c->status > 599)
+        die("not an HTTP answer: %.20s", c->head);
+    for (char *line = c->head; line < c->head + head_end;) {
+        char *end = memmem(line, (size_t)(c->head + head_end - line), "\r\n", 2);
+        if (end == NULL)
+            break;
+        if (strncasecmp(line, "content-length:", 15) == 0) {
+            c->body_left = strtoull(line + 15, NULL, 10);
+            sized = true;
+        } else if (strncasecmp(line, "connection: close", 17) == 0) {
+            c->close_after = true;
+        } else if (strncasecmp(line, "transfer-encoding:", 18) == 0) {
+            die("the answer is chunked: not supported");
+        }
+        line = end + 2;
+    }
+    c->until_eof = !sized && c->status != 204 && c->status != 304;
+    c->head_done = true;
+}
+
+static void conn_read_head(struct load *load, struct conn *c, ssize_t n)
+{
+    size_t from = c->head_length < 3 ? 0 : c->head_length - 3;
+    c->head_length += (size_t)n;
+    c->head[c->head_length] = '\0';
+    char *end = memmem(c->head + from, c->head_length - from, "\r\n\r\n", 4);
+    if (end == NULL) {
+        if (c->head_length == HEAD_MAX - 1)
+            die("the answer's head is too long");
+        return;
+    }
+    size_t head_end = (size_t)(end - c->head) + 4;
+    head_parse(c, head_end);
+    uint64_t body = c->head_length - head_end;
+    load->bytes += body;
+    c->body_left -= body < c->body_left ? body : c->body_left;
+}
+
+static void conn_read(struct load *load, struct conn *c)
+{
+    while (c->fd >= 0 && (c->busy || c->reused)) {
+        ssize_t n;
+        if (!c->busy) { /* idle: only an end can come */
+            n = recv(c->fd, scratch, 1, 0);
+        } else if (!c->head_done) {
+            n = recv(c->fd, c->head + c->head_length, HEAD_MAX - 1 - c->head_length, 0);
+        } else {
+            size_t want = c->until_eof || c->body_left > sizeof scratch ? sizeof scratch
+                                                                        : (size_t)c->body_left;
+            n = recv(c->fd, scratch, want, MSG_TRUNC);
+        }
+        if (n < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOTCONN))
+            return;
+        if (n <= 0) {
+            if (n == 0 && c->busy && c->head_done && c->until_eof)
+                conn_done(load, c);
+            else
+                conn_broken(load, c);
+            return;
+        }
+        if (!c->busy)
+            continue;
+        if (!c->head_done) {
+            conn_read_head(load, c, n);
+        } else {
+            load->bytes += (uint64_t)n;
+            if (!c->until_eof)
+                c->body_left -= (uint64_t)n;
+        }
+        if (c->head_done && !c->until_eof && c->body_left == 0) {
+            conn_done(load, c);
+            return; /* the answer to the next request makes an edge of its own */
+        }
+    }
+}
+
+static bool any_busy(const struct load *load)
+{
+    for (int i = 0; i < load->connections; i++)
+        if (load->conns[i].busy)
+            return true;
+    return false;
+}
+
+static void load_run(struct load *load)
+{
+    load->epoll = epoll_create1(EPOLL_CLOEXEC);
+    load->conns = must_alloc((size_t)load->connections, sizeof *load->conns);
+    load->start_ns = load->last_ns = now_ns();
+    load->end_ns = load->start_ns + (uint64_t)(load->seconds * 1e9);
+    uint64_t give_up_ns = load->end_ns + (uint64_t)(load->grace * 1e9);
+    for (int i = 0; i < load->connections; i++) {
+        load->conns[i].fd = -1;
+        load->conns[i].patched = must_alloc(load->request_longest + 1, 1);
+        conn_issue(load, &load->conns[i]);
+    }
+    struct epoll_event events[256];
+    for (;;) {
+        uint64_t now = now_ns();
+        bool draining = now >= load->end_ns || load->issued == load->count;
+        if (now >= give_up_ns || (draining && !any_busy(load)))
+            break;
+        uint64_t until = draining ? give_up_ns : load->end_ns;
+        int n = epoll_wait(load->epoll, events, 256, (int)((until - now) / 1000000 + 1));
+        for (int i = 0; i < n; i++) {
+            struct conn *c = events[i].data.ptr;
+            conn_send(c);
+            conn_read(load, c);
+        }
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static double percentile_us(const struct load *load, double part)
+{
+    if (load->done == 0)
+        return 0;
+    size_t i = (size_t)(part * (double)load->done);
+    return load->latencies[i < load->done ? i : load->done - 1] / 10.0;
+}
+
+static void load_print(struct load *load)
+{
+    double seconds = (double)(load->last_ns - load->start_ns) / 1e9;
+    uint64_t unanswered = 0;
+    for (int i = 0; i < load->connections; i++)
+        unanswered += load->conns[i].busy;
+    qsort(load->latencies, load->done, sizeof(uint32_t), by_size);
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    double cpu = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+                 (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
+    printf("{\"connections\": %d, \"requests\": %llu, \"seconds\": %.3f, \"rps\": %.2f, "
+           "\"p50_us\": %.1f, \"p99_us\": %.1f, \"max_us\": %.1f, \"bytes\": %llu, "
+           "\"load_cpu_s\": %.2f, \"reconnects\": %llu, \"failed\": %llu, \"unanswered\": %llu, "
+           "\"status\": {",
+           load->connections, (unsigned long long)load->done, seconds,
+           seconds > 0 ? (double)load->done / seconds : 0.0, percentile_us(load, 0.50),
+           percentile_us(load, 0.99), percentile_us(load, 1.0), (unsigned long long)load->bytes,
+           cpu, (unsigned long long)load->reconnects, (unsigned long long)load->failed,
+           (unsigned long long)unanswered);
+    const char *comma = "";
+    for (int s = 0; s < 600; s++) {
+        if (load->statuses[s] == 0)
+            continue;
+        printf("%s\"%d\": %llu", comma, s, (unsigned long long)load->statuses[s]);
+        comma = ", ";
+    }
+    puts("}}");
+}
+
+int main(int argc, char **argv)
+{
+    struct load load = {.connections = 16, .seconds = 5, .grace = 30, .count = UINT64_MAX};
+    long port = 0;
+    int option;
+    while ((option = getopt(argc, argv, "p:c:d:n:g:C")) != -1) {
+        switch (option) {
+        case 'p':
+            port = strtol(optarg, NULL, 10);
+            break;
+        case 'c':
+            load.connections = (int)strtol(optarg, NULL, 10);
+            break;
+        case 'd':
+            load.seconds = strtod(optarg, NULL);
+            break;
+        case 'n':
+            load.count = strtoull(optarg, NULL, 10);
+            break;
+        case 'g':
+            load.grace = strtod(optarg, NULL);
+            break;
+        case 'C':
+            load.close_each = true;
+            break;
+        default:
+            port = 0;
+        }
+    }
+    if (port < 1 || port > 65535 || load.connections < 1 || optind != argc - 1) {
+        fputs(
+            "usage: load -p PORT [-c CONNECTIONS] [-d SECONDS] [-n COUNT] [-g SECONDS] [-C] FILE\n"
+            "  -d  issue requests for that long; -n at most so many\n"
+            "  -g  then wait at most so long for the answers that are missing\n"
+            "  -C  a new connection for each request\n",
+            stderr);
+        return 2;
+    }
+    load.address.sin_family = AF_INET;
+    load.address.sin_port = htons((uint16_t)port);
+    load.address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (getrandom(load.random, sizeof load.random, 0) != (ssize_t)sizeof load.random)
+        die("getrandom: %s", strerror(errno));
+    requests_read(&load, argv[optind]);
+    load_run(&load);
+    load_print(&load);
+    return load.done > 0 ? 0 : 1;
+}

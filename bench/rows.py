@@ -1,0 +1,182 @@
+"""The rows of the table that berth must reach: what each compares, and whether it is met.
+
+A row is (group, what, goal, figure, met). met is None where something was not measured."""
+
+import collections
+
+from targets import good_rate
+
+Row = collections.namedtuple("Row", "group what goal figure met")
+
+# question, title, times less CPU than the Python service
+CPU_ROWS = (
+    ("get_one", "GET /resource_providers/{uuid}", 300),
+    ("flat_10", "candidates, 1 000 hosts, limit=10", 5000),
+    ("flat_all", "candidates, 1 000 hosts, no limit", 400),
+    ("nested_10", "nested, same_subtree, limit=10", 3000),
+    ("nested_all", "nested, same_subtree, no limit", 300),
+    ("list_all", "GET /resource_providers?resources&required", 150),
+    ("usages", "GET /usages?project_id=", 300),
+)
+ABSOLUTE_ROWS = (
+    ("flat_10", "candidates, 1 000 hosts, limit=10", 30),
+    ("flat10k_10", "candidates, 10 000 hosts, limit=10", 40),
+    ("flat1m_10", "candidates, 1 000 000 hosts, limit=10", 1000),
+)
+WRITE_ROWS = (
+    ("claim", "claim, 16 connections", "16", 30),
+    ("claim", "claim, 256 connections", "256", 100),
+    ("claim_one", "claims all on one host, 16 connections", "16", 40),
+    ("post_shared", "POSTs over shared hosts, 16 connections", "16", 150),
+)
+
+
+class Table:
+    def __init__(self, results):
+        self.cells = results["cells"]
+        self.commits = results.get("berth_commits", {})
+        self.facts = results["facts"]
+        self.rows = []
+
+    def cell(self, target, question, connections):
+        return self.cells.get(target, {}).get(question, {}).get(str(connections))
+
+    def limit(self, kind, size, connections):
+        """The cell of the limit whose answer is nearest in size."""
+        sizes = self.cells.get(kind, {})
+        if not sizes:
+            return None
+        nearest = min(sizes, key=lambda s: abs(int(s) - size))
+        return sizes[nearest].get(str(connections))
+
+    def add(self, group, what, goal, needed, figure, met):
+        """needed: what has to be there for the row; figure and met are functions."""
+        if any(x is None for x in needed):
+            self.rows.append(Row(group, what, goal, "not measured", None))
+        else:
+            self.rows.append(Row(group, what, goal, figure(), bool(met())))
+
+    def at_one(self, title, question, bound_16):
+        """At one connection the bound is bare libmicrohttpd's CPU plus the same difference."""
+        berth = self.cell("berth", question, 1)
+        size = berth["answer_bytes"] if berth else 0
+        bare_1, bare_16 = self.limit("http", size, 1), self.limit("http", size, 16)
+        needed = [berth, bare_1, bare_16, bound_16]
+        bound = (bare_1["cpu_us"] + bound_16 - bare_16["cpu_us"]) if None not in needed else 0
+        self.add(title, "CPU at 1 connection",
+                 f"≤ {bound:.1f} µs" if bound else "bare libmicrohttpd's + the same difference",
+                 needed, lambda: f"{berth['cpu_us']:.1f} µs", lambda: berth["cpu_us"] <= bound)
+
+    def cpu_ratios(self):
+        for question, title, times in CPU_ROWS:
+            berth, peer = self.cell("berth", question, 16), self.cell("reference", question, 16)
+            self.add(title, "CPU against the Python service", f"≥ {times} times less", [berth, peer],
+                     lambda: f"{peer['cpu_us'] / berth['cpu_us']:.0f} times ({peer['cpu_us']:.0f} / "
+                             f"{berth['cpu_us']:.1f} µs)",
+                     lambda: peer["cpu_us"] / berth["cpu_us"] >= times)
+            self.at_one(title, question, peer and peer["cpu_us"] / times)
+
+    def absolutes(self):
+        for question, title, bound in ABSOLUTE_ROWS:
+            berth = self.cell("berth", question, 16)
+            self.add(title, "CPU", f"≤ {bound} µs", [berth], lambda: f"{berth['cpu_us']:.1f} µs",
+                     lambda: berth["cpu_us"] <= bound)
+            self.at_one(title, question, bound)
+
+    def limits(self):
+        berth = self.cell("berth", "get_one", 16)
+        bare = self.limit("http", berth["answer_bytes"] if berth else 0, 16)
+        self.add(CPU_ROWS[0][1], "requests/s against bare libmicrohttpd", "≥ 60 %", [berth, bare],
+                 lambda: f"{100 * berth['rps'] / bare['rps']:.0f} % ({berth['rps']:.0f} / "
+                         f"{bare['rps']:.0f})", lambda: berth["rps"] >= 0.6 * bare["rps"])
+        for question, title in (("flat_all", CPU_ROWS[2][1]), ("list_all", CPU_ROWS[5][1])):
+            cell = self.cell("berth", question, 16)
+            bytes_cell = self.limit("socket", cell["answer_bytes"] if cell else 0, 16)
+            self.add(title, "CPU against writing the bytes", "≤ 3 times", [cell, bytes_cell],
+                     lambda: f"{cell['cpu_us'] / bytes_cell['cpu_us']:.2f} times "
+                             f"({cell['cpu_us']:.0f} / {bytes_cell['cpu_us']:.0f} µs)",
+                     lambda: cell["cpu_us"] <= 3 * bytes_cell["cpu_us"])
+        few, many = self.cell("berth", "usages", 16), self.cell("berth", "usages_1m", 16)
+        self.add(CPU_ROWS[6][1], "1 000 000 allocations against 100", "the same (≤ 1.25 times)",
+                 [few, many], lambda: f"{many['cpu_us'] / few['cpu_us']:.2f} times "
+                 f"({many['cpu_us']:.1f} / {few['cpu_us']:.1f} µs)",
+                 lambda: many["cpu_us"] <= 1.25 * few["cpu_us"])
+
+    def wide(self):
+        title = "wide tree: 8 groups over 8 devices of 8 units, limit 1000"
+        for policy in ("isolate", "none"):
+            cell = self.cell("berth", f"wide_{policy}", 1)
+            self.add(title, f"group_policy={policy}, p99 at 1 connection", "≤ 10 ms", [cell],
+                     lambda: f"{cell['p99_us'] / 1000:.2f} ms", lambda: cell["p99_us"] <= 10000)
+            crowd = self.cell("berth", f"wide_{policy}", 16)
+            self.add(title, f"group_policy={policy}, memory gained while asked",
+                     "bounded (≤ 64 MiB)", [crowd],
+                     lambda: f"{crowd['rss_growth_bytes'] / 2**20:.1f} MiB",
+                     lambda: crowd["rss_growth_bytes"] <= 64 << 20)
+
+    def writes(self):
+        for question, title, c, times in WRITE_ROWS:
+            berth, peer = self.cell("berth", question, c), self.cell("reference", question, c)
+            self.add(title, "requests/s against the Python service", f"≥ {times} times",
+                     [berth, peer],
+                     lambda: f"{good_rate(berth) / max(good_rate(peer), 0.001):.0f} times "
+                             f"({good_rate(berth):.0f} / {good_rate(peer):.1f})",
+                     lambda: good_rate(berth) >= times * good_rate(peer))
+            raw = self.commits.get(c)
+            if question == "claim":
+                self.add(title, "against raw commits batched alike", "≥ 50 %", [berth, raw],
+                         lambda: f"{100 * good_rate(berth) / raw['claims_per_s']:.0f} % "
+                                 f"({good_rate(berth):.0f} / {raw['claims_per_s']:.0f}, "
+                                 f"{raw['mean_batch']:.1f} in a batch)",
+                         lambda: good_rate(berth) >= 0.5 * raw["claims_per_s"])
+        for narrow, broad, title in (("claim_one", "claim", WRITE_ROWS[2][1]),
+                                     ("post_shared", "post_disjoint", WRITE_ROWS[3][1])):
+            a, b = self.cell("berth", narrow, 16), self.cell("berth", broad, 16)
+            self.add(title, "against disjoint hosts", "no slower (≥ 95 %)", [a, b],
+                     lambda: f"{100 * good_rate(a) / good_rate(b):.0f} % ({good_rate(a):.0f} / "
+                             f"{good_rate(b):.0f})", lambda: good_rate(a) >= 0.95 * good_rate(b))
+        units = self.facts.get("berth", {}).get("last_units")
+        self.add(WRITE_ROWS[2][1], "the last 160 units of a host", "160 given", [units],
+                 lambda: f"{units['answered']} answered, {units['used']} used",
+                 lambda: units["answered"] == 160 and units["used"] == 160)
+
+    def others(self):
+        berth, peer = self.facts.get("berth", {}), self.facts.get("reference", {})
+        ours, theirs = berth.get("rss_bytes"), peer.get("rss_bytes")
+        self.add("resident memory", "against the Python service, 1 000 hosts", "≤ 1/10",
+                 [ours, theirs], lambda: f"1/{theirs / ours:.1f} ({ours / 2**20:.1f} / "
+                 f"{theirs / 2**20:.0f} MiB)", lambda: ours * 10 <= theirs)
+        memory = berth.get("memory") or {}
+        for key, what, bound in (("idle", "idle", 16 << 20), ("host", "a host", 1024),
+                                 ("allocation", "an allocation", 256),
+                                 ("connection", "an open connection", 128 << 10)):
+            got = memory.get(key)
+            self.add("resident memory", what, f"≤ {bound_text(bound)}", [got],
+                     lambda: bound_text(got), lambda: got <= bound)
+        ready = berth.get("ready_s")
+        self.add("start to ready", "10 000 hosts, 100 000 allocations", "≤ 0.5 s", [ready],
+                 lambda: f"{ready:.3f} s", lambda: ready <= 0.5)
+        lane = berth.get("slow_lane")
+        self.add("slow lane", "p99 of GET one provider beside 4 pathological queries",
+                 "at most doubles, or ≤ 5 ms", [lane],
+                 lambda: f"{lane['alone_us'] / 1000:.2f} → {lane['beside_us'] / 1000:.2f} ms",
+                 lambda: lane["beside_us"] <= max(5000, 2 * lane["alone_us"]))
+        self.add("slow lane", "queries whose client has gone", "stop (≤ 0.1 s CPU in a second)",
+                 [lane], lambda: f"{lane['left_running_cpu_s']:.2f} s",
+                 lambda: lane["left_running_cpu_s"] <= 0.1)
+
+    def build(self):
+        self.cpu_ratios()
+        self.absolutes()
+        self.limits()
+        self.wide()
+        self.writes()
+        self.others()
+        order = list(dict.fromkeys(row.group for row in self.rows))
+        return sorted(self.rows, key=lambda row: order.index(row.group))
+
+
+def bound_text(size):
+    if size >= 1 << 20:
+        return f"{size / 2**20:.1f} MiB"
+    return f"{size / 1024:.1f} KiB" if size >= 1024 else f"{size:.0f} bytes"

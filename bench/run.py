@@ -1,0 +1,170 @@
+#!/usr/bin/python3
+"""The bench: berth beside the Python service and beside the physical limits, in one run.
+
+Prints the table of what berth must reach with goal, figure, met or not met, and writes
+bench/RESULTS.md. Run by hand on a quiet machine, never by CI. See README.md."""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+
+import measure
+import reference
+import report
+import rows
+import targets
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CACHE = os.path.join(HERE, "reference.json")
+BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
+SIZES = (300, 16384, 523000, 777000, 2600000)
+EXTRAS = ("units", "memory", "start", "lane", "limits", "commits")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true",
+                        help="within a minute: the kept figures of the Python service, no cloud of "
+                             "a million hosts, nothing written")
+    parser.add_argument("--rows", metavar="NAME,…", help="only these: "
+                        + ", ".join(targets.BERTH_QUESTIONS + EXTRAS))
+    parser.add_argument("--build", default=os.path.join(HERE, "..", "build"),
+                        help="build directory (build)")
+    parser.add_argument("--berthd", help="the berthd to measure (berthd in the build directory)")
+    parser.add_argument("--kept-reference", action="store_true",
+                        help="do not run the Python service, compare with its kept figures")
+    parser.add_argument("--work", default="/var/tmp/berth-bench",
+                        help="directory for clouds and databases: its disk is measured")
+    options = parser.parse_args()
+    options.build = os.path.abspath(options.build)
+    options.berthd = os.path.abspath(options.berthd or os.path.join(options.build, "berthd"))
+    options.names = options.rows.split(",") if options.rows else None
+    unknown = set(options.names or ()) - set(targets.BERTH_QUESTIONS + EXTRAS)
+    if unknown:
+        parser.error(f"no such rows: {', '.join(sorted(unknown))}")
+    return options
+
+
+def wanted(options, name):
+    return options.names is None or name in options.names
+
+
+def run_reference(options, loader, results):
+    names = [name for name in targets.REFERENCE_QUESTIONS if wanted(options, name)]
+    if options.quick or options.kept_reference or not names:
+        if not os.path.exists(CACHE):
+            print("no figures of the Python service are kept: run without --quick once")
+            return
+        with open(CACHE) as file:
+            kept = json.load(file)
+        results["cells"]["reference"] = kept["cells"]
+        results["facts"]["reference"] = kept["facts"]
+        results["reference_date"] = kept["date"]
+        print(f"Python service: figures of {kept['date']}, {kept['machine']}")
+        return
+    missing = reference.missing()
+    if missing:
+        sys.exit("The Python service cannot be run, missing: " + ", ".join(missing)
+                 + "\nSee bench/README.md, or use --quick or --kept-reference.")
+    print("Python service")
+    cells, facts = targets.measure_reference(options.work, loader, names)
+    results["cells"]["reference"], results["facts"]["reference"] = cells, facts
+    if options.names is None:
+        with open(CACHE, "w") as file:
+            json.dump({"date": results["date"], "machine": results["machine"], "cells": cells,
+                       "facts": facts, "noisy": measure.noisy({"reference": cells})}, file, indent=1)
+            file.write("\n")
+
+
+def run_berth(options, loader, results):
+    if not os.path.exists(options.berthd):
+        print(f"no {options.berthd}: berth is not measured")
+        return
+    print("berth")
+    results["berth_version"] = subprocess.run(
+        [options.berthd, "--version"], stdout=subprocess.PIPE, text=True).stdout.strip()
+    berth = targets.Berth(options.berthd, options.build, options.work, loader,
+                          0.6 if options.quick else 4, targets.CONNECTIONS)
+    try:
+        names = [name for name in targets.BERTH_QUESTIONS if wanted(options, name)]
+        for name in names:
+            if options.quick:
+                if name in ("flat1m_10", "usages_1m", "sharing_10"):
+                    continue
+                berth.connections = {"claim": (16, 256), "claim_one": (16,), "post_shared": (16,),
+                                     "post_disjoint": (16,)}.get(name, (1, 16))
+            berth.ask(name)
+        runs = 1 if options.quick else 5
+        for extra, act in (("units", berth.last_units), ("memory", berth.memory),
+                           ("start", lambda: berth.start_times(runs)),
+                           ("lane", lambda: berth.slow_lane(runs))):
+            if wanted(options, extra):
+                act()
+    finally:
+        berth.stop()
+    results["cells"]["berth"], results["facts"]["berth"] = berth.cells, berth.facts
+    results["berth_commits"] = berth.commits
+
+
+def run_limits(options, loader, results):
+    """At the sizes of the answers that were measured; without any, at those that are usual."""
+    print("limits")
+    answers = results["cells"].get("berth") or results["cells"].get("reference") or {}
+    sizes = {round(cells["16"]["answer_bytes"]) for cells in answers.values() if "16" in cells}
+    sizes = {size for size in sizes if size >= 100}
+    if not sizes or not options.quick:
+        sizes |= set(SIZES)
+    results["cells"].update(targets.measure_limits(
+        options.build, options.work, loader, sorted(sizes), 0.4 if options.quick else 3,
+        (1, 16) if options.quick else targets.CONNECTIONS))
+
+
+def run_commits(options, results):
+    for batch in (1, 16) if options.quick else BATCHES:
+        results["commits"][str(batch)] = targets.measure_commits(
+            options.build, options.work, batch, 0.5 if options.quick else 3)
+
+
+def main():
+    options = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # servers are stopped on the way out
+    os.makedirs(options.work, exist_ok=True)
+    subprocess.run(["ninja", "-C", options.build, "bench-programs"], check=True,
+                   stdout=subprocess.DEVNULL)
+    loader = measure.Loader(options.build)
+    results = {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "cells": {}, "facts": {},
+               "commits": {}, "berth_version": "not measured",
+               "sync": targets.measure_sync(options.build, options.work,
+                                            0.5 if options.quick else 3)}
+    results["machine"] = measure.machine(results["sync"])
+    results["reference_date"] = results["date"]
+    print(f"{results['date']}, {results['machine']}, load average {os.getloadavg()[0]:.2f}")
+    run_reference(options, loader, results)
+    run_berth(options, loader, results)
+    if wanted(options, "limits"):
+        run_limits(options, loader, results)
+    if wanted(options, "commits"):
+        run_commits(options, results)
+    table = rows.Table(results).build()
+    if options.names:
+        table = [row for row in table if row.met is not None]
+    report.print_rows(table)
+    results["noisy"] = measure.noisy({
+        target: cells for target, cells in results["cells"].items()
+        if target != "reference" or results["reference_date"] == results["date"]})
+    if results["noisy"]:
+        print(f"the machine was not quiet: other programs had more than a tenth of it during "
+              f"{len(results['noisy'])} cells")
+    if not options.quick and options.names is None:
+        report.write(os.path.join(HERE, "RESULTS.md"), results, table, reference.THREADS)
+    return 1 if any(row.met is False for row in table) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+/* Proxy headers. Header values hold no CR, LF or NUL (the edge refuses them); what is not fit for a
+ * URL is left out of Location. Pure; any thread. */
+#include "api/origin.h"
+
+#include <strings.h>
+
+#include "api/request.h"
+
+static struct slice trim(struct slice text)
+{
+    while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
+        text = slice_skip(text, 1);
+    while (text.len > 0 && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t'))
+        text.len--;
+    return text;
+}
+
+static struct slice cut(struct slice *rest, char separator)
+{
+    const char *at = rest->len == 0 ? NULL : memchr(rest->data, separator, rest->len);
+    struct slice part = *rest;
+    if (at != NULL)
+        part.len = (size_t)(at - rest->data);
+    *rest = slice_skip(*rest, at == NULL ? rest->len : part.len + 1);
+    return part;
+}
+
+static bool is_key(struct slice key, const char *name)
+{
+    return key.len == strlen(name) && strncasecmp(key.data, name, key.len) == 0;
+}
+
+/* RFC 7239, the first proxy's element. */
+static void read_forwarded(struct slice header, struct origin *origin)
+{
+    struct slice element = cut(&header, ',');
+    while (element.len > 0) {
+        struct slice value = cut(&element, ';');
+        struct slice key = trim(cut(&value, '='));
+        value = trim(value);
+        if (value.len == 0)
+            continue;
+        if (is_key(key, "proto"))
+            origin->scheme = value;
+        else if (is_key(key, "host"))
+            origin->host = value;
+        else if (is_key(key, "for"))
+            origin->address = value;
+    }
+}
+
+static void take(const struct api_request *request, const char *name, struct slice *into)
+{
+    struct slice value = http_request_header(request->http, name);
+    if (value.len > 0)
+        *into = value;
+}
+
+static bool has_port(struct slice host)
+{
+    const char *colon = host.len == 0 ? NULL : memrchr(host.data, ':', host.len);
+    return colon != NULL && memchr(colon, ']', (size_t)(host.data + host.len - colon)) == NULL;
+}
+
+static void add_port(const struct api_request *request, struct origin *origin)
+{
+    struct slice port = http_request_header(request->http, "X-Forwarded-Port");
+    if (port.len == 0 || origin->host.len == 0 || has_port(origin->host))
+        return;
+    struct buf text = {0};
+    buf_append_slice(&text, origin->host);
+    buf_append_char(&text, ':');
+    buf_append_slice(&text, port);
+    origin->host = arena_copy(request->arena, buf_slice(&text));
+    buf_free(&text);
+}
+
+struct origin origin_read(const struct api_request *request, bool trust_proxies)
+{
+    struct origin origin = {
+        .scheme = SLICE_LIT("http"),
+        .host = http_request_header(request->http, "Host"),
+        .address = request->http->peer,
+    };
+    if (!trust_proxies)
+        return origin;
+    struct slice forwarded = http_request_header(request->http, "Forwarded");
+    if (forwarded.len > 0) {
+        read_forwarded(forwarded, &origin);
+    } else {
+        take(request, "X-Forwarded-Proto", &origin.scheme);
+        take(request, "X-Forwarded-Host", &origin.host);
+        take(request, "X-Forwarded-For", &origin.address);
+        add_port(request, &origin);
+    }
+    take(request, "X-Forwarded-Prefix", &origin.prefix);
+    while (origin.prefix.len > 0 && origin.prefix.data[origin.prefix.len - 1] == '/')
+        origin.prefix.len--;
+    return origin;
+}
+
+static bool ends_with(struct slice text, const char *end)
+{
+    size_t len = strlen(end);
+    return text.len >= len && memcmp(text.data + text.len - len, end, len) == 0;
+}
+
+static void append_visible(struct buf *out, struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.data[i] > ' ' && text.data[i] != 0x7f)
+            buf_append_char(out, text.data[i]);
+}
+
+struct slice origin_absolute(const struct api_request *request, struct slice path)
+{
+    struct slice scheme = request->origin.scheme;
+    struct slice host = request->origin.host;
+    if (slice_equal(scheme, SLICE_LIT("http")) && ends_with(host, ":80"))
+        host.len -= 3;
+    else if (slice_equal(scheme, SLICE_LIT("https")) && ends_with(host, ":443"))
+        host.len -= 4;
+    struct buf text = {0};
+    append_visible(&text, scheme);
+    buf_append_lit(&text, "://");
+    append_visible(&text, host);
+    append_visible(&text, path);
+    struct slice url = arena_copy(request->arena, buf_slice(&text));
+    buf_free(&text);
+    return url;
+}

@@ -1,0 +1,444 @@
+"""One walk: a cloud of its own, a pair of databases, a reference in this process and a berthd beside it.
+
+Every request goes to both; the answers are compared, differences must be intended. Then the two states are
+kept in step (intended differences change them), and every STATE_EVERY requests the whole state is read through
+the API of both and compared.
+"""
+
+import collections
+import os
+import random
+import re
+import shutil
+import sqlite3
+import time
+import traceback
+import urllib.parse
+
+import candidates
+import compare
+import generator
+import intended
+import reference
+from cloud import Cloud
+from exchange import Answer, Request, route_of
+from peer import Peer, PeerError
+
+STATE_EVERY = 500
+TABLES = ("resource_providers", "inventories", "allocations", "resource_classes", "traits", "resource_provider_traits",
+          "placement_aggregates", "resource_provider_aggregates", "consumers", "consumer_types", "projects", "users")
+
+
+class Options:
+    """What a walk is to do; pickled to the worker process."""
+
+    program = None  # command line of berthd
+    template = None  # database to start from
+    same = False  # the peer is a reference too: nothing is intended, nothing is brought in step
+    oracle = False  # check the second opinion against the reference at every question
+    verbose = False
+    keep = None
+    until = None
+    state_every = STATE_EVERY
+    most_failures = 8
+
+
+class Result:
+    def __init__(self, seed, part):
+        self.seed, self.part = seed, part
+        self.asked = self.failed = self.succeeded = self.state_reads = self.state_failures = 0
+        self.routes, self.versions = collections.Counter(), collections.Counter()
+        self.routes_2xx = collections.Counter()
+        self.hits, self.statuses = collections.Counter(), collections.Counter()
+        self.questions = self.answered = self.rich = 0
+        self.order_only = self.reconnects = self.peer_errors = 0
+        self.kinds = collections.Counter()  # failures by kind: route, statuses, what differs
+        self.reports = []  # one for each kind
+        self.trail = []  # the requests that changed something, up to the first failure
+        self.last = None  # the request that failed first
+        self.seconds = self.reference_seconds = self.peer_seconds = 0.0
+
+
+class Question:
+    """A case's candidates: the right answer by the second opinion, compared with berth's."""
+
+    def __init__(self, request, berth, cloud):
+        self.request, self.berth, self.cloud = request, berth, cloud
+
+    def right(self):
+        """Differences between what is right and what berth answered; None if there is no right answer."""
+        value = compare.parse(self.berth)
+        whole = candidates.expected(self.request, self.cloud)
+        if whole is None or not isinstance(value, dict) or "allocation_requests" not in value:
+            return None
+        return candidates.differences(self.request, whole, candidates.Set(value, self.request.version[1]), self.cloud)
+
+
+class Walk:
+    def __init__(self, options, seed, part, steps, directory):
+        self.options, self.seed, self.part, self.steps = options, seed, part, steps
+        self.directory = directory
+        self.result = Result(seed, part)
+        self.first_step = 0
+
+    # -- set up ---------------------------------------------------------------------------------------------
+
+    def prepare(self):
+        os.makedirs(self.directory, exist_ok=True)
+        self.mine, self.other = (os.path.join(self.directory, n) for n in ("reference.db", "berth.db"))
+        configs = {}
+        for name, database in (("reference", self.mine), ("berth", self.other)):
+            shutil.copyfile(self.options.template, database)
+            configs[name] = os.path.join(self.directory, name + ".conf")
+            with open(configs[name], "w") as out:
+                out.write(reference.config_text(database, False, own=name == "reference"))
+        self.reference = reference.Reference(configs["reference"])
+        self.peer = Peer(self.options.program, configs["berth"], os.path.join(self.directory, "berthd.log"))
+        self.peer.start()
+        self.cloud = Cloud(self.mine)
+        self.rng = random.Random("%d/%d" % (self.seed, self.part))
+
+    def run(self):
+        started = time.monotonic()
+        result = self.result
+        try:
+            self.prepare()
+            self.play()
+            result.reconnects = self.peer.reconnects
+            if not self.peer.stop():
+                self.report(self.steps, None, None, None, [("exit", "SIGTERM ends it with 0", "it did not")])
+        except PeerError as error:
+            result.failed += 1
+            result.reports.append("seed %d part %d: %s" % (self.seed, self.part, error))
+        except Exception:
+            result.failed += 1
+            result.reports.append("seed %d part %d: the harness itself failed\n%s" % (
+                self.seed, self.part, traceback.format_exc()))
+        finally:
+            if getattr(self, "peer", None):
+                self.peer.kill()
+        result.seconds = time.monotonic() - started
+        return result
+
+    def play(self):
+        steps = self.steps
+        if self.options.until is not None:
+            steps = min(steps, self.options.until - self.first_step)
+        made = generator.Generator(self.rng, self.cloud)
+        for number in range(steps):
+            request = made.next()
+            mine, _ = self.step(self.first_step + number, request)
+            self.learn(made, request, mine)
+            if not self.peer.alive():
+                self.result.reports.append("seed %d part %d: berthd ended: %s" % (self.seed, self.part, self.log_tail()))
+                self.result.failed += 1
+                return
+            if len(self.result.reports) >= self.options.most_failures:
+                self.result.reports.append("seed %d part %d: stopped after %d kinds of failure" % (
+                    self.seed, self.part, self.options.most_failures))
+                return
+            if (number + 1) % self.options.state_every == 0:
+                self.compare_states(self.first_step + number)
+        self.compare_states(self.first_step + steps - 1)
+
+    def learn(self, made, request, mine):
+        """Keeps some candidates, to be claimed."""
+        if request.path != "/allocation_candidates" or mine.status != 200 or request.version is None:
+            return
+        value = compare.parse(mine)
+        if request.version[1] >= 12 and value and value["allocation_requests"]:
+            found = sorted(value["allocation_requests"], key=str)[0]["allocations"]
+            made.claims.append({u: r["resources"] for u, r in found.items()})
+            del made.claims[:-8]
+
+    def log_tail(self):
+        with open(os.path.join(self.directory, "berthd.log"), "rb") as log:
+            return log.read()[-2000:].decode("utf-8", "backslashreplace")
+
+    # -- one request ------------------------------------------------------------------------------------------
+
+    def ask_reference(self, request):
+        started = time.monotonic()
+        try:
+            return self.reference.ask(request, self.peer.host)
+        except Exception as error:  # a WSGI server would answer so
+            return Answer(500, [("x-failure", repr(error))], b"")
+        finally:
+            self.result.reference_seconds += time.monotonic() - started
+
+    def ask_peer(self, request):
+        started = time.monotonic()
+        answer = self.peer.ask(request)
+        self.result.peer_seconds += time.monotonic() - started
+        return answer
+
+    def step(self, number, request):
+        result, options = self.result, self.options
+        if options.verbose:
+            print("seed %d step %d: %s %s" % (self.seed, number, request.method, request.target), flush=True)
+        leftovers = set(self.cloud.leftovers())
+        mine = self.ask_reference(request)
+        other = self.ask_peer(request)
+        self.count(request, mine)
+        case = intended.Case(request, mine, other, self.cloud, self.differences(request, mine, other),
+                             Question(request, other, self.cloud))
+        case.leftovers = leftovers
+        if compare.list_order_differs(mine, other) and not case.found:
+            result.order_only += 1
+        entries = intended.explain(case) if case.found else []
+        if entries and any(e.again for e in entries):
+            entries = self.ask_again(case, entries)
+        changed = request.method not in ("GET", "HEAD", "OPTIONS")
+        if result.last is None:
+            if entries is None:
+                result.last = request
+            elif changed and mine.status < 300:
+                result.trail.append(request)
+        if entries is None:
+            result.failed += 1
+            self.report(number, request, mine, other, case.found)
+        else:
+            for entry in entries:
+                result.hits[entry.id] += 1
+        if changed:
+            if entries and any(e.adopts for e in entries) and case.statuses[0] // 100 != case.statuses[1] // 100:
+                self.adopt(case)
+            elif entries is None and not options.same:
+                self.copy_state()
+            self.cloud.refresh()
+            self.unnamed_provider(request, mine, other)
+            if not options.same:
+                self.drop_leftovers(request)
+        return mine, other
+
+    def differences(self, request, mine, other):
+        found = compare.differences(request, mine, other)
+        if mine.status == 204 and mine.header("content-length") != other.header("content-length"):
+            found.append(("header content-length", mine.header("content-length"), other.header("content-length")))
+        if request.method != "GET" or request.path != "/allocation_candidates" or mine.status != 200:
+            return self.without_own_uuid(request, mine, other, found)
+        values = compare.parse(mine), compare.parse(other)
+        minor = request.version[1] if request.version else None
+        if minor is None or not all(isinstance(v, dict) and "allocation_requests" in v for v in values):
+            return found
+        self.result.questions += 1
+        try:
+            sets = [candidates.Set(value, minor) for value in values]
+        except (KeyError, TypeError, AttributeError) as error:
+            return [("candidates", "well formed", repr(error))]
+        self.result.answered += bool(sets[0].keys)
+        self.result.rich += candidates.is_rich(request, sets[0])
+        whole = sets[0]
+        limit = candidates.limit_of(request)
+        if limit is not None:
+            again = compare.parse(self.ask_reference(candidates.without_limit(request)))
+            whole = candidates.Set(again, minor)
+        case = intended.Case(request, mine, other, self.cloud, [])
+        faulty = intended.may_grow(case) or intended.may_lose_anchors(case)
+        if self.options.oracle and not faulty:
+            found += self.check_oracle(request, whole)
+        found = [d for d in found if d[0] != "body"]
+        if set(values[1]) != set(values[0]):
+            found.append(("body", sorted(values[0]), sorted(values[1])))
+        if faulty and self.options.same:
+            return found  # two runs of the reference differ here: it depends on the order of sets
+        wrong = candidates.differences(request, whole, sets[1], self.cloud)
+        if limit is not None and self.options.same:
+            wrong = [d for d in wrong if d[0] != "limit"]  # the reference does not spread
+        elif limit is not None and not wrong and sets[0].counted() != sets[1].counted():
+            wrong = [("limited choice", "its own", "spread over roots")]
+        return found + wrong
+
+    def check_oracle(self, request, whole):
+        """Where the reference has no known fault, the second opinion must agree with it."""
+        right = candidates.expected(request, self.cloud)
+        if right is None:
+            return []
+        self.result.hits["second opinion asked"] += 1
+        wrong = candidates.differences(candidates.without_limit(request), right, whole, self.cloud)
+        return [("second opinion: " + what, a, b) for what, a, b in wrong]
+
+    def without_own_uuid(self, request, mine, other, found):
+        """A provider created without a uuid gets another one from each service."""
+        if not found or request.path != "/resource_providers" or request.method != "POST" or b'"uuid"' in (
+                request.body or b""):
+            return found
+        pattern = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+        uuids = [_own_uuid(request, a) or _first(pattern, a.body) for a in (mine, other)]
+        if None in uuids:
+            return found
+        renamed = Answer(other.status, [(k, v.replace(uuids[1], uuids[0])) for k, v in other.headers],
+                         other.body.replace(uuids[1].encode(), uuids[0].encode()))
+        return compare.differences(request, mine, renamed)
+
+    def unnamed_provider(self, request, mine, other):
+        uuids = [_own_uuid(request, a) for a in (mine, other)]
+        if None in uuids or uuids[0] == uuids[1]:
+            return
+        for uuid, ask in zip(uuids, (self.ask_reference, self.ask_peer)):
+            ask(_plain("DELETE", "/resource_providers/" + uuid))
+        self.cloud.refresh()
+
+    # -- keeping step --------------------------------------------------------------------------------------------
+
+    def ask_again(self, case, entries):
+        """The reference without its fault must say what berth said."""
+        for uuid in case.leftovers:
+            self.cloud.forget_consumer(uuid)
+        self.cloud.refresh()
+        request = next(e.again for e in entries if e.again)(case)
+        mine = self.ask_reference(request)
+        more = self.differences(request, mine, case.berth)
+        second = intended.Case(request, mine, case.berth, self.cloud, more, Question(request, case.berth, self.cloud))
+        further = intended.explain(second) if more else []
+        if further is None:
+            case.found = more
+            case.reference = mine
+            return None
+        if any(e.adopts for e in further):
+            self.adopt(second)
+        return entries + [e for e in further if e not in entries]
+
+    def adopt(self, case):
+        """The reference takes the rows that the intended difference touched from berth's database."""
+        claims = intended.claims_of(case) or []
+        providers = {p for _, wanted in claims for p in wanted}
+        for uuid, _ in claims:
+            known = self.cloud.consumers.get(uuid)
+            providers |= {a[0] for a in known.allocations} if known else set()
+        reshape = case.request.path == "/reshaper"
+        if reshape:
+            providers |= set((case.body() or {}).get("inventories", {}))
+        piece = case.request.path.split("/")
+        if piece[1] == "resource_providers" and len(piece) > 2:
+            providers.add(piece[2])
+            reshape = True
+        self.cloud.adopt(self.other, [uuid for uuid, _ in claims], sorted(providers), inventories=reshape)
+
+    def drop_leftovers(self, request):
+        if request.note == "keep leftover":
+            return
+        for uuid in self.cloud.leftovers():
+            self.cloud.forget_consumer(uuid)
+        self.cloud.refresh()
+
+    def copy_state(self):
+        """After a failure: the reference becomes what berth is, so that the rest of the walk says something."""
+        source = sqlite3.connect("file:%s?mode=ro" % self.other, uri=True, timeout=10)
+        db = self.cloud.db
+        db.execute("BEGIN")
+        for table in TABLES:
+            columns = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table)]
+            rows = source.execute("SELECT %s FROM %s" % (", ".join(columns), table)).fetchall()
+            db.execute("DELETE FROM " + table)
+            db.executemany("INSERT INTO %s (%s) VALUES (%s)" % (
+                table, ", ".join(columns), ", ".join("?" * len(columns))), rows)
+        db.execute("COMMIT")
+        source.close()
+        self.cloud.refresh()
+
+    # -- the whole state --------------------------------------------------------------------------------------------
+
+    def compare_states(self, number):
+        """Reads everything through both APIs."""
+        targets = ["/resource_providers", "/resource_classes", "/traits?name=startswith:CUSTOM_", "/traits?associated=true"]
+        for p in self.cloud.providers:
+            targets += ["/resource_providers/%s%s" % (p.uuid, rest)
+                        for rest in ("/inventories", "/usages", "/aggregates", "/traits", "/allocations")]
+        targets += ["/allocations/" + uuid for uuid in self.cloud.consumers]
+        targets += ["/usages?project_id=" + urllib.parse.quote(p, safe="")
+                    for p in sorted({c.project for c in self.cloud.consumers.values()})]
+        for target in targets:
+            request = _plain("GET", target)
+            mine, other = self.ask_reference(request), self.ask_peer(request)
+            self.result.state_reads += 1
+            found = compare.differences(request, mine, other)
+            if found:
+                self.result.failed += 1
+                self.result.state_failures += 1
+                self.report(number, request, mine, other, [("state", "", "after this step")] + found)
+                if not self.options.same:
+                    self.copy_state()
+                return
+
+    # -- books ------------------------------------------------------------------------------------------------------
+
+    def count(self, request, mine):
+        result = self.result
+        result.asked += 1
+        result.succeeded += 200 <= mine.status < 300
+        result.statuses[mine.status] += 1
+        route = route_of(request)
+        if route is not None:
+            result.routes[(request.method, route)] += 1
+            result.routes_2xx[(request.method, route)] += 200 <= mine.status < 300
+        if request.version is not None:
+            result.versions[request.version[1]] += 1
+        if mine.status == 500:
+            result.peer_errors += 1
+
+    def report(self, number, request, mine, other, found):
+        kind = _kind(request, mine, other, found)
+        self.result.kinds[kind] += 1
+        if self.result.kinds[kind] > 1:
+            return
+        lines = ["=" * 78, "seed %d, step %d%s" % (self.seed, number, " (%s)" % request.note if request else "")]
+        for what, a, b in found:
+            lines += ["  %s" % what, "    reference: %s" % _cut(a), "    berth:     %s" % _cut(b)]
+        if request is not None:
+            lines += ["-- request", request.text(), "-- reference", mine.text(), "-- berth", other.text()]
+        lines.append("-- again: tests/diff/run.py --seed %d --until %d" % (self.seed, number + 1))
+        self.result.reports.append("\n".join(lines))
+
+
+def _kind(request, mine, other, found):
+    what = ", ".join(sorted({d[0] for d in found}))
+    if request is None:
+        return what
+    state = "state after a step: " if request.note == "state" else ""
+    return "%s%s %s: %s / %s, %s" % (state, request.method, route_of(request) or "no route", mine.status, other.status, what)
+
+
+def _cut(value, most=1500):
+    text = repr(value) if not isinstance(value, str) else value
+    return text if len(text) <= most else text[:most] + " …"
+
+
+def _plain(method, target):
+    return Request(method, target, [("X-Auth-Token", "admin"), ("OpenStack-API-Version", "placement 1.39")], None, "state", (1, 39))
+
+
+def _own_uuid(request, answer):
+    """The uuid that the service itself chose for a new provider, or None."""
+    if request.method != "POST" or request.path != "/resource_providers" or answer.status not in (200, 201):
+        return None
+    if b'"uuid"' in (request.body or b""):
+        return None
+    return (answer.header("location") or "").rsplit("/", 1)[-1] or None
+
+
+def _first(pattern, body):
+    """The first uuid in an error's text that is not a request id."""
+    found = re.search("(?<!req-)" + pattern, body.decode("utf-8", "replace"))
+    return found.group() if found else None
+
+
+def make_template(program, directory):
+    """A database that berthd creates and synchronises, closed again."""
+    os.makedirs(directory, exist_ok=True)
+    database = os.path.join(directory, "template.db")
+    config = os.path.join(directory, "template.conf")
+    with open(config, "w") as out:
+        out.write(reference.config_text(database, True))
+    peer = Peer(program, config, os.path.join(directory, "template.log"))
+    peer.start()
+    if not peer.stop():
+        raise PeerError("%s did not end well at SIGTERM" % program[0])
+    whole = os.path.join(directory, "whole.db")
+    source, target = sqlite3.connect(database), sqlite3.connect(whole)
+    source.backup(target)  # with what may still be in a write-ahead log
+    source.close()
+    target.close()
+    return whole
+
+
