@@ -61,6 +61,8 @@ def main():
                     return score.end()
                 score.passed += 1
             print(f"{options.kills} kills, {sum(w.acknowledged for w in workers)} writes acknowledged")
+            for worker in workers:
+                worker.ending = True
             for number in range(options.terms):
                 try:
                     problem, took = one_round(server, workers, chance, lambda s: s.stop())

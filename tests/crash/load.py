@@ -38,6 +38,8 @@ class Worker:
         self.touched = set()
         self.open = None
         self.acknowledged = 0
+        self.ending = False  # the server may refuse
+        self.stopped = False
         self.problem = None
 
     # -- requests: each returns (entity, state wanted, method, path, body)
@@ -90,9 +92,9 @@ class Worker:
         return chosen()
 
     def run(self):
-        """Until the server goes away, or answers what it must not."""
+        """Until it is stopped, or the server goes away, or answers what it must not."""
         try:
-            while self.problem is None:
+            while self.problem is None and not self.stopped:
                 entity, wanted, method, path, body = self._next()
                 if entity[0] == "inventory":
                     status, answer = self.client.ask("GET", f"/resource_providers/{self.own}/inventories")
@@ -103,8 +105,8 @@ class Worker:
                 self.open = None
                 if status == 409 and "exceed" in str(answer):
                     continue  # the shared provider is full
-                if status == 503 and wanted is not None:
-                    return  # it is ending
+                if status == 503 and self.ending:
+                    return
                 if status not in (200, 201, 204):
                     self.problem = f"{method} {path}: {status} {answer}"
                     return
