@@ -3,24 +3,9 @@
 
 #include <strings.h>
 
-static struct slice trim(struct slice text)
-{
-    while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
-        text = slice_skip(text, 1);
-    while (text.len > 0 && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
-/* Cuts off and returns what stands before the separator. */
 static struct slice cut(struct slice *rest, char separator)
 {
-    const char *at = rest->len == 0 ? NULL : memchr(rest->data, separator, rest->len);
-    struct slice part = *rest;
-    if (at != NULL)
-        part.len = (size_t)(at - rest->data);
-    *rest = slice_skip(*rest, at == NULL ? rest->len : part.len + 1);
-    return trim(part);
+    return slice_trim(slice_cut(rest, separator));
 }
 
 static bool equal_nocase(struct slice a, struct slice b)
@@ -67,7 +52,7 @@ static bool read_range(struct slice text, struct range *range)
             range->has_parameters = true;
             continue;
         }
-        range->weight = read_weight(trim(value));
+        range->weight = read_weight(slice_trim(value));
         return range->weight >= 0;
     }
     return true;

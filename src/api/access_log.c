@@ -39,9 +39,8 @@ static void append_context(const struct api_request *request, struct buf *line)
 
 void access_log_write(const struct api_request *request)
 {
-    static _Thread_local struct buf context;
-    static _Thread_local struct buf text;
-    context.len = text.len = 0;
+    struct buf context = {0};
+    struct buf text = {0};
     append_context(request, &context);
     buf_append_slice(&text, request->origin.address);
     buf_append_lit(&text, " \"");
@@ -69,4 +68,6 @@ void access_log_write(const struct api_request *request)
         log_write(LOG_LEVEL_WARNING, "berth.slow", buf_slice(&context), "took %llu ms: %.*s",
                   (unsigned long long)(took_us / 1000), SLICE_ARG(buf_slice(&text)));
     log_gather("placement.requestlog", buf_slice(&context), buf_slice(&text));
+    buf_free(&context);
+    buf_free(&text);
 }

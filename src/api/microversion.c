@@ -13,26 +13,17 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static struct slice trim(struct slice text)
-{
-    while (text.len > 0 && is_space(text.data[0]))
-        text = slice_skip(text, 1);
-    while (text.len > 0 && is_space(text.data[text.len - 1]))
-        text.len--;
-    return text;
-}
-
 /* The version text of an entry "placement X", or data == NULL. */
 static struct slice version_of_entry(struct slice entry)
 {
     static const char SERVICE[] = "placement";
-    entry = trim(entry);
+    entry = python_strip(entry);
     size_t word = 0;
     while (word < entry.len && !is_space(entry.data[word]))
         word++;
     if (word != sizeof(SERVICE) - 1 || strncasecmp(entry.data, SERVICE, word) != 0)
         return (struct slice){0};
-    struct slice version = trim(slice_skip(entry, word));
+    struct slice version = python_strip(slice_skip(entry, word));
     return version.len > 0 ? version : (struct slice){0};
 }
 

@@ -6,25 +6,6 @@
 
 #include "api/request.h"
 
-static struct slice trim(struct slice text)
-{
-    while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
-        text = slice_skip(text, 1);
-    while (text.len > 0 && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
-static struct slice cut(struct slice *rest, char separator)
-{
-    const char *at = rest->len == 0 ? NULL : memchr(rest->data, separator, rest->len);
-    struct slice part = *rest;
-    if (at != NULL)
-        part.len = (size_t)(at - rest->data);
-    *rest = slice_skip(*rest, at == NULL ? rest->len : part.len + 1);
-    return part;
-}
-
 static bool is_key(struct slice key, const char *name)
 {
     return key.len == strlen(name) && strncasecmp(key.data, name, key.len) == 0;
@@ -33,11 +14,11 @@ static bool is_key(struct slice key, const char *name)
 /* RFC 7239, the first proxy's element. */
 static void read_forwarded(struct slice header, struct origin *origin)
 {
-    struct slice element = cut(&header, ',');
+    struct slice element = slice_cut(&header, ',');
     while (element.len > 0) {
-        struct slice value = cut(&element, ';');
-        struct slice key = trim(cut(&value, '='));
-        value = trim(value);
+        struct slice value = slice_cut(&element, ';');
+        struct slice key = slice_trim(slice_cut(&value, '='));
+        value = slice_trim(value);
         if (value.len == 0)
             continue;
         if (is_key(key, "proto"))

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "http/http.h"
+#include "query/budget.h"
 #include "replica/replica.h"
 #include "write/pipeline.h"
 
@@ -124,6 +125,14 @@ static inline struct api_request *api_request_of(struct pipeline_request *write)
 {
     return (struct api_request *)((char *)write - offsetof(struct api_request, write));
 }
+
+/* The budget of a query: about a millisecond on a worker; on the slow lane no bound, but an end
+ * when the client has gone. */
+struct budget api_budget(struct api_request *request);
+
+/* What a handler returns when its query's budget is exhausted: on to the slow lane, or there is
+ * nobody to answer. */
+enum api_step api_over_budget(struct api_request *request);
 
 /* Says that a 200 with JSON in api_out() is the answer; from 1.15 with cache headers (0: now). */
 void api_answer_json(struct api_request *request, int64_t modified_at_us);

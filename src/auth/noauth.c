@@ -1,24 +1,10 @@
 /* The noauth2 token. Pure; any thread. */
 #include "auth/noauth.h"
 
-static struct slice trim(struct slice text)
-{
-    while (text.len > 0 && text.data[0] == ' ')
-        text = slice_skip(text, 1);
-    while (text.len > 0 && text.data[text.len - 1] == ' ')
-        text.len--;
-    return text;
-}
-
 static void read_roles(struct slice text, struct identity *identity)
 {
     while (text.len > 0) {
-        const char *comma = memchr(text.data, ',', text.len);
-        struct slice role = text;
-        if (comma != NULL)
-            role.len = (size_t)(comma - text.data);
-        text = slice_skip(text, comma == NULL ? text.len : role.len + 1);
-        role = trim(role);
+        struct slice role = slice_trim(slice_cut(&text, ','));
         if (role.len > 0 && identity->role_count < IDENTITY_ROLES_MAX)
             identity->roles[identity->role_count++] = role;
     }

@@ -37,4 +37,26 @@ static inline struct slice slice_skip(struct slice s, size_t n)
     return (struct slice){s.data + n, s.len - n};
 }
 
+/* The text without blanks and tabs around it. */
+static inline struct slice slice_trim(struct slice s)
+{
+    while (s.len > 0 && (s.data[0] == ' ' || s.data[0] == '\t'))
+        s = slice_skip(s, 1);
+    while (s.len > 0 && (s.data[s.len - 1] == ' ' || s.data[s.len - 1] == '\t'))
+        s.len--;
+    return s;
+}
+
+/* Cuts what stands before the separator off *rest, with the separator; all of it if there is none.
+ */
+static inline struct slice slice_cut(struct slice *rest, char separator)
+{
+    const char *at = rest->len == 0 ? NULL : (const char *)memchr(rest->data, separator, rest->len);
+    struct slice part = *rest;
+    if (at != NULL)
+        part.len = (size_t)(at - rest->data);
+    *rest = slice_skip(*rest, at == NULL ? rest->len : part.len + 1);
+    return part;
+}
+
 #endif

@@ -55,6 +55,20 @@ static void loading_append(struct edit *edit, struct provider *provider, int64_t
     edit->loading[edit->loading_count++] = (struct edit_loading){provider, parent_id};
 }
 
+/* Gives an owned provider another set of traits or aggregates. */
+static void set_links(struct edit *edit, struct provider *provider, bool is_traits,
+                      uint32_t *numbers, uint32_t count)
+{
+    struct version *version = edit->version;
+    struct name_sets *sets = is_traits ? &version->trait_sets : &version->aggregate_sets;
+    const struct catalog *catalog = is_traits ? &version->traits : &version->aggregates;
+    const struct name_set **at = is_traits ? &provider->traits : &provider->aggregates;
+    const struct name_set *before = *at;
+    *at = name_sets_take(&edit->cow, sets, catalog, numbers, count);
+    if (before != NULL)
+        name_sets_release(&edit->cow, sets, before);
+}
+
 static void provider_insert(struct edit *edit, const struct change *change)
 {
     struct version *version = edit->version;
@@ -66,10 +80,8 @@ static void provider_insert(struct edit *edit, const struct change *change)
     provider->parent.v = NUMBER_NONE;
     provider->modified_at_us = apply_modified_at(change);
     provider->generation = (int32_t)row->generation;
-    provider->traits =
-        name_sets_intern(&edit->cow, &version->trait_sets, &version->traits, NULL, 0);
-    provider->aggregates =
-        name_sets_intern(&edit->cow, &version->aggregate_sets, &version->aggregates, NULL, 0);
+    set_links(edit, provider, true, NULL, 0);
+    set_links(edit, provider, false, NULL, 0);
     provider->uuid_len = (uint32_t)row->uuid.len;
     memcpy(provider->uuid, row->uuid.data, row->uuid.len);
     provider->name_len = (uint32_t)row->name.len;
@@ -147,6 +159,8 @@ static void provider_delete(struct edit *edit, const struct change *change)
     ptree_remove(&edit->cow, &version->provider_by_name, hash_text(provider_name(provider)), no.v);
     forest_remove(edit, no);
     ptree_set(&edit->cow, &version->free_numbers, no.v, 0, 0);
+    name_sets_release(&edit->cow, &version->trait_sets, provider->traits);
+    name_sets_release(&edit->cow, &version->aggregate_sets, provider->aggregates);
     cow_drop(&edit->cow, provider);
 }
 
@@ -275,14 +289,8 @@ void apply_flush(struct edit *edit)
     if (!links->active)
         return;
     links->active = false;
-    struct version *version = edit->version;
-    struct provider *provider = edit_own_provider(edit, links->provider);
-    if (links->is_traits)
-        provider->traits = name_sets_intern(&edit->cow, &version->trait_sets, &version->traits,
-                                            links->numbers, links->count);
-    else
-        provider->aggregates = name_sets_intern(&edit->cow, &version->aggregate_sets,
-                                                &version->aggregates, links->numbers, links->count);
+    set_links(edit, edit_own_provider(edit, links->provider), links->is_traits, links->numbers,
+              links->count);
 }
 
 /* Forgets a provider's inventories and links, before a follow tells them anew. */
@@ -304,10 +312,8 @@ static void provider_reset(struct edit *edit, const struct change *change)
                                          provider->aggregates->numbers[i]),
                        slot);
     struct provider *bare = edit_resize_provider(edit, no, 0, provider_name(provider));
-    bare->traits =
-        name_sets_intern(&edit->cow, &edit->version->trait_sets, &edit->version->traits, NULL, 0);
-    bare->aggregates = name_sets_intern(&edit->cow, &edit->version->aggregate_sets,
-                                        &edit->version->aggregates, NULL, 0);
+    set_links(edit, bare, true, NULL, 0);
+    set_links(edit, bare, false, NULL, 0);
 }
 
 static void catalog_change(struct edit *edit, const struct change *change, struct catalog *catalog)

@@ -94,6 +94,22 @@ static bool audit_links(struct audit *audit, uint32_t slot, const struct catalog
     return true;
 }
 
+/* The sets' counts add up to the providers, and none is kept for nobody. */
+static bool audit_sets(struct audit *audit, const struct name_sets *sets)
+{
+    uint64_t users = 0;
+    struct ptree_iter iter;
+    ptree_seek(&sets->tree, 0, 0, &iter);
+    const struct ptree_entry *entry;
+    while ((entry = ptree_iter_get(&iter)) != NULL) {
+        AUDIT(entry->value > 0, "a set that nobody has");
+        users += entry->value;
+        ptree_iter_next(&iter);
+    }
+    AUDIT(users == audit->providers, "sets have %llu users", (unsigned long long)users);
+    return true;
+}
+
 static bool audit_column(struct audit *audit, uint32_t class_no)
 {
     const struct version *version = audit->version;
@@ -214,6 +230,8 @@ static bool audit_all(struct audit *audit)
               version->provider_by_uuid.count == audit->providers &&
               version->provider_by_name.count == audit->providers,
           "provider indexes: counts differ");
+    if (!audit_sets(audit, &version->trait_sets) || !audit_sets(audit, &version->aggregate_sets))
+        return false;
     AUDIT(version->nested_count == audit->nested, "nested count differs");
     for (uint32_t class_no = 0; class_no < version->classes.limit; class_no++)
         if (!audit_column(audit, class_no))

@@ -54,46 +54,45 @@ static struct name_set *make(struct cow *cow, const struct catalog *catalog,
     return set;
 }
 
-const struct name_set *name_sets_intern(struct cow *cow, struct name_sets *sets,
-                                        const struct catalog *catalog, uint32_t *numbers,
-                                        uint32_t count)
+static uint64_t hash_numbers(const uint32_t *numbers, uint32_t count)
+{
+    return hash_text((struct slice){(const char *)numbers, count * sizeof(*numbers)});
+}
+
+const struct name_set *name_sets_take(struct cow *cow, struct name_sets *sets,
+                                      const struct catalog *catalog, uint32_t *numbers,
+                                      uint32_t count)
 {
     sort_by_id(catalog, numbers, count);
     size_t bytes = count * sizeof(*numbers);
-    uint64_t hash = hash_text((struct slice){(const char *)numbers, bytes});
+    uint64_t hash = hash_numbers(numbers, count);
     struct ptree_iter iter;
     ptree_seek(&sets->tree, hash, 0, &iter);
     const struct ptree_entry *entry;
     while ((entry = ptree_iter_get(&iter)) != NULL && entry->k1 == hash) {
         const struct name_set *set = (const struct name_set *)(uintptr_t)entry->k2;
-        if (set->count == count && (count == 0 || memcmp(set->numbers, numbers, bytes) == 0))
+        if (set->count == count && (count == 0 || memcmp(set->numbers, numbers, bytes) == 0)) {
+            ptree_set(cow, &sets->tree, hash, entry->k2, entry->value + 1);
             return set;
+        }
         ptree_iter_next(&iter);
     }
     struct name_set *set = make(cow, catalog, numbers, count);
-    ptree_set(cow, &sets->tree, hash, (uintptr_t)set, 0);
+    ptree_set(cow, &sets->tree, hash, (uintptr_t)set, 1);
     return set;
 }
 
-void name_sets_sweep(struct cow *cow, struct name_sets *sets, name_set_used *used, void *cls)
+void name_sets_release(struct cow *cow, struct name_sets *sets, const struct name_set *set)
 {
-    uint64_t k1 = 0;
-    uint64_t k2 = 0;
-    for (;;) {
-        struct ptree_iter iter;
-        ptree_seek(&sets->tree, k1, k2, &iter);
-        const struct ptree_entry *entry = ptree_iter_get(&iter);
-        if (entry == NULL)
-            return;
-        k1 = entry->k1;
-        k2 = entry->k2;
-        const struct name_set *set = (const struct name_set *)(uintptr_t)k2;
-        if (!used(cls, set)) {
-            ptree_remove(cow, &sets->tree, k1, k2);
-            cow_drop(cow, set);
-        }
-        k2++;
+    uint64_t hash = hash_numbers(set->numbers, set->count);
+    uint64_t users;
+    check(ptree_find(&sets->tree, hash, (uintptr_t)set, &users) && users > 0);
+    if (users > 1) {
+        ptree_set(cow, &sets->tree, hash, (uintptr_t)set, users - 1);
+        return;
     }
+    ptree_remove(cow, &sets->tree, hash, (uintptr_t)set);
+    cow_drop(cow, set);
 }
 
 static void free_set(void *cls, const struct ptree_entry *entry)

@@ -1,6 +1,7 @@
 /* Interned sets of catalog numbers: identical hosts share one trait set and one aggregate set, with
- * its JSON list rendered once. Members are in the order of their ids. Sets are immutable; those
- * that no provider uses any more are swept now and then (name_sets_sweep). */
+ * its JSON list rendered once. Members are in the order of their ids. Sets are immutable and
+ * counted: the last provider that lets one go drops it, so that a number used anew never meets a
+ * set that was rendered for an older name. */
 #ifndef BERTH_REPLICA_NAME_SET_H
 #define BERTH_REPLICA_NAME_SET_H
 
@@ -17,7 +18,7 @@ struct name_set {
     uint32_t numbers[];
 };
 
-/* All sets over one catalog: (hash, address) -> 0. */
+/* All sets over one catalog: (hash, address) -> how many providers have it. */
 struct name_sets {
     struct ptree tree;
 };
@@ -30,14 +31,14 @@ static inline struct slice name_set_json(const struct name_set *set)
 
 bool name_set_has(const struct name_set *set, uint32_t number);
 
-/* The set with exactly these members (no duplicates; any order; sorted in place). */
-const struct name_set *name_sets_intern(struct cow *cow, struct name_sets *sets,
-                                        const struct catalog *catalog, uint32_t *numbers,
-                                        uint32_t count);
+/* The set with exactly these members (no duplicates; any order; sorted in place), taken for one
+ * provider more. */
+const struct name_set *name_sets_take(struct cow *cow, struct name_sets *sets,
+                                      const struct catalog *catalog, uint32_t *numbers,
+                                      uint32_t count);
 
-/* Drops the sets for which `used` is false. */
-typedef bool name_set_used(void *cls, const struct name_set *set);
-void name_sets_sweep(struct cow *cow, struct name_sets *sets, name_set_used *used, void *cls);
+/* A provider has the set no more. */
+void name_sets_release(struct cow *cow, struct name_sets *sets, const struct name_set *set);
 
 void name_sets_free(struct name_sets *sets, uint64_t birth);
 

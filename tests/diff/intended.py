@@ -11,7 +11,9 @@ rows of the named consumers and providers: the reference takes berth's.
 """
 
 import json
+import os
 import re
+import urllib.parse
 
 import compare
 
@@ -282,6 +284,38 @@ def _too_large(case, difference):
     return case.berth.status in (413, 0) and len(case.request.body or b"") > 16 * 1024 * 1024
 
 
+def _modified(case, difference):
+    return difference[0] == "header last-modified" and difference[1] is None and case.statuses == (200, 200)
+
+
+def _class_name_json(case, difference):
+    return case.statuses == (400, 400) and '"' in urllib.parse.unquote(case.request.path) and (
+        case.detail(case.reference).find("Malformed JSON") > 0)
+
+
+def _odd_key(case, difference):
+    body = case.body()
+    return case.statuses == (500, 400) and isinstance(body, dict) and any(
+        not re.fullmatch("[A-Z0-9_]+", key) for key in body.get("inventories", {}))
+
+
+def _utf8_words(case, difference):
+    return difference[0] == "detail" and case.statuses == (400, 400) and "codec can't decode" in case.detail(case.reference)
+
+
+def _limit_summaries(case, difference):
+    """Before 1.29 a limited answer tells the providers of its own candidates, no others."""
+    value = compare.parse(case.berth)
+    if difference[0] != "summaries" or "limit=" not in case.request.query or case.statuses != (200, 200):
+        return False
+    used = set()
+    for candidate in value["allocation_requests"]:
+        allocations = candidate["allocations"]
+        used |= set(allocations) if isinstance(allocations, dict) else {
+            a["resource_provider"]["uuid"] for a in allocations}
+    return used == set(value["provider_summaries"])
+
+
 READS = "GET"
 WRITES = r"/allocations(/[^/]+)?|/reshaper"
 
@@ -332,11 +366,24 @@ ENTRIES = [
           "with limit, one candidate of each root before a second of any (issue, The API; checked in candidates.py)",
           _limit_spread, versions=(16, 39)),
     Entry("body-too-large", None, ".*", "a body over [berth] max_body is 413 (placement.md, Body size)", _too_large),
+    Entry("last-modified", "GET PUT", r"/resource_providers/[^/]+(/inventories)?",
+          "Last-Modified is there from 1.15, also without inventory and on a first rename (documentation, 1.15; placement.md, "
+          "Cache headers)", _modified, versions=(15, 39)),
+    Entry("class-name-json", "PUT", r"/resource_classes/.*",
+          "a class name with a quote is a bad name; upstream builds JSON from it (placement.md, Resources)", _class_name_json,
+          versions=(7, 39)),
+    Entry("odd-inventory-key", "PUT POST", r"/resource_providers/[^/]+/inventories|/reshaper",
+          "a key that is no resource class, with malformed figures, is 400, 500 in the peer (placement.md, Resources)", _odd_key),
+    Entry("utf8-words", READS, ".*", "a query that is not UTF-8 is 400 without Python's words (placement.md, Query strings)",
+          _utf8_words),
+    Entry("limit-summaries", READS, "/allocation_candidates",
+          "before 1.29 a limited answer sums up the providers of its own candidates only (allocation-candidates.md, 11)",
+          _limit_summaries, versions=(16, 28)),
     # What this run cannot show.
     Entry("float-ratio", None, ".*", "MariaDB's SQL counts 10 x 0.7 as 6; here 7 everywhere (allocation-candidates.md, 15)",
           mark="database", test="tests/unit/model/test_capacity.c"),
     Entry("usages-on-postgresql", READS, "/usages", "a 500 from 1.38 on PostgreSQL (allocation-candidates.md, Where upstream is wrong)",
-          versions=(38, 39), mark="database", test="tests/api/usages.yaml"),
+          versions=(38, 39), mark="database", test="tests/api/gabbits/usages.yaml"),
     Entry("over-allocation", "PUT POST", WRITES,
           "under contention MariaDB gave more than there is, SQLite answered 500 (allocation-candidates.md, Where upstream is wrong)",
           mark="concurrency", test="tests/unit/write/test_contention.c"),
@@ -345,17 +392,17 @@ ENTRIES = [
           mark="concurrency", test="tests/unit/write/test_contention.c"),
     Entry("missing-consumer", READS, "/allocations/.*|/usages|/resource_providers/.*",
           "an allocation without a consumer row is invisible, not repaired (operators.md, What changed)",
-          mark="newer", test="tests/unit/store/test_foreign_rows.c"),
+          mark="newer", test="tests/unit/store/test_faults.c"),
     Entry("candidate-options", READS, "/allocation_candidates",
           "max_allocation_candidates and the generation strategy (operators.md, What changed)",
-          mark="newer", test="tests/api/candidate_options.yaml"),
+          mark="newer", test="tests/api/gabbits/candidate-options.yaml"),
     Entry("wide-trees", READS, "/allocation_candidates",
           "optimize_for_wide_provider_trees forgets `used` in the joined check (allocation-candidates.md, Where upstream is wrong)",
-          mark="newer", test="tests/unit/query/test_ac_wide.c"),
+          mark="newer", test="tests/unit/query/test_ac.c"),
     Entry("reshape-role", "POST", "/reshaper", "with enforce_new_defaults only role service may reshape (operators.md, Policy defaults)",
-          mark="newer", test="tests/api/policy_new_defaults.yaml"),
+          mark="newer", test="tests/api/gabbits/policy-new-defaults.yaml"),
     Entry("scope-types", None, ".*", "with enforce_scope system and domain tokens get 403 (operators.md, Policy defaults)",
-          mark="newer", test="tests/api/policy_scope.yaml"),
+          mark="newer", test="tests/api/gabbits/policy-scope.yaml"),
 ]
 
 

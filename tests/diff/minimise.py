@@ -12,20 +12,23 @@ import walk
 
 
 def _trial(job):
-    options, directory, trail, last = job
+    options, directory, trail, last, kind = job
     one = walk.Walk(options, 0, 0, 0, directory)
     try:
         one.prepare()
         for number, request in enumerate(trail):
             one.step(number, request)
-        before = one.result.failed
-        one.step(len(trail), last)
-        return one.result.failed > before
+        before = one.result.kinds[kind]
+        if last.note == "state":
+            one.compare_states(len(trail))
+        else:
+            one.step(len(trail), last)
+        return one.result.kinds[kind] > before
     finally:
         one.peer.kill()
 
 
-def shortest(options, directory, trail, last, patience_s=300):
+def shortest(options, directory, trail, last, kind, patience_s=300):
     """The shortest trail found within the time; the whole one if it does not fail again."""
     deadline = time.monotonic() + patience_s
     count = 0
@@ -33,7 +36,7 @@ def shortest(options, directory, trail, last, patience_s=300):
     def fails(some):
         nonlocal count
         count += 1
-        job = (options, os.path.join(directory, "trial%d" % count), some, last)
+        job = (options, os.path.join(directory, "trial%d" % count), some, last, kind)
         with multiprocessing.get_context("fork").Pool(1) as pool:
             return pool.apply(_trial, (job,))
 

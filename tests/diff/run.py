@@ -50,6 +50,7 @@ def arguments():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--keep", metavar="DIR", help="keep databases and logs there")
     parser.add_argument("--same", action="store_true", help="the program is a reference: nothing is intended")
+    parser.add_argument("--allow-500", action="store_true", help="berth may answer 500 where the reference does")
     parser.add_argument("--oracle", action="store_true", help="check the second opinion on candidates, too")
     parser.add_argument("--state-every", type=int, default=walk.STATE_EVERY, help="compare the whole state so often")
     parser.add_argument("--failures", type=int, default=8, help="a walk ends after so many kinds of failure")
@@ -109,7 +110,7 @@ def differential(args, directory, began):
     options.program[0] = os.path.abspath(options.program[0])
     options.same, options.oracle, options.verbose = args.same, args.oracle, args.verbose
     options.keep, options.until, options.state_every = args.keep, args.until, args.state_every
-    options.most_failures = args.failures
+    options.most_failures, options.allow_500 = args.failures, args.allow_500 or args.same
     reference.preload()
     options.template = walk.make_template(options.program, directory)
     jobs = [(options, directory, job) for job in jobs_of(args)]
@@ -122,7 +123,7 @@ def differential(args, directory, began):
                 print(text, flush=True)
     failing = next((r for r in results if r.last is not None), None)
     if args.minimise and failing is not None:
-        trail, again = minimise.shortest(options, directory, failing.trail, failing.last)
+        trail, again = minimise.shortest(options, directory, failing.trail, failing.last, failing.last_kind)
         print("-- shortest way found (%d of %d changes)%s" % (
             len(trail), len(failing.trail), "" if again else ": does not fail again by its changes alone"))
         for request in trail + [failing.last]:

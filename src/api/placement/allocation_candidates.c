@@ -5,9 +5,6 @@
 #include "base/json_write.h"
 #include "query/ac_search.h"
 
-/* Steps of some nanoseconds: a worker gives a query about a millisecond. */
-enum { WORKER_STEPS = 200000, SLOW_STEPS_BETWEEN_LOOKS = 2000000 };
-
 struct writer {
     const struct version *version;
     const struct ac_request *asked;
@@ -31,10 +28,14 @@ static const struct provider *provider_at(const struct writer *writer, struct sl
 static void write_uuid(struct buf *out, const struct provider *provider)
 {
     char *at = buf_reserve(out, UUID_TEXT_MAX + 2);
+    uint32_t len = provider->uuid_len;
     at[0] = '"';
-    memcpy(at + 1, provider->uuid, provider->uuid_len);
-    at[1 + provider->uuid_len] = '"';
-    out->len += provider->uuid_len + 2;
+    if (len == UUID_TEXT_MAX) /* nearly always: a copy of known size */
+        memcpy(at + 1, provider->uuid, UUID_TEXT_MAX);
+    else
+        memcpy(at + 1, provider->uuid, len);
+    at[1 + len] = '"';
+    out->len += len + 2;
 }
 
 /* {"VCPU": 1, ...}: the entries of one provider, from *i on. */
@@ -188,24 +189,12 @@ static void write_summaries(struct writer *writer, const struct ac_summaries *su
     }
 }
 
-static bool client_gone(void *cls)
-{
-    const struct api_request *request = cls;
-    return http_client_gone(request->http);
-}
-
 enum api_step handle_candidates_list(struct api_request *request)
 {
     struct ac_request asked;
     if (!candidates_parameters_read(request, &asked))
         return API_DONE;
-    bool is_slow = request->phase == PHASE_SLOW;
-    struct budget budget = {
-        .left = is_slow ? SLOW_STEPS_BETWEEN_LOOKS : WORKER_STEPS,
-        .refill = is_slow ? SLOW_STEPS_BETWEEN_LOOKS : 0,
-        .cancelled = client_gone,
-        .cls = request,
-    };
+    struct budget budget = api_budget(request);
     struct writer writer = {request->version, &asked, api_out(request), request->minor, 0};
     struct ac_summaries summaries;
     writer.out->len = 0;
@@ -215,10 +204,7 @@ enum api_step handle_candidates_list(struct api_request *request)
     case AC_REFUSED:
         return API_DONE;
     case AC_EXPENSIVE:
-        if (!is_slow)
-            return API_SLOW;
-        err_set(&request->err, 503, NULL, "The client has gone.");
-        return API_DONE;
+        return api_over_budget(request);
     case AC_DONE:
         break;
     }

@@ -136,7 +136,7 @@ static struct plan_inventory read_item(struct slice class_name, const json_t *it
     struct inventory_figures *figures = &read.figures;
     const json_t *ratio = json_object_get(item, "allocation_ratio");
     if (ratio != NULL && json_is_number(ratio))
-        figures->allocation_ratio = body_schema_number(ratio);
+        figures->allocation_ratio = body_schema_number(ratio) + 0.0; /* SQLite knows no -0.0 */
     read.has_figures = json_object_get(item, "total") != NULL &&
                        read_int32(item, "total", &figures->total) &&
                        read_int32(item, "reserved", &figures->reserved) &&

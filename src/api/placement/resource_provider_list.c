@@ -5,8 +5,6 @@
 #include "api/schema_tables.h"
 #include "query/providers.h"
 
-enum { WORKER_STEPS = 200000, SLOW_STEPS_BETWEEN_LOOKS = 2000000 };
-
 static const struct schema *schema_for(unsigned minor)
 {
     if (minor >= 18)
@@ -40,34 +38,19 @@ static bool read_question(struct api_request *request, struct providers_question
     return resources.data == NULL || parameter_resources(request, resources, group);
 }
 
-static bool client_gone(void *cls)
-{
-    const struct api_request *request = cls;
-    return http_client_gone(request->http);
-}
-
 enum api_step handle_providers_list(struct api_request *request)
 {
     struct providers_question question = {0};
     if (!read_question(request, &question))
         return API_DONE;
-    bool is_slow = request->phase == PHASE_SLOW;
-    struct budget budget = {
-        .left = is_slow ? SLOW_STEPS_BETWEEN_LOOKS : WORKER_STEPS,
-        .refill = is_slow ? SLOW_STEPS_BETWEEN_LOOKS : 0,
-        .cancelled = client_gone,
-        .cls = request,
-    };
+    struct budget budget = api_budget(request);
     struct providers_found found;
     switch (providers_find(request->version, &question, request->arena, &budget, &found,
                            &request->err)) {
     case PROVIDERS_REFUSED:
         return API_DONE;
     case PROVIDERS_EXPENSIVE:
-        if (!is_slow)
-            return API_SLOW;
-        err_set(&request->err, 503, NULL, "The client has gone.");
-        return API_DONE;
+        return api_over_budget(request);
     case PROVIDERS_DONE:
         break;
     }

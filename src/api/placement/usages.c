@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "api/body_schema.h"
-#include "api/dispatch.h"
 #include "api/placement/allocation_handlers.h"
 #include "api/query_string.h"
 #include "api/schema_tables.h"
+#include "api/stages.h"
 #include "base/json_write.h"
 #include "replica/usage.h"
 
@@ -199,7 +199,7 @@ enum api_step handle_usages(struct api_request *request)
 {
     struct query_string query = query_string_parse(request->arena, request->query);
     struct slice project = query_string_last(&query, SLICE_LIT("project_id"));
-    if (!dispatch_check_policy(request, POLICY_USAGES, project))
+    if (!stages_check_policy(request, POLICY_USAGES, project))
         return API_DONE;
     bool has_types = request->minor >= 38;
     if (!body_schema_check_query(&query,

@@ -20,7 +20,7 @@ enum {
     LOG_TRIM_EVERY = 64, /* batches */
     FOLLOW_ENTRIES_MAX = 200000,
     LEAVE_FREE_US = 2000,
-    OTHER_SEEN_FOR_US = 100000,
+    OTHER_SEEN_FOR_US = 1000000,
 };
 
 static void sleep_until_us(int64_t until_us)
@@ -41,7 +41,8 @@ static void transaction_start(struct store *store)
     transaction->failed = false;
     transaction->touched.len = 0;
     log_entries_free(&transaction->to_follow);
-    memcpy(transaction->next_ids, store->next_ids, sizeof(store->next_ids));
+    transaction->before = store->followed;
+    memcpy(store->next_ids, store->followed.next_ids, sizeof(store->next_ids));
 }
 
 /* A deletion beside moves could ask for an order that does not exist (a provider under the newly
@@ -128,9 +129,19 @@ static enum store_begun examine(struct store *store, struct err *err)
     return examine_moved(store, err);
 }
 
+/* Memory forgets with a failed transaction what it loaded or followed in it. */
+static void take_back(struct store *store)
+{
+    bool in_doubt = !store->followed.valid;
+    store->followed = store->transaction.before;
+    store->followed.valid &= !in_doubt;
+}
+
 static void end_transaction(struct store *store)
 {
     store->transaction.open = false;
+    if (store->transaction.failed)
+        take_back(store);
     if (!sqlite3_get_autocommit(store->writer.handle)) {
         struct err ignored = {.status = 503};
         if (!store_run(store, STATEMENT_ROLLBACK, &ignored))
@@ -148,6 +159,7 @@ enum store_begun store_begin(struct store *store, struct err *err)
     store->leave_free_until_us = 0;
     if (!store_ensure_file(store, err))
         return STORE_BEGIN_FAILED;
+    store_checkpoint(store, CHECKPOINT_LATE_FRAMES);
     store->writer.wait.seen = false;
     store->transaction.broken = false;
     if (!store_run(store, STATEMENT_BEGIN, err)) {
@@ -171,7 +183,7 @@ void store_mark_followed(struct store *store)
                                   .seq = transaction->seq,
                                   .data_version = transaction->data_version,
                                   .change = transaction->change};
-    memcpy(store->transaction.next_ids, store->next_ids, sizeof(store->next_ids));
+    memcpy(followed->next_ids, store->next_ids, sizeof(store->next_ids));
     store->transaction.settled = true;
     struct sentinel *sentinel = store->sentinel;
     followed->stamp_known =
@@ -255,6 +267,7 @@ static void take_stamp(struct store *store, struct store_stamp *stamp, bool *str
     followed->seq = transaction->seq + 1;
     followed->data_version = transaction->data_version;
     followed->change = transaction->change + 1;
+    memcpy(followed->next_ids, store->next_ids, sizeof(store->next_ids));
     followed->stamp_known = false;
     if (store->in_memory) {
         *stamp = (struct store_stamp){0};
@@ -298,6 +311,7 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
     memcpy(mark, store->instance, sizeof(store->instance));
     memcpy(mark + sizeof(store->instance), &store->batches, sizeof(store->batches));
     store->batches++;
+    transaction->failed = true; /* until it is committed */
     if (!write_log(store, mark, err)) {
         end_transaction(store);
         return STORE_FAILED;
@@ -305,7 +319,7 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
     struct err failure = {.arena = err->arena};
     if (!store_run(store, STATEMENT_COMMIT, &failure)) {
         if (transaction->broken) {
-            transaction->open = false;
+            transaction->open = transaction->failed = false;
             enum store_result result = resolve_commit(store, mark, err);
             *stranger = true;
             if (result == STORE_OK)
@@ -317,7 +331,7 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
         end_transaction(store);
         return STORE_FAILED;
     }
-    transaction->open = false;
+    transaction->open = transaction->failed = false;
     take_stamp(store, stamp, stranger);
     leave_free(store);
     return STORE_OK;
@@ -327,7 +341,8 @@ bool store_rollback(struct store *store, struct store_stamp *stamp)
 {
     check(store->transaction.open);
     struct sentinel *sentinel = store->sentinel;
-    bool held = store->followed.valid && store->transaction.settled && !store->transaction.broken;
+    const struct transaction *transaction = &store->transaction;
+    bool held = store->followed.valid && transaction->settled && !transaction->failed;
     if (store->in_memory) {
         uint64_t commits = store->commits;
         *stamp = (struct store_stamp){0};
@@ -340,7 +355,6 @@ bool store_rollback(struct store *store, struct store_stamp *stamp)
             store->followed.stamp_known = true;
         }
     }
-    memcpy(store->next_ids, store->transaction.next_ids, sizeof(store->next_ids));
     end_transaction(store);
     return held && store_is_current(store, stamp);
 }

@@ -52,6 +52,7 @@ struct followed {
     bool stamp_known;     /* false: somebody wrote behind our last commit */
     struct store_stamp stamp;
     uint32_t change; /* commits counted by the wal-index */
+    int64_t next_ids[STORE_TABLE_COUNT];
 };
 
 /* The open transaction. */
@@ -66,7 +67,7 @@ struct transaction {
     bool broken;     /* by I/O: the connection is not to be used again */
     struct buf touched;
     struct log_entries to_follow;
-    int64_t next_ids[STORE_TABLE_COUNT]; /* as they were, for a rollback */
+    struct followed before; /* what memory keeps if the transaction fails */
 };
 
 struct store {
@@ -86,22 +87,33 @@ struct store {
 
     struct followed followed;
     struct transaction transaction;
-    int64_t next_ids[STORE_TABLE_COUNT];
+    int64_t next_ids[STORE_TABLE_COUNT]; /* handed out in the open transaction */
     unsigned char instance[8];
     uint64_t batches;
     int64_t other_seen_until_us;
     int64_t leave_free_until_us;
     int64_t file_checked_at_us;
-    int64_t formatted_us; /* the instant that `formatted` holds */
+    int64_t checkpoint_at_us; /* of the last one that could not finish */
+    int64_t formatted_us;     /* the instant that `formatted` holds */
     char formatted[INSTANT_LEN];
 };
 
 /* open.c */
 void store_disconnect_writer(struct store *store, bool abandon);
 bool store_reconnect_writer(struct store *store, struct err *err) BERTH_MUST_CHECK;
-/* Notices a replaced or vanished file; readers then find nothing current. False and err if there is
- * no usable file now. */
+/* Unpublishes a sentinel whose file is no longer the path's: readers then find nothing current. */
+void store_notice_file(struct store *store);
+void store_close_retired(struct store *store, int64_t retired_before_us);
+/* Notices, and opens what stands at the path. False and err if there is no usable file now. */
 bool store_ensure_file(struct store *store, struct err *err) BERTH_MUST_CHECK;
+
+/* upkeep.c */
+/* Copies the WAL into the file when it has grown to `frames`. */
+void store_checkpoint(struct store *store, uint32_t frames);
+enum {
+    CHECKPOINT_FRAMES = 8000,      /* 32 MiB of pages of 4 KiB: an often altered page goes once */
+    CHECKPOINT_LATE_FRAMES = 12000 /* 48 MiB: readers keep the WAL from starting over */
+};
 
 /* statements.c */
 sqlite3_stmt *store_statement(struct store *store, int which, struct err *err) BERTH_MUST_CHECK;

@@ -15,8 +15,6 @@
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/url.h"
 
-static const int64_t retire_us = 60000000;
-
 static char *absolute_path(struct slice path, struct err *err)
 {
     char directory[PATH_MAX] = "";
@@ -95,7 +93,7 @@ static void retire(struct store *store, struct sentinel *sentinel)
     store->retired = sentinel;
 }
 
-static void close_retired(struct store *store, int64_t retired_before_us)
+void store_close_retired(struct store *store, int64_t retired_before_us)
 {
     struct sentinel **link = &store->retired;
     while (*link != NULL) {
@@ -109,8 +107,7 @@ static void close_retired(struct store *store, int64_t retired_before_us)
     }
 }
 
-/* Unpublishes a sentinel whose file is no longer the path's: readers find nothing current. */
-static void notice_file(struct store *store)
+void store_notice_file(struct store *store)
 {
     struct sentinel *sentinel = store->sentinel;
     store->file_checked_at_us = db_monotonic_us();
@@ -125,7 +122,7 @@ bool store_ensure_file(struct store *store, struct err *err)
 {
     if (store->in_memory)
         return true;
-    notice_file(store);
+    store_notice_file(store);
     if (store->sentinel != NULL)
         return store->writer.handle != NULL || store_reconnect_writer(store, err);
     store_disconnect_writer(store, true);
@@ -180,50 +177,9 @@ void store_close(struct store *store)
         sentinel_close(sentinel, abandon);
     if (store->stale != NULL)
         sentinel_close(store->stale, true);
-    close_retired(store, INT64_MAX);
+    store_close_retired(store, INT64_MAX);
     buf_free(&store->transaction.touched);
     log_entries_free(&store->transaction.to_follow);
     free(store->path);
     free(store);
-}
-
-enum {
-    FILE_CHECK_US = 100000,
-    CHECKPOINT_FRAMES = 10000, /* 40 MiB of pages of 4 KiB: a page altered often is copied once */
-    RESTART_FRAMES = 14000,    /* 56 MiB: readers kept the WAL from starting over */
-};
-
-/* On the writer's own connection: another's would look like a foreign write to it. A checkpoint
- * that readers stand in the way of (a backup that runs) does what it can and is tried again. */
-static void checkpoint(struct store *store)
-{
-    struct store_stamp stamp;
-    struct sentinel *sentinel = store->sentinel;
-    if (sentinel == NULL || sentinel->index == NULL || store->writer.handle == NULL ||
-        !sentinel_read(sentinel, &stamp))
-        return;
-    uint32_t frames = sentinel_stamp_frames(&stamp);
-    uint32_t copied = sentinel_backfilled(sentinel);
-    bool restart = frames >= RESTART_FRAMES;
-    if (!restart && (frames < CHECKPOINT_FRAMES || frames - copied < CHECKPOINT_FRAMES))
-        return;
-    int timeout_ms = store->writer.wait.timeout_ms;
-    store->writer.wait.timeout_ms = 0;
-    sqlite3_wal_checkpoint_v2(store->writer.handle, "main",
-                              restart ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE,
-                              NULL, NULL);
-    store->writer.wait.timeout_ms = timeout_ms;
-}
-
-void store_upkeep(struct store *store)
-{
-    check(!store->transaction.open);
-    if (store->in_memory)
-        return;
-    int64_t now_us = db_monotonic_us();
-    if (now_us - store->file_checked_at_us >= FILE_CHECK_US) {
-        notice_file(store);
-        close_retired(store, now_us - retire_us);
-    }
-    checkpoint(store);
 }

@@ -143,13 +143,13 @@ bool sentinel_is_current(struct sentinel *sentinel, const struct store_stamp *st
         return ask_data_version(sentinel, &now) &&
                memcmp(now.bytes, stamp->bytes, sizeof(now.bytes)) == 0;
     }
-    uint64_t words[HEADER_WORDS];
-    uint64_t known[HEADER_WORDS];
     uint64_t difference = 0;
-    load_words(sentinel->index, words);
-    memcpy(known, stamp->bytes, sizeof(known));
-    for (int i = 0; i < HEADER_WORDS; i++)
-        difference |= words[i] ^ known[i];
+    for (size_t i = 0; i < HEADER_WORDS; i++) {
+        uint64_t known;
+        memcpy(&known, stamp->bytes + i * sizeof(known), sizeof(known));
+        difference |= known ^ atomic_load_explicit(sentinel->index + i, memory_order_relaxed);
+    }
+    atomic_thread_fence(memory_order_acquire);
     return difference == 0;
 }
 

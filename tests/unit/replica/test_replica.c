@@ -286,11 +286,41 @@ static void load_lays_out_trees(void **state)
     }
 }
 
+/* A trait made after another was deleted gets its number, but not the sets that named it. */
+static void a_number_comes_back_without_its_sets(void **state)
+{
+    (void)state;
+    struct world world = {.arena = arena_create(), .replica = replica_create()};
+    world.list.arena = world.arena;
+    world.edit = replica_edit(world.replica);
+    put(&world, CHANGE_TRAIT_INSERT)->catalog = (struct change_catalog){1, SLICE_LIT("OLD")};
+    put(&world, CHANGE_PROVIDER_INSERT)->provider =
+        (struct change_provider){1, 0, 1, 0, SLICE_LIT("uuid"), SLICE_LIT("name")};
+    put(&world, CHANGE_PROVIDER_TRAIT_INSERT)->link = (struct change_link){1, 1};
+    put(&world, CHANGE_PROVIDER_TRAIT_DELETE)->link = (struct change_link){1, 1};
+    apply(&world);
+    put(&world, CHANGE_PROVIDER_TRAIT_INSERT)->link = (struct change_link){1, 1};
+    apply(&world);
+    put(&world, CHANGE_PROVIDER_TRAIT_DELETE)->link = (struct change_link){1, 1};
+    put(&world, CHANGE_TRAIT_DELETE)->catalog.id = 1;
+    put(&world, CHANGE_TRAIT_INSERT)->catalog = (struct change_catalog){2, SLICE_LIT("NEW")};
+    put(&world, CHANGE_PROVIDER_TRAIT_INSERT)->link = (struct change_link){1, 2};
+    apply(&world);
+    struct slice json = name_set_json(provider(&world, 1)->traits);
+    assert_true(slice_equal(json, SLICE_LIT("[\"NEW\"]")));
+    check_sound(world.edit->version);
+    struct version_stamp stamp = {{0}};
+    replica_publish(world.replica, world.edit, &stamp);
+    replica_destroy(world.replica);
+    arena_destroy(world.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_changes),
         cmocka_unit_test(load_lays_out_trees),
+        cmocka_unit_test(a_number_comes_back_without_its_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@ int fixture_setup(void **state)
         return -1;
     snprintf(fixture->path, sizeof(fixture->path), "%s/db", fixture->dir);
     snprintf(fixture->url, sizeof(fixture->url), "sqlite:///%s", fixture->path);
+    fixture->busy_timeout_ms = 10000;
     fixture->arena = arena_create();
     fixture->err.arena = fixture->arena;
     *state = fixture;
@@ -40,7 +41,7 @@ int fixture_teardown(void **state)
 struct store *fixture_try(struct fixture *fixture, const char *url, bool sync, bool create)
 {
     struct store_options options = {.connection = slice_of(url),
-                                    .busy_timeout_ms = 300,
+                                    .busy_timeout_ms = fixture->busy_timeout_ms,
                                     .sync_schema = sync,
                                     .create_missing_file = create,
                                     .synchronous_off = true};

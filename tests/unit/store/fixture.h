@@ -15,6 +15,7 @@ struct fixture {
     char dir[64];
     char path[96]; /* dir/db */
     char url[112];
+    int busy_timeout_ms; /* of the stores opened from now on; 10 000 */
     struct arena *arena;
     struct err err;
 };

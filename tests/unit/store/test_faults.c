@@ -187,6 +187,25 @@ static void test_disk_full(void **state)
     store_close(store);
 }
 
+static void test_disk_full_after_follow(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_synced(fixture);
+    struct store *other = fixture_open(fixture);
+    struct store_stamp stamp;
+    assert_int_equal(try_commit(fixture, other, 0), STORE_OK);
+    fault.write_fails = SQLITE_FULL;
+    assert_int_equal(try_commit(fixture, store, 1), STORE_FAILED);
+    fault.write_fails = 0;
+    /* The failed batch had followed; memory dropped that with it. */
+    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FOLLOW);
+    assert_true(store_rollback(store, &stamp));
+    assert_int_equal(try_commit(fixture, store, 1), STORE_OK);
+    expect_generation(fixture, 2);
+    store_close(other);
+    store_close(store);
+}
+
 static void test_sync_fails(void **state)
 {
     struct fixture *fixture = *state;
@@ -336,6 +355,7 @@ int main(void)
     install_vfs();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_disk_full, faults_setup, faults_teardown),
+        cmocka_unit_test_setup_teardown(test_disk_full_after_follow, faults_setup, faults_teardown),
         cmocka_unit_test_setup_teardown(test_sync_fails, faults_setup, faults_teardown),
         cmocka_unit_test_setup_teardown(test_sync_fails_once, faults_setup, faults_teardown),
         cmocka_unit_test_setup_teardown(test_find_mark, faults_setup, faults_teardown),

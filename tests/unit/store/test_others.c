@@ -158,6 +158,36 @@ static void test_follow_providers_and_catalogs(void **state)
     store_close(second);
 }
 
+/* What was followed or loaded in a transaction that fails is not counted: memory drops it, too. */
+static void test_failed_follow_is_followed_again(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *first;
+    struct store *second;
+    struct store_stamp stamp;
+    open_two(fixture, &first, &second);
+    for (int strange = 0; strange < 2; strange++) {
+        enum store_begun begun = strange ? STORE_BEGIN_RELOAD : STORE_BEGIN_FOLLOW;
+        struct change_list list = changes_of(fixture);
+        add_catalog(&list, CHANGE_TRAIT_INSERT, 1000 + strange, strange ? "CUSTOM_A" : "CUSTOM_B");
+        commit_changes(fixture, second, &list);
+        if (strange)
+            foreign(fixture->path, "UPDATE resource_providers SET name = 'n' WHERE id = 2");
+        list = changes_of(fixture);
+        add_catalog(&list, CHANGE_TRAIT_INSERT, 1002, "VERY WRONG");
+        add_catalog(&list, CHANGE_TRAIT_INSERT, 1002, "AND AGAIN");
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(begin_into(fixture, first, NULL), i == 0 ? begun : STORE_BEGIN_RELOAD);
+            assert_int_equal(store_apply(first, &list, &fixture->err), STORE_FAILED);
+            assert_false(store_rollback(first, &stamp));
+        }
+        expect_begin(fixture, first, STORE_BEGIN_RELOAD);
+        expect_begin(fixture, first, STORE_BEGIN_UNCHANGED);
+    }
+    store_close(first);
+    store_close(second);
+}
+
 static void test_stranger(void **state)
 {
     struct fixture *fixture = *state;
@@ -254,6 +284,7 @@ static void test_wal_stays_small(void **state)
 static void test_busy(void **state)
 {
     struct fixture *fixture = *state;
+    fixture->busy_timeout_ms = 300;
     struct store *store = fixture_open(fixture);
     expect_begin(fixture, store, STORE_BEGIN_RELOAD);
     sqlite3 *other;
@@ -267,7 +298,7 @@ static void test_busy(void **state)
     assert_int_equal(fixture->err.status, 503);
     double waited =
         (double)(ended.tv_sec - began.tv_sec) + (double)(ended.tv_nsec - began.tv_nsec) * 1e-9;
-    assert_true(waited >= 0.3 && waited < 2);
+    assert_true(waited >= 0.3 && waited < 3);
     assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
     expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
     sqlite3_close(other);
@@ -331,6 +362,7 @@ struct writer {
     struct fixture *fixture;
     struct store *store;
     atomic_bool *stop;
+    pthread_barrier_t *start; /* both have seen the file, and one of them the other */
     int commits;
     int failed;
 };
@@ -362,6 +394,8 @@ static void *write_in_loop(void *cls)
                   store_commit(writer->store, &stamp, &stranger, &err) == STORE_OK;
         writer->commits += ok;
         writer->failed += !ok;
+        if (writer->commits == 1)
+            pthread_barrier_wait(writer->start);
     }
     arena_destroy(arena);
     return NULL;
@@ -373,8 +407,10 @@ static void test_two_writers_share(void **state)
     atomic_bool stop = false;
     struct writer writers[2];
     pthread_t threads[2];
+    pthread_barrier_t start;
+    pthread_barrier_init(&start, NULL, 2);
     for (int i = 0; i < 2; i++)
-        writers[i] = (struct writer){fixture, fixture_open(fixture), &stop, 0, 0};
+        writers[i] = (struct writer){fixture, fixture_open(fixture), &stop, &start, 0, 0};
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, write_in_loop, &writers[i]);
     usleep(800000);
@@ -384,8 +420,10 @@ static void test_two_writers_share(void **state)
     int sum = writers[0].commits + writers[1].commits;
     print_message("commits of two writers: %d and %d\n", writers[0].commits, writers[1].commits);
     assert_int_equal(writers[0].failed + writers[1].failed, 0);
-    /* A third each when the machine has time for both; less is proof enough on a busy one. */
-    assert_true(writers[0].commits * 6 >= sum && writers[1].commits * 6 >= sum);
+    /* Some two fifths each when the machine has time for both. On a busy one the sleeper is woken
+     * late; without the room left free it would get one in a thousand. */
+    assert_true(writers[0].commits * 20 >= sum && writers[1].commits * 20 >= sum);
+    pthread_barrier_destroy(&start);
     assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM projects"), sum);
     store_close(writers[0].store);
     store_close(writers[1].store);
@@ -395,7 +433,7 @@ static void test_two_writers_share(void **state)
  * as a stranger who knows of no log. Says on standard output how far it got. */
 static int write_until_killed(const char *path, bool stranger)
 {
-    struct fixture fixture = {.arena = arena_create()};
+    struct fixture fixture = {.arena = arena_create(), .busy_timeout_ms = 10000};
     fixture.err.arena = fixture.arena;
     snprintf(fixture.url, sizeof(fixture.url), "sqlite:///%s", path);
     struct store *store = stranger ? NULL : fixture_open(&fixture);
@@ -461,6 +499,8 @@ static enum store_begun update_projects(struct fixture *fixture, struct store *s
     }
     if (begun == STORE_BEGIN_FOLLOW)
         assert_int_equal(store_follow(store, count_projects, projects, &fixture->err), STORE_OK);
+    if (begun == STORE_BEGIN_FAILED)
+        print_error("%.*s\n", SLICE_ARG(fixture->err.message));
     assert_int_not_equal(begun, STORE_BEGIN_FAILED);
     store_rollback(store, &stamp);
     return begun;
@@ -505,6 +545,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_follow_claim, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_follow_providers_and_catalogs, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_failed_follow_is_followed_again, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_stranger, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_stamp, fixture_setup, fixture_teardown),

@@ -213,6 +213,7 @@ static void test_refusals(void **state)
     sqlite3 *other;
     assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
     assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    fixture->busy_timeout_ms = 100;
     expect_refused(fixture, true, "locked");
     sqlite3_close(other);
     FILE *garbage = fopen(fixture->path, "w");

@@ -131,7 +131,7 @@ void world_add(struct world *world, struct claim *claim, unsigned provider, char
     claim->provider_count = count;
 }
 
-static struct plan plan_of(struct world *world)
+struct plan world_plan(struct world *world)
 {
     world->changes.count = 0;
     world->err = (struct err){.arena = world->arena};
@@ -144,7 +144,7 @@ static struct plan plan_of(struct world *world)
     };
 }
 
-static bool conclude(struct world *world, bool accepted)
+bool world_conclude(struct world *world, bool accepted)
 {
     assert_int_equal(accepted, !err_is_set(&world->err));
     if (accepted)
@@ -157,21 +157,21 @@ static bool conclude(struct world *world, bool accepted)
 bool world_write(struct world *world, const struct claim *claims, size_t count,
                  enum claim_door door)
 {
-    struct plan plan = plan_of(world);
-    return conclude(world, plan_allocations(claims, count, door, &plan, &world->err));
+    struct plan plan = world_plan(world);
+    return world_conclude(world, plan_allocations(claims, count, door, &plan, &world->err));
 }
 
 bool world_reshape(struct world *world, const struct reshape *reshape)
 {
-    struct plan plan = plan_of(world);
-    return conclude(world, plan_reshaper(reshape, &plan, &world->err));
+    struct plan plan = world_plan(world);
+    return world_conclude(world, plan_reshaper(reshape, &plan, &world->err));
 }
 
 bool world_delete(struct world *world, unsigned consumer)
 {
-    struct plan plan = plan_of(world);
+    struct plan plan = world_plan(world);
     struct slice uuid = world_uuid(world, 'c', consumer);
-    return conclude(world, plan_allocations_delete(uuid, uuid, &plan, &world->err));
+    return world_conclude(world, plan_allocations_delete(uuid, uuid, &plan, &world->err));
 }
 
 void world_assert_refused(struct world *world, int status, const char *code, const char *text)

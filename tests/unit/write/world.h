@@ -49,6 +49,11 @@ bool world_write(struct world *world, const struct claim *claims, size_t count,
 bool world_reshape(struct world *world, const struct reshape *reshape);
 bool world_delete(struct world *world, unsigned consumer);
 
+/* For any other planner: what it plans with, and afterwards what it said. If it accepted, its
+ * changes are applied and the result is audited. */
+struct plan world_plan(struct world *world);
+bool world_conclude(struct world *world, bool accepted);
+
 /* The last plan was refused with that status, code and text. */
 void world_assert_refused(struct world *world, int status, const char *code, const char *text);
 

@@ -1,0 +1,192 @@
+/* Everything between a request's arrival and its handler: a straight list of stages in the Python
+ * service's order (placement spec, Order of checks). The first that fails sets err. Worker threads.
+ */
+#include "api/stages.h"
+
+#include "api/accept.h"
+#include "api/answer.h"
+#include "api/latin1.h"
+#include "api/microversion.h"
+#include "api/query_string.h"
+#include "api/routes.h"
+#include "auth/noauth.h"
+
+static bool stage_framing(struct api_request *request)
+{
+    switch (request->http->fault) {
+    case HTTP_FAULT_BODY_TOO_LARGE:
+        return err_set(&request->err, 413, NULL,
+                       "The request body is larger than this service takes.");
+    case HTTP_FAULT_FRAMING:
+        return err_set(&request->err, 400, NULL,
+                       "A request may not have both content-length and transfer-encoding.");
+    case HTTP_FAULT_NONE:
+        break;
+    }
+    return true;
+}
+
+static bool is_below(struct slice path, struct slice prefix)
+{
+    return slice_starts_with(path, prefix) &&
+           (path.len == prefix.len || path.data[prefix.len] == '/');
+}
+
+/* Strips the proxy's prefix, if it was left there, and the longest mount prefix; what is left is ""
+ * or begins with a slash. Both stand before hrefs. */
+static void strip_mount(struct api_request *request)
+{
+    struct slice proxied = request->origin.prefix;
+    struct slice mounted = {0};
+    if (proxied.len > 0 && is_below(request->path, proxied))
+        request->path = slice_skip(request->path, proxied.len);
+    for (unsigned i = 0; i < request->api->mount_prefix_count; i++) {
+        struct slice prefix = request->api->mount_prefixes[i];
+        if (prefix.len > mounted.len && is_below(request->path, prefix))
+            mounted = prefix;
+    }
+    request->path = slice_skip(request->path, mounted.len);
+    request->mount = mounted;
+    if (proxied.len > 0)
+        request->mount =
+            arena_printf(request->arena, "%.*s%.*s", SLICE_ARG(proxied), SLICE_ARG(mounted));
+}
+
+static void stage_target(struct api_request *request)
+{
+    struct slice target = request->http->target;
+    const char *question = target.len == 0 ? NULL : memchr(target.data, '?', target.len);
+    struct slice path = target;
+    if (question != NULL) {
+        path.len = (size_t)(question - target.data);
+        request->query = slice_skip(target, path.len + 1);
+    }
+    request->path = percent_decode(request->arena, path, false);
+    request->origin = origin_read(request, request->api->trust_proxies);
+    strip_mount(request);
+    struct slice global = http_request_header(request->http, "X-Openstack-Request-Id");
+    if (request_id_is_valid(global))
+        request->global_id = global;
+}
+
+static bool is_root(const struct api_request *request)
+{
+    return request->path.len == 0 || slice_equal(request->path, SLICE_LIT("/"));
+}
+
+static bool stage_token(struct api_request *request)
+{
+    if (is_root(request))
+        return true;
+    struct noauth_headers headers = {
+        .token = http_request_header(request->http, "X-Auth-Token"),
+        .roles = http_request_header(request->http, "X-Roles"),
+        .project_id = http_request_header(request->http, "X-Project-Id"),
+        .system_scope = http_request_header(request->http, "OpenStack-System-Scope"),
+    };
+    if (noauth_identify(&headers, &request->identity))
+        return true;
+    return err_set(&request->err, 401, NULL, "%s", "");
+}
+
+static bool stage_microversion(struct api_request *request)
+{
+    struct slice header =
+        latin1_text(request->arena, http_request_header(request->http, "OpenStack-API-Version"));
+    if (!microversion_negotiate(header, &request->minor, &request->err)) {
+        request->version_in_error = request->err.status == 406;
+        return false;
+    }
+    request->has_minor = true;
+    return true;
+}
+
+static bool has_body(const struct api_request *request)
+{
+    return request->http->body.len > 0;
+}
+
+static bool stage_content_header(struct api_request *request)
+{
+    if (has_body(request) && http_request_header(request->http, "Content-Length").len > 0 &&
+        http_request_header(request->http, "Content-Type").len == 0)
+        return err_set(&request->err, 400, NULL,
+                       "content-type header required when content-length > 0");
+    return true;
+}
+
+static bool stage_route(struct api_request *request)
+{
+    switch (routes_find(request)) {
+    case ROUTE_FOUND:
+        return true;
+    case ROUTE_UNKNOWN_METHOD:
+        request->vary_shown = true;
+        return err_set(&request->err, 405, NULL,
+                       "The method specified is not allowed for this resource.");
+    case ROUTE_UNKNOWN_PATH:
+        break;
+    }
+    request->vary_shown = false;
+    return err_set(&request->err, 404, NULL, "%s", "");
+}
+
+static bool stage_version_range(struct api_request *request)
+{
+    const struct api_route *route = request->route;
+    if (request->minor >= route->min_minor && request->minor <= route->max_minor)
+        return true;
+    return err_set(&request->err, route->hidden_405 ? 405 : 404, NULL, "%s", "");
+}
+
+static bool stage_content(struct api_request *request)
+{
+    const struct api_route *route = request->route;
+    if (route->accept == ACCEPT_JSON && accept_weight(http_request_header(request->http, "Accept"),
+                                                      SLICE_LIT("application/json")) == 0)
+        return err_set(&request->err, 406, NULL, "Only application/json is provided");
+    if (route->content != CONTENT_JSON)
+        return true;
+    struct slice type = answer_content_type(request);
+    if (slice_equal(type, SLICE_LIT("application/json")))
+        return true;
+    return err_set(&request->err, 415, NULL,
+                   "The media type %.*s is not supported, use application/json", SLICE_ARG(type));
+}
+
+bool stages_check_policy(struct api_request *request, enum policy_rule rule,
+                         struct slice target_project)
+{
+    switch (policy_check(&request->api->policy, rule, &request->identity, target_project)) {
+    case POLICY_ALLOWED:
+        return true;
+    case POLICY_DENIED_SCOPE:
+        request->vary_shown = false;
+        return err_set(&request->err, 403, NULL, "%s", policy_rule_name(rule));
+    case POLICY_DENIED:
+        break;
+    }
+    request->vary_shown = false;
+    return err_set(&request->err, 403, NULL, "Policy does not allow %s to be performed.",
+                   policy_rule_name(rule));
+}
+
+static bool stage_policy(struct api_request *request)
+{
+    return stages_check_policy(request, request->route->policy, (struct slice){0});
+}
+
+bool stages_pass(struct api_request *request)
+{
+    stage_target(request);
+    if (!stage_framing(request) || !stage_token(request) || !stage_microversion(request))
+        return false;
+    request->version_shown = true;
+    request->vary_shown = false;
+    if (!stage_content_header(request) || !stage_route(request))
+        return false;
+    request->vary_shown = true;
+    if (request->route->content_before_version)
+        return stage_content(request) && stage_version_range(request) && stage_policy(request);
+    return stage_version_range(request) && stage_content(request) && stage_policy(request);
+}
