@@ -31,8 +31,7 @@ def commands(version):
     at = tuple(map(int, version.split(".")))
     owner = f"--project-id {PROJECT} --user-id {USER}" if at >= (1, 8) else ""
     kind = "--consumer-type INSTANCE" if at >= (1, 38) else ""
-    aggregate = "--generation 3" if at >= (1, 19) else ""
-    again = "--generation 4" if at >= (1, 19) else ""
+    fresh, stale = ("--generation 5", "--generation 3") if at >= (1, 19) else ("", "")
     text = f"""
         resource provider list -f json
         resource provider create host --uuid {HOST}
@@ -69,6 +68,9 @@ def commands(version):
         resource provider inventory set {HOST} --resource VCPU:max_unit=4 --amend --dry-run -f json
         resource provider inventory set {HOST} --resource UNKNOWN=1
         resource provider inventory class set {NUMA} VCPU --total 8 -f json
+        resource provider inventory set {NUMA} --resource VCPU=4 -f json
+        resource provider inventory class set {NUMA} VCPU --total 8 -f json
+        resource provider inventory set {DISK} --resource DISK_GB=1000 --resource CUSTOM_GADGET=1 -f json
         resource provider inventory class set {DISK} DISK_GB --total 2000 --min_unit 5 --step_size 5 -f json
         resource provider inventory class set {DISK} CUSTOM_GADGET --total 3 --reserved 1 -f json
         resource provider inventory class set {DISK} DISK_GB --total 3000 --min_unit 5 --step_size 5 -f json
@@ -96,8 +98,8 @@ def commands(version):
         trait list --associated -f json
         resource provider aggregate list {HOST} -f json
         resource provider aggregate set {HOST} --aggregate {AGG1} --aggregate {AGG2} {'--generation 4' if at >= (1, 19) else ''} -f json
-        resource provider aggregate set {DISK} --aggregate {AGG1} {again} -f json
-        resource provider aggregate set {DISK} --aggregate {AGG1} {aggregate} -f json
+        resource provider aggregate set {DISK} --aggregate {AGG1} {stale} -f json
+        resource provider aggregate set {DISK} --aggregate {AGG1} {fresh} -f json
         resource provider aggregate list {DISK} -f json
         resource provider aggregate list {NOBODY}
         resource provider inventory set {AGG2} --aggregate --resource MEMORY_MB:allocation_ratio=1.5 --amend -f json
