@@ -56,7 +56,7 @@ def sanitized(name, kinds):
         "UBSAN_OPTIONS": common + ":print_stacktrace=1:halt_on_error=1",
         "TSAN_OPTIONS": common + ":second_deadlock_stack=1:halt_on_error=1",
     }
-    setup = build(directory, f"-Db_sanitize={kinds}", "-Db_lundef=false")
+    setup = build(directory, f"-Db_sanitize={kinds}", "-Db_lundef=false", "-Doptimization=1")
     return [
         Part(name + "-build", "meson.build", setup),
         Part(name + "-units", "tests/unit/meson.build", script("tests/units.py", directory, "--slow", "6"),
@@ -74,6 +74,7 @@ PARTS = [
     Part("tidy", "tests/tidy.py", script("tests/tidy.py")),
     Part("units", "tests/unit/meson.build", script("tests/units.py", "build")),
     Part("api", "tests/api/run.py", script("tests/api/run.py", "--berthd", "build/berthd")),
+    Part("api-coverage", "tests/api/coverage_table.py", script("tests/api/run.py", "--coverage")),
     Part("diff", "tests/diff/run.py",
          script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "10000")),
     Part("e2e", "tests/e2e/run.py", script("tests/e2e/run.py", "--berthd", "build/berthd")),

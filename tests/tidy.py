@@ -174,6 +174,21 @@ def check_routes():
               f"nobody asks {method} {path}")
 
 
+def check_named_tests():
+    """The list of intended differences names a test for each that the differential cannot show."""
+    for path in files("tests/diff/*.py"):
+        for name in re.findall(r'\btest="(tests/[^"]+)"', read(path)):
+            check(os.path.exists(os.path.join(ROOT, name)), path, f"names {name}, which is not there")
+
+
+def check_fuzzers():
+    listed = read("tests/fuzz/meson.build") if files("tests/fuzz/meson.build") else ""
+    for path in files("tests/fuzz/fuzz_*.c"):
+        name = os.path.basename(path)[len("fuzz_"):-2]
+        check(f"'{name}':" in listed, path, "is not in tests/fuzz/meson.build")
+        check(files(f"tests/fuzz/corpus/{name}/*"), path, "has no corpus")
+
+
 def check_options():
     text = read("docs/configuration.md")
     rows = re.findall(r'^\s+ROW\(\w+, (USED|NONE), "(\w+)", "(\w+)"', read("src/conf/options.c"), re.M)
@@ -203,6 +218,8 @@ def main():
     check_headers([path for path in c_files if path.endswith(".h")])
     check_units(table)
     check_routes()
+    check_named_tests()
+    check_fuzzers()
     check_options()
     for line in warnings if "-v" in sys.argv else warnings[:0]:
         print("long:", line)

@@ -1,0 +1,133 @@
+#!/usr/bin/python3
+"""Power cuts: a VFS below SQLite keeps what was written and not synced in the process, so that killing it
+loses that. Everything acknowledged must be there afterwards; with synchronous=OFF something must be missing,
+or this test proves nothing.
+
+    tests/crash/powercut.py --build build [--cuts 30] [--seed N]
+
+The last line is `N passed, N failed`.
+"""
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import load  # noqa: E402
+import servers  # noqa: E402
+
+WORKERS = 6
+EARLY = (0, 128)  # of 256 unsynced writes so many reach the disk all the same
+CHECKPOINTED_BYTES = 8 << 20  # the database file cannot be that large but by a checkpoint
+
+
+def sound(database):
+    found = servers.rows(database, "PRAGMA integrity_check")
+    return None if found == [("ok",)] else f"integrity_check: {found[:3]}"
+
+
+def cut_store(program, database, synchronous, early, seconds):
+    """Commits until it is killed; (last id acknowledged, problem)."""
+    out = database + ".out"
+    with open(out, "wb") as file:
+        child = subprocess.Popen([program, database, synchronous, str(early)], stdout=file, stderr=subprocess.PIPE)
+        time.sleep(seconds)
+        child.kill()
+        errors = child.communicate()[1].decode()
+    with open(out) as file:
+        lines = file.read().splitlines()
+    return int(lines[-1]) if lines else 0, errors
+
+
+def missing(database, last):
+    """A problem, or None: traits are committed in the order of their ids."""
+    there = servers.rows(database, "SELECT coalesce(max(id), 0) FROM traits")[0][0]
+    return f"{last} was acknowledged, {there} is the last there" if there < last else None
+
+
+def check_store(score, options, chance, directory):
+    program = os.path.join(options.build, "tests/crash/powercut_store")
+    for early in EARLY:
+        database, total, problem = os.path.join(directory, f"store-{early}.db"), 0, None
+        for number in range(options.cuts):
+            last, problem = cut_store(program, database, "full", early, chance.uniform(0.05, 0.4))
+            problem = problem or missing(database, last) or (number % 5 == 0 and sound(database)) or None
+            if problem:
+                problem = f"cut {number + 1}: {problem}"
+                break
+            total = last
+        # The connection that looked has checkpointed at its close only what was durable.
+        score.case(f"store, {options.cuts} cuts, {early} of 256 writes early, {total} commits kept", problem)
+    database = os.path.join(directory, "checkpoints.db")
+    last, problem = cut_store(program, database, "full", 128, 4)
+    size = os.path.getsize(database)
+    if not problem and size < CHECKPOINTED_BYTES:
+        problem = f"no checkpoint was made in {last} commits ({size} bytes)"
+    score.case("store, cut long after a checkpoint", problem or missing(database, last) or sound(database))
+    lost = 0
+    for number in range(5):
+        database = os.path.join(directory, f"off-{number}.db")
+        cut_store(program, database, "full", 0, 0.3)  # a sound file to begin with
+        sound(database)
+        last, problem = cut_store(program, database, "off", 0, 0.4)
+        lost += bool(missing(database, last))
+    score.case("store, synchronous=OFF loses something", None if lost else "5 cuts lost nothing: this proves nothing")
+
+
+def check_daemon(score, options, chance, directory):
+    library = os.path.abspath(os.path.join(options.build, "tests/crash/libpowercut.so"))
+    berthd = os.path.join(options.build, "berthd")
+    plain = servers.Berthd(berthd, directory)
+    with plain:
+        load.fill(plain.client(), WORKERS)
+        plain.stop()
+        workers = [load.Worker(n, plain.client(timeout=20), chance.random()) for n in range(WORKERS)]
+        for early in EARLY:
+            problem = None
+            for number in range(options.cuts):
+                cut = servers.Berthd(berthd, directory, environment={"LD_PRELOAD": library,
+                                                                     "POWERCUT_EARLY": str(early)})
+                with cut:
+                    if "powercut: in place" not in cut.log():
+                        problem = "the VFS is not in place"
+                        break
+                    for worker in workers:
+                        worker.client.port = cut.port
+                    threads = load.start(workers)
+                    time.sleep(chance.uniform(0.02, 0.3))
+                    cut.kill()
+                for thread in threads:
+                    thread.join(30)
+                plain.start()
+                problem = load.check_all(workers, plain.client())
+                plain.stop()
+                if problem:
+                    problem = f"cut {number + 1}: {problem}"
+                    break
+            total = sum(worker.acknowledged for worker in workers)
+            score.case(f"berthd, {options.cuts} cuts, {early} of 256 writes early, {total} writes acknowledged",
+                       problem or sound(plain.database))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--cuts", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    options = parser.parse_args()
+    print("seed", options.seed)
+    score = servers.Score()
+    with tempfile.TemporaryDirectory(prefix="berth-powercut-", dir="/var/tmp") as directory:
+        check_store(score, options, random.Random(options.seed), directory)
+        check_daemon(score, options, random.Random(options.seed + 1), directory)
+    return score.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,200 @@
+"""Servers and a client for the tests of the whole daemon: berthd and the Python service, each a child
+process that is ended with the test."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NEWEST = "1.39"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """A child process with its configuration in a directory; the database is DIRECTORY/NAME."""
+
+    ready = None
+
+    def __init__(self, directory, name="placement.db", port=None, sync=True, options=(), environment=None,
+                 limits=None):
+        self.directory = directory
+        self.database = os.path.join(directory, name)
+        self.port = port or free_port()
+        self.environment = environment or {}
+        self.limits = limits  # called in the child before it is executed
+        self.process = None
+        self.id = f"{type(self).__name__.lower()}-{self.port}"
+        self.config_file = os.path.join(directory, self.id + ".conf")
+        lines = ["[api]", "auth_strategy = noauth2", *options, "[placement_database]",
+                 f"connection = sqlite:///{self.database}", f"sync_on_startup = {str(sync).lower()}"]
+        with open(self.config_file, "w") as file:
+            file.write("\n".join(lines) + "\n")
+
+    def command(self):
+        raise NotImplementedError
+
+    def log(self):
+        with open(os.path.join(self.directory, self.id + ".log"), errors="replace") as file:
+            return file.read()
+
+    def start(self, seconds=60):
+        out = open(os.path.join(self.directory, self.id + ".out"), "wb")
+        log = open(os.path.join(self.directory, self.id + ".log"), "ab")
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
+        self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=out, stderr=log,
+                                        env={**clean, **self.environment}, preexec_fn=self.limits)
+        out.close()
+        log.close()
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            ended = self.process.poll() is not None
+            with open(out.name, errors="replace") as file:
+                if any(line.startswith(self.ready) for line in file):
+                    return self
+            if ended:
+                raise RuntimeError(f"{self.id} ended with {self.process.returncode}: {self.log()[-2000:]}")
+            time.sleep(0.005)
+        raise RuntimeError(f"{self.id} was not ready in {seconds} s")
+
+    def kill(self):
+        """As a power cut of the process; also for the end of a test."""
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+        if self.process:
+            self.process.wait()
+
+    def stop(self, seconds=20):
+        """SIGTERM; the exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(seconds)
+
+    def client(self, version=NEWEST, timeout=30):
+        return Client(self.port, version, timeout)
+
+    def __enter__(self):
+        return self.start() if self.process is None else self
+
+    def __exit__(self, *exception):
+        self.kill()
+
+
+class Berthd(Server):
+    ready = "berthd: ready"
+
+    def __init__(self, program, directory, **more):
+        super().__init__(directory, **more)
+        self.program = os.path.abspath(program)
+
+    def command(self):
+        return [self.program, "--config-file", self.config_file, "--listen", f"127.0.0.1:{self.port}"]
+
+
+class PythonService(Server):
+    ready = "python: ready"
+
+    def command(self):
+        return ["/usr/bin/python3", "-B", os.path.join(HERE, "python_service.py"), self.config_file, str(self.port)]
+
+
+class Client:
+    """One connection at a time, kept alive."""
+
+    def __init__(self, port, version=NEWEST, timeout=30):
+        self.port, self.version, self.timeout = port, version, timeout
+        self.connection = None
+
+    def ask(self, method, path, body=None, version=None):
+        """(status, decoded body or None). Raises OSError or HTTPException when there is no whole answer."""
+        headers = {"x-auth-token": "admin", "openstack-api-version": f"placement {version or self.version}"}
+        data = None
+        if body is not None:
+            data = json.dumps(body)
+            headers["content-type"] = "application/json"
+        try:
+            if self.connection is None:
+                self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
+                self.connection.connect()
+                self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.connection.request(method, path, data, headers)
+            answer = self.connection.getresponse()
+            text = answer.read()
+            if answer.will_close:
+                self.close()
+            return answer.status, json.loads(text) if text else None
+        except (OSError, http.client.HTTPException):
+            self.close()
+            raise
+
+    def must(self, wanted, method, path, body=None, version=None):
+        status, answer = self.ask(method, path, body, version)
+        if status != wanted:
+            raise AssertionError(f"{method} {path}: {status} {answer}, not {wanted}")
+        return answer
+
+    def close(self):
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
+    # What every test needs.
+
+    def make_provider(self, uuid, name=None, **classes):
+        """A provider with an inventory of that total for each class."""
+        self.must(200, "POST", "/resource_providers", {"name": name or uuid, "uuid": uuid})
+        if classes:
+            self.set_inventory(uuid, 0, **classes)
+
+    def set_inventory(self, uuid, generation, **classes):
+        return self.must(200, "PUT", f"/resource_providers/{uuid}/inventories", {
+            "resource_provider_generation": generation,
+            "inventories": {name: {"total": total} for name, total in classes.items()}})
+
+    def claim(self, consumer, generation=None, **resources_of):
+        """PUT of an allocation; resources_of: provider uuid (dashes as given) to {class: amount}. The answer."""
+        return self.ask("PUT", f"/allocations/{consumer}", claim_body(generation, resources_of))
+
+
+def claim_body(generation, resources_of):
+    return {"allocations": {uuid: {"resources": resources} for uuid, resources in resources_of.items()},
+            "project_id": "project", "user_id": "user", "consumer_generation": generation,
+            "consumer_type": "INSTANCE"}
+
+
+def rows(database, sql, *arguments):
+    connection = sqlite3.connect(database, timeout=10)
+    try:
+        found = connection.execute(sql, arguments).fetchall()
+        connection.commit()
+        return found
+    finally:
+        connection.close()
+
+
+class Score:
+    """Counts named cases and prints the last line."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def case(self, name, problem=None, seconds=None):
+        took = "" if seconds is None else f" ({seconds:.1f} s)"
+        if problem:
+            self.failed += 1
+            print(f"FAILED {name}{took}: {problem}", flush=True)
+        else:
+            self.passed += 1
+            print(f"ok     {name}{took}", flush=True)
+
+    def end(self):
+        print(f"{self.passed} passed, {self.failed} failed")
+        return 1 if self.failed or not self.passed else 0
