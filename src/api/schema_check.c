@@ -214,7 +214,7 @@ static bool has_unknown_property(const struct schema *schema, const json_t *valu
 
 /* A value in a form in which equal ones are equal texts. */
 struct canonical {
-    int kind;
+    json_type kind;
     double number;
     struct slice text;
     char *owned; /* from jansson, or NULL */
