@@ -281,14 +281,14 @@ static void notes(void **state)
 {
     (void)state;
     use_file("a.conf", BASE "max_pool_size = 5\nfoo = 1\n[cache]\nenabled = true\n");
-    setenv("OS_CORS__MAX_AGE", "5", 1);
+    setenv("OS_PROFILER__ENABLED", "true", 1);
     load_ok();
     assert_int_equal(conf->unknown.n, 2);
     assert_string_equal(conf->unknown.items[0], "a.conf:4: [placement_database] foo");
     assert_string_equal(conf->unknown.items[1], "a.conf:6: [cache] enabled");
     assert_int_equal(conf->no_effect.n, 2);
     assert_string_equal(conf->no_effect.items[0], "[placement_database] max_pool_size");
-    assert_string_equal(conf->no_effect.items[1], "[cors] max_age");
+    assert_string_equal(conf->no_effect.items[1], "[profiler] enabled");
     assert_int_equal(conf_value(conf, "placement_database", "max_pool_size")->integer, 5);
     assert_int_equal(conf_value(conf, "cors", "allow_methods")->items_n, 5);
     assert_false(conf_value(conf, "cors", "allowed_origin")->is_set);
@@ -349,7 +349,7 @@ static void bad_references(void **state)
     expect_refused("[DEFAULT]\ntempdir = $tempdir",
                    "a.conf:4: [DEFAULT] tempdir refers to itself by $tempdir");
     expect_refused("[DEFAULT]\ntempdir = ${cors.max_age}\n[cors]\nmax_age = x",
-                   "a.conf:6: [cors] max_age must be a whole number, not 'x'");
+                   "a.conf:6: [profiler] enabled must be a whole number, not 'x'");
 }
 
 /* Each doubles the last ten times over; eight of them would be 10^8 bytes. */
@@ -391,8 +391,8 @@ static void bad_values(void **state)
                    "a.conf:4: [berth] mount_prefix: 'x' is not a path beginning with /");
     expect_refused("[x\n", "a.conf:3: the section's ] is missing, or something stands behind it");
     expect_refused("connection =\n", "[placement_database] connection is not set in a.conf");
-    setenv("OS_CORS__MAX_AGE", "x", 1);
-    expect_refused("", "OS_CORS__MAX_AGE: [cors] max_age must be a whole number, not 'x'");
+    setenv("OS_PROFILER__ENABLED", "x", 1);
+    expect_refused("", "OS_PROFILER__ENABLED: [profiler] enabled must be a whole number, not 'x'");
 }
 
 static void empty_number_is_the_default(void **state)
