@@ -391,8 +391,8 @@ static void bad_values(void **state)
                    "a.conf:4: [berth] mount_prefix: 'x' is not a path beginning with /");
     expect_refused("[x\n", "a.conf:3: the section's ] is missing, or something stands behind it");
     expect_refused("connection =\n", "[placement_database] connection is not set in a.conf");
-    setenv("OS_PROFILER__ENABLED", "x", 1);
-    expect_refused("", "OS_PROFILER__ENABLED: [profiler] enabled must be a whole number, not 'x'");
+    setenv("OS_CORS__MAX_AGE", "x", 1);
+    expect_refused("", "OS_CORS__MAX_AGE: [cors] max_age must be a whole number, not 'x'");
 }
 
 static void empty_number_is_the_default(void **state)
