@@ -349,7 +349,7 @@ static void bad_references(void **state)
     expect_refused("[DEFAULT]\ntempdir = $tempdir",
                    "a.conf:4: [DEFAULT] tempdir refers to itself by $tempdir");
     expect_refused("[DEFAULT]\ntempdir = ${cors.max_age}\n[cors]\nmax_age = x",
-                   "a.conf:6: [profiler] enabled must be a whole number, not 'x'");
+                   "a.conf:6: [cors] max_age must be a whole number, not 'x'");
 }
 
 /* Each doubles the last ten times over; eight of them would be 10^8 bytes. */
