@@ -395,14 +395,14 @@ ENTRIES = [
           mark="newer", test="tests/unit/store/test_faults.c"),
     Entry("candidate-options", READS, "/allocation_candidates",
           "max_allocation_candidates and the generation strategy (operators.md, What changed)",
-          mark="newer", test="tests/api/gabbits/candidate-options.yaml"),
+          mark="newer", test="tests/api/gabbits/candidates-limit-breadth-first.yaml"),
     Entry("wide-trees", READS, "/allocation_candidates",
           "optimize_for_wide_provider_trees forgets `used` in the joined check (allocation-candidates.md, Where upstream is wrong)",
           mark="newer", test="tests/unit/query/test_ac.c"),
     Entry("reshape-role", "POST", "/reshaper", "with enforce_new_defaults only role service may reshape (operators.md, Policy defaults)",
-          mark="newer", test="tests/api/gabbits/policy-new-defaults.yaml"),
+          mark="newer", test="tests/api/gabbits/policy-defaults.yaml"),
     Entry("scope-types", None, ".*", "with enforce_scope system and domain tokens get 403 (operators.md, Policy defaults)",
-          mark="newer", test="tests/api/gabbits/policy-scope.yaml"),
+          mark="newer", test="tests/api/gabbits/policy-defaults.yaml"),
 ]
 
 
