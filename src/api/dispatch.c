@@ -173,7 +173,7 @@ static enum http_step on_request(struct http_exchange *exchange, void *cls)
     request->err.arena = exchange->arena;
     request->status = 200;
     request_id_generate(request->request_id);
-    if (!stages_pass(request))
+    if (cors_answer_preflight(request) || !stages_pass(request))
         return answer(request);
     return run_handler(request);
 }

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
+#include "api/cors.h"
 #include "api/origin.h"
 #include "api/request_id.h"
 #include "api/slow_lane.h"
@@ -35,6 +36,7 @@ struct api {
     int64_t max_candidates; /* -1: no limit */
     bool spread_candidates; /* with a limit: one of each tree before a second of any */
     bool access_log;
+    struct cors_settings cors;
     bool trust_proxies;       /* [oslo_middleware] enable_proxy_headers_parsing */
     uint64_t slow_request_us; /* requests that took longer get a line in the log; 0: none */
 };
@@ -112,6 +114,7 @@ struct api_request {
     struct slice location;  /* path with mount prefix; made absolute when sent */
     struct slice allow;
     bool version_in_error;   /* 406 of the negotiation: min and max versions in the body */
+    bool is_preflight;       /* a CORS preflight: its headers are there already */
     bool webob_unauthorized; /* 401 in its own form */
 };
 
