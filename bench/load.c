@@ -13,11 +13,8 @@
  * Single-threaded. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,23 +22,14 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#define UUID_MARK   "uuuuuuuu-uuuu-uuuu-uuuu-uuuuuuuuuuuu"
-#define UUID_LENGTH 36
-#define MARKS_MAX   16
-#define HEAD_MAX    16384
+#include "load_requests.h"
 
-struct request {
-    char *bytes;
-    size_t length;
-    size_t marks[MARKS_MAX];
-    size_t mark_count;
-};
+#define HEAD_MAX 16384
 
 struct conn {
     int fd;
@@ -65,8 +53,7 @@ struct load {
     uint64_t count;
     bool close_each;
 
-    struct request *requests;
-    size_t request_count, request_next, request_longest;
+    struct requests requests;
 
     int epoll;
     struct conn *conns;
@@ -74,98 +61,16 @@ struct load {
     uint64_t statuses[600];
     uint32_t *latencies; /* in tenths of a microsecond */
     size_t latency_room;
-    uint64_t random[2];
     uint64_t start_ns, end_ns, last_ns;
 };
 
 static char scratch[1 << 20];
-
-static _Noreturn __attribute__((format(printf, 1, 2))) void die(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fputs("load: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-    exit(2);
-}
 
 static uint64_t now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
-}
-
-static void *must_alloc(size_t count, size_t size)
-{
-    void *p = calloc(count, size);
-    if (p == NULL)
-        die("out of memory");
-    return p;
-}
-
-static void requests_read(struct load *load, const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        die("%s: %s", path, strerror(errno));
-    size_t room = 0, length;
-    int got;
-    while ((got = fscanf(file, "REQ %zu", &length)) == 1) {
-        if (fgetc(file) != '\n')
-            die("%s: no newline after REQ", path);
-        if (load->request_count == room) {
-            room = room == 0 ? 256 : 2 * room;
-            load->requests = realloc(load->requests, room * sizeof *load->requests);
-            if (load->requests == NULL)
-                die("out of memory");
-        }
-        struct request *r = &load->requests[load->request_count++];
-        memset(r, 0, sizeof *r);
-        r->bytes = must_alloc(length + 1, 1);
-        r->length = length;
-        if (fread(r->bytes, 1, length, file) != length)
-            die("%s: a request is cut short", path);
-        const char *at = r->bytes;
-        while ((at = strstr(at, UUID_MARK)) != NULL) {
-            if (r->mark_count == MARKS_MAX)
-                die("%s: more than %d uuids in a request", path, MARKS_MAX);
-            r->marks[r->mark_count++] = (size_t)(at - r->bytes);
-            at += UUID_LENGTH;
-        }
-        if (length > load->request_longest)
-            load->request_longest = length;
-    }
-    if (got != EOF || load->request_count == 0)
-        die("%s: not a file of requests", path);
-    fclose(file);
-}
-
-static uint64_t random_next(struct load *load)
-{
-    uint64_t a = load->random[0], b = load->random[1]; /* xorshift128+ */
-    load->random[0] = b;
-    a ^= a << 23;
-    load->random[1] = a ^ b ^ (a >> 18) ^ (b >> 5);
-    return load->random[1] + b;
-}
-
-static void uuid_write(struct load *load, char *out)
-{
-    static const char hex[] = "0123456789abcdef";
-    uint64_t bits = random_next(load);
-    for (int i = 0, taken = 0; i < UUID_LENGTH; i++) {
-        if (i == 8 || i == 13 || i == 18 || i == 23)
-            continue;
-        if (taken++ == 16)
-            bits = random_next(load);
-        out[i] = hex[bits & 15];
-        bits >>= 4;
-    }
-    out[14] = '4';
-    out[19] = '8';
 }
 
 static void conn_open(struct load *load, struct conn *c)
@@ -206,16 +111,7 @@ static void conn_issue(struct load *load, struct conn *c)
     c->busy = false;
     if (load->issued == load->count || (load->issued > 0 && now_ns() >= load->end_ns))
         return;
-    const struct request *r = &load->requests[load->request_next];
-    load->request_next = (load->request_next + 1) % load->request_count;
-    c->out = r->bytes;
-    if (r->mark_count > 0) {
-        memcpy(c->patched, r->bytes, r->length);
-        for (size_t i = 0; i < r->mark_count; i++)
-            uuid_write(load, c->patched + r->marks[i]);
-        c->out = c->patched;
-    }
-    c->out_length = r->length;
+    c->out = requests_next(&load->requests, c->patched, &c->out_length);
     c->out_sent = 0;
     c->busy = true;
     conn_reset_answer(c);
@@ -366,7 +262,7 @@ static void load_run(struct load *load)
     uint64_t give_up_ns = load->end_ns + (uint64_t)(load->grace * 1e9);
     for (int i = 0; i < load->connections; i++) {
         load->conns[i].fd = -1;
-        load->conns[i].patched = must_alloc(load->request_longest + 1, 1);
+        load->conns[i].patched = must_alloc(load->requests.longest + 1, 1);
         conn_issue(load, &load->conns[i]);
     }
     struct epoll_event events[256];
@@ -470,9 +366,7 @@ int main(int argc, char **argv)
     load.address.sin_family = AF_INET;
     load.address.sin_port = htons((uint16_t)port);
     load.address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (getrandom(load.random, sizeof load.random, 0) != (ssize_t)sizeof load.random)
-        die("getrandom: %s", strerror(errno));
-    requests_read(&load, argv[optind]);
+    requests_read(&load.requests, argv[optind]);
     load_run(&load);
     load_print(&load);
     return load.done > 0 ? 0 : 1;

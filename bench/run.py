@@ -15,6 +15,7 @@ import time
 sys.dont_write_bytecode = True
 
 import measure
+import questions
 import reference
 import report
 import rows
@@ -116,10 +117,12 @@ def run_limits(options, loader, results):
     """At the sizes of the answers that were measured; without any, at those that are usual."""
     print("limits")
     answers = results["cells"].get("berth") or results["cells"].get("reference") or {}
-    sizes = {round(cells["16"]["answer_bytes"]) for cells in answers.values() if "16" in cells}
-    sizes = {size for size in sizes if size >= 100}
-    if not sizes or not options.quick:
-        sizes |= set(SIZES)
+    measured = [round(cells["16"]["answer_bytes"]) for name, cells in answers.items()
+                if "16" in cells and not questions.QUESTIONS[name].writes]
+    sizes = []
+    for size in measured + [s for s in SIZES if not (options.quick and measured)]:
+        if size >= 100 and all(abs(size - kept) > 0.1 * kept for kept in sizes):
+            sizes.append(size)
     results["cells"].update(targets.measure_limits(
         options.build, options.work, loader, sorted(sizes), 0.4 if options.quick else 3,
         (1, 16) if options.quick else targets.CONNECTIONS))

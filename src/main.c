@@ -59,6 +59,35 @@ static bool open_database(struct berthd *berthd)
     return berthd->api.pipeline != NULL || fail(berthd);
 }
 
+static struct cors_names names_of(struct berthd *berthd, const char *option)
+{
+    const struct conf_value *value = conf_value(berthd->conf, "cors", option);
+    size_t count = value->is_set ? value->items_n : 0;
+    struct slice *names = arena_array(berthd->arena, count, sizeof(*names));
+    for (size_t i = 0; i < count; i++)
+        names[i] = slice_of(value->items[i]);
+    return (struct cors_names){names, (unsigned)count};
+}
+
+static void fill_cors(struct berthd *berthd)
+{
+    struct cors_settings *cors = &berthd->api.cors;
+    struct cors_names expose = names_of(berthd, "expose_headers");
+    struct buf joined = {0};
+    for (unsigned i = 0; i < expose.count; i++) {
+        if (i > 0)
+            buf_append_char(&joined, ',');
+        buf_append_slice(&joined, expose.names[i]);
+    }
+    cors->allowed_origins = names_of(berthd, "allowed_origin");
+    cors->allow_methods = names_of(berthd, "allow_methods");
+    cors->allow_headers = names_of(berthd, "allow_headers");
+    cors->expose_headers = arena_copy(berthd->arena, buf_slice(&joined));
+    cors->allow_credentials = conf_value(berthd->conf, "cors", "allow_credentials")->boolean;
+    cors->max_age_s = conf_value(berthd->conf, "cors", "max_age")->integer;
+    buf_free(&joined);
+}
+
 static void fill_api(struct berthd *berthd)
 {
     const struct conf *conf = berthd->conf;
@@ -75,6 +104,7 @@ static void fill_api(struct berthd *berthd)
     api->access_log = conf->access_log;
     api->trust_proxies = conf->proxy_headers;
     api->slow_request_us = conf->slow_request_us;
+    fill_cors(berthd);
     api->slow_lane = slow_lane_start(SLOW_THREADS);
 }
 

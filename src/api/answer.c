@@ -75,8 +75,16 @@ void answer_headers(struct api_request *request)
         http_add_header(http, SLICE_LIT("Allow"), request->allow);
     if (request->version_shown)
         http_add_header(http, SLICE_LIT("openstack-api-version"), version_text(request));
-    if (request->version_shown && request->vary_shown)
+    bool vary = request->version_shown && request->vary_shown;
+    bool cross_origin = cors_is_allowed(request);
+    if (vary && cross_origin)
+        http_add_header(http, SLICE_LIT("vary"), SLICE_LIT("openstack-api-version,Origin"));
+    else if (vary)
         http_add_header(http, SLICE_LIT("vary"), SLICE_LIT("openstack-api-version"));
+    else if (cross_origin)
+        http_add_header(http, SLICE_LIT("vary"), SLICE_LIT("Origin"));
+    if (cross_origin)
+        cors_add_headers(request);
     http_add_header(http, SLICE_LIT("x-openstack-request-id"),
                     (struct slice){request->request_id, REQUEST_ID_LEN});
     http->status = request->status;

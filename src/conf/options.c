@@ -119,12 +119,12 @@ const struct option option_table[] = {
 
     ROW(BOOL, USED, "oslo_middleware", "enable_proxy_headers_parsing", "false", "Believe Forwarded and X-Forwarded-*."),
 
-    ROW(LIST, NONE, "cors", "allowed_origin", NULL, "Origins that browsers may call from."),
-    ROW(BOOL, NONE, "cors", "allow_credentials", "true", "Browsers may send credentials."),
-    ROW(LIST, NONE, "cors", "expose_headers", "X-Auth-Token,X-Openstack-Request-Id,X-Subject-Token,X-Service-Token,OpenStack-API-Version", "Headers shown to scripts."),
-    ROW(INT, NONE, "cors", "max_age", "3600", "Seconds a preflight holds."),
-    ROW(LIST, NONE, "cors", "allow_methods", "GET,PUT,POST,DELETE,PATCH", "Methods scripts may use."),
-    ROW(LIST, NONE, "cors", "allow_headers", "X-Auth-Token,X-Openstack-Request-Id,X-Identity-Status,X-Roles,X-Service-Catalog,X-User-Id,X-Tenant-Id,OpenStack-API-Version", "Headers scripts may send."),
+    ROW(LIST, USED, "cors", "allowed_origin", NULL, "Origins that browsers may call from."),
+    ROW(BOOL, USED, "cors", "allow_credentials", "true", "Browsers may send credentials."),
+    ROW(LIST, USED, "cors", "expose_headers", "X-Auth-Token,X-Openstack-Request-Id,X-Subject-Token,X-Service-Token,OpenStack-API-Version", "Headers shown to scripts."),
+    ROW(INT, USED, "cors", "max_age", "3600", "Seconds a preflight holds."),
+    ROW(LIST, USED, "cors", "allow_methods", "GET,PUT,POST,DELETE,PATCH", "Methods scripts may use."),
+    ROW(LIST, USED, "cors", "allow_headers", "X-Auth-Token,X-Openstack-Request-Id,X-Identity-Status,X-Roles,X-Service-Catalog,X-User-Id,X-Tenant-Id,OpenStack-API-Version", "Headers scripts may send."),
 
     ROW(STR, NONE, "keystone_authtoken", "www_authenticate_uri", NULL, "Keystone's URL as told to callers.", OLD("keystone_authtoken", "auth_uri")),
     ROW(STR, NONE, "keystone_authtoken", "auth_type", NULL, "Auth plugin of the service itself.", OLD("keystone_authtoken", "auth_plugin")),

@@ -1,6 +1,8 @@
 /* The capacity rule in one place. Pure; any thread. */
 #include "model/capacity.h"
 
+#include <math.h>
+
 #define CAPACITY_BOUND ((int64_t)1 << 62)
 
 int64_t capacity_of(const struct inventory_figures *figures)
@@ -10,6 +12,8 @@ int64_t capacity_of(const struct inventory_figures *figures)
         return CAPACITY_BOUND;
     if (whole <= (double)-CAPACITY_BOUND)
         return -CAPACITY_BOUND;
+    if (isnan(whole)) /* nothing times infinity, in a row that another program wrote */
+        return 0;
     return (int64_t)whole;
 }
 

@@ -69,10 +69,10 @@ static bool resolve_demands(struct resolver *r, const struct ac_group *asked,
         const struct ac_resource *resource = &asked->resources[i];
         const struct catalog_row *row = catalog_find(&r->version->classes, resource->class_name);
         if (row == NULL)
-            return err_set(r->err, 400, NULL,
-                           "Invalid resource class in resources parameter: "
-                           "No such resource class %.*s.",
-                           SLICE_ARG(resource->class_name));
+            return err_set_join(r->err, 400, NULL,
+                                SLICE_LIT("Invalid resource class in resources parameter: "
+                                          "No such resource class "),
+                                resource->class_name, SLICE_LIT("."));
         group->demands[i].class_no.v = row->number;
         group->demands[i].column = version_column(r->version, group->demands[i].class_no);
         group->demands[i].amount = resource->amount;

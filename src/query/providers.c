@@ -109,10 +109,11 @@ static bool resolve_demands(struct finder *finder, struct err *err)
             struct fit_filter members = {.any = filter->aggregates.any,
                                          .any_count = filter->aggregates.any_count};
             filter->nobody = !anybody(finder, &required) || !anybody(finder, &members);
-            return filter->nobody || err_set(err, 400, NULL,
-                                             "Invalid resource class in resources parameter: "
-                                             "No such resource class %.*s.",
-                                             SLICE_ARG(group->resources[i].class_name));
+            return filter->nobody ||
+                   err_set_join(err, 400, NULL,
+                                SLICE_LIT("Invalid resource class in resources parameter: "
+                                          "No such resource class "),
+                                group->resources[i].class_name, SLICE_LIT("."));
         }
         struct class_no class_no = {row->number};
         filter->demands[filter->demand_count++] = (struct fit_demand){

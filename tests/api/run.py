@@ -162,7 +162,10 @@ class Result(unittest.TestResult):
 def run_file(path, arguments):
     """One file; returns (report, passed, failed, skipped)."""
     start = time.monotonic()
-    file = suites.File(path)
+    try:
+        file = suites.File(path)
+    except Exception as error:
+        return 'FAILED %s: the file\n%s: %s' % (path, type(error).__name__, error), 0, 1, 0
     if arguments.reference and file.skip_reference:
         skipped = len(file.tests(True))
         return '%s: 0 passed, 0 failed, %d skipped (%s)' % (file.name, skipped, file.skip_reference), 0, 0, skipped

@@ -60,7 +60,7 @@ def expand_versions(text):
 class File:
     """One test file, read."""
 
-    KEYS = {'config', 'skip_reference', 'names', 'cloud', 'claims', 'defaults', 'tests', 'vars'}
+    KEYS = {'config', 'skip_reference', 'names', 'cloud', 'claims', 'defaults', 'tests'}
 
     def __init__(self, path):
         self.path = path

@@ -125,6 +125,9 @@ class ProviderOperations:
         rng, provider = self.rng, self.provider(lambda p: len(p.inventory) < 3)
         free = [rc for rc in (self.some_class() for _ in range(6)) if not provider or rc not in provider.inventory]
         rc = rng.choice(free) if free and rng.random() < 0.93 else self.some_class()
+        if rng.random() < 0.07:  # one that is there
+            provider = self.provider(lambda p: bool(p.inventory))
+            rc = rng.choice(sorted(provider.inventory)) if provider and provider.inventory else rc
         body = dict(self.inventory(rc), resource_class=rc)
         if rng.random() < 0.4:
             body["resource_provider_generation"] = self.generation(provider)

@@ -1,14 +1,10 @@
 /* Bodies: the first byte chooses the schema, the rest is the document. Besides not crashing, a
  * refusal has a bounded text and an accepted document's values can be read. */
-#include <stddef.h>
-#include <stdint.h>
-
 #include "api/body_schema.h"
 #include "api/query_string.h"
 #include "api/schema_tables.h"
 #include "base/arena.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static const struct schema *const SCHEMAS[] = {
     &SCHEMA_PROVIDER_CREATE_1_14,
@@ -23,6 +19,19 @@ static const struct schema *const SCHEMAS[] = {
     &SCHEMA_ALLOCATION_1_38,
     &SCHEMA_ALLOCATIONS_1_38,
     &SCHEMA_RESHAPER_1_38,
+    &SCHEMA_PROVIDER_CREATE_1_0,
+    &SCHEMA_PROVIDER_UPDATE_1_0,
+    &SCHEMA_PROVIDER_UPDATE_1_14,
+    &SCHEMA_CUSTOM_TRAIT,
+    &SCHEMA_INVENTORY_UPDATE,
+    &SCHEMA_ALLOCATION_1_0,
+    &SCHEMA_ALLOCATION_1_28,
+    &SCHEMA_ALLOCATION_1_34,
+    &SCHEMA_ALLOCATIONS_1_13,
+    &SCHEMA_ALLOCATIONS_1_28,
+    &SCHEMA_ALLOCATIONS_1_34,
+    &SCHEMA_RESHAPER_1_30,
+    &SCHEMA_RESHAPER_1_34,
 };
 
 /* The same bytes as one query parameter whose name ends at the first '='. */

@@ -281,14 +281,14 @@ static void notes(void **state)
 {
     (void)state;
     use_file("a.conf", BASE "max_pool_size = 5\nfoo = 1\n[cache]\nenabled = true\n");
-    setenv("OS_CORS__MAX_AGE", "5", 1);
+    setenv("OS_PROFILER__ENABLED", "true", 1);
     load_ok();
     assert_int_equal(conf->unknown.n, 2);
     assert_string_equal(conf->unknown.items[0], "a.conf:4: [placement_database] foo");
     assert_string_equal(conf->unknown.items[1], "a.conf:6: [cache] enabled");
     assert_int_equal(conf->no_effect.n, 2);
     assert_string_equal(conf->no_effect.items[0], "[placement_database] max_pool_size");
-    assert_string_equal(conf->no_effect.items[1], "[cors] max_age");
+    assert_string_equal(conf->no_effect.items[1], "[profiler] enabled");
     assert_int_equal(conf_value(conf, "placement_database", "max_pool_size")->integer, 5);
     assert_int_equal(conf_value(conf, "cors", "allow_methods")->items_n, 5);
     assert_false(conf_value(conf, "cors", "allowed_origin")->is_set);

@@ -1,80 +1,138 @@
-/* The capacity rule: rounding, bounds, units, headroom. */
-#include "model/capacity.h"
+/* The capacity rule, figure by figure. The whole parts were put to Python:
+ * int((total - reserved) * allocation_ratio). */
+#include <math.h>
 
+#include "model/capacity.h"
 #include "unit.h"
 
-static const struct inventory_figures PLAIN = {
-    .total = 10, .min_unit = 1, .max_unit = INT32_MAX, .step_size = 1, .allocation_ratio = 1.0};
-
-static int64_t capacity(int32_t total, int32_t reserved, double ratio)
+static struct inventory_figures figures(int32_t total, int32_t reserved, double ratio)
 {
-    struct inventory_figures figures = PLAIN;
-    figures.total = total;
-    figures.reserved = reserved;
-    figures.allocation_ratio = ratio;
-    return capacity_of(&figures);
+    return (struct inventory_figures){total, reserved, 1, INT32_MAX, 1, ratio};
 }
 
-/* 10 x 0.7 is 7 everywhere, also where a single-precision column makes 6 of it. */
-static void whole_part_towards_zero(void **state)
+static void whole_part(void **state)
 {
     (void)state;
-    assert_int_equal(capacity(10, 0, 1.0), 10);
-    assert_int_equal(capacity(10, 3, 1.0), 7);
-    assert_int_equal(capacity(10, 0, 0.7), 7);
-    assert_int_equal(capacity(3, 0, 1.5), 4);
-    assert_int_equal(capacity(1, 0, 0.5), 0);
-    assert_int_equal(capacity(1, 4, 0.5), -1);
-    assert_int_equal(capacity(4, 4, 16.0), 0);
+    static const struct {
+        int32_t total, reserved;
+        double ratio;
+        int64_t capacity;
+    } CASES[] = {
+        {10, 0, 0.7, 7},    /* 10 x 0.7 is 7.0 */
+        {100, 0, 0.29, 28}, /* 28.999999999999996 */
+        {3, 0, 1.1, 3},
+        {10, 0, 1.1, 11},
+        {1000, 0, 1.001, 1000}, /* 1000.9999999999999 */
+        {7, 2, 16.0, 80},
+        {7, 7, 16.0, 0},
+        {2, 5, 1.5, -4}, /* towards zero */
+        {1, 0, 0.999, 0},
+        {0, 1, 0.999, 0},
+        {2147483647, 0, 1.0, 2147483647},
+        {2147483647, 0, 1.0000000001, 2147483647},
+        {2147483647, 0, 1000.0, 2147483647000},
+        {2147483647, -2147483647, 1.0, 4294967294},
+        {2147483647, 0, 3.40282e+38, (int64_t)1 << 62},
+        {0, 2147483647, 3.40282e+38, -((int64_t)1 << 62)},
+        {1, 0, -1.5, -1},
+    };
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct inventory_figures f = figures(CASES[i].total, CASES[i].reserved, CASES[i].ratio);
+        assert_int_equal(capacity_of(&f), CASES[i].capacity);
+    }
 }
 
-static void extremes_stay_in_bounds(void **state)
+/* Other programs may have written any float. */
+static void floats_that_are_no_numbers(void **state)
 {
     (void)state;
-    assert_int_equal(capacity(INT32_MAX, 0, 1.0), INT32_MAX);
-    assert_int_equal(capacity(INT32_MAX, 0, 3.4e38), (int64_t)1 << 62);
-    assert_int_equal(capacity(0, INT32_MAX, 3.4e38), -((int64_t)1 << 62));
-    assert_int_equal(capacity(0, INT32_MAX, 1.0), -(int64_t)INT32_MAX);
+    struct inventory_figures f = figures(1, 0, (double)INFINITY);
+    assert_int_equal(capacity_of(&f), (int64_t)1 << 62);
+    f = figures(1, 1, (double)INFINITY); /* 0 x infinity */
+    assert_int_equal(capacity_of(&f), 0);
+    assert_int_equal(capacity_headroom(&f, 0), 0);
+    f = figures(1, 0, (double)NAN);
+    assert_int_equal(capacity_of(&f), 0);
 }
 
 static void units(void **state)
 {
     (void)state;
-    struct inventory_figures figures = PLAIN;
-    figures.min_unit = 4;
-    figures.max_unit = 9;
-    figures.step_size = 2;
-    assert_false(capacity_unit_fits(&figures, 2));
-    assert_true(capacity_unit_fits(&figures, 4));
-    assert_false(capacity_unit_fits(&figures, 5));
-    assert_true(capacity_unit_fits(&figures, 8));
-    assert_false(capacity_unit_fits(&figures, 10));
-    assert_true(capacity_is_odd(&figures));
-    assert_false(capacity_is_odd(&PLAIN));
+    static const struct {
+        int32_t min, max, step;
+        int64_t amount;
+        bool fits;
+    } CASES[] = {
+        {1, 10, 1, 1, true},
+        {1, 10, 1, 10, true},
+        {1, 10, 1, 11, false},
+        {1, 10, 1, 0, false},
+        {2, 10, 1, 1, false},
+        {2, 10, 1, 2, true},
+        {1, 10, 3, 3, true},
+        {1, 10, 3, 4, false},
+        {1, 10, 3, 9, true},
+        {4, 10, 3, 3, false},
+        {4, 10, 3, 6, true},
+        {1, 10, 10, 10, true},
+        {1, 10, 11, 10, false},
+        {1, 10, 0, 7, true},
+        {8, 4, 1, 6, false},
+        {1, INT32_MAX, 1, (int64_t)INT32_MAX + 1, false},
+        {1, INT32_MAX, 1, INT64_MAX, false},
+    };
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct inventory_figures f = {100, 0, CASES[i].min, CASES[i].max, CASES[i].step, 1.0};
+        assert_int_equal(capacity_unit_fits(&f, CASES[i].amount), CASES[i].fits);
+        assert_int_equal(capacity_is_odd(&f), CASES[i].min != 1 || CASES[i].step != 1);
+    }
 }
 
 static void headroom(void **state)
 {
     (void)state;
-    struct inventory_figures figures = PLAIN;
-    assert_int_equal(capacity_headroom(&figures, 0), 10);
-    assert_int_equal(capacity_headroom(&figures, 10), 0);
-    assert_int_equal(capacity_headroom(&figures, 11), 0);
-    figures.max_unit = 3;
-    assert_int_equal(capacity_headroom(&figures, 0), 3);
-    assert_int_equal(capacity_headroom(&figures, 8), 2);
-    figures.max_unit = INT32_MAX;
-    figures.allocation_ratio = 3.4e38;
-    assert_int_equal(capacity_headroom(&figures, 0), INT32_MAX);
+    struct inventory_figures f = figures(10, 2, 1.5);
+    assert_int_equal(capacity_headroom(&f, 0), 12);
+    assert_int_equal(capacity_headroom(&f, 11), 1);
+    assert_int_equal(capacity_headroom(&f, 12), 0);
+    assert_int_equal(capacity_headroom(&f, 500), 0); /* overcommitted since */
+    f.max_unit = 5;
+    assert_int_equal(capacity_headroom(&f, 0), 5);
+    assert_int_equal(capacity_headroom(&f, 9), 3);
+    f = figures(INT32_MAX, 0, 1e30);
+    assert_int_equal(capacity_headroom(&f, 0), INT32_MAX);
+    assert_int_equal(capacity_headroom(&f, (int64_t)1 << 61), INT32_MAX);
+    f = figures(0, INT32_MAX, 1e30);
+    assert_int_equal(capacity_headroom(&f, (int64_t)1 << 61), 0);
+    f = figures(10, 0, 1.0);
+    f.max_unit = -3;
+    assert_int_equal(capacity_headroom(&f, 0), 0);
+}
+
+/* Headroom is the largest amount that fits: a search by hand says the same. */
+static void headroom_is_the_largest_that_fits(void **state)
+{
+    (void)state;
+    for (int32_t total = 0; total < 12; total++)
+        for (int32_t max_unit = 1; max_unit < 14; max_unit += 3)
+            for (int64_t used = 0; used < 20; used += 3) {
+                struct inventory_figures f = {total, 1, 1, max_unit, 1, 1.3};
+                int32_t largest = 0;
+                for (int32_t amount = 1; amount < 40; amount++)
+                    if (capacity_unit_fits(&f, amount) && used + amount <= capacity_of(&f))
+                        largest = amount;
+                assert_int_equal(capacity_headroom(&f, used), largest);
+            }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_part_towards_zero),
-        cmocka_unit_test(extremes_stay_in_bounds),
+        cmocka_unit_test(whole_part),
+        cmocka_unit_test(floats_that_are_no_numbers),
         cmocka_unit_test(units),
         cmocka_unit_test(headroom),
+        cmocka_unit_test(headroom_is_the_largest_that_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -560,11 +560,33 @@ static void budget_ends(void **state)
     cloud_destroy(&cloud);
 }
 
+/* A name that nobody has is told whole, NUL bytes included. */
+static void unknown_class(void **state)
+{
+    (void)state;
+    srandom(1);
+    struct cloud cloud = cloud_create(3, 0, 0);
+    struct ac_resource resource = {SLICE_LIT("C\0D"), 1};
+    struct ac_group group = {.suffix = SLICE_LIT(""), .resources = &resource, .resource_count = 1};
+    struct ac_request request = {
+        .groups = &group, .group_count = 1, .limit = -1, .most = -1, .nested_aware = true};
+    struct budget budget = {.left = 100000};
+    struct err err = {.arena = cloud.arena};
+    struct ac_summaries summaries;
+    assert_int_equal(
+        ac_search(cloud.version, &request, cloud.arena, &budget, NULL, NULL, &summaries, &err),
+        AC_REFUSED);
+    assert_true(slice_equal(err.message, SLICE_LIT("Invalid resource class in resources parameter: "
+                                                   "No such resource class C\0D.")));
+    cloud_destroy(&cloud);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(against_oracle),
         cmocka_unit_test(budget_ends),
+        cmocka_unit_test(unknown_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,6 +98,11 @@ static void names_that_are_not_there(void **state)
     reshape.provider_count = 1;
     assert_false(world_reshape(&world, &reshape));
     world_assert_refused(&world, 400, NULL, "malformed reshaper data: No such resource class X.");
+    strange.class_name = SLICE_LIT("X\0Y");
+    assert_false(world_reshape(&world, &reshape));
+    assert_true(slice_equal(world.err.message,
+                            SLICE_LIT("malformed reshaper data: No such resource class X\0Y.")));
+    strange.class_name = SLICE_LIT("X");
     struct claim claim = world_claim(&world, 1);
     world_add(&world, &claim, 1, 'Y', 1);
     reshape.claims = &claim;

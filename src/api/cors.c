@@ -1,0 +1,116 @@
+/* CORS as oslo.middleware does it: preflights are answered before anything else looks at them.
+ * Worker threads. */
+#include "api/cors.h"
+
+#include <strings.h>
+
+#include "api/request.h"
+
+static bool equal_nocase(struct slice a, struct slice b)
+{
+    return a.len == b.len && strncasecmp(a.data, b.data, a.len) == 0;
+}
+
+static bool has(const struct cors_names *names, struct slice name)
+{
+    for (unsigned i = 0; i < names->count; i++)
+        if (slice_equal(names->names[i], name))
+            return true;
+    return false;
+}
+
+/* The origin as it is to be echoed: itself, "*" if all are allowed, data == NULL if it is not. */
+static struct slice allowed_origin(const struct api_request *request)
+{
+    const struct cors_names *origins = &request->api->cors.allowed_origins;
+    struct slice origin = http_request_header(request->http, "Origin");
+    if (origin.data == NULL || has(origins, origin))
+        return origin;
+    return has(origins, SLICE_LIT("*")) ? SLICE_LIT("*") : (struct slice){0};
+}
+
+static bool header_is_permitted(const struct cors_settings *cors, struct slice name)
+{
+    static const char *const SIMPLE[] = {
+        "Accept",           "Accept-Language", "Content-Type",  "Cache-Control",
+        "Content-Language", "Expires",         "Last-Modified", "Pragma"};
+    for (size_t i = 0; i < sizeof(SIMPLE) / sizeof(SIMPLE[0]); i++)
+        if (equal_nocase(slice_of(SIMPLE[i]), name))
+            return true;
+    for (unsigned i = 0; i < cors->allow_headers.count; i++)
+        if (equal_nocase(cors->allow_headers.names[i], name))
+            return true;
+    return false;
+}
+
+/* The headers that a preflight asks for, joined by commas; false: one is not permitted. */
+static bool read_headers(struct api_request *request, struct slice *joined)
+{
+    struct slice rest = http_request_header(request->http, "Access-Control-Request-Headers");
+    struct buf text = {0};
+    bool permitted = true;
+    while (rest.len > 0 && permitted) {
+        struct slice name = slice_trim(slice_cut(&rest, ','));
+        if (name.len == 0)
+            continue;
+        permitted = header_is_permitted(&request->api->cors, name);
+        if (text.len > 0)
+            buf_append_char(&text, ',');
+        buf_append_slice(&text, name);
+    }
+    *joined = arena_copy(request->arena, buf_slice(&text));
+    buf_free(&text);
+    return permitted;
+}
+
+static void add_origin(struct api_request *request, struct slice origin)
+{
+    http_add_header(request->http, SLICE_LIT("Access-Control-Allow-Origin"), origin);
+    if (request->api->cors.allow_credentials)
+        http_add_header(request->http, SLICE_LIT("Access-Control-Allow-Credentials"),
+                        SLICE_LIT("true"));
+}
+
+static void add_preflight_headers(struct api_request *request)
+{
+    const struct cors_settings *cors = &request->api->cors;
+    struct slice origin = allowed_origin(request);
+    struct slice method = http_request_header(request->http, "Access-Control-Request-Method");
+    struct slice headers;
+    if (origin.data == NULL || !has(&cors->allow_methods, method) ||
+        !read_headers(request, &headers))
+        return;
+    http_add_header(request->http, SLICE_LIT("vary"), SLICE_LIT("Origin"));
+    add_origin(request, origin);
+    if (cors->max_age_s > 0)
+        http_add_header(request->http, SLICE_LIT("Access-Control-Max-Age"),
+                        arena_printf(request->arena, "%lld", (long long)cors->max_age_s));
+    http_add_header(request->http, SLICE_LIT("Access-Control-Allow-Methods"), method);
+    if (headers.len > 0)
+        http_add_header(request->http, SLICE_LIT("Access-Control-Allow-Headers"), headers);
+}
+
+bool cors_answer_preflight(struct api_request *request)
+{
+    if (request->api->cors.allowed_origins.count == 0 ||
+        !slice_equal(request->http->method, SLICE_LIT("OPTIONS")))
+        return false;
+    request->is_preflight = true;
+    add_preflight_headers(request);
+    api_answer_empty(request, 200);
+    return true;
+}
+
+bool cors_is_allowed(const struct api_request *request)
+{
+    return request->api->cors.allowed_origins.count > 0 && !request->is_preflight &&
+           allowed_origin(request).data != NULL;
+}
+
+void cors_add_headers(struct api_request *request)
+{
+    add_origin(request, allowed_origin(request));
+    if (request->api->cors.expose_headers.len > 0)
+        http_add_header(request->http, SLICE_LIT("Access-Control-Expose-Headers"),
+                        request->api->cors.expose_headers);
+}

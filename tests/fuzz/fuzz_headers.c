@@ -1,0 +1,113 @@
+/* Header values: each line of the input is "LETTER VALUE", the letter names the header. Everything
+ * that reads headers reads them; a fault is written in the form that Accept asks for. */
+#include "api/accept.h"
+#include "api/answer.h"
+#include "api/fault.h"
+#include "api/latin1.h"
+#include "api/microversion.h"
+#include "api/query_string.h"
+#include "auth/noauth.h"
+#include "fuzz.h"
+#include "world.h"
+
+static const struct {
+    char letter;
+    const char *name;
+} NAMES[] = {
+    {'a', "Accept"},
+    {'v', "OpenStack-API-Version"},
+    {'t', "X-Auth-Token"},
+    {'r', "X-Roles"},
+    {'p', "X-Project-Id"},
+    {'s', "OpenStack-System-Scope"},
+    {'c', "Content-Type"},
+    {'h', "Host"},
+    {'f', "Forwarded"},
+    {'F', "X-Forwarded-For"},
+    {'P', "X-Forwarded-Port"},
+    {'H', "X-Forwarded-Host"},
+    {'S', "X-Forwarded-Proto"},
+    {'X', "X-Forwarded-Prefix"},
+    {'i', "X-Openstack-Request-Id"},
+};
+
+enum { NAME_COUNT = sizeof(NAMES) / sizeof(NAMES[0]) };
+
+static void read_headers(struct fuzz_request *r, struct slice rest)
+{
+    bool seen[NAME_COUNT] = {false};
+    while (rest.len > 0) {
+        const char *end = memchr(rest.data, '\n', rest.len);
+        struct slice line = rest;
+        if (end != NULL)
+            line.len = (size_t)(end - rest.data);
+        rest = slice_skip(rest, end == NULL ? rest.len : line.len + 1);
+        for (unsigned i = 0; i < NAME_COUNT; i++)
+            if (line.len >= 2 && line.data[0] == NAMES[i].letter && !seen[i] &&
+                memchr(line.data, '\0', line.len) == NULL &&
+                memchr(line.data, '\r', line.len) == NULL) {
+                seen[i] = true;
+                fuzz_request_header(r, NAMES[i].name, slice_skip(line, 2));
+            }
+    }
+}
+
+static void check_identity(const struct api_request *request)
+{
+    struct noauth_headers headers = {
+        .token = http_request_header(request->http, "X-Auth-Token"),
+        .roles = http_request_header(request->http, "X-Roles"),
+        .project_id = http_request_header(request->http, "X-Project-Id"),
+        .system_scope = http_request_header(request->http, "OpenStack-System-Scope"),
+    };
+    struct identity identity;
+    check(noauth_identify(&headers, &identity) == (headers.token.data != NULL));
+    check(identity.role_count <= IDENTITY_ROLES_MAX);
+    for (unsigned i = 0; i < identity.role_count; i++)
+        check(identity.roles[i].len > 0 && identity_has_role(&identity, identity.roles[i]));
+    for (unsigned rule = 0; rule < POLICY_RULE_COUNT; rule++)
+        for (unsigned settings = 0; settings < 4; settings++)
+            (void)policy_check(&(struct policy_settings){settings & 1, settings & 2},
+                               (enum policy_rule)rule, &identity, identity.project_id);
+}
+
+static void check_origin(struct api_request *request)
+{
+    for (unsigned trust = 0; trust < 2; trust++) {
+        request->origin = origin_read(request, trust != 0);
+        struct slice url = origin_absolute(request, SLICE_LIT("/a b"));
+        check(url.len >= 5 && memcmp(url.data + url.len - 3, "/ab", 3) == 0);
+        for (size_t i = 0; i < url.len; i++)
+            check(url.data[i] > ' ' || url.data[i] < 0);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct api API = {0};
+    struct arena *arena = arena_create();
+    struct fuzz_request r;
+    struct api_request *request = fuzz_request_begin(&r, arena, &API, 39);
+    r.exchange.public.peer = SLICE_LIT("127.0.0.1");
+    read_headers(&r, (struct slice){(const char *)data, size});
+    struct slice accept = http_request_header(request->http, "Accept");
+    check(accept_weight(accept, SLICE_LIT("application/json")) <= 1000);
+    check(accept_weight(accept, SLICE_LIT("text/html")) <= 1000);
+    check_identity(request);
+    check_origin(request);
+    struct slice id = http_request_header(request->http, "X-Openstack-Request-Id");
+    check(!request_id_is_valid(id) || id.len == REQUEST_ID_LEN);
+    struct slice version =
+        latin1_text(arena, http_request_header(request->http, "OpenStack-API-Version"));
+    check(text_is_utf8(version));
+    request->has_minor = microversion_negotiate(version, &request->minor, &request->err);
+    check(request->has_minor ? request->minor <= API_MINOR_MAX
+                             : request->err.status == 400 || request->err.status == 406);
+    if (request->has_minor)
+        err_set_join(&request->err, 415, NULL, SLICE_LIT("type "), answer_content_type(request));
+    fault_write(request);
+    check(request->http->out.len > 0);
+    fuzz_request_end(&r);
+    arena_destroy(arena);
+    return 0;
+}

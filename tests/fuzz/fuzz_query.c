@@ -1,0 +1,33 @@
+/* Query strings: the first byte chooses the question and the microversion, the rest is the raw
+ * query. It goes the whole way: parsed, checked, asked of a small cloud, and answered with JSON. */
+#include "api/placement/allocation_handlers.h"
+#include "api/placement/handlers.h"
+#include "fuzz.h"
+#include "world.h"
+
+static enum api_step (*const QUESTIONS[])(struct api_request *request) = {
+    handle_candidates_list, handle_candidates_list, handle_candidates_list, handle_providers_list,
+    handle_usages,          handle_traits_list,     handle_candidates_list,
+};
+static const unsigned FIRST_MINORS[] = {10, 10, 10, 0, 9, 6, 10};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct api API = {.max_candidates = 200, .spread_candidates = true};
+    if (size == 0)
+        return 0;
+    unsigned question = data[0] / (API_MINOR_MAX + 1);
+    unsigned minor = data[0] % (API_MINOR_MAX + 1);
+    if (minor < FIRST_MINORS[question])
+        minor = API_MINOR_MAX;
+    struct arena *arena = arena_create();
+    struct fuzz_request r;
+    struct api_request *request = fuzz_request_begin(&r, arena, &API, minor);
+    request->version = world_get()->version;
+    request->query = (struct slice){(const char *)data + 1, size - 1};
+    if (QUESTIONS[question](request) == API_DONE)
+        fuzz_request_check_answer(&r);
+    fuzz_request_end(&r);
+    arena_destroy(arena);
+    return 0;
+}

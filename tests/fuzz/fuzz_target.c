@@ -1,0 +1,56 @@
+/* Paths: the first byte chooses the method, the rest is the raw path. */
+#include "api/latin1.h"
+#include "api/query_string.h"
+#include "api/routes.h"
+#include "api/uuid_like.h"
+#include "fuzz.h"
+#include "world.h"
+
+static void check_args(const struct api_request *request, struct arena *arena)
+{
+    bool seen_none = false;
+    for (unsigned i = 0; i < API_ARGS_MAX; i++) {
+        struct slice arg = request->args[i];
+        if (arg.data == NULL || !(arg.data >= request->path.data &&
+                                  arg.data < request->path.data + request->path.len)) {
+            seen_none = true;
+            continue;
+        }
+        check(!seen_none && arg.len > 0 && memchr(arg.data, '/', arg.len) == NULL);
+        check(text_is_utf8(latin1_text(arena, arg)));
+        char dashed[UUID_LIKE_LEN];
+        if (uuid_like_read(arg, dashed))
+            check(uuid_like_is_dashed((struct slice){dashed, UUID_LIKE_LEN}));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct api API = {0};
+    static const struct slice METHODS[] = {SLICE_LIT("GET"), SLICE_LIT("PUT"), SLICE_LIT("POST"),
+                                           SLICE_LIT("DELETE"), SLICE_LIT("HEAD")};
+    if (size == 0)
+        return 0;
+    struct arena *arena = arena_create();
+    struct fuzz_request r;
+    struct api_request *request = fuzz_request_begin(&r, arena, &API, data[0] / 5 % 40);
+    request->http->method = METHODS[data[0] % 5];
+    struct slice raw = {(const char *)data + 1, size - 1};
+    request->path = percent_decode(arena, raw, false);
+    check(request->path.len <= raw.len);
+    switch (routes_find(request)) {
+    case ROUTE_FOUND:
+        check(request->route != NULL && request->route->handle != NULL);
+        check_args(request, arena);
+        break;
+    case ROUTE_UNKNOWN_METHOD:
+        check(request->allow.len > 0);
+        break;
+    case ROUTE_UNKNOWN_PATH:
+        check(request->allow.data == NULL);
+        break;
+    }
+    fuzz_request_end(&r);
+    arena_destroy(arena);
+    return 0;
+}

@@ -1,0 +1,91 @@
+/* Bodies of writes: the first byte chooses the microversion, the second the route, the rest is the
+ * body. What is accepted is planned, applied to a next version, which is audited and thrown away,
+ * and answered. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/placement/allocation_handlers.h"
+#include "api/placement/handlers.h"
+#include "fuzz.h"
+#include "replica/apply.h"
+#include "replica/audit.h"
+#include "world.h"
+
+#define PROVIDER_1 SLICE_LIT("00000000-0000-4000-8000-000000000001")
+#define PROVIDER_3 SLICE_LIT("00000000-0000-4000-8000-000000000003")
+#define PROVIDER_5 SLICE_LIT("00000000-0000-4000-8000-000000000005")
+#define CONSUMER_1 SLICE_LIT("cccccccc-0000-4000-8000-000000000001")
+#define CONSUMER_2 SLICE_LIT("cccccccc-0000-4000-8000-000000000002")
+
+static const struct {
+    enum api_step (*handle)(struct api_request *request);
+    void (*finish)(struct api_request *request);
+    unsigned first;
+    unsigned last;
+    struct slice args[2];
+} ROUTES[] = {
+    {handle_provider_create, finish_provider_create, 0, 39, {{0}}},
+    {handle_provider_update, finish_provider_update, 0, 39, {PROVIDER_5}},
+    {handle_inventory_create, finish_inventory_create, 0, 39, {PROVIDER_1}},
+    {handle_inventories_set, finish_inventories_set, 0, 39, {PROVIDER_3}},
+    {handle_inventory_update, finish_inventory_update, 0, 39, {PROVIDER_1, SLICE_LIT("VCPU")}},
+    {handle_aggregates_set, finish_aggregates_set, 1, 39, {PROVIDER_1}},
+    {handle_provider_traits_set, finish_provider_traits_set, 6, 39, {PROVIDER_1}},
+    {handle_class_create, finish_class_create, 2, 39, {{0}}},
+    {handle_class_rename, finish_class_rename, 2, 6, {SLICE_LIT("CUSTOM_FPGA")}},
+    {handle_allocations_put, finish_no_content, 0, 39, {CONSUMER_1}},
+    {handle_allocations_put, finish_no_content, 0, 39, {CONSUMER_2}},
+    {handle_allocations_post, finish_no_content, 13, 39, {{0}}},
+    {handle_reshaper, finish_no_content, 30, 39, {{0}}},
+};
+
+enum { ROUTE_COUNT = sizeof(ROUTES) / sizeof(ROUTES[0]) };
+
+static void carry_out(struct api_request *request, struct arena *arena)
+{
+    const struct world *world = world_get();
+    struct edit *edit = replica_edit(world->replica);
+    struct change_list changes = {.arena = arena};
+    struct plan plan = {edit->version, &changes, arena, world->store, 1000000};
+    if (request->write.plan(&request->write, &plan)) {
+        struct buf why = {0};
+        check(!err_is_set(&request->write.err));
+        apply_changes(edit, &changes);
+        if (!audit_version(edit->version, &why)) {
+            fprintf(stderr, "%.*s\n", SLICE_ARG(buf_slice(&why)));
+            abort();
+        }
+        buf_free(&why);
+    } else {
+        check(err_is_set(&request->write.err) && changes.count == 0);
+    }
+    request->err = request->write.err;
+    replica_abandon(world->replica, edit);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct api API = {.incomplete_project_id = SLICE_LIT("incomplete"),
+                                   .incomplete_user_id = SLICE_LIT("incomplete")};
+    if (size < 2)
+        return 0;
+    unsigned minor = data[0] % (API_MINOR_MAX + 1);
+    unsigned route = data[1] % ROUTE_COUNT;
+    if (minor < ROUTES[route].first || minor > ROUTES[route].last)
+        minor = ROUTES[route].last;
+    struct arena *arena = arena_create();
+    struct fuzz_request r;
+    struct api_request *request = fuzz_request_begin(&r, arena, &API, minor);
+    request->http->body = (struct slice){(const char *)data + 2, size - 2};
+    request->version = world_get()->version;
+    memcpy(request->args, ROUTES[route].args, sizeof(request->args));
+    if (ROUTES[route].handle(request) == API_WRITE) {
+        request->version = NULL; /* as in dispatch: not pinned any more */
+        carry_out(request, arena);
+        ROUTES[route].finish(request);
+    }
+    fuzz_request_check_answer(&r);
+    fuzz_request_end(&r);
+    arena_destroy(arena);
+    return 0;
+}

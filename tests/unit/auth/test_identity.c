@@ -1,0 +1,27 @@
+/* Roles compare without case, whole. */
+#include "auth/identity.h"
+#include "unit.h"
+
+static void roles(void **state)
+{
+    (void)state;
+    struct identity identity = {.roles = {SLICE_LIT("Admin"), SLICE_LIT("reader")},
+                                .role_count = 2};
+    identity.roles[2] = SLICE_LIT("service"); /* behind the count */
+    assert_true(identity_has_role(&identity, SLICE_LIT("admin")));
+    assert_true(identity_has_role(&identity, SLICE_LIT("READER")));
+    assert_false(identity_has_role(&identity, SLICE_LIT("service")));
+    assert_false(identity_has_role(&identity, SLICE_LIT("admi")));
+    assert_false(identity_has_role(&identity, SLICE_LIT("admins")));
+    assert_false(identity_has_role(&identity, SLICE_LIT("")));
+    identity.role_count = 0;
+    assert_false(identity_has_role(&identity, SLICE_LIT("admin")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(roles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+/* The arena: what is handed out is aligned, apart from everything else, and forgotten at once. */
+#include "base/arena.h"
+#include "unit.h"
+
+static void blocks_do_not_overlap(void **state)
+{
+    (void)state;
+    enum { COUNT = 400 };
+    struct arena *arena = arena_create();
+    unsigned char *at[COUNT];
+    size_t size[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
+        size[i] = i * i % 5000 + (i == 200 ? 3u << 20 : 0); /* one larger than any block */
+        at[i] = arena_alloc(arena, size[i]);
+        assert_int_equal((uintptr_t)at[i] % 16, 0);
+        memset(at[i], (int)(i % 251), size[i]);
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t k = 0; k < size[i]; k++)
+            if (at[i][k] != i % 251)
+                fail_msg("allocation %zu, byte %zu", i, k);
+    arena_destroy(arena);
+    arena_destroy(NULL);
+}
+
+static void zeroed(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    for (unsigned round = 0; round < 2; round++) {
+        memset(arena_alloc(arena, 4000), 0xff, 4000);
+        arena_reset(arena);
+        const unsigned char *bytes = arena_zalloc(arena, 4000);
+        for (size_t i = 0; i < 4000; i++)
+            assert_int_equal(bytes[i], 0);
+        arena_reset(arena);
+    }
+    assert_non_null(arena_alloc(arena, 0));
+    assert_non_null(arena_array(arena, 0, SIZE_MAX));
+    arena_destroy(arena);
+}
+
+static void reset_keeps_one_small_block(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    size_t first = arena_footprint_bytes(arena);
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < 100; i++)
+            (void)arena_alloc(arena, 50000);
+        assert_true(arena_footprint_bytes(arena) >= 5000000);
+        arena_reset(arena);
+        assert_true(arena_footprint_bytes(arena) >= first);
+        assert_true(arena_footprint_bytes(arena) <= 65 * 1024);
+    }
+    void *at = arena_alloc(arena, 100);
+    arena_reset(arena);
+    assert_ptr_equal(arena_alloc(arena, 100), at);
+    arena_destroy(arena);
+}
+
+static void texts(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct slice copy = arena_copy(arena, (struct slice){"a\0b", 3});
+    assert_int_equal(copy.len, 3);
+    assert_memory_equal(copy.data, "a\0b", 4); /* with the NUL behind it */
+    copy = arena_copy(arena, (struct slice){0});
+    assert_int_equal(copy.len, 0);
+    assert_int_equal(copy.data[0], '\0');
+    struct slice text = arena_printf(arena, "%d-%s", 42, "x");
+    assert_true(slice_equal(text, SLICE_LIT("42-x")));
+    assert_int_equal(text.data[4], '\0');
+    text = arena_printf(arena, "%*s", 20000, "x");
+    assert_int_equal(text.len, 20000);
+    assert_int_equal(text.data[19999], 'x');
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_do_not_overlap),
+        cmocka_unit_test(zeroed),
+        cmocka_unit_test(reset_keeps_one_small_block),
+        cmocka_unit_test(texts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

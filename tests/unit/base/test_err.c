@@ -1,0 +1,50 @@
+/* Errors: the first one wins, in whichever form it comes; texts may hold NUL bytes. */
+#include "base/arena.h"
+#include "base/err.h"
+#include "unit.h"
+
+static void first_wins(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct err err = {.arena = arena};
+    assert_false(err_is_set(&err));
+    assert_false(err_set(&err, 409, "placement.concurrent_update", "%s %d", "generation", 7));
+    assert_true(err_is_set(&err));
+    assert_false(err_set(&err, 400, NULL, "later"));
+    assert_false(err_set_text(&err, 400, NULL, SLICE_LIT("later")));
+    assert_false(err_set_join(&err, 400, NULL, SLICE_LIT("la"), SLICE_LIT("ter")));
+    assert_int_equal(err.status, 409);
+    assert_string_equal(err.code, "placement.concurrent_update");
+    assert_true(slice_equal(err.message, SLICE_LIT("generation 7")));
+    arena_destroy(arena);
+}
+
+static void forms(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    static const char READY[] = "ready\0made";
+    struct err err = {.arena = arena};
+    assert_false(err_set_text(&err, 404, NULL, (struct slice){READY, 10}));
+    assert_ptr_equal(err.message.data, READY); /* not copied */
+    assert_int_equal(err.message.len, 10);
+    assert_null(err.code);
+    err = (struct err){.arena = arena};
+    char part[] = "A\0B";
+    assert_false(err_set_join(&err, 404, "code", SLICE_LIT("No such trait(s): "),
+                              ((struct slice){0}), ((struct slice){part, 3}), SLICE_LIT(".")));
+    part[0] = '?'; /* copied */
+    assert_true(slice_equal(err.message, SLICE_LIT("No such trait(s): A\0B.")));
+    assert_string_equal(err.code, "code");
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_wins),
+        cmocka_unit_test(forms),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,96 @@
+/* The hash by its properties; its key is drawn anew in every process, so there are no vectors. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "unit.h"
+
+static void same_text_same_hash(void **state)
+{
+    (void)state;
+    char text[64];
+    for (size_t len = 0; len < 40; len++)
+        for (size_t shift = 0; shift < 8; shift++) {
+            memset(text, 'x', sizeof(text));
+            uint64_t want = hash_text((struct slice){text, len});
+            memset(text, '?', sizeof(text));
+            memset(text + shift, 'x', len); /* elsewhere, among other bytes */
+            assert_int_equal(hash_text((struct slice){text + shift, len}), want);
+        }
+    assert_int_equal(hash_text((struct slice){0}), hash_text(SLICE_LIT("")));
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A cut of 64 bits: among some 100 000 different texts two equal hashes have a chance of 3e-10. */
+static void different_texts_differ(void **state)
+{
+    (void)state;
+    enum { COUNT = 100000 };
+    uint64_t *hashes = calloc(COUNT, sizeof(*hashes));
+    for (unsigned i = 0; i < COUNT; i++) {
+        char text[64] = {0};
+        size_t len = i % 2 == 0 ? (size_t)snprintf(text, sizeof(text), "host%u", i) : i % 48;
+        if (i % 2 != 0) /* zero bytes but for the number: the length and every byte count */
+            memcpy(text + 48, &i, sizeof(i));
+        hashes[i] = i % 2 == 0 ? hash_text((struct slice){text, len})
+                               : hash_text((struct slice){text + 48 - len, len + 4});
+    }
+    qsort(hashes, COUNT, sizeof(*hashes), compare);
+    for (unsigned i = 1; i < COUNT; i++)
+        assert_int_not_equal(hashes[i - 1], hashes[i]);
+    free(hashes);
+}
+
+/* Each bit of the text turns about half of the hash's bits. */
+static void bits_spread(void **state)
+{
+    (void)state;
+    for (size_t len = 1; len <= 20; len++) {
+        char text[20] = "allocation candidat";
+        uint64_t before = hash_text((struct slice){text, len});
+        unsigned turned = 0;
+        for (size_t bit = 0; bit < 8 * len; bit++) {
+            text[bit / 8] = (char)(text[bit / 8] ^ 1 << bit % 8);
+            turned += (unsigned)__builtin_popcountll(before ^ hash_text((struct slice){text, len}));
+            text[bit / 8] = (char)(text[bit / 8] ^ 1 << bit % 8);
+        }
+        assert_true(turned > 8 * len * 24 && turned < 8 * len * 40);
+    }
+}
+
+static void *hash_elsewhere(void *result)
+{
+    *(uint64_t *)result = hash_text(SLICE_LIT("VCPU"));
+    return NULL;
+}
+
+static void threads_agree(void **state)
+{
+    (void)state;
+    pthread_t threads[4];
+    uint64_t results[4];
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, hash_elsewhere, &results[i]), 0);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(results[i], hash_text(SLICE_LIT("VCPU")));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_agree),
+        cmocka_unit_test(same_text_same_hash),
+        cmocka_unit_test(different_texts_differ),
+        cmocka_unit_test(bits_spread),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

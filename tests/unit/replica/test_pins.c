@@ -1,0 +1,204 @@
+/* Pins: a version stays whole while a reader holds it, whatever the writer publishes meanwhile. The
+ * readers' checks see memory that was freed too early under ASan, and unordered accesses under
+ * TSan. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "replica/apply.h"
+#include "replica/replica.h"
+#include "unit.h"
+
+enum { READERS = 3, PROVIDERS = 20, PUBLICATIONS = 1500 };
+
+struct shared {
+    struct replica *replica;
+    _Atomic bool done;
+    _Atomic unsigned ready;
+    _Atomic unsigned torn;
+    _Atomic unsigned checks;
+};
+
+static void set_all_generations(struct edit *edit, struct arena *arena, int64_t generation)
+{
+    struct change_list list = {.arena = arena};
+    for (int64_t id = 1; id <= PROVIDERS; id++)
+        change_append(&list, CHANGE_PROVIDER_GENERATION)->generation =
+            (struct change_generation){id, generation - 1, generation};
+    apply_changes(edit, &list);
+}
+
+static void publish(struct shared *shared, struct edit *edit)
+{
+    struct version_stamp stamp = {{0}};
+    replica_publish(shared->replica, edit, &stamp);
+}
+
+static void fill(struct shared *shared, struct arena *arena)
+{
+    struct edit *edit = replica_edit(shared->replica);
+    struct change_list list = {.arena = arena};
+    for (int64_t id = 1; id <= PROVIDERS; id++) {
+        struct slice name = arena_printf(arena, "p%d", (int)id);
+        change_append(&list, CHANGE_PROVIDER_INSERT)->provider =
+            (struct change_provider){id, 0, id, 0, name, name};
+    }
+    apply_changes(edit, &list);
+    publish(shared, edit);
+}
+
+/* In every version all generations are equal. */
+static bool is_torn(const struct version *version)
+{
+    int32_t generation = version_provider_by_id(version, 1)->generation;
+    for (int64_t id = 2; id <= PROVIDERS; id++)
+        if (version_provider_by_id(version, id)->generation != generation)
+            return true;
+    return false;
+}
+
+static void *read_versions(void *cls)
+{
+    struct shared *shared = cls;
+    struct replica_reader *reader = replica_reader_open(shared->replica);
+    uint64_t last = 0;
+    bool is_first = true;
+    while (!atomic_load(&shared->done)) {
+        const struct version *version = replica_pin(reader);
+        bool bad = version->node.birth < last;
+        last = version->node.birth;
+        for (unsigned look = 0; look < 4; look++) {
+            bad = bad || is_torn(version);
+            if (look == 1)
+                sched_yield();
+        }
+        replica_unpin(reader);
+        atomic_fetch_add(&shared->torn, bad);
+        atomic_fetch_add(&shared->checks, 1);
+        if (is_first)
+            atomic_fetch_add(&shared->ready, 1);
+        is_first = false;
+    }
+    replica_reader_close(reader);
+    return NULL;
+}
+
+static void readers_and_a_writer(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct shared shared = {.replica = replica_create()};
+    pthread_t threads[READERS];
+    fill(&shared, arena);
+    for (unsigned i = 0; i < READERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, read_versions, &shared), 0);
+    while (atomic_load(&shared.ready) < READERS)
+        sched_yield();
+    int64_t generation = 0;
+    for (unsigned i = 1; i <= PUBLICATIONS; i++) {
+        struct edit *edit = replica_edit(shared.replica);
+        set_all_generations(edit, arena, generation + 1);
+        if (i % 5 == 0) {
+            replica_abandon(shared.replica, edit);
+        } else {
+            generation++;
+            publish(&shared, edit);
+        }
+        arena_reset(arena);
+        if (i % 16 == 0)
+            sched_yield();
+    }
+    atomic_store(&shared.done, true);
+    for (unsigned i = 0; i < READERS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(atomic_load(&shared.torn), 0);
+    assert_true(atomic_load(&shared.checks) >= READERS);
+    publish(&shared, replica_edit(shared.replica));
+    assert_int_equal(replica_waiting(shared.replica), 0);
+    replica_destroy(shared.replica);
+    arena_destroy(arena);
+}
+
+/* One thread that plays both sides: what is freed when. */
+static void pins_hold_what_they_need(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct shared shared = {.replica = replica_create()};
+    fill(&shared, arena);
+    struct replica_reader *old = replica_reader_open(shared.replica);
+    struct replica_reader *new = replica_reader_open(shared.replica);
+    const struct version *version = replica_pin(old);
+    for (int64_t generation = 1; generation <= 5; generation++) {
+        struct edit *edit = replica_edit(shared.replica);
+        set_all_generations(edit, arena, generation);
+        publish(&shared, edit);
+        assert_int_equal(replica_waiting(shared.replica), generation);
+        assert_int_equal(version_provider_by_id(version, 3)->generation, 0);
+    }
+    assert_int_equal(version_provider_by_id(replica_pin(new), 3)->generation, 5);
+    replica_unpin(old);
+    publish(&shared, replica_edit(shared.replica)); /* frees all but what `new` holds */
+    assert_int_equal(replica_waiting(shared.replica), 1);
+    replica_unpin(new);
+    publish(&shared, replica_edit(shared.replica));
+    assert_int_equal(replica_waiting(shared.replica), 0);
+    replica_reader_close(old);
+    replica_reader_close(new);
+    replica_destroy(shared.replica);
+    arena_destroy(arena);
+}
+
+/* A load makes a version that shares nothing: the one before is freed whole. */
+static void load_replaces_all(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct shared shared = {.replica = replica_create()};
+    fill(&shared, arena);
+    struct replica_reader *reader = replica_reader_open(shared.replica);
+    const struct version *version = replica_pin(reader);
+    struct edit *edit = replica_edit_empty(shared.replica);
+    struct change_list list = {.arena = arena};
+    change_append(&list, CHANGE_LOAD_PROVIDERS_END);
+    apply_changes(edit, &list);
+    publish(&shared, edit);
+    assert_null(version_provider_by_id(replica_newest(shared.replica), 1));
+    assert_non_null(version_provider_by_id(version, 1));
+    replica_unpin(reader);
+    publish(&shared, replica_edit(shared.replica));
+    assert_int_equal(replica_waiting(shared.replica), 0);
+    replica_reader_close(reader);
+    replica_destroy(shared.replica);
+    arena_destroy(arena);
+}
+
+static void readers_are_limited(void **state)
+{
+    (void)state;
+    struct replica *replica = replica_create();
+    struct replica_reader *readers[REPLICA_READERS_MAX];
+    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++) {
+        readers[i] = replica_reader_open(replica);
+        assert_non_null(readers[i]);
+    }
+    assert_null(replica_reader_open(replica));
+    replica_reader_close(readers[7]);
+    assert_ptr_equal(replica_reader_open(replica), readers[7]);
+    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++)
+        replica_reader_close(readers[i]);
+    replica_destroy(replica);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(readers_and_a_writer),
+        cmocka_unit_test(pins_hold_what_they_need),
+        cmocka_unit_test(load_replaces_all),
+        cmocka_unit_test(readers_are_limited),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
