@@ -135,10 +135,19 @@ static void answered(struct pipeline_request *request)
     sent_free(sent);
 }
 
+static void check_unpublished(void *cls)
+{
+    struct instance *instance = cls;
+    compare(instance, replica_newest(instance->replica), &instance->store->seen,
+            "before the commit");
+}
+
 void instance_start(struct instance *instance)
 {
     struct arena *arena = arena_create();
     instance->store = simstore_open(instance->database);
+    instance->store->before_commit = check_unpublished;
+    instance->store->before_commit_cls = instance;
     instance->replica = replica_create();
     do {
         struct err err = {.arena = arena};

@@ -338,6 +338,8 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
     const struct faults *faults = &store->database->faults;
     if (!store->is_open || !store->is_settled || store->has_failed)
         sim_fail("commit of a transaction that cannot be committed");
+    if (store->before_commit != NULL)
+        store->before_commit(store->before_commit_cls);
     store->is_open = false;
     if (strikes(store, faults->commit_fails)) {
         store->outcome = OUTCOME_FAILED;

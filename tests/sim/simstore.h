@@ -45,6 +45,8 @@ struct store {
     int64_t next_id[STORE_TABLE_COUNT];
     enum outcome outcome; /* of the last transaction */
     bool is_dead;         /* died in a commit: its answers reach nobody */
+    void (*before_commit)(void *cls);
+    void *before_commit_cls;
 };
 
 _Noreturn void sim_fail(const char *format, ...) BERTH_PRINTF(1, 2);
