@@ -151,7 +151,7 @@ enum store_begun begin_into(struct fixture *fixture, struct store *store, struct
 {
     store_sink *sink = out == NULL ? ignore_change : dump_change;
     fixture->err = (struct err){.arena = fixture->arena};
-    enum store_begun begun = store_begin(store, &fixture->err);
+    enum store_begun begun = store_begin(store, STORE_TO_WRITE, &fixture->err);
     if (begun == STORE_BEGIN_RELOAD)
         assert_int_equal(store_load(store, sink, out, &fixture->err), STORE_OK);
     if (begun == STORE_BEGIN_FOLLOW)
