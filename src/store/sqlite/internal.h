@@ -90,8 +90,11 @@ struct store {
 
     _Atomic(struct sentinel *) sentinel; /* any thread; NULL in memory, and while there is none */
     _Atomic uint64_t commits;            /* any thread; the stamp in memory */
-    struct sentinel *retired;            /* a reader may still be inside: closed a minute later */
-    struct sentinel *stale;              /* the file was replaced; its successor is not open yet */
+    bool read_only;                      /* the file cannot be written; there is no sentinel */
+    dev_t device;                        /* of that file */
+    ino_t inode;
+    struct sentinel *retired; /* a reader may still be inside: closed a minute later */
+    struct sentinel *stale;   /* the file was replaced; its successor is not open yet */
 
     struct db writer;
     sqlite3_stmt *statements[STATEMENT_COUNT];         /* prepared when first used */
