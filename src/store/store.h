@@ -55,9 +55,15 @@ enum store_begun {
     STORE_BEGIN_FAILED,    /* err is set; no transaction is open */
 };
 
-/* Begins the one write transaction (on SQLite BEGIN IMMEDIATE): until commit or rollback nobody
- * else commits. Architecture, section 5. */
-enum store_begun store_begin(struct store *store, struct err *err) BERTH_MUST_CHECK;
+enum store_intent {
+    STORE_TO_READ,  /* a snapshot, to bring memory up to date: waits for no writer, needs no room on
+                       the disk; ends with store_rollback */
+    STORE_TO_WRITE, /* the one write transaction (on SQLite BEGIN IMMEDIATE): until commit or
+                       rollback nobody else commits. Architecture, section 5 */
+};
+
+enum store_begun store_begin(struct store *store, enum store_intent intent,
+                             struct err *err) BERTH_MUST_CHECK;
 
 /* Reads the whole database into sink: catalogs, providers, CHANGE_LOAD_PROVIDERS_END, the rest.
  * Runs inside the transaction of store_begin. Rows come in the order of their ids. Afterwards the
@@ -80,8 +86,9 @@ enum store_result store_apply(struct store *store, const struct change_list *cha
 enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *stranger,
                                struct err *err) BERTH_MUST_CHECK;
 
-/* Ends a transaction without a trace. Fills the stamp of the state that the transaction saw, if it
- * still holds (returns false when it does not): used after a begin that only followed or loaded. */
+/* Ends a transaction without a trace. Fills the stamp of the state that the transaction saw; false
+ * when memory does not have that state, or the database has moved on: used after a begin that only
+ * followed or loaded. */
 bool store_rollback(struct store *store, struct store_stamp *stamp);
 
 /* The next free ids, valid inside the transaction: each call hands out one. */

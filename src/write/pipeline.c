@@ -46,6 +46,13 @@ static void queue_clear(struct queue *queue)
     *queue = (struct queue){.last = &queue->first};
 }
 
+static void queue_append(struct queue *queue, struct pipeline_request *request)
+{
+    *queue->last = request;
+    queue->last = &request->next;
+    queue->count++;
+}
+
 static void answer_all(struct pipeline_request *first, const struct err *failure)
 {
     while (first != NULL) {
@@ -68,12 +75,11 @@ static void sink_apply(void *cls, const struct change *change)
 
 /* Begins the transaction and an edit that is as new as the database. NULL with err when it cannot.
  */
-static struct edit *begin(struct pipeline *pipeline, bool *renewed, struct err *err)
+static struct edit *begin(struct pipeline *pipeline, enum store_intent intent, struct err *err)
 {
-    enum store_begun begun = store_begin(pipeline->store, err);
+    enum store_begun begun = store_begin(pipeline->store, intent, err);
     if (begun == STORE_BEGIN_FAILED)
         return NULL;
-    *renewed = begun != STORE_BEGIN_UNCHANGED;
     struct edit *edit;
     enum store_result result = STORE_OK;
     if (begun == STORE_BEGIN_RELOAD) {
@@ -109,8 +115,6 @@ static bool plan_batch(struct pipeline *pipeline, struct edit *edit, struct pipe
         .store = pipeline->store,
     };
     for (struct pipeline_request *request = first; request != NULL; request = request->next) {
-        if (request->plan == NULL)
-            continue;
         changes.count = 0;
         plan.now_us = clock_wall_us();
         if (!request->plan(request, &plan)) {
@@ -137,23 +141,38 @@ static void publish(struct pipeline *pipeline, struct edit *edit, const struct s
     replica_publish(pipeline->replica, edit, &copy);
 }
 
-static void run_batch(struct pipeline *pipeline, struct pipeline_request *first)
+/* Brings memory up to date, in a transaction that only reads. */
+static bool renew(struct pipeline *pipeline, struct err *err)
+{
+    struct edit *edit = begin(pipeline, STORE_TO_READ, err);
+    if (edit == NULL)
+        return false;
+    struct store_stamp stamp;
+    bool holds = store_rollback(pipeline->store, &stamp);
+    publish(pipeline, edit, &stamp, holds);
+    return true;
+}
+
+static void answer_waiting(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct err err = {.arena = pipeline->arena};
-    bool renewed;
-    struct edit *edit = begin(pipeline, &renewed, &err);
+    /* Mostly the last commit of our own is what they did not know yet. */
+    if (pipeline_is_current(pipeline, replica_newest(pipeline->replica)) || renew(pipeline, &err))
+        answer_all(first, NULL);
+    else
+        answer_all(first, &err);
+}
+
+static void run_planned(struct pipeline *pipeline, struct pipeline_request *first)
+{
+    struct err err = {.arena = pipeline->arena};
+    struct edit *edit = begin(pipeline, STORE_TO_WRITE, &err);
     if (edit == NULL) {
         answer_all(first, &err);
         return;
     }
     size_t changes = 0;
     struct store_stamp stamp;
-    if (renewed) {
-        /* the store counts as followed from here on: memory must keep it, whatever becomes of the
-         * batch */
-        publish(pipeline, edit, NULL, false);
-        edit = replica_edit(pipeline->replica);
-    }
     if (!plan_batch(pipeline, edit, first, &changes, &err)) {
         store_rollback(pipeline->store, &stamp);
         replica_abandon(pipeline->replica, edit);
@@ -177,6 +196,26 @@ static void run_batch(struct pipeline *pipeline, struct pipeline_request *first)
     pipeline->commits++;
     publish(pipeline, edit, &stamp, !stranger);
     answer_all(first, NULL);
+}
+
+/* What only waits for news goes first: it needs neither the lock that another process may hold nor
+ * a disk that can be written. */
+static void run_batch(struct pipeline *pipeline, struct pipeline_request *first)
+{
+    struct queue waiting;
+    struct queue planned;
+    queue_clear(&waiting);
+    queue_clear(&planned);
+    while (first != NULL) {
+        struct pipeline_request *request = first;
+        first = request->next;
+        request->next = NULL;
+        queue_append(request->plan == NULL ? &waiting : &planned, request);
+    }
+    if (waiting.first != NULL)
+        answer_waiting(pipeline, waiting.first);
+    if (planned.first != NULL)
+        run_planned(pipeline, planned.first);
 }
 
 static void wait_until(struct pipeline *pipeline, uint64_t deadline_us)
@@ -264,18 +303,6 @@ static void *writer(void *cls)
     }
 }
 
-static bool load(struct pipeline *pipeline, struct err *err)
-{
-    bool renewed;
-    struct edit *edit = begin(pipeline, &renewed, err);
-    if (edit == NULL)
-        return false;
-    struct store_stamp stamp;
-    bool holds = store_rollback(pipeline->store, &stamp);
-    publish(pipeline, edit, &stamp, holds);
-    return true;
-}
-
 struct pipeline *pipeline_create(struct store *store, struct replica *replica, struct err *err)
 {
     struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
@@ -290,7 +317,7 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica, s
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&pipeline->wake, &attr);
     pthread_condattr_destroy(&attr);
-    if (load(pipeline, err))
+    if (renew(pipeline, err))
         return pipeline;
     pipeline_destroy(pipeline);
     return NULL;
@@ -327,9 +354,8 @@ void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request
         request->done(request);
         return;
     }
-    *pipeline->queue.last = request;
-    pipeline->queue.last = &request->next;
-    bool wake = ++pipeline->queue.count == pipeline->waiting_for;
+    queue_append(&pipeline->queue, request);
+    bool wake = pipeline->queue.count == pipeline->waiting_for;
     pthread_mutex_unlock(&pipeline->lock);
     if (wake)
         pthread_cond_signal(&pipeline->wake);

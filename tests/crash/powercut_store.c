@@ -28,7 +28,7 @@ static void need(bool good, const struct err *err)
 
 static void begin(struct store *store, struct err *err)
 {
-    switch (store_begin(store, err)) {
+    switch (store_begin(store, STORE_TO_WRITE, err)) {
     case STORE_BEGIN_UNCHANGED:
         return;
     case STORE_BEGIN_FOLLOW:

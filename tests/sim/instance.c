@@ -103,6 +103,15 @@ static void judge(struct instance *instance, const struct sent *sent)
     struct tally *tally = instance->tally;
     if (store->is_open)
         sim_fail("an answer inside a transaction");
+    if (sent->asked.op == OP_WAIT) { /* answered from a snapshot of its own, before the batch */
+        if (err->status != 0 && err->status != 503)
+            sim_fail("a wait is answered %d", err->status);
+        if (err->status == 0 && store->seen_valid)
+            compare(instance, replica_newest(instance->replica), &store->seen, "after a wait");
+        tally->accepted[OP_WAIT] += err->status == 0;
+        tally->failed += err->status == 503;
+        return;
+    }
     check_published(instance);
     if (store->outcome == OUTCOME_FAILED || store->outcome == OUTCOME_UNKNOWN) {
         if (err->status != 503)
@@ -138,8 +147,12 @@ static void answered(struct pipeline_request *request)
 static void check_unpublished(void *cls)
 {
     struct instance *instance = cls;
-    compare(instance, replica_newest(instance->replica), &instance->store->seen,
-            "before the commit");
+    const struct store *store = instance->store;
+    /* what was followed in this transaction is not published before it ends */
+    if (!store->followed_here)
+        compare(instance, replica_newest(instance->replica), &store->seen, "before the commit");
+    else if (store->before_valid)
+        compare(instance, replica_newest(instance->replica), &store->before, "before the commit");
 }
 
 void instance_start(struct instance *instance)

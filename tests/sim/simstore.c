@@ -202,8 +202,10 @@ static void read_next_ids(struct store *store)
     }
 }
 
-enum store_begun store_begin(struct store *store, struct err *err)
+enum store_begun store_begin(struct store *store, enum store_intent intent, struct err *err)
 {
+    store->intent = intent;
+    store->followed_here = false;
     struct database *database = store->database;
     if (store->is_open)
         sim_fail("begin inside a transaction");
@@ -240,6 +242,26 @@ static void sink_cut(void *cls, const struct change *change)
     cut->sink(cut->cls, change);
 }
 
+/* Memory was told more in this transaction; whoever planned on that gives it up when the
+ * transaction fails. */
+static void mark_followed(struct store *store)
+{
+    tables_copy(&store->before, &store->seen);
+    store->before_commit_no = store->seen_commit;
+    store->before_valid = store->seen_valid;
+    store->followed_here = true;
+}
+
+static void take_back(struct store *store)
+{
+    if (!store->followed_here)
+        return;
+    tables_copy(&store->seen, &store->before);
+    store->seen_commit = store->before_commit_no;
+    store->seen_valid = store->before_valid;
+    store->followed_here = false;
+}
+
 static void mark_seen(struct store *store)
 {
     tables_copy(&store->seen, &store->database->tables);
@@ -259,6 +281,7 @@ enum store_result store_load(struct store *store, store_sink *sink, void *cls, s
         fail_store(err, "read");
         return STORE_FAILED;
     }
+    mark_followed(store);
     mark_seen(store);
     return STORE_OK;
 }
@@ -275,6 +298,7 @@ enum store_result store_follow(struct store *store, store_sink *sink, void *cls,
         fail_store(err, "read");
         return STORE_FAILED;
     }
+    mark_followed(store);
     mark_seen(store);
     return STORE_OK;
 }
@@ -282,7 +306,8 @@ enum store_result store_follow(struct store *store, store_sink *sink, void *cls,
 enum store_result store_apply(struct store *store, const struct change_list *changes,
                               struct err *err)
 {
-    if (!store->is_open || !store->is_settled || store->has_failed)
+    if (!store->is_open || !store->is_settled || store->has_failed ||
+        store->intent != STORE_TO_WRITE)
         sim_fail("apply outside a transaction that can take it");
     bool fails = strikes(store, store->database->faults.apply_fails);
     size_t count = changes->count;
@@ -343,6 +368,7 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
     store->is_open = false;
     if (strikes(store, faults->commit_fails)) {
         store->outcome = OUTCOME_FAILED;
+        take_back(store);
         fail_store(err, "commit");
         return STORE_FAILED;
     }
@@ -376,6 +402,8 @@ bool store_rollback(struct store *store, struct store_stamp *stamp)
     store->is_open = false;
     bool holds = store->is_settled && !store->has_failed;
     store->outcome = holds ? OUTCOME_DONE : OUTCOME_FAILED;
+    if (!holds)
+        take_back(store);
     if (holds && strikes(store, store->database->faults.stranger_writes)) {
         database_stranger(store->database);
         holds = false;

@@ -37,7 +37,12 @@ struct store {
     struct tables seen; /* what memory was told last */
     uint64_t seen_commit;
     bool seen_valid;
+    struct tables before; /* what `seen` was when the transaction began, if it followed or loaded */
+    uint64_t before_commit_no;
+    bool before_valid;
+    bool followed_here;
     struct tables tables; /* the open transaction's */
+    enum store_intent intent;
     enum store_begun begun;
     bool is_open;
     bool is_settled;

@@ -154,7 +154,7 @@ static bool apply_one(struct store *store, const struct change *change, struct e
 enum store_result store_apply(struct store *store, const struct change_list *changes,
                               struct err *err)
 {
-    check(store->transaction.open);
+    check(store->transaction.open && store->transaction.intent == STORE_TO_WRITE);
     for (size_t i = 0; i < changes->count; i++)
         if (!apply_one(store, &changes->items[i], err)) {
             store->transaction.failed = true;

@@ -114,7 +114,8 @@ static bool set_up(struct db *db, const struct db_options *options, struct err *
     /* The version is read first: it finds out whether this is a database at all. */
     if (sqlite3_exec(db->handle, "PRAGMA schema_version", NULL, NULL, NULL) != SQLITE_OK)
         return db_fail(db, "opened", err);
-    if (options->path[0] != '\0' && !options->keep_journal && !set_journal_mode(db, err))
+    bool set_journal = options->path[0] != '\0' && !options->keep_journal && !db->read_only;
+    if (set_journal && !set_journal_mode(db, err))
         return false;
     if (!db_exec(db,
                  "PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 0;"
@@ -132,9 +133,11 @@ bool db_open(struct db *db, const struct db_options *options, struct err *err)
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
                 (options->create || options->path[0] == '\0' ? SQLITE_OPEN_CREATE : 0);
     const char *name = options->path[0] == '\0' ? ":memory:" : options->path;
-    if (sqlite3_open_v2(name, &db->handle, flags, NULL) != SQLITE_OK)
+    int rc = sqlite3_open_v2(name, &db->handle, flags, NULL);
+    db->read_only = rc == SQLITE_OK && sqlite3_db_readonly(db->handle, "main") == 1;
+    if (rc != SQLITE_OK)
         db_fail(db, "opened", err);
-    else if (sqlite3_db_readonly(db->handle, "main") == 1)
+    else if (db->read_only && !options->may_be_read_only)
         err_set(err, 503, NULL, "the database '%s' cannot be opened: it is read-only", name);
     else if (set_up(db, options, err))
         return true;

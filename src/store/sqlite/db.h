@@ -20,6 +20,7 @@ struct db {
     sqlite3 *handle;     /* NULL: closed */
     struct db_wait wait; /* the handle points to it: a struct db does not move while open */
     const char *path;    /* for messages; "" in memory; the owner's */
+    bool read_only;
 };
 
 struct db_options {
@@ -27,7 +28,8 @@ struct db_options {
     int busy_timeout_ms;
     bool create;
     bool synchronous_off;
-    bool keep_journal; /* the journal mode stays as it is: not a server's connection */
+    bool may_be_read_only; /* a file that cannot be written is opened to be read */
+    bool keep_journal;     /* the journal mode stays as it is: not a server's connection */
 };
 
 /* Opens with WAL, synchronous FULL, no automatic checkpoint. One clear line when it cannot. */

@@ -14,9 +14,11 @@
 
 enum statement {
     STATEMENT_BEGIN,
+    STATEMENT_BEGIN_READ,
     STATEMENT_COMMIT,
     STATEMENT_ROLLBACK,
     STATEMENT_DATA_VERSION,
+    STATEMENT_HEAD_READ,
     STATEMENT_HEAD_SET,
     STATEMENT_LOG_INSERT,
     STATEMENT_LOG_TRIM,
@@ -58,16 +60,26 @@ struct followed {
 /* The open transaction. */
 struct transaction {
     bool open;
-    int64_t seq; /* of berth_head when it began; -1: not read */
+    enum store_intent intent;
+    int64_t seq; /* of berth_head when it began */
     int64_t data_version;
-    uint32_t change;
-    bool other_seen; /* another writer at the file: leave it room afterwards */
+    struct store_stamp stamp; /* of the state that it began with */
+    bool stamp_known;
+    uint32_t change; /* the stamp's */
     bool settled;    /* memory has the state that it began with */
     bool failed;     /* a statement failed: only a rollback is allowed */
     bool broken;     /* by I/O: the connection is not to be used again */
     struct buf touched;
     struct log_entries to_follow;
     struct followed before; /* what memory keeps if the transaction fails */
+};
+
+/* The write lock, shared with another instance. */
+struct sharing {
+    int64_t seen_at_us;    /* another writer */
+    int64_t left_at_us;    /* when the lock was last left free for it */
+    int64_t free_until_us; /* 0: not left free */
+    unsigned unused;       /* how often in a row it did not take it */
 };
 
 struct store {
@@ -78,8 +90,11 @@ struct store {
 
     _Atomic(struct sentinel *) sentinel; /* any thread; NULL in memory, and while there is none */
     _Atomic uint64_t commits;            /* any thread; the stamp in memory */
-    struct sentinel *retired;            /* a reader may still be inside: closed a minute later */
-    struct sentinel *stale;              /* the file was replaced; its successor is not open yet */
+    bool read_only;                      /* the file cannot be written; there is no sentinel */
+    dev_t device;                        /* of that file */
+    ino_t inode;
+    struct sentinel *retired; /* a reader may still be inside: closed a minute later */
+    struct sentinel *stale;   /* the file was replaced; its successor is not open yet */
 
     struct db writer;
     sqlite3_stmt *statements[STATEMENT_COUNT];         /* prepared when first used */
@@ -90,8 +105,7 @@ struct store {
     int64_t next_ids[STORE_TABLE_COUNT]; /* handed out in the open transaction */
     unsigned char instance[8];
     uint64_t batches;
-    int64_t other_seen_until_us;
-    int64_t leave_free_until_us;
+    struct sharing sharing;
     int64_t file_checked_at_us;
     int64_t checkpoint_at_us; /* of the last one that could not finish */
     int64_t formatted_us;     /* the instant that `formatted` holds */
@@ -136,7 +150,16 @@ bool store_read_next_ids(struct store *store, struct err *err) BERTH_MUST_CHECK;
 /* Memory now has the state that the open transaction sees. */
 void store_mark_followed(struct store *store);
 
+/* share.c */
+void store_saw_other(struct store *store);
+/* After a commit: decides for how long the lock is left free. */
+void store_plan_leaving_free(struct store *store);
+/* Waits until another writer has had its turn, or for as long as was decided. */
+void store_leave_free(struct store *store);
+
 /* commit.c */
+/* Rolls back what is open, if anything; memory keeps what it had if the transaction has failed. */
+void store_end_transaction(struct store *store);
 bool store_find_mark(struct store *store, const unsigned char mark[static MARK_LEN], bool *found,
                      struct err *err) BERTH_MUST_CHECK;
 

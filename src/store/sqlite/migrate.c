@@ -175,6 +175,22 @@ bool migrate_at_open(struct db *db, bool sync, struct err *err)
     return db_exec_all(db, schema_create_ours, err);
 }
 
+bool migrate_check_read_only(struct db *db, struct err *err)
+{
+    int64_t ours = 0;
+    if (!check_served(db, err) ||
+        !db_query_int(db,
+                      "SELECT count(*) FROM sqlite_master WHERE type = 'table'"
+                      " AND name IN ('berth_head', 'berth_log')",
+                      &ours, err))
+        return false;
+    if (ours == 2)
+        return true;
+    return err_set(err, 503, NULL,
+                   "the database '%s' is read-only, and has not been prepared for berth yet",
+                   db->path);
+}
+
 /* The tool's commands run beside a server: they wait as long as one batch may take. */
 static bool open_for_tool(struct db *db, struct slice connection, char path[static PATH_MAX],
                           bool create, struct err *err)

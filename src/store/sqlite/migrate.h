@@ -9,6 +9,9 @@
  * makes our own tables. */
 bool migrate_at_open(struct db *db, bool sync, struct err *err) BERTH_MUST_CHECK;
 
+/* Of a file that cannot be written: whether it can be served as it is. */
+bool migrate_check_read_only(struct db *db, struct err *err) BERTH_MUST_CHECK;
+
 /* Inside a write transaction: inserts the standard classes and traits that are missing, in the
  * order of data/. Upstream does this at every start, synchronised schema or not. */
 bool standard_sync(struct db *db, struct err *err) BERTH_MUST_CHECK;

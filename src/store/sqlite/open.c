@@ -4,13 +4,19 @@
  * at any time, so a sentinel that is replaced is unpublished first and closed a minute later. When
  * another file has taken the path, SQLite may neither checkpoint on closing the old one nor find
  * the old WAL beside the new file. Writer thread; store_open and store_close while nobody else is
- * there. */
+ * there.
+ *
+ * A file that cannot be written is served all the same if nothing in it lacks: without a sentinel,
+ * so that nothing of it is held open in the way of opening it anew once it can be written. Every
+ * read then asks the writer. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "store/sqlite/internal.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/url.h"
@@ -38,19 +44,55 @@ static bool prepare_contents(struct store *store, struct err *err)
            standard_sync(db, err) && db_exec(db, "COMMIT", err);
 }
 
+static bool can_be_written(const struct store *store)
+{
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    int answer = 0;
+    return vfs->xAccess(vfs, store->path, SQLITE_ACCESS_READWRITE, &answer) == SQLITE_OK &&
+           answer != 0;
+}
+
+static bool is_read_only_still(const struct store *store)
+{
+    struct stat file;
+    return store->read_only && store->writer.handle != NULL && stat(store->path, &file) == 0 &&
+           file.st_dev == store->device && file.st_ino == store->inode && !can_be_written(store);
+}
+
+static bool connect_read_only(struct store *store, struct err *err)
+{
+    if (!migrate_check_read_only(&store->writer, err)) {
+        store_disconnect_writer(store, true);
+        return false;
+    }
+    struct stat file = {0};
+    (void)stat(store->path, &file);
+    store->device = file.st_dev;
+    store->inode = file.st_ino;
+    store->read_only = true;
+    log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+              "the database '%s' is read-only: writes are answered 503", store->path);
+    return true;
+}
+
 static bool store_connect(struct store *store, bool create, struct err *err)
 {
     struct db_options options = store->db_options;
     options.create = create;
+    options.may_be_read_only = true;
     store->followed = (struct followed){0};
+    store->read_only = false;
     if (!db_open(&store->writer, &options, err))
         return false;
+    if (store->writer.read_only)
+        return connect_read_only(store, err);
     if (!prepare_contents(store, err)) {
         store_disconnect_writer(store, false);
         return false;
     }
     if (store->in_memory)
         return true;
+    options.may_be_read_only = false;
     struct sentinel *sentinel = sentinel_open(&options, err);
     if (sentinel != NULL && sentinel_shares_file(sentinel, &store->writer)) {
         atomic_store_explicit(&store->sentinel, sentinel, memory_order_release);
@@ -121,6 +163,8 @@ void store_notice_file(struct store *store)
 bool store_ensure_file(struct store *store, struct err *err)
 {
     if (store->in_memory)
+        return true;
+    if (is_read_only_still(store))
         return true;
     store_notice_file(store);
     if (store->sentinel != NULL)

@@ -8,9 +8,11 @@
 
 static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
+    [STATEMENT_BEGIN_READ] = "BEGIN",
     [STATEMENT_COMMIT] = "COMMIT",
     [STATEMENT_ROLLBACK] = "ROLLBACK",
     [STATEMENT_DATA_VERSION] = "PRAGMA data_version",
+    [STATEMENT_HEAD_READ] = "SELECT seq FROM berth_head",
     [STATEMENT_HEAD_SET] = "UPDATE berth_head SET seq = ?1",
     [STATEMENT_LOG_INSERT] = "INSERT INTO berth_log (seq, mark, created_at, change, entities)"
                              " VALUES (?1, ?2, ?3, ?4, ?5)",

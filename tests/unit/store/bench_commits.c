@@ -66,7 +66,7 @@ static void fill(struct store *store, struct arena *arena)
         add_link(&list, CHANGE_PROVIDER_TRAIT_INSERT, id, 1 + id % 300);
     }
     long rows = 0;
-    must(store_begin(store, &err) == STORE_BEGIN_RELOAD, &err);
+    must(store_begin(store, STORE_TO_WRITE, &err) == STORE_BEGIN_RELOAD, &err);
     must(store_load(store, count_change, &rows, &err) == STORE_OK, &err);
     for (uint64_t number = 0; number < CONSUMERS; number++)
         claim(store, &list, number);
@@ -86,7 +86,7 @@ static void measure_commits(struct store *store, int batch, double duration, uin
         struct err err = {.arena = arena};
         struct store_stamp stamp;
         bool stranger;
-        must(store_begin(store, &err) == STORE_BEGIN_UNCHANGED, &err);
+        must(store_begin(store, STORE_TO_WRITE, &err) == STORE_BEGIN_UNCHANGED, &err);
         for (int i = 0; i < batch; i++) {
             struct change_list list = {.arena = arena};
             claim(store, &list, (*number)++);
@@ -114,7 +114,7 @@ static void measure_load(const char *url)
     must(store != NULL, &err);
     double opened = seconds(CLOCK_MONOTONIC);
     long rows = 0;
-    must(store_begin(store, &err) == STORE_BEGIN_RELOAD, &err);
+    must(store_begin(store, STORE_TO_WRITE, &err) == STORE_BEGIN_RELOAD, &err);
     must(store_load(store, count_change, &rows, &err) == STORE_OK, &err);
     struct store_stamp stamp;
     must(store_rollback(store, &stamp), &err);
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
     must(store != NULL, &err);
     long rows = 0;
     struct store_stamp stamp;
-    must(store_begin(store, &err) == STORE_BEGIN_RELOAD, &err);
+    must(store_begin(store, STORE_TO_WRITE, &err) == STORE_BEGIN_RELOAD, &err);
     must(store_load(store, count_change, &rows, &err) == STORE_OK, &err);
     must(store_rollback(store, &stamp), &err);
     uint64_t number = CONSUMERS;

@@ -147,16 +147,27 @@ static void ignore_change(void *cls, const struct change *change)
     (void)change;
 }
 
-enum store_begun begin_into(struct fixture *fixture, struct store *store, struct buf *out)
+static enum store_begun begin(struct fixture *fixture, struct store *store,
+                              enum store_intent intent, struct buf *out)
 {
     store_sink *sink = out == NULL ? ignore_change : dump_change;
     fixture->err = (struct err){.arena = fixture->arena};
-    enum store_begun begun = store_begin(store, &fixture->err);
+    enum store_begun begun = store_begin(store, intent, &fixture->err);
     if (begun == STORE_BEGIN_RELOAD)
         assert_int_equal(store_load(store, sink, out, &fixture->err), STORE_OK);
     if (begun == STORE_BEGIN_FOLLOW)
         assert_int_equal(store_follow(store, sink, out, &fixture->err), STORE_OK);
     return begun;
+}
+
+enum store_begun begin_into(struct fixture *fixture, struct store *store, struct buf *out)
+{
+    return begin(fixture, store, STORE_TO_WRITE, out);
+}
+
+enum store_begun begin_to_read(struct fixture *fixture, struct store *store, struct buf *out)
+{
+    return begin(fixture, store, STORE_TO_READ, out);
 }
 
 void dump_store(struct fixture *fixture, struct store *store, struct buf *out)

@@ -53,6 +53,8 @@ struct store_stamp commit_changes(struct fixture *fixture, struct store *store,
                                   const struct change_list *list);
 /* begin and what it asks for, into `out` (may be NULL); the transaction stays open. */
 enum store_begun begin_into(struct fixture *fixture, struct store *store, struct buf *out);
+/* The same without the write lock. */
+enum store_begun begin_to_read(struct fixture *fixture, struct store *store, struct buf *out);
 
 /* A statement by another connection, as a stranger would run it; the first column of its first row,
  * 0 without one. Fails the test on an error. */

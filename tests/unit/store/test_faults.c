@@ -88,6 +88,15 @@ static int shim_xSync(sqlite3_file *file, int flags)
 static const sqlite3_io_methods with_shared_memory = METHODS(2);
 static const sqlite3_io_methods without_shared_memory = METHODS(1);
 
+static int shim_xAccess(sqlite3_vfs *vfs, const char *name, int what, int *out)
+{
+    (void)vfs;
+    int rc = real_vfs->xAccess(real_vfs, name, what, out);
+    if (rc == SQLITE_OK && what == SQLITE_ACCESS_READWRITE && fault.read_only)
+        *out = 0;
+    return rc;
+}
+
 static int shim_xOpen(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out)
 {
     (void)vfs;
@@ -95,7 +104,7 @@ static int shim_xOpen(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
     shim->base.pMethods = NULL;
     shim->is_wal = (flags & SQLITE_OPEN_WAL) != 0;
     shim->real = (sqlite3_file *)(shim + 1);
-    if (fault.read_only)
+    if (fault.read_only && (flags & SQLITE_OPEN_MAIN_DB) != 0)
         flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
     int rc = real_vfs->xOpen(real_vfs, name, shim->real, flags, out);
     if (shim->real->pMethods != NULL)
@@ -110,6 +119,7 @@ static void install_vfs(void)
     shim_vfs.zName = "shim";
     shim_vfs.szOsFile = (int)sizeof(struct shim_file) + real_vfs->szOsFile;
     shim_vfs.xOpen = shim_xOpen;
+    shim_vfs.xAccess = shim_xAccess;
     assert_int_equal(sqlite3_vfs_register(&shim_vfs, 1), SQLITE_OK);
 }
 
@@ -261,13 +271,89 @@ static void test_find_mark(void **state)
     store_close(store);
 }
 
+/* Reading goes on when nothing can be written, news of others included. */
+static void test_renews_without_room(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_synced(fixture);
+    struct store *other = fixture_open(fixture);
+    static const int codes[] = {SQLITE_FULL, SQLITE_READONLY, SQLITE_IOERR_WRITE};
+    for (int64_t i = 0; i < 3; i++) {
+        struct buf out = {0};
+        struct store_stamp stamp;
+        assert_int_equal(try_commit(fixture, other, i), STORE_OK);
+        fault.write_fails = codes[i];
+        assert_int_equal(begin_to_read(fixture, store, &out), STORE_BEGIN_FOLLOW);
+        assert_true(store_rollback(store, &stamp));
+        buf_append_char(&out, '\0');
+        assert_string_equal(out.data, arena_printf(fixture->arena,
+                                                   "generation(1 %ld %ld) 1790000000123456"
+                                                   " 1790000000123458\n",
+                                                   i + 1, i + 1)
+                                          .data);
+        buf_free(&out);
+        assert_int_not_equal(try_commit(fixture, store, i + 1), STORE_OK);
+        fault.write_fails = 0;
+    }
+    store_close(other);
+    store_close(store);
+}
+
+/* By somebody who may write the file. */
+static void foreign_all_the_same(struct fixture *fixture, const char *sql)
+{
+    fault.read_only = false;
+    foreign(fixture->path, sql);
+    fault.read_only = true;
+}
+
 static void test_read_only_file(void **state)
 {
     struct fixture *fixture = *state;
     store_close(open_synced(fixture));
     fault.read_only = true;
+    struct store *store = fixture_try(fixture, fixture->url, true, false);
+    if (store == NULL)
+        print_error("%.*s\n", SLICE_ARG(fixture->err.message));
+    assert_non_null(store);
+    struct buf out = {0};
+    struct store_stamp stamp;
+    assert_int_equal(begin_to_read(fixture, store, &out), STORE_BEGIN_RELOAD);
+    assert_non_null(memmem(out.data, out.len, "root=1 gen=0)", 13));
+    buf_free(&out);
+    /* Nobody tells when it changes: each read asks. */
+    assert_false(store_rollback(store, &stamp));
+    assert_false(store_is_current(store, &stamp));
+    assert_int_equal(begin_to_read(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
+    store_rollback(store, &stamp);
+    assert_int_equal(try_commit(fixture, store, 0), STORE_FAILED);
+    assert_int_equal(fixture->err.status, 503);
+    store_upkeep(store);
+    foreign_all_the_same(fixture, "UPDATE resource_providers SET name = 'x'");
+    assert_int_equal(begin_to_read(fixture, store, NULL), STORE_BEGIN_RELOAD);
+    store_rollback(store, &stamp);
+    assert_int_equal(begin_to_read(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
+    store_rollback(store, &stamp);
+    /* Once it can be written, it is. */
+    fault.read_only = false;
+    assert_int_equal(try_commit(fixture, store, 0), STORE_OK);
+    assert_int_equal(begin_to_read(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
+    assert_true(store_rollback(store, &stamp));
+    expect_generation(fixture, 1);
+    store_close(store);
+}
+
+static void test_read_only_file_is_not_ready(void **state)
+{
+    struct fixture *fixture = *state;
+    store_close(open_synced(fixture));
+    foreign(fixture->path, "DROP TABLE berth_log");
+    fault.read_only = true;
     assert_null(fixture_try(fixture, fixture->url, true, false));
     assert_non_null(memmem(fixture->err.message.data, fixture->err.message.len, "read-only", 9));
+    foreign_all_the_same(fixture, "DELETE FROM alembic_version");
+    assert_null(fixture_try(fixture, fixture->url, true, false));
+    assert_non_null(memmem(fixture->err.message.data, fixture->err.message.len, "no schema", 9));
 }
 
 static void test_without_shared_memory(void **state)
@@ -359,7 +445,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_sync_fails, faults_setup, faults_teardown),
         cmocka_unit_test_setup_teardown(test_sync_fails_once, faults_setup, faults_teardown),
         cmocka_unit_test_setup_teardown(test_find_mark, faults_setup, faults_teardown),
+        cmocka_unit_test_setup_teardown(test_renews_without_room, faults_setup, faults_teardown),
         cmocka_unit_test_setup_teardown(test_read_only_file, faults_setup, faults_teardown),
+        cmocka_unit_test_setup_teardown(test_read_only_file_is_not_ready, faults_setup,
+                                        faults_teardown),
         cmocka_unit_test_setup_teardown(test_without_shared_memory, faults_setup, faults_teardown),
         cmocka_unit_test_setup_teardown(test_odd_rows, faults_setup, faults_teardown),
     };

@@ -343,7 +343,7 @@ static int begun_count[4];
 /* Begins and brings the memory up to date. */
 static void begin_and_update(struct fixture *fixture, struct store *store, struct memory *memory)
 {
-    enum store_begun begun = store_begin(store, &fixture->err);
+    enum store_begun begun = store_begin(store, STORE_TO_WRITE, &fixture->err);
     begun_count[begun]++;
     if (begun == STORE_BEGIN_RELOAD) {
         memset(memory, 0, sizeof(*memory));

@@ -377,7 +377,7 @@ static void *write_in_loop(void *cls)
         struct store_stamp stamp;
         bool stranger;
         struct change_list list = {.arena = arena};
-        enum store_begun begun = store_begin(writer->store, &err);
+        enum store_begun begun = store_begin(writer->store, STORE_TO_WRITE, &err);
         if (begun == STORE_BEGIN_FAILED) {
             writer->failed++;
             continue;
@@ -492,7 +492,7 @@ static enum store_begun update_projects(struct fixture *fixture, struct store *s
                                         struct projects *projects)
 {
     struct store_stamp stamp;
-    enum store_begun begun = store_begin(store, &fixture->err);
+    enum store_begun begun = store_begin(store, STORE_TO_WRITE, &fixture->err);
     if (begun == STORE_BEGIN_RELOAD) {
         projects->count = 0;
         assert_int_equal(store_load(store, count_projects, projects, &fixture->err), STORE_OK);

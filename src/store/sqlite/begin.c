@@ -1,0 +1,222 @@
+/* Beginning a transaction, and finding out what happened since the last one.
+ *
+ * To write: BEGIN IMMEDIATE takes SQLite's write lock; from then on nobody else commits, so what
+ * begin finds (stamp, data_version, head, log) holds until the end. To read: a snapshot without any
+ * lock, which others go on writing behind. The wal-index header stands still while nobody commits:
+ * read alike before and after the snapshot is taken, it is the snapshot's own.
+ *
+ * Three questions, from cheap to dear, tell what happened since the last time:
+ *   - the wal-index header is still that of our last state: nothing;
+ *   - data_version of this connection has not moved: nothing by others (our own checkpoint);
+ *   - the wal-index counts every commit of anybody. If the log rows since ours carry exactly the
+ *     numbers in between, other instances of berth made all of them: follow. Otherwise a stranger
+ *     wrote too: reload. In doubt (no index, a rebuilt index, a trimmed or unreadable log): reload.
+ *
+ * Writer thread only. */
+#include "store/sqlite/internal.h"
+
+enum {
+    FOLLOW_ENTRIES_MAX = 200000,
+    SNAPSHOT_TRIES = 64, /* somebody would have to commit within each of these microseconds */
+};
+
+static void transaction_start(struct store *store, enum store_intent intent)
+{
+    struct transaction *transaction = &store->transaction;
+    transaction->open = true;
+    transaction->intent = intent;
+    transaction->seq = store->followed.seq;
+    transaction->data_version = store->followed.data_version;
+    transaction->change = 0;
+    transaction->stamp_known = false;
+    transaction->settled = false;
+    transaction->failed = false;
+    transaction->touched.len = 0;
+    log_entries_free(&transaction->to_follow);
+    transaction->before = store->followed;
+    memcpy(store->next_ids, store->followed.next_ids, sizeof(store->next_ids));
+}
+
+static bool read_head(struct store *store, struct err *err)
+{
+    sqlite3_stmt *head = store_statement(store, STATEMENT_HEAD_READ, err);
+    if (head == NULL)
+        return false;
+    int rc = sqlite3_step(head);
+    if (rc == SQLITE_ROW)
+        store->transaction.seq = sqlite3_column_int64(head, 0);
+    else
+        db_fail(&store->writer, "read", err);
+    sqlite3_reset(head);
+    return rc == SQLITE_ROW;
+}
+
+/* The wal-index; NULL if there is none to be had. */
+static const _Atomic uint64_t *store_index(const struct store *store)
+{
+    const struct sentinel *sentinel = store->sentinel;
+    return sentinel == NULL ? NULL : sentinel->index;
+}
+
+/* A deletion beside moves could ask for an order that does not exist (a provider under the newly
+ * made namesake of its deleted parent): rare enough to read everything. */
+static bool can_follow(const struct log_entries *entries)
+{
+    bool deleted = false;
+    bool updated = false;
+    for (size_t i = 0; i < entries->count; i++) {
+        deleted |= entries->data[i].kind == LOG_PROVIDER_DELETED;
+        updated |= entries->data[i].kind == LOG_PROVIDER_UPDATED;
+    }
+    return entries->count <= FOLLOW_ENTRIES_MAX && !(deleted && updated);
+}
+
+/* Whether the log rows since ours account for every commit since; takes their entries. */
+static bool explained_by_log(struct store *store, struct err *err)
+{
+    struct transaction *transaction = &store->transaction;
+    sqlite3_stmt *rows = store_statement(store, STATEMENT_LOG_READ, err);
+    if (rows == NULL)
+        return false;
+    int64_t seq = store->followed.seq;
+    uint32_t change = store->followed.change;
+    bool ok = true;
+    int rc;
+    sqlite3_bind_int64(rows, 1, seq);
+    while (ok && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
+        struct slice blob = {sqlite3_column_blob(rows, 2), (size_t)sqlite3_column_bytes(rows, 2)};
+        ok = sqlite3_column_int64(rows, 0) == ++seq &&
+             sqlite3_column_type(rows, 1) == SQLITE_INTEGER &&
+             (uint32_t)sqlite3_column_int64(rows, 1) == ++change &&
+             transaction->to_follow.count <= FOLLOW_ENTRIES_MAX &&
+             log_parse(blob, &transaction->to_follow);
+    }
+    if (ok && rc != SQLITE_DONE)
+        db_fail(&store->writer, "read", err);
+    sqlite3_reset(rows);
+    return ok && !err_is_set(err) && seq == transaction->seq && change == transaction->change &&
+           can_follow(&transaction->to_follow);
+}
+
+static enum store_begun examine_moved(struct store *store, struct err *err)
+{
+    struct transaction *transaction = &store->transaction;
+    struct followed *followed = &store->followed;
+    if (followed->valid && !store->in_memory)
+        store_saw_other(store);
+    if (!read_head(store, err))
+        return STORE_BEGIN_FAILED;
+    if (!followed->valid || !transaction->stamp_known || store_index(store) == NULL)
+        return STORE_BEGIN_RELOAD;
+    /* Somebody's checkpoint started the WAL over, and nobody wrote. */
+    if (transaction->seq == followed->seq && transaction->change == followed->change &&
+        followed->change > 0 && sentinel_stamp_frames(&transaction->stamp) == 0) {
+        followed->data_version = transaction->data_version;
+        return STORE_BEGIN_UNCHANGED;
+    }
+    if (transaction->seq > followed->seq && explained_by_log(store, err))
+        return STORE_BEGIN_FOLLOW;
+    return err_is_set(err) ? STORE_BEGIN_FAILED : STORE_BEGIN_RELOAD;
+}
+
+static enum store_begun examine(struct store *store, struct err *err)
+{
+    struct transaction *transaction = &store->transaction;
+    const struct followed *followed = &store->followed;
+    if (store_index(store) != NULL && transaction->stamp_known && followed->valid &&
+        followed->stamp_known &&
+        memcmp(&transaction->stamp, &followed->stamp, sizeof(followed->stamp)) == 0)
+        return STORE_BEGIN_UNCHANGED;
+    if (!store_data_version(store, &transaction->data_version, err))
+        return STORE_BEGIN_FAILED;
+    if (followed->valid && transaction->data_version == followed->data_version)
+        return STORE_BEGIN_UNCHANGED;
+    return examine_moved(store, err);
+}
+
+static bool begin_write(struct store *store, struct err *err)
+{
+    struct transaction *transaction = &store->transaction;
+    store->writer.wait.seen = false;
+    if (!store_run(store, STATEMENT_BEGIN, err))
+        return false;
+    transaction_start(store, STORE_TO_WRITE);
+    if (store->writer.wait.seen)
+        store_saw_other(store);
+    struct sentinel *sentinel = store->sentinel;
+    transaction->stamp_known = sentinel != NULL && sentinel_read(sentinel, &transaction->stamp);
+    return true;
+}
+
+/* Takes a snapshot; *stamped: the transaction's stamp is its own. */
+static bool take_snapshot(struct store *store, bool *stamped, struct err *err)
+{
+    struct transaction *transaction = &store->transaction;
+    struct sentinel *sentinel = store->sentinel;
+    struct store_stamp after;
+    bool before_known = sentinel != NULL && sentinel_read(sentinel, &transaction->stamp);
+    if (!store_run(store, STATEMENT_BEGIN_READ, err) || !read_head(store, err))
+        return false;
+    *stamped = before_known && sentinel_read(sentinel, &after) &&
+               memcmp(&after, &transaction->stamp, sizeof(after)) == 0;
+    return true;
+}
+
+static bool begin_read(struct store *store, struct err *err)
+{
+    transaction_start(store, STORE_TO_READ);
+    bool stamped = false;
+    for (int i = 1; !stamped; i++) {
+        if (!take_snapshot(store, &stamped, err))
+            return false;
+        if (stamped || store->sentinel == NULL || i == SNAPSHOT_TRIES)
+            break;
+        if (!store_run(store, STATEMENT_ROLLBACK, err))
+            return false;
+    }
+    store->transaction.stamp_known = stamped;
+    return true;
+}
+
+static bool begin(struct store *store, enum store_intent intent, struct err *err)
+{
+    store->transaction.broken = false;
+    if (intent == STORE_TO_READ)
+        return begin_read(store, err);
+    store_checkpoint(store, CHECKPOINT_LATE_FRAMES);
+    return begin_write(store, err);
+}
+
+enum store_begun store_begin(struct store *store, enum store_intent intent, struct err *err)
+{
+    check(!store->transaction.open);
+    if (intent == STORE_TO_WRITE)
+        store_leave_free(store);
+    if (!store_ensure_file(store, err))
+        return STORE_BEGIN_FAILED;
+    struct transaction *transaction = &store->transaction;
+    enum store_begun begun = STORE_BEGIN_FAILED;
+    if (begin(store, intent, err)) {
+        if (transaction->stamp_known && store_index(store) != NULL)
+            transaction->change = sentinel_stamp_change(&transaction->stamp);
+        begun = examine(store, err);
+    }
+    if (begun == STORE_BEGIN_FAILED)
+        store_end_transaction(store);
+    transaction->settled = begun == STORE_BEGIN_UNCHANGED;
+    return begun;
+}
+
+void store_mark_followed(struct store *store)
+{
+    struct followed *followed = &store->followed;
+    const struct transaction *transaction = &store->transaction;
+    *followed = (struct followed){.valid = true,
+                                  .seq = transaction->seq,
+                                  .data_version = transaction->data_version,
+                                  .change = transaction->change};
+    memcpy(followed->next_ids, store->next_ids, sizeof(store->next_ids));
+    store->transaction.settled = true;
+    followed->stamp_known = transaction->stamp_known && store_index(store) != NULL;
+    followed->stamp = transaction->stamp;
+}

@@ -1,0 +1,56 @@
+/* Sharing the write lock with another instance.
+ *
+ * SQLite's lock goes to who asks first when it is free, and a writer that begins again at once
+ * always is. So whoever sees another writer at the file (begin was busy, or found its commits)
+ * leaves the lock free after its own commits: until the other has committed, which the wal-index
+ * shows, so that two loaded instances take turns; or for 2 ms, twice as long each time that nobody
+ * came, since on a busy machine a waiting process is woken late. When nobody has come four times
+ * the other has nothing to write, and is given a tenth of the time until it writes again. Writer
+ * thread only. */
+#include <time.h>
+
+#include "store/sqlite/internal.h"
+
+enum {
+    ROOM_US = 2000,
+    DOUBLINGS = 3,
+    PAUSE_US = 160000,            /* between two offers to one that took none */
+    REMEMBERED_FOR_US = 10000000, /* longer than anybody waits for the lock */
+    ASK_EVERY_US = 200,
+};
+
+void store_saw_other(struct store *store)
+{
+    store->sharing.seen_at_us = db_monotonic_us();
+    store->sharing.unused = 0;
+}
+
+void store_plan_leaving_free(struct store *store)
+{
+    struct sharing *sharing = &store->sharing;
+    int64_t now_us = db_monotonic_us();
+    sharing->free_until_us = 0;
+    if (sharing->seen_at_us == 0 || now_us - sharing->seen_at_us > REMEMBERED_FOR_US)
+        return;
+    if (sharing->unused > DOUBLINGS && now_us - sharing->left_at_us < PAUSE_US)
+        return;
+    unsigned doublings = sharing->unused < DOUBLINGS ? sharing->unused : DOUBLINGS;
+    sharing->unused++;
+    sharing->left_at_us = now_us;
+    sharing->free_until_us = now_us + (ROOM_US << doublings);
+}
+
+void store_leave_free(struct store *store)
+{
+    const struct followed *followed = &store->followed;
+    int64_t until_us = store->sharing.free_until_us;
+    store->sharing.free_until_us = 0;
+    for (;;) {
+        int64_t left_us = until_us - db_monotonic_us();
+        /* Without a stamp somebody has committed since. */
+        if (left_us <= 0 || !followed->stamp_known || !store_is_current(store, &followed->stamp))
+            return;
+        int64_t us = left_us < ASK_EVERY_US ? left_us : ASK_EVERY_US;
+        nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
+    }
+}

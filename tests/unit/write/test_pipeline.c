@@ -1,0 +1,230 @@
+/* The pipeline on a file that other processes lock, write and take away. */
+#include "unit.h"
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "replica/apply.h"
+#include "write/pipeline.h"
+
+enum { BUSY_MS = 400 };
+
+struct bench {
+    char directory[64];
+    char path[96];
+    char url[112];
+    struct arena *arena;
+    struct store *store;
+    struct replica *replica;
+    struct pipeline *pipeline;
+    sqlite3 *shell;
+};
+
+struct ask {
+    struct pipeline_request request;
+    struct bench *bench;
+    const char *trait; /* to be inserted */
+    pthread_mutex_t lock;
+    pthread_cond_t answered;
+    uint64_t answered_at_us; /* 0: not yet */
+    bool known;              /* the trait "CUSTOM_NEWS", to the version at that time */
+};
+
+static void shell(struct bench *bench, const char *sql)
+{
+    char *message = NULL;
+    if (sqlite3_exec(bench->shell, sql, NULL, NULL, &message) != SQLITE_OK)
+        print_error("%s\n", message);
+    assert_null(message);
+}
+
+static int setup(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+    snprintf(bench->directory, sizeof(bench->directory), "/tmp/berth-pipeline-XXXXXX");
+    assert_non_null(mkdtemp(bench->directory));
+    snprintf(bench->path, sizeof(bench->path), "%s/db", bench->directory);
+    snprintf(bench->url, sizeof(bench->url), "sqlite:///%s", bench->path);
+    bench->arena = arena_create();
+    struct err err = {.arena = bench->arena};
+    struct store_options options = {.connection = slice_of(bench->url),
+                                    .busy_timeout_ms = BUSY_MS,
+                                    .sync_schema = true,
+                                    .create_missing_file = true,
+                                    .synchronous_off = true};
+    bench->store = store_open(&options, &err);
+    assert_non_null(bench->store);
+    bench->replica = replica_create();
+    bench->pipeline = pipeline_start(bench->store, bench->replica, &err);
+    assert_non_null(bench->pipeline);
+    assert_int_equal(sqlite3_open(bench->path, &bench->shell), SQLITE_OK);
+    sqlite3_busy_timeout(bench->shell, 5000);
+    *state = bench;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *bench = *state;
+    static const char *const suffixes[] = {"", "-wal", "-shm"};
+    sqlite3_close(bench->shell);
+    pipeline_stop(bench->pipeline);
+    replica_destroy(bench->replica);
+    store_close(bench->store);
+    for (size_t i = 0; i < 3; i++) {
+        char name[128];
+        snprintf(name, sizeof(name), "%s%s", bench->path, suffixes[i]);
+        unlink(name);
+    }
+    rmdir(bench->directory);
+    arena_destroy(bench->arena);
+    free(bench);
+    return 0;
+}
+
+static bool plan_trait(struct pipeline_request *request, const struct plan *plan)
+{
+    const struct ask *ask = (const struct ask *)request;
+    struct change *change = change_append(plan->changes, CHANGE_TRAIT_INSERT);
+    change->catalog.id = store_next_id(plan->store, STORE_TRAITS);
+    change->catalog.name = slice_of(ask->trait);
+    return true;
+}
+
+static bool knows(const struct version *version, const char *trait)
+{
+    return catalog_find(&version->traits, slice_of(trait)) != NULL;
+}
+
+static void answered(struct pipeline_request *request)
+{
+    struct ask *ask = (struct ask *)request;
+    pthread_mutex_lock(&ask->lock);
+    ask->known = knows(replica_newest(ask->bench->replica), "CUSTOM_NEWS");
+    ask->answered_at_us = clock_monotonic_us();
+    pthread_cond_signal(&ask->answered);
+    pthread_mutex_unlock(&ask->lock);
+}
+
+static void submit(struct bench *bench, struct ask *ask, const char *trait)
+{
+    *ask = (struct ask){.bench = bench, .trait = trait};
+    ask->request.plan = trait == NULL ? NULL : plan_trait;
+    ask->request.done = answered;
+    ask->request.err.arena = bench->arena;
+    pthread_mutex_init(&ask->lock, NULL);
+    pthread_cond_init(&ask->answered, NULL);
+    pipeline_submit(bench->pipeline, &ask->request);
+}
+
+/* How long it took; the request's status is in its err. */
+static uint64_t await(struct ask *ask, uint64_t since_us)
+{
+    pthread_mutex_lock(&ask->lock);
+    while (ask->answered_at_us == 0)
+        pthread_cond_wait(&ask->answered, &ask->lock);
+    pthread_mutex_unlock(&ask->lock);
+    pthread_cond_destroy(&ask->answered);
+    pthread_mutex_destroy(&ask->lock);
+    return ask->answered_at_us - since_us;
+}
+
+static void test_reads_go_on_under_a_lock(void **state)
+{
+    struct bench *bench = *state;
+    struct ask read;
+    shell(bench, "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS'); BEGIN IMMEDIATE;"
+                 "DELETE FROM traits WHERE name = 'CUSTOM_NEWS'");
+    for (int i = 0; i < 3; i++) {
+        submit(bench, &read, NULL);
+        await(&read, 0);
+        assert_false(err_is_set(&read.request.err));
+        assert_true(read.known);
+    }
+    /* A lock that is held for too long refuses the write and nothing else. */
+    struct ask write;
+    uint64_t began_us = clock_monotonic_us();
+    submit(bench, &write, "CUSTOM_MINE");
+    uint64_t took_us = await(&write, began_us);
+    assert_int_equal(write.request.err.status, 503);
+    assert_true(took_us >= BUSY_MS * 1000);
+    submit(bench, &read, NULL);
+    await(&read, 0);
+    assert_false(err_is_set(&read.request.err));
+    shell(bench, "COMMIT");
+    submit(bench, &write, "CUSTOM_MINE");
+    submit(bench, &read, NULL);
+    await(&write, 0);
+    await(&read, 0);
+    assert_false(err_is_set(&write.request.err) || err_is_set(&read.request.err));
+    assert_false(read.known);
+    assert_true(knows(replica_newest(bench->replica), "CUSTOM_MINE"));
+}
+
+/* In one batch with a write that waits for the lock, a read is answered first. */
+static void test_reads_of_a_batch_go_first(void **state)
+{
+    struct bench *bench = *state;
+    struct ask first;
+    struct ask write;
+    struct ask read;
+    shell(bench, "BEGIN IMMEDIATE");
+    submit(bench, &first, "CUSTOM_ONE"); /* the writer waits in here */
+    usleep(50000);
+    uint64_t began_us = clock_monotonic_us();
+    submit(bench, &write, "CUSTOM_TWO");
+    submit(bench, &read, NULL);
+    shell(bench, "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS')");
+    await(&first, began_us);
+    uint64_t write_us = await(&write, began_us);
+    uint64_t read_us = await(&read, began_us);
+    assert_int_equal(first.request.err.status, 503);
+    assert_int_equal(write.request.err.status, 503);
+    assert_false(err_is_set(&read.request.err));
+    assert_false(read.known);
+    assert_true(read_us < write_us);
+    shell(bench, "COMMIT");
+    submit(bench, &read, NULL);
+    await(&read, 0);
+    assert_true(read.known);
+}
+
+/* The file is taken away: nothing can be answered; put back, everything goes on. */
+static void test_file_gone(void **state)
+{
+    struct bench *bench = *state;
+    struct ask ask;
+    char away[128];
+    snprintf(away, sizeof(away), "%s-away", bench->path);
+    assert_int_equal(rename(bench->path, away), 0);
+    usleep(300000); /* upkeep notices */
+    submit(bench, &ask, NULL);
+    await(&ask, 0);
+    assert_int_equal(ask.request.err.status, 503);
+    submit(bench, &ask, "CUSTOM_ONE");
+    await(&ask, 0);
+    assert_int_equal(ask.request.err.status, 503);
+    assert_int_equal(rename(away, bench->path), 0);
+    submit(bench, &ask, NULL);
+    await(&ask, 0);
+    assert_false(err_is_set(&ask.request.err));
+    submit(bench, &ask, "CUSTOM_ONE");
+    await(&ask, 0);
+    assert_false(err_is_set(&ask.request.err));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_reads_go_on_under_a_lock, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reads_of_a_batch_go_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_file_gone, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
