@@ -234,10 +234,10 @@ static struct canonical canonical_of(const json_t *value)
         char *text = json_dumps(value, JSON_SORT_KEYS | JSON_COMPACT);
         check(text != NULL);
         return (struct canonical){
-            .kind = (int)json_typeof(value), .text = slice_of(text), .owned = text};
+            .kind = json_typeof(value), .text = slice_of(text), .owned = text};
     }
     default:
-        return (struct canonical){.kind = (int)json_typeof(value)};
+        return (struct canonical){.kind = json_typeof(value)};
     }
 }
 

@@ -136,7 +136,7 @@ static void provider_update(struct edit *edit, const struct change *change)
         parent = apply_provider_no(edit, row->parent_id);
     if (version_provider(version, no)->parent.v != parent.v)
         forest_move(edit, no, parent);
-    edit_own_provider(edit, no)->modified_at_us = change->updated_at_us;
+    edit_own_provider(edit, no)->modified_at_us = apply_modified_at(change);
 }
 
 static void provider_generation(struct edit *edit, const struct change *change)
@@ -144,7 +144,7 @@ static void provider_generation(struct edit *edit, const struct change *change)
     struct provider *provider =
         edit_own_provider(edit, apply_provider_no(edit, change->generation.provider_id));
     provider->generation = (int32_t)change->generation.next;
-    provider->modified_at_us = change->updated_at_us;
+    provider->modified_at_us = apply_modified_at(change); /* a follow's row may have no update */
 }
 
 static void provider_delete(struct edit *edit, const struct change *change)

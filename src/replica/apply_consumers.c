@@ -110,7 +110,9 @@ static void allocations_delete(struct edit *edit, struct slice uuid, int64_t id)
         ptree_remove(&edit->cow, &edit->version->provider_consumers, old->allocation[i].provider.v,
                      (uint64_t)old->id);
     }
-    consumer_own(edit, old, ALLOCATIONS_FIRST)->allocation_count = 0;
+    struct consumer *consumer = consumer_own(edit, old, ALLOCATIONS_FIRST);
+    consumer->allocation_count = 0;
+    consumer->allocated_at_us = 0; /* the wall clock may have stepped back since */
 }
 
 static void consumer_delete(struct edit *edit, struct slice uuid, int64_t id)

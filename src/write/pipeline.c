@@ -51,9 +51,12 @@ static void answer_all(struct pipeline_request *first, const struct err *failure
     while (first != NULL) {
         struct pipeline_request *request = first;
         first = request->next;
-        if (failure != NULL && !err_is_set(&request->err))
+        if (failure != NULL) {
+            /* whatever it was refused for may have been the work of its batch, which is undone */
+            request->err = (struct err){.arena = request->err.arena};
             err_set(&request->err, failure->status, failure->code, "%.*s",
                     SLICE_ARG(failure->message));
+        }
         request->done(request);
     }
 }
@@ -145,6 +148,12 @@ static void run_batch(struct pipeline *pipeline, struct pipeline_request *first)
     }
     size_t changes = 0;
     struct store_stamp stamp;
+    if (renewed) {
+        /* the store counts as followed from here on: memory must keep it, whatever becomes of the
+         * batch */
+        publish(pipeline, edit, NULL, false);
+        edit = replica_edit(pipeline->replica);
+    }
     if (!plan_batch(pipeline, edit, first, &changes, &err)) {
         store_rollback(pipeline->store, &stamp);
         replica_abandon(pipeline->replica, edit);
@@ -179,6 +188,15 @@ static void wait_until(struct pipeline *pipeline, uint64_t deadline_us)
     pthread_cond_timedwait(&pipeline->wake, &pipeline->lock, &at);
 }
 
+/* Takes what is queued; under the lock. */
+static struct pipeline_request *take_queue(struct pipeline *pipeline, unsigned *count)
+{
+    struct pipeline_request *first = pipeline->queue.first;
+    *count = pipeline->queue.count;
+    queue_clear(&pipeline->queue);
+    return first;
+}
+
 /* Takes the next batch; NULL when it is time for upkeep, or to stop. */
 static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *count)
 {
@@ -195,11 +213,32 @@ static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *
         while (pipeline->queue.count < pipeline->usual_batch && clock_monotonic_us() < patience_end)
             wait_until(pipeline, patience_end);
     }
-    struct pipeline_request *first = pipeline->queue.first;
-    *count = pipeline->queue.count;
-    queue_clear(&pipeline->queue);
+    struct pipeline_request *first = take_queue(pipeline, count);
     pthread_mutex_unlock(&pipeline->lock);
     return first;
+}
+
+static void count_and_run(struct pipeline *pipeline, struct pipeline_request *first, unsigned count)
+{
+    pipeline->batches++;
+    pipeline->requests += count;
+    run_batch(pipeline, first);
+    arena_reset(pipeline->arena);
+    /* grows at once, shrinks by halves: a lone client never waits for others */
+    pipeline->usual_batch =
+        count > pipeline->usual_batch ? count : (pipeline->usual_batch + count) / 2;
+}
+
+bool pipeline_run_once(struct pipeline *pipeline)
+{
+    unsigned count;
+    pthread_mutex_lock(&pipeline->lock);
+    struct pipeline_request *first = take_queue(pipeline, &count);
+    pthread_mutex_unlock(&pipeline->lock);
+    if (first == NULL)
+        return false;
+    count_and_run(pipeline, first, count);
+    return true;
 }
 
 static void *writer(void *cls)
@@ -208,15 +247,8 @@ static void *writer(void *cls)
     for (;;) {
         unsigned count;
         struct pipeline_request *first = next_batch(pipeline, &count);
-        if (first != NULL) {
-            pipeline->batches++;
-            pipeline->requests += count;
-            run_batch(pipeline, first);
-            arena_reset(pipeline->arena);
-            /* grows at once, shrinks by halves: a lone client never waits for others */
-            pipeline->usual_batch =
-                count > pipeline->usual_batch ? count : (pipeline->usual_batch + count) / 2;
-        }
+        if (first != NULL)
+            count_and_run(pipeline, first, count);
         uint64_t now = clock_monotonic_us();
         if (now - pipeline->last_upkeep_us >= UPKEEP_EVERY_MS * 1000) {
             store_upkeep(pipeline->store);
@@ -244,7 +276,7 @@ static bool load(struct pipeline *pipeline, struct err *err)
     return true;
 }
 
-struct pipeline *pipeline_start(struct store *store, struct replica *replica, struct err *err)
+struct pipeline *pipeline_create(struct store *store, struct replica *replica, struct err *err)
 {
     struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
     check(pipeline != NULL);
@@ -258,10 +290,28 @@ struct pipeline *pipeline_start(struct store *store, struct replica *replica, st
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&pipeline->wake, &attr);
     pthread_condattr_destroy(&attr);
-    if (!load(pipeline, err) || pthread_create(&pipeline->thread, NULL, writer, pipeline) != 0) {
+    if (load(pipeline, err))
+        return pipeline;
+    pipeline_destroy(pipeline);
+    return NULL;
+}
+
+void pipeline_destroy(struct pipeline *pipeline)
+{
+    pthread_cond_destroy(&pipeline->wake);
+    pthread_mutex_destroy(&pipeline->lock);
+    arena_destroy(pipeline->arena);
+    free(pipeline);
+}
+
+struct pipeline *pipeline_start(struct store *store, struct replica *replica, struct err *err)
+{
+    struct pipeline *pipeline = pipeline_create(store, replica, err);
+    if (pipeline == NULL)
+        return NULL;
+    if (pthread_create(&pipeline->thread, NULL, writer, pipeline) != 0) {
         err_set(err, 503, NULL, "cannot start the writer thread");
-        arena_destroy(pipeline->arena);
-        free(pipeline);
+        pipeline_destroy(pipeline);
         return NULL;
     }
     return pipeline;
@@ -292,10 +342,7 @@ void pipeline_stop(struct pipeline *pipeline)
     pthread_mutex_unlock(&pipeline->lock);
     pthread_cond_signal(&pipeline->wake);
     pthread_join(pipeline->thread, NULL);
-    pthread_cond_destroy(&pipeline->wake);
-    pthread_mutex_destroy(&pipeline->lock);
-    arena_destroy(pipeline->arena);
-    free(pipeline);
+    pipeline_destroy(pipeline);
 }
 
 bool pipeline_is_current(const struct pipeline *pipeline, const struct version *version)

@@ -40,6 +40,15 @@ struct pipeline_request {
  * starts the writer thread. NULL with err when the load fails. */
 struct pipeline *pipeline_start(struct store *store, struct replica *replica, struct err *err);
 
+/* The same without a thread: the caller is the writer, by pipeline_run_once. For simulations. */
+struct pipeline *pipeline_create(struct store *store, struct replica *replica, struct err *err);
+
+/* Decides, as one batch, what is queued; false if nothing is. */
+bool pipeline_run_once(struct pipeline *pipeline);
+
+/* Frees a pipeline without a thread; what is queued is never answered. */
+void pipeline_destroy(struct pipeline *pipeline);
+
 /* Queues a request. Any thread. After pipeline_stop has begun, requests are refused with 503. */
 void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request);
 

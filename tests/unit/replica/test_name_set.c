@@ -35,7 +35,7 @@ static const struct name_set *intern(struct world *world, unsigned members)
     for (uint32_t n = 0; n < 4; n++)
         if ((members & 1u << n) != 0)
             numbers[count++] = n;
-    return name_sets_intern(&world->cow, &world->sets, &world->catalog, numbers, count);
+    return name_sets_take(&world->cow, &world->sets, &world->catalog, numbers, count);
 }
 
 static void same_members_same_address(void **state)
@@ -55,7 +55,7 @@ static void same_members_same_address(void **state)
         assert_ptr_equal(intern(&world, members), sets[members]);
     assert_int_equal(world.sets.tree.count, 16);
     uint32_t any_order[] = {2, 0, 3};
-    assert_ptr_equal(name_sets_intern(&world.cow, &world.sets, &world.catalog, any_order, 3),
+    assert_ptr_equal(name_sets_take(&world.cow, &world.sets, &world.catalog, any_order, 3),
                      sets[13]);
     close_world(&world);
 }
@@ -75,33 +75,25 @@ static void json_in_order_of_ids(void **state)
     close_world(&world);
 }
 
-static bool has_number_0(void *cls, const struct name_set *set)
-{
-    ++*(unsigned *)cls;
-    return name_set_has(set, 0);
-}
-
-static void sweep(void **state)
+/* A set lives until the last provider that took it lets it go; versions before keep it. */
+static void release(void **state)
 {
     (void)state;
     struct world world;
     open_world(&world);
-    const struct name_set *sets[16];
-    for (unsigned members = 0; members < 16; members++)
-        sets[members] = intern(&world, members);
+    const struct name_set *two = intern(&world, 6);
+    assert_ptr_equal(intern(&world, 6), two);
+    intern(&world, 1);
     struct name_sets before = world.sets;
     struct cow first = world.cow;
     world.cow = (struct cow){.birth = 2};
-    unsigned asked = 0;
-    name_sets_sweep(&world.cow, &world.sets, has_number_0, &asked);
-    assert_int_equal(asked, 16);
-    assert_int_equal(world.sets.tree.count, 8);
-    assert_int_equal(before.tree.count, 16); /* the version before still has them */
-    for (unsigned members = 0; members < 16; members++)
-        if ((members & 1) != 0)
-            assert_ptr_equal(intern(&world, members), sets[members]);
-    assert_ptr_not_equal(intern(&world, 6), sets[6]); /* made anew */
-    assert_true(name_set_has(sets[6], 1));            /* retired, not freed */
+    name_sets_release(&world.cow, &world.sets, two);
+    assert_int_equal(world.sets.tree.count, 2);
+    name_sets_release(&world.cow, &world.sets, two);
+    assert_int_equal(world.sets.tree.count, 1);
+    assert_int_equal(before.tree.count, 2);
+    assert_true(name_set_has(two, 1));            /* retired, not freed */
+    assert_ptr_not_equal(intern(&world, 6), two); /* made anew */
     free(first.retired.items);
     close_world(&world);
 }
@@ -111,7 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_members_same_address),
         cmocka_unit_test(json_in_order_of_ids),
-        cmocka_unit_test(sweep),
+        cmocka_unit_test(release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,267 @@
+/* Drives one pipeline and judges it.
+ *
+ * What is asserted, by the architecture's numbers: 1. the newest version equals what its store has
+ * last told it, row by row, and a version that is taken as current equals the database; 2. answers
+ * come outside of transactions, after the commit, with the version published; a batch that failed
+ * is refused whole; 3. a pinned version stays as it is; 8. see the store. And every decision is the
+ * oracle's. One thread. */
+#include "instance.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "compare.h"
+#include "replica/audit.h"
+
+struct sent {
+    struct pipeline_request request; /* first: the pipeline knows this one */
+    struct client_request asked;
+    struct instance *instance;
+    struct sent *next;
+    bool is_expected; /* the oracle accepts it */
+};
+
+static void digest(struct tally *tally, uint64_t value)
+{
+    tally->digest = rng_mix(tally->digest * 31 + value);
+}
+
+static void compare(const struct instance *instance, const struct version *version,
+                    const struct tables *tables, const char *when)
+{
+    const char *what = compare_version(version, tables);
+    if (what != NULL)
+        sim_fail("%s: the version differs in %s (commit %llu)", when, what,
+                 (unsigned long long)instance->database->commit);
+}
+
+static void audit(const struct version *version, const char *when)
+{
+    struct buf why = {0};
+    if (!audit_version(version, &why))
+        sim_fail("%s: %.*s", when, SLICE_ARG(buf_slice(&why)));
+    buf_free(&why);
+}
+
+static void sent_free(struct sent *sent)
+{
+    struct sent **at = &sent->instance->sent;
+    while (*at != sent)
+        at = &(*at)->next;
+    *at = sent->next;
+    arena_destroy(sent->request.err.arena);
+    free(sent);
+}
+
+static bool plan_sent(struct pipeline_request *request, const struct plan *plan)
+{
+    struct sent *sent = (struct sent *)request;
+    struct instance *instance = sent->instance;
+    if (!instance->is_planning)
+        oracle_read(&instance->expected, &instance->store->tables);
+    instance->is_planning = true;
+    if (rng_below(instance->rng, 8) == 0)
+        compare(instance, plan->version, &instance->store->tables, "planning");
+    if (replica_newest(instance->replica) == plan->version)
+        sim_fail("a published version is planned on");
+    sent->is_expected = oracle_decide(&instance->expected, &sent->asked);
+    bool accepted = client_plan(&sent->asked, plan, &request->err);
+    if (accepted && !sent->is_expected)
+        sim_fail("operation %d is accepted, and must not be", (int)sent->asked.op);
+    if (!accepted && sent->is_expected)
+        sim_fail("operation %d is refused: %.*s", (int)sent->asked.op,
+                 SLICE_ARG(request->err.message));
+    if (!accepted && plan->changes->count > 0)
+        sim_fail("operation %d is refused and changes something", (int)sent->asked.op);
+    return accepted;
+}
+
+/* The first answer of a batch: everything that it tells of must be there. */
+static void check_published(struct instance *instance)
+{
+    if (instance->is_checked)
+        return;
+    instance->is_checked = true;
+    struct store *store = instance->store;
+    if (store->outcome != OUTCOME_DONE)
+        return;
+    compare(instance, replica_newest(instance->replica), &store->seen, "answering");
+    if (!instance->is_planning)
+        return;
+    struct oracle there;
+    oracle_read(&there, &store->seen);
+    const char *what = oracle_differs(&there, &instance->expected);
+    if (what != NULL)
+        sim_fail("the database is not what the answers say: %s", what);
+}
+
+static void judge(struct instance *instance, const struct sent *sent)
+{
+    const struct err *err = &sent->request.err;
+    struct store *store = instance->store;
+    struct tally *tally = instance->tally;
+    if (store->is_open)
+        sim_fail("an answer inside a transaction");
+    check_published(instance);
+    if (store->outcome == OUTCOME_FAILED || store->outcome == OUTCOME_UNKNOWN) {
+        if (err->status != 503)
+            sim_fail("operation %d of a batch that failed is answered %d", (int)sent->asked.op,
+                     err->status);
+        tally->failed++;
+        return;
+    }
+    if (store->outcome != OUTCOME_DONE)
+        sim_fail("an answer without a transaction");
+    if (err_is_set(err) == sent->is_expected)
+        sim_fail("operation %d is answered %d, and was decided otherwise", (int)sent->asked.op,
+                 err->status);
+    if (err_is_set(err) && (err->status < 400 || err->status > 409))
+        sim_fail("operation %d is refused with %d", (int)sent->asked.op, err->status);
+    tally->accepted[sent->asked.op] += sent->is_expected;
+    digest(tally, hash_text(err->message));
+}
+
+static void answered(struct pipeline_request *request)
+{
+    struct sent *sent = (struct sent *)request;
+    struct instance *instance = sent->instance;
+    instance->tally->asked[sent->asked.op]++;
+    if (instance->store->is_dead)
+        instance->tally->unanswered++;
+    else
+        judge(instance, sent);
+    digest(instance->tally, (uint64_t)sent->asked.op * 1000 + (uint64_t)request->err.status);
+    sent_free(sent);
+}
+
+static void check_unpublished(void *cls)
+{
+    struct instance *instance = cls;
+    compare(instance, replica_newest(instance->replica), &instance->store->seen,
+            "before the commit");
+}
+
+void instance_start(struct instance *instance)
+{
+    struct arena *arena = arena_create();
+    instance->store = simstore_open(instance->database);
+    instance->store->before_commit = check_unpublished;
+    instance->store->before_commit_cls = instance;
+    instance->replica = replica_create();
+    do {
+        struct err err = {.arena = arena};
+        instance->pipeline = pipeline_create(instance->store, instance->replica, &err);
+        if (instance->pipeline == NULL && err.status != 503)
+            sim_fail("a start that fails with %d", err.status);
+    } while (instance->pipeline == NULL);
+    arena_destroy(arena);
+    for (int r = 0; r < READERS; r++) {
+        instance->reader[r].pin = replica_reader_open(instance->replica);
+        instance->reader[r].version = NULL;
+    }
+    compare(instance, replica_newest(instance->replica), &instance->store->seen, "started");
+}
+
+void instance_kill(struct instance *instance)
+{
+    while (instance->sent != NULL) {
+        instance->tally->unanswered++;
+        sent_free(instance->sent);
+    }
+    for (int r = 0; r < READERS; r++) {
+        if (instance->reader[r].version != NULL)
+            replica_unpin(instance->reader[r].pin);
+        replica_reader_close(instance->reader[r].pin);
+    }
+    struct pipeline_figures figures = pipeline_figures(instance->pipeline);
+    instance->tally->batches += figures.batches;
+    instance->tally->commits += figures.commits;
+    instance->tally->follows += figures.follows;
+    instance->tally->reloads += figures.reloads;
+    pipeline_destroy(instance->pipeline);
+    replica_destroy(instance->replica);
+    store_close(instance->store);
+}
+
+static struct sent *ask(struct instance *instance)
+{
+    struct sent *sent = calloc(1, sizeof(*sent));
+    check(sent != NULL);
+    sent->instance = instance;
+    sent->next = instance->sent;
+    instance->sent = sent;
+    sent->request = (struct pipeline_request){
+        .plan = plan_sent, .done = answered, .err = {.arena = arena_create()}};
+    return sent;
+}
+
+static void submit(struct instance *instance, struct sent *sent)
+{
+    if (sent->asked.op == OP_WAIT) {
+        sent->request.plan = NULL;
+        sent->is_expected = true;
+    }
+    pipeline_submit(instance->pipeline, &sent->request);
+}
+
+void instance_ask(struct instance *instance, const struct oracle *view)
+{
+    struct sent *sent = ask(instance);
+    client_draw(&sent->asked, view, instance->rng);
+    submit(instance, sent);
+}
+
+void instance_check(struct instance *instance)
+{
+    const struct version *newest = replica_newest(instance->replica);
+    if (instance->store->seen_valid)
+        compare(instance, newest, &instance->store->seen, "between batches");
+    if (pipeline_is_current(instance->pipeline, newest))
+        compare(instance, newest, &instance->database->tables, "taken as current");
+    if (rng_below(instance->rng, 4) == 0)
+        audit(newest, "between batches");
+}
+
+void instance_run(struct instance *instance)
+{
+    instance->is_planning = false;
+    instance->is_checked = false;
+    bool ran = pipeline_run_once(instance->pipeline);
+    if (ran && instance->sent != NULL)
+        sim_fail("a batch leaves requests without an answer");
+    instance->tally->unknowns += ran && instance->store->outcome == OUTCOME_UNKNOWN;
+    if (!instance->store->is_dead) {
+        instance_check(instance);
+        return;
+    }
+    instance->tally->deaths++;
+    instance_kill(instance);
+    instance_start(instance);
+}
+
+void instance_read(struct instance *instance)
+{
+    struct reader *reader = &instance->reader[rng_below(instance->rng, READERS)];
+    if (reader->version != NULL) {
+        compare(instance, reader->version, &reader->tables, "after a while");
+        replica_unpin(reader->pin);
+        reader->version = NULL;
+    } else if (instance->store->seen_valid) {
+        reader->version = replica_pin(reader->pin);
+        tables_copy(&reader->tables, &instance->store->seen);
+    }
+}
+
+void instance_settle(struct instance *instance)
+{
+    struct sent *sent = ask(instance);
+    sent->asked.op = OP_WAIT;
+    submit(instance, sent);
+    instance_run(instance);
+    const struct version *newest = replica_newest(instance->replica);
+    if (!pipeline_is_current(instance->pipeline, newest))
+        sim_fail("after waiting, memory is not as new as the database");
+    compare(instance, newest, &instance->database->tables, "in the end");
+    audit(newest, "in the end");
+}

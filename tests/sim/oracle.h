@@ -1,0 +1,49 @@
+/* What the API promises, in the plainest words: a cloud in numbers of the universe, and what each
+ * request does to it. Nothing here is shared with the planners. */
+#ifndef BERTH_SIM_ORACLE_H
+#define BERTH_SIM_ORACLE_H
+
+#include "model/capacity.h"
+#include "tables.h"
+#include "universe.h"
+
+struct client_request;
+
+struct oracle_provider {
+    bool exists;
+    int name;
+    int parent; /* NOBODY: a root */
+    int64_t generation;
+    bool has[CLASSES];
+    struct inventory_figures figures[CLASSES];
+    bool traits[TRAITS];
+    bool aggregates[AGGREGATES];
+};
+
+struct oracle_consumer {
+    bool exists;
+    int project, user;
+    int type; /* NOBODY: none */
+    int64_t generation;
+    int64_t amount[PROVIDERS][CLASSES];
+};
+
+struct oracle {
+    bool classes[CLASSES];
+    bool traits[TRAITS];
+    struct oracle_provider provider[PROVIDERS];
+    struct oracle_consumer consumer[CONSUMERS];
+};
+
+/* What the tables hold. */
+void oracle_read(struct oracle *oracle, const struct tables *tables);
+
+/* Whether the request is to be accepted; does it then. */
+bool oracle_decide(struct oracle *oracle, const struct client_request *request);
+
+/* NULL, or what differs first. */
+const char *oracle_differs(const struct oracle *a, const struct oracle *b);
+
+int64_t oracle_used(const struct oracle *oracle, int provider, int class);
+
+#endif

@@ -1,0 +1,404 @@
+/* store.h over tables in memory. One thread: a transaction of another store cannot be open, so that
+ * begin never waits; what else can happen to it happens by chance. */
+#include "simstore.h"
+
+#include <stdlib.h>
+
+#include "model/capacity.h"
+#include "universe.h"
+
+static const enum table table_of[STORE_TABLE_COUNT] = {
+    [STORE_CLASSES] = TABLE_CLASSES,
+    [STORE_TRAITS] = TABLE_TRAITS,
+    [STORE_AGGREGATES] = TABLE_AGGREGATES,
+    [STORE_PROJECTS] = TABLE_PROJECTS,
+    [STORE_USERS] = TABLE_USERS,
+    [STORE_CONSUMER_TYPES] = TABLE_TYPES,
+    [STORE_PROVIDERS] = TABLE_PROVIDERS,
+    [STORE_CONSUMERS] = TABLE_CONSUMERS,
+    [STORE_ALLOCATIONS] = TABLE_ALLOCATIONS,
+};
+
+enum { FIRST_CUSTOM_ID = 10000 };
+
+static bool strikes(struct store *store, int permille)
+{
+    return !store->database->quiet && rng_permille(store->database->rng, permille);
+}
+
+static void write_stamp(struct store_stamp *stamp, uint64_t commit)
+{
+    memset(stamp, 0, sizeof(*stamp));
+    memcpy(stamp->bytes, &commit, sizeof(commit));
+}
+
+struct store *simstore_open(struct database *database)
+{
+    struct store *store = calloc(1, sizeof(*store));
+    check(store != NULL);
+    store->database = database;
+    return store;
+}
+
+void store_close(struct store *store)
+{
+    free(store);
+}
+
+static void database_commit(struct database *database, const struct tables *tables)
+{
+    tables_copy(&database->tables, tables);
+    database->commit++;
+    for (int t = 0; t < STORE_TABLE_COUNT; t++) {
+        int64_t highest = tables_highest_id(tables, table_of[t]);
+        if (highest > database->highest_id[t])
+            database->highest_id[t] = highest;
+    }
+}
+
+static void execute(struct tables *tables, const struct change *change)
+{
+    const char *broken = tables_execute(tables, change);
+    if (broken != NULL)
+        sim_fail("constraint broken by change %d: %s", (int)change->kind, broken);
+}
+
+static int64_t free_id(const struct tables *tables, enum table table, int64_t least)
+{
+    int64_t id = tables_highest_id(tables, table) + 1;
+    return id < least ? least : id;
+}
+
+void database_fill(struct database *database)
+{
+    static struct tables tables;
+    tables_copy(&tables, &database->tables);
+    for (int c = 0; c < CLASSES; c++)
+        execute(&tables,
+                &(struct change){.kind = CHANGE_CLASS_INSERT,
+                                 .catalog = {c < STANDARD_CLASSES ? c : FIRST_CUSTOM_ID + c,
+                                             universe_class(c)}});
+    for (int t = 0; t < STANDARD_TRAITS; t++)
+        execute(&tables, &(struct change){.kind = CHANGE_TRAIT_INSERT,
+                                          .catalog = {t + 1, universe_trait(t)}});
+    for (int p = 0; p < PROVIDERS / 2; p++) {
+        int64_t parent = p % 4 == 0 ? 0 : p - p % 4 + 1;
+        execute(&tables, &(struct change){.kind = CHANGE_PROVIDER_INSERT,
+                                          .created_at_us = 1,
+                                          .provider = {p + 1, parent, parent == 0 ? p + 1 : parent,
+                                                       0, universe_provider(p), universe_name(p)}});
+        for (int c = 0; c < STANDARD_CLASSES; c++)
+            execute(&tables, &(struct change){.kind = CHANGE_INVENTORY_INSERT,
+                                              .created_at_us = 1,
+                                              .inventory = {p + 1, c, 12 + p, 0, 1, 8, 1, 1.5}});
+    }
+    database_commit(database, &tables);
+    database->stranger_commit = database->commit;
+}
+
+/* A consumer without allocations, as the Python service leaves one behind. */
+static void stranger_consumer(struct tables *tables, struct rng *rng)
+{
+    struct slice uuid = universe_consumer(rng_below(rng, CONSUMERS));
+    const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (slice_equal(rows->row[i].image.consumer.uuid, uuid))
+            return;
+    if (tables->rows[TABLE_PROJECTS].count == 0 || tables->rows[TABLE_USERS].count == 0)
+        return;
+    execute(tables,
+            &(struct change){
+                .kind = CHANGE_CONSUMER_INSERT,
+                .created_at_us = 1,
+                .consumer = {.id = free_id(tables, TABLE_CONSUMERS, 1),
+                             .project_id = tables->rows[TABLE_PROJECTS].row[0].image.catalog.id,
+                             .user_id = tables->rows[TABLE_USERS].row[0].image.catalog.id,
+                             .generation = rng_below(rng, 3),
+                             .uuid = uuid}});
+}
+
+static void stranger_inventory(struct tables *tables, struct rng *rng)
+{
+    const struct rows *rows = &tables->rows[TABLE_INVENTORIES];
+    if (rows->count == 0)
+        return;
+    struct change change = rows->row[rng_below(rng, (int)rows->count)].image;
+    change.kind = CHANGE_INVENTORY_UPDATE;
+    change.inventory.total = 1 + rng_below(rng, 20);
+    change.inventory.reserved = 0;
+    execute(tables, &change);
+    const struct row *provider = tables_find(tables, TABLE_PROVIDERS, change.inventory.provider_id);
+    int64_t generation = provider->image.provider.generation;
+    execute(tables, &(struct change){
+                        .kind = CHANGE_PROVIDER_GENERATION,
+                        .updated_at_us = 1,
+                        .generation = {change.inventory.provider_id, generation, generation + 1}});
+}
+
+static void stranger_provider(struct tables *tables, struct rng *rng)
+{
+    int at = rng_below(rng, PROVIDERS);
+    const struct rows *rows = &tables->rows[TABLE_PROVIDERS];
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (slice_equal(rows->row[i].image.provider.uuid, universe_provider(at)) ||
+            slice_equal(rows->row[i].image.provider.name, universe_name(at)))
+            return;
+    int64_t id = free_id(tables, TABLE_PROVIDERS, 1);
+    execute(tables,
+            &(struct change){.kind = CHANGE_PROVIDER_INSERT,
+                             .provider = {id, 0, id, 0, universe_provider(at), universe_name(at)}});
+}
+
+/* A consumer lets go of what it holds. */
+static void stranger_release(struct tables *tables, struct rng *rng)
+{
+    const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
+    if (rows->count == 0)
+        return;
+    struct change change = rows->row[rng_below(rng, (int)rows->count)].image;
+    execute(tables, &(struct change){.kind = CHANGE_ALLOCATIONS_OF_DELETE,
+                                     .allocation = {.consumer_uuid = change.consumer.uuid}});
+    change.kind = CHANGE_CONSUMER_DELETE;
+    execute(tables, &change);
+}
+
+void database_stranger(struct database *database)
+{
+    static struct tables tables;
+    typedef void writes(struct tables * tables, struct rng * rng);
+    static writes *const all[] = {stranger_consumer, stranger_inventory, stranger_provider,
+                                  stranger_release};
+    tables_copy(&tables, &database->tables);
+    all[rng_below(database->rng, 4)](&tables, database->rng);
+    database_commit(database, &tables);
+    database->stranger_commit = database->commit;
+}
+
+static bool fail_store(struct err *err, const char *what)
+{
+    return err_set(err, 503, NULL, "the simulated database fails to %s", what);
+}
+
+static enum store_begun examine(struct store *store)
+{
+    const struct database *database = store->database;
+    if (store->seen_valid && store->seen_commit == database->commit)
+        return STORE_BEGIN_UNCHANGED;
+    struct rng draw = *database->rng; /* asked twice, answered alike */
+    if (!store->seen_valid || database->stranger_commit > store->seen_commit ||
+        strikes(store, database->faults.log_trimmed) ||
+        !tables_follow(&store->seen, &database->tables, &draw, NULL, NULL))
+        return STORE_BEGIN_RELOAD;
+    return STORE_BEGIN_FOLLOW;
+}
+
+static void read_next_ids(struct store *store)
+{
+    for (int t = 0; t < STORE_TABLE_COUNT; t++) {
+        int64_t least = t == STORE_CLASSES ? FIRST_CUSTOM_ID : 1;
+        if (!store->database->faults.ids_used_again && store->database->highest_id[t] >= least)
+            least = store->database->highest_id[t] + 1;
+        store->next_id[t] = free_id(&store->tables, table_of[t], least);
+    }
+}
+
+enum store_begun store_begin(struct store *store, struct err *err)
+{
+    struct database *database = store->database;
+    if (store->is_open)
+        sim_fail("begin inside a transaction");
+    store->outcome = OUTCOME_FAILED;
+    if (strikes(store, database->faults.begin_fails)) {
+        fail_store(err, "begin");
+        return STORE_BEGIN_FAILED;
+    }
+    if (strikes(store, database->faults.stranger_writes))
+        database_stranger(database);
+    store->is_open = true;
+    store->has_failed = false;
+    store->outcome = OUTCOME_OPEN;
+    tables_copy(&store->tables, &database->tables);
+    read_next_ids(store);
+    store->begun = examine(store);
+    store->is_settled = store->begun == STORE_BEGIN_UNCHANGED;
+    return store->begun;
+}
+
+/* Lets only so many records through. */
+struct cut {
+    store_sink *sink;
+    void *cls;
+    int left;
+};
+
+static void sink_cut(void *cls, const struct change *change)
+{
+    struct cut *cut = cls;
+    if (cut->left == 0)
+        return;
+    cut->left--;
+    cut->sink(cut->cls, change);
+}
+
+static void mark_seen(struct store *store)
+{
+    tables_copy(&store->seen, &store->database->tables);
+    store->seen_commit = store->database->commit;
+    store->seen_valid = true;
+    store->is_settled = true;
+}
+
+enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
+{
+    if (!store->is_open || store->begun != STORE_BEGIN_RELOAD)
+        sim_fail("a load that nobody asked for");
+    bool fails = strikes(store, store->database->faults.read_fails);
+    struct cut cut = {sink, cls, fails ? rng_below(store->database->rng, 60) : -1};
+    tables_load(&store->tables, sink_cut, &cut);
+    if (fails) {
+        fail_store(err, "read");
+        return STORE_FAILED;
+    }
+    mark_seen(store);
+    return STORE_OK;
+}
+
+enum store_result store_follow(struct store *store, store_sink *sink, void *cls, struct err *err)
+{
+    if (!store->is_open || store->begun != STORE_BEGIN_FOLLOW)
+        sim_fail("a follow that nobody asked for");
+    bool fails = strikes(store, store->database->faults.read_fails);
+    struct cut cut = {sink, cls, fails ? rng_below(store->database->rng, 8) : -1};
+    if (!tables_follow(&store->seen, &store->tables, store->database->rng, sink_cut, &cut))
+        sim_fail("a follow that cannot be");
+    if (fails) {
+        fail_store(err, "read");
+        return STORE_FAILED;
+    }
+    mark_seen(store);
+    return STORE_OK;
+}
+
+enum store_result store_apply(struct store *store, const struct change_list *changes,
+                              struct err *err)
+{
+    if (!store->is_open || !store->is_settled || store->has_failed)
+        sim_fail("apply outside a transaction that can take it");
+    bool fails = strikes(store, store->database->faults.apply_fails);
+    size_t count = changes->count;
+    if (fails)
+        count = (size_t)rng_below(store->database->rng, (int)count);
+    for (size_t i = 0; i < count; i++)
+        execute(&store->tables, &changes->items[i]);
+    if (!fails)
+        return STORE_OK;
+    store->has_failed = true;
+    fail_store(err, "write");
+    return STORE_FAILED;
+}
+
+/* Whatever was planned, and by whom: nothing grows above its capacity. */
+static void check_capacity(const struct tables *before, const struct tables *after)
+{
+    const struct rows *rows = &after->rows[TABLE_INVENTORIES];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const struct change_inventory *row = &rows->row[i].image.inventory;
+        struct inventory_figures figures = {row->total,    row->reserved,  row->min_unit,
+                                            row->max_unit, row->step_size, row->allocation_ratio};
+        int64_t used = tables_used(after, row->provider_id, row->class_id);
+        bool is_altered =
+            rows->row[i].birth > before->clock || rows->row[i].revision > before->clock;
+        if (used > capacity_of(&figures) && !is_altered &&
+            used > tables_used(before, row->provider_id, row->class_id))
+            sim_fail("provider %lld, class %lld: %lld used of %lld", (long long)row->provider_id,
+                     (long long)row->class_id, (long long)used, (long long)capacity_of(&figures));
+    }
+}
+
+static void happen(struct store *store)
+{
+    check_capacity(&store->database->tables, &store->tables);
+    database_commit(store->database, &store->tables);
+}
+
+/* COMMIT fails so that nobody knows; a process that dies in it knows as little. */
+static enum store_result fail_unknown(struct store *store, struct err *err)
+{
+    store->outcome = OUTCOME_UNKNOWN;
+    store->seen_valid = false;
+    if (rng_below(store->database->rng, 2) == 0)
+        happen(store);
+    fail_store(err, "tell whether it committed");
+    return STORE_UNKNOWN;
+}
+
+enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *stranger,
+                               struct err *err)
+{
+    const struct faults *faults = &store->database->faults;
+    if (!store->is_open || !store->is_settled || store->has_failed)
+        sim_fail("commit of a transaction that cannot be committed");
+    if (store->before_commit != NULL)
+        store->before_commit(store->before_commit_cls);
+    store->is_open = false;
+    if (strikes(store, faults->commit_fails)) {
+        store->outcome = OUTCOME_FAILED;
+        fail_store(err, "commit");
+        return STORE_FAILED;
+    }
+    if (strikes(store, faults->dies)) {
+        store->is_dead = true;
+        return fail_unknown(store, err);
+    }
+    if (strikes(store, faults->commit_unknown))
+        return fail_unknown(store, err);
+    happen(store);
+    store->outcome = OUTCOME_DONE;
+    mark_seen(store);
+    *stranger = false;
+    if (strikes(store, faults->commit_resolved)) {
+        store->seen_valid = false;
+        *stranger = true;
+        return STORE_OK;
+    }
+    if (strikes(store, faults->stranger_writes)) {
+        database_stranger(store->database);
+        *stranger = true;
+    }
+    write_stamp(stamp, store->database->commit);
+    return STORE_OK;
+}
+
+bool store_rollback(struct store *store, struct store_stamp *stamp)
+{
+    if (!store->is_open)
+        sim_fail("rollback outside a transaction");
+    store->is_open = false;
+    bool holds = store->is_settled && !store->has_failed;
+    store->outcome = holds ? OUTCOME_DONE : OUTCOME_FAILED;
+    if (holds && strikes(store, store->database->faults.stranger_writes)) {
+        database_stranger(store->database);
+        holds = false;
+    }
+    write_stamp(stamp, store->database->commit);
+    return holds;
+}
+
+int64_t store_next_id(struct store *store, enum store_table table)
+{
+    if (!store->is_open)
+        sim_fail("an id outside a transaction");
+    return store->next_id[table]++;
+}
+
+bool store_is_current(const struct store *store, const struct store_stamp *stamp)
+{
+    struct store_stamp now;
+    write_stamp(&now, store->database->commit);
+    return memcmp(now.bytes, stamp->bytes, sizeof(now.bytes)) == 0;
+}
+
+void store_upkeep(struct store *store)
+{
+    (void)store;
+}
