@@ -63,6 +63,11 @@ def sanitized(name, kinds):
              reports=reports, **environment),
         Part(name + "-api", "tests/api/run.py", script("tests/api/run.py", "--berthd", directory + "/berthd"),
              reports=reports, **environment),
+        Part(name + "-load", "tests/crash/kill.py",
+             script("tests/crash/kill.py", "--berthd", directory + "/berthd", "--kills", "5", "--terms", "5"),
+             script("tests/faults/run.py", "--berthd", directory + "/berthd", "two_berthd", "backup", "file_replaced",
+                    "sqlite_shell_writes"),
+             reports=reports, **environment),
     ]
 
 
@@ -105,10 +110,10 @@ def run_command(command, environment, log):
 
 def judge(status, text, reports):
     """(passed, failed) of a part's output."""
-    counts = re.findall(r"^(\d+) passed, (\d+) failed", text, re.M)
+    counts = re.findall(r"^(\d+) passed, (\d+) failed$", text, re.M)
     if not counts:
         return (1, 0) if status == 0 and not reports else (0, 1)
-    passed, failed = map(int, counts[-1])
+    passed, failed = (sum(int(count[i]) for count in counts) for i in (0, 1))
     if reports or (status != 0 and failed == 0):
         failed += max(1, len(reports))
     return passed, failed

@@ -181,6 +181,15 @@ def check_named_tests():
             check(os.path.exists(os.path.join(ROOT, name)), path, f"names {name}, which is not there")
 
 
+def check_differences():
+    """Readers and tests have the same list."""
+    entries = set(re.findall(r'\bEntry\(\s*"([\w-]+)"', "".join(read(path) for path in files("tests/diff/*.py"))))
+    told = set(re.findall(r"^\| `([\w-]+)` \|", read("docs/differences.md"), re.M))
+    for name in sorted(entries | told) if entries else ():
+        check(name in told, "docs/differences.md", f"does not tell of {name}")
+        check(name in entries, "docs/differences.md", f"tells of {name}, which no test knows")
+
+
 def check_fuzzers():
     listed = read("tests/fuzz/meson.build") if files("tests/fuzz/meson.build") else ""
     for path in files("tests/fuzz/fuzz_*.c"):
@@ -219,6 +228,7 @@ def main():
     check_units(table)
     check_routes()
     check_named_tests()
+    check_differences()
     check_fuzzers()
     check_options()
     for line in warnings if "-v" in sys.argv else warnings[:0]:

@@ -132,7 +132,7 @@ class Worker:
 
     def check(self, client, everything=False):
         """What was acknowledged and is not there, as a text; None if all is. Adopts what was left open."""
-        for entity in list(self.known) if everything else sorted(self.touched):
+        for entity in sorted(set(self.known) | self.touched) if everything else sorted(self.touched):
             state = self._state(client, entity)
             before = self.known.get(entity, GONE)
             allowed = [GONE if entity[0] != "inventory" and before is None else before]
