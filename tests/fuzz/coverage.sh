@@ -11,10 +11,10 @@ build=${1:-build-cov}
 parsers() {
     case $1 in
     body_json) echo api/body_schema.c api/schema_check.c api/schema_message.c api/schema_patterns.c api/python_repr.c ;;
-    headers) echo api/accept.c api/latin1.c api/microversion.c api/origin.c auth/identity.c auth/noauth.c auth/policy.c ;;
+    headers) echo api/accept.c api/latin1.c api/microversion.c api/origin.c auth/identity.c auth/noauth.c ;;
     ini) echo conf/ini.c conf/interpolate.c conf/listen.c conf/value.c conf/whitespace.c ;;
     query) echo api/query_string.c api/python_int.c api/placement/candidates_parameters.c \
-        api/placement/group_parameters.c api/placement/resource_provider_list.c ;;
+        api/placement/group_parameters.c api/name_table.c ;;
     store_texts) echo store/sqlite/instant.c store/sqlite/log.c store/sqlite/url.c ;;
     target) echo api/routes.c api/uuid_like.c ;;
     write) echo api/placement/claim_read.c api/placement/reshaper.c ;;
@@ -38,7 +38,7 @@ for harness in tests/fuzz/fuzz_*.c; do
     name=${name#fuzz_}
     files=$(parsers "$name")
     [ -n "$files" ] || { echo "coverage.sh: no parsers are named for $name" >&2; status=1; continue; }
-    ninja -C "$build" --quiet "tests/fuzz/replay_$name"
+    ninja -C "$build" --quiet >&2 "tests/fuzz/replay_$name"
     LLVM_PROFILE_FILE=$build/$name.profraw "$build/tests/fuzz/replay_$name" "tests/fuzz/corpus/$name" >/dev/null
     "$profdata" merge -o "$build/$name.profdata" "$build/$name.profraw"
     "$cov" export -summary-only -instr-profile="$build/$name.profdata" "$build/tests/fuzz/replay_$name" \
