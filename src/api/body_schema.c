@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "api/name_table.h"
 #include "api/query_string.h"
 #include "api/request.h"
 #include "api/schema.h"
@@ -56,49 +57,67 @@ json_t *body_schema_read(struct api_request *request, const struct schema *schem
     return request->body;
 }
 
-/* Puts the last (or, once those were checked, the next to last, ...) unchecked value of each name
- * into an object. Returns how many it took, or -1 when a text is not UTF-8. */
-static int take_params(const struct query_string *query, bool *taken, json_t *object)
+/* The parameters in rounds: the last value of each name, then the next to last of each, ... */
+struct rounds {
+    const struct query_pair **pairs; /* round after round, the last in the query first */
+    size_t *ends;
+    size_t count; /* at least one, which may be empty */
+};
+
+static struct rounds sort_rounds(struct arena *arena, const struct query_string *query)
 {
-    int got = 0;
+    struct name_table seen = name_table_create(arena, query->count);
+    uint32_t *round_of = arena_array(arena, query->count, sizeof(*round_of));
+    struct rounds rounds = {arena_array(arena, query->count, sizeof(*rounds.pairs)),
+                            arena_zalloc(arena, (query->count + 1) * sizeof(*rounds.ends)), 1};
     for (size_t i = query->count; i-- > 0;) {
-        const struct query_pair *param = &query->pairs[i];
-        if (taken[i] || json_object_getn(object, text_of(param->name), param->name.len) != NULL)
-            continue;
-        json_t *value = json_stringn(text_of(param->value), param->value.len);
-        if (value == NULL ||
-            json_object_setn_new(object, text_of(param->name), param->name.len, value) != 0)
-            return -1;
-        taken[i] = true;
-        got++;
+        round_of[i] = (*name_table_at(&seen, query->pairs[i].name))++;
+        rounds.ends[round_of[i] + 1]++;
+        if (round_of[i] >= rounds.count)
+            rounds.count = round_of[i] + 1;
     }
-    return got;
+    /* ends[r] is where round r begins, and moves to its end as the round is filled */
+    for (size_t r = 1; r < rounds.count; r++)
+        rounds.ends[r] += rounds.ends[r - 1];
+    for (size_t i = query->count; i-- > 0;)
+        rounds.pairs[rounds.ends[round_of[i]]++] = &query->pairs[i];
+    return rounds;
+}
+
+/* An object of pairs [from, to); NULL when a text is not UTF-8. */
+static json_t *object_of(const struct rounds *rounds, size_t from, size_t to)
+{
+    json_t *object = json_object();
+    check(object != NULL);
+    for (size_t i = from; i < to; i++) {
+        struct slice name = rounds->pairs[i]->name;
+        struct slice text = rounds->pairs[i]->value;
+        json_t *value = json_stringn(text_of(text), text.len);
+        if (value == NULL || json_object_setn_new(object, text_of(name), name.len, value) != 0) {
+            json_decref(object);
+            return NULL;
+        }
+    }
+    return object;
 }
 
 bool body_schema_check_query(const struct query_string *query, const struct schema *schema,
                              struct err *err)
 {
-    bool *taken = arena_zalloc(err->arena, query->count * sizeof(bool));
-    size_t left = query->count;
-    bool partial = false;
-    do {
-        json_t *object = json_object();
-        check(object != NULL);
-        int got = take_params(query, taken, object);
+    struct rounds rounds = sort_rounds(err->arena, query);
+    size_t from = 0;
+    for (size_t r = 0; r < rounds.count; from = rounds.ends[r++]) {
+        json_t *object = object_of(&rounds, from, rounds.ends[r]);
         struct schema_failure failure;
-        bool valid = false;
-        if (got < 0)
+        bool valid = object != NULL && schema_check(schema, object, r > 0, &failure);
+        if (object == NULL)
             err_set(err, 400, NULL, "Invalid query string parameters: not valid UTF-8");
-        else if (!schema_check(schema, object, partial, &failure))
+        else if (!valid)
             refuse(err, "Invalid query string parameters: ", &failure);
-        else
-            valid = true;
         json_decref(object);
         if (!valid)
             return false;
-        left -= (size_t)got;
-        partial = true;
-    } while (left > 0);
+    }
     return true;
 }
 

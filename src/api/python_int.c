@@ -44,20 +44,31 @@ static bool is_space(uint32_t c)
            c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-struct slice python_strip(struct slice text)
+/* To int() the separators of files, groups, records and units are none. */
+static bool is_int_space(uint32_t c)
+{
+    return is_space(c) && !(c >= 0x1c && c <= 0x1f);
+}
+
+static struct slice strip(struct slice text, bool (*is_stripped)(uint32_t c))
 {
     size_t len;
-    while (text.len > 0 && is_space(decode(text, &len)))
+    while (text.len > 0 && is_stripped(decode(text, &len)))
         text = slice_skip(text, len);
     while (text.len > 0) {
         size_t start = text.len - 1;
         while (start > 0 && ((unsigned char)text.data[start] & 0xc0) == 0x80)
             start--;
-        if (!is_space(decode(slice_skip(text, start), &len)))
+        if (!is_stripped(decode(slice_skip(text, start), &len)))
             break;
         text.len = start;
     }
     return text;
+}
+
+struct slice python_strip(struct slice text)
+{
+    return strip(text, is_space);
 }
 
 static int digit_of(uint32_t c)
@@ -70,7 +81,7 @@ static int digit_of(uint32_t c)
 
 bool python_int_parse(struct slice text, int64_t *value)
 {
-    text = python_strip(text);
+    text = strip(text, is_int_space);
     bool negative = text.len > 0 && text.data[0] == '-';
     if (text.len > 0 && (text.data[0] == '-' || text.data[0] == '+'))
         text = slice_skip(text, 1);

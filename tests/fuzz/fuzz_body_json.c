@@ -1,7 +1,9 @@
-/* Bodies: the first byte chooses the schema, the rest is the document. Besides not crashing, a
- * refusal has a bounded text and an accepted document's values can be read. */
+/* Schemas: the first byte chooses two, the rest is a document for the one and a query string for
+ * the other. Besides not crashing, a refusal has a bounded text and an accepted document's values
+ * can be read. */
 #include "api/body_schema.h"
 #include "api/query_string.h"
+#include "api/request.h"
 #include "api/schema_tables.h"
 #include "base/arena.h"
 #include "fuzz.h"
@@ -34,19 +36,38 @@ static const struct schema *const SCHEMAS[] = {
     &SCHEMA_RESHAPER_1_34,
 };
 
-/* The same bytes as one query parameter whose name ends at the first '='. */
-static void check_query(struct arena *arena, struct slice text)
+static const struct schema *const QUERY_SCHEMAS[] = {
+    &SCHEMA_CANDIDATES_QUERY_1_36, &SCHEMA_PROVIDERS_QUERY_1_0,   &SCHEMA_PROVIDERS_QUERY_1_3,
+    &SCHEMA_PROVIDERS_QUERY_1_4,   &SCHEMA_PROVIDERS_QUERY_1_14,  &SCHEMA_PROVIDERS_QUERY_1_18,
+    &SCHEMA_TRAITS_QUERY,          &SCHEMA_USAGES_QUERY_1_9,      &SCHEMA_USAGES_QUERY_1_38,
+    &SCHEMA_CANDIDATES_QUERY_1_10, &SCHEMA_CANDIDATES_QUERY_1_16, &SCHEMA_CANDIDATES_QUERY_1_17,
+    &SCHEMA_CANDIDATES_QUERY_1_21, &SCHEMA_CANDIDATES_QUERY_1_25, &SCHEMA_CANDIDATES_QUERY_1_31,
+    &SCHEMA_CANDIDATES_QUERY_1_33, &SCHEMA_CANDIDATES_QUERY_1_35,
+};
+
+#define CHOOSE(list, byte) (list)[(byte) % (sizeof(list) / sizeof((list)[0]))]
+
+/* The same bytes as a query string. */
+static void check_query(struct arena *arena, struct slice text, const struct schema *schema)
 {
-    const char *equals = text.len == 0 ? NULL : memchr(text.data, '=', text.len);
-    size_t name_len = equals == NULL ? text.len : (size_t)(equals - text.data);
-    struct query_pair pairs[2] = {
-        {{text.data, name_len}, slice_skip(text, equals == NULL ? name_len : name_len + 1)},
-        {SLICE_LIT("limit"), SLICE_LIT("1")},
-    };
-    struct query_string query = {.pairs = pairs, .count = 2, .is_utf8 = true};
+    struct query_string query = query_string_parse(arena, text);
     struct err err = {.arena = arena};
-    if (!body_schema_check_query(&query, &SCHEMA_CANDIDATES_QUERY_1_36, &err))
-        check(err.status == 400);
+    if (!body_schema_check_query(&query, schema, &err))
+        check(err.status == 400 && err.message.len > 0 && err.message.len < 1 << 16);
+    else
+        check(query.is_utf8);
+}
+
+static void read_values(json_t *value)
+{
+    (void)body_schema_integer(value);
+    (void)body_schema_number(value);
+    check(json_is_string(value) == (body_schema_text(value).data != NULL));
+    json_t *part;
+    size_t i;
+    json_array_foreach(value, i, part) read_values(part);
+    for (void *at = json_object_iter(value); at != NULL; at = json_object_iter_next(value, at))
+        read_values(json_object_iter_value(at));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -54,14 +75,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     struct arena *arena = arena_create();
-    struct err err = {.arena = arena};
-    struct slice body = {(const char *)data + 1, size - 1};
-    json_t *document =
-        body_schema_parse(body, SCHEMAS[data[0] % (sizeof(SCHEMAS) / sizeof(SCHEMAS[0]))], &err);
+    struct http_exchange exchange = {.body = {(const char *)data + 1, size - 1}, .arena = arena};
+    struct api_request request = {.http = &exchange, .arena = arena, .err = {.arena = arena}};
+    json_t *document = body_schema_read(&request, CHOOSE(SCHEMAS, data[0]));
     if (document == NULL)
-        check(err.status == 400 && err.message.len > 0 && err.message.len < 1 << 16);
+        check(request.err.status == 400 && request.err.message.len > 0 &&
+              request.err.message.len < 1 << 16);
+    else
+        read_values(document);
     json_decref(document);
-    check_query(arena, body);
+    check_query(arena, exchange.body, CHOOSE(QUERY_SCHEMAS, data[0]));
     arena_destroy(arena);
     return 0;
 }

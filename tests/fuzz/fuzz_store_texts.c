@@ -29,13 +29,66 @@ static void check_instant(struct slice text)
         check(instant_parse((struct slice){again, INSTANT_LEN}) == us);
 }
 
+/* The kinds of changes that are written down as each kind of entry. */
+static const enum change_kind WRITTEN_AS[LOG_KIND_COUNT] = {
+    [LOG_CLASS_INSERTED] = CHANGE_CLASS_INSERT,
+    [LOG_CLASS_RENAMED] = CHANGE_CLASS_RENAME,
+    [LOG_CLASS_DELETED] = CHANGE_CLASS_DELETE,
+    [LOG_TRAIT_INSERTED] = CHANGE_TRAIT_INSERT,
+    [LOG_TRAIT_DELETED] = CHANGE_TRAIT_DELETE,
+    [LOG_AGGREGATE_INSERTED] = CHANGE_AGGREGATE_INSERT,
+    [LOG_PROJECT_INSERTED] = CHANGE_PROJECT_INSERT,
+    [LOG_USER_INSERTED] = CHANGE_USER_INSERT,
+    [LOG_CONSUMER_TYPE_INSERTED] = CHANGE_CONSUMER_TYPE_INSERT,
+    [LOG_PROVIDER_INSERTED] = CHANGE_PROVIDER_INSERT,
+    [LOG_PROVIDER_UPDATED] = CHANGE_PROVIDER_UPDATE,
+    [LOG_PROVIDER_GENERATION] = CHANGE_PROVIDER_GENERATION,
+    [LOG_PROVIDER_CONTENTS] = CHANGE_PROVIDER_TRAIT_INSERT,
+    [LOG_PROVIDER_DELETED] = CHANGE_PROVIDER_DELETE,
+    [LOG_CONSUMER] = CHANGE_ALLOCATION_INSERT,
+};
+
+static struct change change_of(const struct log_entry *entry)
+{
+    struct change change = {.kind = WRITTEN_AS[entry->kind]};
+    if (entry->kind == LOG_CONSUMER) {
+        change.allocation.consumer_id = entry->id;
+        change.allocation.consumer_uuid = (struct slice){entry->uuid, entry->uuid_len};
+    } else if (entry->kind == LOG_PROVIDER_GENERATION) {
+        change.generation.provider_id = entry->id;
+    } else if (entry->kind == LOG_PROVIDER_CONTENTS) {
+        change.link.provider_id = entry->id;
+    } else if (entry->kind >= LOG_PROVIDER_INSERTED) {
+        change.provider.id = entry->id;
+    } else {
+        change.catalog.id = entry->id;
+    }
+    return change;
+}
+
+/* What was read is written again, and read again. */
 static void check_log(struct slice text)
 {
     struct log_entries entries = {0};
-    if (log_parse(text, &entries))
-        for (size_t i = 0; i < entries.count; i++)
+    struct log_entries again = {0};
+    struct buf blob = {0};
+    if (log_parse(text, &entries)) {
+        for (size_t i = 0; i < entries.count; i++) {
             check(entries.data[i].kind < LOG_KIND_COUNT && entries.data[i].uuid_len <= 36);
+            struct change change = change_of(&entries.data[i]);
+            log_append(&blob, &change);
+        }
+        check(log_parse(buf_slice(&blob), &again) && again.count == entries.count);
+        for (size_t i = 0; i < again.count; i++) {
+            check(again.data[i].kind == entries.data[i].kind);
+            check(again.data[i].id == entries.data[i].id);
+            check(again.data[i].uuid_len == entries.data[i].uuid_len &&
+                  memcmp(again.data[i].uuid, entries.data[i].uuid, again.data[i].uuid_len) == 0);
+        }
+    }
+    buf_free(&blob);
     log_entries_free(&entries);
+    log_entries_free(&again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

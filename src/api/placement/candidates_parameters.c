@@ -4,6 +4,7 @@
 #include "api/placement/candidates_parameters.h"
 
 #include "api/body_schema.h"
+#include "api/name_table.h"
 #include "api/placement/group_parameters.h"
 #include "api/python_int.h"
 #include "api/query_string.h"
@@ -59,17 +60,25 @@ static void append_list(struct buf *text, const struct ac_names *names)
     buf_append_char(text, ']');
 }
 
-static bool names_have(const struct ac_names *names, struct slice name)
-{
-    for (uint32_t i = 0; i < names->count; i++)
-        if (slice_equal(names->names[i], name))
-            return true;
-    return false;
-}
-
 static struct ac_names names_create(struct api_request *request, size_t capacity)
 {
     return (struct ac_names){arena_array(request->arena, capacity, sizeof(struct slice)), 0};
+}
+
+static struct name_table table_of(struct api_request *request, const struct ac_names *names)
+{
+    struct name_table table = name_table_create(request->arena, names->count);
+    for (uint32_t i = 0; i < names->count; i++)
+        *name_table_at(&table, names->names[i]) = 1;
+    return table;
+}
+
+/* Appends a name unless the table, which holds those that were appended, has it. */
+static void names_add_new(struct ac_names *names, struct name_table *table, struct slice name)
+{
+    uint32_t *count = name_table_at(table, name);
+    if ((*count)++ == 0)
+        names->names[names->count++] = name;
 }
 
 static bool read_root_required(struct api_request *request, const struct query_string *query,
@@ -87,10 +96,11 @@ static bool read_root_required(struct api_request *request, const struct query_s
     if (!parameter_traits(request, value, &out->root_required, &out->root_forbidden))
         return false;
     struct ac_names conflicts = names_create(request, out->root_required.count);
+    struct name_table forbidden = table_of(request, &out->root_forbidden);
+    struct name_table told = name_table_create(request->arena, out->root_required.count);
     for (uint32_t i = 0; i < out->root_required.count; i++)
-        if (names_have(&out->root_forbidden, out->root_required.names[i]) &&
-            !names_have(&conflicts, out->root_required.names[i]))
-            conflicts.names[conflicts.count++] = out->root_required.names[i];
+        if (name_table_has(&forbidden, out->root_required.names[i]))
+            names_add_new(&conflicts, &told, out->root_required.names[i]);
     if (conflicts.count == 0)
         return true;
     struct buf text = {0};
@@ -106,6 +116,7 @@ static bool read_subtree(struct api_request *request, struct slice value, struct
     for (size_t i = 0; i < value.len; i++)
         most += value.data[i] == ',';
     *names = names_create(request, most);
+    struct name_table seen = name_table_create(request->arena, most);
     size_t start = 0;
     for (size_t i = 0; i <= value.len; i++) {
         if (i < value.len && value.data[i] != ',')
@@ -116,8 +127,7 @@ static bool read_subtree(struct api_request *request, struct slice value, struct
             return err_set(&request->err, 400, "placement.query.bad_value",
                            "Empty string (unsuffixed group) can not be specified in "
                            "`same_subtree` ");
-        if (!names_have(names, suffix))
-            names->names[names->count++] = suffix;
+        names_add_new(names, &seen, suffix);
     }
     return true;
 }
@@ -159,37 +169,70 @@ static bool read_name(struct slice name, enum parameter *parameter, struct slice
     return false;
 }
 
-static struct ac_group *group_of(struct ac_request *out, struct slice suffix)
+static struct ac_group *group_of(struct ac_request *out, struct name_table *suffixes,
+                                 struct slice suffix)
 {
-    for (uint32_t i = 0; i < out->group_count; i++)
-        if (slice_equal(out->groups[i].suffix, suffix))
-            return &out->groups[i];
-    struct ac_group *group = &out->groups[out->group_count++];
-    *group = (struct ac_group){.suffix = suffix};
-    return group;
+    uint32_t *number = name_table_at(suffixes, suffix);
+    if (*number > 0)
+        return &out->groups[*number - 1];
+    out->groups[out->group_count] = (struct ac_group){.suffix = suffix};
+    *number = ++out->group_count;
+    return &out->groups[*number - 1];
+}
+
+/* For each pair, all pairs of its name, in the order of the query. */
+static const struct query_string *values_by_pair(struct api_request *request,
+                                                 const struct query_string *query)
+{
+    struct name_table table = name_table_create(request->arena, query->count);
+    struct query_string *by_name = arena_array(request->arena, query->count, sizeof(*by_name));
+    struct query_string *by_pair = arena_array(request->arena, query->count, sizeof(*by_pair));
+    struct query_pair *pairs = arena_array(request->arena, query->count, sizeof(*pairs));
+    uint32_t names = 0;
+    for (size_t i = 0; i < query->count; i++) {
+        uint32_t *number = name_table_at(&table, query->pairs[i].name);
+        if (*number == 0) {
+            by_name[names] = (struct query_string){.is_utf8 = true};
+            *number = ++names;
+        }
+        by_name[*number - 1].count++;
+    }
+    for (uint32_t n = 0; n < names; pairs += by_name[n].count, by_name[n++].count = 0)
+        by_name[n].pairs = pairs;
+    for (size_t i = 0; i < query->count; i++) {
+        struct query_string *values = &by_name[*name_table_at(&table, query->pairs[i].name) - 1];
+        values->pairs[values->count++] = query->pairs[i];
+    }
+    for (size_t i = 0; i < query->count; i++)
+        by_pair[i] = by_name[*name_table_at(&table, query->pairs[i].name) - 1];
+    return by_pair;
 }
 
 static bool read_groups(struct api_request *request, const struct query_string *query,
                         struct ac_request *out)
 {
     out->groups = arena_array(request->arena, query->count, sizeof(*out->groups));
+    struct name_table suffixes = name_table_create(request->arena, query->count);
+    const struct query_string *values = values_by_pair(request, query);
     for (size_t i = 0; i < query->count; i++) {
         enum parameter parameter;
         struct slice suffix;
         struct slice value = query->pairs[i].value;
         if (!read_name(query->pairs[i].name, &parameter, &suffix))
             continue;
-        struct ac_group *group = group_of(out, suffix);
+        struct ac_group *group = group_of(out, &suffixes, suffix);
         bool good = true;
         switch (parameter) {
         case PARAMETER_RESOURCES:
             good = parameter_resources(request, value, group);
             break;
         case PARAMETER_REQUIRED: /* all values of the name at once, at the first */
-            good = group->required != NULL || parameter_required(request, query, suffix, group);
+            good =
+                group->required != NULL || parameter_required(request, &values[i], suffix, group);
             break;
         case PARAMETER_MEMBER_OF:
-            good = group->member_of != NULL || parameter_member_of(request, query, suffix, group);
+            good =
+                group->member_of != NULL || parameter_member_of(request, &values[i], suffix, group);
             break;
         case PARAMETER_IN_TREE:
             good = parameter_in_tree(request, value, group);
@@ -201,25 +244,24 @@ static bool read_groups(struct api_request *request, const struct query_string *
     return true;
 }
 
-static bool in_some_subtree(const struct ac_request *out, struct slice suffix)
-{
-    for (uint32_t i = 0; i < out->same_subtree_count; i++)
-        if (names_have(&out->same_subtrees[i], suffix))
-            return true;
-    return false;
-}
-
 /* From 1.36: groups without resources are there for same_subtree. */
 static bool check_suffixes(struct api_request *request, struct ac_request *out)
 {
     struct ac_names all = names_create(request, out->group_count);
     struct ac_names orphans = names_create(request, out->group_count);
+    size_t most = 0;
+    for (uint32_t i = 0; i < out->same_subtree_count; i++)
+        most += out->same_subtrees[i].count;
+    struct name_table in_subtrees = name_table_create(request->arena, most);
+    for (uint32_t i = 0; i < out->same_subtree_count; i++)
+        for (uint32_t j = 0; j < out->same_subtrees[i].count; j++)
+            *name_table_at(&in_subtrees, out->same_subtrees[i].names[j]) = 1;
     uint32_t resourceless = 0;
     for (uint32_t i = 0; i < out->group_count; i++) {
         const struct ac_group *group = &out->groups[i];
         all.names[all.count++] = group->suffix;
         resourceless += group->resource_count == 0;
-        if (group->resource_count == 0 && !in_some_subtree(out, group->suffix))
+        if (group->resource_count == 0 && !name_table_has(&in_subtrees, group->suffix))
             orphans.names[orphans.count++] = group->suffix;
     }
     if (resourceless == out->group_count)
@@ -233,16 +275,13 @@ static bool check_suffixes(struct api_request *request, struct ac_request *out)
         buf_append_char(&text, '.');
         return refuse(request, "placement.query.bad_value", &text);
     }
-    size_t most = 0;
-    for (uint32_t i = 0; i < out->same_subtree_count; i++)
-        most += out->same_subtrees[i].count;
     struct ac_names strangers = names_create(request, most);
+    struct name_table told = name_table_create(request->arena, most);
+    struct name_table groups = table_of(request, &all);
     for (uint32_t i = 0; i < out->same_subtree_count; i++)
-        for (uint32_t j = 0; j < out->same_subtrees[i].count; j++) {
-            struct slice suffix = out->same_subtrees[i].names[j];
-            if (!names_have(&all, suffix) && !names_have(&strangers, suffix))
-                strangers.names[strangers.count++] = suffix;
-        }
+        for (uint32_t j = 0; j < out->same_subtrees[i].count; j++)
+            if (!name_table_has(&groups, out->same_subtrees[i].names[j]))
+                names_add_new(&strangers, &told, out->same_subtrees[i].names[j]);
     if (strangers.count == 0)
         return true;
     buf_append_lit(&text, "Real suffixes should be specified in `same_subtree`: ");
@@ -325,11 +364,14 @@ static bool check_forbidden(struct api_request *request, const struct ac_request
     struct ac_names conflicts = names_create(request, most);
     for (uint32_t i = 0; i < out->group_count; i++) {
         const struct ac_group *group = &out->groups[i];
-        for (uint32_t j = 0; j < group->required_count && group->forbidden.count > 0; j++) {
+        if (group->forbidden.count == 0)
+            continue;
+        struct name_table forbidden = table_of(request, &group->forbidden);
+        for (uint32_t j = 0; j < group->required_count; j++) {
             struct ac_names *any = &group->required[j];
             uint32_t met = 0;
             for (uint32_t k = 0; k < any->count; k++)
-                met += !names_have(&group->forbidden, any->names[k]);
+                met += !name_table_has(&forbidden, any->names[k]);
             if (met > 0)
                 continue;
             qsort(any->names, any->count, sizeof(struct slice), compare_slices);

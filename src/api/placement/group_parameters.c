@@ -1,6 +1,7 @@
 /* Parameters of request groups. Pure; any thread. */
 #include "api/placement/group_parameters.h"
 
+#include "api/name_table.h"
 #include "api/python_int.h"
 #include "api/uuid_like.h"
 
@@ -40,15 +41,14 @@ static struct ac_names split(struct arena *arena, struct slice text, char separa
     "Badly formed resources parameter. Expected resources query string parameter in form: "        \
     "?resources=VCPU:2,MEMORY_MB:1024. Got: "
 
-static void put_resource(struct ac_group *group, struct slice class_name, int64_t amount)
+/* Of a class that is there twice the last amount counts, in the place of the first. */
+static void put_resource(struct ac_group *group, struct name_table *classes,
+                         struct slice class_name, int64_t amount)
 {
-    for (uint32_t i = 0; i < group->resource_count; i++) {
-        if (slice_equal(group->resources[i].class_name, class_name)) {
-            group->resources[i].amount = amount;
-            return;
-        }
-    }
-    group->resources[group->resource_count++] = (struct ac_resource){class_name, amount};
+    uint32_t *number = name_table_at(classes, class_name);
+    if (*number == 0)
+        *number = ++group->resource_count;
+    group->resources[*number - 1] = (struct ac_resource){class_name, amount};
 }
 
 static bool read_amount(struct api_request *request, struct slice class_name, struct slice text,
@@ -80,6 +80,7 @@ bool parameter_resources(struct api_request *request, struct slice value, struct
     struct ac_names pairs = split(request->arena, value, ',');
     group->resources = arena_array(request->arena, pairs.count, sizeof(*group->resources));
     group->resource_count = 0;
+    struct name_table classes = name_table_create(request->arena, pairs.count);
     for (uint32_t i = 0; i < pairs.count; i++) {
         struct ac_names parts = split(request->arena, pairs.names[i], ':');
         if (parts.count != 2)
@@ -87,7 +88,7 @@ bool parameter_resources(struct api_request *request, struct slice value, struct
         int64_t amount;
         if (!read_amount(request, parts.names[0], parts.names[1], &amount))
             return false;
-        put_resource(group, parts.names[0], amount);
+        put_resource(group, &classes, parts.names[0], amount);
     }
     return true;
 }

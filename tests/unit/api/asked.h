@@ -1,0 +1,25 @@
+/* A request as dispatch makes it, without a server: for tests of what reads headers and writes
+ * answers. */
+#ifndef BERTH_TESTS_UNIT_API_ASKED_H
+#define BERTH_TESTS_UNIT_API_ASKED_H
+
+#include "api/request.h"
+#include "http/http_internal.h"
+
+struct asked {
+    struct arena *arena;
+    struct exchange exchange;
+    struct http_header headers[16];
+    struct api_request request;
+};
+
+/* A GET without headers, of the newest microversion. */
+void asked_open(struct asked *asked, const struct api *api);
+void asked_close(struct asked *asked);
+
+void asked_header(struct asked *asked, const char *name, struct slice value);
+
+/* The answer's header of that name, data == NULL: none; it is there at most once. */
+struct slice asked_answer_header(const struct asked *asked, const char *name);
+
+#endif

@@ -1,0 +1,63 @@
+/* Weights of media types (RFC 9110, section 12.5.1): header, type, thousandths. */
+#include "api/accept.h"
+#include "unit.h"
+
+#define JSON "application/json"
+#define HTML "text/html"
+
+static void weights(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header, *type;
+        unsigned weight;
+    } CASES[] = {
+        {"application/json", JSON, 1000},
+        {"APPLICATION/Json", JSON, 1000},
+        {"application/json", HTML, 0},
+        {"*/*", JSON, 1000},
+        {"text/*", HTML, 1000},
+        {"text/*", JSON, 0},
+        {"text/html;q=0.5, */*;q=0.1", HTML, 500},
+        {"*/*;q=0.1, text/html;q=0.5", HTML, 500}, /* the most specific counts */
+        {"text/*;q=0.3, */*;q=0.9", HTML, 300},
+        {"text/html;q=0.5, */*;q=0.1", JSON, 100},
+        {"application/json;q=0", JSON, 0},
+        {"application/json;q=0, */*", JSON, 0},
+        {"application/json;q=0.8;ext=1", JSON, 800},
+        {"application/json ; Q=0.125", JSON, 125},
+        {"application/json;q=1.000", JSON, 1000},
+        {"application/json;q=1.", JSON, 1000},
+        {"application/json;version=1", JSON, 0}, /* another representation */
+        {"application/json;version=1;q=0.3, application/json;q=0.2", JSON, 200},
+        {", ,application/json,,", JSON, 1000},
+        {"\t application/json\t", JSON, 1000},
+        {"*/json", JSON, 0},
+        {"", JSON, 0},
+        /* malformed: all is taken */
+        {"application", JSON, 1000},
+        {"text/plain, /", JSON, 1000},
+        {"application/json;q=2", JSON, 1000},
+        {"application/json;q=0.1234", JSON, 1000},
+        {"application/json;q=.5", JSON, 1000},
+        {"application/json;q=0.x", JSON, 1000},
+        {"application/json;q=", JSON, 1000},
+        {"application/json;q=-1", JSON, 1000},
+        {"application/json;q=1.001", JSON, 1000},
+        {"application/json;q=0 .5", JSON, 1000},
+    };
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        unsigned weight = accept_weight(slice_of(CASES[i].header), slice_of(CASES[i].type));
+        if (weight != CASES[i].weight)
+            fail_msg("%s: %u", CASES[i].header, weight);
+    }
+    assert_int_equal(accept_weight((struct slice){0}, SLICE_LIT(JSON)), 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weights),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+/* The headers of answers, and the parts of requests that they repeat. */
+#include "api/answer.h"
+#include "asked.h"
+#include "unit.h"
+
+static const struct api API = {0};
+
+static void assert_header(const struct asked *asked, const char *name, const char *value)
+{
+    struct slice got = asked_answer_header(asked, name);
+    if (value == NULL) {
+        assert_null(got.data);
+        return;
+    }
+    assert_non_null(got.data);
+    assert_string_equal(arena_copy(asked->arena, got).data, value);
+}
+
+static void good_answers(void **state)
+{
+    (void)state;
+    struct asked asked;
+    asked_open(&asked, &API);
+    asked.request.minor = 15;
+    asked.request.version_shown = asked.request.vary_shown = true;
+    api_answer_json(&asked.request, 1790000000123456);
+    answer_headers(&asked.request);
+    assert_int_equal(asked.exchange.public.status, 200);
+    assert_header(&asked, "Content-Type", "application/json");
+    assert_header(&asked, "Cache-Control", "no-cache");
+    assert_header(&asked, "Last-Modified", "Mon, 21 Sep 2026 14:13:20 GMT");
+    assert_header(&asked, "openstack-api-version", "placement 1.15");
+    assert_header(&asked, "vary", "openstack-api-version");
+    assert_header(&asked, "x-openstack-request-id", "req-00000000-0000-4000-8000-000000000000");
+    assert_header(&asked, "Location", NULL);
+    assert_header(&asked, "Allow", NULL);
+    asked.exchange.public.response_header_count = 0;
+    asked.request.minor = 14; /* not cacheable yet */
+    api_answer_json(&asked.request, 1790000000123456);
+    answer_headers(&asked.request);
+    assert_header(&asked, "Last-Modified", NULL);
+    assert_header(&asked, "Cache-Control", NULL);
+    assert_header(&asked, "openstack-api-version", "placement 1.14");
+    asked_close(&asked);
+}
+
+static void seconds_are_not_mixed_up(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t us;
+        const char *date;
+    } CASES[] = {
+        {1000000, "Thu, 01 Jan 1970 00:00:01 GMT"},
+        {1999999, "Thu, 01 Jan 1970 00:00:01 GMT"},
+        {2000000, "Thu, 01 Jan 1970 00:00:02 GMT"},
+        {1000000, "Thu, 01 Jan 1970 00:00:01 GMT"},
+    };
+    struct asked asked;
+    asked_open(&asked, &API);
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        asked.exchange.public.response_header_count = 0;
+        api_answer_json(&asked.request, CASES[i].us);
+        answer_headers(&asked.request);
+        assert_header(&asked, "Last-Modified", CASES[i].date);
+    }
+    asked_close(&asked);
+}
+
+static void empty_answers(void **state)
+{
+    (void)state;
+    struct asked asked;
+    asked_open(&asked, &API);
+    buf_append_lit(api_out(&asked.request), "left over");
+    api_answer_empty(&asked.request, 204);
+    asked.request.location = SLICE_LIT("/p/traits/X");
+    asked.request.origin = (struct origin){.scheme = SLICE_LIT("https"), .host = SLICE_LIT("h")};
+    answer_headers(&asked.request);
+    assert_int_equal(asked.exchange.public.status, 204);
+    assert_int_equal(asked.exchange.public.out.len, 0);
+    assert_header(&asked, "Content-Type", NULL);
+    assert_header(&asked, "Location", "https://h/p/traits/X");
+    assert_header(&asked, "openstack-api-version", NULL);
+    assert_header(&asked, "vary", NULL);
+    asked_close(&asked);
+}
+
+/* An error shows nothing of the answer that was begun. */
+static void errors(void **state)
+{
+    (void)state;
+    struct asked asked;
+    asked_open(&asked, &API);
+    api_answer_json(&asked.request, 5);
+    asked.request.location = SLICE_LIT("/x");
+    asked.request.allow = SLICE_LIT("GET, PUT");
+    asked.request.version_shown = true;
+    asked.request.status = 405;
+    err_set(&asked.request.err, 405, NULL, "no");
+    answer_headers(&asked.request);
+    assert_int_equal(asked.exchange.public.status, 405);
+    assert_header(&asked, "Location", NULL);
+    assert_header(&asked, "Last-Modified", NULL);
+    assert_header(&asked, "Content-Type", NULL); /* fault.c's */
+    assert_header(&asked, "Allow", "GET, PUT");
+    assert_header(&asked, "openstack-api-version", "placement 1.39");
+    assert_header(&asked, "vary", NULL);
+    asked_close(&asked);
+}
+
+static void repeated_parts(void **state)
+{
+    (void)state;
+    struct asked asked;
+    asked_open(&asked, &API);
+    assert_true(slice_equal(answer_content_type(&asked.request), SLICE_LIT("None")));
+    assert_true(slice_equal(answer_accept(&asked.request), SLICE_LIT("application/json")));
+    asked_header(&asked, "content-TYPE", SLICE_LIT("text/plain \t; charset=utf-8"));
+    asked_header(&asked, "Accept", SLICE_LIT("*/*"));
+    assert_true(slice_equal(answer_content_type(&asked.request), SLICE_LIT("text/plain")));
+    assert_true(slice_equal(answer_accept(&asked.request), SLICE_LIT("application/json")));
+    asked.headers[0].value = SLICE_LIT(" ;x");
+    asked.headers[1].value = SLICE_LIT("text/*");
+    assert_true(slice_equal(answer_content_type(&asked.request), SLICE_LIT("None")));
+    assert_true(slice_equal(answer_accept(&asked.request), SLICE_LIT("text/*")));
+    asked_close(&asked);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_answers),   cmocka_unit_test(seconds_are_not_mixed_up),
+        cmocka_unit_test(empty_answers),  cmocka_unit_test(errors),
+        cmocka_unit_test(repeated_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
