@@ -230,6 +230,8 @@ void http_resume(struct http_exchange *exchange)
 bool http_client_gone(const struct http_exchange *exchange)
 {
     const struct exchange *own = (const struct exchange *)exchange;
+    if (atomic_load(&own->server->cutting))
+        return true; /* a stop waits for nobody for ever */
     struct pollfd socket = {.fd = own->connection->fd, .events = POLLRDHUP};
     return poll(&socket, 1, 0) > 0 && (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }

@@ -73,8 +73,9 @@ void http_add_header(struct http_exchange *exchange, struct slice name, struct s
 /* Lets on_resume run for a pending exchange. Any thread, exactly once for each HTTP_PENDING. */
 void http_resume(struct http_exchange *exchange);
 
-/* Whether the client of a pending exchange has gone; asks the socket, so not for every step of a
- * loop. Any thread, between HTTP_PENDING and http_resume only. */
+/* Whether the client of a pending exchange has gone, or the grace of a stop is over; asks the
+ * socket, so not for every step of a loop. Any thread, between HTTP_PENDING and http_resume only.
+ */
 bool http_client_gone(const struct http_exchange *exchange);
 
 struct http_limits {

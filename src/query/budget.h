@@ -17,6 +17,13 @@ struct budget {
 /* Out of line: what happens when nothing is left. */
 bool budget_renew(struct budget *budget);
 
+/* Ends it, whatever is left. */
+static inline void budget_exhaust(struct budget *budget)
+{
+    budget->left = 0;
+    budget->exhausted = true;
+}
+
 /* Takes steps; false when the query is to stop. */
 static inline bool budget_take(struct budget *budget, int64_t steps)
 {

@@ -1,9 +1,12 @@
 /* GET /allocation_candidates: parse, ask, write. The candidates go to the body as they are found;
- * the summaries of their trees follow. */
+ * the summaries of their trees follow. A question without limit can have more candidates than any
+ * memory holds: it is refused when the body has become as large as a body may be. */
 #include "api/placement/candidates_parameters.h"
 #include "api/placement/handlers.h"
 #include "base/json_write.h"
 #include "query/ac_search.h"
+
+enum { CANDIDATES_MOST_BYTES = 256 << 20 };
 
 struct writer {
     const struct version *version;
@@ -11,6 +14,8 @@ struct writer {
     struct buf *out;
     unsigned minor;
     uint64_t count;
+    struct budget *budget;
+    bool is_too_large;
 };
 
 static void write_name(struct buf *out, const struct catalog_row *row)
@@ -115,6 +120,11 @@ static void write_candidate(void *cls, const struct ac_candidate *candidate)
 {
     struct writer *writer = cls;
     struct buf *out = writer->out;
+    if (out->len > CANDIDATES_MOST_BYTES) {
+        writer->is_too_large = true;
+        budget_exhaust(writer->budget);
+        return;
+    }
     if (writer->count++ > 0)
         buf_append_lit(out, ", ");
     buf_append_lit(out, "{\"allocations\": ");
@@ -195,7 +205,8 @@ enum api_step handle_candidates_list(struct api_request *request)
     if (!candidates_parameters_read(request, &asked))
         return API_DONE;
     struct budget budget = api_budget(request);
-    struct writer writer = {request->version, &asked, api_out(request), request->minor, 0};
+    struct writer writer = {request->version, &asked, api_out(request), request->minor, 0,
+                            &budget,          false};
     struct ac_summaries summaries;
     writer.out->len = 0;
     buf_append_lit(writer.out, "{\"allocation_requests\": [");
@@ -204,6 +215,12 @@ enum api_step handle_candidates_list(struct api_request *request)
     case AC_REFUSED:
         return API_DONE;
     case AC_EXPENSIVE:
+        if (request->phase == PHASE_SLOW)
+            buf_free(writer.out);
+        if (writer.is_too_large && request->phase == PHASE_SLOW)
+            err_set(&request->err, 400, NULL,
+                    "There are more allocation candidates than one answer can hold. Ask for fewer "
+                    "with limit.");
         return api_over_budget(request);
     case AC_DONE:
         break;

@@ -1,0 +1,148 @@
+"""Queries that would take for ever: they stop with their client, and hold up nobody."""
+
+import threading
+import time
+
+from server import wait_for
+from wire import connect, exchange, head, receive
+
+DEVICES, GROUPS, UNITS = 12, 10, 10
+FAST_MS = 100  # what a simple read may take beside them, at the ninth decile
+
+
+def fill(server):
+    """A wide tree, in which the last group of a query can be made not to fit."""
+    uuid = "eeeeeeee-0000-4000-8000-0000000000%02d"
+    server.must("PUT", "/resource_classes/CUSTOM_UNIT")
+    server.must("PUT", "/traits/CUSTOM_RARE")
+    server.must("POST", "/resource_providers", {"name": "wide", "uuid": uuid % 99})
+    for i in range(DEVICES):
+        server.must("POST", "/resource_providers",
+                    {"name": f"device{i}", "uuid": uuid % i, "parent_provider_uuid": uuid % 99})
+        server.must("PUT", f"/resource_providers/{uuid % i}/inventories",
+                    {"resource_provider_generation": 0, "inventories": {"CUSTOM_UNIT": {"total": UNITS}}})
+
+
+def query(groups=GROUPS, more=""):
+    asked = "&".join(f"resources{i}=CUSTOM_UNIT:1" for i in range(1, groups + 1))
+    return f"/allocation_candidates?{asked}&group_policy=none{more}"
+
+
+def endless():
+    """One group more than there are devices, each wanting more than half of one: no candidate, found out late."""
+    asked = "&".join(f"resources_A{i}=CUSTOM_UNIT:{UNITS // 2 + 1}" for i in range(DEVICES + 1))
+    return f"/allocation_candidates?{asked}&group_policy=none"
+
+
+def start_query(server, target):
+    sock = connect(server, timeout=30)
+    sock.sendall(head("GET", target))
+    return sock
+
+
+def cpu_share(server, seconds):
+    before = server.cpu_s()
+    time.sleep(seconds)
+    return (server.cpu_s() - before) / seconds
+
+
+def run(report, server):
+    fill(server)
+    many(report, server)
+    leaves(report, server)
+    beside(report, server)
+    unlimited(report, server)
+    report(server.is_well(), "pathological: the server is well", server.tail())
+    return [start_query(server, endless()) for _ in range(3)]  # the server is told to end with these in flight
+
+
+def many(report, server):
+    """500 questions with groups and same_subtree, all answered."""
+    trees = "&".join(f"same_subtree=_A{i},_A{i + 1}" for i in range(0, 8, 2))
+    asked = "&".join(f"resources_A{i}=CUSTOM_UNIT:1" for i in range(9))
+    start = time.monotonic()
+    target = f"/allocation_candidates?{asked}&{trees}&group_policy=none&limit=5"
+    good = 0
+    with connect(server) as sock:
+        for i in range(500):
+            sock.sendall(head("GET", target + "&required_A0=!CUSTOM_RARE" * (i % 2)))
+            good += receive(sock, 10).status == 200
+    took = time.monotonic() - start
+    report(good == 500 and took < 20, "pathological: 500 questions of nine groups in four subtrees",
+           f"{good} answered in {took:.1f} s")
+    heavy = "&".join("same_subtree=" + ",".join(f"_A{i}" for i in range(60)) for _ in range(100))
+    asked = "&".join(f"resources_A{i}=CUSTOM_UNIT:1" for i in range(60))
+    answer = exchange(server, head("GET", f"/allocation_candidates?{asked}&{heavy}&group_policy=none&limit=3"), 20)
+    report(answer.status == 200, "pathological: 60 groups in 100 subtrees", str(answer))
+
+
+def leaves(report, server):
+    sock = start_query(server, endless())
+    busy = wait_for(lambda: cpu_share(server, 0.3) > 0.05, 5)
+    report(busy, "pathological: the endless query works", "it ended at once: the test asks nothing")
+    sock.close()
+    quiet = wait_for(lambda: cpu_share(server, 0.3) < 0.04, 5)
+    report(quiet, "pathological: a query whose client has gone stops", f"CPU {cpu_share(server, 0.5):.2f}")
+
+
+def beside(report, server):
+    """Four in flight, and simple reads and writes meanwhile."""
+    socks = [start_query(server, endless()) for _ in range(4)]
+    times = []
+    stop = threading.Event()
+
+    def read():
+        with connect(server) as sock:
+            while not stop.is_set():
+                start = time.monotonic()
+                sock.sendall(head("GET", "/resource_providers?name=home"))
+                if receive(sock, 10).status != 200:
+                    return
+                times.append((time.monotonic() - start) * 1000)
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    time.sleep(1)
+    written = server.ask("PUT", "/traits/CUSTOM_BESIDE")[0]
+    stop.set()
+    for reader in readers:
+        reader.join()
+    times.sort()
+    slow = times[len(times) * 9 // 10] if times else float("inf")
+    report(len(times) > 50 and slow < FAST_MS, "pathological: reads beside four endless queries",
+           f"{len(times)} reads, the ninth decile {slow:.1f} ms")
+    report(written in (201, 204), "pathological: a write beside them", str(written))
+    for sock in socks:
+        sock.close()
+    report(wait_for(lambda: cpu_share(server, 0.3) < 0.04, 5), "pathological: all four stop", "CPU is used")
+
+
+def unlimited(report, server):
+    """More candidates than memory could hold, and no limit asked: refused, and memory stays bounded."""
+    rss = server.rss_mib()
+    most = [rss]
+    done = threading.Event()
+
+    def watch():
+        while not done.is_set():
+            most[0] = max(most[0], server.rss_mib())
+            time.sleep(0.02)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    with start_query(server, query()) as sock:
+        answer = receive(sock, 20)
+    done.set()
+    watcher.join()
+    report(answer.status == 400 and answer.is_api() and b"limit" in answer.body,
+           "pathological: more candidates than an answer holds", str(answer))
+    report(most[0] - rss < 600, "pathological: memory of a query without limit",
+           f"{rss:.0f} MiB before, {most[0]:.0f} in it")
+    report(exchange(server, head("GET", query(more="&limit=1000"))).status == 200,
+           "pathological: the same with a limit", "")
+    with start_query(server, query()):
+        time.sleep(0.2)
+    report(wait_for(lambda: cpu_share(server, 0.3) < 0.04, 5), "pathological: it stops with its client", "CPU is used")
+    report(wait_for(lambda: server.rss_mib() - rss < 64, 5), "pathological: its memory is given back",
+           f"{rss:.0f} MiB before, {server.rss_mib():.0f} now")
