@@ -10,6 +10,7 @@ half-done change; the server answers normally afterwards. The last line is `N pa
 
 import argparse
 import os
+import resource
 import sys
 import time
 
@@ -84,6 +85,8 @@ def main():
     unknown = set(arguments.parts) - set(parts)
     if unknown:
         parser.error("no such part: " + ", ".join(sorted(unknown)))
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))  # the crowds need some thousands
     report = Report()
     for part in arguments.parts or parts:
         start = time.monotonic()
