@@ -40,10 +40,6 @@ class Report:
             self.failed += 1
             print(f"FAILED {name}: {detail}"[:1500], flush=True)
 
-    @staticmethod
-    def skip(name, why):
-        print(f"skipped {name}: {why}")
-
 
 def home(server):
     """A cloud that the attacks find, and must leave as it is."""
