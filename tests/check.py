@@ -63,6 +63,8 @@ def sanitized(name, kinds):
              reports=reports, **environment),
         Part(name + "-api", "tests/api/run.py", script("tests/api/run.py", "--berthd", directory + "/berthd"),
              reports=reports, **environment),
+        Part(name + "-hostile", "tests/hostile/run.py",
+             script("tests/hostile/run.py", "--berthd", directory + "/berthd"), reports=reports, **environment),
         Part(name + "-load", "tests/crash/kill.py",
              script("tests/crash/kill.py", "--berthd", directory + "/berthd", "--kills", "5", "--terms", "5"),
              script("tests/faults/run.py", "--berthd", directory + "/berthd", "two_berthd", "backup", "file_replaced",
@@ -87,6 +89,7 @@ PARTS = [
     Part("powercut", "tests/crash/powercut.py", script("tests/crash/powercut.py", "--build", "build")),
     Part("hostile", "tests/hostile/run.py", script("tests/hostile/run.py", "--berthd", "build/berthd")),
     Part("faults", "tests/faults/run.py", script("tests/faults/run.py", "--berthd", "build/berthd")),
+    Part("hostile", "tests/hostile/run.py", script("tests/hostile/run.py", "--berthd", "build/berthd")),
     *sanitized("asan", "address,undefined"),
     *sanitized("tsan", "thread"),
 ]

@@ -84,6 +84,23 @@ def compare(program, version):
     return results
 
 
+def readme(program):
+    """The README's three lines, as a newcomer would paste them; a problem or None."""
+    with open(os.path.join(HERE, "..", "..", "README.md")) as file:
+        lines = [line for line in re.search(r"^```sh curl\n(.*?)^```$", file.read(), re.M | re.S).group(1).splitlines() if line]
+    with tempfile.TemporaryDirectory(prefix="berth-readme-", dir="/var/tmp") as directory:
+        with servers.Berthd(program, directory) as berth:
+            out = [subprocess.run(["sh", "-c", line.replace("127.0.0.1:8778", f"127.0.0.1:{berth.port}")],
+                                  capture_output=True, text=True).stdout for line in lines + lines[1:2]]
+    if len(lines) != 3 or '"name": "host1"' not in out[0] or '"VCPU": {"total": 16' not in out[0]:
+        return f"no provider: {out[0]}"
+    uuid = json.loads(out[1])["allocation_requests"][0]["allocations"].popitem()[0]
+    if not out[2].startswith("HTTP/1.1 204"):
+        return f"no claim: {out[2]}"
+    used = json.loads(out[3])["provider_summaries"][uuid]["resources"]["VCPU"]["used"]
+    return None if used == 2 else f"{used} of VCPU are used"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--berthd", default="build/berthd")
@@ -91,6 +108,7 @@ def main():
     parser.add_argument("versions", nargs="*", default=VERSIONS)
     options = parser.parse_args()
     score, worked, commands = servers.Score(), set(), all_commands()
+    score.case("the README's three lines", readme(options.berthd))
     for version in options.versions:
         results = compare(options.berthd, version)
         good = sum(success for _, _, success, _ in results)
