@@ -80,6 +80,7 @@ PARTS = [
     Part("kill", "tests/crash/kill.py", script("tests/crash/kill.py", "--berthd", "build/berthd")),
     Part("powercut", "tests/crash/powercut.py", script("tests/crash/powercut.py", "--build", "build")),
     Part("faults", "tests/faults/run.py", script("tests/faults/run.py", "--berthd", "build/berthd")),
+    Part("beside", "tests/faults/beside.py", script("tests/faults/beside.py", "--berthd", "build/berthd")),
     *sanitized("asan", "address,undefined"),
     *sanitized("tsan", "thread"),
 ]

@@ -114,7 +114,8 @@ static bool set_journal_mode(struct db *db, struct err *err)
 
 static bool refuse(struct db *db, struct err *err)
 {
-    if (!db->read_only || sqlite3_errcode(db->handle) != SQLITE_CANTOPEN)
+    int code = sqlite3_errcode(db->handle);
+    if (!db->read_only || (code != SQLITE_CANTOPEN && code != SQLITE_READONLY))
         return db_fail(db, "opened", err);
     return err_set(err, 503, NULL,
                    "the database '%s' cannot be opened: it is read-only, and so is its directory",
