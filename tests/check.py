@@ -89,7 +89,7 @@ PARTS = [
     Part("powercut", "tests/crash/powercut.py", script("tests/crash/powercut.py", "--build", "build")),
     Part("hostile", "tests/hostile/run.py", script("tests/hostile/run.py", "--berthd", "build/berthd")),
     Part("faults", "tests/faults/run.py", script("tests/faults/run.py", "--berthd", "build/berthd")),
-    Part("hostile", "tests/hostile/run.py", script("tests/hostile/run.py", "--berthd", "build/berthd")),
+    Part("beside", "tests/faults/beside.py", script("tests/faults/beside.py", "--berthd", "build/berthd")),
     *sanitized("asan", "address,undefined"),
     *sanitized("tsan", "thread"),
 ]
