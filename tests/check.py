@@ -89,8 +89,9 @@ PARTS = [
     Part("e2e", "tests/e2e/run.py", script("tests/e2e/run.py", "--berthd", "build/berthd")),
     Part("kill", "tests/crash/kill.py", script("tests/crash/kill.py", "--berthd", "build/berthd")),
     Part("powercut", "tests/crash/powercut.py", script("tests/crash/powercut.py", "--build", "build")),
-    Part("faults", "tests/faults/run.py", script("tests/faults/run.py", "--berthd", "build/berthd")),
     Part("hostile", "tests/hostile/run.py", script("tests/hostile/run.py", "--berthd", "build/berthd")),
+    Part("faults", "tests/faults/run.py", script("tests/faults/run.py", "--berthd", "build/berthd")),
+    Part("beside", "tests/faults/beside.py", script("tests/faults/beside.py", "--berthd", "build/berthd")),
     *sanitized("asan", "address,undefined"),
     *sanitized("tsan", "thread"),
 ]

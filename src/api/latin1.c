@@ -1,4 +1,4 @@
-/* See latin1_text.h. Any thread. */
+/* See latin1.h. Any thread. */
 #include "api/latin1.h"
 
 struct slice latin1_text(struct arena *arena, struct slice arg)

@@ -88,9 +88,11 @@ static bool ends_with(struct slice text, const char *end)
 
 static void append_visible(struct buf *out, struct slice text)
 {
-    for (size_t i = 0; i < text.len; i++)
-        if (text.data[i] > ' ' && text.data[i] != 0x7f)
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i]; /* whether char has a sign or not */
+        if (c > ' ' && c < 0x7f)
             buf_append_char(out, text.data[i]);
+    }
 }
 
 struct slice origin_absolute(const struct api_request *request, struct slice path)

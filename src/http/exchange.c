@@ -203,6 +203,8 @@ void exchange_end(struct exchange *exchange)
 {
     struct http_server *server = exchange->server;
     struct connection *connection = exchange->connection;
+    if (exchange->stage == STAGE_SERVICE) /* its connection broke before the answer */
+        count_add(&connection->shelf->in_service, 0U - 1);
     if (exchange->served)
         server->service.on_finished(&exchange->public, server->service.cls);
     buf_free(&exchange->public.out);

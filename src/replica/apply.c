@@ -234,6 +234,8 @@ static void links_begin(struct edit *edit, struct provider_no no, bool is_traits
     links->active = true;
     links->is_traits = is_traits;
     links->provider = no;
+    for (uint32_t i = 0; i < links->count; i++)
+        links->at[links->numbers[i]] = 0;
     links->count = 0;
     for (uint32_t i = 0; i < set->count; i++)
         apply_links_append(links, set->numbers[i]);
@@ -241,6 +243,16 @@ static void links_begin(struct edit *edit, struct provider_no no, bool is_traits
 
 void apply_links_append(struct edit_links *links, uint32_t number)
 {
+    if (number >= links->at_capacity) {
+        uint32_t capacity = number < 512 ? 1024 : number * 2;
+        uint32_t *at = realloc(links->at, capacity * sizeof(*at));
+        check(at != NULL);
+        memset(at + links->at_capacity, 0, (capacity - links->at_capacity) * sizeof(*at));
+        links->at = at;
+        links->at_capacity = capacity;
+    }
+    if (links->at[number] != 0)
+        return;
     if (links->count == links->capacity) {
         uint32_t capacity = links->capacity == 0 ? 64 : links->capacity * 2;
         uint32_t *numbers = realloc(links->numbers, capacity * sizeof(*numbers));
@@ -249,6 +261,18 @@ void apply_links_append(struct edit_links *links, uint32_t number)
         links->capacity = capacity;
     }
     links->numbers[links->count++] = number;
+    links->at[number] = links->count;
+}
+
+static void links_remove(struct edit_links *links, uint32_t number)
+{
+    uint32_t at = number < links->at_capacity ? links->at[number] : 0;
+    if (at == 0)
+        return;
+    uint32_t last = links->numbers[--links->count];
+    links->numbers[at - 1] = last;
+    links->at[last] = at;
+    links->at[number] = 0;
 }
 
 static struct catalog *links_catalog(struct edit *edit, bool is_traits)
@@ -275,10 +299,7 @@ static void link_delete(struct edit *edit, const struct change *change, bool is_
     const struct catalog_row *row = catalog_find_id(catalog, change->link.other_id);
     check(row != NULL);
     links_begin(edit, no, is_traits);
-    struct edit_links *links = &edit->links;
-    for (uint32_t i = 0; i < links->count; i++)
-        if (links->numbers[i] == row->number)
-            links->numbers[i--] = links->numbers[--links->count];
+    links_remove(&edit->links, row->number);
     slotset_remove(&edit->cow, catalog_own_slots(&edit->cow, catalog, row->number),
                    version_slot(edit->version, no));
 }

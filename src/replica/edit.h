@@ -13,6 +13,8 @@ struct edit_links {
     uint32_t *numbers;
     uint32_t count;
     uint32_t capacity;
+    uint32_t *at; /* while active: catalog number -> its position in numbers + 1, 0: not there */
+    uint32_t at_capacity;
 };
 
 struct edit_loading {

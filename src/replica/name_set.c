@@ -16,9 +16,34 @@ bool name_set_has(const struct name_set *set, uint32_t number)
     return false;
 }
 
+struct member {
+    int64_t id;
+    uint32_t number;
+};
+
+static int compare_members(const void *a, const void *b)
+{
+    const struct member *x = a;
+    const struct member *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static void sort_many(const struct catalog *catalog, uint32_t *numbers, uint32_t count)
+{
+    struct member *members = calloc(count, sizeof(*members));
+    check(members != NULL);
+    for (uint32_t i = 0; i < count; i++)
+        members[i] = (struct member){catalog_row_at(catalog, numbers[i])->id, numbers[i]};
+    qsort(members, count, sizeof(*members), compare_members);
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = members[i].number;
+    free(members);
+}
+
 static void sort_by_id(const struct catalog *catalog, uint32_t *numbers, uint32_t count)
 {
-    /* insertion sort: sets are short, and mostly in order already */
+    /* insertion sort while it pays: sets are short, and mostly in order already */
+    uint64_t moves = 0;
     for (uint32_t i = 1; i < count; i++) {
         uint32_t number = numbers[i];
         int64_t id = catalog_row_at(catalog, number)->id;
@@ -28,6 +53,11 @@ static void sort_by_id(const struct catalog *catalog, uint32_t *numbers, uint32_
             at--;
         }
         numbers[at] = number;
+        moves += i - at;
+        if (moves > 16 * (uint64_t)count) {
+            sort_many(catalog, numbers, count);
+            return;
+        }
     }
 }
 

@@ -199,6 +199,7 @@ static void edit_free(struct edit *edit)
         free(edit->loading[i].provider);
     free(edit->loading);
     free(edit->links.numbers);
+    free(edit->links.at);
     free(edit);
 }
 

@@ -78,7 +78,7 @@ static void check_origin(struct api_request *request)
         struct slice url = origin_absolute(request, SLICE_LIT("/a b"));
         check(url.len >= 5 && memcmp(url.data + url.len - 3, "/ab", 3) == 0);
         for (size_t i = 0; i < url.len; i++)
-            check(url.data[i] > ' ' || url.data[i] < 0);
+            check((unsigned char)url.data[i] > ' ' && (unsigned char)url.data[i] < 0x7f);
     }
 }
 

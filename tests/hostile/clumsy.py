@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 
 END_S = 10
+NOBODY = 65534
 
 
 class Desk:
@@ -34,10 +35,11 @@ class Desk:
         return self.write(f"{self.count}.conf",
                           f"[placement_database]\n{database}\n[api]\n{api}\n[berth]\n{berth}\n{more}\n")
 
-    def run(self, *arguments, environment=None):
+    def run(self, *arguments, environment=None, program=None, user=None):
         """(status, stdout, stderr); status None: it stayed."""
-        child = subprocess.Popen([self.berthd, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, cwd=self.directory, env=environment or self.environment())
+        child = subprocess.Popen([program or self.berthd, *arguments], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.directory, user=user,
+                                 env=environment or self.environment())
         try:
             out, err = child.communicate(timeout=END_S)
             return child.returncode, out.decode(errors="replace"), err.decode(errors="replace")
@@ -157,11 +159,22 @@ def databases(report, desk, listen):
     judge(report, "no connection", desk.run("--config-file", desk.conf(database="connection ="), *listen))
 
     newer(report, desk, with_url)
+    unreadable(report, desk, listen)
+
+
+def unreadable(report, desk, listen):
+    """Root reads everything, so this operator is nobody."""
+    program, user = None, None
     if os.getuid() == 0:
-        report.skip("operator: unreadable database", "root reads everything")
-    else:
-        desk.write("locked.db", b"", 0)
-        judge(report, "unreadable database", with_url(f"sqlite:///{desk.path('locked.db')}"), "locked.db")
+        program, user = shutil.copy(desk.berthd, desk.path("berthd")), NOBODY
+        os.chmod(desk.directory, 0o755)
+    for name, mode in (("locked.db", 0), ("readonly.db", 0o444)):
+        path = desk.write(name, b"", mode)
+        database = f"connection = sqlite:///{path}\nsync_on_startup = true"
+        judge(report, f"database of mode {mode:o}", desk.run(
+            "--config-file", desk.conf(database=database), *listen, program=program, user=user), name)
+    judge(report, "unreadable configuration", desk.run(
+        "--config-file", desk.write("locked.conf", b"", 0), *listen, program=program, user=user), "locked.conf")
 
 
 def newer(report, desk, with_url):

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "instance.h"
 
-enum { INSTANCES_MAX = 2, STEPS = 250, SEEDS_TO_JUDGE_BY = 50 };
+enum { INSTANCES_MAX = 2, STEPS = 250, SEEDS_TO_JUDGE_BY = 150 };
 
 static struct {
     uint64_t seed;

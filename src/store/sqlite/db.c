@@ -7,8 +7,13 @@
 #include "store/sqlite/db.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
+
+#include "base/buf.h"
 
 static int64_t clock_us(clockid_t clock)
 {
@@ -107,13 +112,23 @@ static bool set_journal_mode(struct db *db, struct err *err)
     return !err_is_set(err);
 }
 
+static bool refuse(struct db *db, struct err *err)
+{
+    int code = sqlite3_errcode(db->handle);
+    if (!db->read_only || (code != SQLITE_CANTOPEN && code != SQLITE_READONLY))
+        return db_fail(db, "opened", err);
+    return err_set(err, 503, NULL,
+                   "the database '%s' cannot be opened: it is read-only, and so is its directory",
+                   db->path);
+}
+
 static bool set_up(struct db *db, const struct db_options *options, struct err *err)
 {
     sqlite3_extended_result_codes(db->handle, 0);
     sqlite3_busy_handler(db->handle, wait_for_lock, &db->wait);
     /* The version is read first: it finds out whether this is a database at all. */
     if (sqlite3_exec(db->handle, "PRAGMA schema_version", NULL, NULL, NULL) != SQLITE_OK)
-        return db_fail(db, "opened", err);
+        return refuse(db, err);
     bool set_journal = options->path[0] != '\0' && !options->keep_journal && !db->read_only;
     if (set_journal && !set_journal_mode(db, err))
         return false;
@@ -127,13 +142,56 @@ static bool set_up(struct db *db, const struct db_options *options, struct err *
         err);
 }
 
+static bool stands_beside(const char *path, const char *suffix)
+{
+    struct stat file;
+    char name[PATH_MAX];
+    int len = snprintf(name, sizeof(name), "%s%s", path, suffix);
+    return len >= PATH_MAX || (stat(name, &file) == 0 && file.st_size > 0);
+}
+
+/* SQLite needs a file beside the database even to read it, unless it is told that nobody can write
+ * it: as on a file system that is mounted read-only. What a crash left beside it must be read, too,
+ * and then SQLite helps itself. */
+static bool is_frozen(const char *path)
+{
+    struct statvfs system;
+    return statvfs(path, &system) == 0 && (system.f_flag & ST_RDONLY) != 0 &&
+           !stands_beside(path, "-wal") && !stands_beside(path, "-journal");
+}
+
+static void append_uri(struct buf *uri, const char *path)
+{
+    buf_append_slice(uri, SLICE_LIT("file:"));
+    for (; *path != '\0'; path++) {
+        if (*path == '%' || *path == '?' || *path == '#')
+            buf_printf(uri, "%%%02x", (unsigned)*path);
+        else
+            buf_append_char(uri, *path);
+    }
+    buf_append_slice(uri, SLICE_LIT("?immutable=1"));
+    buf_append_char(uri, '\0');
+}
+
+static int open_file(struct db *db, const struct db_options *options, const char *name)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
+                (options->create || options->path[0] == '\0' ? SQLITE_OPEN_CREATE : 0);
+    if (!options->may_be_read_only || options->path[0] == '\0' || !is_frozen(name))
+        return sqlite3_open_v2(name, &db->handle, flags, NULL);
+    struct buf uri = {0};
+    append_uri(&uri, name);
+    flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
+    int rc = sqlite3_open_v2(uri.data, &db->handle, flags, NULL);
+    buf_free(&uri);
+    return rc;
+}
+
 bool db_open(struct db *db, const struct db_options *options, struct err *err)
 {
     *db = (struct db){.wait = {.timeout_ms = options->busy_timeout_ms}, .path = options->path};
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
-                (options->create || options->path[0] == '\0' ? SQLITE_OPEN_CREATE : 0);
     const char *name = options->path[0] == '\0' ? ":memory:" : options->path;
-    int rc = sqlite3_open_v2(name, &db->handle, flags, NULL);
+    int rc = open_file(db, options, name);
     db->read_only = rc == SQLITE_OK && sqlite3_db_readonly(db->handle, "main") == 1;
     if (rc != SQLITE_OK)
         db_fail(db, "opened", err);

@@ -3,18 +3,19 @@
  * SQLite's lock goes to who asks first when it is free, and a writer that begins again at once
  * always is. So whoever sees another writer at the file (begin was busy, or found its commits)
  * leaves the lock free after its own commits: until the other has committed, which the wal-index
- * shows, so that two loaded instances take turns; or for 2 ms, twice as long each time that nobody
- * came, since on a busy machine a waiting process is woken late. When nobody has come four times
- * the other has nothing to write, and is given a tenth of the time until it writes again. Writer
- * thread only. */
+ * shows, so that two loaded instances take turns; or for 2 ms, and 4 ms when nobody came, since on
+ * a busy machine a waiting process is woken late (longer than that costs more commits than it
+ * gives). When nobody has come four times the other has nothing to write, and is offered a turn
+ * every 40 ms until it writes again. Writer thread only. */
 #include <time.h>
 
 #include "store/sqlite/internal.h"
 
 enum {
-    ROOM_US = 2000,
-    DOUBLINGS = 3,
-    PAUSE_US = 160000,            /* between two offers to one that took none */
+    FIRST_OFFER_US = 2000,
+    OFFER_US = 4000,
+    OFFERS = 4,                   /* one after the other */
+    PAUSE_US = 40000,             /* then, between two */
     REMEMBERED_FOR_US = 10000000, /* longer than anybody waits for the lock */
     ASK_EVERY_US = 200,
 };
@@ -32,12 +33,11 @@ void store_plan_leaving_free(struct store *store)
     sharing->free_until_us = 0;
     if (sharing->seen_at_us == 0 || now_us - sharing->seen_at_us > REMEMBERED_FOR_US)
         return;
-    if (sharing->unused > DOUBLINGS && now_us - sharing->left_at_us < PAUSE_US)
+    if (sharing->unused >= OFFERS && now_us - sharing->left_at_us < PAUSE_US)
         return;
-    unsigned doublings = sharing->unused < DOUBLINGS ? sharing->unused : DOUBLINGS;
-    sharing->unused++;
     sharing->left_at_us = now_us;
-    sharing->free_until_us = now_us + (ROOM_US << doublings);
+    sharing->free_until_us = now_us + (sharing->unused == 0 ? FIRST_OFFER_US : OFFER_US);
+    sharing->unused++;
 }
 
 void store_leave_free(struct store *store)

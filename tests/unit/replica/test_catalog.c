@@ -83,6 +83,7 @@ static void check_same(const struct catalog *catalog, const struct model *model)
         ptree_iter_next(&iter);
     }
     assert_null(ptree_iter_get(&iter));
+    assert_int_equal(catalog->by_name.count, catalog->by_id.count);
     for (unsigned n = 0; n < catalog->limit; n++) {
         const struct catalog_row *row = catalog_at(catalog, n)->row;
         assert_true(row == NULL || row->number == n);

@@ -281,6 +281,49 @@ static void test_wal_stays_small(void **state)
     store_close(store);
 }
 
+/* Somebody reads one state while many commits go by: the WAL grows, the commits go on. Once the
+ * reader has gone it starts over, within the limit again. */
+static void test_wal_behind_a_reader(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = fixture_open(fixture);
+    struct change_list list = changes_of(fixture);
+    seed(&list);
+    commit_changes(fixture, store, &list);
+    sqlite3 *reader;
+    assert_int_equal(sqlite3_open(fixture->path, &reader), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM allocations", NULL, NULL, NULL),
+        SQLITE_OK);
+    char wal[128];
+    struct stat file = {0};
+    off_t largest = 0;
+    int64_t released_at = 0;
+    int64_t i = 0;
+    snprintf(wal, sizeof(wal), "%s-wal", fixture->path);
+    for (; released_at == 0 || file.st_size > 64 << 20; i++) {
+        assert_true(i < 60000);
+        arena_reset(fixture->arena);
+        list = changes_of(fixture);
+        add_generation(&list, 1, i, i + 1);
+        for (int64_t n = 0; n < 8; n++)
+            add_allocation(&list, 2 + i * 8 + n, 1, UUID_C, 1 + n % 2, 0, 1 + i % 5);
+        commit_changes(fixture, store, &list);
+        store_upkeep(store);
+        assert_int_equal(stat(wal, &file), 0);
+        largest = file.st_size > largest ? file.st_size : largest;
+        if (released_at == 0 && file.st_size > 100 << 20) {
+            assert_int_equal(sqlite3_close(reader), SQLITE_OK);
+            released_at = i;
+        }
+    }
+    print_message("WAL of %ld MiB, within the limit %ld commits after the reader had gone\n",
+                  (long)(largest >> 20), (long)(i - released_at));
+    assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM allocations"), 1 + i * 8);
+    store_close(store);
+    assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM allocations"), 1 + i * 8);
+}
+
 static void test_busy(void **state)
 {
     struct fixture *fixture = *state;
@@ -551,6 +594,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_stranger, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_stamp, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_wal_stays_small, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_wal_behind_a_reader, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_busy, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_replaced, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_killed_writers, fixture_setup, fixture_teardown),

@@ -1,0 +1,312 @@
+#!/usr/bin/python3
+"""berthd beside others at its database file: a second berthd, somebody who writes all the time, a reader
+that stays, a file system that turns read-only.
+
+    tests/faults/beside.py --berthd build/berthd [CASE…]
+
+Figures are printed. The last line is `N passed, N failed`.
+"""
+
+import argparse
+import contextlib
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import uuid
+
+SECONDS = 4
+
+
+def expect(good, what):
+    if not good:
+        raise AssertionError(what)
+
+
+class Berthd:
+    def __init__(self, program, database, work):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        config = os.path.join(work, f"{self.port}.conf")
+        with open(config, "w") as file:
+            file.write(f"[api]\nauth_strategy = noauth2\n[placement_database]\nconnection = sqlite:///{database}\n"
+                       "sync_on_startup = true\n[berth]\naccess_log = false\n")
+        self.log = open(os.path.join(work, f"{self.port}.log"), "w+")
+        self.process = subprocess.Popen([program, "--config-file", config, "--listen", f"127.0.0.1:{self.port}"],
+                                        stdout=subprocess.PIPE, stderr=self.log, text=True)
+        line = self.process.stdout.readline()
+        if not line.startswith("berthd: ready"):
+            self.stop()
+            self.log.seek(0)
+            raise RuntimeError(self.log.read())
+
+    def stop(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        self.process.wait(30)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        if self.process.poll() is None:
+            self.stop(signal.SIGKILL)
+        self.process.stdout.close()
+        self.log.close()
+
+    def client(self):
+        return Client(self.port)
+
+
+class Client:
+    def __init__(self, port):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+
+    def ask(self, method, path, body=None):
+        """(status, body) of the answer."""
+        if self.connection.sock is None:
+            self.connection.connect()
+            self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.connection.request(method, path, None if body is None else json.dumps(body), {
+            "x-auth-token": "admin", "openstack-api-version": "placement 1.39", "content-type": "application/json"})
+        answer = self.connection.getresponse()
+        text = answer.read()
+        return answer.status, json.loads(text) if text else None
+
+    def must(self, status, method, path, body=None):
+        got, answer = self.ask(method, path, body)
+        expect(got == status, f"{method} {path}: {got} {answer}")
+        return answer
+
+    def make_host(self, host, total):
+        self.must(200, "POST", "/resource_providers", {"name": host, "uuid": host})
+        self.must(200, "PUT", f"/resource_providers/{host}/inventories", {
+            "resource_provider_generation": 0, "inventories": {"VCPU": {"total": total}}})
+
+    def claim(self, host):
+        """(status, the new consumer)."""
+        consumer = str(uuid.uuid4())
+        return self.ask("PUT", f"/allocations/{consumer}", {
+            "allocations": {host: {"resources": {"VCPU": 1}}}, "project_id": "p", "user_id": "u",
+            "consumer_generation": None, "consumer_type": "INSTANCE"})[0], consumer
+
+    def used(self, host):
+        return self.must(200, "GET", f"/resource_providers/{host}/usages")["usages"]["VCPU"]
+
+
+def in_threads(work, count, seconds):
+    """Runs work(number, wanted to go on) in threads; raises what one of them raised."""
+    problems, end = [], time.monotonic() + seconds
+
+    def run(number):
+        try:
+            work(number, lambda: time.monotonic() < end)
+        except Exception as problem:
+            problems.append(problem)
+
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if problems:
+        raise problems[0]
+
+
+def commits_of_each(database):
+    """Batches in the newest part of the log, by instance."""
+    with contextlib.closing(sqlite3.connect(database, timeout=10)) as shell:
+        return [row[0] for row in shell.execute(
+            "SELECT count(*) FROM (SELECT mark FROM berth_log ORDER BY seq DESC LIMIT 4000)"
+            " GROUP BY substr(hex(mark), 1, 16)")]
+
+
+class Cases:
+    def __init__(self, program, directory):
+        self.program, self.directory = program, directory
+        self.database = os.path.join(directory, "placement.db")
+        self.host = str(uuid.uuid4())
+
+    def berthd(self):
+        return Berthd(self.program, self.database, self.directory)
+
+    def two_share(self):
+        """Each gets a third of the commits, also when one has many more clients; no 503, nothing lost,
+        nothing given away twice."""
+        with self.berthd() as first, self.berthd() as second:
+            first.client().make_host(self.host, 1000000)
+            for sides, asked in (((0, 1) * 6, "alike"), ((0,) * 11 + (1,), "11 clients against 1")):
+                given = []
+
+                def claim(number, more):
+                    client = (first, second)[sides[number]].client()
+                    while more():
+                        status, consumer = client.claim(self.host)
+                        expect(status == 204, f"a claim was answered {status}")
+                        given.append(consumer)
+
+                before = first.client().used(self.host)
+                with contextlib.closing(sqlite3.connect(self.database, timeout=10)) as shell:
+                    shell.execute("DELETE FROM berth_log WHERE seq < (SELECT max(seq) FROM berth_log)")
+                    shell.commit()
+                in_threads(claim, len(sides), SECONDS)
+                commits = commits_of_each(self.database)
+                print(f"       {asked}: commits {commits}, {len(given)} claims")
+                expect(len(commits) == 2 and 3 * min(commits) >= sum(commits), f"commits {commits}")
+                for server in (first, second):
+                    used = server.client().used(self.host)
+                    expect(used - before == len(given), f"{used - before} used, {len(given)} acknowledged")
+
+    def two_see_each_other(self):
+        """What one has acknowledged is in the other's next answer, while both write; the last units are given
+        away once."""
+        with self.berthd() as first, self.berthd() as second:
+            first.client().make_host(self.host, 150)
+            answers = []
+
+            def claim(number, more):
+                mine, other = (first, second)[number % 2].client(), (first, second)[1 - number % 2].client()
+                for _ in range(40):
+                    status, consumer = mine.claim(self.host)
+                    answers.append(status)
+                    if status == 204:
+                        there = other.must(200, "GET", f"/allocations/{consumer}")["allocations"]
+                        expect(self.host in there, "an acknowledged claim is not in the other's next answer")
+
+            in_threads(claim, 8, 0)
+            expect(sorted(set(answers)) == [204, 409], f"answers {set(answers)}")
+            expect(answers.count(204) == 150, f"{answers.count(204)} of 150 units given")
+            expect(first.client().used(self.host) == second.client().used(self.host) == 150, "the books differ")
+
+    def stranger_writes_all_the_time(self):
+        """20 writes a second by somebody who keeps no log: reads and claims are answered, each with what the
+        stranger had committed before it was asked."""
+        hosts = [str(uuid.uuid4()) for _ in range(300)]
+        with self.berthd() as server:
+            client = server.client()
+            for host in hosts:
+                client.make_host(host, 1000)
+            last, longest = [1000], [0.0, 0.0]
+
+            def work(number, more):
+                if number == 0:
+                    shell = sqlite3.connect(self.database, timeout=10, isolation_level=None)
+                    while more():
+                        shell.execute("UPDATE inventories SET total = ? WHERE resource_provider_id ="
+                                      " (SELECT id FROM resource_providers WHERE uuid = ?)", (last[0] + 1, hosts[0]))
+                        last[0] += 1
+                        time.sleep(0.05)
+                    shell.close()
+                    return
+                mine = server.client()
+                while more():
+                    known, began = last[0], time.monotonic()
+                    if number % 2:
+                        answer = mine.must(200, "GET", f"/resource_providers/{hosts[0]}/inventories/VCPU")
+                        expect(answer["total"] >= known, f"{answer['total']} after {known} was committed")
+                    else:
+                        expect(mine.claim(hosts[number])[0] == 204, "a claim was refused")
+                    longest[number % 2] = max(longest[number % 2], time.monotonic() - began)
+
+            in_threads(work, 9, SECONDS)
+            print(f"       {last[0] - 1000} foreign writes; longest read {longest[1]:.2f} s, claim {longest[0]:.2f} s")
+            expect(last[0] - 1000 >= SECONDS * 2, "the stranger was kept out")
+            expect(max(longest) < 5, f"longest {longest}")
+
+    def reader_that_stays(self):
+        """Somebody's read transaction keeps the WAL from starting over: claims go on, and afterwards it is
+        within 64 MiB again."""
+        wal, longest = self.database + "-wal", [0.0]
+        with self.berthd() as server:
+            hosts = [str(uuid.uuid4()) for _ in range(8)]
+            for host in hosts:
+                server.client().make_host(host, 1000000)
+            reader = sqlite3.connect(self.database, isolation_level=None)
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM allocations").fetchall()
+
+            def claim(number, more):
+                mine = server.client()
+                while more():
+                    began = time.monotonic()
+                    expect(mine.claim(hosts[number])[0] == 204, "a claim was refused")
+                    longest[0] = max(longest[0], time.monotonic() - began)
+
+            # Until it is too long, if this machine gets so far.
+            for _ in range(8):
+                in_threads(claim, 8, SECONDS)
+                if os.path.getsize(wal) > 80 << 20:
+                    break
+            size = os.path.getsize(wal)
+            reader.close()
+            in_threads(claim, 8, 2)
+            print(f"       WAL {size >> 20} MiB behind the reader, {os.path.getsize(wal) >> 20} MiB afterwards; "
+                  f"longest claim {longest[0]:.2f} s")
+            expect(os.path.getsize(wal) <= 64 << 20, f"{os.path.getsize(wal) >> 20} MiB")
+            expect(longest[0] < 5, f"a claim took {longest[0]:.1f} s")
+
+    def read_only_file_system(self):
+        """Mounted read-only, after a clean end and after a crash: berthd starts, reads, refuses writes with
+        503; mounted to be written again, it writes."""
+        mount = os.path.join(self.directory, "mount")
+        os.mkdir(mount)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=20m", "berth-test", mount],
+                          stderr=subprocess.DEVNULL).returncode:
+            return "no tmpfs to be had here: left out"
+        self.database = os.path.join(mount, "placement.db")
+        try:
+            for turn, how in enumerate((signal.SIGTERM, signal.SIGKILL)):
+                subprocess.run(["mount", "-o", "remount,rw", mount], check=True)
+                with self.berthd() as server:
+                    if turn == 0:
+                        server.client().make_host(self.host, 10)
+                    server.stop(how)
+                subprocess.run(["mount", "-o", "remount,ro", mount], check=True)
+                with self.berthd() as server:
+                    client = server.client()
+                    expect(client.used(self.host) == turn, "the wrong use")
+                    for _ in range(3):
+                        expect(client.claim(self.host)[0] == 503, "a claim was not refused")
+                        expect(client.used(self.host) == turn, "reads do not go on")
+                    subprocess.run(["mount", "-o", "remount,rw", mount], check=True)
+                    expect(client.claim(self.host)[0] == 204, "writes do not go on")
+                    expect(client.used(self.host) == turn + 1, "the claim is not there")
+                    server.stop()
+        finally:
+            subprocess.run(["umount", "-l", mount])
+        return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--berthd", default="build/berthd")
+    parser.add_argument("cases", nargs="*")
+    arguments = parser.parse_args()
+    names = arguments.cases or [name for name in vars(Cases) if not name.startswith("_") and name != "berthd"]
+    passed = failed = 0
+    for name in names:
+        directory, began = tempfile.mkdtemp(prefix="berth-beside-"), time.monotonic()
+        try:
+            note = getattr(Cases(os.path.abspath(arguments.berthd), directory), name)()
+            passed += 1
+            print(f"ok     {name} ({time.monotonic() - began:.1f} s)" + (f": {note}" if note else ""), flush=True)
+        except Exception as problem:
+            failed += 1
+            traceback.print_exc()
+            print(f"FAILED {name}: {problem}", flush=True)
+        shutil.rmtree(directory, ignore_errors=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
