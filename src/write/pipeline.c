@@ -73,11 +73,11 @@ static void sink_apply(void *cls, const struct change *change)
     apply_change(cls, change);
 }
 
-/* Begins the transaction and an edit that is as new as the database. NULL with err when it cannot.
- */
-static struct edit *begin(struct pipeline *pipeline, enum store_intent intent, struct err *err)
+/* An edit that is as new as the database, as the open transaction sees it. NULL with err when it
+ * cannot be made; the transaction is ended. */
+static struct edit *bring_up_to_date(struct pipeline *pipeline, enum store_begun begun,
+                                     struct err *err)
 {
-    enum store_begun begun = store_begin(pipeline->store, intent, err);
     if (begun == STORE_BEGIN_FAILED)
         return NULL;
     struct edit *edit;
@@ -144,13 +144,29 @@ static void publish(struct pipeline *pipeline, struct edit *edit, const struct s
 /* Brings memory up to date, in a transaction that only reads. */
 static bool renew(struct pipeline *pipeline, struct err *err)
 {
-    struct edit *edit = begin(pipeline, STORE_TO_READ, err);
+    enum store_begun begun = store_begin(pipeline->store, STORE_TO_READ, err);
+    struct edit *edit = bring_up_to_date(pipeline, begun, err);
     if (edit == NULL)
         return false;
     struct store_stamp stamp;
     bool holds = store_rollback(pipeline->store, &stamp);
     publish(pipeline, edit, &stamp, holds);
     return true;
+}
+
+/* A load takes long: it is made in a snapshot first, so that it holds the lock only if somebody
+ * writes meanwhile. */
+static struct edit *begin_to_write(struct pipeline *pipeline, struct err *err)
+{
+    struct store_stamp ignored;
+    enum store_begun begun = store_begin(pipeline->store, STORE_TO_WRITE, err);
+    if (begun != STORE_BEGIN_RELOAD)
+        return bring_up_to_date(pipeline, begun, err);
+    store_rollback(pipeline->store, &ignored);
+    if (!renew(pipeline, err))
+        return NULL;
+    begun = store_begin(pipeline->store, STORE_TO_WRITE, err);
+    return bring_up_to_date(pipeline, begun, err);
 }
 
 static void answer_waiting(struct pipeline *pipeline, struct pipeline_request *first)
@@ -166,7 +182,7 @@ static void answer_waiting(struct pipeline *pipeline, struct pipeline_request *f
 static void run_planned(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct err err = {.arena = pipeline->arena};
-    struct edit *edit = begin(pipeline, STORE_TO_WRITE, &err);
+    struct edit *edit = begin_to_write(pipeline, &err);
     if (edit == NULL) {
         answer_all(first, &err);
         return;

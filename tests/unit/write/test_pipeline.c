@@ -195,6 +195,28 @@ static void test_reads_of_a_batch_go_first(void **state)
     assert_true(read.known);
 }
 
+/* What a stranger wrote is read once, and a write is planned on it. */
+static void test_write_after_a_stranger(void **state)
+{
+    struct bench *bench = *state;
+    for (int i = 0; i < 3; i++) {
+        struct ask write;
+        struct pipeline_figures before = pipeline_figures(bench->pipeline);
+        char name[32];
+        snprintf(name, sizeof(name), "CUSTOM_%d", i);
+        shell(bench, i == 0 ? "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS')"
+                            : "UPDATE traits SET updated_at = NULL WHERE name = 'CUSTOM_NEWS'");
+        submit(bench, &write, name);
+        await(&write, 0);
+        assert_false(err_is_set(&write.request.err));
+        assert_true(write.known);
+        assert_true(knows(replica_newest(bench->replica), name));
+        struct pipeline_figures after = pipeline_figures(bench->pipeline);
+        assert_int_equal(after.reloads - before.reloads, 1);
+        assert_int_equal(after.commits - before.commits, 1);
+    }
+}
+
 /* The file is taken away: nothing can be answered; put back, everything goes on. */
 static void test_file_gone(void **state)
 {
@@ -224,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_reads_go_on_under_a_lock, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reads_of_a_batch_go_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_write_after_a_stranger, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_gone, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
