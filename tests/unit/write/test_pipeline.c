@@ -204,8 +204,8 @@ static void test_write_after_a_stranger(void **state)
         struct pipeline_figures before = pipeline_figures(bench->pipeline);
         char name[32];
         snprintf(name, sizeof(name), "CUSTOM_%d", i);
-        shell(bench, i == 0 ? "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS')"
-                            : "UPDATE traits SET updated_at = NULL WHERE name = 'CUSTOM_NEWS'");
+        shell(bench, i == 0 ? "INSERT INTO traits (id, name) VALUES (100000, 'CUSTOM_NEWS')"
+                            : "UPDATE traits SET id = id + 1000 WHERE name = 'CUSTOM_NEWS'");
         submit(bench, &write, name);
         await(&write, 0);
         assert_false(err_is_set(&write.request.err));
