@@ -209,8 +209,11 @@ def _over_capacity(case, difference):
 
 def _leftover(case, difference):
     claims = claims_of(case)
-    return bool(claims) and any(uuid in case.leftovers for uuid, _ in claims) and case.reference.status == 409 and (
-        "consumer generation conflict - expected 0" in case.detail(case.reference))
+    if not claims or not any(uuid in case.leftovers for uuid, _ in claims):
+        return False
+    refused = case.reference.status == 409 and "consumer generation conflict - expected 0" in case.detail(case.reference)
+    unknown = case.berth.status == 409 and "expected null but got 0" in case.detail(case.berth)
+    return refused or unknown
 
 
 def _role_service(case, difference):

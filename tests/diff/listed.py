@@ -9,11 +9,12 @@ def _raw(method, path, body, minor=39):
             i.used for i in p.inventory.values())] or generator.cloud.providers
         provider = generator.rng.choice(stocked)
         rc = sorted(provider.inventory)[0] if provider.inventory else "VCPU"
-        target = path.replace("{uuid}", provider.uuid).replace("{rc}", rc).replace("{new}", generator.uuid())
+        empty = [p for p in generator.cloud.providers if not p.inventory] or [provider]
+        target = path.replace("{empty}", empty[0].uuid).replace("{uuid}", provider.uuid).replace("{rc}", rc).replace("{new}", generator.uuid())
         text = body
         if body is not None:
             text = body.replace(b"{generation}", b"%d" % provider.generation).replace(b"{uuid}", provider.uuid.encode())
-            text = text.replace(b"{new}", generator.uuid().encode())
+            text = text.replace(b"{new}", generator.uuid().encode()).replace(b"{rc}", rc.encode())
         found = generator.request(method, target, minor, {} if body is not None else None, note="listed")
         return found.replaced(body=text)
 
@@ -48,6 +49,12 @@ LISTED = [
     _raw("POST", "/resource_providers", b'{"name": "nul \\u0000 inside {new}", "uuid": "{new}"}'),
     _raw("POST", "/resource_providers", b"{'name': 1}"),
     _raw("POST", "/resource_providers", b"x" * (16 * 1024 * 1024 + 1)),
+    _raw("PUT", "/resource_classes/CUSTOM_%22", None, 19),
+    _raw("GET", "/resource_providers?name=%ff", None),
+    _raw("GET", "/resource_providers/{empty}/inventories", None),
+    _raw("PUT", "/resource_providers/{uuid}/inventories",
+         b'{"resource_provider_generation": {generation}, "inventories": {"no class": {}}}'),
+    _raw("POST", "/resource_providers/{uuid}/inventories", b'{"resource_class": "{rc}", "total": 4}'),
     _raw("PUT", "/allocations/{new}", b'{"allocations": []}', 1),
     _raw("PUT", "/allocations/{new}", b'{"allocations": {}, "project_id": "", "user_id": "u"}', 12),
     _raw("PUT", "/allocations/{new}", b'{"allocations": {"{uuid}": {"resources": {}}}, "project_id": "p", "user_id": "u"}', 12),
