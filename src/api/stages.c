@@ -142,8 +142,8 @@ static bool stage_version_range(struct api_request *request)
 static bool stage_content(struct api_request *request)
 {
     const struct api_route *route = request->route;
-    if (route->accept == ACCEPT_JSON && accept_weight(http_request_header(request->http, "Accept"),
-                                                      SLICE_LIT("application/json")) == 0)
+    if (route->accept == ACCEPT_JSON &&
+        accept_weight(answer_accept(request), SLICE_LIT("application/json")) == 0)
         return err_set(&request->err, 406, NULL, "Only application/json is provided");
     if (route->content != CONTENT_JSON)
         return true;

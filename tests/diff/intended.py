@@ -303,7 +303,8 @@ def _odd_key(case, difference):
 
 
 def _utf8_words(case, difference):
-    return difference[0] == "detail" and case.statuses == (400, 400) and "codec can't decode" in case.detail(case.reference)
+    return "codec can't decode" in case.detail(case.reference) and (
+        difference[0] == "detail" and case.statuses == (400, 400) or case.statuses == (500, 400))
 
 
 def _limit_summaries(case, difference):
