@@ -47,16 +47,18 @@ def nested_query(limit=None):
 
 
 def wide_query(policy, limit=1000):
-    groups = "&".join(f"resources{k}=CUSTOM_DEVICE:1" for k in range(1, clouds.WIDE_DEVICES + 1))
-    return get(f"/allocation_candidates?{groups}&group_policy={policy}&limit={limit}"
-               f"&in_tree={clouds.provider_uuid('wide', 0)}")
+    tree = clouds.provider_uuid("wide", 0)
+    groups = "&".join(f"resources{k}=CUSTOM_DEVICE:1&in_tree{k}={tree}"
+                      for k in range(1, clouds.WIDE_DEVICES + 1))
+    return get(f"/allocation_candidates?{groups}&group_policy={policy}&limit={limit}")
 
 
 def pathological_query():
     """13 groups of 5 units for 12 devices of 8: no answer, 12! ways to look for one."""
-    groups = "&".join(f"resources{k}=CUSTOM_DEVICE:5" for k in range(1, clouds.NARROW_DEVICES + 2))
-    return get(f"/allocation_candidates?{groups}&group_policy=none"
-               f"&in_tree={clouds.provider_uuid('wide', 1)}")
+    tree = clouds.provider_uuid("wide", 1)
+    groups = "&".join(f"resources{k}=CUSTOM_DEVICE:5&in_tree{k}={tree}"
+                      for k in range(1, clouds.NARROW_DEVICES + 2))
+    return get(f"/allocation_candidates?{groups}&group_policy=none")
 
 
 def consumer(allocations):
