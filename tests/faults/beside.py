@@ -194,7 +194,7 @@ class Cases:
         with self.berthd() as server:
             client = server.client()
             for host in hosts:
-                client.make_host(host, 1000)
+                client.make_host(host, 1000 if host == hosts[0] else 1000000)
             last, longest = [1000], [0.0, 0.0]
 
             def work(number, more):
@@ -214,7 +214,8 @@ class Cases:
                         answer = mine.must(200, "GET", f"/resource_providers/{hosts[0]}/inventories/VCPU")
                         expect(answer["total"] >= known, f"{answer['total']} after {known} was committed")
                     else:
-                        expect(mine.claim(hosts[number])[0] == 204, "a claim was refused")
+                        answer = mine.claim(hosts[number])
+                        expect(answer[0] == 204, f"a claim was refused: {answer}")
                     longest[number % 2] = max(longest[number % 2], time.monotonic() - began)
 
             in_threads(work, 9, SECONDS)
@@ -238,7 +239,8 @@ class Cases:
                 mine = server.client()
                 while more():
                     began = time.monotonic()
-                    expect(mine.claim(hosts[number])[0] == 204, "a claim was refused")
+                    answer = mine.claim(hosts[number])
+                expect(answer[0] == 204, f"a claim was refused: {answer}")
                     longest[0] = max(longest[0], time.monotonic() - began)
 
             # Until it is too long, if this machine gets so far.

@@ -125,7 +125,9 @@ static void longest_idle_goes_first(void **state)
     int first = client_connect(&harness);
     int second = client_connect(&harness);
     ask_on(second);
+    nap_ms(100); /* the worker notes the end of an answer after the client has it */
     ask_on(first);
+    nap_ms(100);
     int third = client_connect(&harness);
     ask_on(third);
     assert_true(client_closed_within(second, 1000));
