@@ -240,7 +240,7 @@ class Cases:
                 while more():
                     began = time.monotonic()
                     answer = mine.claim(hosts[number])
-                expect(answer[0] == 204, f"a claim was refused: {answer}")
+                    expect(answer[0] == 204, f"a claim was refused: {answer}")
                     longest[0] = max(longest[0], time.monotonic() - began)
 
             # Until it is too long, if this machine gets so far.
