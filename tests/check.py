@@ -52,7 +52,7 @@ def sanitized(name, kinds):
     reports = os.path.join(ROOT, directory, "reports")
     common = f"log_path={reports}/report"
     environment = {
-        "ASAN_OPTIONS": common + ":detect_stack_use_after_return=1",
+        "ASAN_OPTIONS": common + ":detect_stack_use_after_return=1:quarantine_size_mb=64",
         "UBSAN_OPTIONS": common + ":print_stacktrace=1:halt_on_error=1",
         "TSAN_OPTIONS": common + ":second_deadlock_stack=1:halt_on_error=1",
     }
