@@ -51,12 +51,6 @@ static void mark_shared_classes(struct ac_plan *plan)
                 plan->levels[i].shares_class = plan->levels[j].shares_class = true;
 }
 
-/* Without trees and without sharing a candidate is one provider: every level's slots must meet. */
-static bool is_flat(const struct ac_plan *plan)
-{
-    return plan->version->nested_count == 0 && plan->sharing_count == 0;
-}
-
 /* Takes out the bits of a page that lie outside [from, end). */
 static void keep_interval(uint32_t page, uint32_t from, uint32_t end, uint64_t words[FIT_WORDS])
 {
@@ -87,7 +81,7 @@ static const uint64_t *level_page(struct ac_plan *plan, struct ac_level *level, 
         keep_interval(page, group->tree_root, group->tree_end, words);
     for (uint32_t i = 0; i < level->demand_count; i++)
         fit_demand_page(plan->version, &level->demands[i], page, words);
-    if (group->is_granular || is_flat(plan)) {
+    if (group->is_granular || plan->is_flat) {
         fit_filter_page(&group->traits, page, words);
         fit_filter_page(&group->aggregates, page, words);
     } else {
@@ -180,6 +174,7 @@ void ac_levels(struct ac_plan *plan)
     make_levels(plan);
     mark_shared_classes(plan);
     find_sharing(plan);
+    plan->is_flat = plan->version->nested_count == 0 && plan->sharing_count == 0;
 }
 
 static void option_add(struct ac_plan *plan, struct ac_level *level, uint32_t slot)
@@ -200,8 +195,8 @@ static void add_own_options(struct ac_plan *plan, struct ac_level *level, uint32
                             uint32_t end)
 {
     const struct ac_plan_group *group = group_of(plan, level);
-    bool filter =
-        !group->is_granular && group->aggregates.any_count + group->aggregates.none_count > 0;
+    bool filter = !plan->is_flat && !group->is_granular &&
+                  group->aggregates.any_count + group->aggregates.none_count > 0;
     struct fit_filter positive = {.any = group->aggregates.any,
                                   .any_count = group->aggregates.any_count};
     struct fit_filter negative = {.none = group->aggregates.none,
@@ -286,7 +281,7 @@ bool ac_set_options(struct ac_plan *plan, uint32_t root)
         struct ac_level *level = &plan->levels[l];
         const struct ac_plan_group *group = group_of(plan, level);
         level->option_count = 0;
-        if (!group->is_granular) {
+        if (!group->is_granular && !plan->is_flat) {
             struct fit_filter negative = {.none = group->aggregates.none,
                                           .none_count = group->aggregates.none_count};
             if (!fit_filter_slot(&negative, at))
@@ -324,7 +319,7 @@ static void driver_word(struct ac_plan *plan, struct ac_level *driver, uint32_t 
 {
     uint32_t page = word_no / FIT_WORDS;
     *word = level_page(plan, driver, page)[word_no % FIT_WORDS];
-    if (*word == 0 || !is_flat(plan))
+    if (*word == 0 || !plan->is_flat)
         return;
     for (uint32_t l = 0; l < plan->level_count && *word != 0; l++)
         *word &= level_page(plan, &plan->levels[l], page)[word_no % FIT_WORDS];

@@ -130,7 +130,7 @@ static bool any_option_has(const struct fit_any *any, const struct ac_level *lev
 static bool traits_met(const struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth)
 {
     const struct ac_plan_group *group = &plan->groups[plan->levels[depth].group];
-    if (group->is_granular)
+    if (group->is_granular || plan->is_flat)
         return true;
     uint32_t first = group->first_level;
     uint32_t last = first + group->level_count - 1;

@@ -324,7 +324,10 @@ static void fill_summaries(struct search *search, struct ac_summaries *summaries
 {
     uint32_t *used = search->used;
     uint32_t count = 0;
-    if (search->used_count > 1)
+    bool in_order = true; /* as they come, mostly */
+    for (uint32_t i = 1; i < search->used_count && in_order; i++)
+        in_order = used[i - 1] <= used[i];
+    if (!in_order)
         qsort(used, search->used_count, sizeof(*used), compare_u32);
     for (uint32_t i = 0; i < search->used_count; i++)
         if (count == 0 || used[count - 1] != used[i])
