@@ -41,15 +41,6 @@ static struct replica_reader *thread_reader(struct replica *replica)
     return reader;
 }
 
-void dispatch_thread_end(void)
-{
-    pthread_once(&reader_once, make_reader_key);
-    struct replica_reader *reader = pthread_getspecific(reader_key);
-    if (reader != NULL)
-        replica_reader_close(reader);
-    pthread_setspecific(reader_key, NULL);
-}
-
 static enum http_step answer(struct api_request *request)
 {
     if (err_is_set(&request->err) && request->err.status == 404 && request->route != NULL &&

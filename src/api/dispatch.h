@@ -7,8 +7,4 @@
 /* The service that a Placement listener runs; api outlives the listener. */
 struct http_service dispatch_service(const struct api *api);
 
-/* Closes the calling thread's reader; for threads that end before the replica does, it runs by
- * itself. */
-void dispatch_thread_end(void);
-
 #endif

@@ -81,7 +81,6 @@ struct api_request {
     struct slice mount; /* the prefix that was stripped, to be put before hrefs */
     struct slice path;  /* decoded, without the prefix */
     struct slice query; /* raw, behind the '?', data == NULL: none */
-    bool path_is_utf8;
     const struct api_route *route;
     struct slice args[API_ARGS_MAX]; /* decoded path parameters, in order */
     unsigned minor;                  /* the microversion 1.minor */
@@ -113,9 +112,8 @@ struct api_request {
     int64_t modified_at_us; /* for Last-Modified; 0: now */
     struct slice location;  /* path with mount prefix; made absolute when sent */
     struct slice allow;
-    bool version_in_error;   /* 406 of the negotiation: min and max versions in the body */
-    bool is_preflight;       /* a CORS preflight: its headers are there already */
-    bool webob_unauthorized; /* 401 in its own form */
+    bool version_in_error; /* 406 of the negotiation: min and max versions in the body */
+    bool is_preflight;     /* a CORS preflight: its headers are there already */
 };
 
 static inline struct buf *api_out(struct api_request *request)

@@ -89,11 +89,4 @@ const struct consumer *version_consumer(const struct version *version, struct sl
 /* The class's column; an all-zero one if no provider ever had inventory of it. */
 const struct column *version_column(const struct version *version, struct class_no class_no);
 
-/* Whether a provider of that number has that trait, is in that aggregate. */
-static inline bool version_has_trait(const struct version *version, struct slot_no slot,
-                                     struct trait_no trait)
-{
-    return slotset_has(&catalog_at(&version->traits, trait.v)->slots, slot);
-}
-
 #endif
