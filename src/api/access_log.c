@@ -5,24 +5,30 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-static void append_part(struct buf *line, struct slice part)
+/* A line is joined from parts in the request's arena. */
+struct parts {
+    struct slice texts[24];
+    unsigned count;
+};
+
+static void add(struct parts *parts, struct slice text)
 {
-    if (part.data == NULL || part.len == 0)
-        buf_append_char(line, '-');
-    else
-        buf_append_slice(line, part);
+    check(parts->count < sizeof(parts->texts) / sizeof(parts->texts[0]));
+    parts->texts[parts->count++] = text;
+}
+
+static void add_number(struct parts *parts, struct arena *arena, int64_t number)
+{
+    char *digits = arena_alloc(arena, DECIMAL_MAX);
+    add(parts, (struct slice){digits, decimal_write(digits, number)});
 }
 
 /* [GLOBAL LOCAL USER PROJECT DOMAIN SCOPE USER-DOMAIN PROJECT-DOMAIN], as oslo.context prints it.
  */
-static void append_context(const struct api_request *request, struct buf *line)
+static struct slice context_text(const struct api_request *request)
 {
     const struct identity *who = &request->identity;
-    if (request->global_id.data == NULL)
-        buf_append_lit(line, "None");
-    else
-        buf_append_slice(line, request->global_id);
-    const struct slice parts[] = {
+    const struct slice words[] = {
         {request->request_id, REQUEST_ID_LEN},
         who->user_id,
         who->project_id,
@@ -31,43 +37,55 @@ static void append_context(const struct api_request *request, struct buf *line)
         who->user_domain_id,
         who->project_domain_id,
     };
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        buf_append_char(line, ' ');
-        append_part(line, parts[i]);
+    struct parts parts = {.count = 0};
+    add(&parts, request->global_id.data == NULL ? SLICE_LIT("None") : request->global_id);
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        add(&parts, SLICE_LIT(" "));
+        add(&parts, words[i].len == 0 ? SLICE_LIT("-") : words[i]);
     }
+    return arena_join(request->arena, parts.texts, parts.count);
+}
+
+static struct slice line_text(const struct api_request *request)
+{
+    struct parts parts = {.count = 0};
+    add(&parts, request->origin.address);
+    add(&parts, SLICE_LIT(" \""));
+    add(&parts, request->http->method);
+    add(&parts, SLICE_LIT(" "));
+    add(&parts, request->mount);
+    add(&parts, request->path);
+    if (request->query.len > 0) {
+        add(&parts, SLICE_LIT("?"));
+        add(&parts, request->query);
+    }
+    add(&parts, SLICE_LIT("\" status: "));
+    add_number(&parts, request->arena, request->status);
+    add(&parts, SLICE_LIT(" len: "));
+    add_number(&parts, request->arena, (int64_t)request->http->out.len);
+    add(&parts, SLICE_LIT(" microversion: "));
+    if (request->has_minor) {
+        add(&parts, SLICE_LIT("1."));
+        add_number(&parts, request->arena, request->minor);
+    } else {
+        add(&parts, SLICE_LIT("-"));
+    }
+    return arena_join(request->arena, parts.texts, parts.count);
+}
+
+static void warn_if_slow(const struct api_request *request, struct slice context, struct slice line)
+{
+    uint64_t took_us = clock_monotonic_us() - request->http->started_us;
+    if (took_us >= request->api->slow_request_us)
+        log_write(LOG_LEVEL_WARNING, "berth.slow", context, "took %llu ms: %.*s",
+                  (unsigned long long)(took_us / 1000), SLICE_ARG(line));
 }
 
 void access_log_write(const struct api_request *request)
 {
-    struct buf context = {0};
-    struct buf text = {0};
-    append_context(request, &context);
-    buf_append_slice(&text, request->origin.address);
-    buf_append_lit(&text, " \"");
-    buf_append_slice(&text, request->http->method);
-    buf_append_char(&text, ' ');
-    buf_append_slice(&text, request->mount);
-    buf_append_slice(&text, request->path);
-    if (request->query.len > 0) {
-        buf_append_char(&text, '?');
-        buf_append_slice(&text, request->query);
-    }
-    buf_append_lit(&text, "\" status: ");
-    buf_append_int(&text, request->status);
-    buf_append_lit(&text, " len: ");
-    buf_append_int(&text, (int64_t)request->http->out.len);
-    buf_append_lit(&text, " microversion: ");
-    if (request->has_minor) {
-        buf_append_lit(&text, "1.");
-        buf_append_int(&text, request->minor);
-    } else {
-        buf_append_char(&text, '-');
-    }
-    uint64_t took_us = clock_monotonic_us() - request->http->started_us;
-    if (request->api->slow_request_us > 0 && took_us >= request->api->slow_request_us)
-        log_write(LOG_LEVEL_WARNING, "berth.slow", buf_slice(&context), "took %llu ms: %.*s",
-                  (unsigned long long)(took_us / 1000), SLICE_ARG(buf_slice(&text)));
-    log_gather("placement.requestlog", buf_slice(&context), buf_slice(&text));
-    buf_free(&context);
-    buf_free(&text);
+    struct slice context = context_text(request);
+    struct slice line = line_text(request);
+    if (request->api->slow_request_us > 0)
+        warn_if_slow(request, context, line);
+    log_gather("placement.requestlog", context, line);
 }

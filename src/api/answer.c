@@ -63,29 +63,28 @@ void answer_headers(struct api_request *request)
     struct http_exchange *http = request->http;
     bool is_error = err_is_set(&request->err);
     if (!is_error && request->has_body)
-        http_add_header(http, SLICE_LIT("Content-Type"), SLICE_LIT("application/json"));
+        http_add_header(http, "Content-Type", SLICE_LIT("application/json"));
     if (!is_error && request->is_cacheable) {
-        http_add_header(http, SLICE_LIT("Cache-Control"), SLICE_LIT("no-cache"));
-        http_add_header(http, SLICE_LIT("Last-Modified"),
-                        http_date(request->arena, request->modified_at_us));
+        http_add_header(http, "Cache-Control", SLICE_LIT("no-cache"));
+        http_add_header(http, "Last-Modified", http_date(request->arena, request->modified_at_us));
     }
     if (!is_error && request->location.data != NULL)
-        http_add_header(http, SLICE_LIT("Location"), origin_absolute(request, request->location));
+        http_add_header(http, "Location", origin_absolute(request, request->location));
     if (request->allow.data != NULL)
-        http_add_header(http, SLICE_LIT("Allow"), request->allow);
+        http_add_header(http, "Allow", request->allow);
     if (request->version_shown)
-        http_add_header(http, SLICE_LIT("openstack-api-version"), version_text(request));
+        http_add_header(http, "openstack-api-version", version_text(request));
     bool vary = request->version_shown && request->vary_shown;
     bool cross_origin = cors_is_allowed(request);
     if (vary && cross_origin)
-        http_add_header(http, SLICE_LIT("vary"), SLICE_LIT("openstack-api-version,Origin"));
+        http_add_header(http, "vary", SLICE_LIT("openstack-api-version,Origin"));
     else if (vary)
-        http_add_header(http, SLICE_LIT("vary"), SLICE_LIT("openstack-api-version"));
+        http_add_header(http, "vary", SLICE_LIT("openstack-api-version"));
     else if (cross_origin)
-        http_add_header(http, SLICE_LIT("vary"), SLICE_LIT("Origin"));
+        http_add_header(http, "vary", SLICE_LIT("Origin"));
     if (cross_origin)
         cors_add_headers(request);
-    http_add_header(http, SLICE_LIT("x-openstack-request-id"),
+    http_add_header(http, "x-openstack-request-id",
                     (struct slice){request->request_id, REQUEST_ID_LEN});
     http->status = request->status;
 }

@@ -65,10 +65,9 @@ static bool read_headers(struct api_request *request, struct slice *joined)
 
 static void add_origin(struct api_request *request, struct slice origin)
 {
-    http_add_header(request->http, SLICE_LIT("Access-Control-Allow-Origin"), origin);
+    http_add_header(request->http, "Access-Control-Allow-Origin", origin);
     if (request->api->cors.allow_credentials)
-        http_add_header(request->http, SLICE_LIT("Access-Control-Allow-Credentials"),
-                        SLICE_LIT("true"));
+        http_add_header(request->http, "Access-Control-Allow-Credentials", SLICE_LIT("true"));
 }
 
 static void add_preflight_headers(struct api_request *request)
@@ -80,14 +79,14 @@ static void add_preflight_headers(struct api_request *request)
     if (origin.data == NULL || !has(&cors->allow_methods, method) ||
         !read_headers(request, &headers))
         return;
-    http_add_header(request->http, SLICE_LIT("vary"), SLICE_LIT("Origin"));
+    http_add_header(request->http, "vary", SLICE_LIT("Origin"));
     add_origin(request, origin);
     if (cors->max_age_s > 0)
-        http_add_header(request->http, SLICE_LIT("Access-Control-Max-Age"),
+        http_add_header(request->http, "Access-Control-Max-Age",
                         arena_printf(request->arena, "%lld", (long long)cors->max_age_s));
-    http_add_header(request->http, SLICE_LIT("Access-Control-Allow-Methods"), method);
+    http_add_header(request->http, "Access-Control-Allow-Methods", method);
     if (headers.len > 0)
-        http_add_header(request->http, SLICE_LIT("Access-Control-Allow-Headers"), headers);
+        http_add_header(request->http, "Access-Control-Allow-Headers", headers);
 }
 
 bool cors_answer_preflight(struct api_request *request)
@@ -111,6 +110,6 @@ void cors_add_headers(struct api_request *request)
 {
     add_origin(request, allowed_origin(request));
     if (request->api->cors.expose_headers.len > 0)
-        http_add_header(request->http, SLICE_LIT("Access-Control-Expose-Headers"),
+        http_add_header(request->http, "Access-Control-Expose-Headers",
                         request->api->cors.expose_headers);
 }

@@ -190,5 +190,5 @@ void fault_write(struct api_request *request)
         write_text(request, status, out);
     }
     request->status = status->status;
-    http_add_header(request->http, SLICE_LIT("Content-Type"), type);
+    http_add_header(request->http, "Content-Type", type);
 }

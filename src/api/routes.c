@@ -2,6 +2,8 @@
  * which upstream lists the methods of a path, because Allow repeats it. */
 #include "api/routes.h"
 
+#include <pthread.h>
+
 #include "api/placement/allocation_handlers.h"
 #include "api/placement/handlers.h"
 
@@ -226,60 +228,103 @@ static const struct api_route ROUTES[] = {
 
 enum { ROUTE_COUNT = sizeof(ROUTES) / sizeof(ROUTES[0]) };
 
-/* Matches "/resource_providers/{uuid}" segment by segment; a parameter takes any non-empty segment.
- */
-static bool path_matches(const char *pattern, struct slice path, struct slice args[API_ARGS_MAX])
+enum { SEGMENTS_MAX = 4 };
+
+/* What stands between the slashes of a path: "/" has none. */
+struct segments {
+    struct slice names[SEGMENTS_MAX];
+    unsigned count; /* SEGMENTS_MAX + 1: no route's path */
+};
+
+static struct segments split(struct slice path)
 {
-    unsigned arg = 0;
-    size_t i = 0;
-    while (*pattern != '\0') {
-        if (*pattern != '{') {
-            if (i == path.len || path.data[i] != *pattern)
-                return false;
-            i++;
-            pattern++;
-            continue;
-        }
-        size_t start = i;
-        while (i < path.len && path.data[i] != '/')
-            i++;
-        if (i == start)
-            return false;
-        args[arg++] = (struct slice){path.data + start, i - start};
-        while (*pattern++ != '}')
-            ;
+    struct segments found = {.count = 0};
+    if (path.len == 0 || path.data[0] != '/')
+        return (struct segments){.count = SEGMENTS_MAX + 1};
+    path = slice_skip(path, 1);
+    while (path.len > 0 && found.count < SEGMENTS_MAX) {
+        const char *slash = memchr(path.data, '/', path.len);
+        struct slice name = path;
+        if (slash != NULL)
+            name.len = (size_t)(slash - path.data);
+        found.names[found.count++] = name;
+        if (slash == NULL)
+            return found;
+        path = slice_skip(path, name.len + 1);
+        if (path.len == 0) /* a slash at the end is one too many */
+            found.count = SEGMENTS_MAX + 1;
     }
-    return i == path.len;
-}
-
-static bool method_is(const struct api_request *request, const struct api_route *route)
-{
-    return slice_equal(request->http->method, slice_of(route->method));
-}
-
-/* The route of a method may be there twice, for older and for newer microversions. */
-static const struct api_route *find(struct api_request *request, struct slice path)
-{
-    const struct api_route *found = NULL;
-    for (unsigned i = 0; i < ROUTE_COUNT; i++)
-        if (method_is(request, &ROUTES[i]) && path_matches(ROUTES[i].path, path, request->args) &&
-            (found == NULL || request->minor >= ROUTES[i].min_minor))
-            found = &ROUTES[i];
+    if (path.len > 0)
+        found.count = SEGMENTS_MAX + 1;
     return found;
 }
 
-static struct slice allowed_methods(struct api_request *request, struct slice path)
+/* The table's texts, cut up once. */
+static struct pattern {
+    struct slice method;
+    struct segments path;
+} patterns[ROUTE_COUNT];
+static pthread_once_t patterns_once = PTHREAD_ONCE_INIT;
+
+static void make_patterns(void)
+{
+    for (unsigned i = 0; i < ROUTE_COUNT; i++)
+        patterns[i] = (struct pattern){slice_of(ROUTES[i].method), split(slice_of(ROUTES[i].path))};
+}
+
+static bool is_parameter(struct slice name)
+{
+    return name.data[0] == '{';
+}
+
+/* A parameter takes any non-empty segment. */
+static bool path_matches(const struct segments *pattern, const struct segments *path)
+{
+    if (pattern->count != path->count)
+        return false;
+    for (unsigned i = 0; i < path->count; i++) {
+        struct slice name = path->names[i];
+        if (is_parameter(pattern->names[i]) ? name.len == 0 : !slice_equal(name, pattern->names[i]))
+            return false;
+    }
+    return true;
+}
+
+static void take_args(struct api_request *request, const struct segments *pattern,
+                      const struct segments *path)
+{
+    unsigned arg = 0;
+    for (unsigned i = 0; i < path->count; i++)
+        if (is_parameter(pattern->names[i]))
+            request->args[arg++] = path->names[i];
+}
+
+/* The route of a method may be there twice, for older and for newer microversions. */
+static const struct api_route *find(struct api_request *request, const struct segments *path)
+{
+    unsigned found = ROUTE_COUNT;
+    for (unsigned i = 0; i < ROUTE_COUNT; i++)
+        if (path_matches(&patterns[i].path, path) &&
+            slice_equal(request->http->method, patterns[i].method) &&
+            (found == ROUTE_COUNT || request->minor >= ROUTES[i].min_minor))
+            found = i;
+    if (found == ROUTE_COUNT)
+        return NULL;
+    take_args(request, &patterns[found].path, path);
+    return &ROUTES[found];
+}
+
+static struct slice allowed_methods(struct api_request *request, const struct segments *path)
 {
     struct buf allow = {0};
-    const char *last = "";
+    struct slice last = {0};
     for (unsigned i = 0; i < ROUTE_COUNT; i++) {
-        if (!path_matches(ROUTES[i].path, path, request->args) ||
-            strcmp(last, ROUTES[i].method) == 0)
+        if (!path_matches(&patterns[i].path, path) || slice_equal(last, patterns[i].method))
             continue;
-        last = ROUTES[i].method;
+        last = patterns[i].method;
         if (allow.len > 0)
             buf_append_lit(&allow, ", ");
-        buf_append_slice(&allow, slice_of(last));
+        buf_append_slice(&allow, last);
     }
     struct slice text = {0};
     if (allow.len > 0)
@@ -290,10 +335,11 @@ static struct slice allowed_methods(struct api_request *request, struct slice pa
 
 enum route_found routes_find(struct api_request *request)
 {
-    struct slice path = request->path.len == 0 ? SLICE_LIT("/") : request->path;
-    request->route = find(request, path);
+    pthread_once(&patterns_once, make_patterns);
+    struct segments path = split(request->path.len == 0 ? SLICE_LIT("/") : request->path);
+    request->route = find(request, &path);
     if (request->route != NULL)
         return ROUTE_FOUND;
-    request->allow = allowed_methods(request, path);
+    request->allow = allowed_methods(request, &path);
     return request->allow.data == NULL ? ROUTE_UNKNOWN_PATH : ROUTE_UNKNOWN_METHOD;
 }

@@ -137,6 +137,20 @@ struct slice arena_copy(struct arena *arena, struct slice text)
     return (struct slice){copy, text.len};
 }
 
+struct slice arena_join(struct arena *arena, const struct slice *parts, size_t count)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++)
+        len += parts[i].len;
+    char *text = arena_alloc(arena, len + 1);
+    char *at = text;
+    for (size_t i = 0; i < count; i++)
+        if (parts[i].len > 0)
+            at = mempcpy(at, parts[i].data, parts[i].len);
+    *at = '\0';
+    return (struct slice){text, len};
+}
+
 struct slice arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
     va_list again;

@@ -31,6 +31,9 @@ void *arena_array(struct arena *arena, size_t n, size_t size);
 /* A copy of the text, with a NUL byte behind it that is not counted. */
 struct slice arena_copy(struct arena *arena, struct slice text);
 
+/* The texts one behind the other, with a NUL byte behind them that is not counted. */
+struct slice arena_join(struct arena *arena, const struct slice *parts, size_t count);
+
 /* printf into the arena; a NUL byte follows that is not counted. "%.*s" stops at a NUL byte: build
  * text that may hold one with struct buf instead. */
 struct slice arena_printf(struct arena *arena, const char *format, ...) BERTH_PRINTF(2, 3);

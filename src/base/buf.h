@@ -51,6 +51,12 @@ static inline void buf_append_char(struct buf *buf, char c)
 }
 
 void buf_append_int(struct buf *buf, int64_t value);
+
+enum { DECIMAL_MAX = 20 }; /* characters of the longest int64_t, its sign counted in */
+
+/* Writes the number at `at`, at most DECIMAL_MAX characters without NUL; returns how many. */
+size_t decimal_write(char *at, int64_t value);
+
 void buf_printf(struct buf *buf, const char *format, ...) BERTH_PRINTF(2, 3);
 
 static inline struct slice buf_slice(const struct buf *buf)

@@ -33,15 +33,5 @@ bool err_set_parts(struct err *err, int status, const char *code, const struct s
 {
     if (err_is_set(err))
         return false;
-    size_t len = 0;
-    for (size_t i = 0; i < count; i++)
-        len += parts[i].len;
-    char *text = arena_alloc(err->arena, len);
-    size_t at = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (parts[i].len > 0)
-            memcpy(text + at, parts[i].data, parts[i].len);
-        at += parts[i].len;
-    }
-    return err_set_text(err, status, code, (struct slice){text, len});
+    return err_set_text(err, status, code, arena_join(err->arena, parts, count));
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/swar.h"
+
 static const char HEX[] = "0123456789abcdef";
 
 static void write_utf16_unit(struct buf *buf, unsigned unit)
@@ -104,14 +106,26 @@ static void write_escaped(struct buf *buf, unsigned code)
     write_utf16_unit(buf, code);
 }
 
+/* Where the run of plain characters from `i` on ends. */
+static size_t plain_end(struct slice text, size_t i)
+{
+    for (; text.len - i >= sizeof(uint64_t); i += sizeof(uint64_t)) {
+        uint64_t word = swar_load(text.data + i);
+        if ((swar_high(word) | swar_below(word, 0x20) | swar_equal(word, '"') |
+             swar_equal(word, '\\') | swar_equal(word, 0x7f)) != 0)
+            break;
+    }
+    while (i < text.len && is_plain((unsigned char)text.data[i]))
+        i++;
+    return i;
+}
+
 void json_write_string(struct buf *buf, struct slice text)
 {
     buf_append_char(buf, '"');
     size_t i = 0;
     while (i < text.len) {
-        size_t run = i;
-        while (run < text.len && is_plain((unsigned char)text.data[run]))
-            run++;
+        size_t run = plain_end(text, i);
         buf_append(buf, text.data + i, run - i);
         i = run;
         if (i < text.len)

@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log_internal.h"
+#include "base/swar.h"
 
 enum {
     LOG_FLUSH_MS = 100,
@@ -89,7 +90,14 @@ static void append_clean(struct buf *out, struct slice text)
 {
     static const char digits[] = "0123456789abcdef";
     size_t from = 0;
-    for (size_t i = 0; i < text.len; i++) {
+    size_t i = 0;
+    while (text.len - i >= sizeof(uint64_t)) {
+        uint64_t word = swar_load(text.data + i);
+        if ((swar_below(word, 0x20) | swar_equal(word, 0x7f)) != 0)
+            break;
+        i += sizeof(uint64_t);
+    }
+    for (; i < text.len; i++) {
         if (!is_control(text.data[i]) || text.data[i] == '\t')
             continue;
         unsigned char c = (unsigned char)text.data[i];

@@ -8,17 +8,11 @@
 
 enum { STATUS_NO_CONTENT = 204, STATUS_NOT_MODIFIED = 304 };
 
-void http_add_header(struct http_exchange *exchange, struct slice name, struct slice value)
+void http_add_header(struct http_exchange *exchange, const char *name, struct slice value)
 {
     check(exchange->response_header_count < HTTP_HEADERS_MAX);
     exchange->response_headers[exchange->response_header_count++] =
         (struct http_header){name, value};
-}
-
-static bool is_about_content(struct slice name)
-{
-    return name.len == strlen("content-type") &&
-           strncasecmp(name.data, "content-type", name.len) == 0;
 }
 
 static void header_put(struct arena *arena, struct MHD_Response *response,
@@ -27,27 +21,26 @@ static void header_put(struct arena *arena, struct MHD_Response *response,
     /* the library takes no empty value */
     if (header->value.len == 0)
         return;
-    check(memchr(header->name.data, '\0', header->name.len) == NULL &&
-          memchr(header->value.data, '\0', header->value.len) == NULL);
-    check(MHD_add_response_header(response, arena_copy(arena, header->name).data,
-                                  arena_copy(arena, header->value).data) == MHD_YES);
+    check(memchr(header->value.data, '\0', header->value.len) == NULL);
+    check(MHD_add_response_header(response, header->name, arena_copy(arena, header->value).data) ==
+          MHD_YES);
 }
 
 enum MHD_Result answer_send(struct exchange *exchange)
 {
-    struct http_exchange *public = &exchange->public;
-    check(public->status >= 200 && public->status <= 599);
-    bool bare = public->status == STATUS_NO_CONTENT || public->status == STATUS_NOT_MODIFIED;
-    size_t len = bare ? 0 : public->out.len;
+    struct http_exchange *http = &exchange->http;
+    check(http->status >= 200 && http->status <= 599);
+    bool bare = http->status == STATUS_NO_CONTENT || http->status == STATUS_NOT_MODIFIED;
+    size_t len = bare ? 0 : http->out.len;
     struct MHD_Response *response = MHD_create_response_from_buffer(
-        len, len == 0 ? "" : (void *)public->out.data, MHD_RESPMEM_PERSISTENT);
+        len, len == 0 ? "" : (void *)http->out.data, MHD_RESPMEM_PERSISTENT);
     check(response != NULL);
-    for (unsigned i = 0; i < public->response_header_count; i++) {
-        const struct http_header *header = &public->response_headers[i];
-        if (!bare || !is_about_content(header->name))
-            header_put(public->arena, response, header);
+    for (unsigned i = 0; i < http->response_header_count; i++) {
+        const struct http_header *header = &http->response_headers[i];
+        if (!bare || strcasecmp(header->name, "content-type") != 0)
+            header_put(http->arena, response, header);
     }
-    if (public->fault != HTTP_FAULT_NONE || atomic_load(&exchange->server->stopping))
+    if (http->fault != HTTP_FAULT_NONE || atomic_load(&exchange->server->stopping))
         check(MHD_add_response_header(response, "Connection", "close") == MHD_YES);
 
     uint64_t allowed_us =
@@ -55,7 +48,7 @@ enum MHD_Result answer_send(struct exchange *exchange)
     atomic_store_explicit(&exchange->connection->deadline_us,
                           clock_now_us(CLOCK_MONOTONIC_COARSE) + allowed_us, memory_order_relaxed);
     exchange->stage = STAGE_ANSWERED;
-    enum MHD_Result queued = MHD_queue_response(exchange->mhd, (unsigned)public->status, response);
+    enum MHD_Result queued = MHD_queue_response(exchange->mhd, (unsigned)http->status, response);
     MHD_destroy_response(response);
     return queued;
 }

@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "http/http_internal.h"
 
-enum { BODY_KEEP_BYTES = 16 * 1024, LINE_TO_HANDLER_S = 5 };
+enum { KEEP_BYTES = 16 * 1024, LINE_TO_HANDLER_S = 5 };
 
 static void count_add(_Atomic unsigned *count, unsigned change)
 {
@@ -25,8 +25,9 @@ static void count_add(_Atomic unsigned *count, unsigned change)
 
 static void exchange_free(struct exchange *exchange)
 {
-    arena_destroy(exchange->public.arena);
+    arena_destroy(exchange->http.arena);
     buf_free(&exchange->body);
+    buf_free(&exchange->http.out);
     free(exchange);
 }
 
@@ -40,8 +41,16 @@ static struct exchange *shelf_take(struct shelf *shelf)
     }
     exchange = calloc(1, sizeof(*exchange));
     check(exchange != NULL);
-    exchange->public.arena = arena_create();
+    exchange->http.arena = arena_create();
     return exchange;
+}
+
+static struct buf buf_to_keep(struct buf buf)
+{
+    if (buf.cap > KEEP_BYTES)
+        buf_free(&buf);
+    buf.len = 0;
+    return buf;
 }
 
 static void shelf_put(struct shelf *shelf, struct exchange *exchange)
@@ -50,14 +59,12 @@ static void shelf_put(struct shelf *shelf, struct exchange *exchange)
         exchange_free(exchange);
         return;
     }
-    struct arena *arena = exchange->public.arena;
-    struct buf body = exchange->body;
+    struct arena *arena = exchange->http.arena;
+    struct buf body = buf_to_keep(exchange->body);
+    struct buf out = buf_to_keep(exchange->http.out);
     arena_reset(arena);
-    if (body.cap > BODY_KEEP_BYTES)
-        buf_free(&body);
-    body.len = 0;
-    *exchange =
-        (struct exchange){.public = {.arena = arena}, .body = body, .next_spare = shelf->spare};
+    *exchange = (struct exchange){
+        .http = {.arena = arena, .out = out}, .body = body, .next_spare = shelf->spare};
     shelf->spare = exchange;
     shelf->spare_count++;
 }
@@ -82,16 +89,16 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     exchange->server = server;
     exchange->connection = connection;
     exchange->mhd = mhd;
-    exchange->public.target =
-        arena_copy(exchange->public.arena, target == NULL ? SLICE_LIT("") : slice_of(target));
-    exchange->public.peer = (struct slice){connection->peer, connection->peer_len};
-    exchange->public.started_us = clock_now_us(CLOCK_MONOTONIC);
+    exchange->http.target =
+        arena_copy(exchange->http.arena, target == NULL ? SLICE_LIT("") : slice_of(target));
+    exchange->http.peer = (struct slice){connection->peer, connection->peer_len};
+    exchange->http.started_us = clock_now_us(CLOCK_MONOTONIC);
     count_add(&connection->shelf->begun, 1);
 
     unsigned allowed_s = server->limits.header_deadline_s < LINE_TO_HANDLER_S
                              ? server->limits.header_deadline_s
                              : LINE_TO_HANDLER_S;
-    deadline_set(exchange, exchange->public.started_us + allowed_s * 1000000ULL);
+    deadline_set(exchange, exchange->http.started_us + allowed_s * 1000000ULL);
     atomic_store_explicit(&connection->idle_since_us, 0, memory_order_relaxed);
     return exchange;
 }
@@ -109,7 +116,7 @@ static enum MHD_Result service_follow(struct exchange *exchange, enum http_step 
             return MHD_YES;
         }
         atomic_store(&exchange->wait, WAIT_RUNNING);
-        step = service->on_resume(&exchange->public, service->cls);
+        step = service->on_resume(&exchange->http, service->cls);
     }
     enum MHD_Result sent = answer_send(exchange);
     count_add(&exchange->connection->shelf->in_service, 0U - 1);
@@ -128,10 +135,10 @@ static enum MHD_Result service_start(struct exchange *exchange)
     deadline_set(exchange, 0);
     exchange->stage = STAGE_SERVICE;
     exchange->served = true;
-    if (exchange->public.fault == HTTP_FAULT_NONE)
-        exchange->public.body = buf_slice(&exchange->body);
+    if (exchange->http.fault == HTTP_FAULT_NONE)
+        exchange->http.body = buf_slice(&exchange->body);
     return service_follow(exchange,
-                          server->service.on_request(&exchange->public, server->service.cls));
+                          server->service.on_request(&exchange->http, server->service.cls));
 }
 
 static enum MHD_Result service_go_on(struct exchange *exchange)
@@ -139,7 +146,7 @@ static enum MHD_Result service_go_on(struct exchange *exchange)
     const struct http_service *service = &exchange->server->service;
     check(atomic_load(&exchange->wait) == WAIT_RESUMED);
     atomic_store(&exchange->wait, WAIT_RUNNING);
-    return service_follow(exchange, service->on_resume(&exchange->public, service->cls));
+    return service_follow(exchange, service->on_resume(&exchange->http, service->cls));
 }
 
 static void body_deadline_set(struct exchange *exchange, uint64_t bytes)
@@ -151,9 +158,9 @@ static void body_deadline_set(struct exchange *exchange, uint64_t bytes)
 
 static enum MHD_Result headers_have_come(struct exchange *exchange, const char *method)
 {
-    exchange->public.method = slice_of(method);
+    exchange->http.method = slice_of(method);
     request_read_headers(exchange);
-    if (exchange->public.fault != HTTP_FAULT_NONE)
+    if (exchange->http.fault != HTTP_FAULT_NONE)
         return service_start(exchange);
     exchange->stage = STAGE_BODY;
     if (exchange->chunked || exchange->content_length > 0) {
@@ -170,7 +177,7 @@ static enum MHD_Result body_take(struct exchange *exchange, const char *data, si
     if (exchange->received_bytes > limit) {
         /* only a chunked body can come here. The library takes no answer before its end: what
          * follows is thrown away, as much again as was allowed */
-        exchange->public.fault = HTTP_FAULT_BODY_TOO_LARGE;
+        exchange->http.fault = HTTP_FAULT_BODY_TOO_LARGE;
         buf_free(&exchange->body);
         if (exchange->received_bytes / 2 > limit)
             return MHD_NO;
@@ -206,8 +213,7 @@ void exchange_end(struct exchange *exchange)
     if (exchange->stage == STAGE_SERVICE) /* its connection broke before the answer */
         count_add(&connection->shelf->in_service, 0U - 1);
     if (exchange->served)
-        server->service.on_finished(&exchange->public, server->service.cls);
-    buf_free(&exchange->public.out);
+        server->service.on_finished(&exchange->http, server->service.cls);
     shelf_put(connection->shelf, exchange);
     atomic_store_explicit(&connection->deadline_us, 0, memory_order_relaxed);
     atomic_store_explicit(&connection->idle_since_us, clock_now_us(CLOCK_MONOTONIC),

@@ -28,7 +28,7 @@ enum http_fault {
 enum { HTTP_HEADERS_MAX = 24 };
 
 struct http_header {
-    struct slice name;
+    const char *name;
     struct slice value; /* without CR, LF or NUL: anything else is a programmer error */
 };
 
@@ -47,7 +47,7 @@ struct http_exchange {
     int status;
     struct http_header response_headers[HTTP_HEADERS_MAX];
     unsigned response_header_count;
-    struct buf out; /* the body; handed over and freed by the edge */
+    struct buf out; /* the body: empty at first, its memory is the edge's */
 
     void *state; /* the service's own */
 };
@@ -66,9 +66,9 @@ struct http_service {
 /* The value of the request's last header of that name (case-insensitive), or data == NULL. */
 struct slice http_request_header(const struct http_exchange *exchange, const char *name);
 
-/* Adds a header to the answer; name and value are not copied and must live in the arena or be
- * static. */
-void http_add_header(struct http_exchange *exchange, struct slice name, struct slice value);
+/* Adds a header to the answer; name and value are not copied: a name is static, a value is static
+ * or lives in the arena. */
+void http_add_header(struct http_exchange *exchange, const char *name, struct slice value);
 
 /* Lets on_resume run for a pending exchange. Any thread, exactly once for each HTTP_PENDING. */
 void http_resume(struct http_exchange *exchange);

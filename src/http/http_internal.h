@@ -89,15 +89,20 @@ enum exchange_stage {
 
 enum exchange_wait { WAIT_RUNNING, WAIT_SUSPENDED, WAIT_RESUMED };
 
+struct request_header {
+    struct slice name;
+    struct slice value;
+};
+
 struct exchange {
-    struct http_exchange public; /* first: the service's pointer is ours */
+    struct http_exchange http; /* first: the service's pointer is ours */
     struct http_server *server;
     struct connection *connection;
     struct MHD_Connection *mhd;
     enum exchange_stage stage;
     bool served; /* on_request was called */
     _Atomic int wait;
-    struct http_header *headers;
+    struct request_header *headers;
     size_t header_count;
     bool chunked;
     uint64_t content_length;

@@ -24,7 +24,7 @@ static enum MHD_Result header_take(void *cls, enum MHD_ValueKind kind, const cha
     while (value_len > 0 && (value[value_len - 1] == ' ' || value[value_len - 1] == '\t'))
         value_len--;
     exchange->headers[exchange->header_count++] =
-        (struct http_header){{name, name_len}, {value == NULL ? "" : value, value_len}};
+        (struct request_header){{name, name_len}, {value == NULL ? "" : value, value_len}};
     return MHD_YES;
 }
 
@@ -39,10 +39,10 @@ static uint64_t length_parse(struct slice value)
 
 void request_read_headers(struct exchange *exchange)
 {
-    struct http_exchange *public = &exchange->public;
+    struct http_exchange *http = &exchange->http;
     int count = MHD_get_connection_values(exchange->mhd, MHD_HEADER_KIND, NULL, NULL);
     exchange->headers =
-        arena_array(public->arena, count < 0 ? 0 : (size_t)count, sizeof(*exchange->headers));
+        arena_array(http->arena, count < 0 ? 0 : (size_t)count, sizeof(*exchange->headers));
     if (count > 0)
         MHD_get_connection_values_n(exchange->mhd, MHD_HEADER_KIND, header_take, exchange);
 
@@ -50,7 +50,7 @@ void request_read_headers(struct exchange *exchange)
     unsigned codings = 0;
     bool framed = true;
     for (size_t i = 0; i < exchange->header_count; i++) {
-        const struct http_header *header = &exchange->headers[i];
+        const struct request_header *header = &exchange->headers[i];
         if (TEXT_IS(header->name, "content-length")) {
             lengths++;
             exchange->content_length = length_parse(header->value);
@@ -63,11 +63,11 @@ void request_read_headers(struct exchange *exchange)
             framed = false;
         }
     }
-    public->has_content_length = lengths + codings > 0;
+    http->has_content_length = lengths + codings > 0;
     if (!framed || lengths + codings > 1)
-    public->fault = HTTP_FAULT_FRAMING;
-    else if (exchange->content_length > exchange->server->limits.max_body_bytes) public->fault =
-        HTTP_FAULT_BODY_TOO_LARGE;
+        http->fault = HTTP_FAULT_FRAMING;
+    else if (exchange->content_length > exchange->server->limits.max_body_bytes)
+        http->fault = HTTP_FAULT_BODY_TOO_LARGE;
 }
 
 struct slice http_request_header(const struct http_exchange *exchange, const char *name)

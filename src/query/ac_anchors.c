@@ -168,6 +168,35 @@ static void find_sharing(struct ac_plan *plan)
         index_shared(plan);
 }
 
+/* One provider serves all groups, so whatever is asked of several together holds; but not that they
+ * be different, and amounts of one class would have to be added. */
+static bool is_plain(const struct ac_plan *plan)
+{
+    uint32_t granular = 0;
+    if (!plan->is_flat || plan->level_count == 0)
+        return false;
+    for (uint32_t l = 0; l < plan->level_count; l++) {
+        if (plan->levels[l].shares_class)
+            return false;
+        granular += plan->groups[plan->levels[l].group].is_granular;
+    }
+    return !plan->isolate || granular < 2;
+}
+
+bool ac_plain_page(struct ac_plan *plan, uint32_t page, uint64_t words[FIT_WORDS])
+{
+    if (!budget_take(plan->budget, 1))
+        return false;
+    memcpy(words, level_page(plan, &plan->levels[0], page), FIT_WORDS * sizeof(*words));
+    for (uint32_t l = 1; l < plan->level_count && !fit_words_empty(words); l++) {
+        const uint64_t *level = level_page(plan, &plan->levels[l], page);
+        for (uint32_t w = 0; w < FIT_WORDS; w++)
+            words[w] &= level[w];
+    }
+    fit_filter_page(&plan->roots, page, words);
+    return true;
+}
+
 void ac_levels(struct ac_plan *plan)
 {
     plan->page_count = (plan->version->slot_limit + FIT_PAGE_SLOTS - 1) / FIT_PAGE_SLOTS;
@@ -175,6 +204,7 @@ void ac_levels(struct ac_plan *plan)
     mark_shared_classes(plan);
     find_sharing(plan);
     plan->is_flat = plan->version->nested_count == 0 && plan->sharing_count == 0;
+    plan->is_plain = is_plain(plan);
 }
 
 static void option_add(struct ac_plan *plan, struct ac_level *level, uint32_t slot)

@@ -68,6 +68,8 @@ struct ac_plan {
     bool nested_aware;
     bool is_flat; /* no trees, no sharing: a candidate is one provider, and pages hold every filter
                    */
+    bool is_plain; /* flat, and no group bears upon another: each provider in the pages of all levels
+                      is a candidate, its only one */
     uint32_t page_count;
     uint32_t *sharing; /* slots of the sharing providers that can serve some level, ascending */
     uint32_t sharing_count;
@@ -91,6 +93,9 @@ enum ac_resolved {
 enum ac_resolved ac_resolve(const struct version *version, const struct ac_request *request,
                             struct arena *arena, struct budget *budget, struct ac_plan *plan,
                             struct err *err) BERTH_MUST_CHECK;
+
+/* For a plain plan: the slots of a page that are candidates. False: the budget ran out. */
+bool ac_plain_page(struct ac_plan *plan, uint32_t page, uint64_t words[FIT_WORDS]);
 
 /* Lays out levels and sharing providers of a resolved plan. */
 void ac_levels(struct ac_plan *plan);

@@ -29,7 +29,8 @@ struct search {
     struct seen seen;
     struct ac_entry *entries; /* room for one candidate */
     struct ac_mapping *mappings;
-    uint32_t *used; /* slots for the summaries, as they come */
+    struct ac_candidate candidate; /* the last one */
+    uint32_t *used;                /* slots for the summaries, as they come */
     uint32_t used_count;
     uint32_t used_capacity;
     bool summarise_roots;
@@ -139,23 +140,24 @@ static bool has_mapping(const struct ac_mapping *mappings, uint32_t count,
 static void emit(struct search *search, const uint32_t *chosen)
 {
     struct ac_plan *plan = search->plan;
-    struct ac_candidate candidate = {.entries = search->entries, .mappings = search->mappings};
+    struct ac_candidate *candidate = &search->candidate;
+    *candidate = (struct ac_candidate){.entries = search->entries, .mappings = search->mappings};
     for (uint32_t l = 0; l < plan->level_count; l++) {
         const struct ac_level *level = &plan->levels[l];
         struct slot_no slot = {chosen[l]};
         for (uint32_t i = 0; i < level->demand_count; i++)
-            candidate.entry_count = add_entry(
-                search->entries, candidate.entry_count,
+            candidate->entry_count = add_entry(
+                search->entries, candidate->entry_count,
                 (struct ac_entry){slot, level->demands[i].class_no, level->demands[i].amount});
         struct ac_mapping mapping = {level->group, slot};
-        if (!has_mapping(search->mappings, candidate.mapping_count, &mapping))
-            search->mappings[candidate.mapping_count++] = mapping;
+        if (!has_mapping(search->mappings, candidate->mapping_count, &mapping))
+            search->mappings[candidate->mapping_count++] = mapping;
         if (level->demand_count > 0)
             use_slot(search,
                      search->summarise_roots ? version_place(plan->version, slot)->root : slot.v);
     }
     search->emitted++;
-    search->emit(search->cls, &candidate);
+    search->emit(search->cls, candidate);
 }
 
 static bool take(struct search *search, const uint32_t *chosen)
@@ -163,6 +165,45 @@ static bool take(struct search *search, const uint32_t *chosen)
     if (!seen_before(search, chosen) && budget_take(search->plan->budget, 8))
         emit(search, chosen);
     return search->emitted < search->most;
+}
+
+/* A plain plan's candidates differ in nothing but the provider. */
+static void emit_plain(struct search *search, uint32_t slot)
+{
+    struct ac_plan *plan = search->plan;
+    if (search->emitted == 0) {
+        uint32_t *chosen = arena_array(plan->arena, plan->level_count, sizeof(*chosen));
+        for (uint32_t l = 0; l < plan->level_count; l++)
+            chosen[l] = slot;
+        emit(search, chosen);
+        return;
+    }
+    const struct ac_candidate *candidate = &search->candidate;
+    for (uint32_t i = 0; i < candidate->entry_count; i++)
+        search->entries[i].slot.v = slot;
+    for (uint32_t i = 0; i < candidate->mapping_count; i++)
+        search->mappings[i].slot.v = slot;
+    if (candidate->entry_count > 0)
+        use_slot(search, slot);
+    search->emitted++;
+    search->emit(search->cls, candidate);
+}
+
+/* Every provider is a tree: the order of depth and the order of spreading are one. */
+static void run_plain(struct search *search)
+{
+    struct ac_plan *plan = search->plan;
+    uint64_t words[FIT_WORDS];
+    for (uint32_t page = 0; page < plan->page_count && ac_plain_page(plan, page, words); page++) {
+        for (uint32_t w = 0; w < FIT_WORDS; w++) {
+            for (; words[w] != 0; words[w] &= words[w] - 1) {
+                if (search->emitted == search->most || !budget_take(plan->budget, 8))
+                    return;
+                emit_plain(search,
+                           page * FIT_PAGE_SLOTS + w * 64 + (uint32_t)__builtin_ctzll(words[w]));
+            }
+        }
+    }
 }
 
 static uint32_t tree_end(const struct ac_plan *plan, uint32_t root)
@@ -372,6 +413,8 @@ enum ac_outcome ac_search(const struct version *version, const struct ac_request
     };
     if (request->randomize)
         run_random(&search, most, limit);
+    else if (plan.is_plain)
+        run_plain(&search);
     else if (request->order == AC_ORDER_SPREAD && search.most != INT64_MAX)
         run_spread(&search);
     else

@@ -176,6 +176,7 @@ static void put_figures(struct provider_inventory *inventory, const struct chang
         .allocation_ratio = row->allocation_ratio,
     };
     inventory->modified_at_us = apply_modified_at(change);
+    provider_inventory_summarise(inventory);
 }
 
 static struct provider_inventory *own_inventory(struct edit *edit, const struct change *change,

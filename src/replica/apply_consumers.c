@@ -94,6 +94,7 @@ static void use(struct edit *edit, const struct consumer_allocation *allocation,
         if (inventory->class_no.v != allocation->class_no.v)
             continue;
         inventory->used += sign * allocation->used;
+        provider_inventory_summarise(inventory);
         forest_refresh(edit, provider, inventory);
     }
 }

@@ -69,6 +69,11 @@ static bool audit_inventories(struct audit *audit, uint32_t slot, const struct p
         AUDIT(inventory->used ==
                   audit->used[(size_t)slot * version->classes.limit + inventory->class_no.v],
               "slot %u class %u: used differs", slot, inventory->class_no.v);
+        struct provider_inventory summarised = *inventory;
+        provider_inventory_summarise(&summarised);
+        AUDIT(summarised.summary_len == inventory->summary_len &&
+                  memcmp(summarised.summary, inventory->summary, inventory->summary_len) == 0,
+              "slot %u class %u: the summary's text is old", slot, inventory->class_no.v);
         AUDIT(column_headroom(column, at) ==
                   capacity_headroom(&inventory->figures, inventory->used),
               "slot %u class %u: headroom differs", slot, inventory->class_no.v);

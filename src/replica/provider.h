@@ -3,19 +3,21 @@
 #ifndef BERTH_REPLICA_PROVIDER_H
 #define BERTH_REPLICA_PROVIDER_H
 
+#include "base/buf.h"
 #include "base/slice.h"
 #include "model/capacity.h"
 #include "model/numbers.h"
 #include "replica/name_set.h"
 
-enum { UUID_TEXT_MAX = 36 };
+enum { UUID_TEXT_MAX = 36, SUMMARY_TEXT_MAX = 48 };
 
 struct provider_inventory {
     struct inventory_figures figures;
     struct class_no class_no;
-    uint32_t unused;
-    int64_t used;           /* the sum of the allocations of that class */
-    int64_t modified_at_us; /* the newer of created_at and updated_at */
+    uint32_t summary_len;           /* 0: does not fit (see provider_inventory_write_summary) */
+    int64_t used;                   /* the sum of the allocations of that class */
+    int64_t modified_at_us;         /* the newer of created_at and updated_at */
+    char summary[SUMMARY_TEXT_MAX]; /* {"capacity": 64, "used": 8}: what most answers tell of it */
 };
 
 /* Immutable once published. The name's bytes follow the inventories, which are in the order of
@@ -52,6 +54,12 @@ static inline size_t provider_bytes(uint32_t inventory_count, uint32_t name_len)
 {
     return sizeof(struct provider) + inventory_count * sizeof(struct provider_inventory) + name_len;
 }
+
+/* Writes the summary's text anew; to be called after every change of figures or use. */
+void provider_inventory_summarise(struct provider_inventory *inventory);
+
+/* Appends the summary's text, also where it is too long to be kept. */
+void provider_inventory_write_summary(struct buf *out, const struct provider_inventory *inventory);
 
 /* The inventory of that class, or NULL. */
 static inline const struct provider_inventory *

@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena *arena = arena_create();
     struct fuzz_request r;
     struct api_request *request = fuzz_request_begin(&r, arena, &API, 39);
-    r.exchange.public.peer = SLICE_LIT("127.0.0.1");
+    r.exchange.http.peer = SLICE_LIT("127.0.0.1");
     read_headers(&r, (struct slice){(const char *)data, size});
     struct slice accept = http_request_header(request->http, "Accept");
     check(accept_weight(accept, SLICE_LIT("application/json")) <= 1000);

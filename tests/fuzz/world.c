@@ -133,9 +133,9 @@ const struct world *world_get(void)
 struct api_request *fuzz_request_begin(struct fuzz_request *r, struct arena *arena,
                                        const struct api *api, unsigned minor)
 {
-    *r = (struct fuzz_request){.exchange.public = {.arena = arena, .method = SLICE_LIT("GET")}};
+    *r = (struct fuzz_request){.exchange.http = {.arena = arena, .method = SLICE_LIT("GET")}};
     r->exchange.headers = r->headers;
-    r->request = (struct api_request){.http = &r->exchange.public,
+    r->request = (struct api_request){.http = &r->exchange.http,
                                       .api = api,
                                       .arena = arena,
                                       .minor = minor,
@@ -152,12 +152,12 @@ struct api_request *fuzz_request_begin(struct fuzz_request *r, struct arena *are
 void fuzz_request_header(struct fuzz_request *r, const char *name, struct slice value)
 {
     check(r->exchange.header_count < sizeof(r->headers) / sizeof(r->headers[0]));
-    r->headers[r->exchange.header_count++] = (struct http_header){slice_of(name), value};
+    r->headers[r->exchange.header_count++] = (struct request_header){slice_of(name), value};
 }
 
 void fuzz_request_end(struct fuzz_request *r)
 {
-    buf_free(&r->exchange.public.out);
+    buf_free(&r->exchange.http.out);
     json_decref(r->request.body);
 }
 
@@ -167,7 +167,7 @@ void fuzz_request_check_answer(struct fuzz_request *r)
         check(r->request.err.status >= 400 && r->request.err.message.len < 1 << 20);
         fault_write(&r->request);
     }
-    struct buf *out = &r->exchange.public.out;
+    struct buf *out = &r->exchange.http.out;
     if (out->len == 0)
         return;
     json_error_t error;

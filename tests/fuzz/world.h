@@ -23,7 +23,7 @@ const struct world *world_get(void);
 /* A request as it is when its handler is called. */
 struct fuzz_request {
     struct exchange exchange;
-    struct http_header headers[16];
+    struct request_header headers[16];
     struct api_request request;
 };
 

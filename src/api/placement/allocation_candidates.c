@@ -8,14 +8,42 @@
 
 enum { CANDIDATES_MOST_BYTES = 256 << 20 };
 
+/* Candidates of one question are mostly alike but for the providers: the text of the last one is
+ * copied, and the uuids in it are put over. */
+struct template
+{
+    struct ac_entry *entries;
+    uint32_t entry_count;
+    struct ac_mapping *mappings;
+    uint32_t mapping_count;
+    size_t at; /* in the body */
+    size_t len;
+    bool is_fit;     /* there is one, and all its uuids have the usual length */
+    uint32_t *uuids; /* where in the text they stand, in the order in which they are written */
+    uint32_t uuid_count;
+    uint32_t capacity; /* of the three arrays */
+};
+
+/* The class of the inventory at one place of a row: hosts are alike, so mostly the same again. */
+struct shown_class {
+    struct class_no class_no;
+    const struct catalog_row *row; /* NULL: none yet */
+    bool is_wanted;
+};
+
+enum { SHOWN_CLASSES = 8 };
+
 struct writer {
     const struct version *version;
     const struct ac_request *asked;
+    struct arena *arena;
     struct buf *out;
     unsigned minor;
     uint64_t count;
     struct budget *budget;
     bool is_too_large;
+    struct template template;
+    struct shown_class classes[SHOWN_CLASSES];
 };
 
 static void write_name(struct buf *out, const struct catalog_row *row)
@@ -33,14 +61,21 @@ static const struct provider *provider_at(const struct writer *writer, struct sl
 static void write_uuid(struct buf *out, const struct provider *provider)
 {
     char *at = buf_reserve(out, UUID_TEXT_MAX + 2);
-    uint32_t len = provider->uuid_len;
-    at[0] = '"';
-    if (len == UUID_TEXT_MAX) /* nearly always: a copy of known size */
-        memcpy(at + 1, provider->uuid, UUID_TEXT_MAX);
-    else
-        memcpy(at + 1, provider->uuid, len);
-    at[1 + len] = '"';
-    out->len += len + 2;
+    *at++ = '"';
+    at = mempcpy(at, provider->uuid, provider->uuid_len);
+    *at++ = '"';
+    out->len = (size_t)(at - out->data);
+}
+
+/* A candidate's provider, whose place in the text the template keeps. */
+static void write_provider(struct writer *writer, struct slot_no slot)
+{
+    struct template *template = &writer->template;
+    const struct provider *provider = provider_at(writer, slot);
+    template->uuids[template->uuid_count++] = (uint32_t)(writer->out->len + 1 - template->at);
+    if (provider->uuid_len != UUID_TEXT_MAX)
+        template->is_fit = false;
+    write_uuid(writer->out, provider);
 }
 
 /* {"VCPU": 1, ...}: the entries of one provider, from *i on. */
@@ -70,7 +105,7 @@ static void write_allocations(struct writer *writer, const struct ac_candidate *
     for (uint32_t i = 0; i < candidate->entry_count;) {
         if (i > 0)
             buf_append_lit(out, ", ");
-        write_uuid(out, provider_at(writer, candidate->entries[i].slot));
+        write_provider(writer, candidate->entries[i].slot);
         buf_append_lit(out, ": {\"resources\": ");
         write_resources(writer, candidate, &i);
         buf_append_char(out, '}');
@@ -86,7 +121,7 @@ static void write_allocation_list(struct writer *writer, const struct ac_candida
         if (i > 0)
             buf_append_lit(out, ", ");
         buf_append_lit(out, "{\"resource_provider\": {\"uuid\": ");
-        write_uuid(out, provider_at(writer, candidate->entries[i].slot));
+        write_provider(writer, candidate->entries[i].slot);
         buf_append_lit(out, "}, \"resources\": ");
         write_resources(writer, candidate, &i);
         buf_append_char(out, '}');
@@ -109,11 +144,100 @@ static void write_mappings(struct writer *writer, const struct ac_candidate *can
              i++, first = false) {
             if (!first)
                 buf_append_lit(out, ", ");
-            write_uuid(out, provider_at(writer, candidate->mappings[i].slot));
+            write_provider(writer, candidate->mappings[i].slot);
         }
         buf_append_char(out, ']');
     }
     buf_append_char(out, '}');
+}
+
+static void template_grow(struct writer *writer, uint32_t capacity)
+{
+    struct template *template = &writer->template;
+    if (capacity <= template->capacity)
+        return;
+    template->entries = arena_array(writer->arena, capacity, sizeof(*template->entries));
+    template->mappings = arena_array(writer->arena, capacity, sizeof(*template->mappings));
+    template->uuids = arena_array(writer->arena, capacity, sizeof(*template->uuids));
+    template->capacity = capacity;
+}
+
+/* Writes a candidate piece by piece, and keeps it as the template of those to come. */
+static void write_anew(struct writer *writer, const struct ac_candidate *candidate)
+{
+    struct template *template = &writer->template;
+    struct buf *out = writer->out;
+    template_grow(writer, candidate->entry_count + candidate->mapping_count);
+    template->at = out->len;
+    template->uuid_count = 0;
+    template->is_fit = true;
+    buf_append_lit(out, "{\"allocations\": ");
+    if (writer->minor >= 12)
+        write_allocations(writer, candidate);
+    else
+        write_allocation_list(writer, candidate);
+    if (writer->minor >= 34)
+        write_mappings(writer, candidate);
+    buf_append_char(out, '}');
+    template->len = out->len - template->at;
+    template->entry_count = candidate->entry_count;
+    template->mapping_count = candidate->mapping_count;
+    memcpy(template->entries, candidate->entries,
+           candidate->entry_count * sizeof(*candidate->entries));
+    memcpy(template->mappings, candidate->mappings,
+           candidate->mapping_count * sizeof(*candidate->mappings));
+}
+
+/* Whether entry i begins another provider. */
+static bool begins_provider(const struct ac_entry *entries, uint32_t i)
+{
+    return i == 0 || entries[i].slot.v != entries[i - 1].slot.v;
+}
+
+/* Whether the candidate's text is the template's, but for the uuids. */
+static bool is_alike(const struct template *template, const struct ac_candidate *candidate)
+{
+    if (!template->is_fit || candidate->entry_count != template->entry_count ||
+        candidate->mapping_count != template->mapping_count)
+        return false;
+    for (uint32_t i = 0; i < candidate->entry_count; i++) {
+        const struct ac_entry *entry = &candidate->entries[i];
+        const struct ac_entry *before = &template->entries[i];
+        if (entry->class_no.v != before->class_no.v || entry->amount != before->amount ||
+            begins_provider(candidate->entries, i) != begins_provider(template->entries, i))
+            return false;
+    }
+    for (uint32_t i = 0; i < candidate->mapping_count; i++)
+        if (candidate->mappings[i].group != template->mappings[i].group)
+            return false;
+    return true;
+}
+
+/* Copies the template; false if one of the uuids is of another length. */
+static bool write_alike(struct writer *writer, const struct ac_candidate *candidate)
+{
+    struct template *template = &writer->template;
+    struct buf *out = writer->out;
+    char *text = buf_reserve(out, template->len);
+    const uint32_t *at = template->uuids;
+    memcpy(text, out->data + template->at, template->len);
+    const struct provider *provider = NULL;
+    for (uint32_t i = 0; i < candidate->entry_count; i++) {
+        if (!begins_provider(candidate->entries, i))
+            continue;
+        provider = provider_at(writer, candidate->entries[i].slot);
+        if (provider->uuid_len != UUID_TEXT_MAX)
+            return false;
+        memcpy(text + *at++, provider->uuid, UUID_TEXT_MAX);
+    }
+    for (uint32_t i = 0; i < candidate->mapping_count && writer->minor >= 34; i++) {
+        provider = provider_at(writer, candidate->mappings[i].slot);
+        if (provider->uuid_len != UUID_TEXT_MAX)
+            return false;
+        memcpy(text + *at++, provider->uuid, UUID_TEXT_MAX);
+    }
+    out->len += template->len;
+    return true;
 }
 
 static void write_candidate(void *cls, const struct ac_candidate *candidate)
@@ -127,14 +251,8 @@ static void write_candidate(void *cls, const struct ac_candidate *candidate)
     }
     if (writer->count++ > 0)
         buf_append_lit(out, ", ");
-    buf_append_lit(out, "{\"allocations\": ");
-    if (writer->minor >= 12)
-        write_allocations(writer, candidate);
-    else
-        write_allocation_list(writer, candidate);
-    if (writer->minor >= 34)
-        write_mappings(writer, candidate);
-    buf_append_char(out, '}');
+    if (!is_alike(&writer->template, candidate) || !write_alike(writer, candidate))
+        write_anew(writer, candidate);
 }
 
 static bool is_requested(const struct writer *writer, struct slice class_name)
@@ -144,6 +262,18 @@ static bool is_requested(const struct writer *writer, struct slice class_name)
             if (slice_equal(writer->asked->groups[g].resources[i].class_name, class_name))
                 return true;
     return false;
+}
+
+static const struct shown_class *shown_class(struct writer *writer, uint32_t at,
+                                             struct class_no class_no)
+{
+    struct shown_class *shown = &writer->classes[at % SHOWN_CLASSES];
+    if (shown->row == NULL || shown->class_no.v != class_no.v) {
+        shown->class_no = class_no;
+        shown->row = catalog_row_at(&writer->version->classes, class_no.v);
+        shown->is_wanted = writer->minor >= 27 || is_requested(writer, catalog_name(shown->row));
+    }
+    return shown;
 }
 
 static void write_summary(struct writer *writer, const struct provider *provider)
@@ -156,19 +286,15 @@ static void write_summary(struct writer *writer, const struct provider *provider
     bool first = true;
     for (uint32_t i = 0; i < provider->inventory_count; i++) {
         const struct provider_inventory *inventory = &provider->inventory[i];
-        const struct catalog_row *row =
-            catalog_row_at(&writer->version->classes, inventory->class_no.v);
-        if (writer->minor < 27 && !is_requested(writer, catalog_name(row)))
+        const struct shown_class *shown = shown_class(writer, i, inventory->class_no);
+        if (!shown->is_wanted)
             continue;
         if (!first)
             buf_append_lit(out, ", ");
         first = false;
-        write_name(out, row);
-        buf_append_lit(out, ": {\"capacity\": ");
-        buf_append_int(out, capacity_of(&inventory->figures));
-        buf_append_lit(out, ", \"used\": ");
-        buf_append_int(out, inventory->used);
-        buf_append_char(out, '}');
+        write_name(out, shown->row);
+        buf_append_lit(out, ": ");
+        provider_inventory_write_summary(out, inventory);
     }
     buf_append_char(out, '}');
     if (writer->minor >= 17) {
@@ -182,7 +308,10 @@ static void write_summary(struct writer *writer, const struct provider *provider
         else
             write_uuid(out, version_provider(writer->version, provider->parent));
         buf_append_lit(out, ", \"root_provider_uuid\": ");
-        write_uuid(out, version_provider(writer->version, provider->root));
+        if (provider->root.v == provider->no.v)
+            write_uuid(out, provider);
+        else
+            write_uuid(out, version_provider(writer->version, provider->root));
     }
     buf_append_char(out, '}');
 }
@@ -205,8 +334,14 @@ enum api_step handle_candidates_list(struct api_request *request)
     if (!candidates_parameters_read(request, &asked))
         return API_DONE;
     struct budget budget = api_budget(request);
-    struct writer writer = {request->version, &asked, api_out(request), request->minor, 0,
-                            &budget,          false};
+    struct writer writer = {
+        .version = request->version,
+        .asked = &asked,
+        .arena = request->arena,
+        .out = api_out(request),
+        .minor = request->minor,
+        .budget = &budget,
+    };
     struct ac_summaries summaries;
     writer.out->len = 0;
     buf_append_lit(writer.out, "{\"allocation_requests\": [");

@@ -1,4 +1,4 @@
-/* The most asked for object of the API: written without formats; the links repeat one escaped path.
+/* The most asked for object of the API: written without formats; what is repeated is escaped once.
  * Any thread. */
 #include "api/placement/provider_json.h"
 
@@ -31,7 +31,17 @@ static void write_link(struct buf *out, size_t path_at, size_t path_len, struct 
     out->len += (size_t)(at - start);
 }
 
-static void write_links(struct buf *out, struct slice uuid, unsigned minor, struct slice mount)
+/* A piece of the buffer once more. */
+static void append_again(struct buf *out, size_t at, size_t len)
+{
+    char *to = buf_reserve(out, len);
+    memcpy(to, out->data + at, len);
+    out->len += len;
+}
+
+/* uuid_at, uuid_len: the escaped uuid in the buffer. */
+static void write_links(struct buf *out, size_t uuid_at, size_t uuid_len, unsigned minor,
+                        struct slice mount)
 {
     static const struct {
         struct slice rel;
@@ -42,9 +52,10 @@ static void write_links(struct buf *out, struct slice uuid, unsigned minor, stru
     };
     buf_append_lit(out, "[{\"rel\": \"self\", \"href\": \"");
     size_t path_at = out->len;
-    json_append_part(out, mount);
+    if (mount.len > 0)
+        json_append_part(out, mount);
     buf_append_lit(out, "/resource_providers/");
-    json_append_part(out, uuid);
+    append_again(out, uuid_at, uuid_len);
     size_t path_len = out->len - path_at;
     buf_append_lit(out, "\"}");
     for (size_t i = 0; i < sizeof(LINKS) / sizeof(LINKS[0]); i++)
@@ -57,13 +68,15 @@ void provider_write_planned_json(struct buf *out, const struct planned_provider 
                                  unsigned minor, struct slice mount)
 {
     buf_append_lit(out, "{\"uuid\": ");
+    size_t uuid_at = out->len + 1;
     json_write_string(out, provider->uuid);
+    size_t uuid_len = out->len - 1 - uuid_at;
     buf_append_lit(out, ", \"name\": ");
     json_write_string(out, provider->name);
     buf_append_lit(out, ", \"generation\": ");
     buf_append_int(out, provider->generation);
     buf_append_lit(out, ", \"links\": ");
-    write_links(out, provider->uuid, minor, mount);
+    write_links(out, uuid_at, uuid_len, minor, mount);
     if (minor >= 14) {
         buf_append_lit(out, ", \"parent_provider_uuid\": ");
         if (provider->parent_uuid.data == NULL)
@@ -71,7 +84,10 @@ void provider_write_planned_json(struct buf *out, const struct planned_provider 
         else
             json_write_string(out, provider->parent_uuid);
         buf_append_lit(out, ", \"root_provider_uuid\": ");
-        json_write_string(out, provider->root_uuid);
+        if (slice_equal(provider->root_uuid, provider->uuid))
+            append_again(out, uuid_at - 1, uuid_len + 2);
+        else
+            json_write_string(out, provider->root_uuid);
     }
     buf_append_char(out, '}');
 }

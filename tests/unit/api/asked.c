@@ -6,10 +6,10 @@
 void asked_open(struct asked *asked, const struct api *api)
 {
     *asked = (struct asked){.arena = arena_create()};
-    asked->exchange.public = (struct http_exchange){
+    asked->exchange.http = (struct http_exchange){
         .arena = asked->arena, .method = SLICE_LIT("GET"), .peer = SLICE_LIT("192.0.2.1")};
     asked->exchange.headers = asked->headers;
-    asked->request = (struct api_request){.http = &asked->exchange.public,
+    asked->request = (struct api_request){.http = &asked->exchange.http,
                                           .api = api,
                                           .arena = asked->arena,
                                           .minor = API_MINOR_MAX,
@@ -22,22 +22,22 @@ void asked_open(struct asked *asked, const struct api *api)
 
 void asked_close(struct asked *asked)
 {
-    buf_free(&asked->exchange.public.out);
+    buf_free(&asked->exchange.http.out);
     arena_destroy(asked->arena);
 }
 
 void asked_header(struct asked *asked, const char *name, struct slice value)
 {
     assert_true(asked->exchange.header_count < 16);
-    asked->headers[asked->exchange.header_count++] = (struct http_header){slice_of(name), value};
+    asked->headers[asked->exchange.header_count++] = (struct request_header){slice_of(name), value};
 }
 
 struct slice asked_answer_header(const struct asked *asked, const char *name)
 {
-    const struct http_exchange *http = &asked->exchange.public;
+    const struct http_exchange *http = &asked->exchange.http;
     struct slice value = {0};
     for (unsigned i = 0; i < http->response_header_count; i++) {
-        if (!slice_equal(http->response_headers[i].name, slice_of(name)))
+        if (strcmp(http->response_headers[i].name, name) != 0)
             continue;
         assert_null(value.data);
         value = http->response_headers[i].value;

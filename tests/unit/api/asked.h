@@ -9,7 +9,7 @@
 struct asked {
     struct arena *arena;
     struct exchange exchange;
-    struct http_header headers[16];
+    struct request_header headers[16];
     struct api_request request;
 };
 

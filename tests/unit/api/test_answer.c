@@ -25,7 +25,7 @@ static void good_answers(void **state)
     asked.request.version_shown = asked.request.vary_shown = true;
     api_answer_json(&asked.request, 1790000000123456);
     answer_headers(&asked.request);
-    assert_int_equal(asked.exchange.public.status, 200);
+    assert_int_equal(asked.exchange.http.status, 200);
     assert_header(&asked, "Content-Type", "application/json");
     assert_header(&asked, "Cache-Control", "no-cache");
     assert_header(&asked, "Last-Modified", "Mon, 21 Sep 2026 14:13:20 GMT");
@@ -34,7 +34,7 @@ static void good_answers(void **state)
     assert_header(&asked, "x-openstack-request-id", "req-00000000-0000-4000-8000-000000000000");
     assert_header(&asked, "Location", NULL);
     assert_header(&asked, "Allow", NULL);
-    asked.exchange.public.response_header_count = 0;
+    asked.exchange.http.response_header_count = 0;
     asked.request.minor = 14; /* not cacheable yet */
     api_answer_json(&asked.request, 1790000000123456);
     answer_headers(&asked.request);
@@ -59,7 +59,7 @@ static void seconds_are_not_mixed_up(void **state)
     struct asked asked;
     asked_open(&asked, &API);
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        asked.exchange.public.response_header_count = 0;
+        asked.exchange.http.response_header_count = 0;
         api_answer_json(&asked.request, CASES[i].us);
         answer_headers(&asked.request);
         assert_header(&asked, "Last-Modified", CASES[i].date);
@@ -77,8 +77,8 @@ static void empty_answers(void **state)
     asked.request.location = SLICE_LIT("/p/traits/X");
     asked.request.origin = (struct origin){.scheme = SLICE_LIT("https"), .host = SLICE_LIT("h")};
     answer_headers(&asked.request);
-    assert_int_equal(asked.exchange.public.status, 204);
-    assert_int_equal(asked.exchange.public.out.len, 0);
+    assert_int_equal(asked.exchange.http.status, 204);
+    assert_int_equal(asked.exchange.http.out.len, 0);
     assert_header(&asked, "Content-Type", NULL);
     assert_header(&asked, "Location", "https://h/p/traits/X");
     assert_header(&asked, "openstack-api-version", NULL);
@@ -99,7 +99,7 @@ static void errors(void **state)
     asked.request.status = 405;
     err_set(&asked.request.err, 405, NULL, "no");
     answer_headers(&asked.request);
-    assert_int_equal(asked.exchange.public.status, 405);
+    assert_int_equal(asked.exchange.http.status, 405);
     assert_header(&asked, "Location", NULL);
     assert_header(&asked, "Last-Modified", NULL);
     assert_header(&asked, "Content-Type", NULL); /* fault.c's */

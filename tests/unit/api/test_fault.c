@@ -9,8 +9,8 @@ static const struct api API = {0};
 
 static void assert_fault(struct asked *asked, const char *type, const char *body)
 {
-    struct buf *out = &asked->exchange.public.out;
-    asked->exchange.public.response_header_count = 0;
+    struct buf *out = &asked->exchange.http.out;
+    asked->exchange.http.response_header_count = 0;
     buf_append_lit(out, "what the handler had begun");
     fault_write(&asked->request);
     assert_string_equal(arena_copy(asked->arena, buf_slice(out)).data, body);
@@ -89,7 +89,7 @@ static void html_and_text(void **state)
     struct asked asked;
     asked_open(&asked, &API);
     asked_header(&asked, "Accept", SLICE_LIT("text/html"));
-    asked.exchange.public.method = SLICE_LIT("P<T");
+    asked.exchange.http.method = SLICE_LIT("P<T");
     set(&asked, 404, NULL, SLICE_LIT("a<b>&'\"\n"));
     assert_fault(&asked, "text/html; charset=UTF-8",
                  "<html>\n <head>\n  <title>404 Not Found</title>\n </head>\n <body>\n  "

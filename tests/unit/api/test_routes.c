@@ -88,7 +88,7 @@ static const struct path {
 static enum route_found find(struct asked *asked, const char *method, const char *path,
                              unsigned minor)
 {
-    asked->exchange.public.method = slice_of(method);
+    asked->exchange.http.method = slice_of(method);
     asked->request.path = slice_of(path);
     asked->request.minor = minor;
     asked->request.allow = (struct slice){0};

@@ -63,6 +63,15 @@ static void integers(void **state)
         assert_memory_equal(buf.data, want, (size_t)len);
         buf_free(&buf);
     }
+    for (int64_t power = 1; power <= INT64_MAX / 10; power *= 10) { /* where the length changes */
+        for (int64_t value = power - 1; value <= power + 1; value++) {
+            char want[64];
+            char got[DECIMAL_MAX];
+            int len = snprintf(want, sizeof(want), "%" PRId64, value);
+            assert_int_equal(decimal_write(got, value), len);
+            assert_memory_equal(got, want, (size_t)len);
+        }
+    }
     struct buf buf = {0};
     for (int64_t value = 1; value < INT64_MAX / 7; value = value * 3 + 1) {
         char want[64];

@@ -40,6 +40,34 @@ static void check_double(double value, const char *out)
     buf_free(&buf);
 }
 
+/* A text is looked at eight bytes at a time: every byte, at every place of a word and behind it. */
+static void every_byte_at_every_place(void **state)
+{
+    (void)state;
+    for (int byte = 0; byte < 256; byte++) {
+        for (size_t at = 0; at < 19; at++) {
+            char text[19];
+            memset(text, '~', sizeof(text));
+            text[at] = (char)byte;
+            struct buf whole = {0};
+            struct buf pieces = {0};
+            json_write_string(&whole, (struct slice){text, sizeof(text)});
+            buf_append_char(&pieces, '"');
+            for (size_t i = 0; i < sizeof(text); i++) {
+                struct buf one = {0};
+                json_write_string(&one, (struct slice){text + i, 1});
+                buf_append(&pieces, one.data + 1, one.len - 2);
+                buf_free(&one);
+            }
+            buf_append_char(&pieces, '"');
+            assert_int_equal(whole.len, pieces.len);
+            assert_memory_equal(whole.data, pieces.data, whole.len);
+            buf_free(&whole);
+            buf_free(&pieces);
+        }
+    }
+}
+
 static void doubles(void **state)
 {
     (void)state;
@@ -74,6 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strings),
+        cmocka_unit_test(every_byte_at_every_place),
         cmocka_unit_test(doubles),
         cmocka_unit_test(integers),
     };

@@ -29,7 +29,7 @@ static void answer_text(struct http_exchange *exchange)
 {
     struct slice header = SLICE_LIT("/header/");
     exchange->status = 200;
-    http_add_header(exchange, SLICE_LIT("Content-Type"), SLICE_LIT("text/plain"));
+    http_add_header(exchange, "Content-Type", SLICE_LIT("text/plain"));
     if (exchange->fault != HTTP_FAULT_NONE) {
         exchange->status = exchange->fault == HTTP_FAULT_FRAMING ? 400 : 413;
         buf_append_lit(&exchange->out, "fault");
@@ -45,7 +45,7 @@ static void answer_text(struct http_exchange *exchange)
     } else if (slice_equal(exchange->target, SLICE_LIT("/created"))) {
         exchange->status = 201;
         exchange->response_header_count = 0;
-        http_add_header(exchange, SLICE_LIT("Location"), SLICE_LIT("/x"));
+        http_add_header(exchange, "Location", SLICE_LIT("/x"));
     } else if (slice_equal(exchange->target, SLICE_LIT("/worker"))) {
         buf_printf(&exchange->out, "%lu", (unsigned long)pthread_self());
     } else if (slice_equal(exchange->target, SLICE_LIT("/large"))) {
