@@ -66,10 +66,10 @@ struct ac_plan {
     struct fit_filter roots; /* root_required */
     bool isolate;
     bool nested_aware;
-    bool is_flat; /* no trees, no sharing: a candidate is one provider, and pages hold every filter
-                   */
-    bool is_plain; /* flat, and no group bears upon another: each provider in the pages of all levels
-                      is a candidate, its only one */
+    bool is_flat;  /* no trees, no sharing: a candidate is one provider, and pages hold every filter
+                    */
+    bool is_plain; /* flat, and no group bears upon another: each provider in the pages of all
+                      levels is a candidate, its only one */
     uint32_t page_count;
     uint32_t *sharing; /* slots of the sharing providers that can serve some level, ascending */
     uint32_t sharing_count;
