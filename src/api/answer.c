@@ -1,8 +1,6 @@
 /* Headers of answers (placement spec, Microversions, Cache headers, HTTP framing). Any thread. */
 #include "api/answer.h"
 
-#include <stdio.h>
-
 #include "base/clock.h"
 
 struct slice answer_content_type(const struct api_request *request)
@@ -40,22 +38,30 @@ void api_answer_empty(struct api_request *request, int status)
 /* The second's text is kept per thread, because most answers of a second share it. */
 static struct slice http_date(struct arena *arena, int64_t at_us)
 {
-    static _Thread_local int64_t cached_second = -1;
-    static _Thread_local char cached[CLOCK_RFC1123_BYTES];
+    static _Thread_local struct {
+        bool is_set;
+        int64_t second;
+        char text[CLOCK_RFC1123_BYTES];
+    } last;
     if (at_us == 0)
         at_us = clock_wall_us();
-    if (at_us / 1000000 != cached_second) {
-        clock_format_rfc1123(at_us, cached);
-        cached_second = at_us / 1000000;
+    int64_t second = at_us / 1000000 - (at_us % 1000000 < 0);
+    if (!last.is_set || second != last.second) {
+        clock_format_rfc1123(at_us, last.text);
+        last.second = second;
+        last.is_set = true;
     }
-    return arena_copy(arena, slice_of(cached));
+    return arena_copy(arena, slice_of(last.text));
 }
 
 static struct slice version_text(const struct api_request *request)
 {
-    char *text = arena_alloc(request->arena, 16);
-    int len = snprintf(text, 16, "placement 1.%u", request->minor);
-    return (struct slice){text, (size_t)len};
+    static const char BEFORE[] = "placement 1.";
+    char *text = arena_alloc(request->arena, sizeof(BEFORE) + DECIMAL_MAX);
+    memcpy(text, BEFORE, sizeof(BEFORE) - 1);
+    size_t len = sizeof(BEFORE) - 1;
+    len += decimal_write(text + len, request->minor);
+    return (struct slice){text, len};
 }
 
 void answer_headers(struct api_request *request)

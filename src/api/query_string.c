@@ -2,6 +2,7 @@
 #include "api/query_string.h"
 
 #include "base/arena.h"
+#include "base/swar.h"
 
 static int hex_digit(char c)
 {
@@ -17,6 +18,11 @@ static int hex_digit(char c)
 struct slice percent_decode(struct arena *arena, struct slice raw, bool plus_is_space)
 {
     size_t i = 0;
+    for (; raw.len - i >= sizeof(uint64_t); i += sizeof(uint64_t)) {
+        uint64_t word = swar_load(raw.data + i);
+        if ((swar_equal(word, '%') | swar_equal(word, '+')) != 0)
+            break;
+    }
     while (i < raw.len && raw.data[i] != '%' && !(plus_is_space && raw.data[i] == '+'))
         i++;
     if (i == raw.len)

@@ -259,17 +259,29 @@ static struct segments split(struct slice path)
     return found;
 }
 
-/* The table's texts, cut up once. */
+/* The table's texts, cut up once; those of n segments are patterns[first[n]] and on, in the order
+ * of the table. */
 static struct pattern {
+    const struct api_route *route;
     struct slice method;
     struct segments path;
 } patterns[ROUTE_COUNT];
+static unsigned first[SEGMENTS_MAX + 3];
 static pthread_once_t patterns_once = PTHREAD_ONCE_INIT;
 
 static void make_patterns(void)
 {
-    for (unsigned i = 0; i < ROUTE_COUNT; i++)
-        patterns[i] = (struct pattern){slice_of(ROUTES[i].method), split(slice_of(ROUTES[i].path))};
+    unsigned count = 0;
+    for (unsigned n = 0; n <= SEGMENTS_MAX; n++) {
+        first[n] = count;
+        for (unsigned i = 0; i < ROUTE_COUNT; i++) {
+            struct segments path = split(slice_of(ROUTES[i].path));
+            if (path.count == n)
+                patterns[count++] = (struct pattern){&ROUTES[i], slice_of(ROUTES[i].method), path};
+        }
+    }
+    check(count == ROUTE_COUNT);
+    first[SEGMENTS_MAX + 1] = first[SEGMENTS_MAX + 2] = count;
 }
 
 static bool is_parameter(struct slice name)
@@ -277,11 +289,9 @@ static bool is_parameter(struct slice name)
     return name.data[0] == '{';
 }
 
-/* A parameter takes any non-empty segment. */
+/* Paths of one number of segments. A parameter takes any non-empty segment. */
 static bool path_matches(const struct segments *pattern, const struct segments *path)
 {
-    if (pattern->count != path->count)
-        return false;
     for (unsigned i = 0; i < path->count; i++) {
         struct slice name = path->names[i];
         if (is_parameter(pattern->names[i]) ? name.len == 0 : !slice_equal(name, pattern->names[i]))
@@ -302,23 +312,23 @@ static void take_args(struct api_request *request, const struct segments *patter
 /* The route of a method may be there twice, for older and for newer microversions. */
 static const struct api_route *find(struct api_request *request, const struct segments *path)
 {
-    unsigned found = ROUTE_COUNT;
-    for (unsigned i = 0; i < ROUTE_COUNT; i++)
+    const struct pattern *found = NULL;
+    for (unsigned i = first[path->count]; i < first[path->count + 1]; i++)
         if (path_matches(&patterns[i].path, path) &&
             slice_equal(request->http->method, patterns[i].method) &&
-            (found == ROUTE_COUNT || request->minor >= ROUTES[i].min_minor))
-            found = i;
-    if (found == ROUTE_COUNT)
+            (found == NULL || request->minor >= patterns[i].route->min_minor))
+            found = &patterns[i];
+    if (found == NULL)
         return NULL;
-    take_args(request, &patterns[found].path, path);
-    return &ROUTES[found];
+    take_args(request, &found->path, path);
+    return found->route;
 }
 
 static struct slice allowed_methods(struct api_request *request, const struct segments *path)
 {
     struct buf allow = {0};
     struct slice last = {0};
-    for (unsigned i = 0; i < ROUTE_COUNT; i++) {
+    for (unsigned i = first[path->count]; i < first[path->count + 1]; i++) {
         if (!path_matches(&patterns[i].path, path) || slice_equal(last, patterns[i].method))
             continue;
         last = patterns[i].method;

@@ -2,12 +2,14 @@
  * blocking pipe takes PIPE_BUF bytes without waiting if poll() says that it is writable, so lines
  * go out in pieces of at most that, each of whole lines if they fit; changing the descriptor to
  * non-blocking is no way, because the terminal's shell shares it. After a wait in vain nobody waits
- * until a write succeeds again. Any thread, behind one mutex. */
+ * until a write succeeds again. A file is always ready: it takes all at once. Any thread, behind
+ * one mutex. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -18,6 +20,7 @@ enum { OUTPUT_WAIT_MS = 200 };
 static struct {
     pthread_mutex_t lock;
     int fd;
+    bool is_file;
     bool stalled;  /* the last wait was in vain */
     bool mid_line; /* what was written last was not followed by the rest of its line */
     atomic_uint_fast64_t lost_bytes;
@@ -26,7 +29,9 @@ static struct {
 void log_output_open(int fd)
 {
     pthread_mutex_lock(&output.lock);
+    struct stat file;
     output.fd = fd;
+    output.is_file = fstat(fd, &file) == 0 && S_ISREG(file.st_mode);
     output.stalled = false;
     output.mid_line = false;
     pthread_mutex_unlock(&output.lock);
@@ -34,6 +39,8 @@ void log_output_open(int fd)
 
 static bool is_writable(void)
 {
+    if (output.is_file)
+        return true;
     struct pollfd wait = {.fd = output.fd, .events = POLLOUT};
     int ready;
     do
@@ -46,7 +53,7 @@ static bool is_writable(void)
 /* As many whole lines as fit into a piece; a longer line is cut. */
 static size_t piece_length(struct slice lines)
 {
-    if (lines.len <= PIPE_BUF)
+    if (lines.len <= PIPE_BUF || output.is_file)
         return lines.len;
     const char *end = memrchr(lines.data, '\n', PIPE_BUF);
     return end == NULL ? PIPE_BUF : (size_t)(end - lines.data) + 1;

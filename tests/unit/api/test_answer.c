@@ -51,10 +51,10 @@ static void seconds_are_not_mixed_up(void **state)
         int64_t us;
         const char *date;
     } CASES[] = {
-        {1000000, "Thu, 01 Jan 1970 00:00:01 GMT"},
-        {1999999, "Thu, 01 Jan 1970 00:00:01 GMT"},
-        {2000000, "Thu, 01 Jan 1970 00:00:02 GMT"},
-        {1000000, "Thu, 01 Jan 1970 00:00:01 GMT"},
+        {-1, "Wed, 31 Dec 1969 23:59:59 GMT"}, /* a foreign row may tell any time */
+        {-1000001, "Wed, 31 Dec 1969 23:59:58 GMT"}, {1, "Thu, 01 Jan 1970 00:00:00 GMT"},
+        {1000000, "Thu, 01 Jan 1970 00:00:01 GMT"},  {1999999, "Thu, 01 Jan 1970 00:00:01 GMT"},
+        {2000000, "Thu, 01 Jan 1970 00:00:02 GMT"},  {1000000, "Thu, 01 Jan 1970 00:00:01 GMT"},
     };
     struct asked asked;
     asked_open(&asked, &API);
