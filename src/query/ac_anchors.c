@@ -51,47 +51,6 @@ static void mark_shared_classes(struct ac_plan *plan)
                 plan->levels[i].shares_class = plan->levels[j].shares_class = true;
 }
 
-/* Takes out the bits of a page that lie outside [from, end). */
-static void keep_interval(uint32_t page, uint32_t from, uint32_t end, uint64_t words[FIT_WORDS])
-{
-    for (uint32_t w = 0; w < FIT_WORDS; w++) {
-        uint32_t first = page * FIT_PAGE_SLOTS + w * 64;
-        if (first + 64 <= from || first >= end) {
-            words[w] = 0;
-            continue;
-        }
-        if (first < from)
-            words[w] &= ~(uint64_t)0 << (from - first);
-        if (first + 64 > end)
-            words[w] &= ~(uint64_t)0 >> (first + 64 - end);
-    }
-}
-
-/* The slots of a page that can serve a level, but for what depends on the tree's root. */
-static const uint64_t *level_page(struct ac_plan *plan, struct ac_level *level, uint32_t page)
-{
-    if (level->pages[page] != NULL)
-        return level->pages[page];
-    const struct ac_plan_group *group = group_of(plan, level);
-    uint64_t *words = arena_alloc(plan->arena, FIT_WORDS * sizeof(*words));
-    level->pages[page] = words;
-    memset(words, 0xff, FIT_WORDS * sizeof(*words));
-    plan->budget->left -= 8 * (1 + (int64_t)level->demand_count);
-    if (group->in_tree)
-        keep_interval(page, group->tree_root, group->tree_end, words);
-    for (uint32_t i = 0; i < level->demand_count; i++)
-        fit_demand_page(plan->version, &level->demands[i], page, words);
-    if (group->is_granular || plan->is_flat) {
-        fit_filter_page(&group->traits, page, words);
-        fit_filter_page(&group->aggregates, page, words);
-    } else {
-        struct fit_filter forbidden = {.none = group->traits.none,
-                                       .none_count = group->traits.none_count};
-        fit_filter_page(&forbidden, page, words);
-    }
-    return words;
-}
-
 /* Whether a sharing provider can serve a level for trees other than its own. */
 static bool shares_for(struct ac_plan *plan, struct ac_level *level, uint32_t slot)
 {
@@ -183,20 +142,6 @@ static bool is_plain(const struct ac_plan *plan)
     return !plan->isolate || granular < 2;
 }
 
-bool ac_plain_page(struct ac_plan *plan, uint32_t page, uint64_t words[FIT_WORDS])
-{
-    if (!budget_take(plan->budget, 1))
-        return false;
-    memcpy(words, level_page(plan, &plan->levels[0], page), FIT_WORDS * sizeof(*words));
-    for (uint32_t l = 1; l < plan->level_count && !fit_words_empty(words); l++) {
-        const uint64_t *level = level_page(plan, &plan->levels[l], page);
-        for (uint32_t w = 0; w < FIT_WORDS; w++)
-            words[w] &= level[w];
-    }
-    fit_filter_page(&plan->roots, page, words);
-    return true;
-}
-
 void ac_levels(struct ac_plan *plan)
 {
     plan->page_count = (plan->version->slot_limit + FIT_PAGE_SLOTS - 1) / FIT_PAGE_SLOTS;
@@ -233,7 +178,7 @@ static void add_own_options(struct ac_plan *plan, struct ac_level *level, uint32
                                   .none_count = group->aggregates.none_count};
     bool root_is_member = filter && fit_filter_slot(&positive, (struct slot_no){root});
     for (uint32_t slot = root; slot < end;) {
-        const uint64_t *words = level_page(plan, level, slot / FIT_PAGE_SLOTS);
+        const uint64_t *words = ac_level_page(plan, level, slot / FIT_PAGE_SLOTS);
         uint64_t word = words[slot % FIT_PAGE_SLOTS / 64] >> (slot % 64);
         if (word == 0) {
             slot = (slot / 64 + 1) * 64;
@@ -348,11 +293,11 @@ static void driver_word(struct ac_plan *plan, struct ac_level *driver, uint32_t 
                         uint64_t *word)
 {
     uint32_t page = word_no / FIT_WORDS;
-    *word = level_page(plan, driver, page)[word_no % FIT_WORDS];
+    *word = ac_level_page(plan, driver, page)[word_no % FIT_WORDS];
     if (*word == 0 || !plan->is_flat)
         return;
     for (uint32_t l = 0; l < plan->level_count && *word != 0; l++)
-        *word &= level_page(plan, &plan->levels[l], page)[word_no % FIT_WORDS];
+        *word &= ac_level_page(plan, &plan->levels[l], page)[word_no % FIT_WORDS];
 }
 
 /* The first slot of the driver not below `from`, or NUMBER_NONE. */

@@ -94,6 +94,10 @@ enum ac_resolved ac_resolve(const struct version *version, const struct ac_reque
                             struct arena *arena, struct budget *budget, struct ac_plan *plan,
                             struct err *err) BERTH_MUST_CHECK;
 
+/* FIT_WORDS words of the slots of a page that can serve a level, but for what depends on the tree's
+ * root. Kept in level->pages. */
+const uint64_t *ac_level_page(struct ac_plan *plan, struct ac_level *level, uint32_t page);
+
 /* For a plain plan: the slots of a page that are candidates. False: the budget ran out. */
 bool ac_plain_page(struct ac_plan *plan, uint32_t page, uint64_t words[FIT_WORDS]);
 
