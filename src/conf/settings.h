@@ -39,12 +39,11 @@ struct conf {
     unsigned max_connections;
     unsigned max_connections_per_address;
     unsigned idle_timeout_s;
-    uint64_t header_deadline_us; /* 0: none */
-    uint64_t body_deadline_us;   /* 0: none */
+    unsigned header_deadline_s;
+    unsigned body_deadline_s;
     size_t connection_memory_bytes;
     bool access_log;
     uint64_t slow_request_us; /* 0: such requests are not logged */
-    uint64_t bounded_staleness_us;
 
     /* [DEFAULT], [api], [oslo_policy], [oslo_middleware] */
     bool debug;

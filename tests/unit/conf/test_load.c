@@ -125,13 +125,12 @@ static void defaults_with_a_file(void **state)
     assert_true(conf->worker_threads >= 2);
     assert_int_equal(conf->max_body_bytes, 16 << 20);
     assert_int_equal(conf->connection_memory_bytes, 124 << 10);
-    assert_int_equal(conf->header_deadline_us, 30000000);
-    assert_int_equal(conf->body_deadline_us, 30000000);
+    assert_int_equal(conf->header_deadline_s, 30);
+    assert_int_equal(conf->body_deadline_s, 30);
     assert_int_equal(conf->slow_request_us, 1000000);
     assert_int_equal(conf->idle_timeout_s, 60);
     assert_int_equal(conf->max_connections, 4096);
     assert_int_equal(conf->max_connections_per_address, 2048);
-    assert_int_equal(conf->bounded_staleness_us, 0);
     assert_true(conf->access_log);
     assert_int_equal(conf->mount_prefix_count, 1);
     assert_string_equal(conf->mount_prefixes[0].data, "/placement");
@@ -151,10 +150,9 @@ static void all_fields(void **state)
                   "incomplete_consumer_project_id = p\nincomplete_consumer_user_id = u\n"
                   "[berth]\nlisten = 0.0.0.0:1\nlisten = [::1]:2\nworker_threads = 3\n"
                   "max_body = 2048\nmax_connections = 7\nmax_connections_per_address = 6\n"
-                  "idle_timeout = 5\nheader_deadline = 0.5\nbody_deadline = 1.25\n"
+                  "idle_timeout = 5\nheader_deadline = 4\nbody_deadline = 86400\n"
                   "connection_memory = 8192\nmount_prefix = /a/\nmount_prefix =\n"
-                  "mount_prefix = /b/c\naccess_log = no\nslow_request_ms = 20\n"
-                  "bounded_staleness_ms = 9\n");
+                  "mount_prefix = /b/c\naccess_log = no\nslow_request_ms = 20\n");
     load_ok();
     assert_true(conf->sync_on_startup && conf->debug && conf->enforce_new_defaults);
     assert_true(conf->enforce_scope && conf->proxy_headers);
@@ -172,15 +170,14 @@ static void all_fields(void **state)
     assert_int_equal(conf->max_connections, 7);
     assert_int_equal(conf->max_connections_per_address, 6);
     assert_int_equal(conf->idle_timeout_s, 5);
-    assert_int_equal(conf->header_deadline_us, 500000);
-    assert_int_equal(conf->body_deadline_us, 1250000);
+    assert_int_equal(conf->header_deadline_s, 4);
+    assert_int_equal(conf->body_deadline_s, 86400);
     assert_int_equal(conf->connection_memory_bytes, 8192);
     assert_int_equal(conf->mount_prefix_count, 2);
     assert_string_equal(conf->mount_prefixes[0].data, "/a");
     assert_string_equal(conf->mount_prefixes[1].data, "/b/c");
     assert_false(conf->access_log);
     assert_int_equal(conf->slow_request_us, 20000);
-    assert_int_equal(conf->bounded_staleness_us, 9000);
 }
 
 static void ranks(void **state)
@@ -385,6 +382,10 @@ static void bad_values(void **state)
                    "depth-first, breadth-first, not 'x'");
     expect_refused("[berth]\nmax_connections = 0\n",
                    "a.conf:4: [berth] max_connections must be between 1 and 1000000");
+    expect_refused("[berth]\nheader_deadline = 0.5\n",
+                   "a.conf:4: [berth] header_deadline must be a whole number, not '0.5'");
+    expect_refused("[berth]\nbody_deadline = 0\n",
+                   "a.conf:4: [berth] body_deadline must be between 1 and 86400");
     expect_refused("[berth]\nlisten = here\n",
                    "a.conf:4: [berth] listen: 'here' is not ADDRESS:PORT");
     expect_refused("[berth]\nmount_prefix = x\n",
