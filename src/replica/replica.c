@@ -3,7 +3,8 @@
  * Invariant: what version N replaced is freed only when every pin is at least N, or there is none.
  * A reader stores its pin n before it loads the current pointer, both sequentially consistent; the
  * writer stores the pointer before it looks at the pins. So either the writer sees the pin, or the
- * reader sees the newer version. */
+ * reader sees the newer version. The same holds for the head of the list of readers, which a new
+ * reader stores before its first pin. */
 #include "replica/replica.h"
 
 #include <stdatomic.h>
@@ -12,10 +13,12 @@
 #define READER_FREE UINT64_MAX
 #define READER_IDLE (UINT64_MAX - 1)
 
-/* On a cache line of its own, so that pinning threads do not slow each other. */
+/* On a cache line of its own, so that pinning threads do not slow each other. It stays in the list
+ * until the replica ends; a closed one is opened again. */
 struct replica_reader {
     _Alignas(64) _Atomic uint64_t pin;
     struct replica *replica;
+    struct replica_reader *next;
 };
 
 /* What one publication replaced. */
@@ -28,12 +31,12 @@ struct replica_debt {
 };
 
 struct replica {
-    _Atomic(struct version *) current;
+    _Alignas(64) _Atomic(struct version *) current;
     _Atomic uint64_t number;
     uint64_t last_edit; /* numbers are never used twice: abandoned edits have had theirs */
     struct replica_debt *oldest_debt;
     struct replica_debt *newest_debt;
-    struct replica_reader readers[REPLICA_READERS_MAX];
+    _Atomic(struct replica_reader *) readers;
 };
 
 static void free_places(void *cls, void *leaf)
@@ -87,16 +90,10 @@ static void version_free(struct version *version, uint64_t birth)
 struct replica *replica_create(void)
 {
     struct replica *replica = aligned_alloc(64, sizeof(*replica));
-    check(replica != NULL);
-    memset(replica, 0, sizeof(*replica));
-    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++) {
-        replica->readers[i].replica = replica;
-        atomic_init(&replica->readers[i].pin, READER_FREE);
-    }
     struct version *version = calloc(1, sizeof(*version));
-    check(version != NULL);
+    check(replica != NULL && version != NULL);
+    memset(replica, 0, sizeof(*replica));
     atomic_init(&replica->current, version);
-    atomic_init(&replica->number, 0);
     return replica;
 }
 
@@ -126,8 +123,13 @@ void replica_destroy(struct replica *replica)
 {
     if (replica == NULL)
         return;
-    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++)
-        check(atomic_load(&replica->readers[i].pin) == READER_FREE);
+    struct replica_reader *reader = atomic_load(&replica->readers);
+    while (reader != NULL) {
+        struct replica_reader *next = reader->next;
+        check(atomic_load(&reader->pin) == READER_FREE);
+        free(reader);
+        reader = next;
+    }
     debts_settle(replica, UINT64_MAX);
     version_free(atomic_load(&replica->current), 0);
     free(replica);
@@ -135,12 +137,20 @@ void replica_destroy(struct replica *replica)
 
 struct replica_reader *replica_reader_open(struct replica *replica)
 {
-    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++) {
+    struct replica_reader *first = atomic_load(&replica->readers);
+    for (struct replica_reader *at = first; at != NULL; at = at->next) {
         uint64_t expected = READER_FREE;
-        if (atomic_compare_exchange_strong(&replica->readers[i].pin, &expected, READER_IDLE))
-            return &replica->readers[i];
+        if (atomic_compare_exchange_strong(&at->pin, &expected, READER_IDLE))
+            return at;
     }
-    return NULL;
+    struct replica_reader *reader = aligned_alloc(64, sizeof(*reader));
+    check(reader != NULL);
+    atomic_init(&reader->pin, READER_IDLE);
+    reader->replica = replica;
+    reader->next = first;
+    while (!atomic_compare_exchange_weak(&replica->readers, &reader->next, reader))
+        continue;
+    return reader;
 }
 
 void replica_reader_close(struct replica_reader *reader)
@@ -164,7 +174,7 @@ void replica_unpin(struct replica_reader *reader)
 
 const struct version *replica_newest(const struct replica *replica)
 {
-    return atomic_load(&((struct replica *)(uintptr_t)replica)->current);
+    return atomic_load(&replica->current);
 }
 
 static struct edit *edit_make(struct replica *replica, const struct version *from)
@@ -206,8 +216,9 @@ static void edit_free(struct edit *edit)
 static uint64_t oldest_pin(const struct replica *replica)
 {
     uint64_t oldest = UINT64_MAX;
-    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++) {
-        uint64_t pin = atomic_load(&((struct replica *)(uintptr_t)replica)->readers[i].pin);
+    for (const struct replica_reader *at = atomic_load(&replica->readers); at != NULL;
+         at = at->next) {
+        uint64_t pin = atomic_load(&at->pin);
         if (pin < oldest) /* free and idle are larger than any number */
             oldest = pin;
     }

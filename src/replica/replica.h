@@ -11,20 +11,19 @@
 struct replica;
 struct replica_reader;
 
-enum { REPLICA_READERS_MAX = 256 };
-
 /* A replica holding an empty version 0. */
 struct replica *replica_create(void);
 
 /* No reader may be open, no edit in the making. */
 void replica_destroy(struct replica *replica);
 
-/* A reader for one thread; the pin is its own. NULL when REPLICA_READERS_MAX are open. Any thread.
- */
+/* A reader for one thread, which must close it before the replica ends; nothing is pinned then. Its
+ * memory is the replica's. Any thread. */
 struct replica_reader *replica_reader_open(struct replica *replica);
 void replica_reader_close(struct replica_reader *reader);
 
-/* The newest version, which stays whole until unpinned. A reader pins one version at a time. */
+/* The newest version, which stays whole until unpinned. A reader pins one version at a time. The
+ * reader's thread. */
 const struct version *replica_pin(struct replica_reader *reader);
 void replica_unpin(struct replica_reader *reader);
 
