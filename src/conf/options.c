@@ -15,8 +15,9 @@
         .type = (kind), .effect = (does), .section = (sec), .name = (nam), .fallback = (def),      \
         .help = (hlp), ##__VA_ARGS__                                                               \
     }
-#define OLD(sec, nam)    .deprecated = {{(sec), (nam)}}
+#define OLD(sec, nam)    .deprecated = {(sec), (nam)}
 #define CHOICES(list)    .choices = (list)
+#define ANY_CASE(list)   .choices = (list), .choices_any_case = true
 #define BOUNDS(low, top) .min = (low), .max = (top)
 
 #define STR  OPTION_STRING
@@ -64,9 +65,9 @@ const struct option option_table[] = {
     ROW(BOOL, NONE, "DEFAULT", "use_json", "false", "Log lines as JSON."),
     ROW(BOOL, NONE, "DEFAULT", "use_stderr", "false", "Log to standard error, which is done anyway."),
     ROW(BOOL, NONE, "DEFAULT", "watch_log_file", "false", "Reopen the log file when it is moved."),
-    ROW(STR, NONE, "DEFAULT", "log_rotation_type", "none", "When to rotate the log file.", CHOICES("interval|size|none")),
+    ROW(STR, NONE, "DEFAULT", "log_rotation_type", "none", "When to rotate the log file.", ANY_CASE("interval|size|none")),
     ROW(INT, NONE, "DEFAULT", "log_rotate_interval", "1", "Rotate after so many units."),
-    ROW(STR, NONE, "DEFAULT", "log_rotate_interval_type", "days", "Unit of log_rotate_interval."),
+    ROW(STR, NONE, "DEFAULT", "log_rotate_interval_type", "days", "Unit of log_rotate_interval.", ANY_CASE("Seconds|Minutes|Hours|Days|Weekday|Midnight")),
     ROW(INT, NONE, "DEFAULT", "max_logfile_count", "30", "Rotated files kept."),
     ROW(INT, NONE, "DEFAULT", "max_logfile_size_mb", "200", "Rotate at this size."),
     ROW(LIST, NONE, "DEFAULT", "default_log_levels", NULL, "Levels of single loggers."),
@@ -165,7 +166,7 @@ const struct option option_table[] = {
     ROW(STR, NONE, "keystone_authtoken", "cache", NULL, "Name of a WSGI server's cache."),
     ROW(INT, NONE, "keystone_authtoken", "token_cache_time", "300", "Seconds a token is cached; -1: never."),
     ROW(LIST, NONE, "keystone_authtoken", "memcached_servers", NULL, "Shared token caches.", OLD("keystone_authtoken", "memcache_servers")),
-    ROW(STR, NONE, "keystone_authtoken", "memcache_security_strategy", "None", "Protection of cached tokens.", CHOICES("None|MAC|ENCRYPT")),
+    ROW(STR, NONE, "keystone_authtoken", "memcache_security_strategy", "None", "Protection of cached tokens.", ANY_CASE("None|MAC|ENCRYPT")),
     ROW(STR, NONE, "keystone_authtoken", "memcache_secret_key", NULL, "Key of that protection."),
     ROW(BOOL, NONE, "keystone_authtoken", "memcache_use_advanced_pool", "true", "Which pool of connections."),
     ROW(INT, NONE, "keystone_authtoken", "memcache_pool_dead_retry", "300", "Seconds until a dead server is tried again."),
@@ -217,10 +218,9 @@ const struct option *option_find_any(struct slice section, struct slice name)
 {
     const struct option *option = option_find(section, name);
     for (size_t i = 0; option == NULL && i < option_count; i++) {
-        const struct option_name *old = option_table[i].deprecated;
-        for (size_t j = 0; j < OPTION_DEPRECATED_NAMES && old[j].section != NULL; j++)
-            if (name_is(section, name, old[j].section, old[j].name))
-                option = &option_table[i];
+        const struct option_name *old = &option_table[i].deprecated;
+        if (old->section != NULL && name_is(section, name, old->section, old->name))
+            option = &option_table[i];
     }
     return option;
 }
