@@ -246,7 +246,9 @@ static void search(void **state)
     setenv("OS_PLACEMENT_CONFIG_DIR", " e ", 1);
     load_ok();
     assert_string_equal(conf->connection, "e");
-    assert_int_equal(conf->files.n, 1);
+    assert_int_equal(conf->files.n, 2);
+    assert_string_equal(conf->files.items[0], "e/placement.conf");
+    assert_int_equal(conf->auth_strategy, CONF_AUTH_NOAUTH2); /* of placement.conf.d, as before */
     setenv("OS_PLACEMENT_CONFIG_DIR", "nowhere", 1);
     expect_error("cannot read the configuration file nowhere/placement.conf: "
                  "No such file or directory");
