@@ -1,10 +1,17 @@
 /* Publishing, pinning, retiring.
  *
- * Invariant: what version N replaced is freed only when every pin is at least N, or there is none.
- * A reader stores its pin n before it loads the current pointer, both sequentially consistent; the
- * writer stores the pointer before it looks at the pins. So either the writer sees the pin, or the
- * reader sees the newer version. The same holds for the head of the list of readers, which a new
- * reader stores before its first pin. */
+ * Invariant: a node born in version b and replaced in version N is freed only when no pinned
+ * version is in [b, N).
+ *
+ * A reader first stores the number n that it saw, marked: it needs some version from n on. Then it
+ * loads the current pointer, both sequentially consistent, and stores that version's own number.
+ * The writer stores the pointer before it looks at the pins. So either the writer sees the mark, or
+ * the reader sees the newer version. The same holds for the head of the list of readers, which a
+ * new reader stores before its first pin.
+ *
+ * What versions replaced is freed in their order, as a rule at once. A search may hold a version
+ * for minutes; then what waits is sifted now and then for what that version is no part of, so that
+ * a long pin costs the memory of one version and not that of all that is written meanwhile. */
 #include "replica/replica.h"
 
 #include <stdatomic.h>
@@ -12,6 +19,9 @@
 
 #define READER_FREE UINT64_MAX
 #define READER_IDLE (UINT64_MAX - 1)
+#define PIN_MARK    ((uint64_t)1 << 62) /* some version from this number on */
+
+enum { SIFT_NODES_AT_LEAST = 4096 };
 
 /* On a cache line of its own, so that pinning threads do not slow each other. It stays in the list
  * until the replica ends; a closed one is opened again. */
@@ -25,7 +35,7 @@ struct replica_reader {
 struct replica_debt {
     uint64_t number; /* free once no pin is below */
     struct cow_retired nodes;
-    struct version *version; /* the version before */
+    struct version *version; /* the version before; NULL: freed already */
     bool shares;             /* its nodes live on in its successor, but for those retired */
     struct replica_debt *next;
 };
@@ -36,6 +46,8 @@ struct replica {
     uint64_t last_edit; /* numbers are never used twice: abandoned edits have had theirs */
     struct replica_debt *oldest_debt;
     struct replica_debt *newest_debt;
+    size_t waiting_nodes; /* of all debts */
+    size_t sift_at;       /* so many are worth a look at each */
     _Atomic(struct replica_reader *) readers;
 };
 
@@ -94,6 +106,7 @@ struct replica *replica_create(void)
     check(replica != NULL && version != NULL);
     memset(replica, 0, sizeof(*replica));
     atomic_init(&replica->current, version);
+    replica->sift_at = SIFT_NODES_AT_LEAST;
     return replica;
 }
 
@@ -113,9 +126,12 @@ static void debts_settle(struct replica *replica, uint64_t oldest_pin)
     while (replica->oldest_debt != NULL && replica->oldest_debt->number <= oldest_pin) {
         struct replica_debt *debt = replica->oldest_debt;
         replica->oldest_debt = debt->next;
-        if (replica->oldest_debt == NULL)
-            replica->newest_debt = NULL;
+        replica->waiting_nodes -= debt->nodes.count;
         debt_free(debt);
+    }
+    if (replica->oldest_debt == NULL) {
+        replica->newest_debt = NULL;
+        replica->sift_at = SIFT_NODES_AT_LEAST;
     }
 }
 
@@ -163,8 +179,10 @@ const struct version *replica_pin(struct replica_reader *reader)
 {
     struct replica *replica = reader->replica;
     check(atomic_load_explicit(&reader->pin, memory_order_relaxed) == READER_IDLE);
-    atomic_store(&reader->pin, atomic_load(&replica->number));
-    return atomic_load(&replica->current);
+    atomic_store(&reader->pin, atomic_load(&replica->number) | PIN_MARK);
+    const struct version *version = atomic_load(&replica->current);
+    atomic_store_explicit(&reader->pin, version->node.birth, memory_order_release);
+    return version;
 }
 
 void replica_unpin(struct replica_reader *reader)
@@ -219,10 +237,103 @@ static uint64_t oldest_pin(const struct replica *replica)
     for (const struct replica_reader *at = atomic_load(&replica->readers); at != NULL;
          at = at->next) {
         uint64_t pin = atomic_load(&at->pin);
-        if (pin < oldest) /* free and idle are larger than any number */
-            oldest = pin;
+        if (pin < READER_IDLE && (pin & ~PIN_MARK) < oldest)
+            oldest = pin & ~PIN_MARK;
     }
     return oldest;
+}
+
+/* The versions that readers hold, as seen at one look. */
+struct pins {
+    uint64_t from;   /* this one and all after it */
+    uint64_t *exact; /* and these, in ascending order */
+    size_t count;
+};
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static struct pins pins_look(const struct replica *replica)
+{
+    struct pins pins = {.from = UINT64_MAX};
+    const struct replica_reader *first = atomic_load(&replica->readers);
+    size_t readers = 0;
+    for (const struct replica_reader *at = first; at != NULL; at = at->next)
+        readers++;
+    pins.exact = calloc(readers + 1, sizeof(*pins.exact));
+    check(pins.exact != NULL);
+    for (const struct replica_reader *at = first; at != NULL; at = at->next) {
+        uint64_t pin = atomic_load(&at->pin);
+        if (pin >= READER_IDLE)
+            continue;
+        if ((pin & PIN_MARK) == 0)
+            pins.exact[pins.count++] = pin;
+        else if ((pin & ~PIN_MARK) < pins.from)
+            pins.from = pin & ~PIN_MARK;
+    }
+    qsort(pins.exact, pins.count, sizeof(*pins.exact), compare_numbers);
+    return pins;
+}
+
+/* Is a version in [birth, number) pinned? */
+static bool pins_need(const struct pins *pins, uint64_t birth, uint64_t number)
+{
+    size_t low = 0;
+    size_t high = pins->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (pins->exact[middle] < birth)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return pins->from < number || (low < pins->count && pins->exact[low] < number);
+}
+
+static void debt_sift(struct replica_debt *debt, const struct pins *pins)
+{
+    struct cow_retired *nodes = &debt->nodes;
+    size_t kept = 0;
+    for (size_t i = 0; i < nodes->count; i++) {
+        const struct cow_node *node = nodes->items[i];
+        if (pins_need(pins, node->birth, debt->number))
+            nodes->items[kept++] = nodes->items[i];
+        else
+            free(nodes->items[i]);
+    }
+    nodes->count = kept;
+    if (debt->version != NULL && !pins_need(pins, debt->version->node.birth, debt->number)) {
+        free(debt->version);
+        debt->version = NULL;
+    }
+}
+
+static void debts_sift(struct replica *replica)
+{
+    struct pins pins = pins_look(replica);
+    struct replica_debt **at = &replica->oldest_debt;
+    replica->newest_debt = NULL;
+    replica->waiting_nodes = 0;
+    while (*at != NULL) {
+        struct replica_debt *debt = *at;
+        if (debt->shares)
+            debt_sift(debt, &pins);
+        if (debt->version == NULL && debt->nodes.count == 0) {
+            *at = debt->next;
+            debt_free(debt);
+            continue;
+        }
+        replica->newest_debt = debt;
+        replica->waiting_nodes += debt->nodes.count;
+        at = &debt->next;
+    }
+    /* twice as many: each node is looked at a few times, however long a version is held */
+    replica->sift_at = 2 * replica->waiting_nodes + SIFT_NODES_AT_LEAST;
+    free(pins.exact);
 }
 
 void replica_publish(struct replica *replica, struct edit *edit, const struct version_stamp *stamp)
@@ -242,10 +353,13 @@ void replica_publish(struct replica *replica, struct edit *edit, const struct ve
     else
         replica->newest_debt->next = debt;
     replica->newest_debt = debt;
+    replica->waiting_nodes += debt->nodes.count;
     atomic_store(&replica->current, version);
     atomic_store(&replica->number, version->node.birth);
     edit_free(edit);
     debts_settle(replica, oldest_pin(replica));
+    if (replica->waiting_nodes > replica->sift_at)
+        debts_sift(replica);
 }
 
 void replica_abandon(struct replica *replica, struct edit *edit)

@@ -2,7 +2,7 @@
  * next.
  *
  * Readers write the number of the current version into their own pin before they read; what a
- * version replaced is freed once no pin is older than that version. Pinning never waits. */
+ * version replaced is freed once no pinned version has it. Pinning never waits. */
 #ifndef BERTH_REPLICA_REPLICA_H
 #define BERTH_REPLICA_REPLICA_H
 
@@ -41,7 +41,7 @@ void replica_publish(struct replica *replica, struct edit *edit, const struct ve
 /* Forgets an edit: the current version stays as it is. The edit is consumed. */
 void replica_abandon(struct replica *replica, struct edit *edit);
 
-/* Versions whose memory waits for a reader: for metrics and tests. Writer thread. */
+/* Publications of which something waits for a reader: for metrics and tests. Writer thread. */
 size_t replica_waiting(const struct replica *replica);
 
 #endif

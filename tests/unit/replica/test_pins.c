@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "replica/apply.h"
+#include "replica/audit.h"
 #include "replica/replica.h"
 #include "unit.h"
 
@@ -151,6 +152,44 @@ static void pins_hold_what_they_need(void **state)
     arena_destroy(arena);
 }
 
+/* What was born and replaced while an old version is held is no part of it: a search that takes
+ * minutes does not keep all that is written meanwhile. */
+static void an_old_pin_keeps_one_version(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct shared shared = {.replica = replica_create()};
+    fill(&shared, arena);
+    struct replica_reader *old = replica_reader_open(shared.replica);
+    struct replica_reader *middle = replica_reader_open(shared.replica);
+    const struct version *oldest = replica_pin(old);
+    const struct version *later = NULL;
+    for (int64_t generation = 1; generation <= 3000; generation++) {
+        struct edit *edit = replica_edit(shared.replica);
+        set_all_generations(edit, arena, generation);
+        publish(&shared, edit);
+        arena_reset(arena);
+        if (generation == 1000)
+            later = replica_pin(middle);
+    }
+    assert_true(replica_waiting(shared.replica) < 500);
+    struct buf why = {0};
+    assert_true(audit_version(oldest, &why) && audit_version(later, &why));
+    buf_free(&why);
+    for (int64_t id = 1; id <= PROVIDERS; id++) {
+        assert_int_equal(version_provider_by_id(oldest, id)->generation, 0);
+        assert_int_equal(version_provider_by_id(later, id)->generation, 1000);
+    }
+    replica_unpin(old);
+    replica_unpin(middle);
+    publish(&shared, replica_edit(shared.replica));
+    assert_int_equal(replica_waiting(shared.replica), 0);
+    replica_reader_close(old);
+    replica_reader_close(middle);
+    replica_destroy(shared.replica);
+    arena_destroy(arena);
+}
+
 /* A load makes a version that shares nothing: the one before is freed whole. */
 static void load_replaces_all(void **state)
 {
@@ -236,9 +275,8 @@ static void any_number_of_readers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(readers_and_a_writer),
-        cmocka_unit_test(pins_hold_what_they_need),
-        cmocka_unit_test(load_replaces_all),
+        cmocka_unit_test(readers_and_a_writer),         cmocka_unit_test(pins_hold_what_they_need),
+        cmocka_unit_test(an_old_pin_keeps_one_version), cmocka_unit_test(load_replaces_all),
         cmocka_unit_test(any_number_of_readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
