@@ -16,10 +16,12 @@ struct buf {
     size_t cap;
 };
 
+/* Frees the bytes; the buffer is empty and can be used again. */
 void buf_free(struct buf *buf);
 
 /* Makes room for `more` bytes behind len and returns where they go; the caller adds to len what it
- * wrote. */
+ * wrote. What was returned or sliced before may have moved. Out of memory ends the process, as in
+ * an arena. */
 char *buf_reserve_slow(struct buf *buf, size_t more);
 
 static inline char *buf_reserve(struct buf *buf, size_t more)
@@ -50,9 +52,13 @@ static inline void buf_append_char(struct buf *buf, char c)
     buf->len++;
 }
 
+/* In decimal, as "%lld" writes it. */
 void buf_append_int(struct buf *buf, int64_t value);
+
+/* No NUL byte is counted or promised behind the text. */
 void buf_printf(struct buf *buf, const char *format, ...) BERTH_PRINTF(2, 3);
 
+/* What is in it; good until the buffer changes. */
 static inline struct slice buf_slice(const struct buf *buf)
 {
     return (struct slice){buf->data, buf->len};

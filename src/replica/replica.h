@@ -34,8 +34,8 @@ const struct version *replica_newest(const struct replica *replica);
 struct edit *replica_edit(struct replica *replica);
 struct edit *replica_edit_empty(struct replica *replica);
 
-/* Makes the edit's version the current one; stamp tells which database state it is. The edit is
- * consumed. */
+/* Makes the edit's version the current one; stamp tells which database state it is, and is copied.
+ * The edit is consumed. Writer thread, as below. */
 void replica_publish(struct replica *replica, struct edit *edit, const struct version_stamp *stamp);
 
 /* Forgets an edit: the current version stays as it is. The edit is consumed. */
