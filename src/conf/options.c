@@ -36,10 +36,10 @@
 /* clang-format off */
 const struct option option_table[] = {
     ROW(MULT, USED, "berth", "listen", "127.0.0.1:8778", "Address and port where the Placement API is served."),
-    ROW(INT, USED, "berth", "worker_threads", "0", "HTTP threads; 0: one a core, at least 2.", BOUNDS(0, 1024)),
+    ROW(INT, USED, "berth", "worker_threads", "0", "HTTP threads for each address; 0: one a core, at least 2.", BOUNDS(0, 1024)),
     ROW(INT, USED, "berth", "max_body", "16777216", "Largest request body in bytes.", BOUNDS(1024, GIB)),
-    ROW(INT, USED, "berth", "max_connections", "4096", "Open connections in all.", BOUNDS(1, 1000000)),
-    ROW(INT, USED, "berth", "max_connections_per_address", "2048", "Open connections from one address.", BOUNDS(1, 1000000)),
+    ROW(INT, USED, "berth", "max_connections", "4096", "Open connections in all to one address.", BOUNDS(1, 1000000)),
+    ROW(INT, USED, "berth", "max_connections_per_address", "2048", "The same, from one address of clients.", BOUNDS(1, 1000000)),
     ROW(INT, USED, "berth", "idle_timeout", "60", "Seconds after which a silent connection is closed.", BOUNDS(1, DAY_S)),
     ROW(INT, USED, "berth", "header_deadline", "30", "Seconds from a request's first byte to the end of its headers.", BOUNDS(1, DAY_S)),
     ROW(INT, USED, "berth", "body_deadline", "30", "Seconds for a body, beside the time it needs at 10 KB/s.", BOUNDS(1, DAY_S)),

@@ -34,9 +34,9 @@ struct conf {
     size_t listen_count;
     const struct slice *mount_prefixes; /* each begins with a slash and ends without one */
     size_t mount_prefix_count;
-    unsigned worker_threads; /* at least 1; the default is resolved */
+    unsigned worker_threads; /* of each address in listen; at least 1; the default is resolved */
     size_t max_body_bytes;
-    unsigned max_connections;
+    unsigned max_connections; /* to one address in listen, like the next */
     unsigned max_connections_per_address;
     unsigned idle_timeout_s;
     unsigned header_deadline_s;
