@@ -73,35 +73,6 @@ static void links_remove(struct edit_links *links, uint32_t number)
     links->at[number] = 0;
 }
 
-static struct catalog *links_catalog(struct edit *edit, bool is_traits)
-{
-    return is_traits ? &edit->version->traits : &edit->version->aggregates;
-}
-
-static void link_insert(struct edit *edit, const struct change_link *link, bool is_traits)
-{
-    struct provider_no no = apply_provider_no(edit, link->provider_id);
-    struct catalog *catalog = links_catalog(edit, is_traits);
-    const struct catalog_row *row = catalog_find_id(catalog, link->other_id);
-    check(row != NULL);
-    links_begin(edit, no, is_traits);
-    links_append(&edit->links, row->number);
-    slotset_add(&edit->cow, catalog_own_slots(&edit->cow, catalog, row->number),
-                version_slot(edit->version, no));
-}
-
-static void link_delete(struct edit *edit, const struct change_link *link, bool is_traits)
-{
-    struct provider_no no = apply_provider_no(edit, link->provider_id);
-    struct catalog *catalog = links_catalog(edit, is_traits);
-    const struct catalog_row *row = catalog_find_id(catalog, link->other_id);
-    check(row != NULL);
-    links_begin(edit, no, is_traits);
-    links_remove(&edit->links, row->number);
-    slotset_remove(&edit->cow, catalog_own_slots(&edit->cow, catalog, row->number),
-                   version_slot(edit->version, no));
-}
-
 void apply_flush(struct edit *edit)
 {
     struct edit_links *links = &edit->links;
@@ -114,20 +85,22 @@ void apply_flush(struct edit *edit)
 
 void apply_link_change(struct edit *edit, const struct change *change)
 {
-    switch (change->kind) {
-    case CHANGE_PROVIDER_TRAIT_INSERT:
-        link_insert(edit, &change->link, true);
-        break;
-    case CHANGE_PROVIDER_TRAIT_DELETE:
-        link_delete(edit, &change->link, true);
-        break;
-    case CHANGE_PROVIDER_AGGREGATE_INSERT:
-        link_insert(edit, &change->link, false);
-        break;
-    case CHANGE_PROVIDER_AGGREGATE_DELETE:
-        link_delete(edit, &change->link, false);
-        break;
-    default:
-        check(false);
+    enum change_kind kind = change->kind;
+    bool is_traits = kind == CHANGE_PROVIDER_TRAIT_INSERT || kind == CHANGE_PROVIDER_TRAIT_DELETE;
+    bool is_insert =
+        kind == CHANGE_PROVIDER_TRAIT_INSERT || kind == CHANGE_PROVIDER_AGGREGATE_INSERT;
+    check(is_traits || is_insert || kind == CHANGE_PROVIDER_AGGREGATE_DELETE);
+    struct provider_no no = apply_provider_no(edit, change->link.provider_id);
+    struct catalog *catalog = is_traits ? &edit->version->traits : &edit->version->aggregates;
+    const struct catalog_row *row = catalog_find_id(catalog, change->link.other_id);
+    check(row != NULL);
+    links_begin(edit, no, is_traits);
+    struct slotset *slots = catalog_own_slots(&edit->cow, catalog, row->number);
+    if (is_insert) {
+        links_append(&edit->links, row->number);
+        slotset_add(&edit->cow, slots, version_slot(edit->version, no));
+    } else {
+        links_remove(&edit->links, row->number);
+        slotset_remove(&edit->cow, slots, version_slot(edit->version, no));
     }
 }
