@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define SIZES_MAX            16
-#define CONNECTION_MEMORY    (128 * 1024)
+#define CONNECTION_MEMORY    (124 * 1024)
 #define CONNECTIONS_MAX      4096
 #define CONNECTION_TIMEOUT_S 60
 

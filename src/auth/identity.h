@@ -20,6 +20,7 @@ struct identity {
     unsigned role_count;
 };
 
+/* Whether the role, whatever its case, is among those given. Any thread. */
 bool identity_has_role(const struct identity *identity, struct slice role);
 
 #endif

@@ -12,8 +12,8 @@ struct noauth_headers {
     struct slice system_scope; /* OpenStack-System-Scope */
 };
 
-/* Fills the identity; false without a token (401). An empty token is accepted: nobody, without
- * roles. */
+/* Fills the identity with slices of the headers; false without a token (401). An empty token is
+ * accepted: nobody, without roles. Of more than IDENTITY_ROLES_MAX roles the first count. */
 bool noauth_identify(const struct noauth_headers *headers, struct identity *identity);
 
 #endif

@@ -26,7 +26,8 @@
 enum {
     ARENA_FIRST_BYTES = 8 * 1024,
     ARENA_LARGEST_BYTES = 1024 * 1024,
-    ARENA_KEEP_BYTES = 64 * 1024
+    ARENA_KEEP_BYTES = 64 * 1024,
+    ARENA_FIRST_ELEMENTS = 16
 };
 
 struct arena_block {
@@ -126,6 +127,17 @@ void *arena_array(struct arena *arena, size_t n, size_t size)
 {
     check(size == 0 || n <= SIZE_MAX / 4 / size);
     return arena_alloc(arena, n * size);
+}
+
+void *arena_grow(struct arena *arena, void *array, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return array;
+    *capacity = count == 0 ? ARENA_FIRST_ELEMENTS : count * 2;
+    void *larger = arena_array(arena, *capacity, size);
+    if (count > 0)
+        memcpy(larger, array, count * size);
+    return larger;
 }
 
 struct slice arena_copy(struct arena *arena, struct slice text)

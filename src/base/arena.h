@@ -28,6 +28,11 @@ void *arena_zalloc(struct arena *arena, size_t size);
 /* An array of n elements; n * size may not overflow (checked). */
 void *arena_array(struct arena *arena, size_t n, size_t size);
 
+/* Makes room for one element more in an array of `count` elements of `size` bytes, which has room
+ * for *capacity. Returns the array: itself, or, when it is full, a copy with twice the room. A NULL
+ * array has count and capacity 0. */
+void *arena_grow(struct arena *arena, void *array, size_t count, size_t *capacity, size_t size);
+
 /* A copy of the text, with a NUL byte behind it that is not counted. */
 struct slice arena_copy(struct arena *arena, struct slice text);
 

@@ -16,10 +16,12 @@ struct buf {
     size_t cap;
 };
 
+/* Frees the bytes; the buffer is empty and can be used again. */
 void buf_free(struct buf *buf);
 
 /* Makes room for `more` bytes behind len and returns where they go; the caller adds to len what it
- * wrote. */
+ * wrote. What was returned or sliced before may have moved. Out of memory ends the process, as in
+ * an arena. */
 char *buf_reserve_slow(struct buf *buf, size_t more);
 
 static inline char *buf_reserve(struct buf *buf, size_t more)
@@ -50,6 +52,7 @@ static inline void buf_append_char(struct buf *buf, char c)
     buf->len++;
 }
 
+/* In decimal, as "%lld" writes it. */
 void buf_append_int(struct buf *buf, int64_t value);
 
 enum { DECIMAL_MAX = 20 }; /* characters of the longest int64_t, its sign counted in */
@@ -57,8 +60,10 @@ enum { DECIMAL_MAX = 20 }; /* characters of the longest int64_t, its sign counte
 /* Writes the number at `at`, at most DECIMAL_MAX characters without NUL; returns how many. */
 size_t decimal_write(char *at, int64_t value);
 
+/* No NUL byte is counted or promised behind the text. */
 void buf_printf(struct buf *buf, const char *format, ...) BERTH_PRINTF(2, 3);
 
+/* What is in it; good until the buffer changes. */
 static inline struct slice buf_slice(const struct buf *buf)
 {
     return (struct slice){buf->data, buf->len};

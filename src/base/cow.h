@@ -23,8 +23,9 @@ struct cow_retired {
     size_t capacity;
 };
 
+/* One edit. Out of memory ends the process: what is kept has been limited or loaded before. */
 struct cow {
-    uint64_t birth; /* the number of the version being made */
+    uint64_t birth; /* the number of the version being made, larger than any before */
     struct cow_retired retired;
 };
 
@@ -42,9 +43,11 @@ static inline void *cow_own(struct cow *cow, const void *node, size_t bytes)
     return cow_own_slow(cow, node, bytes);
 }
 
-/* The node is no part of the new version: freed at once if this edit made it, else retired. */
+/* The node is no part of the new version: freed at once if this edit made it, else retired. What it
+ * points at is the caller's matter. */
 void cow_drop(struct cow *cow, const void *node);
 
+/* Frees the nodes and the list; when, replica.c knows. */
 void cow_retired_free(struct cow_retired *retired);
 
 /* An array of fixed-size items in leaves of 1 << shift items, below two levels of directories;
@@ -89,7 +92,8 @@ static inline const void *cow_array_at(const struct cow_array *array, struct cow
  * itself. */
 void **cow_array_own_leaf(struct cow *cow, struct cow_array *array, uint32_t leaf);
 
-/* The item in an owned leaf, made (zeroed) if it was absent. */
+/* The item in an owned leaf, made (zeroed) if it was absent. An index beyond the array's reach,
+ * COW_LEAVES_MAX << shift, is a programmer error. */
 void *cow_array_own(struct cow *cow, struct cow_array *array, struct cow_shape shape,
                     uint32_t index);
 

@@ -3,7 +3,8 @@
  * moment when the flusher exchanges it for an empty one.
  *
  * Invariants: a buffer holds whole lines; it is in the list from its thread's first line until the
- * thread ends. Locks are taken in the order list, buffer, output. */
+ * thread ends. Locks are taken in the order list, output, buffer, so that what leaves a buffer
+ * first is written first, and no thread waits for an output that another one writes to. */
 #include "base/log.h"
 
 #include <pthread.h>
@@ -143,19 +144,24 @@ void log_write(enum log_level level, const char *logger, struct slice context, c
     check(len >= 0);
     struct buf line = {0};
     append_line(&line, names[level], logger, context, (struct slice){text, (size_t)len});
+    log_output_begin();
     log_output_write(buf_slice(&line));
+    log_output_end();
     buf_free(&line);
     free(text);
 }
 
-/* The caller holds the gatherer's lock. */
+/* By the gatherer's own thread. */
 static void write_out(struct gatherer *gatherer)
 {
-    if (gatherer->lines.len > 0)
-        log_output_write(buf_slice(&gatherer->lines));
+    log_output_begin();
+    pthread_mutex_lock(&gatherer->lock);
+    log_output_write(buf_slice(&gatherer->lines));
     gatherer->lines.len = 0;
     if (gatherer->lines.cap > LOG_KEEP_BYTES)
         buf_free(&gatherer->lines);
+    pthread_mutex_unlock(&gatherer->lock);
+    log_output_end();
 }
 
 static void end_gatherer(void *argument)
@@ -200,10 +206,11 @@ void log_gather(const char *logger, struct slice context, struct slice text)
     struct gatherer *gatherer = own_gatherer();
     pthread_mutex_lock(&gatherer->lock);
     append_line(&gatherer->lines, "INFO", logger, context, text);
-    if (gatherer->lines.len >= LOG_FLUSH_BYTES ||
-        !atomic_load_explicit(&state.running, memory_order_relaxed))
-        write_out(gatherer);
+    bool is_due = gatherer->lines.len >= LOG_FLUSH_BYTES ||
+                  !atomic_load_explicit(&state.running, memory_order_relaxed);
     pthread_mutex_unlock(&gatherer->lock);
+    if (is_due)
+        write_out(gatherer);
 }
 
 /* Exchanges each thread's buffer for an empty one and writes it while the thread goes on. The
@@ -211,12 +218,13 @@ void log_gather(const char *logger, struct slice context, struct slice text)
 static void flush_all(struct buf *spare)
 {
     for (struct gatherer *at = state.first; at != NULL; at = at->next) {
+        log_output_begin();
         pthread_mutex_lock(&at->lock);
         struct buf full = at->lines;
         at->lines = *spare;
         pthread_mutex_unlock(&at->lock);
-        if (full.len > 0)
-            log_output_write(buf_slice(&full));
+        log_output_write(buf_slice(&full));
+        log_output_end();
         full.len = 0;
         *spare = full;
     }

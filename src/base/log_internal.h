@@ -7,7 +7,11 @@
 /* Where lines go from now on. */
 void log_output_open(int fd);
 
-/* Writes whole lines, or loses some. Any thread; one at a time gets through. */
+/* Between begin and end the output is the caller's; others wait. Any thread. */
+void log_output_begin(void);
+void log_output_end(void);
+
+/* Writes whole lines, or loses some. */
 void log_output_write(struct slice lines);
 
 #endif

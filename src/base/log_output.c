@@ -59,35 +59,44 @@ static size_t piece_length(struct slice lines)
     return end == NULL ? PIPE_BUF : (size_t)(end - lines.data) + 1;
 }
 
-static bool write_piece(struct slice piece)
+/* Writes the next `len` bytes of the lines, and cuts off what was written. */
+static bool write_piece(struct slice *lines, size_t len)
 {
-    while (piece.len > 0) {
+    while (len > 0) {
         if (!is_writable())
             return false;
-        ssize_t written = write(output.fd, piece.data, piece.len);
+        ssize_t written = write(output.fd, lines->data, len);
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
             return false;
         if (written > 0)
-            output.mid_line = piece.data[written - 1] != '\n';
-        piece = slice_skip(piece, (size_t)written);
+            output.mid_line = lines->data[written - 1] != '\n';
+        *lines = slice_skip(*lines, (size_t)written);
+        len -= (size_t)written;
     }
     return true;
 }
 
-void log_output_write(struct slice lines)
+void log_output_begin(void)
 {
     pthread_mutex_lock(&output.lock);
-    bool ok = !output.mid_line || write_piece(SLICE_LIT("\n"));
-    while (ok && lines.len > 0) {
-        struct slice piece = {lines.data, piece_length(lines)};
-        ok = write_piece(piece);
-        if (ok)
-            lines = slice_skip(lines, piece.len);
-    }
-    atomic_fetch_add_explicit(&output.lost_bytes, lines.len, memory_order_relaxed);
+}
+
+void log_output_end(void)
+{
     pthread_mutex_unlock(&output.lock);
+}
+
+void log_output_write(struct slice lines)
+{
+    struct slice end_of_line = SLICE_LIT("\n");
+    if (lines.len == 0)
+        return;
+    bool ok = !output.mid_line || write_piece(&end_of_line, 1);
+    while (ok && lines.len > 0)
+        ok = write_piece(&lines, piece_length(lines));
+    atomic_fetch_add_explicit(&output.lost_bytes, lines.len, memory_order_relaxed);
 }
 
 uint64_t log_lost_bytes(void)

@@ -1,7 +1,8 @@
 /* A B+ tree of 1 KiB nodes.
  *
- * Invariants: 1. entries of a node are in strictly ascending order; 2. an inner node's entry holds
- * the smallest key of its child, except the first, whose key is never compared; 3. no node but an
+ * Invariants: 1. entries of a node are in strictly ascending order; 2. the key of an inner node's
+ * entry is not above any key below that entry, and above all keys below the entry before; the key
+ * of a first entry is never compared; 3. no node but an
  * empty tree's root is empty; 4. all leaves are at the same depth; 5. a node is not older than the
  * nodes below it. An insert behind the last entry splits off the new entry alone, so that ascending
  * loads fill nodes wholly. The writer changes nodes that its edit owns in place. */

@@ -1,8 +1,8 @@
 /* A persistent ordered map from (k1, k2) to a 64-bit value: a B+ tree with copy-on-write nodes.
  *
  * It serves as map (k2 = 0), as multimap under a hash (k1 = hash, k2 = number), as ordered set.
- * Readers walk any published root; the writer changes the root of its own edit. The zero struct is
- * the empty tree. */
+ * Any thread may look into a tree of a published version; ptree_set, _remove and _free are the
+ * writer's, on trees of its own edit. The zero struct is the empty tree. */
 #ifndef BERTH_BASE_PTREE_H
 #define BERTH_BASE_PTREE_H
 
@@ -24,6 +24,7 @@ struct ptree_entry {
 
 enum { PTREE_DEPTH_MAX = 12 };
 
+/* A place in one tree, good until that tree is changed. */
 struct ptree_iter {
     const struct ptree_node *node[PTREE_DEPTH_MAX];
     uint32_t at[PTREE_DEPTH_MAX];

@@ -99,11 +99,8 @@ bool find_conf_files(const struct conf_inputs *inputs, struct arena *arena, stru
 
     const char *variable = getenv("OS_PLACEMENT_CONFIG_DIR");
     struct slice dir = whitespace_strip(slice_of(variable == NULL ? "" : variable));
-    if (dir.len > 0) {
-        add(out, arena, arena_printf(arena, "%.*s/placement.conf", SLICE_ARG(dir)).data);
-        return true;
-    }
-    const char *file = search(arena, "placement.conf");
+    const char *file = dir.len > 0 ? arena_printf(arena, "%.*s/placement.conf", SLICE_ARG(dir)).data
+                                   : search(arena, "placement.conf");
     if (file != NULL)
         add(out, arena, file);
     const char *parts = search(arena, "placement.conf.d");

@@ -14,11 +14,13 @@ struct conf_files {
 /* Lists the files; no file at all is no error. The order of choice (operators.md, Configuration):
  *
  * 1. what the command line names, in its order, and nothing else;
- * 2. $OS_PLACEMENT_CONFIG_DIR/placement.conf if the variable is neither unset nor blank;
- * 3. the first placement.conf, and the *.conf of the first placement.conf.d, in ~/.placement, ~,
- *    /etc/placement and /etc.
+ * 2. $OS_PLACEMENT_CONFIG_DIR/placement.conf if the variable is neither unset nor blank, otherwise
+ *    the first placement.conf in ~/.placement, ~, /etc/placement and /etc;
+ *    behind it, with the variable or without, the *.conf of the first placement.conf.d in those
+ *    four, as the Python service does.
  *
- * False: a directory cannot be read. A file of 1 or 2 that does not exist shows when it is read. */
+ * False: a directory cannot be read. A file that is named and does not exist shows when it is read.
+ */
 bool find_conf_files(const struct conf_inputs *inputs, struct arena *arena, struct conf_files *out,
                      struct err *err) BERTH_MUST_CHECK;
 

@@ -43,14 +43,8 @@ static void push_open(struct ini_parser *p)
 {
     if (!p->is_open)
         return;
-    if (p->out->n == p->room) {
-        size_t room = p->room == 0 ? 64 : p->room * 2;
-        struct ini_entry *entries = arena_array(p->arena, room, sizeof(*entries));
-        if (p->out->n > 0)
-            memcpy(entries, p->out->entries, p->out->n * sizeof(*entries));
-        p->out->entries = entries;
-        p->room = room;
-    }
+    struct ini_entry *entries = p->out->entries;
+    p->out->entries = arena_grow(p->arena, entries, p->out->n, &p->room, sizeof(*entries));
     p->open.value = arena_copy(p->arena, buf_slice(&p->value));
     p->out->entries[p->out->n++] = p->open;
     p->is_open = false;

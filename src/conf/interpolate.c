@@ -1,8 +1,6 @@
-/* The templates of oslo.config: Python's string.Template with dots allowed in names, and `\$` read
- * as
+/* The templates of oslo.config: Python's string.Template with dots allowed in names, and `\$` for
  * `$$`. A name takes all that belongs to one, so `$a.b` refers to option b of section a. Any
- * thread.
- */
+ * thread. */
 #include "conf/interpolate.h"
 
 static bool begins_name(char c)

@@ -17,14 +17,7 @@ enum { LOAD_MAX_FILE_BYTES = 4 * 1024 * 1024 };
 
 void texts_add(struct texts_builder *texts, struct arena *arena, const char *text)
 {
-    if (texts->n == texts->room) {
-        size_t room = texts->room == 0 ? 16 : texts->room * 2;
-        const char **items = arena_array(arena, room, sizeof(*items));
-        if (texts->n > 0)
-            memcpy(items, texts->items, texts->n * sizeof(*items));
-        texts->items = items;
-        texts->room = room;
-    }
+    texts->items = arena_grow(arena, texts->items, texts->n, &texts->room, sizeof(*texts->items));
     texts->items[texts->n++] = text;
 }
 

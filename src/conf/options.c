@@ -5,14 +5,19 @@
 
 #include "conf/ini.h"
 
+/* connection_memory: the library rounds it up to whole pages and touches all of it, so 31 pages are
+ * the most that keeps an open connection within 128 KiB. Requests through uwsgi, which clients are
+ * made for, cannot be larger than 64 KiB. */
+
 /* One row a line: the columns that every option has, then what only some have. */
 #define ROW(kind, does, sec, nam, def, hlp, ...)                                                   \
     {                                                                                              \
         .type = (kind), .effect = (does), .section = (sec), .name = (nam), .fallback = (def),      \
         .help = (hlp), ##__VA_ARGS__                                                               \
     }
-#define OLD(sec, nam)    .deprecated = {{(sec), (nam)}}
+#define OLD(sec, nam)    .deprecated = {(sec), (nam)}
 #define CHOICES(list)    .choices = (list)
+#define ANY_CASE(list)   .choices = (list), .choices_any_case = true
 #define BOUNDS(low, top) .min = (low), .max = (top)
 
 #define STR  OPTION_STRING
@@ -31,14 +36,14 @@
 /* clang-format off */
 const struct option option_table[] = {
     ROW(MULT, USED, "berth", "listen", "127.0.0.1:8778", "Address and port where the Placement API is served."),
-    ROW(INT, USED, "berth", "worker_threads", "0", "HTTP threads; 0: one a core, at least 2.", BOUNDS(0, 1024)),
+    ROW(INT, USED, "berth", "worker_threads", "0", "HTTP threads for each address; 0: one a core, at least 2.", BOUNDS(0, 1024)),
     ROW(INT, USED, "berth", "max_body", "16777216", "Largest request body in bytes.", BOUNDS(1024, GIB)),
-    ROW(INT, USED, "berth", "max_connections", "4096", "Open connections in all.", BOUNDS(1, 1000000)),
-    ROW(INT, USED, "berth", "max_connections_per_address", "2048", "Open connections from one address.", BOUNDS(1, 1000000)),
+    ROW(INT, USED, "berth", "max_connections", "4096", "Open connections in all to one address.", BOUNDS(1, 1000000)),
+    ROW(INT, USED, "berth", "max_connections_per_address", "2048", "The same, from one address of clients.", BOUNDS(1, 1000000)),
     ROW(INT, USED, "berth", "idle_timeout", "60", "Seconds after which a silent connection is closed.", BOUNDS(1, DAY_S)),
-    ROW(REAL, USED, "berth", "header_deadline", "30", "Seconds from a request's first byte to the end of its headers.", BOUNDS(0, DAY_S)),
-    ROW(REAL, USED, "berth", "body_deadline", "30", "Seconds for a body, beside the time it needs at 10 KB/s.", BOUNDS(0, DAY_S)),
-    ROW(INT, USED, "berth", "connection_memory", "131072", "Bytes for a connection's request line and headers.", BOUNDS(4096, GIB)),
+    ROW(INT, USED, "berth", "header_deadline", "30", "Seconds from a request's first byte to the end of its headers.", BOUNDS(1, DAY_S)),
+    ROW(INT, USED, "berth", "body_deadline", "30", "Seconds for a body, beside the time it needs at 10 KB/s.", BOUNDS(1, DAY_S)),
+    ROW(INT, USED, "berth", "connection_memory", "126976", "Bytes for a connection's request line and headers.", BOUNDS(4096, GIB)),
     ROW(MULT, USED, "berth", "mount_prefix", "/placement", "Path below which the API is served too."),
     ROW(BOOL, USED, "berth", "access_log", "true", "One line for each request."),
     ROW(INT, USED, "berth", "slow_request_ms", "1000", "A request that takes longer is logged; 0: none.", BOUNDS(0, DAY_S * 1000)),
@@ -60,9 +65,9 @@ const struct option option_table[] = {
     ROW(BOOL, NONE, "DEFAULT", "use_json", "false", "Log lines as JSON."),
     ROW(BOOL, NONE, "DEFAULT", "use_stderr", "false", "Log to standard error, which is done anyway."),
     ROW(BOOL, NONE, "DEFAULT", "watch_log_file", "false", "Reopen the log file when it is moved."),
-    ROW(STR, NONE, "DEFAULT", "log_rotation_type", "none", "When to rotate the log file.", CHOICES("interval|size|none")),
+    ROW(STR, NONE, "DEFAULT", "log_rotation_type", "none", "When to rotate the log file.", ANY_CASE("interval|size|none")),
     ROW(INT, NONE, "DEFAULT", "log_rotate_interval", "1", "Rotate after so many units."),
-    ROW(STR, NONE, "DEFAULT", "log_rotate_interval_type", "days", "Unit of log_rotate_interval."),
+    ROW(STR, NONE, "DEFAULT", "log_rotate_interval_type", "days", "Unit of log_rotate_interval.", ANY_CASE("Seconds|Minutes|Hours|Days|Weekday|Midnight")),
     ROW(INT, NONE, "DEFAULT", "max_logfile_count", "30", "Rotated files kept."),
     ROW(INT, NONE, "DEFAULT", "max_logfile_size_mb", "200", "Rotate at this size."),
     ROW(LIST, NONE, "DEFAULT", "default_log_levels", NULL, "Levels of single loggers."),
@@ -161,7 +166,7 @@ const struct option option_table[] = {
     ROW(STR, NONE, "keystone_authtoken", "cache", NULL, "Name of a WSGI server's cache."),
     ROW(INT, NONE, "keystone_authtoken", "token_cache_time", "300", "Seconds a token is cached; -1: never."),
     ROW(LIST, NONE, "keystone_authtoken", "memcached_servers", NULL, "Shared token caches.", OLD("keystone_authtoken", "memcache_servers")),
-    ROW(STR, NONE, "keystone_authtoken", "memcache_security_strategy", "None", "Protection of cached tokens.", CHOICES("None|MAC|ENCRYPT")),
+    ROW(STR, NONE, "keystone_authtoken", "memcache_security_strategy", "None", "Protection of cached tokens.", ANY_CASE("None|MAC|ENCRYPT")),
     ROW(STR, NONE, "keystone_authtoken", "memcache_secret_key", NULL, "Key of that protection."),
     ROW(BOOL, NONE, "keystone_authtoken", "memcache_use_advanced_pool", "true", "Which pool of connections."),
     ROW(INT, NONE, "keystone_authtoken", "memcache_pool_dead_retry", "300", "Seconds until a dead server is tried again."),
@@ -213,10 +218,9 @@ const struct option *option_find_any(struct slice section, struct slice name)
 {
     const struct option *option = option_find(section, name);
     for (size_t i = 0; option == NULL && i < option_count; i++) {
-        const struct option_name *old = option_table[i].deprecated;
-        for (size_t j = 0; j < OPTION_DEPRECATED_NAMES && old[j].section != NULL; j++)
-            if (name_is(section, name, old[j].section, old[j].name))
-                option = &option_table[i];
+        const struct option_name *old = &option_table[i].deprecated;
+        if (old->section != NULL && name_is(section, name, old->section, old->name))
+            option = &option_table[i];
     }
     return option;
 }

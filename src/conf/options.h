@@ -2,6 +2,7 @@
 #ifndef BERTH_CONF_OPTIONS_H
 #define BERTH_CONF_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,8 +22,6 @@ enum option_effect {
     OPTION_NO_EFFECT /* known and checked, but it changes nothing here; said once when it is set */
 };
 
-enum { OPTION_DEPRECATED_NAMES = 2 };
-
 struct option_name {
     const char *section; /* lower case, or DEFAULT */
     const char *name;
@@ -35,11 +34,12 @@ struct option {
     const char *fallback; /* the default as a file would write it; NULL: none. For OPTION_MULTI:
                              the values separated by commas */
     const char *choices;  /* for OPTION_STRING: the values allowed, separated by |; NULL: any */
+    bool choices_any_case;
     enum option_type type;
     enum option_effect effect;
     int64_t min; /* bounds of numbers, both 0: none */
     int64_t max;
-    struct option_name deprecated[OPTION_DEPRECATED_NAMES]; /* older names; section NULL: no more */
+    struct option_name deprecated; /* an older name; section NULL: none */
 };
 
 /* All of them, in the order of the table. */

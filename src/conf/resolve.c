@@ -2,8 +2,8 @@
  * resolved one by one, and where a value refers to another option, that one first; an option met
  * again while it is being resolved refers to itself.
  *
- * Among the names of an option (the present one, older ones) oslo.config prefers the later file,
- * and in one file the present name. While the process starts: one thread. */
+ * Of an option's two names (the present one, an older one) oslo.config prefers the one in the later
+ * file, and in one file the present one. While the process starts: one thread. */
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -90,16 +90,13 @@ static bool give_entries(struct given *given, const struct option *option, struc
 static void give_file(struct resolver *r, struct given *given, const struct option *option,
                       const struct read_file *file)
 {
-    for (size_t i = 0; i < OPTION_DEPRECATED_NAMES; i++) {
-        const struct option_name *old = &option->deprecated[i];
-        if (old->section == NULL ||
-            !give_entries(given, option, r->arena, file, old->section, old->name))
-            continue;
+    const struct option_name *old = &option->deprecated;
+    if (old->section != NULL &&
+        give_entries(given, option, r->arena, file, old->section, old->name))
         texts_add(r->deprecated, r->arena,
                   arena_printf(r->arena, "%s: [%s] %s is now [%s] %s", given->where, old->section,
                                old->name, option->section, option->name)
                       .data);
-    }
     (void)give_entries(given, option, r->arena, file, option->section, option->name);
 }
 

@@ -36,11 +36,6 @@ static unsigned count(const struct conf *conf, const char *name)
     return (unsigned)number(conf, "berth", name);
 }
 
-static uint64_t seconds_us(const struct conf *conf, const char *name)
-{
-    return (uint64_t)(typed(conf, "berth", name, OPTION_FLOAT)->real * 1e6);
-}
-
 static const char *text(const struct conf *conf, const char *section, const char *name)
 {
     const struct conf_value *value = typed(conf, section, name, OPTION_STRING);
@@ -102,12 +97,11 @@ static void fill_berth(struct conf *conf)
     conf->max_connections = count(conf, "max_connections");
     conf->max_connections_per_address = count(conf, "max_connections_per_address");
     conf->idle_timeout_s = count(conf, "idle_timeout");
-    conf->header_deadline_us = seconds_us(conf, "header_deadline");
-    conf->body_deadline_us = seconds_us(conf, "body_deadline");
+    conf->header_deadline_s = count(conf, "header_deadline");
+    conf->body_deadline_s = count(conf, "body_deadline");
     conf->connection_memory_bytes = (size_t)number(conf, "berth", "connection_memory");
     conf->access_log = flag(conf, "berth", "access_log");
     conf->slow_request_us = (uint64_t)number(conf, "berth", "slow_request_ms") * 1000;
-    conf->bounded_staleness_us = (uint64_t)number(conf, "berth", "bounded_staleness_ms") * 1000;
 }
 
 static void fill_upstream(struct conf *conf)

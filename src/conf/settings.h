@@ -34,17 +34,16 @@ struct conf {
     size_t listen_count;
     const struct slice *mount_prefixes; /* each begins with a slash and ends without one */
     size_t mount_prefix_count;
-    unsigned worker_threads; /* at least 1; the default is resolved */
+    unsigned worker_threads; /* of each address in listen; at least 1; the default is resolved */
     size_t max_body_bytes;
-    unsigned max_connections;
+    unsigned max_connections; /* to one address in listen, like the next */
     unsigned max_connections_per_address;
     unsigned idle_timeout_s;
-    uint64_t header_deadline_us; /* 0: none */
-    uint64_t body_deadline_us;   /* 0: none */
+    unsigned header_deadline_s;
+    unsigned body_deadline_s;
     size_t connection_memory_bytes;
     bool access_log;
     uint64_t slow_request_us; /* 0: such requests are not logged */
-    uint64_t bounded_staleness_us;
 
     /* [DEFAULT], [api], [oslo_policy], [oslo_middleware] */
     bool debug;

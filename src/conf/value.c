@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/json_write.h"
 #include "conf/whitespace.h"
 
 static bool refuse(struct arena *arena, struct slice *why, const char *what, struct slice text)
@@ -25,7 +26,8 @@ static bool convert_string(struct conf_value *value, struct slice text, struct a
         return true;
     for (const char *at = choices; *at != '\0';) {
         size_t len = strcspn(at, "|");
-        if (slice_equal(text, (struct slice){at, len}))
+        if (text.len == len && (value->option->choices_any_case ? strncasecmp(text.data, at, len)
+                                                                : memcmp(text.data, at, len)) == 0)
             return true;
         at += len + (at[len] == '|');
     }
@@ -195,7 +197,7 @@ void value_print(const struct conf_value *value, struct buf *out)
         buf_append_int(out, value->integer);
         break;
     case OPTION_FLOAT:
-        buf_printf(out, "%.17g", value->real);
+        json_write_double(out, value->real);
         break;
     case OPTION_BOOLEAN:
         buf_append_slice(out, value->boolean ? SLICE_LIT("True") : SLICE_LIT("False"));

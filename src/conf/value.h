@@ -40,8 +40,9 @@ struct conf_value {
 bool value_convert(struct conf_value *value, const struct slice *texts, size_t n,
                    struct arena *arena, struct slice *why) BERTH_MUST_CHECK;
 
-/* Appends the value as interpolation shows it: True and False for booleans, the parts of lists
- * joined by commas, nothing for a value that is not set. */
+/* Appends the value as oslo.config's interpolation shows it: True and False for booleans, 60.0 for
+ * a float, nothing for a value that is not set; but the parts of lists joined by commas, where it
+ * shows Python's ['a', 'b']. */
 void value_print(const struct conf_value *value, struct buf *out);
 
 #endif

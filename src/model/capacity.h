@@ -22,7 +22,8 @@ int64_t capacity_of(const struct inventory_figures *figures);
 /* Whether one request of `amount` obeys min_unit, max_unit and step_size. */
 bool capacity_unit_fits(const struct inventory_figures *figures, int64_t amount);
 
-/* The largest single amount that still fits, 0 if none: min(capacity - used, max_unit), as 32 bits.
+/* The largest single amount that still fits, 0 if none: min(capacity - used, max_unit), as 32 bits;
+ * `used` is within +-2^62.
  * min_unit and step_size are not in it: see capacity_is_odd. */
 int32_t capacity_headroom(const struct inventory_figures *figures, int64_t used);
 

@@ -1,8 +1,7 @@
-/* Changes of providers, inventories, links and catalogs; those of consumers are in
- * apply_consumers.c.
- *
- * Trait and aggregate links come row by row but are interned as whole sets: they are gathered per
- * provider and applied when another kind of change comes (apply_flush). Writer only. */
+/* Changes of providers, inventories and catalogs; those of links are in apply_links.c, those of
+ * consumers in apply_consumers.c. Each change leaves the edit's version whole: what is derived from
+ * the changed row is changed in the same step, but for links held back (apply_flush). Writer only.
+ */
 #include "replica/apply.h"
 
 #include <stdlib.h>
@@ -55,20 +54,6 @@ static void loading_append(struct edit *edit, struct provider *provider, int64_t
     edit->loading[edit->loading_count++] = (struct edit_loading){provider, parent_id};
 }
 
-/* Gives an owned provider another set of traits or aggregates. */
-static void set_links(struct edit *edit, struct provider *provider, bool is_traits,
-                      uint32_t *numbers, uint32_t count)
-{
-    struct version *version = edit->version;
-    struct name_sets *sets = is_traits ? &version->trait_sets : &version->aggregate_sets;
-    const struct catalog *catalog = is_traits ? &version->traits : &version->aggregates;
-    const struct name_set **at = is_traits ? &provider->traits : &provider->aggregates;
-    const struct name_set *before = *at;
-    *at = name_sets_take(&edit->cow, sets, catalog, numbers, count);
-    if (before != NULL)
-        name_sets_release(&edit->cow, sets, before);
-}
-
 static void provider_insert(struct edit *edit, const struct change *change)
 {
     struct version *version = edit->version;
@@ -80,8 +65,8 @@ static void provider_insert(struct edit *edit, const struct change *change)
     provider->parent.v = NUMBER_NONE;
     provider->modified_at_us = apply_modified_at(change);
     provider->generation = (int32_t)row->generation;
-    set_links(edit, provider, true, NULL, 0);
-    set_links(edit, provider, false, NULL, 0);
+    apply_links_set(edit, provider, true, NULL, 0);
+    apply_links_set(edit, provider, false, NULL, 0);
     provider->uuid_len = (uint32_t)row->uuid.len;
     memcpy(provider->uuid, row->uuid.data, row->uuid.len);
     provider->name_len = (uint32_t)row->name.len;
@@ -224,118 +209,15 @@ static void inventory_delete(struct edit *edit, const struct change *change)
                          provider_name(provider));
 }
 
-static void links_begin(struct edit *edit, struct provider_no no, bool is_traits)
-{
-    struct edit_links *links = &edit->links;
-    if (links->active && links->provider.v == no.v && links->is_traits == is_traits)
-        return;
-    apply_flush(edit);
-    const struct provider *provider = version_provider(edit->version, no);
-    const struct name_set *set = is_traits ? provider->traits : provider->aggregates;
-    links->active = true;
-    links->is_traits = is_traits;
-    links->provider = no;
-    for (uint32_t i = 0; i < links->count; i++)
-        links->at[links->numbers[i]] = 0;
-    links->count = 0;
-    for (uint32_t i = 0; i < set->count; i++)
-        apply_links_append(links, set->numbers[i]);
-}
-
-void apply_links_append(struct edit_links *links, uint32_t number)
-{
-    if (number >= links->at_capacity) {
-        uint32_t capacity = number < 512 ? 1024 : number * 2;
-        uint32_t *at = realloc(links->at, capacity * sizeof(*at));
-        check(at != NULL);
-        memset(at + links->at_capacity, 0, (capacity - links->at_capacity) * sizeof(*at));
-        links->at = at;
-        links->at_capacity = capacity;
-    }
-    if (links->at[number] != 0)
-        return;
-    if (links->count == links->capacity) {
-        uint32_t capacity = links->capacity == 0 ? 64 : links->capacity * 2;
-        uint32_t *numbers = realloc(links->numbers, capacity * sizeof(*numbers));
-        check(numbers != NULL);
-        links->numbers = numbers;
-        links->capacity = capacity;
-    }
-    links->numbers[links->count++] = number;
-    links->at[number] = links->count;
-}
-
-static void links_remove(struct edit_links *links, uint32_t number)
-{
-    uint32_t at = number < links->at_capacity ? links->at[number] : 0;
-    if (at == 0)
-        return;
-    uint32_t last = links->numbers[--links->count];
-    links->numbers[at - 1] = last;
-    links->at[last] = at;
-    links->at[number] = 0;
-}
-
-static struct catalog *links_catalog(struct edit *edit, bool is_traits)
-{
-    return is_traits ? &edit->version->traits : &edit->version->aggregates;
-}
-
-static void link_insert(struct edit *edit, const struct change *change, bool is_traits)
-{
-    struct provider_no no = apply_provider_no(edit, change->link.provider_id);
-    struct catalog *catalog = links_catalog(edit, is_traits);
-    const struct catalog_row *row = catalog_find_id(catalog, change->link.other_id);
-    check(row != NULL);
-    links_begin(edit, no, is_traits);
-    apply_links_append(&edit->links, row->number);
-    slotset_add(&edit->cow, catalog_own_slots(&edit->cow, catalog, row->number),
-                version_slot(edit->version, no));
-}
-
-static void link_delete(struct edit *edit, const struct change *change, bool is_traits)
-{
-    struct provider_no no = apply_provider_no(edit, change->link.provider_id);
-    struct catalog *catalog = links_catalog(edit, is_traits);
-    const struct catalog_row *row = catalog_find_id(catalog, change->link.other_id);
-    check(row != NULL);
-    links_begin(edit, no, is_traits);
-    links_remove(&edit->links, row->number);
-    slotset_remove(&edit->cow, catalog_own_slots(&edit->cow, catalog, row->number),
-                   version_slot(edit->version, no));
-}
-
-void apply_flush(struct edit *edit)
-{
-    struct edit_links *links = &edit->links;
-    if (!links->active)
-        return;
-    links->active = false;
-    set_links(edit, edit_own_provider(edit, links->provider), links->is_traits, links->numbers,
-              links->count);
-}
-
 /* Forgets a provider's inventories and links, before a follow tells them anew. */
 static void provider_reset(struct edit *edit, const struct change *change)
 {
     struct provider_no no = apply_provider_no(edit, change->provider.id);
     const struct provider *provider = version_provider(edit->version, no);
-    struct slot_no slot = version_slot(edit->version, no);
-    for (uint32_t i = 0; i < provider->inventory_count; i++)
-        forest_clear_class(edit, no, provider->inventory[i].class_no);
-    for (uint32_t i = 0; i < provider->traits->count; i++)
-        slotset_remove(
-            &edit->cow,
-            catalog_own_slots(&edit->cow, &edit->version->traits, provider->traits->numbers[i]),
-            slot);
-    for (uint32_t i = 0; i < provider->aggregates->count; i++)
-        slotset_remove(&edit->cow,
-                       catalog_own_slots(&edit->cow, &edit->version->aggregates,
-                                         provider->aggregates->numbers[i]),
-                       slot);
+    forest_clear_contents(edit, no);
     struct provider *bare = edit_resize_provider(edit, no, 0, provider_name(provider));
-    set_links(edit, bare, true, NULL, 0);
-    set_links(edit, bare, false, NULL, 0);
+    apply_links_set(edit, bare, true, NULL, 0);
+    apply_links_set(edit, bare, false, NULL, 0);
 }
 
 static void catalog_change(struct edit *edit, const struct change *change, struct catalog *catalog)
@@ -416,16 +298,10 @@ void apply_change(struct edit *edit, const struct change *change)
         inventory_delete(edit, change);
         break;
     case CHANGE_PROVIDER_TRAIT_INSERT:
-        link_insert(edit, change, true);
-        break;
     case CHANGE_PROVIDER_TRAIT_DELETE:
-        link_delete(edit, change, true);
-        break;
     case CHANGE_PROVIDER_AGGREGATE_INSERT:
-        link_insert(edit, change, false);
-        break;
     case CHANGE_PROVIDER_AGGREGATE_DELETE:
-        link_delete(edit, change, false);
+        apply_link_change(edit, change);
         break;
     case CHANGE_CONSUMER_INSERT:
     case CHANGE_CONSUMER_UPDATE:

@@ -1,10 +1,11 @@
-/* What apply.c and apply_consumers.c share. */
+/* What apply.c, apply_links.c and apply_consumers.c share. */
 #ifndef BERTH_REPLICA_APPLY_INTERNAL_H
 #define BERTH_REPLICA_APPLY_INTERNAL_H
 
 #include "model/change.h"
 #include "replica/edit.h"
 
+/* The number of the row with that database id, which must be there. */
 struct provider_no apply_provider_no(const struct edit *edit, int64_t id);
 struct class_no apply_class_no(const struct edit *edit, int64_t id);
 
@@ -12,8 +13,13 @@ struct class_no apply_class_no(const struct edit *edit, int64_t id);
  * Cache headers). */
 int64_t apply_modified_at(const struct change *change);
 
-void apply_links_append(struct edit_links *links, uint32_t number);
+/* Gives an owned provider another set of traits or aggregates, by their catalog numbers (sorted in
+ * place); the slot sets stay as they are. */
+void apply_links_set(struct edit *edit, struct provider *provider, bool is_traits,
+                     uint32_t *numbers, uint32_t count);
 
+/* The kinds of change that each file knows; another is a programmer error. */
+void apply_link_change(struct edit *edit, const struct change *change);
 void apply_consumer_change(struct edit *edit, const struct change *change);
 
 /* The allocations of a class on a provider, by walking its consumers. */

@@ -1,9 +1,11 @@
 /* Names with database ids: resource classes, traits, aggregates, projects, users, consumer types.
  *
  * A row has a number (dense, its position here), an id (the database's) and a name. Rows are
- * immutable; a rename makes a new row under the same number. Classes, traits and aggregates have a
- * slot set each: the providers that hold inventory (unused for classes: see column.h), have the
- * trait, are in the aggregate. */
+ * immutable; a rename makes a new row under the same number. A trait has a slot set of the
+ * providers that have it, an aggregate one of its members; other rows leave theirs empty (who holds
+ * a resource class is in column.h).
+ *
+ * Up to 16 777 216 rows, which is some gigabytes: one more ends the process (cow_array_own). */
 #ifndef BERTH_REPLICA_CATALOG_H
 #define BERTH_REPLICA_CATALOG_H
 
@@ -37,7 +39,7 @@ struct catalog {
     uint32_t limit; /* all numbers are below */
 };
 
-static const struct cow_shape CATALOG_SHAPE = {sizeof(struct catalog_entry), 5};
+static const struct cow_shape CATALOG_SHAPE = {sizeof(struct catalog_entry), 8};
 
 static inline struct slice catalog_name(const struct catalog_row *row)
 {
@@ -56,11 +58,13 @@ static inline const struct catalog_row *catalog_row_at(const struct catalog *cat
     return catalog_at(catalog, number)->row;
 }
 
-/* NULL if there is none. Names compare byte by byte. */
+/* By name or id; NULL if there is none. Names compare byte by byte. Any thread. */
 const struct catalog_row *catalog_find(const struct catalog *catalog, struct slice name);
 const struct catalog_row *catalog_find_id(const struct catalog *catalog, int64_t id);
 
-/* Adds a row; name and id must be new. Returns it, with its number. */
+/* The writer only, on a catalog of its edit. A row that is added has a new name and a new id; one
+ * that is renamed or deleted is there, and when deleted is in nobody's set. The text is copied.
+ * Instants are microseconds since 1970 UTC, 0: NULL. */
 const struct catalog_row *catalog_insert(struct cow *cow, struct catalog *catalog, int64_t id,
                                          struct slice name, int64_t created_at_us,
                                          int64_t updated_at_us);
@@ -68,9 +72,10 @@ void catalog_rename(struct cow *cow, struct catalog *catalog, uint32_t number, s
                     int64_t updated_at_us);
 void catalog_delete(struct cow *cow, struct catalog *catalog, uint32_t number);
 
-/* The number's slot set, for changing. */
+/* The number's slot set, for changing; valid until the catalog changes. The writer only. */
 struct slotset *catalog_own_slots(struct cow *cow, struct catalog *catalog, uint32_t number);
 
+/* Frees all that was born at or after `birth` (cow_array_free). The writer only. */
 void catalog_free(struct catalog *catalog, uint64_t birth);
 
 #endif

@@ -1,5 +1,5 @@
-/* Headroom columns. Invariant 4 of the architecture: headroom is the capacity rule over the cold
- * row, 0 for dead slots; `most` is exact. The writer changes chunks that its edit owns. */
+/* Headroom columns. Invariant 4 of the architecture: headroom is the capacity rule over the
+ * inventory, 0 for dead slots; `most` is exact. The writer changes chunks that its edit owns. */
 #include "replica/column.h"
 
 static void refresh_most(struct column_chunk *chunk, uint32_t run)

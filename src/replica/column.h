@@ -36,13 +36,15 @@ static inline int32_t column_headroom(const struct column *column, struct slot_n
     return chunk == NULL ? 0 : chunk->headroom[slot.v % CHUNK_SLOTS];
 }
 
-/* Sets a slot's headroom (model/capacity.h) and whether it is odd; makes the slot a holder. */
+/* Sets a slot's headroom (model/capacity.h) and whether it is odd; makes the slot a holder. What
+ * changes nothing copies nothing. Here and below: the writer only, on a column of its edit. */
 void column_set(struct cow *cow, struct column *column, struct slot_no slot, int32_t headroom,
                 bool odd);
 
 /* The slot has no inventory of the class any more. */
 void column_clear(struct cow *cow, struct column *column, struct slot_no slot);
 
+/* Frees all that was born at or after `birth` (cow_array_free). */
 void column_free(struct column *column, uint64_t birth);
 
 #endif

@@ -5,16 +5,10 @@
  * place; what does not fit is read out, cleared, and written to a larger range. Freed ranges are
  * kept by size and split when needed. Trees are small, so a change in the middle of one rewrites it
  * from there. */
-#include "replica/forest.h"
+#include "replica/forest_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* One provider of a tree that is being rewritten; end is relative to the tree's first slot. */
-struct branch {
-    const struct provider *provider;
-    uint32_t end;
-};
 
 static unsigned log2_ceil(uint32_t n)
 {
@@ -94,16 +88,21 @@ static void slot_fill(struct edit *edit, uint32_t at, const struct provider *pro
     fill_set(edit, &edit->version->aggregates, provider->aggregates, slot);
 }
 
-static void slot_clear(struct edit *edit, uint32_t at)
+static void slot_clear_contents(struct edit *edit, const struct provider *provider,
+                                struct slot_no slot)
 {
-    struct slot_no slot = {at};
-    struct place *place = own_place(edit, at);
-    const struct provider *provider = place->provider;
-    *place = (struct place){0};
     for (uint32_t i = 0; i < provider->inventory_count; i++)
         column_clear(&edit->cow, own_column(edit, provider->inventory[i].class_no), slot);
     clear_set(edit, &edit->version->traits, provider->traits, slot);
     clear_set(edit, &edit->version->aggregates, provider->aggregates, slot);
+}
+
+static void slot_clear(struct edit *edit, uint32_t at)
+{
+    struct place *place = own_place(edit, at);
+    const struct provider *provider = place->provider;
+    *place = (struct place){0};
+    slot_clear_contents(edit, provider, (struct slot_no){at});
 }
 
 static uint32_t tree_size(const struct version *version, uint32_t root)
@@ -137,7 +136,7 @@ static void tree_clear(struct edit *edit, uint32_t root, uint32_t from, uint32_t
         slot_clear(edit, root + i);
 }
 
-static void tree_create(struct edit *edit, const struct branch *branches, uint32_t n)
+void forest_create_tree(struct edit *edit, const struct branch *branches, uint32_t n)
 {
     tree_write(edit, range_alloc(edit, log2_ceil(n)), branches, 0, n);
 }
@@ -194,7 +193,7 @@ void forest_insert(struct edit *edit, struct provider *provider)
     struct version *version = edit->version;
     if (provider->parent.v == NUMBER_NONE) {
         provider->root = provider->no;
-        tree_create(edit, &(struct branch){provider, 1}, 1);
+        forest_create_tree(edit, &(struct branch){provider, 1}, 1);
         return;
     }
     version->nested_count++;
@@ -212,7 +211,7 @@ void forest_insert(struct edit *edit, struct provider *provider)
     } else {
         tree_clear(edit, root, 0, n);
         range_free(edit, root, log2_ceil(n));
-        tree_create(edit, branches, n + 1);
+        forest_create_tree(edit, branches, n + 1);
     }
     free(branches);
 }
@@ -283,9 +282,9 @@ void forest_move(struct edit *edit, struct provider_no no, struct provider_no pa
     range_free(edit, root, log2_ceil(n));
 
     if (parent.v == NUMBER_NONE) {
-        tree_create(edit, sub, m);
+        forest_create_tree(edit, sub, m);
         if (n > m)
-            tree_create(edit, rest, n - m);
+            forest_create_tree(edit, rest, n - m);
         free(rest);
         free(sub);
         return;
@@ -295,7 +294,7 @@ void forest_move(struct edit *edit, struct provider_no no, struct provider_no pa
         in_rest++;
     if (in_rest < n - m) {
         branches_insert(rest, n - m, in_rest, sub, m);
-        tree_create(edit, rest, n);
+        forest_create_tree(edit, rest, n);
     } else {
         uint32_t parent_slot = version_slot(version, parent).v;
         uint32_t other = version_place(version, (struct slot_no){parent_slot})->root;
@@ -304,10 +303,10 @@ void forest_move(struct edit *edit, struct provider_no no, struct provider_no pa
         branches_insert(target, other_n, parent_slot - other, sub, m);
         tree_clear(edit, other, 0, other_n);
         range_free(edit, other, log2_ceil(other_n));
-        tree_create(edit, target, other_n + m);
+        forest_create_tree(edit, target, other_n + m);
         free(target);
         if (n > m)
-            tree_create(edit, rest, n - m);
+            forest_create_tree(edit, rest, n - m);
     }
     free(rest);
     free(sub);
@@ -319,89 +318,12 @@ void forest_refresh(struct edit *edit, const struct provider *provider,
     put_headroom(edit, version_slot(edit->version, provider->no), inventory);
 }
 
+void forest_clear_contents(struct edit *edit, struct provider_no no)
+{
+    slot_clear_contents(edit, version_provider(edit->version, no), version_slot(edit->version, no));
+}
+
 void forest_clear_class(struct edit *edit, struct provider_no no, struct class_no class_no)
 {
     column_clear(&edit->cow, own_column(edit, class_no), version_slot(edit->version, no));
-}
-
-/* The family of a provider while a database is laid out, by provider number. */
-struct family {
-    uint32_t first_child;
-    uint32_t next_sibling;
-    uint32_t index; /* in the list of providers */
-    enum { FAMILY_UNSEEN, FAMILY_ON_PATH, FAMILY_SOUND } state;
-};
-
-/* Another program may have left a ring of parents: it is cut, so that every provider has a place.
- */
-static void cut_ring(struct provider **providers, struct family *family, struct provider *provider)
-{
-    struct provider *first = provider;
-    while (provider->parent.v != NUMBER_NONE && family[provider->no.v].state == FAMILY_UNSEEN) {
-        family[provider->no.v].state = FAMILY_ON_PATH;
-        struct provider *parent = providers[family[provider->parent.v].index];
-        if (family[parent->no.v].state == FAMILY_ON_PATH)
-            provider->parent.v = NUMBER_NONE;
-        else
-            provider = parent;
-    }
-    for (provider = first; family[provider->no.v].state == FAMILY_ON_PATH;
-         provider = providers[family[provider->parent.v].index]) {
-        family[provider->no.v].state = FAMILY_SOUND;
-        if (provider->parent.v == NUMBER_NONE)
-            break;
-    }
-}
-
-/* Lays out the tree below providers[top]; branches has room for all. */
-static void layout_tree(struct edit *edit, struct provider **providers, struct family *family,
-                        uint32_t top, struct branch *branches, uint32_t *path)
-{
-    uint32_t n = 0;
-    uint32_t depth = 0;
-    struct provider_no root = providers[top]->no;
-    uint32_t no = root.v;
-    for (;;) {
-        struct provider *provider = providers[family[no].index];
-        provider->root = root;
-        branches[n] = (struct branch){provider, 0};
-        path[depth++] = n++;
-        uint32_t next = family[no].first_child;
-        while (next == NUMBER_NONE && depth > 1) {
-            branches[path[--depth]].end = n;
-            next = family[branches[path[depth]].provider->no.v].next_sibling;
-        }
-        if (next == NUMBER_NONE)
-            break;
-        no = next;
-    }
-    branches[0].end = n;
-    tree_create(edit, branches, n);
-}
-
-void forest_layout(struct edit *edit, struct provider **providers, uint32_t count)
-{
-    struct version *version = edit->version;
-    struct family *family = calloc(version->provider_limit + 1, sizeof(*family));
-    struct branch *branches = calloc(count + 1, sizeof(*branches));
-    uint32_t *path = calloc(count + 1, sizeof(*path));
-    check(family != NULL && branches != NULL && path != NULL);
-    for (uint32_t i = 0; i < count; i++)
-        family[providers[i]->no.v] = (struct family){NUMBER_NONE, NUMBER_NONE, i, FAMILY_UNSEEN};
-    for (uint32_t i = 0; i < count; i++)
-        cut_ring(providers, family, providers[i]);
-    for (uint32_t i = count;
-         i-- > 0;) { /* backwards, so that siblings stand in the order of rows */
-        if (providers[i]->parent.v == NUMBER_NONE)
-            continue;
-        version->nested_count++;
-        family[providers[i]->no.v].next_sibling = family[providers[i]->parent.v].first_child;
-        family[providers[i]->parent.v].first_child = providers[i]->no.v;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        if (providers[i]->parent.v == NUMBER_NONE)
-            layout_tree(edit, providers, family, i, branches, path);
-    free(path);
-    free(branches);
-    free(family);
 }

@@ -16,12 +16,16 @@ void forest_remove(struct edit *edit, struct provider_no no);
  * and the provider's parent in the rows are set. The new parent is not in the subtree. */
 void forest_move(struct edit *edit, struct provider_no no, struct provider_no parent);
 
-/* Lays out a whole database at once: rows in any order, parents known by number, roots set here. */
+/* Lays out a whole database at once: rows in any order, parents known by number, roots set here. A
+ * ring of parents, which another program may have left, is cut. */
 void forest_layout(struct edit *edit, struct provider **providers, uint32_t count);
 
 /* Puts one inventory's headroom into its column after its figures or use changed. */
 void forest_refresh(struct edit *edit, const struct provider *provider,
                     const struct provider_inventory *inventory);
+
+/* Takes the provider out of every column and slot set that its row names; the row stays. */
+void forest_clear_contents(struct edit *edit, struct provider_no no);
 
 /* Takes the provider out of the column of a class it has no inventory of any more. */
 void forest_clear_class(struct edit *edit, struct provider_no no, struct class_no class_no);

@@ -29,10 +29,11 @@ static inline struct slice name_set_json(const struct name_set *set)
     return (struct slice){(const char *)set->numbers + set->json_at, set->json_len};
 }
 
+/* Whether the number is a member; in time proportional to their count. */
 bool name_set_has(const struct name_set *set, uint32_t number);
 
 /* The set with exactly these members (no duplicates; any order; sorted in place), taken for one
- * provider more. */
+ * provider more. Here and below: the writer only, on sets of its edit. */
 const struct name_set *name_sets_take(struct cow *cow, struct name_sets *sets,
                                       const struct catalog *catalog, uint32_t *numbers,
                                       uint32_t count);
@@ -40,6 +41,7 @@ const struct name_set *name_sets_take(struct cow *cow, struct name_sets *sets,
 /* A provider has the set no more. */
 void name_sets_release(struct cow *cow, struct name_sets *sets, const struct name_set *set);
 
+/* Frees all that was born at or after `birth` (cow_array_free). */
 void name_sets_free(struct name_sets *sets, uint64_t birth);
 
 #endif

@@ -1,9 +1,17 @@
 /* Publishing, pinning, retiring.
  *
- * Invariant: what version N replaced is freed only when every pin is at least N, or there is none.
- * A reader stores its pin n before it loads the current pointer, both sequentially consistent; the
- * writer stores the pointer before it looks at the pins. So either the writer sees the pin, or the
- * reader sees the newer version. */
+ * Invariant: a node born in version b and replaced in version N is freed only when no pinned
+ * version is in [b, N).
+ *
+ * A reader first stores the number n that it saw, marked: it needs some version from n on. Then it
+ * loads the current pointer, both sequentially consistent, and stores that version's own number.
+ * The writer stores the pointer before it looks at the pins. So either the writer sees the mark, or
+ * the reader sees the newer version. The same holds for the head of the list of readers, which a
+ * new reader stores before its first pin.
+ *
+ * What versions replaced is freed in their order, as a rule at once. A search may hold a version
+ * for minutes; then what waits is sifted now and then for what that version is no part of, so that
+ * a long pin costs the memory of one version and not that of all that is written meanwhile. */
 #include "replica/replica.h"
 
 #include <stdatomic.h>
@@ -11,29 +19,36 @@
 
 #define READER_FREE UINT64_MAX
 #define READER_IDLE (UINT64_MAX - 1)
+#define PIN_MARK    ((uint64_t)1 << 62) /* some version from this number on */
 
-/* On a cache line of its own, so that pinning threads do not slow each other. */
+enum { SIFT_NODES_AT_LEAST = 4096 };
+
+/* On a cache line of its own, so that pinning threads do not slow each other. It stays in the list
+ * until the replica ends; a closed one is opened again. */
 struct replica_reader {
     _Alignas(64) _Atomic uint64_t pin;
     struct replica *replica;
+    struct replica_reader *next;
 };
 
 /* What one publication replaced. */
 struct replica_debt {
     uint64_t number; /* free once no pin is below */
     struct cow_retired nodes;
-    struct version *version; /* the version before */
+    struct version *version; /* the version before; NULL: freed already */
     bool shares;             /* its nodes live on in its successor, but for those retired */
     struct replica_debt *next;
 };
 
 struct replica {
-    _Atomic(struct version *) current;
+    _Alignas(64) _Atomic(struct version *) current;
     _Atomic uint64_t number;
     uint64_t last_edit; /* numbers are never used twice: abandoned edits have had theirs */
     struct replica_debt *oldest_debt;
     struct replica_debt *newest_debt;
-    struct replica_reader readers[REPLICA_READERS_MAX];
+    size_t waiting_nodes; /* of all debts */
+    size_t sift_at;       /* so many are worth a look at each */
+    _Atomic(struct replica_reader *) readers;
 };
 
 static void free_places(void *cls, void *leaf)
@@ -87,16 +102,11 @@ static void version_free(struct version *version, uint64_t birth)
 struct replica *replica_create(void)
 {
     struct replica *replica = aligned_alloc(64, sizeof(*replica));
-    check(replica != NULL);
-    memset(replica, 0, sizeof(*replica));
-    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++) {
-        replica->readers[i].replica = replica;
-        atomic_init(&replica->readers[i].pin, READER_FREE);
-    }
     struct version *version = calloc(1, sizeof(*version));
-    check(version != NULL);
+    check(replica != NULL && version != NULL);
+    memset(replica, 0, sizeof(*replica));
     atomic_init(&replica->current, version);
-    atomic_init(&replica->number, 0);
+    replica->sift_at = SIFT_NODES_AT_LEAST;
     return replica;
 }
 
@@ -116,9 +126,12 @@ static void debts_settle(struct replica *replica, uint64_t oldest_pin)
     while (replica->oldest_debt != NULL && replica->oldest_debt->number <= oldest_pin) {
         struct replica_debt *debt = replica->oldest_debt;
         replica->oldest_debt = debt->next;
-        if (replica->oldest_debt == NULL)
-            replica->newest_debt = NULL;
+        replica->waiting_nodes -= debt->nodes.count;
         debt_free(debt);
+    }
+    if (replica->oldest_debt == NULL) {
+        replica->newest_debt = NULL;
+        replica->sift_at = SIFT_NODES_AT_LEAST;
     }
 }
 
@@ -126,8 +139,13 @@ void replica_destroy(struct replica *replica)
 {
     if (replica == NULL)
         return;
-    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++)
-        check(atomic_load(&replica->readers[i].pin) == READER_FREE);
+    struct replica_reader *reader = atomic_load(&replica->readers);
+    while (reader != NULL) {
+        struct replica_reader *next = reader->next;
+        check(atomic_load(&reader->pin) == READER_FREE);
+        free(reader);
+        reader = next;
+    }
     debts_settle(replica, UINT64_MAX);
     version_free(atomic_load(&replica->current), 0);
     free(replica);
@@ -135,12 +153,20 @@ void replica_destroy(struct replica *replica)
 
 struct replica_reader *replica_reader_open(struct replica *replica)
 {
-    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++) {
+    struct replica_reader *first = atomic_load(&replica->readers);
+    for (struct replica_reader *at = first; at != NULL; at = at->next) {
         uint64_t expected = READER_FREE;
-        if (atomic_compare_exchange_strong(&replica->readers[i].pin, &expected, READER_IDLE))
-            return &replica->readers[i];
+        if (atomic_compare_exchange_strong(&at->pin, &expected, READER_IDLE))
+            return at;
     }
-    return NULL;
+    struct replica_reader *reader = aligned_alloc(64, sizeof(*reader));
+    check(reader != NULL);
+    atomic_init(&reader->pin, READER_IDLE);
+    reader->replica = replica;
+    reader->next = first;
+    while (!atomic_compare_exchange_weak(&replica->readers, &reader->next, reader))
+        continue;
+    return reader;
 }
 
 void replica_reader_close(struct replica_reader *reader)
@@ -153,8 +179,10 @@ const struct version *replica_pin(struct replica_reader *reader)
 {
     struct replica *replica = reader->replica;
     check(atomic_load_explicit(&reader->pin, memory_order_relaxed) == READER_IDLE);
-    atomic_store(&reader->pin, atomic_load(&replica->number));
-    return atomic_load(&replica->current);
+    atomic_store(&reader->pin, atomic_load(&replica->number) | PIN_MARK);
+    const struct version *version = atomic_load(&replica->current);
+    atomic_store_explicit(&reader->pin, version->node.birth, memory_order_release);
+    return version;
 }
 
 void replica_unpin(struct replica_reader *reader)
@@ -164,7 +192,7 @@ void replica_unpin(struct replica_reader *reader)
 
 const struct version *replica_newest(const struct replica *replica)
 {
-    return atomic_load(&((struct replica *)(uintptr_t)replica)->current);
+    return atomic_load(&replica->current);
 }
 
 static struct edit *edit_make(struct replica *replica, const struct version *from)
@@ -206,12 +234,106 @@ static void edit_free(struct edit *edit)
 static uint64_t oldest_pin(const struct replica *replica)
 {
     uint64_t oldest = UINT64_MAX;
-    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++) {
-        uint64_t pin = atomic_load(&((struct replica *)(uintptr_t)replica)->readers[i].pin);
-        if (pin < oldest) /* free and idle are larger than any number */
-            oldest = pin;
+    for (const struct replica_reader *at = atomic_load(&replica->readers); at != NULL;
+         at = at->next) {
+        uint64_t pin = atomic_load(&at->pin);
+        if (pin < READER_IDLE && (pin & ~PIN_MARK) < oldest)
+            oldest = pin & ~PIN_MARK;
     }
     return oldest;
+}
+
+/* The versions that readers hold, as seen at one look. */
+struct pins {
+    uint64_t from;   /* this one and all after it */
+    uint64_t *exact; /* and these, in ascending order */
+    size_t count;
+};
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static struct pins pins_look(const struct replica *replica)
+{
+    struct pins pins = {.from = UINT64_MAX};
+    const struct replica_reader *first = atomic_load(&replica->readers);
+    size_t readers = 0;
+    for (const struct replica_reader *at = first; at != NULL; at = at->next)
+        readers++;
+    pins.exact = calloc(readers + 1, sizeof(*pins.exact));
+    check(pins.exact != NULL);
+    for (const struct replica_reader *at = first; at != NULL; at = at->next) {
+        uint64_t pin = atomic_load(&at->pin);
+        if (pin >= READER_IDLE)
+            continue;
+        if ((pin & PIN_MARK) == 0)
+            pins.exact[pins.count++] = pin;
+        else if ((pin & ~PIN_MARK) < pins.from)
+            pins.from = pin & ~PIN_MARK;
+    }
+    qsort(pins.exact, pins.count, sizeof(*pins.exact), compare_numbers);
+    return pins;
+}
+
+/* Is a version in [birth, number) pinned? */
+static bool pins_need(const struct pins *pins, uint64_t birth, uint64_t number)
+{
+    size_t low = 0;
+    size_t high = pins->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (pins->exact[middle] < birth)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return pins->from < number || (low < pins->count && pins->exact[low] < number);
+}
+
+static void debt_sift(struct replica_debt *debt, const struct pins *pins)
+{
+    struct cow_retired *nodes = &debt->nodes;
+    size_t kept = 0;
+    for (size_t i = 0; i < nodes->count; i++) {
+        const struct cow_node *node = nodes->items[i];
+        if (pins_need(pins, node->birth, debt->number))
+            nodes->items[kept++] = nodes->items[i];
+        else
+            free(nodes->items[i]);
+    }
+    nodes->count = kept;
+    if (debt->version != NULL && !pins_need(pins, debt->version->node.birth, debt->number)) {
+        free(debt->version);
+        debt->version = NULL;
+    }
+}
+
+static void debts_sift(struct replica *replica)
+{
+    struct pins pins = pins_look(replica);
+    struct replica_debt **at = &replica->oldest_debt;
+    replica->newest_debt = NULL;
+    replica->waiting_nodes = 0;
+    while (*at != NULL) {
+        struct replica_debt *debt = *at;
+        if (debt->shares)
+            debt_sift(debt, &pins);
+        if (debt->version == NULL && debt->nodes.count == 0) {
+            *at = debt->next;
+            debt_free(debt);
+            continue;
+        }
+        replica->newest_debt = debt;
+        replica->waiting_nodes += debt->nodes.count;
+        at = &debt->next;
+    }
+    /* twice as many: each node is looked at a few times, however long a version is held */
+    replica->sift_at = 2 * replica->waiting_nodes + SIFT_NODES_AT_LEAST;
+    free(pins.exact);
 }
 
 void replica_publish(struct replica *replica, struct edit *edit, const struct version_stamp *stamp)
@@ -231,10 +353,13 @@ void replica_publish(struct replica *replica, struct edit *edit, const struct ve
     else
         replica->newest_debt->next = debt;
     replica->newest_debt = debt;
+    replica->waiting_nodes += debt->nodes.count;
     atomic_store(&replica->current, version);
     atomic_store(&replica->number, version->node.birth);
     edit_free(edit);
     debts_settle(replica, oldest_pin(replica));
+    if (replica->waiting_nodes > replica->sift_at)
+        debts_sift(replica);
 }
 
 void replica_abandon(struct replica *replica, struct edit *edit)

@@ -2,7 +2,7 @@
  * next.
  *
  * Readers write the number of the current version into their own pin before they read; what a
- * version replaced is freed once no pin is older than that version. Pinning never waits. */
+ * version replaced is freed once no pinned version has it. Pinning never waits. */
 #ifndef BERTH_REPLICA_REPLICA_H
 #define BERTH_REPLICA_REPLICA_H
 
@@ -11,20 +11,19 @@
 struct replica;
 struct replica_reader;
 
-enum { REPLICA_READERS_MAX = 256 };
-
 /* A replica holding an empty version 0. */
 struct replica *replica_create(void);
 
 /* No reader may be open, no edit in the making. */
 void replica_destroy(struct replica *replica);
 
-/* A reader for one thread; the pin is its own. NULL when REPLICA_READERS_MAX are open. Any thread.
- */
+/* A reader for one thread, which must close it before the replica ends; nothing is pinned then. Its
+ * memory is the replica's. Any thread. */
 struct replica_reader *replica_reader_open(struct replica *replica);
 void replica_reader_close(struct replica_reader *reader);
 
-/* The newest version, which stays whole until unpinned. A reader pins one version at a time. */
+/* The newest version, which stays whole until unpinned. A reader pins one version at a time. The
+ * reader's thread. */
 const struct version *replica_pin(struct replica_reader *reader);
 void replica_unpin(struct replica_reader *reader);
 
@@ -35,14 +34,14 @@ const struct version *replica_newest(const struct replica *replica);
 struct edit *replica_edit(struct replica *replica);
 struct edit *replica_edit_empty(struct replica *replica);
 
-/* Makes the edit's version the current one; stamp tells which database state it is. The edit is
- * consumed. */
+/* Makes the edit's version the current one; stamp tells which database state it is, and is copied.
+ * The edit is consumed. Writer thread, as below. */
 void replica_publish(struct replica *replica, struct edit *edit, const struct version_stamp *stamp);
 
 /* Forgets an edit: the current version stays as it is. The edit is consumed. */
 void replica_abandon(struct replica *replica, struct edit *edit);
 
-/* Versions whose memory waits for a reader: for metrics and tests. Writer thread. */
+/* Publications of which something waits for a reader: for metrics and tests. Writer thread. */
 size_t replica_waiting(const struct replica *replica);
 
 #endif

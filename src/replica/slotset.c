@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_WORDS = SLOTSET_PAGE_WORDS, LIST_FIRST = 4, LIST_MAX = 128, LIST_BACK = 64 };
+enum { LIST_FIRST = 4, LIST_MAX = 128, LIST_BACK = 64 };
 
 struct slotset_page {
     struct cow_node node;
@@ -23,7 +23,8 @@ struct slotset_page {
 
 static size_t page_bytes(uint32_t capacity)
 {
-    size_t body = capacity == 0 ? PAGE_WORDS * sizeof(uint64_t) : capacity * sizeof(uint16_t);
+    size_t body =
+        capacity == 0 ? SLOTSET_PAGE_WORDS * sizeof(uint64_t) : capacity * sizeof(uint16_t);
     return offsetof(struct slotset_page, list) + (body < 8 ? 8 : body);
 }
 
@@ -135,31 +136,6 @@ void slotset_remove(struct cow *cow, struct slotset *set, struct slot_no slot)
     *at = page;
 }
 
-bool slotset_chunk(const struct slotset *set, uint32_t chunk, uint64_t words[4])
-{
-    const struct slotset_page *page = page_of(set, chunk * 256);
-    memset(words, 0, 4 * sizeof(words[0]));
-    if (page == NULL)
-        return false;
-    uint32_t first = chunk * 256 % SLOTSET_PAGE_SLOTS;
-    if (page->capacity == 0) {
-        memcpy(words, &page->bits[first / 64], 4 * sizeof(words[0]));
-    } else {
-        for (uint32_t i = list_lower(page, first); i < page->count; i++) {
-            uint32_t offset = page->list[i] - first;
-            if (offset >= 256)
-                break;
-            words[offset / 64] |= (uint64_t)1 << (offset % 64);
-        }
-    }
-    return (words[0] | words[1] | words[2] | words[3]) != 0;
-}
-
-bool slotset_has_page(const struct slotset *set, uint32_t chunk)
-{
-    return page_of(set, chunk * 256) != NULL;
-}
-
 void slotset_page_or(const struct slotset *set, uint32_t page_no,
                      uint64_t words[SLOTSET_PAGE_WORDS])
 {
@@ -167,7 +143,7 @@ void slotset_page_or(const struct slotset *set, uint32_t page_no,
     if (page == NULL)
         return;
     if (page->capacity == 0) {
-        for (uint32_t i = 0; i < PAGE_WORDS; i++)
+        for (uint32_t i = 0; i < SLOTSET_PAGE_WORDS; i++)
             words[i] |= page->bits[i];
         return;
     }
@@ -181,7 +157,7 @@ static uint32_t page_next(const struct slotset_page *page, uint32_t from)
         uint32_t at = list_lower(page, from);
         return at < page->count ? page->list[at] : NUMBER_NONE;
     }
-    for (uint32_t word = from / 64; word < PAGE_WORDS; word++) {
+    for (uint32_t word = from / 64; word < SLOTSET_PAGE_WORDS; word++) {
         uint64_t bits = page->bits[word];
         if (word == from / 64)
             bits &= ~(uint64_t)0 << (from % 64);

@@ -1,4 +1,5 @@
-/* The sums behind GET /usages. Written with the consumers they sum (apply.c), in the same edit. */
+/* The sums behind GET /usages. Written with the consumers they sum (apply_consumers.c), in the same
+ * edit. */
 #include "replica/usage.h"
 
 static void add(struct cow *cow, struct ptree *tree, uint64_t k1, uint64_t k2, int64_t amount)

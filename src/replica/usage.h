@@ -16,7 +16,8 @@ struct usage_row {
     int64_t amount;
 };
 
-/* Adds a consumer's allocations to the sums (sign 1) or takes them off (-1). */
+/* Adds a consumer's allocations to the sums (sign 1) or takes them off (-1). The writer only, as
+ * below; before and after a change of the consumer's owner or allocations. */
 void usage_account(struct cow *cow, struct version *version, const struct consumer *consumer,
                    int sign);
 
@@ -25,7 +26,8 @@ void usage_account_allocation(struct cow *cow, struct version *version,
                               const struct consumer *consumer,
                               const struct consumer_allocation *allocation, bool first);
 
-/* Calls `row` for each row of a project, or of one user in it (user != NUMBER_NONE). */
+/* Calls `visit` for each sum of a project, or of one user in it (user != NUMBER_NONE), in the order
+ * of user, type, class: numbers in their catalogs. Any thread, on a pinned version. */
 typedef void usage_visit(void *cls, const struct usage_row *row);
 void usage_of_project(const struct version *version, uint32_t project, uint32_t user,
                       usage_visit *visit, void *cls);

@@ -57,6 +57,8 @@ const struct consumer *version_consumer(const struct version *version, struct sl
 const struct column *version_column(const struct version *version, struct class_no class_no)
 {
     static const struct column empty;
+    if (class_no.v >> COLUMN_SHAPE.shift >= COW_LEAVES_MAX)
+        return &empty; /* no inventory can be of a class so late */
     const struct column *column = cow_array_at(&version->columns, COLUMN_SHAPE, class_no.v);
     return column == NULL ? &empty : column;
 }

@@ -19,6 +19,8 @@ struct place {
     uint32_t root; /* the slot of the tree's root */
 };
 
+/* How many slots, providers and classes with inventory there can be: 16.7 million, 16.7 million,
+ * one million (COW_LEAVES_MAX leaves of 1 << shift). More end the process (cow_array_own). */
 static const struct cow_shape PLACE_SHAPE = {sizeof(struct place), 8};
 static const struct cow_shape SLOT_OF_SHAPE = {sizeof(uint32_t), 8};
 static const struct cow_shape COLUMN_SHAPE = {sizeof(struct column), 4};

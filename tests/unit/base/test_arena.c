@@ -59,6 +59,25 @@ static void reset_keeps_one_small_block(void **state)
     arena_destroy(arena);
 }
 
+static void arrays_grow(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    unsigned *numbers = NULL;
+    size_t capacity = 0;
+    for (unsigned i = 0; i < 1000; i++) {
+        unsigned *before = numbers;
+        size_t room = capacity;
+        numbers = arena_grow(arena, numbers, i, &capacity, sizeof(*numbers));
+        assert_true(capacity > i && capacity <= 2 * (size_t)i + 16);
+        assert_true(i == room || numbers == before); /* it stays while there is room */
+        numbers[i] = i;
+    }
+    for (unsigned i = 0; i < 1000; i++)
+        assert_int_equal(numbers[i], i);
+    arena_destroy(arena);
+}
+
 static void texts(void **state)
 {
     (void)state;
@@ -84,6 +103,7 @@ int main(void)
         cmocka_unit_test(blocks_do_not_overlap),
         cmocka_unit_test(zeroed),
         cmocka_unit_test(reset_keeps_one_small_block),
+        cmocka_unit_test(arrays_grow),
         cmocka_unit_test(texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

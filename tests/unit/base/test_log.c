@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <regex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -210,6 +212,33 @@ static void closed_pipe(void **state)
     close(ends[1]);
 }
 
+/* A disk that fills up in the middle of a line: exactly what it did not take is lost. */
+static void full_disk(void **state)
+{
+    (void)state;
+    struct rlimit before;
+    int fd = temporary();
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    log_start(fd, false);
+    log_write(LOG_LEVEL_INFO, "x", LOG_NO_CONTEXT, "to measure");
+    size_t line_len = (size_t)lseek(fd, 0, SEEK_END);
+    uint64_t lost = log_lost_bytes();
+    struct rlimit small = {.rlim_cur = line_len + 10, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    log_write(LOG_LEVEL_INFO, "x", LOG_NO_CONTEXT, "to measure");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(log_lost_bytes() - lost, line_len - 10);
+    log_write(LOG_LEVEL_INFO, "x", LOG_NO_CONTEXT, "to measure");
+    log_stop();
+    signal(SIGXFSZ, handler);
+    char *text = read_back(fd);
+    assert_int_equal(strlen(text), line_len + 10 + 1 + line_len); /* the cut line is ended */
+    assert_int_equal(text[line_len + 10], '\n');
+    free(text);
+    close(fd);
+}
+
 /* A reader that does not read costs one short wait, and what it finds later are whole lines. */
 static void full_pipe(void **state)
 {
@@ -269,6 +298,7 @@ int main(void)
         cmocka_unit_test(gathered_lines_are_complete),
         cmocka_unit_test(gathered_lines_come_by_themselves),
         cmocka_unit_test(long_lines),
+        cmocka_unit_test(full_disk),
         cmocka_unit_test(closed_pipe),
         cmocka_unit_test(full_pipe),
     };

@@ -67,7 +67,8 @@ static void floats(void **state)
 {
     (void)state;
     const struct option option = {.type = OPTION_FLOAT, .max = 20};
-    EXPECT(option, "1e1", "10");
+    EXPECT(option, "1e1", "10.0");
+    EXPECT(option, "0.1", "0.1");
     EXPECT(option, "1_0.5", "10.5");
     EXPECT(option, " .5 ", "0.5");
     EXPECT(option, "", "unset");
@@ -83,8 +84,13 @@ static void strings(void **state)
     (void)state;
     const struct option option = {.type = OPTION_STRING};
     const struct option choice = {.type = OPTION_STRING, .choices = "keystone|noauth2"};
+    const struct option any_case = {
+        .type = OPTION_STRING, .choices = "Days|size", .choices_any_case = true};
     EXPECT(option, "", "");
     EXPECT(option, " a\nb", " a\nb");
+    EXPECT(any_case, "days", "days");
+    EXPECT(any_case, "SIZE", "SIZE");
+    EXPECT(any_case, "day", "no: must be one of Days, size, not 'day'");
     EXPECT(choice, "noauth2", "noauth2");
     EXPECT(choice, "keystone", "keystone");
     EXPECT(choice, "key", "no: must be one of keystone, noauth2, not 'key'");

@@ -55,6 +55,20 @@ static void rename_and_delete(void **state)
     catalog_free(&catalog, 0);
 }
 
+/* Projects, users and aggregates are never deleted: over the years there may be millions. */
+static void millions_of_rows(void **state)
+{
+    (void)state;
+    const uint32_t many = 16000000;
+    struct catalog catalog = {.limit = many};
+    struct cow cow = {.birth = 1};
+    const struct catalog_row *row = catalog_insert(&cow, &catalog, 7, SLICE_LIT("late"), 0, 0);
+    assert_int_equal(row->number, many);
+    assert_ptr_equal(catalog_find(&catalog, SLICE_LIT("late")), row);
+    assert_ptr_equal(catalog_row_at(&catalog, many), row);
+    catalog_free(&catalog, 0);
+}
+
 enum { IDS = 60, VERSIONS = 60 };
 
 struct model {
@@ -140,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_ids),
         cmocka_unit_test(rename_and_delete),
+        cmocka_unit_test(millions_of_rows),
         cmocka_unit_test(random_versions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Interned sets: same members, same address; members in the order of their ids; unused ones are
- * swept. */
+/* Interned sets: same members, same address; members in the order of their ids; a set
+ * ends with its last provider. */
 #include <stdlib.h>
 
 #include "replica/name_set.h"

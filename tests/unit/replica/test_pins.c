@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "replica/apply.h"
+#include "replica/audit.h"
 #include "replica/replica.h"
 #include "unit.h"
 
@@ -151,6 +152,44 @@ static void pins_hold_what_they_need(void **state)
     arena_destroy(arena);
 }
 
+/* What was born and replaced while an old version is held is no part of it: a search that takes
+ * minutes does not keep all that is written meanwhile. */
+static void an_old_pin_keeps_one_version(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct shared shared = {.replica = replica_create()};
+    fill(&shared, arena);
+    struct replica_reader *old = replica_reader_open(shared.replica);
+    struct replica_reader *middle = replica_reader_open(shared.replica);
+    const struct version *oldest = replica_pin(old);
+    const struct version *later = NULL;
+    for (int64_t generation = 1; generation <= 3000; generation++) {
+        struct edit *edit = replica_edit(shared.replica);
+        set_all_generations(edit, arena, generation);
+        publish(&shared, edit);
+        arena_reset(arena);
+        if (generation == 1000)
+            later = replica_pin(middle);
+    }
+    assert_true(replica_waiting(shared.replica) < 500);
+    struct buf why = {0};
+    assert_true(audit_version(oldest, &why) && audit_version(later, &why));
+    buf_free(&why);
+    for (int64_t id = 1; id <= PROVIDERS; id++) {
+        assert_int_equal(version_provider_by_id(oldest, id)->generation, 0);
+        assert_int_equal(version_provider_by_id(later, id)->generation, 1000);
+    }
+    replica_unpin(old);
+    replica_unpin(middle);
+    publish(&shared, replica_edit(shared.replica));
+    assert_int_equal(replica_waiting(shared.replica), 0);
+    replica_reader_close(old);
+    replica_reader_close(middle);
+    replica_destroy(shared.replica);
+    arena_destroy(arena);
+}
+
 /* A load makes a version that shares nothing: the one before is freed whole. */
 static void load_replaces_all(void **state)
 {
@@ -175,30 +214,70 @@ static void load_replaces_all(void **state)
     arena_destroy(arena);
 }
 
-static void readers_are_limited(void **state)
+/* As many as there are workers on all listeners, opened by all of them at once. */
+enum { OPENERS = 4, OPENED = 300 };
+
+static void *open_many(void *cls)
+{
+    struct shared *shared = cls;
+    struct replica_reader *readers[OPENED];
+    const struct version *versions[OPENED];
+    for (unsigned i = 0; i < OPENED; i++) {
+        readers[i] = replica_reader_open(shared->replica);
+        versions[i] = replica_pin(readers[i]);
+    }
+    atomic_fetch_add(&shared->ready, 1);
+    while (!atomic_load(&shared->done))
+        sched_yield();
+    for (unsigned i = 0; i < OPENED; i++) {
+        atomic_fetch_add(&shared->torn, is_torn(versions[i]));
+        replica_unpin(readers[i]);
+        replica_reader_close(readers[i]);
+    }
+    return NULL;
+}
+
+static void any_number_of_readers(void **state)
 {
     (void)state;
-    struct replica *replica = replica_create();
-    struct replica_reader *readers[REPLICA_READERS_MAX];
-    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++) {
-        readers[i] = replica_reader_open(replica);
-        assert_non_null(readers[i]);
+    struct arena *arena = arena_create();
+    struct shared shared = {.replica = replica_create()};
+    pthread_t threads[OPENERS];
+    fill(&shared, arena);
+    for (unsigned i = 0; i < OPENERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, open_many, &shared), 0);
+    int64_t generation = 0;
+    while (atomic_load(&shared.ready) < OPENERS) {
+        struct edit *edit = replica_edit(shared.replica);
+        set_all_generations(edit, arena, ++generation);
+        publish(&shared, edit);
+        arena_reset(arena);
     }
-    assert_null(replica_reader_open(replica));
-    replica_reader_close(readers[7]);
-    assert_ptr_equal(replica_reader_open(replica), readers[7]);
-    for (unsigned i = 0; i < REPLICA_READERS_MAX; i++)
-        replica_reader_close(readers[i]);
-    replica_destroy(replica);
+    publish(&shared, replica_edit(shared.replica));
+    assert_true(replica_waiting(shared.replica) > 0);
+    atomic_store(&shared.done, true);
+    for (unsigned i = 0; i < OPENERS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(atomic_load(&shared.torn), 0);
+    publish(&shared, replica_edit(shared.replica));
+    assert_int_equal(replica_waiting(shared.replica), 0);
+    struct replica_reader *again = replica_reader_open(shared.replica);
+    struct replica_reader *other = replica_reader_open(shared.replica);
+    assert_ptr_not_equal(again, other);
+    replica_reader_close(other);
+    assert_ptr_equal(replica_reader_open(shared.replica), other); /* closed ones are used again */
+    replica_reader_close(again);
+    replica_reader_close(other);
+    replica_destroy(shared.replica);
+    arena_destroy(arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(readers_and_a_writer),
-        cmocka_unit_test(pins_hold_what_they_need),
-        cmocka_unit_test(load_replaces_all),
-        cmocka_unit_test(readers_are_limited),
+        cmocka_unit_test(readers_and_a_writer),         cmocka_unit_test(pins_hold_what_they_need),
+        cmocka_unit_test(an_old_pin_keeps_one_version), cmocka_unit_test(load_replaces_all),
+        cmocka_unit_test(any_number_of_readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,6 +183,34 @@ static void step_consumer(struct world *world)
     apply(world);
 }
 
+/* As a follow does: a consumer goes, if it was there; a provider is bared and told anew. */
+static void step_follow(struct world *world)
+{
+    const struct version *version = world->edit->version;
+    const struct provider *p = provider(world, 1 + below(PROVIDERS));
+    unsigned consumer = 1 + below(CONSUMERS);
+    put(world, CHANGE_FOLLOW_CONSUMER_RESET)->consumer =
+        (struct change_consumer){.id = consumer, .uuid = text(world, "consumer-", consumer)};
+    if (p != NULL)
+        put(world, CHANGE_FOLLOW_PROVIDER_RESET)->provider = (struct change_provider){.id = p->id};
+    for (uint32_t i = 0; p != NULL && i < p->inventory_count; i++) {
+        const struct inventory_figures *figures = &p->inventory[i].figures;
+        put(world, CHANGE_INVENTORY_INSERT)->inventory = (struct change_inventory){
+            .provider_id = p->id,
+            .class_id = catalog_row_at(&version->classes, p->inventory[i].class_no.v)->id,
+            .total = figures->total,
+            .min_unit = figures->min_unit,
+            .max_unit = figures->max_unit,
+            .step_size = figures->step_size,
+            .allocation_ratio = figures->allocation_ratio,
+        };
+    }
+    for (uint32_t i = 0; p != NULL && i < p->traits->count; i++)
+        put(world, CHANGE_PROVIDER_TRAIT_INSERT)->link = (struct change_link){
+            p->id, catalog_row_at(&version->traits, p->traits->numbers[i])->id};
+    apply(world);
+}
+
 static void check_sound(const struct version *version)
 {
     struct buf why = {0};
@@ -212,7 +240,7 @@ static void run(unsigned seed)
     for (unsigned version = 0; version < 80; version++) {
         world.edit = replica_edit(world.replica);
         for (unsigned i = 0; i < 12; i++) {
-            switch (below(5)) {
+            switch (below(6)) {
             case 0:
             case 1:
                 step_provider(&world);
@@ -223,8 +251,11 @@ static void run(unsigned seed)
             case 3:
                 step_links(&world);
                 break;
-            default:
+            case 4:
                 step_consumer(&world);
+                break;
+            default:
+                step_follow(&world);
                 break;
             }
         }

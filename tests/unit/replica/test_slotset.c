@@ -29,24 +29,6 @@ static uint32_t random_slot(void)
 
 static void check_words(const struct slotset *set, const struct model *model)
 {
-    for (uint32_t chunk = 0; chunk < SLOTS / 256; chunk++) {
-        uint64_t words[5] = {[4] = 256};
-        bool any = false;
-        bool page_any = false;
-        bool found = slotset_chunk(set, chunk, words);
-        for (uint32_t i = 0; i < 256; i++) {
-            bool has = model->has[chunk * 256 + i];
-            any = any || has;
-            if ((words[i / 64] >> i % 64 & 1) != has)
-                fail_msg("chunk %u, slot %u", chunk, i);
-        }
-        assert_int_equal(found, any);
-        assert_int_equal(words[4], 256);
-        uint32_t page = chunk / 16 * SLOTSET_PAGE_SLOTS;
-        for (uint32_t i = 0; i < SLOTSET_PAGE_SLOTS; i++)
-            page_any = page_any || model->has[page + i];
-        assert_int_equal(slotset_has_page(set, chunk), page_any);
-    }
     for (uint32_t page = 0; page < SLOTS / SLOTSET_PAGE_SLOTS; page++) {
         uint64_t words[SLOTSET_PAGE_WORDS];
         memset(words, 0, sizeof(words));

@@ -1,0 +1,117 @@
+/* From values to typed fields: defaults, every field, values that make no sense. */
+#include <stdlib.h>
+
+#include "loading.h"
+#include "unit.h"
+
+static void defaults_with_a_file(void **state)
+{
+    (void)state;
+    use_file("a.conf", BASE);
+    load_ok();
+    assert_false(conf->embedded);
+    assert_null(conf->state_directory);
+    assert_string_equal(conf->connection, "sqlite:////x.db");
+    assert_int_equal(conf->auth_strategy, CONF_AUTH_KEYSTONE);
+    assert_false(conf->sync_on_startup);
+    assert_false(conf->debug);
+    assert_false(conf->enforce_scope);
+    assert_false(conf->enforce_new_defaults);
+    assert_false(conf->proxy_headers);
+    assert_false(conf->randomize_allocation_candidates);
+    assert_int_equal(conf->max_allocation_candidates, -1);
+    assert_int_equal(conf->generation_strategy, CONF_STRATEGY_UNSET);
+    assert_string_equal(conf->incomplete_consumer_user_id, "00000000-0000-0000-0000-000000000000");
+    assert_string_equal(conf->incomplete_consumer_project_id, conf->incomplete_consumer_user_id);
+    assert_true(conf->worker_threads >= 2);
+    assert_int_equal(conf->max_body_bytes, 16 << 20);
+    assert_int_equal(conf->connection_memory_bytes, 124 << 10);
+    assert_int_equal(conf->header_deadline_s, 30);
+    assert_int_equal(conf->body_deadline_s, 30);
+    assert_int_equal(conf->slow_request_us, 1000000);
+    assert_int_equal(conf->idle_timeout_s, 60);
+    assert_int_equal(conf->max_connections, 4096);
+    assert_int_equal(conf->max_connections_per_address, 2048);
+    assert_true(conf->access_log);
+    assert_int_equal(conf->mount_prefix_count, 1);
+    assert_string_equal(conf->mount_prefixes[0].data, "/placement");
+    assert_int_equal(conf->unknown.n + conf->no_effect.n + conf->deprecated.n, 0);
+}
+
+static void all_fields(void **state)
+{
+    (void)state;
+    use_file("a.conf",
+             BASE "sync_on_startup = yes\n[DEFAULT]\ndebug = on\n[api]\nauth_strategy = noauth2\n"
+                  "[oslo_policy]\nenforce_new_defaults = 1\nenforce_scope = true\n"
+                  "[oslo_middleware]\nenable_proxy_headers_parsing = true\n"
+                  "[placement]\nrandomize_allocation_candidates = true\n"
+                  "max_allocation_candidates = 500\n"
+                  "allocation_candidates_generation_strategy = breadth-first\n"
+                  "incomplete_consumer_project_id = p\nincomplete_consumer_user_id = u\n"
+                  "[berth]\nlisten = 0.0.0.0:1\nlisten = [::1]:2\nworker_threads = 3\n"
+                  "max_body = 2048\nmax_connections = 7\nmax_connections_per_address = 6\n"
+                  "idle_timeout = 5\nheader_deadline = 4\nbody_deadline = 86400\n"
+                  "connection_memory = 8192\nmount_prefix = /a/\nmount_prefix =\n"
+                  "mount_prefix = /b/c\naccess_log = no\nslow_request_ms = 20\n");
+    load_ok();
+    assert_true(conf->sync_on_startup && conf->debug && conf->enforce_new_defaults);
+    assert_true(conf->enforce_scope && conf->proxy_headers);
+    assert_true(conf->randomize_allocation_candidates);
+    assert_int_equal(conf->auth_strategy, CONF_AUTH_NOAUTH2);
+    assert_int_equal(conf->max_allocation_candidates, 500);
+    assert_int_equal(conf->generation_strategy, CONF_STRATEGY_BREADTH_FIRST);
+    assert_string_equal(conf->incomplete_consumer_project_id, "p");
+    assert_string_equal(conf->incomplete_consumer_user_id, "u");
+    assert_int_equal(conf->listen_count, 2);
+    assert_string_equal(conf->listen[0].host, "0.0.0.0");
+    assert_string_equal(conf->listen[1].host, "::1");
+    assert_int_equal(conf->worker_threads, 3);
+    assert_int_equal(conf->max_body_bytes, 2048);
+    assert_int_equal(conf->max_connections, 7);
+    assert_int_equal(conf->max_connections_per_address, 6);
+    assert_int_equal(conf->idle_timeout_s, 5);
+    assert_int_equal(conf->header_deadline_s, 4);
+    assert_int_equal(conf->body_deadline_s, 86400);
+    assert_int_equal(conf->connection_memory_bytes, 8192);
+    assert_int_equal(conf->mount_prefix_count, 2);
+    assert_string_equal(conf->mount_prefixes[0].data, "/a");
+    assert_string_equal(conf->mount_prefixes[1].data, "/b/c");
+    assert_false(conf->access_log);
+    assert_int_equal(conf->slow_request_us, 20000);
+}
+
+static void bad_values(void **state)
+{
+    (void)state;
+    expect_refused("sync_on_startup = maybe\n",
+                   "a.conf:3: [placement_database] sync_on_startup must be true or false, "
+                   "not 'maybe'");
+    expect_refused("[placement]\n\nallocation_candidates_generation_strategy = x\n",
+                   "a.conf:5: [placement] allocation_candidates_generation_strategy must be one of "
+                   "depth-first, breadth-first, not 'x'");
+    expect_refused("[berth]\nmax_connections = 0\n",
+                   "a.conf:4: [berth] max_connections must be between 1 and 1000000");
+    expect_refused("[berth]\nheader_deadline = 0.5\n",
+                   "a.conf:4: [berth] header_deadline must be a whole number, not '0.5'");
+    expect_refused("[berth]\nbody_deadline = 0\n",
+                   "a.conf:4: [berth] body_deadline must be between 1 and 86400");
+    expect_refused("[berth]\nlisten = here\n",
+                   "a.conf:4: [berth] listen: 'here' is not ADDRESS:PORT");
+    expect_refused("[berth]\nmount_prefix = x\n",
+                   "a.conf:4: [berth] mount_prefix: 'x' is not a path beginning with /");
+    expect_refused("[x\n", "a.conf:3: the section's ] is missing, or something stands behind it");
+    expect_refused("connection =\n", "[placement_database] connection is not set in a.conf");
+    setenv("OS_CORS__MAX_AGE", "x", 1);
+    expect_refused("", "OS_CORS__MAX_AGE: [cors] max_age must be a whole number, not 'x'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LOADING_TEST(defaults_with_a_file),
+        LOADING_TEST(all_fields),
+        LOADING_TEST(bad_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
