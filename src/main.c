@@ -124,19 +124,18 @@ static bool open_listeners(struct berthd *berthd)
     struct http_service service = dispatch_service(&berthd->api);
     for (size_t i = 0; i < conf->listen_count; i++) {
         const struct conf_listen *listen = &conf->listen[i];
-        bool is_v6 = strchr(listen->host, ':') != NULL;
-        struct slice address =
-            arena_printf(berthd->arena, is_v6 ? "[%s]:%u" : "%s:%u", listen->host, listen->port);
         if (berthd->server_count == LISTENERS_MAX) {
             err_set(&berthd->err, 500, NULL, "more than %d addresses to listen on", LISTENERS_MAX);
             return fail(berthd);
         }
-        struct http_server *server = http_server_start(address, &limits, &service, &berthd->err);
+        struct http_server *server =
+            http_server_start(listen->host, listen->port, &limits, &service, &berthd->err);
         if (server == NULL)
             return fail(berthd);
         berthd->servers[berthd->server_count++] = server;
-        log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "Placement API on http://%s%s%s:%u",
-                  is_v6 ? "[" : "", listen->host, is_v6 ? "]" : "", http_server_port(server));
+        log_write(
+            LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "Placement API on http://%.*s",
+            SLICE_ARG(http_address_text(berthd->arena, listen->host, http_server_port(server))));
     }
     return true;
 }

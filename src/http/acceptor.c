@@ -31,14 +31,15 @@ static bool is_shortage(int failure)
     return failure == EMFILE || failure == ENFILE || failure == ENOBUFS || failure == ENOMEM;
 }
 
-static void wait_for_workers(const struct http_server *server, unsigned handed)
+static void wait_for_workers(const struct http_server *server, unsigned *handed)
 {
-    /* a connection that the library drops unseen, for want of memory, must not stop us for good */
     for (unsigned naps = 0; naps < AHEAD_NAPS_MAX; naps++) {
-        if (handed - atomic_load(&server->connections_taken) < HANDED_AHEAD_MAX ||
+        if (*handed - atomic_load(&server->connections_taken) < HANDED_AHEAD_MAX ||
             asked_to_end(server, AHEAD_NAP_MS))
             return;
     }
+    /* what nobody took in so long the library has dropped unseen, for want of memory: count anew */
+    *handed = atomic_load(&server->connections_taken);
 }
 
 static void accept_waiting(struct http_server *server, unsigned *handed)
@@ -51,7 +52,7 @@ static void accept_waiting(struct http_server *server, unsigned *handed)
         if (fd >= 0) {
             if (MHD_add_connection(server->daemon, fd, (struct sockaddr *)&address, len) == MHD_YES)
                 ++*handed;
-            wait_for_workers(server, *handed);
+            wait_for_workers(server, handed);
         } else if (is_shortage(errno)) {
             asked_to_end(server, SHORTAGE_NAP_MS);
             return;

@@ -80,7 +80,7 @@ bool http_client_gone(const struct http_exchange *exchange);
 
 struct http_limits {
     uint64_t max_body_bytes;          /* 16 MiB */
-    unsigned connection_memory_bytes; /* 128 KiB */
+    unsigned connection_memory_bytes; /* 124 KiB */
     unsigned connections_max;         /* in all; the longest idle one is closed first */
     unsigned connections_per_address;
     unsigned idle_timeout_s;    /* between requests */
@@ -89,10 +89,15 @@ struct http_limits {
     unsigned worker_threads;    /* at least 2 (one epoll thread stalls under load) */
 };
 
-/* Opens a listener on "ADDRESS:PORT" ("[::1]:8778" for IPv6, port 0: any free one) and starts its
- * workers. Returns NULL with one clear line in err if it cannot (address taken, not resolvable). */
-struct http_server *http_server_start(struct slice listen, const struct http_limits *limits,
+/* Opens a listener on a host (a numeric address without brackets, or a name) and port (0: any free
+ * one) and starts its workers. Returns NULL with one clear line in err if it cannot (address taken,
+ * not resolvable). */
+struct http_server *http_server_start(const char *host, uint16_t port,
+                                      const struct http_limits *limits,
                                       const struct http_service *service, struct err *err);
+
+/* 127.0.0.1:8778, [::1]:8778 */
+struct slice http_address_text(struct arena *arena, const char *host, uint16_t port);
 
 /* The port it listens on. */
 uint16_t http_server_port(const struct http_server *server);

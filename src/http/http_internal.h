@@ -119,8 +119,8 @@ static inline uint64_t clock_now_us(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* listener.c: a listening socket for "ADDRESS:PORT", or -1 with one line in err. */
-int listener_open(struct slice listen, struct err *err);
+/* listener.c: a listening socket, or -1 with one line in err. */
+int listener_open(const char *host, uint16_t port, struct err *err);
 uint16_t listener_port(int fd);
 
 /* acceptor.c */

@@ -8,48 +8,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "http/http_internal.h"
 
 enum { LISTEN_BACKLOG = 4096 };
-
-struct listen_address {
-    char host[256];
-    char port[6];
-};
-
-static bool port_is_valid(struct slice port)
-{
-    unsigned value = 0;
-    if (port.len == 0 || port.len > 5)
-        return false;
-    for (size_t i = 0; i < port.len; i++) {
-        if (port.data[i] < '0' || port.data[i] > '9')
-            return false;
-        value = value * 10 + (unsigned)(port.data[i] - '0');
-    }
-    return value <= UINT16_MAX;
-}
-
-static bool address_split(struct slice listen, struct listen_address *address)
-{
-    const char *colon = listen.len > 0 ? memrchr(listen.data, ':', listen.len) : NULL;
-    if (colon == NULL)
-        return false;
-    struct slice host = {listen.data, (size_t)(colon - listen.data)};
-    struct slice port = slice_skip(listen, host.len + 1);
-    if (host.len > 2 && host.data[0] == '[' && host.data[host.len - 1] == ']')
-        host = (struct slice){host.data + 1, host.len - 2};
-    else if (host.len > 0 && memchr(host.data, ':', host.len) != NULL)
-        return false; /* an IPv6 address without its brackets */
-    if (host.len == 0 || host.len >= sizeof(address->host) || !port_is_valid(port) ||
-        memchr(host.data, '\0', host.len) != NULL)
-        return false;
-    memcpy(address->host, host.data, host.len);
-    address->host[host.len] = '\0';
-    memcpy(address->port, port.data, port.len);
-    address->port[port.len] = '\0';
-    return true;
-}
 
 /* The socket, or -1 with errno. */
 static int socket_listen(const struct addrinfo *info)
@@ -68,20 +30,26 @@ static int socket_listen(const struct addrinfo *info)
     return -1;
 }
 
-int listener_open(struct slice listen, struct err *err)
+struct slice http_address_text(struct arena *arena, const char *host, uint16_t port)
 {
-    struct listen_address address;
-    if (!address_split(listen, &address)) {
-        err_set(err, 500, NULL, "cannot listen on \"%.*s\": not of the form ADDRESS:PORT",
-                SLICE_ARG(listen));
-        return -1;
-    }
+    return arena_printf(arena, strchr(host, ':') != NULL ? "[%s]:%u" : "%s:%u", host, port);
+}
+
+static bool refuse(struct err *err, const char *host, uint16_t port, const char *why)
+{
+    return err_set(err, 500, NULL, "cannot listen on %.*s: %s",
+                   SLICE_ARG(http_address_text(err->arena, host, port)), why);
+}
+
+int listener_open(const char *host, uint16_t port, struct err *err)
+{
+    char port_text[DECIMAL_MAX + 1] = "";
+    decimal_write(port_text, port);
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *found = NULL;
-    int failure = getaddrinfo(address.host, address.port, &hints, &found);
+    int failure = getaddrinfo(host, port_text, &hints, &found);
     if (failure != 0) {
-        err_set(err, 500, NULL, "cannot listen on %.*s: %s", SLICE_ARG(listen),
-                gai_strerror(failure));
+        refuse(err, host, port, gai_strerror(failure));
         return -1;
     }
     int fd = -1;
@@ -92,7 +60,7 @@ int listener_open(struct slice listen, struct err *err)
             break;
     }
     if (fd < 0)
-        err_set(err, 500, NULL, "cannot listen on %.*s: %s", SLICE_ARG(listen), strerror(errno));
+        refuse(err, host, port, strerror(errno));
     freeaddrinfo(found);
     return fd;
 }

@@ -117,10 +117,11 @@ static void server_destroy(struct http_server *server)
     free(server);
 }
 
-struct http_server *http_server_start(struct slice listen, const struct http_limits *limits,
+struct http_server *http_server_start(const char *host, uint16_t port,
+                                      const struct http_limits *limits,
                                       const struct http_service *service, struct err *err)
 {
-    int fd = listener_open(listen, err);
+    int fd = listener_open(host, port, err);
     if (fd < 0)
         return NULL;
     struct http_server *server = server_create(limits, service);
@@ -129,7 +130,8 @@ struct http_server *http_server_start(struct slice listen, const struct http_lim
     bool watched = watcher_start(server);
     if (watched && daemon_start(server) && acceptor_start(server))
         return server;
-    err_set(err, 500, NULL, "cannot serve %.*s: %s", SLICE_ARG(listen), strerror(errno));
+    err_set(err, 500, NULL, "cannot serve %.*s: %s",
+            SLICE_ARG(http_address_text(err->arena, host, port)), strerror(errno));
     if (watched)
         watcher_stop(server);
     if (server->daemon != NULL)

@@ -16,7 +16,7 @@
 
 const struct http_limits harness_limits = {
     .max_body_bytes = 1024 * 1024,
-    .connection_memory_bytes = 128 * 1024,
+    .connection_memory_bytes = 124 * 1024,
     .connections_max = 600,
     .connections_per_address = 600,
     .idle_timeout_s = 30,
@@ -143,7 +143,7 @@ void harness_start(struct harness *harness, const struct http_limits *limits)
     struct http_service service = {on_request, on_resume, on_finished, harness};
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
-    harness->server = http_server_start(SLICE_LIT("127.0.0.1:0"), limits, &service, &err);
+    harness->server = http_server_start("127.0.0.1", 0, limits, &service, &err);
     assert_non_null(harness->server);
     arena_destroy(arena);
     harness->port = http_server_port(harness->server);

@@ -23,10 +23,11 @@ static void finished(struct http_exchange *exchange, void *cls)
 
 static const struct http_service service = {answer_peer, answer_peer, finished, NULL};
 
-static struct http_server *try_start(struct arena *arena, const char *listen, struct err *err)
+static struct http_server *try_start(struct arena *arena, const char *host, uint16_t port,
+                                     struct err *err)
 {
     *err = (struct err){.arena = arena};
-    return http_server_start(slice_of(listen), &harness_limits, &service, err);
+    return http_server_start(host, port, &harness_limits, &service, err);
 }
 
 static void assert_peer(const struct http_server *server, const struct sockaddr *address,
@@ -46,10 +47,10 @@ static void addresses(void **state)
     (void)state;
     struct arena *arena = arena_create();
     struct err err;
-    const char *const four[] = {"127.0.0.1:0", "0.0.0.0:0", "[::]:0"};
+    const char *const four[] = {"127.0.0.1", "0.0.0.0", "::"};
     for (size_t i = 0; i < sizeof(four) / sizeof(four[0]); i++) {
-        struct http_server *server = try_start(arena, four[i], &err);
-        if (server == NULL && four[i][0] == '[')
+        struct http_server *server = try_start(arena, four[i], 0, &err);
+        if (server == NULL && four[i][0] == ':')
             continue; /* a machine without IPv6 */
         assert_non_null(server);
         struct sockaddr_in address = {.sin_family = AF_INET,
@@ -58,7 +59,7 @@ static void addresses(void **state)
         assert_peer(server, (struct sockaddr *)&address, sizeof(address), "127.0.0.1");
         http_server_stop(server, 0);
     }
-    struct http_server *server = try_start(arena, "[::1]:0", &err);
+    struct http_server *server = try_start(arena, "::1", 0, &err);
     if (server != NULL) {
         struct sockaddr_in6 address = {.sin6_family = AF_INET6,
                                        .sin6_port = htons(http_server_port(server)),
@@ -66,7 +67,7 @@ static void addresses(void **state)
         assert_peer(server, (struct sockaddr *)&address, sizeof(address), "::1");
         http_server_stop(server, 0);
     }
-    server = try_start(arena, "localhost:0", &err);
+    server = try_start(arena, "localhost", 0, &err);
     assert_non_null(server);
     http_server_stop(server, 0);
     arena_destroy(arena);
@@ -77,32 +78,30 @@ static void taken(void **state)
     (void)state;
     struct arena *arena = arena_create();
     struct err err;
-    struct http_server *server = try_start(arena, "127.0.0.1:0", &err);
-    char listen[32];
+    struct http_server *server = try_start(arena, "127.0.0.1", 0, &err);
+    uint16_t port = http_server_port(server);
     char wanted[96];
-    snprintf(listen, sizeof(listen), "127.0.0.1:%u", http_server_port(server));
-    snprintf(wanted, sizeof(wanted), "cannot listen on %s: Address already in use", listen);
-    assert_null(try_start(arena, listen, &err));
+    snprintf(wanted, sizeof(wanted), "cannot listen on 127.0.0.1:%u: Address already in use", port);
+    assert_null(try_start(arena, "127.0.0.1", port, &err));
     assert_string_equal(err.message.data, wanted);
     http_server_stop(server, 0);
-    server = try_start(arena, listen, &err);
+    server = try_start(arena, "127.0.0.1", port, &err);
     assert_non_null(server);
     http_server_stop(server, 0);
     arena_destroy(arena);
 }
 
-static void malformed(void **state)
+static void unknown(void **state)
 {
     (void)state;
     struct arena *arena = arena_create();
     struct err err;
-    const char *const listens[] = {"",           "8778",        ":8778",     "127.0.0.1",
-                                   "127.0.0.1:", "127.0.0.1:x", "::1:8778",  "[]:8778",
-                                   "[::1]",      "a:65536",     "a:99999999"};
-    for (size_t i = 0; i < sizeof(listens) / sizeof(listens[0]); i++) {
-        assert_null(try_start(arena, listens[i], &err));
+    const char *const hosts[] = {"no.such.host.invalid", "256.1.1.1", "[::1]", "2001:db8::1"};
+    for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+        assert_null(try_start(arena, hosts[i], 0, &err));
         assert_true(slice_starts_with(err.message, SLICE_LIT("cannot listen on ")));
     }
+    assert_true(slice_starts_with(err.message, SLICE_LIT("cannot listen on [2001:db8::1]:0: ")));
     arena_destroy(arena);
 }
 
@@ -111,7 +110,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses),
         cmocka_unit_test(taken),
-        cmocka_unit_test(malformed),
+        cmocka_unit_test(unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
