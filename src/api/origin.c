@@ -104,9 +104,12 @@ struct slice origin_absolute(const struct api_request *request, struct slice pat
     else if (slice_equal(scheme, SLICE_LIT("https")) && ends_with(host, ":443"))
         host.len -= 4;
     struct buf text = {0};
-    append_visible(&text, scheme);
-    buf_append_lit(&text, "://");
-    append_visible(&text, host);
+    /* HTTP/1.0 needs no Host; a URL without a host would be one of nobody, a bare path is right. */
+    if (host.len > 0) {
+        append_visible(&text, scheme);
+        buf_append_lit(&text, "://");
+        append_visible(&text, host);
+    }
     append_visible(&text, path);
     struct slice url = arena_copy(request->arena, buf_slice(&text));
     buf_free(&text);

@@ -20,8 +20,8 @@ struct origin {
  * a port. */
 struct origin origin_read(const struct api_request *request, bool trust_proxies);
 
-/* SCHEME://HOST of the origin without a scheme's own port, then the path; in the request's arena.
- */
+/* SCHEME://HOST of the origin without a scheme's own port, then the path; the path alone if no host
+ * was named (RFC 9110, section 10.2.2). In the request's arena. */
 struct slice origin_absolute(const struct api_request *request, struct slice path);
 
 #endif
