@@ -82,6 +82,12 @@ struct sharing {
     unsigned unused;       /* how often in a row it did not take it */
 };
 
+/* Copying the WAL back into the file. */
+struct copying {
+    int64_t again_at_us;   /* not before */
+    uint32_t given_frames; /* to the copier's last pass; 0: none, or it is over */
+};
+
 struct store {
     char *path; /* absolute; "" in memory */
     struct db_options db_options;
@@ -107,8 +113,8 @@ struct store {
     uint64_t batches;
     struct sharing sharing;
     int64_t file_checked_at_us;
-    int64_t checkpoint_at_us; /* of the last one that could not finish */
-    int64_t formatted_us;     /* the instant that `formatted` holds */
+    struct copying copying;
+    int64_t formatted_us; /* the instant that `formatted` holds */
     char formatted[INSTANT_LEN];
 };
 
@@ -121,8 +127,8 @@ void store_close_retired(struct store *store, int64_t retired_before_us);
 /* Notices, and opens what stands at the path. False and err if there is no usable file now. */
 bool store_ensure_file(struct store *store, struct err *err) BERTH_MUST_CHECK;
 
-/* upkeep.c */
-/* Copies the WAL into the file when it has grown to `frames`. */
+/* checkpoint.c */
+/* Sees to it that the WAL is copied into the file when it has grown to `frames`. */
 void store_checkpoint(struct store *store, uint32_t frames);
 enum {
     CHECKPOINT_FRAMES = 8000,      /* 32 MiB of pages of 4 KiB: an often altered page goes once */
