@@ -108,6 +108,12 @@ static void fill_api(struct berthd *berthd)
     api->slow_lane = slow_lane_start(SLOW_THREADS);
 }
 
+/* Rounded up: a tiny deadline is not none. */
+static unsigned deadline_ms(uint64_t us)
+{
+    return (unsigned)((us + 999) / 1000);
+}
+
 static bool open_listeners(struct berthd *berthd)
 {
     const struct conf *conf = berthd->conf;
@@ -117,8 +123,8 @@ static bool open_listeners(struct berthd *berthd)
         .connections_max = conf->max_connections,
         .connections_per_address = conf->max_connections_per_address,
         .idle_timeout_s = conf->idle_timeout_s,
-        .header_deadline_s = (unsigned)(conf->header_deadline_us / 1000000),
-        .body_deadline_s = (unsigned)(conf->body_deadline_us / 1000000),
+        .header_deadline_ms = deadline_ms(conf->header_deadline_us),
+        .body_deadline_ms = deadline_ms(conf->body_deadline_us),
         .worker_threads = conf->worker_threads < 2 ? 2 : conf->worker_threads,
     };
     struct http_service service = dispatch_service(&berthd->api);
