@@ -204,12 +204,18 @@ static void read_next_ids(struct store *store)
 
 enum store_begun store_begin(struct store *store, enum store_intent intent, struct err *err)
 {
-    store->intent = intent;
+    store->intent = intent == STORE_TO_READ ? STORE_TO_READ : STORE_TO_WRITE;
     store->followed_here = false;
     struct database *database = store->database;
     if (store->is_open)
         sim_fail("begin inside a transaction");
     store->outcome = OUTCOME_FAILED;
+    if (intent == STORE_TO_WRITE_SOON && strikes(store, database->faults.lock_held)) {
+        if (strikes(store, database->faults.stranger_writes))
+            database_stranger(database);
+        store->while_locked(store->cls);
+        return STORE_BEGIN_BUSY;
+    }
     if (strikes(store, database->faults.begin_fails)) {
         fail_store(err, "begin");
         return STORE_BEGIN_FAILED;
@@ -364,7 +370,7 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
     if (!store->is_open || !store->is_settled || store->has_failed)
         sim_fail("commit of a transaction that cannot be committed");
     if (store->before_commit != NULL)
-        store->before_commit(store->before_commit_cls);
+        store->before_commit(store->cls);
     store->is_open = false;
     if (strikes(store, faults->commit_fails)) {
         store->outcome = OUTCOME_FAILED;

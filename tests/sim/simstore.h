@@ -9,6 +9,7 @@
 /* How often, in thousandths. */
 struct faults {
     int begin_fails;
+    int lock_held;  /* by somebody else, when a write begins */
     int read_fails; /* a load or a follow, in its middle */
     int apply_fails;
     int commit_fails;
@@ -51,7 +52,8 @@ struct store {
     enum outcome outcome; /* of the last transaction */
     bool is_dead;         /* died in a commit: its answers reach nobody */
     void (*before_commit)(void *cls);
-    void *before_commit_cls;
+    void (*while_locked)(void *cls); /* somebody else has the lock */
+    void *cls;                       /* of both */
 };
 
 _Noreturn void sim_fail(const char *format, ...) BERTH_PRINTF(1, 2);

@@ -80,6 +80,7 @@ struct sharing {
     int64_t left_at_us;    /* when the lock was last left free for it */
     int64_t free_until_us; /* 0: not left free */
     unsigned unused;       /* how often in a row it did not take it */
+    int64_t wanted_at_us;  /* since when the lock is asked for in vain; 0: it is not */
 };
 
 /* Copying the WAL back into the file. */
