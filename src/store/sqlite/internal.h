@@ -152,6 +152,13 @@ bool rows_uuid_is_visible(struct slice uuid);
  * row that no client can see. */
 bool rows_read(enum rows_table table, sqlite3_stmt *statement, struct change *change);
 
+/* follow_rows.c: append the records that insert the rows of an entity by its id (of inventories and
+ * links: by the provider's), or the allocations of a consumer. Texts go to the list's arena. */
+bool store_reread(struct store *store, enum rows_table table, int64_t id, struct change_list *list,
+                  struct err *err) BERTH_MUST_CHECK;
+bool store_reread_allocations(struct store *store, struct slice consumer_uuid,
+                              struct change_list *list, struct err *err) BERTH_MUST_CHECK;
+
 /* load.c */
 bool store_read_next_ids(struct store *store, struct err *err) BERTH_MUST_CHECK;
 /* Memory now has the state that the open transaction sees. */
