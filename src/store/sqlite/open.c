@@ -81,6 +81,7 @@ static bool store_connect(struct store *store, bool create, struct err *err)
     options.create = create;
     options.may_be_read_only = true;
     store->followed = (struct followed){0};
+    store->copying = (struct copying){0};
     store->read_only = false;
     if (!db_open(&store->writer, &options, err))
         return false;
