@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "write/pipeline_internal.h"
 
-enum { UPKEEP_EVERY_MS = 100 };
+enum { UPKEEP_EVERY_MS = 100, PATIENCE_MAX_US = 10000 };
 
 static void wait_until(struct pipeline *pipeline, uint64_t deadline_us)
 {
@@ -61,7 +61,11 @@ static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *
     /* left at that, half of the clients are always one batch late: give them a moment to come back
      */
     if (pipeline->queue.count > 0 && pipeline->queue.count < pipeline->usual_batch) {
-        uint64_t patience_end = clock_monotonic_us() + pipeline->last_commit_us / 8;
+        /* A commit that took long once (a busy disk) says nothing of the next one. */
+        uint64_t patience_us = pipeline->last_commit_us / 8;
+        if (patience_us > PATIENCE_MAX_US)
+            patience_us = PATIENCE_MAX_US;
+        uint64_t patience_end = clock_monotonic_us() + patience_us;
         pipeline->waiting_for = pipeline->usual_batch;
         while (pipeline->queue.count < pipeline->usual_batch && clock_monotonic_us() < patience_end)
             wait_until(pipeline, patience_end);
