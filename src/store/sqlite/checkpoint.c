@@ -9,6 +9,7 @@
  * wait for seconds once the reader has gone, and other instances for the write lock. That is the
  * copier's work: pass after pass, until so little is left that the writer can do it at once, or
  * until a pass shows that commits come as fast as the copier copies. Writer thread only. */
+#include "base/log.h"
 #include "store/sqlite/internal.h"
 
 enum {
@@ -39,6 +40,21 @@ static void pause_copying(struct store *store)
 {
     store->copying.given_frames = 0;
     store->copying.again_at_us = db_monotonic_us() + PAUSE_US;
+}
+
+/* The system tells of a failed sync once, and keeps what it could not write as if it were written.
+ * Pages that were copied before would not be copied again: as long as the WAL is not started over,
+ * it has them all. */
+static bool sync_has_failed(struct store *store)
+{
+    bool failed = store->sentinel->copier.sync_failed;
+    if (failed && !store->copying.is_given_up) {
+        store->copying.is_given_up = true;
+        log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
+                  "the database '%s' cannot be synced: its WAL is kept until berthd starts again",
+                  store->path);
+    }
+    return failed;
 }
 
 static bool copier_rests(struct store *store)
@@ -74,6 +90,8 @@ static void copy_now(struct store *store, int mode)
     int rc = sqlite3_wal_checkpoint_v2(store->writer.handle, "main", mode, &logged, &copied);
     store->writer.wait.timeout_ms = timeout_ms;
     store->copying = (struct copying){0};
+    if (sqlite3_extended_errcode(store->writer.handle) == SQLITE_IOERR_FSYNC)
+        store->sentinel->copier.sync_failed = true;
     if (rc != SQLITE_OK || copied < logged)
         pause_copying(store);
 }
@@ -82,7 +100,8 @@ void store_checkpoint(struct store *store, uint32_t frames)
 {
     struct wal_length wal;
     if (!measure_wal(store, &wal) || wal.frames < frames || !copier_rests(store) ||
-        db_monotonic_us() < store->copying.again_at_us || !measure_wal(store, &wal))
+        sync_has_failed(store) || db_monotonic_us() < store->copying.again_at_us ||
+        !measure_wal(store, &wal))
         return;
     bool late = wal.frames >= CHECKPOINT_LATE_FRAMES;
     /* All copied: the next commit starts the WAL over. */

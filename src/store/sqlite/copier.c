@@ -1,15 +1,15 @@
 /* See copier.h. The thread ends with its one checkpoint and touches nothing but the connection,
- * left_frames and, last, is_done. */
+ * its results and, last, is_done. */
 #include "store/sqlite/copier.h"
 
 /* SQLite syncs the file only when everything has been copied, all at once. Then somebody waits for
  * the disk; better here than there. */
-static void sync_file(struct db *db)
+static bool sync_file(struct db *db)
 {
     sqlite3_file *file = NULL;
     sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-    if (file != NULL && file->pMethods != NULL)
-        file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
+    return file != NULL && file->pMethods != NULL &&
+           file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) == SQLITE_OK;
 }
 
 static void *copy(void *cls)
@@ -19,7 +19,8 @@ static void *copy(void *cls)
     int copied = -1;
     int rc = sqlite3_wal_checkpoint_v2(copier->db->handle, "main", SQLITE_CHECKPOINT_PASSIVE,
                                        &logged, &copied);
-    sync_file(copier->db);
+    copier->sync_failed |= sqlite3_extended_errcode(copier->db->handle) == SQLITE_IOERR_FSYNC ||
+                           !sync_file(copier->db);
     copier->left_frames = rc == SQLITE_OK ? logged - copied : -1;
     atomic_store(&copier->is_done, true);
     return NULL;

@@ -13,9 +13,10 @@
 
 /* All zero: at rest. Its functions are for one thread at a time. */
 struct copier {
-    bool is_started; /* the thread is still to be joined */
-    int left_frames; /* of those that the last run found, because somebody reads an old state; -1:
-                        it failed */
+    bool is_started;  /* the thread is still to be joined */
+    int left_frames;  /* of those that the last run found, because somebody reads an old state; -1:
+                         it failed */
+    bool sync_failed; /* in any run: what was copied before may be lost, and is not copied again */
     struct db *db;
     pthread_t thread;
     atomic_bool is_done;

@@ -86,6 +86,7 @@ struct sharing {
 /* Copying the WAL back into the file. */
 struct copying {
     int64_t again_at_us;   /* not before */
+    bool is_given_up;      /* a sync has failed, which was told */
     uint32_t given_frames; /* to the copier's last pass; 0: none, or it is over */
 };
 

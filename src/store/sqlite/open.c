@@ -216,7 +216,11 @@ struct store *store_open(const struct store_options *options, struct err *err)
 void store_close(struct store *store)
 {
     struct sentinel *sentinel = store->sentinel;
-    bool abandon = sentinel != NULL && sentinel_check_file(sentinel) != SENTINEL_SAME;
+    bool abandon = false;
+    if (sentinel != NULL) {
+        copier_wait(&sentinel->copier);
+        abandon = sentinel_check_file(sentinel) != SENTINEL_SAME || sentinel->copier.sync_failed;
+    }
     store_disconnect_writer(store, abandon);
     if (sentinel != NULL)
         sentinel_close(sentinel, abandon);

@@ -68,6 +68,11 @@ static int shim_xSync(sqlite3_file *file, int flags)
         shim.wal_sync_fails = shim.once ? 0 : rc;
         return rc;
     }
+    rc = shim.database_sync_fails_once;
+    if (rc != 0 && ((struct shim_file *)file)->is_database) {
+        shim.database_sync_fails_once = 0;
+        return rc;
+    }
     return real_of(file)->pMethods->xSync(real_of(file), flags);
 }
 

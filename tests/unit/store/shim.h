@@ -10,6 +10,7 @@ struct shim {
     int write_fails;    /* an SQLite result code */
     int wal_sync_fails; /* the same */
     bool once;          /* wal_sync_fails only once */
+    int database_sync_fails_once;
     bool read_only;
     bool no_shared_memory;
     unsigned

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static off_t wal_bytes(const struct fixture *fixture)
 {
@@ -127,6 +128,44 @@ static void test_backlog_is_copied_beside_the_writer(void **state)
     assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM stranger"), 20000);
 }
 
+/* A sync of the file that failed is not made good by one that succeeds: the WAL keeps everything.
+ */
+static void test_wal_is_kept_after_a_failed_sync(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int by_writer = 0; by_writer < 2; by_writer++) {
+        struct store_options options = {.connection = slice_of(fixture->url),
+                                        .busy_timeout_ms = 1000,
+                                        .sync_schema = true,
+                                        .create_missing_file = true};
+        store_close(by_writer ? open_seeded(fixture, NULL) : open_with_backlog(fixture));
+        struct store *store = store_open(&options, &fixture->err);
+        assert_non_null(store);
+        sqlite3 *reader = open_reader(fixture);
+        foreign(fixture->path, by_writer ? "CREATE TABLE more (x); WITH RECURSIVE n(i) AS (SELECT 1"
+                                           " UNION ALL SELECT i + 1 FROM n WHERE i < 9000)"
+                                           " INSERT INTO more SELECT zeroblob(4000) FROM n"
+                                         : "UPDATE stranger SET x = zeroblob(4001)");
+        assert_int_equal(sqlite3_close(reader), SQLITE_OK);
+        off_t size = wal_bytes(fixture);
+        shim.database_sync_fails_once = SQLITE_IOERR_FSYNC;
+        for (int64_t i = 0; i < 40; i++) {
+            store_upkeep(store);
+            commit_batch(fixture, store, i);
+            usleep(20000);
+        }
+        assert_int_equal(shim.database_sync_fails_once, 0);
+        assert_true(wal_bytes(fixture) > size);
+        store_close(store);
+        assert_true(wal_bytes(fixture) > size);
+        expect_batches(fixture, 40);
+        assert_int_equal(foreign(fixture->path, "PRAGMA integrity_check") +
+                             foreign(fixture->path, "SELECT count(*) FROM berth_head"),
+                         1);
+        assert_int_equal(remove(fixture->path), 0);
+    }
+}
+
 /* Closed in the middle of it, and taken away in the middle of it. */
 static void test_end_while_copying(void **state)
 {
@@ -157,6 +196,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_wal_stays_small, shim_setup, shim_teardown),
         cmocka_unit_test_setup_teardown(test_wal_behind_a_reader, shim_setup, shim_teardown),
         cmocka_unit_test_setup_teardown(test_backlog_is_copied_beside_the_writer, shim_setup,
+                                        shim_teardown),
+        cmocka_unit_test_setup_teardown(test_wal_is_kept_after_a_failed_sync, shim_setup,
                                         shim_teardown),
         cmocka_unit_test_setup_teardown(test_end_while_copying, shim_setup, shim_teardown),
     };
