@@ -117,8 +117,8 @@ static bool open_listeners(struct berthd *berthd)
         .connections_max = conf->max_connections,
         .connections_per_address = conf->max_connections_per_address,
         .idle_timeout_s = conf->idle_timeout_s,
-        .header_deadline_s = conf->header_deadline_s,
-        .body_deadline_s = conf->body_deadline_s,
+        .header_deadline_ms = conf->header_deadline_s * 1000,
+        .body_deadline_ms = conf->body_deadline_s * 1000,
         .worker_threads = conf->worker_threads < 2 ? 2 : conf->worker_threads,
     };
     struct http_service service = dispatch_service(&berthd->api);

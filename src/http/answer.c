@@ -43,10 +43,9 @@ enum MHD_Result answer_send(struct exchange *exchange)
     if (http->fault != HTTP_FAULT_NONE || atomic_load(&exchange->server->stopping))
         check(MHD_add_response_header(response, "Connection", "close") == MHD_YES);
 
-    uint64_t allowed_us =
-        exchange->server->limits.body_deadline_s * 1000000ULL + len * 1000000ULL / BODY_BYTES_PER_S;
+    uint64_t now_us = clock_now_us(CLOCK_MONOTONIC_COARSE);
     atomic_store_explicit(&exchange->connection->deadline_us,
-                          clock_now_us(CLOCK_MONOTONIC_COARSE) + allowed_us, memory_order_relaxed);
+                          body_deadline_us(exchange->server, now_us, len), memory_order_relaxed);
     exchange->stage = STAGE_ANSWERED;
     enum MHD_Result queued = MHD_queue_response(exchange->mhd, (unsigned)http->status, response);
     MHD_destroy_response(response);

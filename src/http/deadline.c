@@ -43,7 +43,8 @@ static bool headers_are_late(const struct http_server *server, struct connection
             connection->first_byte_us = now_us;
         return false;
     }
-    return now_us - connection->first_byte_us > server->limits.header_deadline_s * 1000000ULL &&
+    return server->limits.header_deadline_ms > 0 &&
+           now_us - connection->first_byte_us > server->limits.header_deadline_ms * 1000ULL &&
            atomic_load_explicit(&connection->idle_since_us, memory_order_relaxed) == idle_since_us;
 }
 
@@ -76,12 +77,23 @@ static void look_at_all(struct http_server *server)
     }
 }
 
+uint64_t body_deadline_us(const struct http_server *server, uint64_t since_us, uint64_t bytes)
+{
+    if (server->limits.body_deadline_ms == 0)
+        return 0;
+    return since_us + server->limits.body_deadline_ms * 1000ULL +
+           bytes * 1000000ULL / BODY_BYTES_PER_S;
+}
+
 static uint64_t look_interval_us(const struct http_limits *limits)
 {
-    unsigned shortest_s = limits->header_deadline_s < limits->body_deadline_s
-                              ? limits->header_deadline_s
-                              : limits->body_deadline_s;
-    uint64_t interval_us = shortest_s * 1000000ULL / 10;
+    unsigned shortest_ms = limits->header_deadline_ms;
+    if (shortest_ms == 0 ||
+        (limits->body_deadline_ms > 0 && limits->body_deadline_ms < shortest_ms))
+        shortest_ms = limits->body_deadline_ms;
+    if (shortest_ms == 0)
+        return LOOK_AT_MOST_US;
+    uint64_t interval_us = shortest_ms * 1000ULL / 10;
     if (interval_us < LOOK_AT_LEAST_US)
         return LOOK_AT_LEAST_US;
     return interval_us < LOOK_AT_MOST_US ? interval_us : LOOK_AT_MOST_US;

@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "http/http_internal.h"
 
-enum { KEEP_BYTES = 16 * 1024, LINE_TO_HANDLER_S = 5 };
+enum { KEEP_BYTES = 16 * 1024, LINE_TO_HANDLER_MS = 5000 };
 
 static void count_add(_Atomic unsigned *count, unsigned change)
 {
@@ -95,10 +95,10 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     exchange->http.started_us = clock_now_us(CLOCK_MONOTONIC);
     count_add(&connection->shelf->begun, 1);
 
-    unsigned allowed_s = server->limits.header_deadline_s < LINE_TO_HANDLER_S
-                             ? server->limits.header_deadline_s
-                             : LINE_TO_HANDLER_S;
-    deadline_set(exchange, exchange->http.started_us + allowed_s * 1000000ULL);
+    unsigned allowed_ms = server->limits.header_deadline_ms;
+    if (allowed_ms == 0 || allowed_ms > LINE_TO_HANDLER_MS)
+        allowed_ms = LINE_TO_HANDLER_MS;
+    deadline_set(exchange, exchange->http.started_us + allowed_ms * 1000ULL);
     atomic_store_explicit(&connection->idle_since_us, 0, memory_order_relaxed);
     return exchange;
 }
@@ -151,9 +151,7 @@ static enum MHD_Result service_go_on(struct exchange *exchange)
 
 static void body_deadline_set(struct exchange *exchange, uint64_t bytes)
 {
-    deadline_set(exchange, exchange->body_since_us +
-                               exchange->server->limits.body_deadline_s * 1000000ULL +
-                               bytes * 1000000ULL / BODY_BYTES_PER_S);
+    deadline_set(exchange, body_deadline_us(exchange->server, exchange->body_since_us, bytes));
 }
 
 static enum MHD_Result headers_have_come(struct exchange *exchange, const char *method)

@@ -83,10 +83,11 @@ struct http_limits {
     unsigned connection_memory_bytes; /* 124 KiB */
     unsigned connections_max;         /* in all; the longest idle one is closed first */
     unsigned connections_per_address;
-    unsigned idle_timeout_s;    /* between requests */
-    unsigned header_deadline_s; /* 30: from the first byte of a request to the end of its headers */
-    unsigned body_deadline_s;   /* 30: plus the body's size at 10 KB/s */
-    unsigned worker_threads;    /* at least 2 (one epoll thread stalls under load) */
+    unsigned idle_timeout_s;     /* between requests */
+    unsigned header_deadline_ms; /* 30 000: from a request's first byte to the end of its headers;
+                                    0: none */
+    unsigned body_deadline_ms;   /* 30 000: plus the body's size at 10 KB/s; 0: none */
+    unsigned worker_threads;     /* at least 2 (one epoll thread stalls under load) */
 };
 
 /* Opens a listener on a host (a numeric address without brackets, or a name) and port (0: any free

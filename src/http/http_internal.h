@@ -150,7 +150,10 @@ void connection_shut(struct http_server *server, struct connection *connection);
 /* ready_events.c: to be called before the library starts. */
 void ready_events_limit(void);
 
-/* deadline.c: the watcher. */
+/* deadline.c: until when so many bytes are to have gone over the line, either way; 0: at leisure.
+ */
+uint64_t body_deadline_us(const struct http_server *server, uint64_t since_us, uint64_t bytes);
+/* And the watcher. */
 bool watcher_start(struct http_server *server);
 void watcher_stop(struct http_server *server);
 

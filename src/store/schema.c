@@ -10,6 +10,35 @@ const char *const schema_revision_ids[SCHEMA_REVISION_COUNT] = {
     [SCHEMA_INDEXES_DROPPED] = "a082b8bb98d0",
 };
 
+/* As a new database has them, and as the revision that brought consumer types made them. */
+#define CREATE_CONSUMER_TYPES                                                                      \
+    "CREATE TABLE consumer_types (\n"                                                              \
+    "\tcreated_at DATETIME, \n"                                                                    \
+    "\tupdated_at DATETIME, \n"                                                                    \
+    "\tid INTEGER NOT NULL, \n"                                                                    \
+    "\tname VARCHAR(255) NOT NULL, \n"                                                             \
+    "\tPRIMARY KEY (id), \n"                                                                       \
+    "\tCONSTRAINT uniq_consumer_types0name UNIQUE (name)\n"                                        \
+    ")"
+#define CONSUMERS_COLUMNS                                                                          \
+    "\tcreated_at DATETIME, \n"                                                                    \
+    "\tupdated_at DATETIME, \n"                                                                    \
+    "\tid INTEGER NOT NULL, \n"                                                                    \
+    "\tuuid VARCHAR(36) NOT NULL, \n"                                                              \
+    "\tproject_id INTEGER NOT NULL, \n"                                                            \
+    "\tuser_id INTEGER NOT NULL, \n"                                                               \
+    "\tgeneration INTEGER DEFAULT 0 NOT NULL, \n"                                                  \
+    "\tconsumer_type_id INTEGER, \n"                                                               \
+    "\tPRIMARY KEY (id), \n"                                                                       \
+    "\tCONSTRAINT uniq_consumers0uuid UNIQUE (uuid), \n"                                           \
+    "\tCONSTRAINT consumers_consumer_type_id_fkey FOREIGN KEY(consumer_type_id) REFERENCES "       \
+    "consumer_types (id)\n"                                                                        \
+    ")"
+#define CREATE_CONSUMERS_INDEXES                                                                   \
+    "CREATE INDEX consumers_project_id_user_id_uuid_idx ON consumers (project_id, user_id, uuid)", \
+        "CREATE INDEX consumers_project_id_uuid_idx ON consumers (project_id, uuid)",              \
+        "CREATE INDEX consumers_consumer_type_id_idx ON consumers (consumer_type_id)"
+
 const char *const schema_create_version_table[] = {
     "CREATE TABLE IF NOT EXISTS alembic_version (\n"
     "\tversion_num VARCHAR(32) NOT NULL, \n"
@@ -128,65 +157,21 @@ const char *const schema_create_newest[] = {
     ")",
     "CREATE INDEX resource_provider_traits_resource_provider_trait_idx ON resource_provider_traits "
     "(resource_provider_id, trait_id)",
-    "CREATE TABLE consumer_types (\n"
-    "\tcreated_at DATETIME, \n"
-    "\tupdated_at DATETIME, \n"
-    "\tid INTEGER NOT NULL, \n"
-    "\tname VARCHAR(255) NOT NULL, \n"
-    "\tPRIMARY KEY (id), \n"
-    "\tCONSTRAINT uniq_consumer_types0name UNIQUE (name)\n"
-    ")",
-    "CREATE TABLE \"consumers\" (\n"
-    "\tcreated_at DATETIME, \n"
-    "\tupdated_at DATETIME, \n"
-    "\tid INTEGER NOT NULL, \n"
-    "\tuuid VARCHAR(36) NOT NULL, \n"
-    "\tproject_id INTEGER NOT NULL, \n"
-    "\tuser_id INTEGER NOT NULL, \n"
-    "\tgeneration INTEGER DEFAULT 0 NOT NULL, \n"
-    "\tconsumer_type_id INTEGER, \n"
-    "\tPRIMARY KEY (id), \n"
-    "\tCONSTRAINT uniq_consumers0uuid UNIQUE (uuid), \n"
-    "\tCONSTRAINT consumers_consumer_type_id_fkey FOREIGN KEY(consumer_type_id) REFERENCES "
-    "consumer_types (id)\n"
-    ")",
-    "CREATE INDEX consumers_project_id_user_id_uuid_idx ON consumers (project_id, user_id, uuid)",
-    "CREATE INDEX consumers_project_id_uuid_idx ON consumers (project_id, uuid)",
-    "CREATE INDEX consumers_consumer_type_id_idx ON consumers (consumer_type_id)",
+    CREATE_CONSUMER_TYPES,
+    "CREATE TABLE \"consumers\" (\n" CONSUMERS_COLUMNS,
+    CREATE_CONSUMERS_INDEXES,
     NULL,
 };
 
 const char *const schema_add_consumer_types[] = {
-    "CREATE TABLE consumer_types (\n"
-    "\tcreated_at DATETIME, \n"
-    "\tupdated_at DATETIME, \n"
-    "\tid INTEGER NOT NULL, \n"
-    "\tname VARCHAR(255) NOT NULL, \n"
-    "\tPRIMARY KEY (id), \n"
-    "\tCONSTRAINT uniq_consumer_types0name UNIQUE (name)\n"
-    ")",
-    "CREATE TABLE _alembic_tmp_consumers (\n"
-    "\tcreated_at DATETIME, \n"
-    "\tupdated_at DATETIME, \n"
-    "\tid INTEGER NOT NULL, \n"
-    "\tuuid VARCHAR(36) NOT NULL, \n"
-    "\tproject_id INTEGER NOT NULL, \n"
-    "\tuser_id INTEGER NOT NULL, \n"
-    "\tgeneration INTEGER DEFAULT 0 NOT NULL, \n"
-    "\tconsumer_type_id INTEGER, \n"
-    "\tPRIMARY KEY (id), \n"
-    "\tCONSTRAINT uniq_consumers0uuid UNIQUE (uuid), \n"
-    "\tCONSTRAINT consumers_consumer_type_id_fkey FOREIGN KEY(consumer_type_id) REFERENCES "
-    "consumer_types (id)\n"
-    ")",
+    CREATE_CONSUMER_TYPES,
+    "CREATE TABLE _alembic_tmp_consumers (\n" CONSUMERS_COLUMNS,
     "INSERT INTO _alembic_tmp_consumers (created_at, updated_at, id, uuid, project_id, user_id, "
     "generation)"
     " SELECT created_at, updated_at, id, uuid, project_id, user_id, generation FROM consumers",
     "DROP TABLE consumers",
     "ALTER TABLE _alembic_tmp_consumers RENAME TO consumers",
-    "CREATE INDEX consumers_project_id_user_id_uuid_idx ON consumers (project_id, user_id, uuid)",
-    "CREATE INDEX consumers_project_id_uuid_idx ON consumers (project_id, uuid)",
-    "CREATE INDEX consumers_consumer_type_id_idx ON consumers (consumer_type_id)",
+    CREATE_CONSUMERS_INDEXES,
     NULL,
 };
 

@@ -53,6 +53,7 @@ enum store_begun {
     STORE_BEGIN_FOLLOW,    /* another berthd did: call store_follow inside this transaction */
     STORE_BEGIN_RELOAD,    /* a stranger did, or the log does not reach back: call store_load */
     STORE_BEGIN_FAILED,    /* err is set; no transaction is open */
+    STORE_BEGIN_BUSY,      /* STORE_TO_WRITE_SOON only: see there; no transaction is open */
 };
 
 enum store_intent {
@@ -60,6 +61,9 @@ enum store_intent {
                        the disk; ends with store_rollback */
     STORE_TO_WRITE, /* the one write transaction (on SQLite BEGIN IMMEDIATE): until commit or
                        rollback nobody else commits. Architecture, section 5 */
+    STORE_TO_WRITE_SOON, /* the same, but somebody else's lock is waited for only some milliseconds
+                            a call. STORE_BEGIN_BUSY: call again (reading in between is allowed),
+                            until busy_timeout_ms after the first call it is STORE_BEGIN_FAILED */
 };
 
 enum store_begun store_begin(struct store *store, enum store_intent intent,

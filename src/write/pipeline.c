@@ -1,238 +1,15 @@
-/* The writer thread.
+/* The writer thread: its queue, how long it waits for a batch to gather, its beginning and end.
  *
- * Invariants (architecture, section 6): 1. a version equals the store at one committed state; 2.
- * nothing is answered or published before it is committed. A batch is planned request by request on
- * one edit; a refused request leaves no change; a store that fails takes the whole batch with it,
- * memory included. While one commit syncs, the next batch gathers in the queue. */
-#include "write/pipeline.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
+ * While one commit syncs, the next batch gathers in the queue; batch.c decides it. Any thread may
+ * submit; everything else runs on the writer's. */
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "replica/apply.h"
+#include "write/pipeline_internal.h"
 
-enum { UPKEEP_EVERY_MS = 100 };
-
-struct queue {
-    struct pipeline_request *first;
-    struct pipeline_request **last;
-    unsigned count;
-};
-
-struct pipeline {
-    struct store *store;
-    struct replica *replica;
-    struct arena *arena; /* the batch's */
-    pthread_t thread;
-    pthread_mutex_t lock; /* guards queue, stopping and waiting */
-    pthread_cond_t wake;
-    struct queue queue;
-    bool stopping;
-    unsigned waiting_for; /* wake the writer when so many are queued */
-    unsigned usual_batch; /* how many requests recent batches answered */
-    uint64_t last_commit_us;
-    uint64_t last_upkeep_us;
-    _Atomic uint64_t batches, requests, commits, reloads, follows;
-};
-
-_Static_assert(sizeof(struct store_stamp) == sizeof(struct version_stamp), "stamps are copied");
-
-static void queue_clear(struct queue *queue)
-{
-    *queue = (struct queue){.last = &queue->first};
-}
-
-static void queue_append(struct queue *queue, struct pipeline_request *request)
-{
-    *queue->last = request;
-    queue->last = &request->next;
-    queue->count++;
-}
-
-static void answer_all(struct pipeline_request *first, const struct err *failure)
-{
-    while (first != NULL) {
-        struct pipeline_request *request = first;
-        first = request->next;
-        if (failure != NULL) {
-            /* whatever it was refused for may have been the work of its batch, which is undone */
-            request->err = (struct err){.arena = request->err.arena};
-            err_set(&request->err, failure->status, failure->code, "%.*s",
-                    SLICE_ARG(failure->message));
-        }
-        request->done(request);
-    }
-}
-
-static void sink_apply(void *cls, const struct change *change)
-{
-    apply_change(cls, change);
-}
-
-/* An edit that is as new as the database, as the open transaction sees it. NULL with err when it
- * cannot be made; the transaction is ended. */
-static struct edit *bring_up_to_date(struct pipeline *pipeline, enum store_begun begun,
-                                     struct err *err)
-{
-    if (begun == STORE_BEGIN_FAILED)
-        return NULL;
-    struct edit *edit;
-    enum store_result result = STORE_OK;
-    if (begun == STORE_BEGIN_RELOAD) {
-        pipeline->reloads++;
-        edit = replica_edit_empty(pipeline->replica);
-        result = store_load(pipeline->store, sink_apply, edit, err);
-    } else {
-        edit = replica_edit(pipeline->replica);
-        if (begun == STORE_BEGIN_FOLLOW) {
-            pipeline->follows++;
-            result = store_follow(pipeline->store, sink_apply, edit, err);
-        }
-    }
-    if (result == STORE_OK) {
-        apply_flush(edit);
-        return edit;
-    }
-    struct store_stamp ignored;
-    store_rollback(pipeline->store, &ignored);
-    replica_abandon(pipeline->replica, edit);
-    return NULL;
-}
-
-/* Plans every request of the batch on the edit; false when the store failed (err is set). */
-static bool plan_batch(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
-                       size_t *changes_made, struct err *err)
-{
-    struct change_list changes = {.arena = pipeline->arena};
-    struct plan plan = {
-        .version = edit->version,
-        .changes = &changes,
-        .arena = pipeline->arena,
-        .store = pipeline->store,
-    };
-    for (struct pipeline_request *request = first; request != NULL; request = request->next) {
-        changes.count = 0;
-        plan.now_us = clock_wall_us();
-        if (!request->plan(request, &plan)) {
-            check(err_is_set(&request->err));
-            continue;
-        }
-        if (changes.count == 0)
-            continue;
-        *changes_made += changes.count;
-        if (store_apply(pipeline->store, &changes, err) != STORE_OK)
-            return false;
-        apply_changes(edit, &changes);
-    }
-    return true;
-}
-
-static void publish(struct pipeline *pipeline, struct edit *edit, const struct store_stamp *stamp,
-                    bool holds)
-{
-    struct version_stamp copy = {
-        {0}}; /* all zero is never current: readers will ask the writer again */
-    if (holds)
-        memcpy(&copy, stamp, sizeof(copy));
-    replica_publish(pipeline->replica, edit, &copy);
-}
-
-/* Brings memory up to date, in a transaction that only reads. */
-static bool renew(struct pipeline *pipeline, struct err *err)
-{
-    enum store_begun begun = store_begin(pipeline->store, STORE_TO_READ, err);
-    struct edit *edit = bring_up_to_date(pipeline, begun, err);
-    if (edit == NULL)
-        return false;
-    struct store_stamp stamp;
-    bool holds = store_rollback(pipeline->store, &stamp);
-    publish(pipeline, edit, &stamp, holds);
-    return true;
-}
-
-/* A load takes long: it is made in a snapshot first, so that it holds the lock only if somebody
- * writes meanwhile. */
-static struct edit *begin_to_write(struct pipeline *pipeline, struct err *err)
-{
-    struct store_stamp ignored;
-    enum store_begun begun = store_begin(pipeline->store, STORE_TO_WRITE, err);
-    if (begun != STORE_BEGIN_RELOAD)
-        return bring_up_to_date(pipeline, begun, err);
-    store_rollback(pipeline->store, &ignored);
-    if (!renew(pipeline, err))
-        return NULL;
-    begun = store_begin(pipeline->store, STORE_TO_WRITE, err);
-    return bring_up_to_date(pipeline, begun, err);
-}
-
-static void answer_waiting(struct pipeline *pipeline, struct pipeline_request *first)
-{
-    struct err err = {.arena = pipeline->arena};
-    /* Mostly the last commit of our own is what they did not know yet. */
-    if (pipeline_is_current(pipeline, replica_newest(pipeline->replica)) || renew(pipeline, &err))
-        answer_all(first, NULL);
-    else
-        answer_all(first, &err);
-}
-
-static void run_planned(struct pipeline *pipeline, struct pipeline_request *first)
-{
-    struct err err = {.arena = pipeline->arena};
-    struct edit *edit = begin_to_write(pipeline, &err);
-    if (edit == NULL) {
-        answer_all(first, &err);
-        return;
-    }
-    size_t changes = 0;
-    struct store_stamp stamp;
-    if (!plan_batch(pipeline, edit, first, &changes, &err)) {
-        store_rollback(pipeline->store, &stamp);
-        replica_abandon(pipeline->replica, edit);
-        answer_all(first, &err);
-        return;
-    }
-    if (changes == 0) {
-        bool holds = store_rollback(pipeline->store, &stamp);
-        publish(pipeline, edit, &stamp, holds);
-        answer_all(first, NULL);
-        return;
-    }
-    bool stranger = false;
-    uint64_t before = clock_monotonic_us();
-    if (store_commit(pipeline->store, &stamp, &stranger, &err) != STORE_OK) {
-        replica_abandon(pipeline->replica, edit);
-        answer_all(first, &err);
-        return;
-    }
-    pipeline->last_commit_us = clock_monotonic_us() - before;
-    pipeline->commits++;
-    publish(pipeline, edit, &stamp, !stranger);
-    answer_all(first, NULL);
-}
-
-/* What only waits for news goes first: it needs neither the lock that another process may hold nor
- * a disk that can be written. */
-static void run_batch(struct pipeline *pipeline, struct pipeline_request *first)
-{
-    struct queue waiting;
-    struct queue planned;
-    queue_clear(&waiting);
-    queue_clear(&planned);
-    while (first != NULL) {
-        struct pipeline_request *request = first;
-        first = request->next;
-        request->next = NULL;
-        queue_append(request->plan == NULL ? &waiting : &planned, request);
-    }
-    if (waiting.first != NULL)
-        answer_waiting(pipeline, waiting.first);
-    if (planned.first != NULL)
-        run_planned(pipeline, planned.first);
-}
+enum { UPKEEP_EVERY_MS = 100, PATIENCE_MAX_US = 10000 };
 
 static void wait_until(struct pipeline *pipeline, uint64_t deadline_us)
 {
@@ -252,6 +29,27 @@ static struct pipeline_request *take_queue(struct pipeline *pipeline, unsigned *
     return first;
 }
 
+struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline)
+{
+    struct queue readers;
+    struct queue others;
+    unsigned count;
+    queue_clear(&readers);
+    queue_clear(&others);
+    pthread_mutex_lock(&pipeline->lock);
+    struct pipeline_request *next = take_queue(pipeline, &count);
+    while (next != NULL) {
+        struct pipeline_request *request = next;
+        next = request->next;
+        queue_append(request->plan == NULL ? &readers : &others, request);
+    }
+    if (others.first != NULL)
+        pipeline->queue = others;
+    pthread_mutex_unlock(&pipeline->lock);
+    pipeline->requests += readers.count;
+    return readers.first;
+}
+
 /* Takes the next batch; NULL when it is time for upkeep, or to stop. */
 static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *count)
 {
@@ -263,7 +61,11 @@ static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *
     /* left at that, half of the clients are always one batch late: give them a moment to come back
      */
     if (pipeline->queue.count > 0 && pipeline->queue.count < pipeline->usual_batch) {
-        uint64_t patience_end = clock_monotonic_us() + pipeline->last_commit_us / 8;
+        /* A commit that took long once (a busy disk) says nothing of the next one. */
+        uint64_t patience_us = pipeline->last_commit_us / 8;
+        if (patience_us > PATIENCE_MAX_US)
+            patience_us = PATIENCE_MAX_US;
+        uint64_t patience_end = clock_monotonic_us() + patience_us;
         pipeline->waiting_for = pipeline->usual_batch;
         while (pipeline->queue.count < pipeline->usual_batch && clock_monotonic_us() < patience_end)
             wait_until(pipeline, patience_end);
@@ -277,7 +79,7 @@ static void count_and_run(struct pipeline *pipeline, struct pipeline_request *fi
 {
     pipeline->batches++;
     pipeline->requests += count;
-    run_batch(pipeline, first);
+    batch_run(pipeline, first);
     arena_reset(pipeline->arena);
     /* grows at once, shrinks by halves: a lone client never waits for others */
     pipeline->usual_batch =
@@ -333,7 +135,7 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica, s
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&pipeline->wake, &attr);
     pthread_condattr_destroy(&attr);
-    if (renew(pipeline, err))
+    if (batch_renew(pipeline, err))
         return pipeline;
     pipeline_destroy(pipeline);
     return NULL;
@@ -362,7 +164,6 @@ struct pipeline *pipeline_start(struct store *store, struct replica *replica, st
 
 void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request)
 {
-    request->next = NULL;
     pthread_mutex_lock(&pipeline->lock);
     if (pipeline->stopping) {
         pthread_mutex_unlock(&pipeline->lock);

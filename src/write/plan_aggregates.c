@@ -36,12 +36,9 @@ bool plan_aggregates_set(const struct plan_aggregates *input, const struct plan 
 {
     const struct version *version = plan->version;
     const struct provider *provider = plan_provider_find(version, input->provider_uuid, err);
-    if (provider == NULL)
+    if (provider == NULL ||
+        (input->has_generation && !plan_generation_is(provider, input->generation, err)))
         return false;
-    if (input->has_generation && provider->generation != input->generation)
-        return err_set(err, 409, "placement.concurrent_update",
-                       "Resource provider's generation already changed. Please update the "
-                       "generation and try again.");
 
     bool *kept = arena_zalloc(plan->arena, version->aggregates.limit * sizeof(bool));
     int64_t *ids = resolve(input, plan, provider, kept);

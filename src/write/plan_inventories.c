@@ -43,17 +43,17 @@ static bool refuse_class(struct slice prefix, struct slice uuid, struct slice cl
                         class_name, SLICE_LIT("."));
 }
 
-static struct change *append_figures(const struct plan *plan, enum change_kind kind,
-                                     const struct provider *provider, int64_t class_id,
-                                     const struct inventory_figures *figures)
+void plan_inventory_append(const struct plan *plan, bool is_new, int64_t provider_id,
+                           int64_t class_id, const struct inventory_figures *figures)
 {
-    struct change *change = change_append(plan->changes, kind);
-    if (kind == CHANGE_INVENTORY_INSERT)
+    struct change *change =
+        change_append(plan->changes, is_new ? CHANGE_INVENTORY_INSERT : CHANGE_INVENTORY_UPDATE);
+    if (is_new)
         change->created_at_us = plan->now_us;
     else
         change->updated_at_us = plan->now_us;
     change->inventory = (struct change_inventory){
-        .provider_id = provider->id,
+        .provider_id = provider_id,
         .class_id = class_id,
         .total = figures->total,
         .reserved = figures->reserved,
@@ -62,7 +62,6 @@ static struct change *append_figures(const struct plan *plan, enum change_kind k
         .step_size = figures->step_size,
         .allocation_ratio = figures->allocation_ratio,
     };
-    return change;
 }
 
 static void append_delete(const struct plan *plan, const struct provider *provider,
@@ -94,7 +93,7 @@ bool plan_inventory_create(const struct plan_inventories *input, const struct pl
         return err_set_join(err, 409, CONCURRENT, SLICE_LIT("Update conflict: Inventory of class "),
                             item->class_name, SLICE_LIT(" on resource provider "),
                             input->provider_uuid, SLICE_LIT(" already exists."));
-    append_figures(plan, CHANGE_INVENTORY_INSERT, provider, row->id, &item->figures);
+    plan_inventory_append(plan, true, provider->id, row->id, &item->figures);
     return finish(provider, plan, generation);
 }
 
@@ -116,7 +115,7 @@ bool plan_inventory_update(const struct plan_inventories *input, const struct pl
             SLICE_LIT("No inventory record with resource class for resource provider "),
             input->provider_uuid, SLICE_LIT(": No inventory of class "), item->class_name,
             SLICE_LIT(" found."));
-    append_figures(plan, CHANGE_INVENTORY_UPDATE, provider, row->id, &item->figures);
+    plan_inventory_append(plan, false, provider->id, row->id, &item->figures);
     return finish(provider, plan, generation);
 }
 
@@ -228,8 +227,8 @@ bool plan_inventories_set(const struct plan_inventories *input, const struct pla
 
     append_gone(plan, provider, kept);
     for (size_t i = 0; i < input->item_count; i++)
-        append_figures(plan, olds[i] == NULL ? CHANGE_INVENTORY_INSERT : CHANGE_INVENTORY_UPDATE,
-                       provider, items[i].row->id, &items[i].item->figures);
+        plan_inventory_append(plan, olds[i] == NULL, provider->id, items[i].row->id,
+                              &items[i].item->figures);
     return finish(provider, plan, generation);
 }
 

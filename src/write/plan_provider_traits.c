@@ -99,12 +99,9 @@ bool plan_provider_traits_set(const struct plan_provider_traits *input, const st
 {
     const struct version *version = plan->version;
     const struct provider *provider = plan_provider_find(version, input->provider_uuid, err);
-    if (provider == NULL)
+    if (provider == NULL ||
+        (input->has_generation && !plan_generation_is(provider, input->generation, err)))
         return false;
-    if (input->has_generation && provider->generation != input->generation)
-        return err_set(err, 409, "placement.concurrent_update",
-                       "Resource provider's generation already changed. Please update the "
-                       "generation and try again.");
     bool *wanted = arena_zalloc(plan->arena, version->traits.limit * sizeof(bool));
     size_t count;
     const struct catalog_row **rows = resolve(input, plan, wanted, &count, err);

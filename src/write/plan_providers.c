@@ -16,6 +16,15 @@ const struct provider *plan_provider_find(const struct version *version, struct 
     return provider;
 }
 
+bool plan_generation_is(const struct provider *provider, int64_t generation, struct err *err)
+{
+    if (provider->generation == generation)
+        return true;
+    return err_set(err, 409, "placement.concurrent_update",
+                   "Resource provider's generation already changed. Please update the generation "
+                   "and try again.");
+}
+
 void plan_generation_step(const struct provider *provider, const struct plan *plan)
 {
     struct change *change = change_append(plan->changes, CHANGE_PROVIDER_GENERATION);

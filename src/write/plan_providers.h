@@ -37,6 +37,10 @@ bool plan_provider_delete(struct slice uuid, const struct plan *plan,
 const struct provider *plan_provider_find(const struct version *version, struct slice uuid,
                                           struct err *err);
 
+/* Whether that is the provider's generation; else the 409 in the words of traits and aggregates. */
+bool plan_generation_is(const struct provider *provider, int64_t generation,
+                        struct err *err) BERTH_MUST_CHECK;
+
 /* Counts the provider's generation up. */
 void plan_generation_step(const struct provider *provider, const struct plan *plan);
 

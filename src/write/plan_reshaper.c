@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "write/plan_inventories.h"
 
 static bool check_generation(const struct reshape_provider *wanted, const struct provider *provider,
                              struct err *err)
@@ -128,21 +129,7 @@ static void append_inventory(const struct claim_set *set, const struct claim_tar
     const struct plan *plan = set->plan;
     const struct catalog_row *row = catalog_find(&plan->version->classes, inventory->class_name);
     const struct claim_stock *stock = claim_stock_of(target, (struct class_no){row->number});
-    struct change *change = change_append(plan->changes, stock->is_new ? CHANGE_INVENTORY_INSERT
-                                                                       : CHANGE_INVENTORY_UPDATE);
-    change->created_at_us = stock->is_new ? plan->now_us : 0;
-    change->updated_at_us = stock->is_new ? 0 : plan->now_us;
-    const struct inventory_figures *figures = &inventory->figures;
-    change->inventory = (struct change_inventory){
-        .provider_id = target->provider->id,
-        .class_id = row->id,
-        .total = figures->total,
-        .reserved = figures->reserved,
-        .min_unit = figures->min_unit,
-        .max_unit = figures->max_unit,
-        .step_size = figures->step_size,
-        .allocation_ratio = figures->allocation_ratio,
-    };
+    plan_inventory_append(plan, stock->is_new, target->provider->id, row->id, &inventory->figures);
 }
 
 static void append_removals(const struct claim_set *set, const struct claim_target *target)

@@ -37,6 +37,7 @@ static void begin(struct store *store, struct err *err)
     case STORE_BEGIN_RELOAD:
         need(store_load(store, forget, NULL, err) == STORE_OK, err);
         return;
+    case STORE_BEGIN_BUSY:
     case STORE_BEGIN_FAILED:
         need(false, err);
     }

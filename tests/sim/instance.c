@@ -155,12 +155,45 @@ static void check_unpublished(void *cls)
         compare(instance, replica_newest(instance->replica), &store->before, "before the commit");
 }
 
+static struct sent *ask(struct instance *instance)
+{
+    struct sent *sent = calloc(1, sizeof(*sent));
+    check(sent != NULL);
+    sent->instance = instance;
+    sent->next = instance->sent;
+    instance->sent = sent;
+    sent->request = (struct pipeline_request){
+        .plan = plan_sent, .done = answered, .err = {.arena = arena_create()}};
+    return sent;
+}
+
+static void submit(struct instance *instance, struct sent *sent)
+{
+    if (sent->asked.op == OP_WAIT) {
+        sent->request.plan = NULL;
+        sent->is_expected = true;
+    }
+    pipeline_submit(instance->pipeline, &sent->request);
+}
+
+/* A reader that comes while the batch waits for the lock. */
+static void ask_for_news(void *cls)
+{
+    struct instance *instance = cls;
+    if (rng_below(instance->rng, 2) == 0)
+        return;
+    struct sent *sent = ask(instance);
+    sent->asked.op = OP_WAIT;
+    submit(instance, sent);
+}
+
 void instance_start(struct instance *instance)
 {
     struct arena *arena = arena_create();
     instance->store = simstore_open(instance->database);
     instance->store->before_commit = check_unpublished;
-    instance->store->before_commit_cls = instance;
+    instance->store->while_locked = ask_for_news;
+    instance->store->cls = instance;
     instance->replica = replica_create();
     do {
         struct err err = {.arena = arena};
@@ -195,27 +228,6 @@ void instance_kill(struct instance *instance)
     pipeline_destroy(instance->pipeline);
     replica_destroy(instance->replica);
     store_close(instance->store);
-}
-
-static struct sent *ask(struct instance *instance)
-{
-    struct sent *sent = calloc(1, sizeof(*sent));
-    check(sent != NULL);
-    sent->instance = instance;
-    sent->next = instance->sent;
-    instance->sent = sent;
-    sent->request = (struct pipeline_request){
-        .plan = plan_sent, .done = answered, .err = {.arena = arena_create()}};
-    return sent;
-}
-
-static void submit(struct instance *instance, struct sent *sent)
-{
-    if (sent->asked.op == OP_WAIT) {
-        sent->request.plan = NULL;
-        sent->is_expected = true;
-    }
-    pipeline_submit(instance->pipeline, &sent->request);
 }
 
 void instance_ask(struct instance *instance, const struct oracle *view)

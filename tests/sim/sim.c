@@ -86,6 +86,7 @@ static struct faults draw_faults(struct rng *rng)
         .stranger_writes = often[rng_below(rng, 5)],
         .log_trimmed = often[rng_below(rng, 5)],
         .ids_used_again = rng_below(rng, 2) == 0,
+        .lock_held = often[rng_below(rng, 5)],
     };
     return faults;
 }

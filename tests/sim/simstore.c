@@ -5,21 +5,6 @@
 #include <stdlib.h>
 
 #include "model/capacity.h"
-#include "universe.h"
-
-static const enum table table_of[STORE_TABLE_COUNT] = {
-    [STORE_CLASSES] = TABLE_CLASSES,
-    [STORE_TRAITS] = TABLE_TRAITS,
-    [STORE_AGGREGATES] = TABLE_AGGREGATES,
-    [STORE_PROJECTS] = TABLE_PROJECTS,
-    [STORE_USERS] = TABLE_USERS,
-    [STORE_CONSUMER_TYPES] = TABLE_TYPES,
-    [STORE_PROVIDERS] = TABLE_PROVIDERS,
-    [STORE_CONSUMERS] = TABLE_CONSUMERS,
-    [STORE_ALLOCATIONS] = TABLE_ALLOCATIONS,
-};
-
-enum { FIRST_CUSTOM_ID = 10000 };
 
 static bool strikes(struct store *store, int permille)
 {
@@ -43,135 +28,6 @@ struct store *simstore_open(struct database *database)
 void store_close(struct store *store)
 {
     free(store);
-}
-
-static void database_commit(struct database *database, const struct tables *tables)
-{
-    tables_copy(&database->tables, tables);
-    database->commit++;
-    for (int t = 0; t < STORE_TABLE_COUNT; t++) {
-        int64_t highest = tables_highest_id(tables, table_of[t]);
-        if (highest > database->highest_id[t])
-            database->highest_id[t] = highest;
-    }
-}
-
-static void execute(struct tables *tables, const struct change *change)
-{
-    const char *broken = tables_execute(tables, change);
-    if (broken != NULL)
-        sim_fail("constraint broken by change %d: %s", (int)change->kind, broken);
-}
-
-static int64_t free_id(const struct tables *tables, enum table table, int64_t least)
-{
-    int64_t id = tables_highest_id(tables, table) + 1;
-    return id < least ? least : id;
-}
-
-void database_fill(struct database *database)
-{
-    static struct tables tables;
-    tables_copy(&tables, &database->tables);
-    for (int c = 0; c < CLASSES; c++)
-        execute(&tables,
-                &(struct change){.kind = CHANGE_CLASS_INSERT,
-                                 .catalog = {c < STANDARD_CLASSES ? c : FIRST_CUSTOM_ID + c,
-                                             universe_class(c)}});
-    for (int t = 0; t < STANDARD_TRAITS; t++)
-        execute(&tables, &(struct change){.kind = CHANGE_TRAIT_INSERT,
-                                          .catalog = {t + 1, universe_trait(t)}});
-    for (int p = 0; p < PROVIDERS / 2; p++) {
-        int64_t parent = p % 4 == 0 ? 0 : p - p % 4 + 1;
-        execute(&tables, &(struct change){.kind = CHANGE_PROVIDER_INSERT,
-                                          .created_at_us = 1,
-                                          .provider = {p + 1, parent, parent == 0 ? p + 1 : parent,
-                                                       0, universe_provider(p), universe_name(p)}});
-        for (int c = 0; c < STANDARD_CLASSES; c++)
-            execute(&tables, &(struct change){.kind = CHANGE_INVENTORY_INSERT,
-                                              .created_at_us = 1,
-                                              .inventory = {p + 1, c, 12 + p, 0, 1, 8, 1, 1.5}});
-    }
-    database_commit(database, &tables);
-    database->stranger_commit = database->commit;
-}
-
-/* A consumer without allocations, as the Python service leaves one behind. */
-static void stranger_consumer(struct tables *tables, struct rng *rng)
-{
-    struct slice uuid = universe_consumer(rng_below(rng, CONSUMERS));
-    const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
-    for (uint32_t i = 0; i < rows->count; i++)
-        if (slice_equal(rows->row[i].image.consumer.uuid, uuid))
-            return;
-    if (tables->rows[TABLE_PROJECTS].count == 0 || tables->rows[TABLE_USERS].count == 0)
-        return;
-    execute(tables,
-            &(struct change){
-                .kind = CHANGE_CONSUMER_INSERT,
-                .created_at_us = 1,
-                .consumer = {.id = free_id(tables, TABLE_CONSUMERS, 1),
-                             .project_id = tables->rows[TABLE_PROJECTS].row[0].image.catalog.id,
-                             .user_id = tables->rows[TABLE_USERS].row[0].image.catalog.id,
-                             .generation = rng_below(rng, 3),
-                             .uuid = uuid}});
-}
-
-static void stranger_inventory(struct tables *tables, struct rng *rng)
-{
-    const struct rows *rows = &tables->rows[TABLE_INVENTORIES];
-    if (rows->count == 0)
-        return;
-    struct change change = rows->row[rng_below(rng, (int)rows->count)].image;
-    change.kind = CHANGE_INVENTORY_UPDATE;
-    change.inventory.total = 1 + rng_below(rng, 20);
-    change.inventory.reserved = 0;
-    execute(tables, &change);
-    const struct row *provider = tables_find(tables, TABLE_PROVIDERS, change.inventory.provider_id);
-    int64_t generation = provider->image.provider.generation;
-    execute(tables, &(struct change){
-                        .kind = CHANGE_PROVIDER_GENERATION,
-                        .updated_at_us = 1,
-                        .generation = {change.inventory.provider_id, generation, generation + 1}});
-}
-
-static void stranger_provider(struct tables *tables, struct rng *rng)
-{
-    int at = rng_below(rng, PROVIDERS);
-    const struct rows *rows = &tables->rows[TABLE_PROVIDERS];
-    for (uint32_t i = 0; i < rows->count; i++)
-        if (slice_equal(rows->row[i].image.provider.uuid, universe_provider(at)) ||
-            slice_equal(rows->row[i].image.provider.name, universe_name(at)))
-            return;
-    int64_t id = free_id(tables, TABLE_PROVIDERS, 1);
-    execute(tables,
-            &(struct change){.kind = CHANGE_PROVIDER_INSERT,
-                             .provider = {id, 0, id, 0, universe_provider(at), universe_name(at)}});
-}
-
-/* A consumer lets go of what it holds. */
-static void stranger_release(struct tables *tables, struct rng *rng)
-{
-    const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
-    if (rows->count == 0)
-        return;
-    struct change change = rows->row[rng_below(rng, (int)rows->count)].image;
-    execute(tables, &(struct change){.kind = CHANGE_ALLOCATIONS_OF_DELETE,
-                                     .allocation = {.consumer_uuid = change.consumer.uuid}});
-    change.kind = CHANGE_CONSUMER_DELETE;
-    execute(tables, &change);
-}
-
-void database_stranger(struct database *database)
-{
-    static struct tables tables;
-    typedef void writes(struct tables * tables, struct rng * rng);
-    static writes *const all[] = {stranger_consumer, stranger_inventory, stranger_provider,
-                                  stranger_release};
-    tables_copy(&tables, &database->tables);
-    all[rng_below(database->rng, 4)](&tables, database->rng);
-    database_commit(database, &tables);
-    database->stranger_commit = database->commit;
 }
 
 static bool fail_store(struct err *err, const char *what)
@@ -198,18 +54,24 @@ static void read_next_ids(struct store *store)
         int64_t least = t == STORE_CLASSES ? FIRST_CUSTOM_ID : 1;
         if (!store->database->faults.ids_used_again && store->database->highest_id[t] >= least)
             least = store->database->highest_id[t] + 1;
-        store->next_id[t] = free_id(&store->tables, table_of[t], least);
+        store->next_id[t] = database_free_id(&store->tables, database_table_of[t], least);
     }
 }
 
 enum store_begun store_begin(struct store *store, enum store_intent intent, struct err *err)
 {
-    store->intent = intent;
+    store->intent = intent == STORE_TO_READ ? STORE_TO_READ : STORE_TO_WRITE;
     store->followed_here = false;
     struct database *database = store->database;
     if (store->is_open)
         sim_fail("begin inside a transaction");
     store->outcome = OUTCOME_FAILED;
+    if (intent == STORE_TO_WRITE_SOON && strikes(store, database->faults.lock_held)) {
+        if (strikes(store, database->faults.stranger_writes))
+            database_stranger(database);
+        store->while_locked(store->cls);
+        return STORE_BEGIN_BUSY;
+    }
     if (strikes(store, database->faults.begin_fails)) {
         fail_store(err, "begin");
         return STORE_BEGIN_FAILED;
@@ -314,7 +176,7 @@ enum store_result store_apply(struct store *store, const struct change_list *cha
     if (fails)
         count = (size_t)rng_below(store->database->rng, (int)count);
     for (size_t i = 0; i < count; i++)
-        execute(&store->tables, &changes->items[i]);
+        database_execute(&store->tables, &changes->items[i]);
     if (!fails)
         return STORE_OK;
     store->has_failed = true;
@@ -364,7 +226,7 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
     if (!store->is_open || !store->is_settled || store->has_failed)
         sim_fail("commit of a transaction that cannot be committed");
     if (store->before_commit != NULL)
-        store->before_commit(store->before_commit_cls);
+        store->before_commit(store->cls);
     store->is_open = false;
     if (strikes(store, faults->commit_fails)) {
         store->outcome = OUTCOME_FAILED;

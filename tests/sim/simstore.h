@@ -4,31 +4,7 @@
 #ifndef BERTH_SIM_SIMSTORE_H
 #define BERTH_SIM_SIMSTORE_H
 
-#include "tables.h"
-
-/* How often, in thousandths. */
-struct faults {
-    int begin_fails;
-    int read_fails; /* a load or a follow, in its middle */
-    int apply_fails;
-    int commit_fails;
-    int commit_unknown;
-    int commit_resolved; /* it failed, and was found done: OK, with nothing known but that */
-    int dies;            /* the process ends in the commit */
-    int stranger_writes; /* between two of our steps */
-    int log_trimmed;
-    bool ids_used_again;
-};
-
-struct database {
-    struct tables tables;     /* committed */
-    uint64_t commit;          /* counts everybody's */
-    uint64_t stranger_commit; /* the last one that is in no log */
-    int64_t highest_id[STORE_TABLE_COUNT];
-    struct rng *rng;
-    struct faults faults;
-    bool quiet; /* no faults now */
-};
+#include "database.h"
 
 enum outcome { OUTCOME_NONE, OUTCOME_OPEN, OUTCOME_DONE, OUTCOME_FAILED, OUTCOME_UNKNOWN };
 
@@ -51,16 +27,9 @@ struct store {
     enum outcome outcome; /* of the last transaction */
     bool is_dead;         /* died in a commit: its answers reach nobody */
     void (*before_commit)(void *cls);
-    void *before_commit_cls;
+    void (*while_locked)(void *cls); /* somebody else has the lock */
+    void *cls;                       /* of both */
 };
-
-_Noreturn void sim_fail(const char *format, ...) BERTH_PRINTF(1, 2);
-
-/* Some rows with which clients can begin. */
-void database_fill(struct database *database);
-
-/* Somebody who writes no log changes something. */
-void database_stranger(struct database *database);
 
 /* A store on the database, as a process that starts has it. */
 struct store *simstore_open(struct database *database);

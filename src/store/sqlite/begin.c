@@ -18,6 +18,7 @@
 enum {
     FOLLOW_ENTRIES_MAX = 200000,
     SNAPSHOT_TRIES = 64, /* somebody would have to commit within each of these microseconds */
+    SOON_MS = 10,        /* how long STORE_TO_WRITE_SOON waits */
 };
 
 static void transaction_start(struct store *store, enum store_intent intent)
@@ -134,15 +135,39 @@ static enum store_begun examine(struct store *store, struct err *err)
     return examine_moved(store, err);
 }
 
-static bool begin_write(struct store *store, struct err *err)
+/* Takes the lock. False without err: it is still somebody else's. */
+static bool lock(struct store *store, bool soon, struct err *err)
+{
+    struct sharing *sharing = &store->sharing;
+    struct db_wait *wait = &store->writer.wait;
+    struct err failure = {.arena = err->arena};
+    int timeout_ms = wait->timeout_ms;
+    int64_t now_us = db_monotonic_us();
+    if (sharing->wanted_at_us == 0)
+        sharing->wanted_at_us = now_us;
+    int64_t left_ms = timeout_ms - (now_us - sharing->wanted_at_us) / 1000;
+    bool is_last = !soon || left_ms <= SOON_MS;
+    wait->seen = false;
+    wait->timeout_ms = !is_last ? SOON_MS : left_ms > 0 ? (int)left_ms : 0;
+    bool ok = store_run(store, STATEMENT_BEGIN, &failure);
+    wait->timeout_ms = timeout_ms;
+    if (!ok && !is_last && sqlite3_errcode(store->writer.handle) == SQLITE_BUSY)
+        return false;
+    sharing->wanted_at_us = 0;
+    if (!ok)
+        err_set_text(err, failure.status, failure.code, failure.message);
+    return ok;
+}
+
+static bool begin_write(struct store *store, bool soon, struct err *err)
 {
     struct transaction *transaction = &store->transaction;
-    store->writer.wait.seen = false;
-    if (!store_run(store, STATEMENT_BEGIN, err))
-        return false;
-    transaction_start(store, STORE_TO_WRITE);
+    bool ok = lock(store, soon, err);
     if (store->writer.wait.seen)
         store_saw_other(store);
+    if (!ok)
+        return false;
+    transaction_start(store, STORE_TO_WRITE);
     struct sentinel *sentinel = store->sentinel;
     transaction->stamp_known = sentinel != NULL && sentinel_read(sentinel, &transaction->stamp);
     return true;
@@ -184,22 +209,26 @@ static bool begin(struct store *store, enum store_intent intent, struct err *err
     if (intent == STORE_TO_READ)
         return begin_read(store, err);
     store_checkpoint(store, CHECKPOINT_LATE_FRAMES);
-    return begin_write(store, err);
+    return begin_write(store, intent == STORE_TO_WRITE_SOON, err);
 }
 
 enum store_begun store_begin(struct store *store, enum store_intent intent, struct err *err)
 {
     check(!store->transaction.open);
-    if (intent == STORE_TO_WRITE)
+    if (intent != STORE_TO_READ)
         store_leave_free(store);
-    if (!store_ensure_file(store, err))
+    if (!store_ensure_file(store, err)) {
+        store->sharing.wanted_at_us = 0;
         return STORE_BEGIN_FAILED;
+    }
     struct transaction *transaction = &store->transaction;
     enum store_begun begun = STORE_BEGIN_FAILED;
     if (begin(store, intent, err)) {
         if (transaction->stamp_known && store_index(store) != NULL)
             transaction->change = sentinel_stamp_change(&transaction->stamp);
         begun = examine(store, err);
+    } else if (!err_is_set(err)) {
+        return STORE_BEGIN_BUSY;
     }
     if (begun == STORE_BEGIN_FAILED)
         store_end_transaction(store);

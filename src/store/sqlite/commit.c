@@ -89,6 +89,8 @@ static enum store_result resolve_commit(struct store *store,
     struct err detail = {.arena = err->arena};
     bool found = false;
     store->followed.valid = false;
+    if (store->sentinel != NULL)
+        copier_wait(&store->sentinel->copier); /* one checkpoint at a time: ours would be refused */
     store_disconnect_writer(store, true);
     if (!store_reconnect_writer(store, &detail) ||
         sqlite3_wal_checkpoint_v2(store->writer.handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL,

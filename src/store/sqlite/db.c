@@ -1,7 +1,7 @@
 /* Opening a connection and telling what went wrong with it.
  *
- * synchronous=FULL syncs the WAL at every commit; automatic checkpoints are off because upkeep
- * makes them on the writer's own connection (so that they do not look like a stranger's write). The
+ * synchronous=FULL syncs the WAL at every commit; automatic checkpoints, which would make a commit
+ * wait, are off: checkpoint.c sees to them. The
  * busy handler is ours because SQLite's backs off to 100 ms and starves beside a busy writer
  * (architecture, "The embedded file"). One thread at a time a connection. */
 #include "store/sqlite/db.h"

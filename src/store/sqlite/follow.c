@@ -5,38 +5,10 @@
  * then, in an order in which each record refers only to earlier ones: what goes, catalogs,
  * providers parents first, their contents, consumers, allocations by id. Writer thread, inside its
  * transaction. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "store/sqlite/internal.h"
-
-#define VISIBLE_PROVIDER                                                                           \
-    " AND EXISTS (SELECT 1 FROM resource_providers p WHERE p.id = t.resource_provider_id"          \
-    " AND length(CAST(p.uuid AS BLOB)) <= 36)"
-#define KNOWN_CLASS                                                                                \
-    " AND EXISTS (SELECT 1 FROM resource_classes k WHERE k.id = t.resource_class_id)"
-
-/* The rows of one entity that refer to nothing missing (a load leaves those out, too). */
-static const char *const follow_where[ROWS_TABLE_COUNT] = {
-    [ROWS_CLASSES] = "t.id = ?1",
-    [ROWS_TRAITS] = "t.id = ?1",
-    [ROWS_AGGREGATES] = "t.id = ?1",
-    [ROWS_PROJECTS] = "t.id = ?1",
-    [ROWS_USERS] = "t.id = ?1",
-    [ROWS_CONSUMER_TYPES] = "t.id = ?1",
-    [ROWS_PROVIDERS] = "t.id = ?1",
-    [ROWS_INVENTORIES] = "t.resource_provider_id = ?1" KNOWN_CLASS " ORDER BY t.id",
-    [ROWS_PROVIDER_TRAITS] =
-        "t.resource_provider_id = ?1"
-        " AND EXISTS (SELECT 1 FROM traits k WHERE k.id = t.trait_id) ORDER BY t.rowid",
-    [ROWS_PROVIDER_AGGREGATES] =
-        "t.resource_provider_id = ?1 AND EXISTS"
-        " (SELECT 1 FROM placement_aggregates k WHERE k.id = t.aggregate_id) ORDER BY t.rowid",
-    [ROWS_CONSUMERS] = "t.id = ?1 AND EXISTS (SELECT 1 FROM projects k WHERE k.id = t.project_id)"
-                       " AND EXISTS (SELECT 1 FROM users k WHERE k.id = t.user_id)",
-    [ROWS_ALLOCATIONS] = "t.consumer_id = ?1" VISIBLE_PROVIDER KNOWN_CLASS,
-};
 
 struct following {
     struct store *store;
@@ -58,65 +30,10 @@ struct history {
     bool contents; /* inventories, traits, aggregates */
 };
 
-static sqlite3_stmt *rows_of(struct following *following, enum rows_table table)
-{
-    struct store *store = following->store;
-    if (store->follow_statements[table] == NULL) {
-        char sql[1024];
-        snprintf(sql, sizeof(sql), "%s WHERE %s", rows_select[table], follow_where[table]);
-        store->follow_statements[table] = db_prepare(&store->writer, sql, following->err);
-    }
-    return store->follow_statements[table];
-}
-
-static void keep(struct change_list *list, const struct change *change)
-{
-    struct change *kept = change_append(list, change->kind);
-    *kept = *change;
-    switch (change->kind) {
-    case CHANGE_PROVIDER_INSERT:
-        kept->provider.uuid = arena_copy(list->arena, change->provider.uuid);
-        if (change->provider.name.data != NULL)
-            kept->provider.name = arena_copy(list->arena, change->provider.name);
-        return;
-    case CHANGE_CONSUMER_INSERT:
-        kept->consumer.uuid = arena_copy(list->arena, change->consumer.uuid);
-        return;
-    case CHANGE_ALLOCATION_INSERT:
-        kept->allocation.consumer_uuid = arena_copy(list->arena, change->allocation.consumer_uuid);
-        return;
-    case CHANGE_INVENTORY_INSERT:
-    case CHANGE_PROVIDER_TRAIT_INSERT:
-    case CHANGE_PROVIDER_AGGREGATE_INSERT:
-        return;
-    default:
-        kept->catalog.name = arena_copy(list->arena, change->catalog.name);
-    }
-}
-
-/* Appends the rows that the statement gives, which has its parameter bound. */
-static bool read_rows(struct following *following, enum rows_table table, struct change_list *list)
-{
-    sqlite3_stmt *rows = following->store->follow_statements[table];
-    struct change change;
-    int rc;
-    while ((rc = sqlite3_step(rows)) == SQLITE_ROW)
-        if (rows_read(table, rows, &change))
-            keep(list, &change);
-    if (rc != SQLITE_DONE)
-        db_fail(&following->store->writer, "read", following->err);
-    sqlite3_reset(rows);
-    return rc == SQLITE_DONE;
-}
-
 static bool read_entity(struct following *following, enum rows_table table, int64_t id,
                         struct change_list *list)
 {
-    sqlite3_stmt *rows = rows_of(following, table);
-    if (rows == NULL)
-        return false;
-    sqlite3_bind_int64(rows, 1, id);
-    return read_rows(following, table, list);
+    return store_reread(following->store, table, id, list, following->err);
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -326,15 +243,6 @@ static bool follow_providers(struct following *following)
     return true;
 }
 
-static bool read_allocations(struct following *following, struct slice uuid)
-{
-    sqlite3_stmt *rows = rows_of(following, ROWS_ALLOCATIONS);
-    if (rows == NULL)
-        return false;
-    sqlite3_bind_text64(rows, 1, uuid.data, uuid.len, SQLITE_TRANSIENT, SQLITE_UTF8);
-    return read_rows(following, ROWS_ALLOCATIONS, &following->allocations);
-}
-
 static bool follow_consumers(struct following *following)
 {
     size_t count;
@@ -356,7 +264,9 @@ static bool follow_consumers(struct following *following)
         if (!read_entity(following, ROWS_CONSUMERS, entry->id, &following->consumers))
             return false;
         if (following->consumers.count > before &&
-            !read_allocations(following, following->consumers.items[before].consumer.uuid))
+            !store_reread_allocations(following->store,
+                                      following->consumers.items[before].consumer.uuid,
+                                      &following->allocations, following->err))
             return false;
     }
     return true;

@@ -80,6 +80,14 @@ struct sharing {
     int64_t left_at_us;    /* when the lock was last left free for it */
     int64_t free_until_us; /* 0: not left free */
     unsigned unused;       /* how often in a row it did not take it */
+    int64_t wanted_at_us;  /* since when the lock is asked for in vain; 0: it is not */
+};
+
+/* Copying the WAL back into the file. */
+struct copying {
+    int64_t again_at_us;   /* not before */
+    bool is_given_up;      /* a sync has failed, which was told */
+    uint32_t given_frames; /* to the copier's last pass; 0: none, or it is over */
 };
 
 struct store {
@@ -107,8 +115,8 @@ struct store {
     uint64_t batches;
     struct sharing sharing;
     int64_t file_checked_at_us;
-    int64_t checkpoint_at_us; /* of the last one that could not finish */
-    int64_t formatted_us;     /* the instant that `formatted` holds */
+    struct copying copying;
+    int64_t formatted_us; /* the instant that `formatted` holds */
     char formatted[INSTANT_LEN];
 };
 
@@ -121,8 +129,8 @@ void store_close_retired(struct store *store, int64_t retired_before_us);
 /* Notices, and opens what stands at the path. False and err if there is no usable file now. */
 bool store_ensure_file(struct store *store, struct err *err) BERTH_MUST_CHECK;
 
-/* upkeep.c */
-/* Copies the WAL into the file when it has grown to `frames`. */
+/* checkpoint.c */
+/* Sees to it that the WAL is copied into the file when it has grown to `frames`. */
 void store_checkpoint(struct store *store, uint32_t frames);
 enum {
     CHECKPOINT_FRAMES = 8000,      /* 32 MiB of pages of 4 KiB: an often altered page goes once */
@@ -144,6 +152,13 @@ bool rows_uuid_is_visible(struct slice uuid);
 /* The row that `statement` (one of rows_select) stands on, as the record that inserts it. False: a
  * row that no client can see. */
 bool rows_read(enum rows_table table, sqlite3_stmt *statement, struct change *change);
+
+/* follow_rows.c: append the records that insert the rows of an entity by its id (of inventories and
+ * links: by the provider's), or the allocations of a consumer. Texts go to the list's arena. */
+bool store_reread(struct store *store, enum rows_table table, int64_t id, struct change_list *list,
+                  struct err *err) BERTH_MUST_CHECK;
+bool store_reread_allocations(struct store *store, struct slice consumer_uuid,
+                              struct change_list *list, struct err *err) BERTH_MUST_CHECK;
 
 /* load.c */
 bool store_read_next_ids(struct store *store, struct err *err) BERTH_MUST_CHECK;

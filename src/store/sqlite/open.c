@@ -81,6 +81,7 @@ static bool store_connect(struct store *store, bool create, struct err *err)
     options.create = create;
     options.may_be_read_only = true;
     store->followed = (struct followed){0};
+    store->copying = (struct copying){0};
     store->read_only = false;
     if (!db_open(&store->writer, &options, err))
         return false;
@@ -215,7 +216,11 @@ struct store *store_open(const struct store_options *options, struct err *err)
 void store_close(struct store *store)
 {
     struct sentinel *sentinel = store->sentinel;
-    bool abandon = sentinel != NULL && sentinel_check_file(sentinel) != SENTINEL_SAME;
+    bool abandon = false;
+    if (sentinel != NULL) {
+        copier_wait(&sentinel->copier);
+        abandon = sentinel_check_file(sentinel) != SENTINEL_SAME || sentinel->copier.sync_failed;
+    }
     store_disconnect_writer(store, abandon);
     if (sentinel != NULL)
         sentinel_close(sentinel, abandon);

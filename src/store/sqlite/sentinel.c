@@ -9,7 +9,8 @@
  *
  * The mapping is had by xShmMap on the connection's own sqlite3_file and lives as long as the
  * connection; the -shm file is never opened here, since closing it would drop SQLite's POSIX locks.
- * The connection holds no read transaction, or checkpoints would never get through.
+ * The connection holds no read transaction, or checkpoints would never get through. Having nothing
+ * else to do, it is the one that the copier copies the WAL on.
  *
  * sentinel_is_current(): any thread. The rest: the writer thread. */
 #include "store/sqlite/sentinel.h"
@@ -98,6 +99,7 @@ struct sentinel *sentinel_open(const struct db_options *options, struct err *err
 
 void sentinel_close(struct sentinel *sentinel, bool abandon)
 {
+    copier_wait(&sentinel->copier);
     db_close(&sentinel->db, abandon);
     pthread_mutex_destroy(&sentinel->lock);
     free(sentinel);

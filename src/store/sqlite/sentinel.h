@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "store/sqlite/copier.h"
 #include "store/sqlite/db.h"
 #include "store/store.h"
 
@@ -18,7 +19,8 @@ struct sentinel {
     const _Atomic uint64_t *index; /* NULL: not to be had; data_version is asked instead */
     pthread_mutex_t lock;          /* around data_version, which any thread may ask */
     sqlite3_stmt *data_version;
-    dev_t device; /* of the file that was opened */
+    struct copier copier; /* on this connection; only if there is an index */
+    dev_t device;         /* of the file that was opened */
     ino_t inode;
     ino_t wal_inode; /* 0: there is none */
     int64_t retired_at_us;
@@ -28,7 +30,8 @@ struct sentinel {
 /* Opens the connection and maps the index. NULL and err when it cannot. The caller owns it. */
 struct sentinel *sentinel_open(const struct db_options *options, struct err *err);
 
-/* No thread may be inside sentinel_is_current(). `abandon` as for db_close(). */
+/* No thread may be inside sentinel_is_current(). Waits for the copier. `abandon` as for db_close().
+ */
 void sentinel_close(struct sentinel *sentinel, bool abandon);
 
 /* The state now. A state being replaced at this moment reads as none: false. */

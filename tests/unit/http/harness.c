@@ -20,8 +20,8 @@ const struct http_limits harness_limits = {
     .connections_max = 600,
     .connections_per_address = 600,
     .idle_timeout_s = 30,
-    .header_deadline_s = 30,
-    .body_deadline_s = 30,
+    .header_deadline_ms = 30000,
+    .body_deadline_ms = 30000,
     .worker_threads = 2,
 };
 

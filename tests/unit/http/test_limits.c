@@ -36,7 +36,7 @@ static void slow_headers(void **state)
 {
     (void)state;
     struct http_limits limits = harness_limits;
-    limits.header_deadline_s = 1;
+    limits.header_deadline_ms = 1000;
     start(limits);
     /* before the request line is whole, on a new connection */
     int fd = client_connect(&harness);
@@ -56,7 +56,7 @@ static void slow_headers_behind_the_line(void **state)
 {
     (void)state;
     struct http_limits limits = harness_limits;
-    limits.header_deadline_s = 1;
+    limits.header_deadline_ms = 1000;
     start(limits);
     int idle = client_connect(&harness);
     int served = client_connect(&harness);
@@ -79,7 +79,7 @@ static void slow_bodies(void **state)
 {
     (void)state;
     struct http_limits limits = harness_limits;
-    limits.body_deadline_s = 1;
+    limits.body_deadline_ms = 1000;
     start(limits);
     int fd = client_connect(&harness);
     client_send(fd, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
@@ -91,6 +91,43 @@ static void slow_bodies(void **state)
     close(fd);
     harness_stop(&harness);
     assert_int_equal(atomic_load(&harness.requests), 0);
+}
+
+/* Parts of a second count. */
+static void short_deadlines(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.header_deadline_ms = 300;
+    limits.body_deadline_ms = 400;
+    start(limits);
+    int fd = client_connect(&harness);
+    assert_in_range(drip(fd, "abcdefghij"), 250, 700);
+    close(fd);
+    fd = client_connect(&harness);
+    client_send(fd, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+    assert_in_range(drip(fd, "1\r\nx\r\n"), 350, 800);
+    close(fd);
+    harness_stop(&harness);
+}
+
+static void no_deadlines(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.header_deadline_ms = 0;
+    limits.body_deadline_ms = 0;
+    start(limits);
+    int fd = client_connect(&harness);
+    client_send(fd, "GE");
+    nap_ms(700); /* longer than from one look of the watcher to the next */
+    client_send(fd, "T /x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n");
+    nap_ms(700);
+    client_send(fd, "ab");
+    struct reply reply = client_read(fd);
+    assert_reply(reply, 200, "GET /x ab");
+    close(fd);
+    harness_stop(&harness);
 }
 
 static void idle_timeout(void **state)
@@ -204,6 +241,8 @@ int main(void)
         cmocka_unit_test(slow_headers),
         cmocka_unit_test(slow_headers_behind_the_line),
         cmocka_unit_test(slow_bodies),
+        cmocka_unit_test(short_deadlines),
+        cmocka_unit_test(no_deadlines),
         cmocka_unit_test(idle_timeout),
         cmocka_unit_test(longest_idle_goes_first),
         cmocka_unit_test(many_more_than_allowed),

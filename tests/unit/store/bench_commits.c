@@ -1,11 +1,14 @@
 /* Raw commits through the store, without HTTP, planning or memory: claims of three classes in
- * batches of 1, 8 and 64, and the load of 10 000 hosts with 100 000 allocations. A program, not a
- * test: bench_commits [DIRECTORY [SECONDS]]. */
+ * batches of 1, 8 and 64; the load of 10 000 hosts with 100 000 allocations; and the longest waits
+ * when a reader has held the WAL and lets go. A program, not a test: bench_commits [DIRECTORY
+ * [SECONDS [MIB]]], the last being how far the WAL grows behind that reader. */
 #include "fixture.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -104,6 +107,73 @@ static void measure_commits(struct store *store, int batch, double duration, uin
     arena_destroy(arena);
 }
 
+static off_t wal_bytes(const char *path)
+{
+    struct stat file;
+    char wal[300];
+    snprintf(wal, sizeof(wal), "%s-wal", path);
+    return stat(wal, &file) == 0 ? file.st_size : 0;
+}
+
+/* The longest of each step of a batch, in seconds. */
+struct longest {
+    double begin, commit, upkeep;
+};
+
+static void note(double *longest, double *since)
+{
+    double now = seconds(CLOCK_MONOTONIC);
+    if (now - *since > *longest)
+        *longest = now - *since;
+    *since = now;
+}
+
+static void commit_noting(struct store *store, uint64_t *number, struct longest *longest)
+{
+    struct arena *arena = arena_create();
+    struct err err = {.arena = arena};
+    struct change_list list = {.arena = arena};
+    struct store_stamp stamp;
+    bool stranger;
+    double at = seconds(CLOCK_MONOTONIC);
+    must(store_begin(store, STORE_TO_WRITE, &err) == STORE_BEGIN_UNCHANGED, &err);
+    note(&longest->begin, &at);
+    for (int i = 0; i < 8; i++)
+        claim(store, &list, (*number)++);
+    must(store_apply(store, &list, &err) == STORE_OK, &err);
+    at = seconds(CLOCK_MONOTONIC);
+    must(store_commit(store, &stamp, &stranger, &err) == STORE_OK, &err);
+    note(&longest->commit, &at);
+    store_upkeep(store);
+    note(&longest->upkeep, &at);
+    arena_destroy(arena);
+}
+
+static void print_longest(const char *when, off_t wal, const struct longest *longest)
+{
+    printf("%s: WAL %ld MiB; longest begin %.1f ms, commit %.1f ms, upkeep %.1f ms\n", when,
+           (long)(wal >> 20), longest->begin * 1e3, longest->commit * 1e3, longest->upkeep * 1e3);
+}
+
+static void measure_reader(struct store *store, const char *path, off_t limit, double duration,
+                           uint64_t *number)
+{
+    struct longest before = {0};
+    struct longest after = {0};
+    sqlite3 *reader;
+    check(sqlite3_open(path, &reader) == SQLITE_OK);
+    check(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM berth_head", NULL, NULL, NULL) ==
+          SQLITE_OK);
+    while (wal_bytes(path) < limit)
+        commit_noting(store, number, &before);
+    print_longest("behind a reader", wal_bytes(path), &before);
+    check(sqlite3_close(reader) == SQLITE_OK);
+    double end = seconds(CLOCK_MONOTONIC) + duration;
+    while (seconds(CLOCK_MONOTONIC) < end)
+        commit_noting(store, number, &after);
+    print_longest("after it let go", wal_bytes(path), &after);
+}
+
 static void measure_load(const char *url)
 {
     struct arena *arena = arena_create();
@@ -167,6 +237,7 @@ int main(int argc, char **argv)
     static const int batches[] = {1, 8, 64};
     for (size_t i = 0; i < 3; i++)
         measure_commits(store, batches[i], duration, &number);
+    measure_reader(store, path, (argc > 3 ? atol(argv[3]) : 200) << 20, duration, &number);
     store_close(store);
     arena_destroy(arena);
     unlink(path);

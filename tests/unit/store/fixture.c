@@ -170,6 +170,13 @@ enum store_begun begin_to_read(struct fixture *fixture, struct store *store, str
     return begin(fixture, store, STORE_TO_READ, out);
 }
 
+void expect_begin(struct fixture *fixture, struct store *store, enum store_begun begun)
+{
+    struct store_stamp stamp;
+    assert_int_equal(begin_into(fixture, store, NULL), begun);
+    assert_true(store_rollback(store, &stamp));
+}
+
 void dump_store(struct fixture *fixture, struct store *store, struct buf *out)
 {
     struct store_stamp stamp;
@@ -270,6 +277,26 @@ void add_allocation(struct change_list *list, int64_t id, int64_t consumer, cons
 {
     add(list, CHANGE_ALLOCATION_INSERT)->allocation =
         (struct change_allocation){id, consumer, provider, class, used, slice_of(uuid)};
+}
+
+struct store *open_seeded(struct fixture *fixture, struct store_stamp *stamp)
+{
+    struct store *store = fixture_open(fixture);
+    struct change_list list = changes_of(fixture);
+    add_catalog(&list, CHANGE_PROJECT_INSERT, 1, "project");
+    add_catalog(&list, CHANGE_USER_INSERT, 1, "user");
+    add_catalog(&list, CHANGE_CONSUMER_TYPE_INSERT, 1, "INSTANCE");
+    add_catalog(&list, CHANGE_CLASS_INSERT, 10000, "CUSTOM_GOLD");
+    add_provider(&list, 1, 0, 1, UUID_A, "a");
+    add_provider(&list, 2, 0, 2, UUID_B, "b");
+    add_inventory(&list, CHANGE_INVENTORY_INSERT, 1, 0, 8);
+    add_inventory(&list, CHANGE_INVENTORY_INSERT, 2, 0, 8);
+    add_consumer(&list, CHANGE_CONSUMER_INSERT, 1, UUID_C, 1);
+    add_allocation(&list, 1, 1, UUID_C, 1, 0, 3);
+    struct store_stamp committed = commit_changes(fixture, store, &list);
+    if (stamp != NULL)
+        *stamp = committed;
+    return store;
 }
 
 void add_allocations_of(struct change_list *list, int64_t consumer, const char *uuid)

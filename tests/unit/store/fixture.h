@@ -56,6 +56,12 @@ enum store_begun begin_into(struct fixture *fixture, struct store *store, struct
 /* The same without the write lock. */
 enum store_begun begin_to_read(struct fixture *fixture, struct store *store, struct buf *out);
 
+/* Begins, takes in what there is, rolls back: memory has the newest state then. */
+void expect_begin(struct fixture *fixture, struct store *store, enum store_begun begun);
+/* A store that has committed a class, two providers with inventory, and a consumer (1, UUID_C) that
+ * holds 3 of VCPU on provider 1. The stamp (may be NULL) is that of this commit. */
+struct store *open_seeded(struct fixture *fixture, struct store_stamp *stamp);
+
 /* A statement by another connection, as a stranger would run it; the first column of its first row,
  * 0 without one. Fails the test on an error. */
 long long foreign(const char *path, const char *sql);

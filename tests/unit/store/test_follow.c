@@ -1,164 +1,10 @@
 /* A long random walk by two stores on one file, each keeping a small memory of what it holds: after
- * each follow the memory of the one equals that of the other, and what a load gives. The memory
- * also checks the order that change.h promises: each record refers only to what is there. */
+ * each follow the memory of the one equals that of the other, and what a load gives. */
 #include "fixture.h"
+#include "memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-enum {
-    PROVIDERS = 24,
-    CONSUMERS = 24,
-    CLASSES = 3, /* VCPU and on */
-    TRAITS = 4,  /* ids 1 to 4 */
-    ALLOCATIONS = 4096
-};
-
-struct provider {
-    bool there;
-    int64_t parent;
-    int64_t root;
-    int64_t generation;
-    char name[32];
-    char uuid[40];
-    int total[CLASSES];
-    bool traits[TRAITS];
-};
-
-struct consumer {
-    bool there;
-    int64_t generation;
-    char uuid[40];
-};
-
-struct allocation {
-    int64_t consumer; /* 0: none */
-    int64_t provider;
-    int64_t used;
-};
-
-struct memory {
-    struct provider providers[PROVIDERS];
-    struct consumer consumers[CONSUMERS];
-    struct allocation allocations[ALLOCATIONS];
-    bool loading;
-};
-
-static void set_text(char *to, size_t size, struct slice text)
-{
-    assert_true(text.len < size);
-    memset(to, 0, size);
-    memcpy(to, text.data, text.len);
-}
-
-static void drop_allocations(struct memory *memory, int64_t consumer)
-{
-    for (int i = 0; i < ALLOCATIONS; i++)
-        if (memory->allocations[i].consumer == consumer)
-            memory->allocations[i] = (struct allocation){0};
-}
-
-static void take_provider(struct memory *memory, const struct change *change)
-{
-    const struct change_provider *from = &change->provider;
-    struct provider *to = &memory->providers[from->id];
-    assert_true(memory->loading || from->parent_id == 0 ||
-                memory->providers[from->parent_id].there);
-    if (change->kind == CHANGE_PROVIDER_INSERT) {
-        assert_false(to->there);
-        memset(to, 0, sizeof(*to));
-        to->there = true;
-        to->generation = from->generation;
-        set_text(to->uuid, sizeof(to->uuid), from->uuid);
-    }
-    assert_true(to->there);
-    to->parent = from->parent_id;
-    to->root = from->root_id;
-    set_text(to->name, sizeof(to->name), from->name);
-}
-
-static void delete_provider(struct memory *memory, int64_t id)
-{
-    struct provider *provider = &memory->providers[id];
-    assert_true(provider->there);
-    for (int class = 0; class < CLASSES; class ++)
-        assert_int_equal(provider->total[class], 0);
-    for (int i = 0; i < PROVIDERS; i++)
-        assert_false(memory->providers[i].there && memory->providers[i].parent == id);
-    memset(provider, 0, sizeof(*provider));
-}
-
-static void take_consumer(struct memory *memory, const struct change *change)
-{
-    struct consumer *to = &memory->consumers[change->consumer.id];
-    assert_int_equal(to->there, change->kind == CHANGE_CONSUMER_UPDATE);
-    to->there = true;
-    to->generation = change->consumer.generation;
-    set_text(to->uuid, sizeof(to->uuid), change->consumer.uuid);
-}
-
-static void take(void *cls, const struct change *change)
-{
-    struct memory *memory = cls;
-    struct provider *providers = memory->providers;
-    switch (change->kind) {
-    case CHANGE_PROVIDER_INSERT:
-    case CHANGE_PROVIDER_UPDATE:
-        take_provider(memory, change);
-        return;
-    case CHANGE_PROVIDER_GENERATION:
-        assert_true(providers[change->generation.provider_id].there);
-        providers[change->generation.provider_id].generation = change->generation.next;
-        return;
-    case CHANGE_PROVIDER_DELETE:
-        delete_provider(memory, change->provider.id);
-        return;
-    case CHANGE_FOLLOW_PROVIDER_RESET:
-        assert_true(providers[change->provider.id].there);
-        memset(providers[change->provider.id].total, 0, sizeof(providers->total));
-        memset(providers[change->provider.id].traits, 0, sizeof(providers->traits));
-        return;
-    case CHANGE_INVENTORY_INSERT:
-        assert_true(providers[change->inventory.provider_id].there);
-        assert_int_equal(providers[change->inventory.provider_id].total[change->inventory.class_id],
-                         0);
-        providers[change->inventory.provider_id].total[change->inventory.class_id] =
-            change->inventory.total;
-        return;
-    case CHANGE_INVENTORY_DELETE:
-        providers[change->inventory.provider_id].total[change->inventory.class_id] = 0;
-        return;
-    case CHANGE_PROVIDER_TRAIT_INSERT:
-        assert_false(providers[change->link.provider_id].traits[change->link.other_id - 1]);
-        providers[change->link.provider_id].traits[change->link.other_id - 1] = true;
-        return;
-    case CHANGE_PROVIDER_TRAIT_DELETE:
-        providers[change->link.provider_id].traits[change->link.other_id - 1] = false;
-        return;
-    case CHANGE_CONSUMER_INSERT:
-    case CHANGE_CONSUMER_UPDATE:
-        take_consumer(memory, change);
-        return;
-    case CHANGE_FOLLOW_CONSUMER_RESET:
-    case CHANGE_CONSUMER_DELETE:
-        drop_allocations(memory, change->consumer.id);
-        memset(&memory->consumers[change->consumer.id], 0, sizeof(struct consumer));
-        return;
-    case CHANGE_ALLOCATIONS_OF_DELETE:
-        drop_allocations(memory, change->allocation.consumer_id);
-        return;
-    case CHANGE_ALLOCATION_INSERT:
-        assert_true(providers[change->allocation.provider_id].there);
-        assert_true(memory->consumers[change->allocation.consumer_id].there);
-        assert_int_equal(memory->allocations[change->allocation.id].consumer, 0);
-        memory->allocations[change->allocation.id] =
-            (struct allocation){change->allocation.consumer_id, change->allocation.provider_id,
-                                change->allocation.used};
-        return;
-    default: /* the catalogs are the same throughout */
-        return;
-    }
-}
 
 static uint32_t seed = 11;
 
@@ -175,7 +21,7 @@ static struct change *act(struct memory *memory, struct change_list *list, struc
     int64_t created_at_us = added->created_at_us;
     *added = change;
     added->created_at_us = created_at_us;
-    take(memory, added);
+    memory_take(memory, added);
     return added;
 }
 
@@ -348,11 +194,11 @@ static void begin_and_update(struct fixture *fixture, struct store *store, struc
     if (begun == STORE_BEGIN_RELOAD) {
         memset(memory, 0, sizeof(*memory));
         memory->loading = true;
-        assert_int_equal(store_load(store, take, memory, &fixture->err), STORE_OK);
+        assert_int_equal(store_load(store, memory_take, memory, &fixture->err), STORE_OK);
         memory->loading = false;
     }
     if (begun == STORE_BEGIN_FOLLOW)
-        assert_int_equal(store_follow(store, take, memory, &fixture->err), STORE_OK);
+        assert_int_equal(store_follow(store, memory_take, memory, &fixture->err), STORE_OK);
     assert_int_not_equal(begun, STORE_BEGIN_FAILED);
 }
 
@@ -396,7 +242,7 @@ static void test_walk(void **state)
         memset(&memories[2], 0, sizeof(*memories));
         memories[2].loading = true;
         begin_and_update(fixture, stores[0], &memories[0]);
-        assert_int_equal(store_load(stores[0], take, &memories[2], &fixture->err), STORE_OK);
+        assert_int_equal(store_load(stores[0], memory_take, &memories[2], &fixture->err), STORE_OK);
         memories[2].loading = false;
         assert_true(store_rollback(stores[0], &stamp));
         assert_memory_equal(&memories[0], &memories[2], sizeof(*memories));

@@ -206,6 +206,63 @@ static void test_next_ids(void **state)
     store_close(store);
 }
 
+/* Rows as no service writes them: read without harm, what cannot be shown left out. */
+static void test_odd_rows(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = fixture_open(fixture);
+    struct change_list list = changes_of(fixture);
+    add_provider(&list, 1, 0, 1, UUID_A, "a");
+    commit_changes(fixture, store, &list);
+    foreign(
+        fixture->path,
+        "INSERT INTO projects (id, external_id) VALUES (1, 'p');"
+        "INSERT INTO users (id, external_id) VALUES (1, 'u');"
+        "UPDATE resource_providers SET root_provider_id = NULL, generation = NULL,"
+        " created_at = 'yesterday', name = NULL;"
+        "INSERT INTO resource_providers (id, uuid, name, parent_provider_id, root_provider_id)"
+        " VALUES (2, '" UUID_B "', 'child', 1, NULL), (3, '" UUID_C "', 'ring', 4, 4),"
+        " (4, '" UUID_D "', 'ring2', 3, 3), (5, '5', 'orphan', 99, 99),"
+        " (6, '" UUID_D "-too-long', 'x', NULL, 6);"
+        "INSERT INTO inventories (resource_provider_id, resource_class_id, total, reserved,"
+        " min_unit, max_unit, step_size, allocation_ratio) VALUES"
+        " (1, 0, 99999999999, -99999999999, 'x', 1, 1, 'nan'), (77, 0, 1, 1, 1, 1, 1, 1),"
+        " (1, 77, 1, 1, 1, 1, 1, 1), (6, 0, 1, 1, 1, 1, 1, 1);"
+        "INSERT INTO resource_provider_traits (trait_id, resource_provider_id) VALUES (9999, 1),"
+        " (1, 77), (1, 2);"
+        "INSERT INTO resource_provider_aggregates (aggregate_id, resource_provider_id)"
+        " VALUES (9, 1);"
+        "INSERT INTO placement_aggregates (id, uuid) VALUES (1, NULL);"
+        "INSERT INTO consumers (id, uuid, project_id, user_id, generation, consumer_type_id)"
+        " VALUES (1, '" UUID_A "', 1, 1, 2, 77), (2, '" UUID_B "', 9, 1, 2, NULL);"
+        "INSERT INTO allocations (id, resource_provider_id, consumer_id, resource_class_id, used)"
+        " VALUES (1, 1, '" UUID_A "', 0, 5), (2, 1, '" UUID_B "', 0, 5), (3, 1, 'none', 0, 5),"
+        " (4, 77, '" UUID_A "', 0, 5), (5, 1, '" UUID_A "', 77, 5), (6, 6, '" UUID_A "', 0, 5);");
+    struct buf out = {0};
+    dump_store(fixture, store, &out);
+    buf_append_char(&out, '\0');
+    assert_string_equal(out.data, "project(1 p) 0 0\n"
+                                  "user(1 u) 0 0\n"
+                                  "provider(1 " UUID_A "  parent=0 root=1 gen=0) 0 0\n"
+                                  "provider(2 " UUID_B " child parent=1 root=1 gen=0) 0 0\n"
+                                  "provider(3 " UUID_C " ring parent=4 root=4 gen=0) 0 0\n"
+                                  "provider(4 " UUID_D " ring2 parent=0 root=4 gen=0) 0 0\n"
+                                  "provider(5 5 orphan parent=0 root=5 gen=0) 0 0\n"
+                                  "end() 0 0\n"
+                                  "inventory(1 0 2147483647 -2147483648 0 1 1 0) 0 0\n"
+                                  "has_trait(2 1) 0 0\n"
+                                  "consumer(1 " UUID_A " 1 1 type=0 gen=2) 0 0\n"
+                                  "allocation(1 1 " UUID_A " 1 0 5) 0 0\n");
+    buf_free(&out);
+    /* NULL counts as generation 0. */
+    list = changes_of(fixture);
+    add_generation(&list, 1, 0, 1);
+    commit_changes(fixture, store, &list);
+    assert_int_equal(
+        foreign(fixture->path, "SELECT generation FROM resource_providers WHERE id = 1"), 1);
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +273,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_generations_are_compared, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_next_ids, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_odd_rows, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

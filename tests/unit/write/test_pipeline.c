@@ -195,6 +195,34 @@ static void test_reads_of_a_batch_go_first(void **state)
     assert_true(read.known);
 }
 
+/* Reads that come while a write waits for the lock are answered meanwhile, with what is new. */
+static void test_reads_do_not_wait_with_a_write(void **state)
+{
+    struct bench *bench = *state;
+    struct ask write;
+    struct ask reads[3];
+    shell(bench, "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS'); BEGIN IMMEDIATE");
+    uint64_t began_us = clock_monotonic_us();
+    submit(bench, &write, "CUSTOM_MINE");
+    usleep(50000);
+    for (int i = 0; i < 3; i++) {
+        submit(bench, &reads[i], NULL);
+        assert_in_range(await(&reads[i], began_us), 0, BUSY_MS * 1000 * 3 / 4);
+        assert_false(err_is_set(&reads[i].request.err));
+        assert_true(reads[i].known);
+    }
+    shell(bench, "COMMIT");
+    assert_in_range(await(&write, began_us), 50000, BUSY_MS * 1000);
+    assert_false(err_is_set(&write.request.err));
+    /* The next wait is as long as the first could have been. */
+    shell(bench, "BEGIN IMMEDIATE");
+    began_us = clock_monotonic_us();
+    submit(bench, &write, "CUSTOM_LATE");
+    assert_true(await(&write, began_us) >= BUSY_MS * 1000);
+    assert_int_equal(write.request.err.status, 503);
+    shell(bench, "COMMIT");
+}
+
 /* What a stranger wrote is read once, and a write is planned on it. */
 static void test_write_after_a_stranger(void **state)
 {
@@ -246,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_reads_go_on_under_a_lock, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reads_of_a_batch_go_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reads_do_not_wait_with_a_write, setup, teardown),
         cmocka_unit_test_setup_teardown(test_write_after_a_stranger, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_gone, setup, teardown),
     };

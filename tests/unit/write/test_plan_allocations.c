@@ -57,6 +57,31 @@ static void few_changes(void **state)
     world_close(&world);
 }
 
+/* Nothing overflows in the planner, whatever a file holds. */
+static void highest_consumer_generation(void **state)
+{
+    (void)state;
+    struct world world;
+    open_tens(&world);
+    assert_true(put_one(&world, 1, 1, 'A', 1));
+    struct change change = {.kind = CHANGE_CONSUMER_UPDATE};
+    change.consumer = world.changes.items[2].consumer;
+    change.consumer.generation = INT32_MAX;
+    apply_change(world.edit, &change);
+    assert_int_equal(world_consumer(&world, 1)->generation, INT32_MAX);
+    assert_true(put_one(&world, 1, 1, 'A', 2));
+    bool found = false;
+    for (size_t i = 0; i < world.changes.count; i++) {
+        const struct change *made = &world.changes.items[i];
+        if (made->kind == CHANGE_CONSUMER_UPDATE) {
+            found = true;
+            assert_int_equal(made->consumer.generation, (int64_t)INT32_MAX + 1);
+        }
+    }
+    assert_true(found);
+    world_close(&world);
+}
+
 static void consumer_generations(void **state)
 {
     (void)state;
@@ -363,6 +388,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_changes),
+        cmocka_unit_test(highest_consumer_generation),
         cmocka_unit_test(consumer_generations),
         cmocka_unit_test(provider_generations),
         cmocka_unit_test(nothing_for_a_new_consumer),

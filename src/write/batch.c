@@ -1,0 +1,204 @@
+/* One batch: memory brought up to date, every request planned, one transaction, all answered.
+ *
+ * Invariants (architecture, section 6): 1. a version equals the store at one committed state; 2.
+ * nothing is answered or published before it is committed. A batch is planned request by request on
+ * one edit; a refused request leaves no change; a store that fails takes the whole batch with it,
+ * memory included. Writer thread only. */
+#include "base/arena.h"
+#include "base/clock.h"
+#include "replica/apply.h"
+#include "write/pipeline_internal.h"
+
+_Static_assert(sizeof(struct store_stamp) == sizeof(struct version_stamp), "stamps are copied");
+
+static void answer_all(struct pipeline_request *first, const struct err *failure)
+{
+    while (first != NULL) {
+        struct pipeline_request *request = first;
+        first = request->next;
+        if (failure != NULL) {
+            /* whatever it was refused for may have been the work of its batch, which is undone */
+            request->err = (struct err){.arena = request->err.arena};
+            err_set(&request->err, failure->status, failure->code, "%.*s",
+                    SLICE_ARG(failure->message));
+        }
+        request->done(request);
+    }
+}
+
+static void sink_apply(void *cls, const struct change *change)
+{
+    apply_change(cls, change);
+}
+
+/* An edit that is as new as the database, as the open transaction sees it. NULL with err when it
+ * cannot be made; the transaction is ended. */
+static struct edit *bring_up_to_date(struct pipeline *pipeline, enum store_begun begun,
+                                     struct err *err)
+{
+    if (begun == STORE_BEGIN_FAILED)
+        return NULL;
+    struct edit *edit;
+    enum store_result result = STORE_OK;
+    if (begun == STORE_BEGIN_RELOAD) {
+        pipeline->reloads++;
+        edit = replica_edit_empty(pipeline->replica);
+        result = store_load(pipeline->store, sink_apply, edit, err);
+    } else {
+        edit = replica_edit(pipeline->replica);
+        if (begun == STORE_BEGIN_FOLLOW) {
+            pipeline->follows++;
+            result = store_follow(pipeline->store, sink_apply, edit, err);
+        }
+    }
+    if (result == STORE_OK) {
+        apply_flush(edit);
+        return edit;
+    }
+    struct store_stamp ignored;
+    store_rollback(pipeline->store, &ignored);
+    replica_abandon(pipeline->replica, edit);
+    return NULL;
+}
+
+/* Plans every request of the batch on the edit; false when the store failed (err is set). */
+static bool plan_batch(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
+                       size_t *changes_made, struct err *err)
+{
+    struct change_list changes = {.arena = pipeline->arena};
+    struct plan plan = {
+        .version = edit->version,
+        .changes = &changes,
+        .arena = pipeline->arena,
+        .store = pipeline->store,
+    };
+    for (struct pipeline_request *request = first; request != NULL; request = request->next) {
+        changes.count = 0;
+        plan.now_us = clock_wall_us();
+        if (!request->plan(request, &plan)) {
+            check(err_is_set(&request->err));
+            continue;
+        }
+        if (changes.count == 0)
+            continue;
+        *changes_made += changes.count;
+        if (store_apply(pipeline->store, &changes, err) != STORE_OK)
+            return false;
+        apply_changes(edit, &changes);
+    }
+    return true;
+}
+
+static void publish(struct pipeline *pipeline, struct edit *edit, const struct store_stamp *stamp,
+                    bool holds)
+{
+    struct version_stamp copy = {
+        {0}}; /* all zero is never current: readers will ask the writer again */
+    if (holds)
+        memcpy(&copy, stamp, sizeof(copy));
+    replica_publish(pipeline->replica, edit, &copy);
+}
+
+bool batch_renew(struct pipeline *pipeline, struct err *err)
+{
+    enum store_begun begun = store_begin(pipeline->store, STORE_TO_READ, err);
+    struct edit *edit = bring_up_to_date(pipeline, begun, err);
+    if (edit == NULL)
+        return false;
+    struct store_stamp stamp;
+    bool holds = store_rollback(pipeline->store, &stamp);
+    publish(pipeline, edit, &stamp, holds);
+    return true;
+}
+
+static void answer_waiting(struct pipeline *pipeline, struct pipeline_request *first)
+{
+    struct err err = {.arena = pipeline->arena};
+    /* Mostly the last commit of our own is what they did not know yet. */
+    if (pipeline_is_current(pipeline, replica_newest(pipeline->replica)) ||
+        batch_renew(pipeline, &err))
+        answer_all(first, NULL);
+    else
+        answer_all(first, &err);
+}
+
+/* The write lock may be somebody else's for seconds: reads need not wait with the writes. */
+static enum store_begun lock_to_write(struct pipeline *pipeline, struct err *err)
+{
+    enum store_begun begun;
+    while ((begun = store_begin(pipeline->store, STORE_TO_WRITE_SOON, err)) == STORE_BEGIN_BUSY) {
+        struct pipeline_request *readers = pipeline_take_readers(pipeline);
+        if (readers != NULL)
+            answer_waiting(pipeline, readers);
+    }
+    return begun;
+}
+
+/* A load takes long: it is made in a snapshot first, so that it holds the lock only if somebody
+ * writes meanwhile. */
+static struct edit *begin_to_write(struct pipeline *pipeline, struct err *err)
+{
+    struct store_stamp ignored;
+    enum store_begun begun = lock_to_write(pipeline, err);
+    if (begun != STORE_BEGIN_RELOAD)
+        return bring_up_to_date(pipeline, begun, err);
+    store_rollback(pipeline->store, &ignored);
+    if (!batch_renew(pipeline, err))
+        return NULL;
+    begun = lock_to_write(pipeline, err);
+    return bring_up_to_date(pipeline, begun, err);
+}
+
+static void run_planned(struct pipeline *pipeline, struct pipeline_request *first)
+{
+    struct err err = {.arena = pipeline->arena};
+    struct edit *edit = begin_to_write(pipeline, &err);
+    if (edit == NULL) {
+        answer_all(first, &err);
+        return;
+    }
+    size_t changes = 0;
+    struct store_stamp stamp;
+    if (!plan_batch(pipeline, edit, first, &changes, &err)) {
+        store_rollback(pipeline->store, &stamp);
+        replica_abandon(pipeline->replica, edit);
+        answer_all(first, &err);
+        return;
+    }
+    if (changes == 0) {
+        bool holds = store_rollback(pipeline->store, &stamp);
+        publish(pipeline, edit, &stamp, holds);
+        answer_all(first, NULL);
+        return;
+    }
+    bool stranger = false;
+    uint64_t before = clock_monotonic_us();
+    if (store_commit(pipeline->store, &stamp, &stranger, &err) != STORE_OK) {
+        replica_abandon(pipeline->replica, edit);
+        answer_all(first, &err);
+        return;
+    }
+    pipeline->last_commit_us = clock_monotonic_us() - before;
+    pipeline->commits++;
+    publish(pipeline, edit, &stamp, !stranger);
+    answer_all(first, NULL);
+}
+
+/* What only waits for news goes first: it needs neither the lock that another process may hold nor
+ * a disk that can be written. */
+void batch_run(struct pipeline *pipeline, struct pipeline_request *first)
+{
+    struct queue waiting;
+    struct queue planned;
+    queue_clear(&waiting);
+    queue_clear(&planned);
+    while (first != NULL) {
+        struct pipeline_request *request = first;
+        first = request->next;
+        queue_append(request->plan == NULL ? &waiting : &planned, request);
+    }
+    if (waiting.first != NULL)
+        answer_waiting(pipeline, waiting.first);
+    if (planned.first != NULL)
+        run_planned(pipeline, planned.first);
+}

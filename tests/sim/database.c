@@ -1,0 +1,148 @@
+/* What the database begins with, and what others than berth do to it. One thread. */
+#include "database.h"
+
+#include "universe.h"
+
+const enum table database_table_of[STORE_TABLE_COUNT] = {
+    [STORE_CLASSES] = TABLE_CLASSES,
+    [STORE_TRAITS] = TABLE_TRAITS,
+    [STORE_AGGREGATES] = TABLE_AGGREGATES,
+    [STORE_PROJECTS] = TABLE_PROJECTS,
+    [STORE_USERS] = TABLE_USERS,
+    [STORE_CONSUMER_TYPES] = TABLE_TYPES,
+    [STORE_PROVIDERS] = TABLE_PROVIDERS,
+    [STORE_CONSUMERS] = TABLE_CONSUMERS,
+    [STORE_ALLOCATIONS] = TABLE_ALLOCATIONS,
+};
+
+void database_commit(struct database *database, const struct tables *tables)
+{
+    tables_copy(&database->tables, tables);
+    database->commit++;
+    for (int t = 0; t < STORE_TABLE_COUNT; t++) {
+        int64_t highest = tables_highest_id(tables, database_table_of[t]);
+        if (highest > database->highest_id[t])
+            database->highest_id[t] = highest;
+    }
+}
+
+void database_execute(struct tables *tables, const struct change *change)
+{
+    const char *broken = tables_execute(tables, change);
+    if (broken != NULL)
+        sim_fail("constraint broken by change %d: %s", (int)change->kind, broken);
+}
+
+int64_t database_free_id(const struct tables *tables, enum table table, int64_t least)
+{
+    int64_t id = tables_highest_id(tables, table) + 1;
+    return id < least ? least : id;
+}
+
+void database_fill(struct database *database)
+{
+    static struct tables tables;
+    tables_copy(&tables, &database->tables);
+    for (int c = 0; c < CLASSES; c++)
+        database_execute(
+            &tables, &(struct change){.kind = CHANGE_CLASS_INSERT,
+                                      .catalog = {c < STANDARD_CLASSES ? c : FIRST_CUSTOM_ID + c,
+                                                  universe_class(c)}});
+    for (int t = 0; t < STANDARD_TRAITS; t++)
+        database_execute(&tables, &(struct change){.kind = CHANGE_TRAIT_INSERT,
+                                                   .catalog = {t + 1, universe_trait(t)}});
+    for (int p = 0; p < PROVIDERS / 2; p++) {
+        int64_t parent = p % 4 == 0 ? 0 : p - p % 4 + 1;
+        database_execute(&tables,
+                         &(struct change){.kind = CHANGE_PROVIDER_INSERT,
+                                          .created_at_us = 1,
+                                          .provider = {p + 1, parent, parent == 0 ? p + 1 : parent,
+                                                       0, universe_provider(p), universe_name(p)}});
+        for (int c = 0; c < STANDARD_CLASSES; c++)
+            database_execute(&tables,
+                             &(struct change){.kind = CHANGE_INVENTORY_INSERT,
+                                              .created_at_us = 1,
+                                              .inventory = {p + 1, c, 12 + p, 0, 1, 8, 1, 1.5}});
+    }
+    database_commit(database, &tables);
+    database->stranger_commit = database->commit;
+}
+
+/* A consumer without allocations, as the Python service leaves one behind. */
+static void stranger_consumer(struct tables *tables, struct rng *rng)
+{
+    struct slice uuid = universe_consumer(rng_below(rng, CONSUMERS));
+    const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (slice_equal(rows->row[i].image.consumer.uuid, uuid))
+            return;
+    if (tables->rows[TABLE_PROJECTS].count == 0 || tables->rows[TABLE_USERS].count == 0)
+        return;
+    database_execute(
+        tables, &(struct change){
+                    .kind = CHANGE_CONSUMER_INSERT,
+                    .created_at_us = 1,
+                    .consumer = {.id = database_free_id(tables, TABLE_CONSUMERS, 1),
+                                 .project_id = tables->rows[TABLE_PROJECTS].row[0].image.catalog.id,
+                                 .user_id = tables->rows[TABLE_USERS].row[0].image.catalog.id,
+                                 .generation = rng_below(rng, 3),
+                                 .uuid = uuid}});
+}
+
+static void stranger_inventory(struct tables *tables, struct rng *rng)
+{
+    const struct rows *rows = &tables->rows[TABLE_INVENTORIES];
+    if (rows->count == 0)
+        return;
+    struct change change = rows->row[rng_below(rng, (int)rows->count)].image;
+    change.kind = CHANGE_INVENTORY_UPDATE;
+    change.inventory.total = 1 + rng_below(rng, 20);
+    change.inventory.reserved = 0;
+    database_execute(tables, &change);
+    const struct row *provider = tables_find(tables, TABLE_PROVIDERS, change.inventory.provider_id);
+    int64_t generation = provider->image.provider.generation;
+    database_execute(tables, &(struct change){.kind = CHANGE_PROVIDER_GENERATION,
+                                              .updated_at_us = 1,
+                                              .generation = {change.inventory.provider_id,
+                                                             generation, generation + 1}});
+}
+
+static void stranger_provider(struct tables *tables, struct rng *rng)
+{
+    int at = rng_below(rng, PROVIDERS);
+    const struct rows *rows = &tables->rows[TABLE_PROVIDERS];
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (slice_equal(rows->row[i].image.provider.uuid, universe_provider(at)) ||
+            slice_equal(rows->row[i].image.provider.name, universe_name(at)))
+            return;
+    int64_t id = database_free_id(tables, TABLE_PROVIDERS, 1);
+    database_execute(tables, &(struct change){.kind = CHANGE_PROVIDER_INSERT,
+                                              .provider = {id, 0, id, 0, universe_provider(at),
+                                                           universe_name(at)}});
+}
+
+/* A consumer lets go of what it holds. */
+static void stranger_release(struct tables *tables, struct rng *rng)
+{
+    const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
+    if (rows->count == 0)
+        return;
+    struct change change = rows->row[rng_below(rng, (int)rows->count)].image;
+    database_execute(tables,
+                     &(struct change){.kind = CHANGE_ALLOCATIONS_OF_DELETE,
+                                      .allocation = {.consumer_uuid = change.consumer.uuid}});
+    change.kind = CHANGE_CONSUMER_DELETE;
+    database_execute(tables, &change);
+}
+
+void database_stranger(struct database *database)
+{
+    static struct tables tables;
+    typedef void writes(struct tables * tables, struct rng * rng);
+    static writes *const all[] = {stranger_consumer, stranger_inventory, stranger_provider,
+                                  stranger_release};
+    tables_copy(&tables, &database->tables);
+    all[rng_below(database->rng, 4)](&tables, database->rng);
+    database_commit(database, &tables);
+    database->stranger_commit = database->commit;
+}

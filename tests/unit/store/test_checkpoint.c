@@ -1,0 +1,205 @@
+/* How long the WAL gets, and who copies it back into the file. */
+#include "fixture.h"
+#include "shim.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static off_t wal_bytes(const struct fixture *fixture)
+{
+    char wal[128];
+    struct stat file;
+    snprintf(wal, sizeof(wal), "%s-wal", fixture->path);
+    assert_int_equal(stat(wal, &file), 0);
+    return file.st_size;
+}
+
+/* Batch number i (from 0 on) of a store made by open_seeded: eight allocations. */
+static void commit_batch(struct fixture *fixture, struct store *store, int64_t i)
+{
+    arena_reset(fixture->arena);
+    struct change_list list = changes_of(fixture);
+    add_generation(&list, 1, i, i + 1);
+    for (int64_t n = 0; n < 8; n++)
+        add_allocation(&list, 2 + i * 8 + n, 1, UUID_C, 1 + n % 2, 0, 1 + i % 5);
+    commit_changes(fixture, store, &list);
+}
+
+static void expect_batches(struct fixture *fixture, int64_t count)
+{
+    assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM allocations"), 1 + count * 8);
+}
+
+/* Somebody who looks at the state of now until the handle is closed. */
+static sqlite3 *open_reader(struct fixture *fixture)
+{
+    sqlite3 *reader;
+    assert_int_equal(sqlite3_open(fixture->path, &reader), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM allocations", NULL, NULL, NULL),
+        SQLITE_OK);
+    return reader;
+}
+
+static void test_wal_stays_small(void **state)
+{
+    enum { BATCHES = 6000 };
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    off_t largest = 0;
+    for (int64_t i = 0; i < BATCHES; i++) {
+        commit_batch(fixture, store, i);
+        store_upkeep(store);
+        off_t size = wal_bytes(fixture);
+        largest = size > largest ? size : largest;
+    }
+    assert_true(largest > 8 << 20);
+    assert_true(largest < 64 << 20);
+    expect_batches(fixture, BATCHES);
+    assert_true(foreign(fixture->path, "SELECT count(*) FROM berth_log") < 4096 + 64);
+    store_close(store);
+}
+
+/* Somebody reads one state while many commits go by: the WAL grows, the commits go on. Once the
+ * reader has gone it starts over, within the limit again. */
+static void test_wal_behind_a_reader(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    sqlite3 *reader = open_reader(fixture);
+    off_t size = 0;
+    off_t largest = 0;
+    int64_t released_at = 0;
+    int64_t i = 0;
+    for (; released_at == 0 || size > 64 << 20; i++) {
+        assert_true(i < 60000);
+        commit_batch(fixture, store, i);
+        store_upkeep(store);
+        size = wal_bytes(fixture);
+        largest = size > largest ? size : largest;
+        if (released_at == 0 && size > 100 << 20) {
+            assert_int_equal(sqlite3_close(reader), SQLITE_OK);
+            released_at = i;
+        }
+    }
+    print_message("WAL of %ld MiB, within the limit %ld commits after the reader had gone\n",
+                  (long)(largest >> 20), (long)(i - released_at));
+    expect_batches(fixture, i);
+    store_close(store);
+    expect_batches(fixture, i);
+}
+
+/* A store whose WAL holds some 80 MiB that a reader, now gone, did not let into the file. */
+static struct store *open_with_backlog(struct fixture *fixture)
+{
+    struct store *store = open_seeded(fixture, NULL);
+    sqlite3 *reader = open_reader(fixture);
+    foreign(fixture->path,
+            "CREATE TABLE stranger (x); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1"
+            " FROM n WHERE i < 20000) INSERT INTO stranger SELECT zeroblob(4000) FROM n");
+    assert_true(wal_bytes(fixture) > 70 << 20);
+    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+    assert_int_equal(sqlite3_close(reader), SQLITE_OK);
+    return store;
+}
+
+/* What a reader has kept out of the file for long is not copied while claims wait for it, and
+ * whoever copies it is no stranger. */
+static void test_backlog_is_copied_beside_the_writer(void **state)
+{
+    enum { AT_ONCE_MAX = 2500 }; /* pages: some 10 MiB */
+    struct fixture *fixture = *state;
+    struct store *store = open_with_backlog(fixture);
+    int64_t i = 0;
+    for (; wal_bytes(fixture) > 64 << 20; i++) {
+        assert_true(i < 1000000);
+        unsigned before = shim_database_writes;
+        store_upkeep(store);
+        commit_batch(fixture, store, i);
+        expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
+        assert_in_range(shim_database_writes - before, 0, AT_ONCE_MAX);
+    }
+    print_message("%ld commits while 80 MiB were copied\n", (long)i);
+    assert_true(i > 10);
+    expect_batches(fixture, i);
+    store_close(store);
+    expect_batches(fixture, i);
+    assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM stranger"), 20000);
+}
+
+/* A sync of the file that failed is not made good by one that succeeds: the WAL keeps everything.
+ */
+static void test_wal_is_kept_after_a_failed_sync(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int by_writer = 0; by_writer < 2; by_writer++) {
+        struct store_options options = {.connection = slice_of(fixture->url),
+                                        .busy_timeout_ms = 1000,
+                                        .sync_schema = true,
+                                        .create_missing_file = true};
+        store_close(by_writer ? open_seeded(fixture, NULL) : open_with_backlog(fixture));
+        struct store *store = store_open(&options, &fixture->err);
+        assert_non_null(store);
+        sqlite3 *reader = open_reader(fixture);
+        foreign(fixture->path, by_writer ? "CREATE TABLE more (x); WITH RECURSIVE n(i) AS (SELECT 1"
+                                           " UNION ALL SELECT i + 1 FROM n WHERE i < 9000)"
+                                           " INSERT INTO more SELECT zeroblob(4000) FROM n"
+                                         : "UPDATE stranger SET x = zeroblob(4001)");
+        assert_int_equal(sqlite3_close(reader), SQLITE_OK);
+        off_t size = wal_bytes(fixture);
+        shim.database_sync_fails_once = SQLITE_IOERR_FSYNC;
+        for (int64_t i = 0; i < 40; i++) {
+            store_upkeep(store);
+            commit_batch(fixture, store, i);
+            usleep(20000);
+        }
+        assert_int_equal(shim.database_sync_fails_once, 0);
+        assert_true(wal_bytes(fixture) > size);
+        store_close(store);
+        assert_true(wal_bytes(fixture) > size);
+        expect_batches(fixture, 40);
+        assert_int_equal(foreign(fixture->path, "PRAGMA integrity_check") +
+                             foreign(fixture->path, "SELECT count(*) FROM berth_head"),
+                         1);
+        assert_int_equal(remove(fixture->path), 0);
+    }
+}
+
+/* Closed in the middle of it, and taken away in the middle of it. */
+static void test_end_while_copying(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int taken_away = 0; taken_away < 2; taken_away++) {
+        struct store *store = open_with_backlog(fixture);
+        shim.database_write_takes_us = 5;
+        store_upkeep(store);
+        commit_batch(fixture, store, 0);
+        if (taken_away) {
+            assert_int_equal(remove(fixture->path), 0);
+            assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
+        }
+        store_close(store);
+        shim.database_write_takes_us = 0;
+        if (taken_away)
+            continue;
+        expect_batches(fixture, 1);
+        assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM stranger"), 20000);
+        assert_int_equal(remove(fixture->path), 0);
+    }
+}
+
+int main(void)
+{
+    shim_install();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_wal_stays_small, shim_setup, shim_teardown),
+        cmocka_unit_test_setup_teardown(test_wal_behind_a_reader, shim_setup, shim_teardown),
+        cmocka_unit_test_setup_teardown(test_backlog_is_copied_beside_the_writer, shim_setup,
+                                        shim_teardown),
+        cmocka_unit_test_setup_teardown(test_wal_is_kept_after_a_failed_sync, shim_setup,
+                                        shim_teardown),
+        cmocka_unit_test_setup_teardown(test_end_while_copying, shim_setup, shim_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
