@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/swar.h"
+#include "base/utf8.h"
 
 static int hex_digit(char c)
 {
@@ -44,29 +45,11 @@ struct slice percent_decode(struct arena *arena, struct slice raw, bool plus_is_
     return (struct slice){out, len};
 }
 
-/* How many bytes the character at s has, 0 if it is malformed. */
-static size_t utf8_length(const unsigned char *s, size_t left)
-{
-    unsigned char c = s[0];
-    if (c < 0x80)
-        return 1;
-    size_t need = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    if (c < 0xc2 || c > 0xf4 || left < need)
-        return 0;
-    for (size_t i = 1; i < need; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((c == 0xe0 && s[1] < 0xa0) || (c == 0xed && s[1] > 0x9f) || (c == 0xf0 && s[1] < 0x90) ||
-        (c == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return need;
-}
-
 bool text_is_utf8(struct slice text)
 {
     size_t i = 0;
     while (i < text.len) {
-        size_t n = utf8_length((const unsigned char *)text.data + i, text.len - i);
+        size_t n = utf8_length(text.data + i, text.len - i);
         if (n == 0)
             return false;
         i += n;

@@ -3,6 +3,8 @@
  */
 #include "api/stages.h"
 
+#include <strings.h>
+
 #include "api/accept.h"
 #include "api/answer.h"
 #include "api/latin1.h"
@@ -52,9 +54,29 @@ static void strip_mount(struct api_request *request)
             arena_printf(request->arena, "%.*s%.*s", SLICE_ARG(proxied), SLICE_ARG(mounted));
 }
 
+/* Takes "http://AUTHORITY" off a target in absolute form (RFC 9112, 3.2.2), and returns the
+ * authority; data == NULL: it has another form. */
+static struct slice take_authority(struct slice *target)
+{
+    struct slice rest = *target;
+    if (rest.len >= 7 && strncasecmp(rest.data, "http://", 7) == 0)
+        rest = slice_skip(rest, 7);
+    else if (rest.len >= 8 && strncasecmp(rest.data, "https://", 8) == 0)
+        rest = slice_skip(rest, 8);
+    else
+        return (struct slice){0};
+    struct slice authority = {rest.data, 0};
+    while (authority.len < rest.len && rest.data[authority.len] != '/' &&
+           rest.data[authority.len] != '?')
+        authority.len++;
+    *target = slice_skip(rest, authority.len);
+    return authority;
+}
+
 static void stage_target(struct api_request *request)
 {
     struct slice target = request->http->target;
+    struct slice authority = take_authority(&target);
     const char *question = target.len == 0 ? NULL : memchr(target.data, '?', target.len);
     struct slice path = target;
     if (question != NULL) {
@@ -63,6 +85,8 @@ static void stage_target(struct api_request *request)
     }
     request->path = percent_decode(request->arena, path, false);
     request->origin = origin_read(request, request->api->trust_proxies);
+    if (authority.len > 0 && !request->api->trust_proxies)
+        request->origin.host = authority; /* counts before the Host header */
     strip_mount(request);
     struct slice global = http_request_header(request->http, "X-Openstack-Request-Id");
     if (request_id_is_valid(global))

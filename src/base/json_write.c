@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/swar.h"
+#include "base/utf8.h"
 
 static const char HEX[] = "0123456789abcdef";
 
@@ -22,44 +23,25 @@ static void write_utf16_unit(struct buf *buf, unsigned unit)
     buf->len += 6;
 }
 
-static bool is_continuation(unsigned char c)
-{
-    return (c & 0xc0) == 0x80;
-}
-
 /* Decodes one character at text[*i] and moves *i behind it; a malformed byte is U+FFFD and one byte
  * long. */
 static unsigned decode_utf8(struct slice text, size_t *i)
 {
     const unsigned char *s = (const unsigned char *)text.data + *i;
-    size_t left = text.len - *i;
-    unsigned c = s[0];
-    if (c < 0x80) {
-        *i += 1;
-        return c;
+    size_t len = utf8_length(text.data + *i, text.len - *i);
+    *i += len == 0 ? 1 : len;
+    switch (len) {
+    case 1:
+        return s[0];
+    case 2:
+        return (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu);
+    case 3:
+        return (s[0] & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
+    case 4:
+        return (s[0] & 0x07u) << 18 | (s[1] & 0x3fu) << 12 | (s[2] & 0x3fu) << 6 | (s[3] & 0x3fu);
+    default:
+        return 0xfffd;
     }
-    if (c >= 0xc2 && c < 0xe0 && left >= 2 && is_continuation(s[1])) {
-        *i += 2;
-        return (c & 0x1f) << 6 | (s[1] & 0x3fu);
-    }
-    if (c >= 0xe0 && c < 0xf0 && left >= 3 && is_continuation(s[1]) && is_continuation(s[2])) {
-        unsigned code = (c & 0x0f) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
-        if (code >= 0x800 && (code < 0xd800 || code > 0xdfff)) {
-            *i += 3;
-            return code;
-        }
-    }
-    if (c >= 0xf0 && c < 0xf5 && left >= 4 && is_continuation(s[1]) && is_continuation(s[2]) &&
-        is_continuation(s[3])) {
-        unsigned code =
-            (c & 0x07) << 18 | (s[1] & 0x3fu) << 12 | (s[2] & 0x3fu) << 6 | (s[3] & 0x3fu);
-        if (code >= 0x10000 && code <= 0x10ffff) {
-            *i += 4;
-            return code;
-        }
-    }
-    *i += 1;
-    return 0xfffd;
 }
 
 static bool is_plain(unsigned char c)

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/log_internal.h"
 #include "base/swar.h"
+#include "base/utf8.h"
 
 enum {
     LOG_FLUSH_MS = 100,
@@ -86,7 +87,8 @@ static bool is_control(char c)
     return (unsigned char)c < 0x20 || c == 0x7f;
 }
 
-/* Whoever chooses the text must not be able to forge another line. */
+/* Whoever chooses the text must not be able to forge another line, nor to make the log a file that
+ * is no text. */
 static void append_clean(struct buf *out, struct slice text)
 {
     static const char digits[] = "0123456789abcdef";
@@ -94,18 +96,21 @@ static void append_clean(struct buf *out, struct slice text)
     size_t i = 0;
     while (text.len - i >= sizeof(uint64_t)) {
         uint64_t word = swar_load(text.data + i);
-        if ((swar_below(word, 0x20) | swar_equal(word, 0x7f)) != 0)
+        if ((swar_below(word, 0x20) | swar_equal(word, 0x7f) | swar_high(word)) != 0)
             break;
         i += sizeof(uint64_t);
     }
-    for (; i < text.len; i++) {
-        if (!is_control(text.data[i]) || text.data[i] == '\t')
+    while (i < text.len) {
+        size_t len = utf8_length(text.data + i, text.len - i);
+        if (len > 0 && (!is_control(text.data[i]) || text.data[i] == '\t')) {
+            i += len;
             continue;
+        }
         unsigned char c = (unsigned char)text.data[i];
         const char escaped[] = {'\\', 'x', digits[c >> 4], digits[c & 15]};
         buf_append(out, text.data + from, i - from);
         buf_append(out, escaped, sizeof(escaped));
-        from = i + 1;
+        from = ++i;
     }
     buf_append(out, text.data + from, text.len - from);
 }

@@ -63,6 +63,7 @@ static void form_of_a_line(void **state)
     log_write(LOG_LEVEL_DEBUG, "x", CONTEXT, "b\nc\x7f\t");
     log_write(LOG_LEVEL_WARNING, "x", CONTEXT, "%s", "");
     log_write(LOG_LEVEL_ERROR, "x", CONTEXT, "d");
+    log_write(LOG_LEVEL_ERROR, "x", CONTEXT, "long enough \xc3\xa9 \xff\xc3 \xed\xa0\x80|");
     char *text = read_back(fd); /* unbuffered: there before log_stop */
     log_stop();
     snprintf(pattern, sizeof(pattern),
@@ -73,6 +74,7 @@ static void form_of_a_line(void **state)
     assert_non_null(strstr(text, " DEBUG x [None req-1 - - - - - -] b\\x0ac\\x7f\t\n"));
     assert_non_null(strstr(text, " WARNING x [None req-1 - - - - - -] \n"));
     assert_non_null(strstr(text, " ERROR x [None req-1 - - - - - -] d\n"));
+    assert_non_null(strstr(text, "] long enough \xc3\xa9 \\xff\\xc3 \\xed\\xa0\\x80|\n"));
     assert_null(strstr(text, "not written"));
     free(text);
     close(fd);
