@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 struct slice {
     const char *data;
@@ -25,6 +26,12 @@ static inline struct slice slice_of(const char *text)
 static inline bool slice_equal(struct slice a, struct slice b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+/* Letters of ASCII are equal in either case. */
+static inline bool slice_equal_nocase(struct slice a, struct slice b)
+{
+    return a.len == b.len && (a.len == 0 || strncasecmp(a.data, b.data, a.len) == 0);
 }
 
 static inline bool slice_starts_with(struct slice s, struct slice prefix)
