@@ -66,4 +66,14 @@ static inline struct slice slice_cut(struct slice *rest, char separator)
     return part;
 }
 
+/* Order of bytes, a prefix first: for qsort over an array of slices. */
+static inline int slice_compare(const void *left, const void *right)
+{
+    const struct slice *a = (const struct slice *)left;
+    const struct slice *b = (const struct slice *)right;
+    size_t len = a->len < b->len ? a->len : b->len;
+    int order = len == 0 ? 0 : memcmp(a->data, b->data, len);
+    return order != 0 ? order : (a->len > b->len) - (a->len < b->len);
+}
+
 #endif

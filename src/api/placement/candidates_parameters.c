@@ -346,15 +346,6 @@ static bool check_orphans(struct api_request *request, const struct ac_request *
     return true;
 }
 
-static int compare_slices(const void *a, const void *b)
-{
-    const struct slice *x = a;
-    const struct slice *y = b;
-    size_t least = x->len < y->len ? x->len : y->len;
-    int order = least == 0 ? 0 : memcmp(x->data, y->data, least);
-    return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
-}
-
 /* From 1.22: a group that wants what it forbids. */
 static bool check_forbidden(struct api_request *request, const struct ac_request *out)
 {
@@ -374,7 +365,7 @@ static bool check_forbidden(struct api_request *request, const struct ac_request
                 met += !name_table_has(&forbidden, any->names[k]);
             if (met > 0)
                 continue;
-            qsort(any->names, any->count, sizeof(struct slice), compare_slices);
+            qsort(any->names, any->count, sizeof(struct slice), slice_compare);
             struct buf text = {0};
             buf_append_lit(&text, "required");
             buf_append_slice(&text, group->suffix);
@@ -387,7 +378,7 @@ static bool check_forbidden(struct api_request *request, const struct ac_request
     }
     if (conflicts.count == 0)
         return true;
-    qsort(conflicts.names, conflicts.count, sizeof(struct slice), compare_slices);
+    qsort(conflicts.names, conflicts.count, sizeof(struct slice), slice_compare);
     struct buf text = {0};
     buf_append_lit(&text, "Conflicting required and forbidden traits found in the following traits "
                           "keys: ");

@@ -111,6 +111,18 @@ static void conflicts(void **state)
          "['_a'].");
 }
 
+static void amounts(void **state)
+{
+    (void)state;
+    READ(39, "resources=VCPU:+1_0%20", "[ VCPU*10]");
+    READ(39, "resources=VCPU:0", "Requested resource VCPU requires amount >= 1. Got: 0.");
+    READ(39, "resources=VCPU:-007", "Requested resource VCPU requires amount >= 1. Got: -7.");
+    READ(39, "resources=VCPU:%20-99999999999999999999",
+         "Requested resource VCPU requires amount >= 1. Got: -99999999999999999999.");
+    READ(39, "resources=VCPU:x",
+         "Requested resource VCPU expected positive integer amount. Got: x.");
+}
+
 /* As much as fits into a request line: no work that grows with the square of what was sent. */
 static void long_queries_are_quick(void **state)
 {
@@ -157,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups),
         cmocka_unit_test(conflicts),
+        cmocka_unit_test(amounts),
         cmocka_unit_test(long_queries_are_quick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
