@@ -109,9 +109,10 @@ static void conflicts(void **state)
     READ(36, "resources_a=VCPU:1&same_subtree=_a,_x,_y,_x&same_subtree=_y,_z",
          "Real suffixes should be specified in `same_subtree`: ['_x', '_y', '_z'] not found in "
          "['_a'].");
-    READ(36, "resources_a=VCPU:1&same_subtree=_a,it's,%5C%01",
-         "Real suffixes should be specified in `same_subtree`: [\"it's\", '\\\\\\x01'] not found in "
-         "['_a'].");
+    READ(
+        36, "resources_a=VCPU:1&same_subtree=_a,it's,%5C%01",
+        "Real suffixes should be specified in `same_subtree`: [\"it's\", '\\\\\\x01'] not found in "
+        "['_a'].");
 }
 
 static void amounts(void **state)
