@@ -1,16 +1,56 @@
-/* Media ranges with weights. Pure; any thread. */
+/* Media ranges with weights, read as the RFC's grammar has them: what does not follow it is
+ * malformed as a whole. Pure; any thread. */
 #include "api/accept.h"
 
-#include <strings.h>
+struct range {
+    struct slice type;
+    struct slice subtype;
+    bool has_parameters;
+    int weight;
+};
 
-static struct slice cut(struct slice *rest, char separator)
+static void skip_blanks(struct slice *rest)
 {
-    return slice_trim(slice_cut(rest, separator));
+    while (rest->len > 0 && (rest->data[0] == ' ' || rest->data[0] == '\t'))
+        *rest = slice_skip(*rest, 1);
 }
 
-static bool equal_nocase(struct slice a, struct slice b)
+static bool take(struct slice *rest, char wanted)
 {
-    return a.len == b.len && strncasecmp(a.data, b.data, a.len) == 0;
+    if (rest->len == 0 || rest->data[0] != wanted)
+        return false;
+    *rest = slice_skip(*rest, 1);
+    return true;
+}
+
+static bool is_token_char(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
+}
+
+/* Empty if there is none. */
+static struct slice take_token(struct slice *rest)
+{
+    struct slice token = {rest->data, 0};
+    while (token.len < rest->len && is_token_char(rest->data[token.len]))
+        token.len++;
+    *rest = slice_skip(*rest, token.len);
+    return token;
+}
+
+/* Behind the opening quote; false if it is never closed. */
+static bool skip_quoted(struct slice *rest)
+{
+    while (rest->len > 0) {
+        char c = rest->data[0];
+        *rest = slice_skip(*rest, 1);
+        if (c == '"')
+            return true;
+        if (c == '\\' && rest->len > 0)
+            *rest = slice_skip(*rest, 1);
+    }
+    return false;
 }
 
 /* "1", "0.8", "0.125" in thousandths; -1: malformed. */
@@ -29,33 +69,41 @@ static int read_weight(struct slice text)
     return weight <= 1000 ? weight : -1;
 }
 
-struct range {
-    struct slice type;
-    struct slice subtype;
-    bool has_parameters;
-    int weight;
-};
-
-static bool read_range(struct slice text, struct range *range)
+/* One ";NAME=VALUE", from the name on. Behind the weight the value may be missing, and whatever it
+ * is no longer belongs to the type. */
+static bool read_parameter(struct slice *rest, struct range *range, bool *has_weight)
 {
-    struct slice name = cut(&text, ';');
-    range->type = cut(&name, '/');
-    range->subtype = name;
-    range->has_parameters = false;
-    range->weight = 1000;
-    if (range->type.len == 0 || range->subtype.len == 0)
+    struct slice name = take_token(rest);
+    if (name.len == 0)
         return false;
-    while (text.len > 0) {
-        struct slice value = cut(&text, ';');
-        struct slice key = cut(&value, '=');
-        if (!equal_nocase(key, SLICE_LIT("q"))) {
-            range->has_parameters = true;
-            continue;
-        }
-        range->weight = read_weight(slice_trim(value));
+    if (!take(rest, '='))
+        return *has_weight;
+    if (!*has_weight && slice_equal_nocase(name, SLICE_LIT("q"))) {
+        *has_weight = true;
+        range->weight = read_weight(take_token(rest));
         return range->weight >= 0;
     }
-    return true;
+    range->has_parameters = range->has_parameters || !*has_weight;
+    return take(rest, '"') ? skip_quoted(rest) : take_token(rest).len > 0;
+}
+
+/* One range, up to its comma. */
+static bool read_range(struct slice *rest, struct range *range)
+{
+    bool has_weight = false;
+    range->type = take_token(rest);
+    bool has_slash = take(rest, '/');
+    range->subtype = take_token(rest);
+    range->has_parameters = false;
+    range->weight = 1000;
+    if (range->type.len == 0 || !has_slash || range->subtype.len == 0)
+        return false;
+    for (skip_blanks(rest); take(rest, ';'); skip_blanks(rest)) {
+        skip_blanks(rest);
+        if (!read_parameter(rest, range, &has_weight))
+            return false;
+    }
+    return rest->len == 0 || rest->data[0] == ',';
 }
 
 /* 0: no match; 1: any type; 2: any subtype; 3: the type itself. */
@@ -66,11 +114,11 @@ static unsigned matches(const struct range *range, struct slice type, struct sli
         return 0;
     if (slice_equal(range->type, any))
         return slice_equal(range->subtype, any) ? 1 : 0;
-    if (!equal_nocase(range->type, type))
+    if (!slice_equal_nocase(range->type, type))
         return 0;
     if (slice_equal(range->subtype, any))
         return 2;
-    return equal_nocase(range->subtype, subtype) ? 3 : 0;
+    return slice_equal_nocase(range->subtype, subtype) ? 3 : 0;
 }
 
 unsigned accept_weight(struct slice header, struct slice type)
@@ -78,16 +126,15 @@ unsigned accept_weight(struct slice header, struct slice type)
     if (header.data == NULL)
         return 1000;
     struct slice subtype = type;
-    struct slice main_type = cut(&subtype, '/');
+    struct slice main_type = slice_cut(&subtype, '/');
     unsigned best = 0;
     int weight = 0;
     struct slice rest = header;
-    while (rest.len > 0) {
-        struct slice text = cut(&rest, ',');
+    for (skip_blanks(&rest); rest.len > 0; skip_blanks(&rest)) {
         struct range range;
-        if (text.len == 0)
+        if (take(&rest, ','))
             continue;
-        if (!read_range(text, &range))
+        if (!read_range(&rest, &range))
             return 1000;
         unsigned match = matches(&range, main_type, subtype);
         if (match > best) {

@@ -2,14 +2,7 @@
  * Worker threads. */
 #include "api/cors.h"
 
-#include <strings.h>
-
 #include "api/request.h"
-
-static bool equal_nocase(struct slice a, struct slice b)
-{
-    return a.len == b.len && strncasecmp(a.data, b.data, a.len) == 0;
-}
 
 static bool has(const struct cors_names *names, struct slice name)
 {
@@ -35,10 +28,10 @@ static bool header_is_permitted(const struct cors_settings *cors, struct slice n
         "Accept",           "Accept-Language", "Content-Type",  "Cache-Control",
         "Content-Language", "Expires",         "Last-Modified", "Pragma"};
     for (size_t i = 0; i < sizeof(SIMPLE) / sizeof(SIMPLE[0]); i++)
-        if (equal_nocase(slice_of(SIMPLE[i]), name))
+        if (slice_equal_nocase(slice_of(SIMPLE[i]), name))
             return true;
     for (unsigned i = 0; i < cors->allow_headers.count; i++)
-        if (equal_nocase(cors->allow_headers.names[i], name))
+        if (slice_equal_nocase(cors->allow_headers.names[i], name))
             return true;
     return false;
 }

@@ -2,13 +2,14 @@
  * and a fourth for 401, which is not made by the API proper. Any thread. */
 #include "api/fault.h"
 
-#include <stdio.h>
+#include <strings.h>
 
 #include "api/accept.h"
 #include "api/answer.h"
+#include "api/latin1.h"
 #include "base/json_write.h"
 
-/* %M: the method, %T: the content type, %A: the Accept header. */
+/* %M: the method, %T: the content type, %A: the Accept header. Line breaks show in HTML alone. */
 static const struct status {
     int status;
     const char *title;
@@ -28,13 +29,13 @@ static const struct status {
     {404, "Not Found", "The resource could not be found.", false},
     {405, "Method Not Allowed", "The method %M is not allowed for this resource. ", true},
     {406, "Not Acceptable",
-     "The resource could not be generated that was acceptable to your browser (content of type "
+     "The resource could not be generated that was acceptable to your browser\n(content of type "
      "%A. ",
      true},
     {409, "Conflict", "There was a conflict when trying to complete your request.", false},
     {413, "Request Entity Too Large", "The body of your request was too large for this server.",
      false},
-    {415, "Unsupported Media Type", "The request media type %T is not supported by this server. ",
+    {415, "Unsupported Media Type", "The request media type %T is not supported by this server.\n",
      true},
     {503, "Service Unavailable",
      "The server is currently unavailable. Please try again at a later time.", false},
@@ -48,46 +49,6 @@ static const struct status *find_status(int status)
     while (found->status != status && found->status != 500)
         found++;
     return found;
-}
-
-static void write_sentence(struct api_request *request, const struct status *status,
-                           struct buf *out)
-{
-    for (const char *c = status->sentence; *c != '\0'; c++) {
-        if (*c != '%') {
-            buf_append_char(out, *c);
-            continue;
-        }
-        c++;
-        if (*c == 'M')
-            buf_append_slice(out, request->http->method);
-        else if (*c == 'T')
-            buf_append_slice(out, answer_content_type(request));
-        else
-            buf_append_slice(out, answer_accept(request));
-    }
-}
-
-/* Text without line breaks and <tags>, as the Python service's formatter leaves it; <br> becomes a
- * break. */
-static void append_stripped(struct buf *out, struct slice text)
-{
-    size_t i = 0;
-    while (i < text.len) {
-        char c = text.data[i];
-        if (c == '<') {
-            const char *end = memchr(text.data + i, '>', text.len - i);
-            if (end != NULL) {
-                i = (size_t)(end - text.data) + 1;
-                continue;
-            }
-        }
-        if (c == '\n')
-            buf_append_char(out, ' ');
-        else if (c != '\r')
-            buf_append_char(out, c);
-        i++;
-    }
 }
 
 static void append_escaped(struct buf *out, struct slice text)
@@ -115,29 +76,106 @@ static void append_escaped(struct buf *out, struct slice text)
     }
 }
 
+/* What a sentence repeats of the request. */
+static struct slice repeated_part(struct api_request *request, char which)
+{
+    if (which == 'M')
+        return request->http->method;
+    if (which == 'A')
+        return latin1_text(request->arena, answer_accept(request));
+    struct slice type = http_request_header(request->http, "Content-Type");
+    return latin1_text(request->arena, type.len > 0 ? type : answer_content_type(request));
+}
+
+typedef void append_text(struct buf *out, struct slice text);
+
+/* The sentence and the detail with the line breaks and tags of HTML, from which both forms come. */
+static void write_body(struct api_request *request, const struct status *status,
+                       append_text *append, struct buf *out)
+{
+    for (const char *c = status->sentence; *c != '\0'; c++) {
+        if (*c == '%')
+            append(out, repeated_part(request, *++c));
+        else
+            buf_append_char(out, *c);
+    }
+    buf_append_lit(out, "<br /><br />\n");
+    append(out, request->err.message);
+    if (!status->is_short)
+        buf_append_lit(out, "\n\n");
+}
+
+static bool begins_with(const char *text, size_t len, const char *word)
+{
+    size_t word_len = strlen(word);
+    return len >= word_len && strncasecmp(text, word, word_len) == 0;
+}
+
+/* Cuts out in place what begins with `open` and ends with the next '>'; `instead` takes its place,
+ * unless it is NUL. Returns the new length. */
+static size_t cut_tags(char *text, size_t len, const char *open, char instead)
+{
+    size_t out = 0;
+    bool may_end = true;
+    for (size_t i = 0; i < len;) {
+        if (may_end && begins_with(text + i, len - i, open)) {
+            size_t inside = i + strlen(open);
+            const char *end = memchr(text + inside, '>', len - inside);
+            may_end = end != NULL;
+            if (end != NULL) {
+                i = (size_t)(end - text) + 1;
+                if (instead != '\0')
+                    text[out++] = instead;
+                continue;
+            }
+        }
+        text[out++] = text[i++];
+    }
+    return out;
+}
+
+static size_t cut_comment_marks(char *text, size_t len)
+{
+    size_t out = 0;
+    for (size_t i = 0; i < len;) {
+        if (begins_with(text + i, len - i, "<!--"))
+            i += 4;
+        else if (begins_with(text + i, len - i, "-->"))
+            i += 3;
+        else
+            text[out++] = text[i++];
+    }
+    return out;
+}
+
+static size_t join_lines(char *text, size_t len)
+{
+    size_t out = 0;
+    for (size_t i = 0; i < len; i++)
+        if (text[i] != '\r')
+            text[out++] = text[i] == '\n' ? ' ' : text[i];
+    return out;
+}
+
+/* As the Python service's formatter makes text of HTML, whoever wrote the tags: in this order. */
+static void write_text(struct api_request *request, const struct status *status, struct buf *out)
+{
+    size_t from = out->len;
+    write_body(request, status, buf_append_slice, out);
+    char *text = out->data + from;
+    size_t len = join_lines(text, out->len - from);
+    len = cut_tags(text, len, "<br", '\n');
+    len = cut_comment_marks(text, len);
+    out->len = from + cut_tags(text, len, "<", '\0');
+}
+
 static void write_html(struct api_request *request, const struct status *status, struct buf *out)
 {
     buf_printf(out,
                "<html>\n <head>\n  <title>%d %s</title>\n </head>\n <body>\n  <h1>%d %s</h1>\n  ",
                status->status, status->title, status->status, status->title);
-    struct buf sentence = {0};
-    write_sentence(request, status, &sentence);
-    append_escaped(out, buf_slice(&sentence));
-    buf_free(&sentence);
-    buf_append_lit(out, "<br /><br />\n");
-    append_escaped(out, request->err.message);
-    if (!status->is_short)
-        buf_append_lit(out, "\n\n");
+    write_body(request, status, append_escaped, out);
     buf_append_lit(out, "\n </body>\n</html>");
-}
-
-static void write_text(struct api_request *request, const struct status *status, struct buf *out)
-{
-    write_sentence(request, status, out);
-    buf_append_lit(out, "\n\n ");
-    append_stripped(out, request->err.message);
-    if (!status->is_short)
-        buf_append_lit(out, "  ");
 }
 
 static void write_json(struct api_request *request, const struct status *status, struct buf *out)

@@ -2,8 +2,6 @@
  * thread. */
 #include "api/microversion.h"
 
-#include <strings.h>
-
 #include "api/python_int.h"
 #include "api/python_repr.h"
 #include "api/request.h"
@@ -16,12 +14,11 @@ static bool is_space(char c)
 /* The version text of an entry "placement X", or data == NULL. */
 static struct slice version_of_entry(struct slice entry)
 {
-    static const char SERVICE[] = "placement";
     entry = python_strip(entry);
     size_t word = 0;
     while (word < entry.len && !is_space(entry.data[word]))
         word++;
-    if (word != sizeof(SERVICE) - 1 || strncasecmp(entry.data, SERVICE, word) != 0)
+    if (!slice_equal_nocase((struct slice){entry.data, word}, SLICE_LIT("placement")))
         return (struct slice){0};
     struct slice version = python_strip(slice_skip(entry, word));
     return version.len > 0 ? version : (struct slice){0};

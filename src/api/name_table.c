@@ -42,6 +42,11 @@ uint32_t *name_table_at(struct name_table *table, struct slice name)
     return &entry->number;
 }
 
+bool name_table_add(struct name_table *table, struct slice name)
+{
+    return (*name_table_at(table, name))++ == 0;
+}
+
 bool name_table_has(const struct name_table *table, struct slice name)
 {
     return find(table, name, hash_text(name))->is_used;

@@ -22,6 +22,9 @@ struct name_table name_table_create(struct arena *arena, size_t most);
  */
 uint32_t *name_table_at(struct name_table *table, struct slice name);
 
+/* Counts the name; true if it is new. */
+bool name_table_add(struct name_table *table, struct slice name);
+
 /* Whether the table has that name. */
 bool name_table_has(const struct name_table *table, struct slice name);
 

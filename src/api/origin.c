@@ -2,14 +2,7 @@
  * URL is left out of Location. Pure; any thread. */
 #include "api/origin.h"
 
-#include <strings.h>
-
 #include "api/request.h"
-
-static bool is_key(struct slice key, const char *name)
-{
-    return key.len == strlen(name) && strncasecmp(key.data, name, key.len) == 0;
-}
 
 /* RFC 7239, the first proxy's element. */
 static void read_forwarded(struct slice header, struct origin *origin)
@@ -21,11 +14,11 @@ static void read_forwarded(struct slice header, struct origin *origin)
         value = slice_trim(value);
         if (value.len == 0)
             continue;
-        if (is_key(key, "proto"))
+        if (slice_equal_nocase(key, SLICE_LIT("proto")))
             origin->scheme = value;
-        else if (is_key(key, "host"))
+        else if (slice_equal_nocase(key, SLICE_LIT("host")))
             origin->host = value;
-        else if (is_key(key, "for"))
+        else if (slice_equal_nocase(key, SLICE_LIT("for")))
             origin->address = value;
     }
 }

@@ -2,19 +2,9 @@
 #include "api/query_string.h"
 
 #include "base/arena.h"
+#include "base/hex.h"
 #include "base/swar.h"
 #include "base/utf8.h"
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
 
 struct slice percent_decode(struct arena *arena, struct slice raw, bool plus_is_space)
 {
@@ -35,9 +25,9 @@ struct slice percent_decode(struct arena *arena, struct slice raw, bool plus_is_
         char c = raw.data[i++];
         if (c == '+' && plus_is_space) {
             c = ' ';
-        } else if (c == '%' && i + 1 < raw.len && hex_digit(raw.data[i]) >= 0 &&
-                   hex_digit(raw.data[i + 1]) >= 0) {
-            c = (char)(hex_digit(raw.data[i]) << 4 | hex_digit(raw.data[i + 1]));
+        } else if (c == '%' && i + 1 < raw.len && hex_value(raw.data[i]) >= 0 &&
+                   hex_value(raw.data[i + 1]) >= 0) {
+            c = (char)(hex_value(raw.data[i]) << 4 | hex_value(raw.data[i + 1]));
             i += 2;
         }
         out[len++] = c;

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "base/check.h"
+#include "base/hex.h"
 
 static _Thread_local struct {
     uint8_t bytes[4096];
@@ -59,8 +60,7 @@ bool request_id_is_valid(struct slice text)
     for (size_t i = 4; i < text.len; i++) {
         char c = text.data[i];
         bool dash = i == 12 || i == 17 || i == 22 || i == 27;
-        bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-        if (dash ? c != '-' : !hex)
+        if (dash ? c != '-' : hex_value(c) < 0)
             return false;
     }
     return true;

@@ -45,7 +45,7 @@ enum schema_type {
 };
 
 /* A pattern: what it accepts, and how it reads. "$" is the end here; the Python service lets a line
- * break follow (listed). */
+ * break follow (docs/differences.md, line-break). */
 struct schema_pattern {
     const char *text;
     bool (*matches)(struct slice text);
@@ -87,6 +87,7 @@ struct schema {
 const struct schema_keyword *schema_keyword_of(const struct schema *schema,
                                                enum schema_keyword_kind kind);
 
+/* Whether the value is of one of the types (of enum schema_type). */
 bool schema_is_type(const json_t *value, unsigned types);
 
 /* Whether the schema has a property, or a pattern, for that key. */

@@ -61,21 +61,10 @@ static void write_limit(struct buf *out, double limit)
         json_write_double(out, limit);
 }
 
-static int compare_slices(const void *left, const void *right)
-{
-    const struct slice *a = left;
-    const struct slice *b = right;
-    size_t len = a->len < b->len ? a->len : b->len;
-    int order = len == 0 ? 0 : memcmp(a->data, b->data, len);
-    if (order != 0)
-        return order;
-    return a->len < b->len ? -1 : a->len > b->len;
-}
-
 /* The sorted texts as reprs, parted by ", ", up to the bound of a single one. */
 static void write_sorted(struct buf *out, struct slice *texts, size_t count)
 {
-    qsort(texts, count, sizeof(*texts), compare_slices);
+    qsort(texts, count, sizeof(*texts), slice_compare);
     size_t end = out->len + PYTHON_REPR_BYTES_MAX;
     for (size_t i = 0; i < count; i++) {
         if (i > 0)

@@ -4,17 +4,22 @@
 
 struct slow_lane;
 
-/* One job: `run` is called once on a slow-lane thread. */
+/* One job: `run` is called once on a slow-lane thread. The caller owns it and keeps it until then;
+ * nothing touches it once `run` has begun. */
 struct slow_job {
     void (*run)(void *cls);
     void *cls;
-    struct slow_job *next;
+    struct slow_job *next; /* the lane's */
 };
 
+/* Starts 1 to 16 threads; the caller ends them with slow_lane_stop. */
 struct slow_lane *slow_lane_start(unsigned threads);
+
+/* Any thread; jobs begin in the order in which they come. Never waits and never refuses: there is
+ * at most one job for each request in flight, and connections are limited. */
 void slow_lane_submit(struct slow_lane *lane, struct slow_job *job);
 
-/* Ends when every submitted job has run. */
+/* Returns when every submitted job has run; nobody submits any more. Frees the lane. */
 void slow_lane_stop(struct slow_lane *lane);
 
 #endif

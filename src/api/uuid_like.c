@@ -1,7 +1,7 @@
 /* Strips what may stand around a UUID's digits, and counts them. Pure; any thread. */
 #include "api/uuid_like.h"
 
-#include <stdint.h>
+#include "base/hex.h"
 
 enum { DIGITS = 32 };
 
@@ -21,17 +21,6 @@ static size_t remove_all(char *text, size_t len, struct slice part)
 static bool is_brace(char c)
 {
     return c == '{' || c == '}';
-}
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
 }
 
 static bool write_dashed(struct slice text, char dashed[UUID_LIKE_LEN])

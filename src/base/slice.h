@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 struct slice {
     const char *data;
@@ -25,6 +26,12 @@ static inline struct slice slice_of(const char *text)
 static inline bool slice_equal(struct slice a, struct slice b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+/* Letters of ASCII are equal in either case. */
+static inline bool slice_equal_nocase(struct slice a, struct slice b)
+{
+    return a.len == b.len && (a.len == 0 || strncasecmp(a.data, b.data, a.len) == 0);
 }
 
 static inline bool slice_starts_with(struct slice s, struct slice prefix)
@@ -57,6 +64,16 @@ static inline struct slice slice_cut(struct slice *rest, char separator)
         part.len = (size_t)(at - rest->data);
     *rest = slice_skip(*rest, at == NULL ? rest->len : part.len + 1);
     return part;
+}
+
+/* Order of bytes, a prefix first: for qsort over an array of slices. */
+static inline int slice_compare(const void *left, const void *right)
+{
+    const struct slice *a = (const struct slice *)left;
+    const struct slice *b = (const struct slice *)right;
+    size_t len = a->len < b->len ? a->len : b->len;
+    int order = len == 0 ? 0 : memcmp(a->data, b->data, len);
+    return order != 0 ? order : (a->len > b->len) - (a->len < b->len);
 }
 
 #endif

@@ -46,6 +46,12 @@ static inline struct slice catalog_name(const struct catalog_row *row)
     return (struct slice){row->name, row->name_len};
 }
 
+/* When the row was last written; 0: not known. */
+static inline int64_t catalog_modified_at_us(const struct catalog_row *row)
+{
+    return row->updated_at_us != 0 ? row->updated_at_us : row->created_at_us;
+}
+
 static inline const struct catalog_entry *catalog_at(const struct catalog *catalog, uint32_t number)
 {
     return cow_array_at(&catalog->entries, CATALOG_SHAPE, number);

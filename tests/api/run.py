@@ -215,7 +215,7 @@ def main():
             passed, failed, skipped = passed + more_passed, failed + more_failed, skipped + more_skipped
     print('%d files, %d skipped, %.1f s' % (len(paths), skipped, time.monotonic() - start))
     print('%d passed, %d failed' % (passed, failed))
-    return 1 if failed else 0
+    return 1 if failed or not passed + skipped else 0
 
 
 if __name__ == '__main__':

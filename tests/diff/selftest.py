@@ -2,13 +2,17 @@
 """Proves the differential itself, without berthd.
 
 1. Two references (with different orders of sets) show no difference.
-2. Each corruption of selftest_server.py is found.
+2. Each corruption of selftest_server.py is found, as what it is.
 3. A reference with some of 8.0.0's faults taken out shows only intended differences, and the states stay in
    step: over-capacity writes, leftover consumers, the three faults of candidates, the spread of limit.
 
     tests/diff/selftest.py [KIND ...]       corruptions to try; all if none is named
+
+Two run at a time. The last line is `N passed, N failed`.
 """
 
+import ast
+import concurrent.futures
 import os
 import re
 import subprocess
@@ -16,10 +20,15 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
 SERVER = os.path.join(HERE, "selftest_server.py")
-KINDS = re.search(r'KINDS = \((.*?)\)', open(SERVER).read(), re.S).group(1).replace('"', " ").split()
 MUST_HIT = ("over-capacity", "leftover-consumer", "amounts-grow", "shared-only-anchor", "nested-sharing", "limit-spread")
+
+
+def kinds():
+    """The server's table, without importing the service."""
+    with open(SERVER) as file:
+        table = re.search(r"^KINDS = (\{.*?^\})", file.read(), re.M | re.S).group(1)
+    return ast.literal_eval(table)
 
 
 def run(server, *more):
@@ -28,29 +37,42 @@ def run(server, *more):
     return done.returncode, done.stdout + done.stderr
 
 
+def agree():
+    status, output = run([], "--same", "--oracle", "--requests", "3000")
+    return "two references agree", status == 0, output
+
+
+def mended():
+    status, output = run(["--newest"], "--allow-500", "--requests", "5000")
+    hits = dict((name, int(n)) for n, name in re.findall(r"^ +(\d+)  ([\w-]+):", output, re.M))
+    missed = [name for name in MUST_HIT if not hits.get(name)]
+    return "mended faults are intended differences", status == 0 and not missed, output + "never hit: %s\n" % missed
+
+
+def found(kind, wanted):
+    status, output = run(["--mutate", kind], "--same", "--requests", "2500", "--failures", "1")
+    first = re.search(r"^  (\S.*)$", output.split("-- request")[0], re.M)
+    told = first.group(1) if first else "nothing"
+    return "%s is found: %s" % (kind, told), status == 1 and re.fullmatch(wanted, told) is not None, output
+
+
+def timed(make, *arguments):
+    began = time.monotonic()
+    return (*make(*arguments), time.monotonic() - began)
+
+
 def main():
+    table = kinds()
     passed = failed = 0
-
-    def judge(name, good, output):
-        nonlocal passed, failed
-        passed, failed = passed + good, failed + (not good)
-        print("%-6s %s (%.0f s)" % ("ok" if good else "FAILED", name, time.monotonic() - began), flush=True)
-        if not good:
-            print(output[-3000:])
-
-    if len(sys.argv) == 1:
-        began = time.monotonic()
-        status, output = run([], "--same", "--oracle", "--requests", "3000")
-        judge("two references agree", status == 0, output)
-        began = time.monotonic()
-        status, output = run(["--newest"], "--allow-500", "--requests", "5000")
-        hits = dict((name, int(n)) for n, name in re.findall(r"^ +(\d+)  ([\w-]+):", output, re.M))
-        judge("mended faults are intended differences", status == 0 and all(hits.get(n) for n in MUST_HIT), output)
-    for kind in sys.argv[1:] or KINDS:
-        began = time.monotonic()
-        status, output = run(["--mutate", kind], "--same", "--requests", "2500", "--failures", "1")
-        found = re.findall(r"^  (\S.*)$", output.split("-- request")[0], re.M)
-        judge("%s is found: %s" % (kind, "; ".join(found[:2])), status == 1 and "harness itself" not in output, output)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        jobs = [] if sys.argv[1:] else [pool.submit(timed, mended), pool.submit(timed, agree)]
+        jobs += [pool.submit(timed, found, kind, table[kind]) for kind in sys.argv[1:] or table]
+        for job in concurrent.futures.as_completed(jobs):
+            name, good, output, seconds = job.result()
+            passed, failed = passed + good, failed + (not good)
+            print("%-6s %s (%.0f s)" % ("ok" if good else "FAILED", name, seconds), flush=True)
+            if not good:
+                print(output[-3000:], flush=True)
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 

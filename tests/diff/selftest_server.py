@@ -141,9 +141,29 @@ def mutate(kind, request, answer, number):
     return answer
 
 
-KINDS = ("status content-type vary location version last-modified cache-control allow request-id body-id generation "
-         "float-for-int detail code validator candidate-lost candidate-twice amount mapping summary summary-traits "
-         "trait-lost unicode silent lost-write").split()
+# What the differential must say of each: the difference that it finds first.
+KINDS = {
+    "status": "status", "content-type": "header content-type", "vary": "header vary", "location": "header location",
+    "version": "header openstack-api-version", "last-modified": "header last-modified",
+    "cache-control": "header cache-control", "allow": "header allow", "request-id": "header x-openstack-request-id",
+    "body-id": "form", "generation": "body", "float-for-int": "body", "detail": "detail", "code": "body",
+    "validator": "detail", "candidate-lost": "candidates", "candidate-twice": "candidates", "amount": "candidates",
+    "mapping": "candidates", "summary": "summaries", "summary-traits": "summaries", "trait-lost": "body",
+    "unicode": "form", "silent": "status", "lost-write": "state|status|body|candidates|summaries",
+}
+
+
+def lost_write(database, ask):
+    """The answer to a write, which is then undone."""
+    import sqlite3
+
+    before, file = sqlite3.connect(":memory:"), sqlite3.connect(database, timeout=10)
+    file.backup(before)
+    answer = ask()
+    before.backup(file)
+    before.close()
+    file.close()
+    return answer
 
 
 # -- 8.0.0's faults taken out ------------------------------------------------------------------------------------
@@ -238,17 +258,15 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--config-file")
     parser.add_argument("--listen")
-    parser.add_argument("--mutate", default=None)
+    parser.add_argument("--mutate", choices=KINDS)
     parser.add_argument("--newest", action="store_true")
     args = parser.parse_args()
     host, _, port = args.listen.partition(":")
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     service = reference.Reference(args.config_file)
-    after = lambda: None  # noqa: E731
-    if args.newest:
-        with open(args.config_file) as text:
-            database = next(line.split("sqlite:///")[1].strip() for line in text if "sqlite:///" in line)
-        after = emulate_newest(database)
+    with open(args.config_file) as text:
+        database = next(line.split("sqlite:///")[1].strip() for line in text if "sqlite:///" in line)
+    after = emulate_newest(database) if args.newest else lambda: None
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((host, int(port)))
@@ -264,8 +282,8 @@ def main():
             if request is None:
                 break
             number += 1
-            if args.mutate == "lost-write" and number % 50 == 0 and request.method == "PUT":
-                answer = Answer(204, [], b"")  # acknowledged, not done
+            if args.mutate == "lost-write" and number % 10 == 0 and request.path.startswith("/allocations/"):
+                answer = lost_write(database, lambda: service.ask(request, asked))
             else:
                 answer = mutate(args.mutate, request, service.ask(request, asked), number)
                 after()

@@ -1,11 +1,9 @@
 """One walk: a cloud of its own, a pair of databases, a reference in this process and a berthd beside it.
 
 Every request goes to both; the answers are compared, differences must be intended. Then the two states are
-kept in step (intended differences change them), and every STATE_EVERY requests the whole state is read through
-the API of both and compared.
+kept in step, and now and then compared (states.py); what has happened goes into the books (books.py).
 """
 
-import collections
 import os
 import random
 import re
@@ -13,20 +11,20 @@ import shutil
 import sqlite3
 import time
 import traceback
-import urllib.parse
 
 import candidates
 import compare
+import conditions
 import generator
 import intended
 import reference
+from books import Books, Result
 from cloud import Cloud
-from exchange import Answer, Request, route_of
+from exchange import Answer
 from peer import Peer, PeerError
+from states import States, plain
 
 STATE_EVERY = 500
-TABLES = ("resource_providers", "inventories", "allocations", "resource_classes", "traits", "resource_provider_traits",
-          "placement_aggregates", "resource_provider_aggregates", "consumers", "consumer_types", "projects", "users")
 
 
 class Options:
@@ -44,22 +42,6 @@ class Options:
     allow_500 = False
 
 
-class Result:
-    def __init__(self, seed, part):
-        self.seed, self.part = seed, part
-        self.asked = self.failed = self.succeeded = self.state_reads = self.state_failures = 0
-        self.routes, self.versions = collections.Counter(), collections.Counter()
-        self.routes_2xx = collections.Counter()
-        self.hits, self.statuses = collections.Counter(), collections.Counter()
-        self.questions = self.answered = self.rich = 0
-        self.order_only = self.reconnects = self.peer_errors = 0
-        self.kinds = collections.Counter()  # failures by kind: route, statuses, what differs
-        self.reports = []  # one for each kind
-        self.trail = []  # the requests that changed something, up to the first failure
-        self.last = self.last_kind = None  # the request that failed first, and how
-        self.seconds = self.reference_seconds = self.peer_seconds = 0.0
-
-
 class Question:
     """A case's candidates: the right answer by the second opinion, compared with berth's."""
 
@@ -75,7 +57,7 @@ class Question:
         return candidates.differences(self.request, whole, candidates.Set(value, self.request.version[1]), self.cloud)
 
 
-class Walk:
+class Walk(Books, States):
     def __init__(self, options, seed, part, steps, directory):
         self.options, self.seed, self.part, self.steps = options, seed, part, steps
         self.directory = directory
@@ -234,7 +216,7 @@ class Walk:
             again = compare.parse(self.ask_reference(candidates.without_limit(request)))
             whole = candidates.Set(again, minor)
         case = intended.Case(request, mine, other, self.cloud, [])
-        faulty = intended.may_grow(case) or intended.may_lose_anchors(case)
+        faulty = conditions.may_grow(case) or conditions.may_lose_anchors(case)
         if self.options.oracle and not faulty:
             found += self.check_oracle(request, whole)
         found = [d for d in found if d[0] != "body"]
@@ -276,7 +258,7 @@ class Walk:
         if None in uuids or uuids[0] == uuids[1]:
             return
         for uuid, ask in zip(uuids, (self.ask_reference, self.ask_peer)):
-            ask(_plain("DELETE", "/resource_providers/" + uuid))
+            ask(plain("DELETE", "/resource_providers/" + uuid))
         self.cloud.refresh()
 
     # -- keeping step --------------------------------------------------------------------------------------------
@@ -298,117 +280,6 @@ class Walk:
         if any(e.adopts for e in further):
             self.adopt(second)
         return entries + [e for e in further if e not in entries]
-
-    def adopt(self, case):
-        """The reference takes the rows that the intended difference touched from berth's database."""
-        claims = intended.claims_of(case) or []
-        providers = {p for _, wanted in claims for p in wanted}
-        for uuid, _ in claims:
-            known = self.cloud.consumers.get(uuid)
-            providers |= {a[0] for a in known.allocations} if known else set()
-        reshape = case.request.path == "/reshaper"
-        if reshape:
-            providers |= set((case.body() or {}).get("inventories", {}))
-        piece = case.request.path.split("/")
-        if piece[1] == "resource_providers" and len(piece) > 2:
-            providers.add(piece[2])
-            reshape = True
-        self.cloud.adopt(self.other, [uuid for uuid, _ in claims], sorted(providers), inventories=reshape)
-
-    def drop_leftovers(self, request):
-        if request.note == "keep leftover":
-            return
-        for uuid in self.cloud.leftovers():
-            self.cloud.forget_consumer(uuid)
-        self.cloud.refresh()
-
-    def copy_state(self):
-        """After a failure: the reference becomes what berth is, so that the rest of the walk says something."""
-        source = sqlite3.connect("file:%s?mode=ro" % self.other, uri=True, timeout=10)
-        db = self.cloud.db
-        db.execute("BEGIN")
-        for table in TABLES:
-            columns = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table)]
-            rows = source.execute("SELECT %s FROM %s" % (", ".join(columns), table)).fetchall()
-            db.execute("DELETE FROM " + table)
-            db.executemany("INSERT INTO %s (%s) VALUES (%s)" % (
-                table, ", ".join(columns), ", ".join("?" * len(columns))), rows)
-        db.execute("COMMIT")
-        source.close()
-        self.cloud.refresh()
-
-    # -- the whole state --------------------------------------------------------------------------------------------
-
-    def compare_states(self, number):
-        """Reads everything through both APIs."""
-        targets = ["/resource_providers", "/resource_classes", "/traits?name=startswith:CUSTOM_", "/traits?associated=true"]
-        for p in self.cloud.providers:
-            targets += ["/resource_providers/%s%s" % (p.uuid, rest)
-                        for rest in ("/inventories", "/usages", "/aggregates", "/traits", "/allocations")]
-        targets += ["/allocations/" + uuid for uuid in self.cloud.consumers]
-        targets += ["/usages?project_id=" + urllib.parse.quote(p, safe="")
-                    for p in sorted({c.project for c in self.cloud.consumers.values()})]
-        apart = False
-        for target in targets:
-            request = _plain("GET", target)
-            mine, other = self.ask_reference(request), self.ask_peer(request)
-            self.result.state_reads += 1
-            found = [d for d in compare.differences(request, mine, other) if not d[0].startswith("header ")]
-            if found:
-                self.result.failed += 1
-                self.result.state_failures += 1
-                self.report(number, request, mine, other, [("state", "", "after this step")] + found)
-                apart = True
-        if apart and not self.options.same:
-            self.copy_state()
-
-    # -- books ------------------------------------------------------------------------------------------------------
-
-    def count(self, request, mine):
-        result = self.result
-        result.asked += 1
-        result.succeeded += 200 <= mine.status < 300
-        result.statuses[mine.status] += 1
-        route = route_of(request)
-        if route is not None:
-            result.routes[(request.method, route)] += 1
-            result.routes_2xx[(request.method, route)] += 200 <= mine.status < 300
-        if request.version is not None:
-            result.versions[request.version[1]] += 1
-        if mine.status == 500:
-            result.peer_errors += 1
-
-    def report(self, number, request, mine, other, found):
-        kind = _kind(request, mine, other, found)
-        self.result.kinds[kind] += 1
-        if self.result.last is None:
-            self.result.last, self.result.last_kind = request, kind
-        if self.result.kinds[kind] > 1:
-            return
-        lines = ["=" * 78, "seed %d, step %d%s" % (self.seed, number, " (%s)" % request.note if request else "")]
-        for what, a, b in found:
-            lines += ["  %s" % what, "    reference: %s" % _cut(a), "    berth:     %s" % _cut(b)]
-        if request is not None:
-            lines += ["-- request", request.text(), "-- reference", mine.text(), "-- berth", other.text()]
-        lines.append("-- again: tests/diff/run.py --seed %d --until %d" % (self.seed, number + 1))
-        self.result.reports.append("\n".join(lines))
-
-
-def _kind(request, mine, other, found):
-    what = ", ".join(sorted({d[0] for d in found}))
-    if request is None:
-        return what
-    state = "state after a step: " if request.note == "state" else ""
-    return "%s%s %s: %s / %s, %s" % (state, request.method, route_of(request) or "no route", mine.status, other.status, what)
-
-
-def _cut(value, most=1500):
-    text = repr(value) if not isinstance(value, str) else value
-    return text if len(text) <= most else text[:most] + " …"
-
-
-def _plain(method, target):
-    return Request(method, target, [("X-Auth-Token", "admin"), ("OpenStack-API-Version", "placement 1.39")], None, "state", (1, 39))
 
 
 def _own_uuid(request, answer):
@@ -443,5 +314,3 @@ def make_template(program, directory):
     source.close()
     target.close()
     return whole
-
-

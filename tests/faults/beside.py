@@ -4,103 +4,41 @@ that stays, a file system that turns read-only.
 
     tests/faults/beside.py --berthd build/berthd [CASE…]
 
-Figures are printed. The last line is `N passed, N failed`.
+Figures are printed. The last line is `N passed, N failed`. A case that this machine cannot play says so, and
+does not count.
 """
 
-import argparse
 import contextlib
-import http.client
-import json
 import os
-import shutil
-import signal
-import socket
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-import traceback
 import uuid
+
+import case
+from case import expect, servers
 
 SECONDS = 4
 
 
-def expect(good, what):
-    if not good:
-        raise AssertionError(what)
-
-
-class Berthd:
-    def __init__(self, program, database, work):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        config = os.path.join(work, f"{self.port}.conf")
-        with open(config, "w") as file:
-            file.write(f"[api]\nauth_strategy = noauth2\n[placement_database]\nconnection = sqlite:///{database}\n"
-                       "sync_on_startup = true\n[berth]\naccess_log = false\n")
-        self.log = open(os.path.join(work, f"{self.port}.log"), "w+")
-        self.process = subprocess.Popen([program, "--config-file", config, "--listen", f"127.0.0.1:{self.port}"],
-                                        stdout=subprocess.PIPE, stderr=self.log, text=True)
-        line = self.process.stdout.readline()
-        if not line.startswith("berthd: ready"):
-            self.stop()
-            self.log.seek(0)
-            raise RuntimeError(self.log.read())
-
-    def stop(self, how=signal.SIGTERM):
-        self.process.send_signal(how)
-        self.process.wait(30)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        if self.process.poll() is None:
-            self.stop(signal.SIGKILL)
-        self.process.stdout.close()
-        self.log.close()
-
-    def client(self):
-        return Client(self.port)
-
-
-class Client:
-    def __init__(self, port):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-
-    def ask(self, method, path, body=None):
-        """(status, body) of the answer."""
-        if self.connection.sock is None:
-            self.connection.connect()
-            self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.connection.request(method, path, None if body is None else json.dumps(body), {
-            "x-auth-token": "admin", "openstack-api-version": "placement 1.39", "content-type": "application/json"})
-        answer = self.connection.getresponse()
-        text = answer.read()
-        return answer.status, json.loads(text) if text else None
-
-    def must(self, status, method, path, body=None):
-        got, answer = self.ask(method, path, body)
-        expect(got == status, f"{method} {path}: {got} {answer}")
-        return answer
-
+class Client(servers.Client):
     def make_host(self, host, total):
-        self.must(200, "POST", "/resource_providers", {"name": host, "uuid": host})
-        self.must(200, "PUT", f"/resource_providers/{host}/inventories", {
-            "resource_provider_generation": 0, "inventories": {"VCPU": {"total": total}}})
+        self.make_provider(host, VCPU=total)
 
-    def claim(self, host):
+    def claim_one(self, host):
         """(status, the new consumer)."""
         consumer = str(uuid.uuid4())
-        return self.ask("PUT", f"/allocations/{consumer}", {
-            "allocations": {host: {"resources": {"VCPU": 1}}}, "project_id": "p", "user_id": "u",
-            "consumer_generation": None, "consumer_type": "INSTANCE"})[0], consumer
+        return self.claim(consumer, None, **{host: {"VCPU": 1}})[0], consumer
 
     def used(self, host):
         return self.must(200, "GET", f"/resource_providers/{host}/usages")["usages"]["VCPU"]
+
+
+class Berthd(servers.Berthd):
+    def client(self):
+        return Client(self.port)
 
 
 def in_threads(work, count, seconds):
@@ -130,19 +68,20 @@ def commits_of_each(database):
             " GROUP BY substr(hex(mark), 1, 16)")]
 
 
-class Cases:
+class Cases(case.Case):
     def __init__(self, program, directory):
-        self.program, self.directory = program, directory
+        super().__init__(program, directory)
         self.database = os.path.join(directory, "placement.db")
         self.host = str(uuid.uuid4())
 
-    def berthd(self):
-        return Berthd(self.program, self.database, self.directory)
+    def _berthd(self):
+        return Berthd(self.program, self.directory, name=os.path.relpath(self.database, self.directory),
+                      options=["[berth]", "access_log = false"])
 
     def two_share(self):
         """Each gets a third of the commits, also when one has many more clients; no 503, nothing lost,
         nothing given away twice."""
-        with self.berthd() as first, self.berthd() as second:
+        with self._berthd() as first, self._berthd() as second:
             first.client().make_host(self.host, 1000000)
             for sides, asked in (((0, 1) * 6, "alike"), ((0,) * 11 + (1,), "11 clients against 1")):
                 given = []
@@ -150,7 +89,7 @@ class Cases:
                 def claim(number, more):
                     client = (first, second)[sides[number]].client()
                     while more():
-                        status, consumer = client.claim(self.host)
+                        status, consumer = client.claim_one(self.host)
                         expect(status == 204, f"a claim was answered {status}")
                         given.append(consumer)
 
@@ -169,14 +108,14 @@ class Cases:
     def two_see_each_other(self):
         """What one has acknowledged is in the other's next answer, while both write; the last units are given
         away once."""
-        with self.berthd() as first, self.berthd() as second:
+        with self._berthd() as first, self._berthd() as second:
             first.client().make_host(self.host, 150)
             answers = []
 
             def claim(number, more):
                 mine, other = (first, second)[number % 2].client(), (first, second)[1 - number % 2].client()
                 for _ in range(40):
-                    status, consumer = mine.claim(self.host)
+                    status, consumer = mine.claim_one(self.host)
                     answers.append(status)
                     if status == 204:
                         there = other.must(200, "GET", f"/allocations/{consumer}")["allocations"]
@@ -191,7 +130,7 @@ class Cases:
         """20 writes a second by somebody who keeps no log: reads and claims are answered, each with what the
         stranger had committed before it was asked."""
         hosts = [str(uuid.uuid4()) for _ in range(300)]
-        with self.berthd() as server:
+        with self._berthd() as server:
             client = server.client()
             for host in hosts:
                 client.make_host(host, 1000 if host == hosts[0] else 1000000)
@@ -214,7 +153,7 @@ class Cases:
                         answer = mine.must(200, "GET", f"/resource_providers/{hosts[0]}/inventories/VCPU")
                         expect(answer["total"] >= known, f"{answer['total']} after {known} was committed")
                     else:
-                        answer = mine.claim(hosts[number])
+                        answer = mine.claim_one(hosts[number])
                         expect(answer[0] == 204, f"a claim was refused: {answer}")
                     longest[number % 2] = max(longest[number % 2], time.monotonic() - began)
 
@@ -227,7 +166,7 @@ class Cases:
         """Somebody's read transaction keeps the WAL from starting over: claims go on, and afterwards it is
         within 64 MiB again."""
         wal, longest = self.database + "-wal", [0.0]
-        with self.berthd() as server:
+        with self._berthd() as server:
             hosts = [str(uuid.uuid4()) for _ in range(8)]
             for host in hosts:
                 server.client().make_host(host, 1000000)
@@ -239,7 +178,7 @@ class Cases:
                 mine = server.client()
                 while more():
                     began = time.monotonic()
-                    answer = mine.claim(hosts[number])
+                    answer = mine.claim_one(hosts[number])
                     expect(answer[0] == 204, f"a claim was refused: {answer}")
                     longest[0] = max(longest[0], time.monotonic() - began)
 
@@ -266,21 +205,21 @@ class Cases:
             return "no tmpfs to be had here: left out"
         self.database = os.path.join(mount, "placement.db")
         try:
-            for turn, how in enumerate((signal.SIGTERM, signal.SIGKILL)):
+            for turn, end in enumerate((Berthd.stop, Berthd.kill)):
                 subprocess.run(["mount", "-o", "remount,rw", mount], check=True)
-                with self.berthd() as server:
+                with self._berthd() as server:
                     if turn == 0:
                         server.client().make_host(self.host, 10)
-                    server.stop(how)
+                    end(server)
                 subprocess.run(["mount", "-o", "remount,ro", mount], check=True)
-                with self.berthd() as server:
+                with self._berthd() as server:
                     client = server.client()
                     expect(client.used(self.host) == turn, "the wrong use")
                     for _ in range(3):
-                        expect(client.claim(self.host)[0] == 503, "a claim was not refused")
+                        expect(client.claim_one(self.host)[0] == 503, "a claim was not refused")
                         expect(client.used(self.host) == turn, "reads do not go on")
                     subprocess.run(["mount", "-o", "remount,rw", mount], check=True)
-                    expect(client.claim(self.host)[0] == 204, "writes do not go on")
+                    expect(client.claim_one(self.host)[0] == 204, "writes do not go on")
                     expect(client.used(self.host) == turn + 1, "the claim is not there")
                     server.stop()
         finally:
@@ -288,27 +227,5 @@ class Cases:
         return None
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--berthd", default="build/berthd")
-    parser.add_argument("cases", nargs="*")
-    arguments = parser.parse_args()
-    names = arguments.cases or [name for name in vars(Cases) if not name.startswith("_") and name != "berthd"]
-    passed = failed = 0
-    for name in names:
-        directory, began = tempfile.mkdtemp(prefix="berth-beside-"), time.monotonic()
-        try:
-            note = getattr(Cases(os.path.abspath(arguments.berthd), directory), name)()
-            passed += 1
-            print(f"ok     {name} ({time.monotonic() - began:.1f} s)" + (f": {note}" if note else ""), flush=True)
-        except Exception as problem:
-            failed += 1
-            traceback.print_exc()
-            print(f"FAILED {name}: {problem}", flush=True)
-        shutil.rmtree(directory, ignore_errors=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(case.main(__doc__, Cases))

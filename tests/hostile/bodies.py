@@ -131,11 +131,12 @@ def huge(report, server):
             sock.sendall(head("POST", "/resource_providers", "Content-Type: application/json", *lines))
             send_forever(sock, piece, 100 * MIB if "tiny" not in name else 30 * MIB)
             answer = receive(sock)
-        report(answer.status in (413, 400, 0), f"bodies: 100 MB {name}", str(answer))
+        # Closed without an answer is what a client sees whose own bytes were still under way.
+        report(answer.status == 0 or answer.status in (413, 400) and answer.is_api(), f"bodies: 100 MB {name}", str(answer))
         report(server.rss_mib() - rss < 60, f"bodies: memory of 100 MB {name}",
                f"{rss:.0f} MiB before, {server.rss_mib():.0f} now")
     answer = exchange(server, head("POST", "/resource_providers", "Content-Type: application/json",
                                    "Content-Length: 104857600", "Expect: 100-continue"))
-    report(answer.status in (413, 417, 0), "bodies: 100 MB announced with Expect", str(answer))
+    report(answer.status == 413 and answer.is_api(), "bodies: 100 MB announced with Expect", str(answer))
     report(time.monotonic() - start < 20, "bodies: 100 MB in time", f"{time.monotonic() - start:.1f} s")
     report(server.is_well(), "bodies: well after 100 MB", server.tail())

@@ -7,6 +7,7 @@ from wire import connect, exchange, head, receive, with_body
 CLOSED = 0
 BAD = {400, CLOSED}
 ANY_ERROR = set(range(400, 506)) | {CLOSED}
+OURS = {403, 404, 405, 406, 415}  # the library never answers these: they are the API's own, in its form
 HOME = "/resource_providers"
 OK = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -51,6 +52,9 @@ REQUESTS = [
     ("percent NUL", head("GET", "/resource_providers/%00"), {400, 404}),
     ("percent NUL in the query", head("GET", "/resource_providers?name=%00"), {200, 400}),
     ("percent newline", head("GET", "/traits/CUSTOM_A%0d%0aX-Evil:%201"), {400, 404}),
+    ("percent newline in a Location", head("PUT", "/traits/CUSTOM_A%0d%0aX-Evil:%201"), {400}),
+    ("newline's escape in Forwarded headers", head("PUT", "/traits/HW%0aX", "X-Forwarded-Host: a%0d%0aX-Evil: b",
+                                                   "X-Forwarded-Prefix: /a%0d%0aX-Evil: b"), {400}),
     ("overlong UTF-8", head("GET", "/resource_providers/%c0%af%c0%af"), {400, 404}),
     ("UTF-8 surrogate", head("GET", "/resource_providers?name=%ed%a0%80"), {200, 400}),
     ("UTF-8 cut short", head("GET", "/resource_providers?name=%e2%82"), {200, 400}),
@@ -120,7 +124,8 @@ def run(report, server):
     before = server.state()
     for name, data, right in REQUESTS:
         answer = exchange(server, data)
-        good = answer.status in right
+        good = answer.status in right and (answer.status not in OURS or answer.is_api())
+        good = good and b"x-evil" not in answer.headers.lower()
         report(good, "malformed: " + name, f"{answer}, wanted {sorted(str(status) for status in right)}")
     report(server.is_well(), "malformed: the server is well", server.tail())
     report(server.state() == before, "malformed: nothing changed", "the state differs")

@@ -188,11 +188,8 @@ enum api_step handle_allocations_put(struct api_request *request)
 {
     char *dashed = arena_alloc(request->arena, UUID_LIKE_LEN);
     if (!uuid_like_read(request->args[0], dashed)) {
-        struct buf text = {0};
-        buf_append_lit(&text, "Malformed consumer_uuid: ");
-        buf_append_slice(&text, latin1_text(request->arena, request->args[0]));
-        err_set_text(&request->err, 400, NULL, arena_copy(request->arena, buf_slice(&text)));
-        buf_free(&text);
+        err_set_join(&request->err, 400, NULL, SLICE_LIT("Malformed consumer_uuid: "),
+                     latin1_text(request->arena, request->args[0]));
         return API_DONE;
     }
     json_t *body = body_schema_read(request, put_schema(request->minor));

@@ -5,17 +5,10 @@
 #include "api/python_int.h"
 #include "api/uuid_like.h"
 
-/* err_set for a text that may hold NUL bytes: prefix, value, suffix. */
 static bool refuse(struct api_request *request, const char *prefix, struct slice value,
                    const char *suffix)
 {
-    struct buf text = {0};
-    buf_append_slice(&text, slice_of(prefix));
-    buf_append_slice(&text, value);
-    buf_append_slice(&text, slice_of(suffix));
-    struct slice message = arena_copy(request->arena, buf_slice(&text));
-    buf_free(&text);
-    return err_set_text(&request->err, 400, NULL, message);
+    return err_set_join(&request->err, 400, NULL, slice_of(prefix), value, slice_of(suffix));
 }
 
 /* Splits at a separator into the arena; always at least one part. */
@@ -25,16 +18,9 @@ static struct ac_names split(struct arena *arena, struct slice text, char separa
     for (size_t i = 0; i < text.len; i++)
         count += text.data[i] == separator;
     struct ac_names parts = {arena_array(arena, count, sizeof(struct slice)), 0};
-    for (;;) {
-        const char *at = text.len == 0 ? NULL : memchr(text.data, separator, text.len);
-        struct slice part = text;
-        if (at != NULL)
-            part.len = (size_t)(at - text.data);
-        parts.names[parts.count++] = part;
-        if (at == NULL)
-            return parts;
-        text = slice_skip(text, part.len + 1);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        parts.names[parts.count++] = slice_cut(&text, separator);
+    return parts;
 }
 
 #define BAD_RESOURCES                                                                              \
@@ -63,7 +49,10 @@ static bool read_amount(struct api_request *request, struct slice class_name, st
         buf_append_slice(&words, text);
     } else if (*amount < 1) {
         buf_append_lit(&words, " requires amount >= 1. Got: ");
-        buf_append_int(&words, *amount);
+        if (*amount == -INT64_MAX) /* that, or less than 64 bits hold */
+            buf_append_slice(&words, python_strip(text));
+        else
+            buf_append_int(&words, *amount);
     }
     buf_append_char(&words, '.');
     bool good = is_int && *amount >= 1;
@@ -153,7 +142,7 @@ static bool read_traits(struct api_request *request, struct slice value, bool al
 bool parameter_traits(struct api_request *request, struct slice value, struct ac_names *required,
                       struct ac_names *forbidden)
 {
-    if (value.len >= 3 && memcmp(value.data, "in:", 3) == 0)
+    if (slice_starts_with(value, SLICE_LIT("in:")))
         return refuse(
             request,
             "Invalid query string parameters: The format 'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' "
@@ -199,7 +188,7 @@ static void append_names(struct ac_names *to, const struct ac_names *more)
 
 static bool add_required(struct api_request *request, struct slice value, struct ac_group *group)
 {
-    if (value.len >= 3 && memcmp(value.data, "in:", 3) == 0)
+    if (slice_starts_with(value, SLICE_LIT("in:")))
         return read_any(request, value, &group->required[group->required_count++]);
     struct ac_names required;
     struct ac_names forbidden;
@@ -235,8 +224,8 @@ bool parameter_required(struct api_request *request, const struct query_string *
 static bool read_aggregates(struct api_request *request, struct slice value, struct ac_names *names,
                             bool *is_forbidden)
 {
-    bool forbidden_in = value.len >= 4 && memcmp(value.data, "!in:", 4) == 0;
-    bool in = value.len >= 3 && memcmp(value.data, "in:", 3) == 0;
+    bool forbidden_in = slice_starts_with(value, SLICE_LIT("!in:"));
+    bool in = slice_starts_with(value, SLICE_LIT("in:"));
     if (!in && !forbidden_in && value.len > 0 && memchr(value.data, ',', value.len) != NULL)
         return refuse(request,
                       "Multiple values for 'member_of' must be prefixed with the 'in:' or '!in:' "

@@ -10,15 +10,8 @@
 static enum api_step refuse(struct api_request *request, const char *before, const char *between)
 {
     struct slice uuid = latin1_text(request->arena, request->args[0]);
-    struct buf text = {0};
-    buf_append_slice(&text, slice_of(before));
-    buf_append_slice(&text, uuid);
-    buf_append_slice(&text, slice_of(between));
-    buf_append_lit(&text, ": No resource provider with uuid ");
-    buf_append_slice(&text, uuid);
-    buf_append_lit(&text, " found");
-    err_set_text(&request->err, 404, NULL, arena_copy(request->arena, buf_slice(&text)));
-    buf_free(&text);
+    err_set_join(&request->err, 404, NULL, slice_of(before), uuid, slice_of(between),
+                 SLICE_LIT(": No resource provider with uuid "), uuid, SLICE_LIT(" found"));
     return API_DONE;
 }
 

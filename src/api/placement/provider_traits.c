@@ -34,7 +34,7 @@ enum api_step handle_provider_traits_list(struct api_request *request)
     for (uint32_t i = 0; i < provider->traits->count; i++) {
         const struct catalog_row *row =
             catalog_row_at(&request->version->traits, provider->traits->numbers[i]);
-        int64_t at_us = row->updated_at_us != 0 ? row->updated_at_us : row->created_at_us;
+        int64_t at_us = catalog_modified_at_us(row);
         if (at_us > modified_at_us)
             modified_at_us = at_us;
     }

@@ -24,11 +24,6 @@ static void write_class(struct buf *out, struct slice name, struct slice mount)
     buf_append_lit(out, "\"}]}");
 }
 
-static int64_t modified_at(const struct catalog_row *row)
-{
-    return row->updated_at_us != 0 ? row->updated_at_us : row->created_at_us;
-}
-
 enum api_step handle_classes_list(struct api_request *request)
 {
     const struct catalog *catalog = &request->version->classes;
@@ -45,8 +40,8 @@ enum api_step handle_classes_list(struct api_request *request)
             buf_append_lit(out, ", ");
         is_first = false;
         write_class(out, catalog_name(row), request->mount);
-        if (modified_at(row) > modified_at_us)
-            modified_at_us = modified_at(row);
+        if (catalog_modified_at_us(row) > modified_at_us)
+            modified_at_us = catalog_modified_at_us(row);
     }
     buf_append_lit(out, "]}");
     api_answer_json(request, modified_at_us);
@@ -62,7 +57,7 @@ enum api_step handle_class_show(struct api_request *request)
         return API_DONE;
     }
     write_class(api_out(request), catalog_name(row), request->mount);
-    api_answer_json(request, modified_at(row));
+    api_answer_json(request, catalog_modified_at_us(row));
     return API_DONE;
 }
 

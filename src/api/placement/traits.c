@@ -59,12 +59,9 @@ static void mark_names(struct api_request *request, struct slice list, struct tr
     filter->has_names = true;
     filter->is_named = arena_zalloc(request->arena, catalog->limit * sizeof(bool));
     while (list.len > 0) {
-        const char *comma = memchr(list.data, ',', list.len);
-        struct slice name = {list.data, comma == NULL ? list.len : (size_t)(comma - list.data)};
-        const struct catalog_row *row = catalog_find(catalog, name);
+        const struct catalog_row *row = catalog_find(catalog, slice_cut(&list, ','));
         if (row != NULL)
             filter->is_named[row->number] = true;
-        list = slice_skip(list, comma == NULL ? list.len : name.len + 1);
     }
 }
 
@@ -78,24 +75,14 @@ static bool read_name_filter(struct api_request *request, struct slice value,
             SLICE_LIT("Badly formatted name parameter. Expected name query string parameter in "
                       "form: ?name=[in|startswith]:[name1,name2|prefix]. Got: \""),
             value, SLICE_LIT("\""));
-    struct slice operator= {value.data, (size_t)(colon - value.data)};
-    struct slice operand = slice_skip(value, operator.len + 1);
+    struct slice operand = value;
+    struct slice operator= slice_cut(&operand, ':');
     if (slice_equal(operator, SLICE_LIT("in"))) {
         mark_names(request, operand, filter);
     } else if (slice_equal(operator, SLICE_LIT("startswith"))) {
         filter->has_prefix = true;
         filter->prefix = operand;
     }
-    return true;
-}
-
-static bool equals_ignoring_case(struct slice text, struct slice word)
-{
-    if (text.len != word.len)
-        return false;
-    for (size_t i = 0; i < text.len; i++)
-        if (lower(text.data[i]) != word.data[i])
-            return false;
     return true;
 }
 
@@ -111,8 +98,8 @@ static bool read_filter(struct api_request *request, struct traits_filter *filte
     if (associated.data == NULL)
         return true;
     filter->has_associated = true;
-    filter->associated = equals_ignoring_case(associated, SLICE_LIT("true"));
-    if (!filter->associated && !equals_ignoring_case(associated, SLICE_LIT("false")))
+    filter->associated = slice_equal_nocase(associated, SLICE_LIT("true"));
+    if (!filter->associated && !slice_equal_nocase(associated, SLICE_LIT("false")))
         return err_set(&request->err, 400, NULL,
                        "The query parameter \"associated\" only accepts \"true\" or \"false\"");
     return true;
@@ -147,8 +134,7 @@ enum api_step handle_traits_list(struct api_request *request)
             buf_append_lit(out, ", ");
         is_first = false;
         json_write_string(out, catalog_name(entry->row));
-        int64_t at_us =
-            entry->row->updated_at_us != 0 ? entry->row->updated_at_us : entry->row->created_at_us;
+        int64_t at_us = catalog_modified_at_us(entry->row);
         if (at_us > modified_at_us)
             modified_at_us = at_us;
     }

@@ -34,6 +34,9 @@ static void weights(void **state)
         {"\t application/json\t", JSON, 1000},
         {"*/json", JSON, 0},
         {"", JSON, 0},
+        {",", JSON, 0},
+        {"image/png;x=\"a,b;\\\"c\";q=0.5;ext;more=1, application/json;q=0.3", JSON, 300},
+        {"image/png;q=0.5;q=0.9, image/*", "image/png", 500},
         /* malformed: all is taken */
         {"application", JSON, 1000},
         {"text/plain, /", JSON, 1000},
@@ -45,6 +48,21 @@ static void weights(void **state)
         {"application/json;q=-1", JSON, 1000},
         {"application/json;q=1.001", JSON, 1000},
         {"application/json;q=0 .5", JSON, 1000},
+        {"<b>x</b>", JSON, 1000},
+        {"image/<b>", JSON, 1000},
+        {"image/\xe4, image/png", JSON, 1000},
+        {"im age/png", JSON, 1000},
+        {"image/png;", JSON, 1000},
+        {"image/png;x", JSON, 1000},
+        {"image/png;=x", JSON, 1000},
+        {"image/png;x=", JSON, 1000},
+        {"image/png;x=y z", JSON, 1000},
+        {"image/png;q =0.5", JSON, 1000},
+        {"image/png;q=\"1\"", JSON, 1000},
+        {"image/png;x=\"a", JSON, 1000},
+        {"image/png;x=\"", JSON, 1000},
+        {"image/png;x=\"a\\", JSON, 1000},
+        {"image/png q=1", JSON, 1000},
     };
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         unsigned weight = accept_weight(slice_of(CASES[i].header), slice_of(CASES[i].type));

@@ -109,6 +109,22 @@ static void conflicts(void **state)
     READ(36, "resources_a=VCPU:1&same_subtree=_a,_x,_y,_x&same_subtree=_y,_z",
          "Real suffixes should be specified in `same_subtree`: ['_x', '_y', '_z'] not found in "
          "['_a'].");
+    READ(
+        36, "resources_a=VCPU:1&same_subtree=_a,it's,%5C%01",
+        "Real suffixes should be specified in `same_subtree`: [\"it's\", '\\\\\\x01'] not found in "
+        "['_a'].");
+}
+
+static void amounts(void **state)
+{
+    (void)state;
+    READ(39, "resources=VCPU:+1_0%20", "[ VCPU*10]");
+    READ(39, "resources=VCPU:0", "Requested resource VCPU requires amount >= 1. Got: 0.");
+    READ(39, "resources=VCPU:-007", "Requested resource VCPU requires amount >= 1. Got: -7.");
+    READ(39, "resources=VCPU:%20-99999999999999999999",
+         "Requested resource VCPU requires amount >= 1. Got: -99999999999999999999.");
+    READ(39, "resources=VCPU:x",
+         "Requested resource VCPU expected positive integer amount. Got: x.");
 }
 
 /* As much as fits into a request line: no work that grows with the square of what was sent. */
@@ -157,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups),
         cmocka_unit_test(conflicts),
+        cmocka_unit_test(amounts),
         cmocka_unit_test(long_queries_are_quick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

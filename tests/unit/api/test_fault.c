@@ -107,6 +107,64 @@ static void html_and_text(void **state)
     asked_close(&asked);
 }
 
+/* Whatever looks like a tag goes; <br> leaves a line break. */
+static void tags(void **state)
+{
+    (void)state;
+    static const struct {
+        struct slice message;
+        const char *text;
+    } CASES[] = {
+        {SLICE_LIT("a<br>b<BR/>c<broken>d"), "a\nb\nc\nd"},
+        {SLICE_LIT("a<!-- x <b>y</b> -->z"), "a x y z"},
+        {SLICE_LIT("1 < 2 > 3 < 4"), "1  3 < 4"},
+        {SLICE_LIT("<<br>"), "<\n"},
+        {SLICE_LIT("a\r\n<\n>b"), "a b"},
+        {SLICE_LIT("<br"), "<br"},
+        {SLICE_LIT("<>"), ""},
+    };
+    struct asked asked;
+    asked_open(&asked, &API);
+    asked_header(&asked, "Accept", SLICE_LIT("text/plain"));
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        set(&asked, 404, NULL, CASES[i].message);
+        struct slice body =
+            arena_printf(asked.arena, "404 Not Found\n\n" SENTENCE_404 "\n\n %s  ", CASES[i].text);
+        assert_fault(&asked, "text/plain; charset=UTF-8", body.data);
+    }
+    asked_close(&asked);
+}
+
+/* What was sent is shown as it was sent, its bytes read as latin-1. */
+static void repeated_headers(void **state)
+{
+    (void)state;
+    struct asked asked;
+    asked_open(&asked, &API);
+    asked.request.minor = 0;
+    asked_header(&asked, "Accept", SLICE_LIT("image/png;x=\"<b>\", application/json;q=0.1"));
+    set(&asked, 406, NULL, SLICE_LIT("no"));
+    assert_fault(&asked, "application/json",
+                 "{\"errors\": [{\"status\": 406, \"title\": \"Not Acceptable\", \"detail\": \"The "
+                 "resource could not be generated that was acceptable to your browser (content of "
+                 "type image/png;x=\\\"\\\", application/json;q=0.1. \\n\\n no\", "
+                 "\"request_id\": \"" ID "\"}]}");
+    asked.headers[0].value = SLICE_LIT("text/html");
+    assert_fault(&asked, "text/html; charset=UTF-8",
+                 "<html>\n <head>\n  <title>406 Not Acceptable</title>\n </head>\n <body>\n  "
+                 "<h1>406 Not Acceptable</h1>\n  The resource could not be generated that was "
+                 "acceptable to your browser\n(content of type text/html. <br /><br />\nno\n "
+                 "</body>\n</html>");
+    asked.headers[0].value = SLICE_LIT("*/*");
+    asked_header(&asked, "Content-Type", SLICE_LIT("a/<b>\xe4; c=d"));
+    set(&asked, 415, NULL, SLICE_LIT("no"));
+    assert_fault(&asked, "application/json",
+                 "{\"errors\": [{\"status\": 415, \"title\": \"Unsupported Media Type\", "
+                 "\"detail\": \"The request media type a/\\u00e4; c=d is not supported by this "
+                 "server. \\n\\n no\", \"request_id\": \"" ID "\"}]}");
+    asked_close(&asked);
+}
+
 static void which_form(void **state)
 {
     (void)state;
@@ -150,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json),         cmocka_unit_test(version_range),
         cmocka_unit_test(unauthorized), cmocka_unit_test(html_and_text),
+        cmocka_unit_test(tags),         cmocka_unit_test(repeated_headers),
         cmocka_unit_test(which_form),   cmocka_unit_test(unknown_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

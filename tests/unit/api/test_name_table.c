@@ -25,6 +25,19 @@ static void numbers_stay(void **state)
     arena_destroy(arena);
 }
 
+static void counts(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct name_table table = name_table_create(arena, 2);
+    assert_true(name_table_add(&table, SLICE_LIT("a")));
+    assert_false(name_table_add(&table, SLICE_LIT("a")));
+    assert_true(name_table_add(&table, SLICE_LIT("b")));
+    assert_int_equal(*name_table_at(&table, SLICE_LIT("a")), 2);
+    assert_true(name_table_has(&table, SLICE_LIT("b")));
+    arena_destroy(arena);
+}
+
 static void any_text(void **state)
 {
     (void)state;
@@ -44,6 +57,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_stay),
+        cmocka_unit_test(counts),
         cmocka_unit_test(any_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,81 @@
+"""The part of a walk that keeps the two databases in step where an intended difference parts them, and compares
+the whole state, read through the API of both."""
+
+import sqlite3
+import urllib.parse
+
+import compare
+import conditions
+from exchange import Request
+
+TABLES = ("resource_providers", "inventories", "allocations", "resource_classes", "traits", "resource_provider_traits",
+          "placement_aggregates", "resource_provider_aggregates", "consumers", "consumer_types", "projects", "users")
+
+
+def plain(method, target):
+    return Request(method, target, [("X-Auth-Token", "admin"), ("OpenStack-API-Version", "placement 1.39")], None, "state", (1, 39))
+
+
+class States:
+    """Needs a walk's cloud, result, options, report(), ask_reference() and ask_peer(); self.other is berth's file."""
+
+    def adopt(self, case):
+        """The reference takes the rows that the intended difference touched from berth's database."""
+        claims = conditions.claims_of(case) or []
+        providers = {p for _, wanted in claims for p in wanted}
+        for uuid, _ in claims:
+            known = self.cloud.consumers.get(uuid)
+            providers |= {a[0] for a in known.allocations} if known else set()
+        reshape = case.request.path == "/reshaper"
+        if reshape:
+            providers |= set((case.body() or {}).get("inventories", {}))
+        piece = case.request.path.split("/")
+        if piece[1] == "resource_providers" and len(piece) > 2:
+            providers.add(piece[2])
+            reshape = True
+        self.cloud.adopt(self.other, [uuid for uuid, _ in claims], sorted(providers), inventories=reshape)
+
+    def drop_leftovers(self, request):
+        if request.note == "keep leftover":
+            return
+        for uuid in self.cloud.leftovers():
+            self.cloud.forget_consumer(uuid)
+        self.cloud.refresh()
+
+    def copy_state(self):
+        """After a failure: the reference becomes what berth is, so that the rest of the walk says something."""
+        source = sqlite3.connect("file:%s?mode=ro" % self.other, uri=True, timeout=10)
+        db = self.cloud.db
+        db.execute("BEGIN")
+        for table in TABLES:
+            columns = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table)]
+            rows = source.execute("SELECT %s FROM %s" % (", ".join(columns), table)).fetchall()
+            db.execute("DELETE FROM " + table)
+            db.executemany("INSERT INTO %s (%s) VALUES (%s)" % (
+                table, ", ".join(columns), ", ".join("?" * len(columns))), rows)
+        db.execute("COMMIT")
+        source.close()
+        self.cloud.refresh()
+
+    def compare_states(self, number):
+        """Reads everything through both APIs."""
+        targets = ["/resource_providers", "/resource_classes", "/traits?name=startswith:CUSTOM_", "/traits?associated=true"]
+        for p in self.cloud.providers:
+            targets += ["/resource_providers/%s%s" % (p.uuid, rest)
+                        for rest in ("/inventories", "/usages", "/aggregates", "/traits", "/allocations")]
+        targets += ["/allocations/" + uuid for uuid in self.cloud.consumers]
+        targets += ["/usages?project_id=" + urllib.parse.quote(p, safe="")
+                    for p in sorted({c.project for c in self.cloud.consumers.values()})]
+        apart = False
+        for target in targets:
+            request = plain("GET", target)
+            mine, other = self.ask_reference(request), self.ask_peer(request)
+            self.result.state_reads += 1
+            found = [d for d in compare.differences(request, mine, other) if not d[0].startswith("header ")]
+            if found:
+                self.result.failed += 1
+                self.result.state_failures += 1
+                self.report(number, request, mine, other, [("state", "", "after this step")] + found)
+                apart = True
+        if apart and not self.options.same:
+            self.copy_state()

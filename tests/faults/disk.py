@@ -1,0 +1,120 @@
+"""The disk and the files on it: full, read-only, not ours."""
+
+import contextlib
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+
+import case
+from case import HOST, expect, servers, total_of
+
+NOBODY = 65534
+
+
+class Disk(case.Case):
+    def _refused(self, words, server):
+        """It must not start, and say why in one line."""
+        try:
+            with server:
+                pass
+        except RuntimeError:
+            lines = [line for line in server.log().splitlines() if line.startswith("berthd:")]
+            expect(server.process.returncode not in (0, None), f"exit status {server.process.returncode}")
+            expect(server.process.returncode > 0, f"ended by signal {-server.process.returncode}")
+            expect(len(lines) == 1 and words in lines[0], f"not one line with '{words}': {server.log()}")
+            return
+        raise AssertionError("it started")
+
+    def _fill_until_refused(self, client, most=20000):
+        """Writes until one is refused; (names there, the refusal)."""
+        for number in range(most):
+            name = f"CUSTOM_{number:06d}_" + "X" * 200
+            status, answer = client.ask("PUT", "/traits/" + name)
+            if status != 201:
+                return [f"CUSTOM_{n:06d}_" + "X" * 200 for n in range(number)], (status, answer)
+        raise AssertionError(f"{most} writes and the disk is not full")
+
+    def _full(self, server, make_room):
+        with server:
+            client = server.client()
+            client.make_provider(HOST, "host", VCPU=10)
+            names, (status, answer) = self._fill_until_refused(client)
+            expect(status == 503, f"{status} {answer}")
+            expect(answer["errors"][0]["status"] == 503 and answer["errors"][0]["detail"], answer)
+            expect(total_of(client) == 10, "reads do not go on")
+            for _ in range(3 if make_room else 0):
+                expect(client.ask("PUT", "/traits/CUSTOM_" + "Y" * 200)[0] == 503, "the disk is still full")
+            there = set(client.must(200, "GET", "/traits?name=startswith:CUSTOM_")["traits"])
+            expect(there == set(names), f"{len(there)} traits there, {len(names)} acknowledged")
+            if make_room:
+                make_room()
+                client.must(201, "PUT", "/traits/CUSTOM_ROOM")
+                names.append("CUSTOM_ROOM")
+            server.stop()
+        return names
+
+    def disk_full(self):
+        """A small tmpfs; when there is room again, writes go on without a restart."""
+        mount = os.path.join(self.directory, "small")
+        os.mkdir(mount)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "berth-test", mount],
+                          stderr=subprocess.DEVNULL).returncode:
+            return "no tmpfs to be had here: left out"
+        try:
+            ballast = os.path.join(mount, "ballast")
+            with open(ballast, "wb") as file:
+                file.write(bytes(1 << 20))
+            server = servers.Berthd(self.program, mount)
+            names = self._full(server, lambda: os.unlink(ballast))
+            with servers.Berthd(self.program, mount) as server:
+                there = server.client().must(200, "GET", "/traits?name=startswith:CUSTOM_")["traits"]
+                expect(set(there) == set(names), "after a restart the traits are others")
+                server.stop()
+        finally:
+            subprocess.run(["umount", "-l", mount])
+
+    def file_too_large(self):
+        """No file may grow beyond 2 MiB (RLIMIT_FSIZE). berth may help itself by a checkpoint afterwards."""
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2 << 20, 2 << 20))
+
+        names = self._full(self.berthd(limits=limit, options=["[berth]", "access_log = false"]), None)
+        with self.berthd() as server:
+            there = server.client().must(200, "GET", "/traits?name=startswith:CUSTOM_")["traits"]
+            expect(set(there) == set(names), "after a restart the traits are others")
+
+    def read_only_file(self):
+        with self.berthd() as server:
+            server.client().make_provider(HOST, "host", VCPU=10)
+            server.stop()
+        program = os.path.join(self.directory, "berthd")
+        shutil.copy(self.program, program)
+        os.chmod(self.directory, 0o755)
+        os.chmod(server.database, 0o444)
+
+        def drop():
+            if os.getuid() == 0:
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+
+        self._refused("read-only", servers.Berthd(program, self.directory, limits=drop))
+
+    def start_refusals(self):
+        with self.berthd() as server:
+            self._refused("", self.berthd(port=server.port, name="other.db"))
+        missing = self.berthd(name="no/such/directory.db")
+        self._refused("cannot be opened", missing)
+        with open(os.path.join(self.directory, "text.db"), "w") as file:
+            file.write("this is no database, whatever its name says\n" * 100)
+        self._refused("cannot be opened", self.berthd(name="text.db"))
+        with contextlib.closing(sqlite3.connect(os.path.join(self.directory, "strange.db"))) as strange:
+            strange.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+            strange.execute("INSERT INTO alembic_version VALUES ('0123456789ab')")
+            strange.commit()
+        self._refused("0123456789ab", self.berthd(name="strange.db"))
+        self._refused("", self.berthd(name="empty.db", sync=False))

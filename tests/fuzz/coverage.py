@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+"""Replays the corpora of tests/fuzz/corpus with clang's coverage: they must reach 90 % of the lines of every
+parser that a harness is there for.
+
+    tests/fuzz/coverage.py [--build build-coverage] [HARNESS…]
+
+The last line is `N passed, N failed`, one for each parser's file.
+"""
+
+import argparse
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LEAST_PERCENT = 90
+INSTRUMENTED = ["-Dc_args=-fprofile-instr-generate -fcoverage-mapping", "-Dc_link_args=-fprofile-instr-generate"]
+
+# What each harness is there for.
+PARSERS = {
+    "body_json": ["api/body_schema.c", "api/schema_check.c", "api/schema_keywords.c", "api/schema_message.c",
+                  "api/schema_patterns.c", "api/python_repr.c"],
+    "headers": ["api/accept.c", "api/fault.c", "api/latin1.c", "api/microversion.c", "api/origin.c",
+                "auth/identity.c", "auth/noauth.c"],
+    "ini": ["conf/ini.c", "conf/interpolate.c", "conf/listen.c", "conf/value.c", "conf/whitespace.c"],
+    "query": ["api/query_string.c", "api/python_int.c", "api/placement/candidates_checks.c",
+              "api/placement/candidates_parameters.c", "api/placement/group_parameters.c", "api/name_table.c"],
+    "store_texts": ["store/sqlite/instant.c", "store/sqlite/log.c", "store/sqlite/url.c"],
+    "target": ["api/routes.c", "api/uuid_like.c"],
+    "write": ["api/placement/claim_read.c", "api/placement/reshaper.c"],
+}
+
+
+def tool(name):
+    """Debian's llvm package has it under its plain name, llvm-14 with the version behind it."""
+    return shutil.which(name) or shutil.which(name + "-14") or sys.exit(f"{name} is missing (package llvm)")
+
+
+def build(directory, harnesses):
+    # meson runs what it compiles, to see whether it can: that leaves no profile behind.
+    environment = dict(os.environ, CC="clang", LLVM_PROFILE_FILE=os.devnull)
+    if not os.path.exists(os.path.join(directory, "build.ninja")):
+        subprocess.run(["meson", "setup", directory, "--buildtype=debug", *INSTRUMENTED], check=True, cwd=ROOT,
+                       env=environment, stdout=subprocess.DEVNULL)
+    subprocess.run(["ninja", "-C", directory, "-j", str(os.cpu_count()), "--quiet",
+                    *(f"tests/fuzz/replay_{name}" for name in harnesses)], check=True,
+                   env=environment)
+
+
+def lines_of(directory, name):
+    """(reached, all) lines of each source file of ours, by its name from src/."""
+    program = os.path.join(directory, "tests/fuzz/replay_" + name)
+    raw, merged = (os.path.join(directory, name + ending) for ending in (".profraw", ".profdata"))
+    subprocess.run([program, os.path.join(ROOT, "tests/fuzz/corpus", name)], check=True, stdout=subprocess.DEVNULL,
+                   env=dict(os.environ, LLVM_PROFILE_FILE=raw))
+    subprocess.run([tool("llvm-profdata"), "merge", "-o", merged, raw], check=True)
+    told = subprocess.run([tool("llvm-cov"), "export", "-summary-only", "-instr-profile=" + merged, program],
+                          check=True, capture_output=True)
+    source = os.path.join(ROOT, "src") + os.sep
+    found = {}
+    for file in json.loads(told.stdout)["data"][0]["files"]:
+        path = os.path.normpath(os.path.join(directory, file["filename"]))
+        if path.startswith(source):
+            found[path[len(source):]] = (file["summary"]["lines"]["covered"], file["summary"]["lines"]["count"])
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build-coverage", help="where to build")
+    parser.add_argument("harnesses", nargs="*", metavar="HARNESS")
+    options = parser.parse_args()
+    there = sorted(os.path.basename(path)[len("fuzz_"):-2] for path in glob.glob(f"{ROOT}/tests/fuzz/fuzz_*.c"))
+    directory = os.path.join(ROOT, options.build)
+    passed = failed = 0
+    wanted = options.harnesses or there
+    build(directory, wanted)
+    for name in wanted:
+        lines = lines_of(directory, name)
+        if name not in PARSERS:
+            failed += 1
+            print(f"FAILED {name}: no parsers are named for it")
+        for path in PARSERS.get(name, ()):
+            reached, count = lines.get(path, (0, 0))
+            good = count > 0 and 100 * reached >= LEAST_PERCENT * count
+            passed, failed = passed + good, failed + (not good)
+            figures = f"{reached:4} of {count:4} lines {100 * reached / count:6.1f} %" if count else "not in the program"
+            print(f"{'ok    ' if good else 'FAILED'} {name:12} {path:42} {figures}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
