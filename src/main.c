@@ -13,7 +13,13 @@
 #include "conf/load.h"
 #include "conf/notes.h"
 
-enum { LISTENERS_MAX = 16, SLOW_THREADS = 2, STOP_GRACE_MS = 10000, BUSY_TIMEOUT_MS = 5000 };
+enum {
+    LISTENERS_MAX = 16,
+    SLOW_THREADS = 2,
+    STOP_GRACE_MS = 10000,
+    BUSY_TIMEOUT_MS = 5000,
+    LARGE_ANSWERS_BYTES = 1 << 30,
+};
 
 struct berthd {
     struct arena *arena;
@@ -113,6 +119,7 @@ static bool open_listeners(struct berthd *berthd)
     const struct conf *conf = berthd->conf;
     struct http_limits limits = {
         .max_body_bytes = conf->max_body_bytes,
+        .large_answers_bytes = LARGE_ANSWERS_BYTES,
         .connection_memory_bytes = (unsigned)conf->connection_memory_bytes,
         .connections_max = conf->max_connections,
         .connections_per_address = conf->max_connections_per_address,

@@ -73,19 +73,21 @@ static struct slice line_text(const struct api_request *request)
     return arena_join(request->arena, parts.texts, parts.count);
 }
 
-static void warn_if_slow(const struct api_request *request, struct slice context, struct slice line)
+static void warn(const struct api_request *request, uint64_t took_us)
 {
-    uint64_t took_us = clock_monotonic_us() - request->http->started_us;
-    if (took_us >= request->api->slow_request_us)
-        log_write(LOG_LEVEL_WARNING, "berth.slow", context, "took %llu ms: %.*s",
-                  (unsigned long long)(took_us / 1000), SLICE_ARG(line));
+    struct slice line = line_text(request);
+    log_write(LOG_LEVEL_WARNING, "berth.slow", context_text(request), "took %llu ms: %.*s",
+              (unsigned long long)(took_us / 1000), SLICE_ARG(line));
 }
 
 void access_log_write(const struct api_request *request)
 {
-    struct slice context = context_text(request);
-    struct slice line = line_text(request);
-    if (request->api->slow_request_us > 0)
-        warn_if_slow(request, context, line);
-    log_gather("placement.requestlog", context, line);
+    uint64_t slow_us = request->api->slow_request_us;
+    if (slow_us > 0) {
+        uint64_t took_us = clock_monotonic_us() - request->http->started_us;
+        if (took_us >= slow_us)
+            warn(request, took_us);
+    }
+    if (request->api->access_log)
+        log_gather("placement.requestlog", context_text(request), line_text(request));
 }

@@ -4,7 +4,8 @@
 
 #include "api/request.h"
 
-/* Writes the line of an answered request. Worker thread. */
+/* Writes the line of an answered request, if there is to be an access log; and another one if it
+ * was slow. Worker thread. */
 void access_log_write(const struct api_request *request);
 
 #endif

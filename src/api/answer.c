@@ -9,8 +9,6 @@ struct slice answer_content_type(const struct api_request *request)
     const char *semicolon = type.len == 0 ? NULL : memchr(type.data, ';', type.len);
     if (semicolon != NULL)
         type.len = (size_t)(semicolon - type.data);
-    while (type.len > 0 && (type.data[type.len - 1] == ' ' || type.data[type.len - 1] == '\t'))
-        type.len--;
     return type.len == 0 ? SLICE_LIT("None") : type;
 }
 

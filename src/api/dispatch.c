@@ -46,6 +46,11 @@ static enum http_step answer(struct api_request *request)
     if (err_is_set(&request->err) && request->err.status == 404 && request->route != NULL &&
         request->route->bare_404 && request->minor >= request->route->min_minor)
         request->vary_shown = false;
+    if (!err_is_set(&request->err) && !http_body_fits(request->http)) {
+        buf_free(api_out(request));
+        err_set(&request->err, 503, NULL,
+                "Too many clients are reading large answers. Ask again later, or for fewer.");
+    }
     if (err_is_set(&request->err))
         fault_write(request);
     answer_headers(request);
@@ -198,8 +203,7 @@ static void on_finished(struct http_exchange *exchange, void *cls)
     struct api_request *request = exchange->state;
     if (request == NULL)
         return;
-    if (request->api->access_log)
-        access_log_write(request);
+    access_log_write(request);
     json_decref(request->body);
 }
 

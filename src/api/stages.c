@@ -174,8 +174,9 @@ static bool stage_content(struct api_request *request)
     struct slice type = answer_content_type(request);
     if (slice_equal(type, SLICE_LIT("application/json")))
         return true;
-    return err_set(&request->err, 415, NULL,
-                   "The media type %.*s is not supported, use application/json", SLICE_ARG(type));
+    return err_set_join(&request->err, 415, NULL, SLICE_LIT("The media type "),
+                        latin1_text(request->arena, type),
+                        SLICE_LIT(" is not supported, use application/json"));
 }
 
 bool stages_check_policy(struct api_request *request, enum policy_rule rule,

@@ -15,6 +15,23 @@ void http_add_header(struct http_exchange *exchange, const char *name, struct sl
         (struct http_header){name, value};
 }
 
+bool http_body_fits(struct http_exchange *exchange)
+{
+    struct exchange *own = (struct exchange *)exchange;
+    struct http_server *server = own->server;
+    uint64_t bytes = exchange->out.cap;
+    if (exchange->out.len <= HTTP_LARGE_BYTES)
+        return true;
+    check(own->large_bytes == 0);
+    if (atomic_fetch_add(&server->large_bytes, bytes) + bytes >
+        server->limits.large_answers_bytes) {
+        atomic_fetch_sub(&server->large_bytes, bytes);
+        return false;
+    }
+    own->large_bytes = bytes;
+    return true;
+}
+
 static void header_put(struct arena *arena, struct MHD_Response *response,
                        const struct http_header *header)
 {

@@ -212,6 +212,8 @@ void exchange_end(struct exchange *exchange)
         count_add(&connection->shelf->in_service, 0U - 1);
     if (exchange->served)
         server->service.on_finished(&exchange->http, server->service.cls);
+    if (exchange->large_bytes > 0)
+        atomic_fetch_sub(&server->large_bytes, exchange->large_bytes);
     shelf_put(connection->shelf, exchange);
     atomic_store_explicit(&connection->deadline_us, 0, memory_order_relaxed);
     atomic_store_explicit(&connection->idle_since_us, clock_now_us(CLOCK_MONOTONIC),

@@ -25,7 +25,7 @@ enum http_fault {
                                   doubt about where the body ends: answer 400, closed afterwards */
 };
 
-enum { HTTP_HEADERS_MAX = 24 };
+enum { HTTP_HEADERS_MAX = 24, HTTP_LARGE_BYTES = 1 << 20 };
 
 struct http_header {
     const char *name;
@@ -70,6 +70,11 @@ struct slice http_request_header(const struct http_exchange *exchange, const cha
  * or lives in the arena. */
 void http_add_header(struct http_exchange *exchange, const char *name, struct slice value);
 
+/* Whether there is room for the exchange's body among the large ones (over HTTP_LARGE_BYTES) that
+ * clients are reading; it is taken until the end of the exchange. False: the service answers
+ * something small instead. On the exchange's worker, before HTTP_ANSWERED. */
+bool http_body_fits(struct http_exchange *exchange);
+
 /* Lets on_resume run for a pending exchange. Any thread, exactly once for each HTTP_PENDING. */
 void http_resume(struct http_exchange *exchange);
 
@@ -80,6 +85,7 @@ bool http_client_gone(const struct http_exchange *exchange);
 
 struct http_limits {
     uint64_t max_body_bytes;          /* 16 MiB */
+    uint64_t large_answers_bytes;     /* 1 GiB: of all bodies over HTTP_LARGE_BYTES together */
     unsigned connection_memory_bytes; /* 124 KiB */
     unsigned connections_max;         /* in all; the longest idle one is closed first */
     unsigned connections_per_address;

@@ -62,9 +62,10 @@ struct http_server {
     int acceptor_wake_fd;
     _Atomic unsigned connections_taken; /* by the workers, ever */
 
-    _Atomic bool stopping;      /* answers close their connection */
-    _Atomic bool cutting;       /* no exchange is handed to the service any more */
-    _Atomic unsigned resumings; /* threads inside http_resume() */
+    _Atomic bool stopping;        /* answers close their connection */
+    _Atomic bool cutting;         /* no exchange is handed to the service any more */
+    _Atomic uint64_t large_bytes; /* of the large bodies that are not finished */
+    _Atomic unsigned resumings;   /* threads inside http_resume() */
 
     pthread_mutex_t lock; /* over the connections and the watcher's state */
     pthread_cond_t watcher_wake;
@@ -109,6 +110,7 @@ struct exchange {
     uint64_t received_bytes;
     uint64_t body_since_us;
     struct buf body;
+    uint64_t large_bytes; /* counted in the server's */
     struct exchange *next_spare;
 };
 

@@ -16,6 +16,7 @@
 
 const struct http_limits harness_limits = {
     .max_body_bytes = 1024 * 1024,
+    .large_answers_bytes = 1 << 30,
     .connection_memory_bytes = 124 * 1024,
     .connections_max = 600,
     .connections_per_address = 600,
@@ -48,6 +49,14 @@ static void answer_text(struct http_exchange *exchange)
         http_add_header(exchange, "Location", SLICE_LIT("/x"));
     } else if (slice_equal(exchange->target, SLICE_LIT("/worker"))) {
         buf_printf(&exchange->out, "%lu", (unsigned long)pthread_self());
+    } else if (slice_equal(exchange->target, SLICE_LIT("/larger"))) {
+        size_t len = 8 * HTTP_LARGE_BYTES; /* more than a socket takes at once */
+        memset(buf_reserve(&exchange->out, len), 'x', len);
+        exchange->out.len = len;
+        if (!http_body_fits(exchange)) {
+            exchange->status = 503;
+            exchange->out.len = 0;
+        }
     } else if (slice_equal(exchange->target, SLICE_LIT("/large"))) {
         size_t len = 1024 * 1024;
         memset(buf_reserve(&exchange->out, len), 'x', len);

@@ -130,6 +130,36 @@ static void no_deadlines(void **state)
     harness_stop(&harness);
 }
 
+/* Clients that do not read hold no more than the limit together. */
+static void large_answers(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.large_answers_bytes = 17 << 20; /* two of 8 MiB */
+    start(limits);
+    int fds[3];
+    for (int i = 0; i < 3; i++) {
+        fds[i] = client_connect(&harness);
+        client_send(fds[i], "GET /larger HTTP/1.1\r\nHost: x\r\n\r\n");
+        nap_ms(200);
+    }
+    struct reply reply = client_read(fds[2]);
+    assert_int_equal(reply.status, 503);
+    reply_free(&reply);
+    reply = client_read(fds[0]);
+    assert_int_equal(reply.status, 200);
+    reply_free(&reply);
+    nap_ms(200);
+    client_send(fds[2], "GET /larger HTTP/1.1\r\nHost: x\r\n\r\n"); /* room again */
+    reply = client_read(fds[2]);
+    assert_int_equal(reply.status, 200);
+    reply_free(&reply);
+    close(fds[1]); /* gone without reading */
+    close(fds[0]);
+    close(fds[2]);
+    harness_stop(&harness);
+}
+
 static void idle_timeout(void **state)
 {
     (void)state;
@@ -243,6 +273,7 @@ int main(void)
         cmocka_unit_test(slow_bodies),
         cmocka_unit_test(short_deadlines),
         cmocka_unit_test(no_deadlines),
+        cmocka_unit_test(large_answers),
         cmocka_unit_test(idle_timeout),
         cmocka_unit_test(longest_idle_goes_first),
         cmocka_unit_test(many_more_than_allowed),
