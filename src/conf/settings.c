@@ -2,6 +2,7 @@
  * while the process starts. */
 #include "conf/settings.h"
 
+#include <ctype.h>
 #include <sched.h>
 #include <string.h>
 
@@ -62,6 +63,19 @@ static bool fill_listen(struct conf *conf, struct err *err)
 }
 
 /* An empty value is a way to say: no prefix. */
+/* Segments of letters, digits and -._~ behind single slashes: what a request's path can match
+ * without a doubt about its encoding. */
+static bool is_mount_path(struct slice path)
+{
+    for (size_t i = 0; i < path.len; i++) {
+        char c = path.data[i];
+        bool empty = c == '/' && i + 1 < path.len && path.data[i + 1] == '/';
+        if (empty || (c != '/' && !isalnum((unsigned char)c) && strchr("-._~", c) == NULL))
+            return false;
+    }
+    return path.len == 0 || path.data[0] == '/';
+}
+
 static bool fill_mount_prefixes(struct conf *conf, struct err *err)
 {
     const struct conf_value *value = typed(conf, "berth", "mount_prefix", OPTION_MULTI);
@@ -69,10 +83,10 @@ static bool fill_mount_prefixes(struct conf *conf, struct err *err)
     size_t n = 0;
     for (size_t i = 0; i < value->items_n; i++) {
         struct slice prefix = slice_of(value->items[i]);
-        if (prefix.len > 0 && prefix.data[0] != '/')
-            return refuse(err, value, "a path beginning with /", value->items[i]);
         while (prefix.len > 0 && prefix.data[prefix.len - 1] == '/')
             prefix.len--;
+        if (!is_mount_path(prefix))
+            return refuse(err, value, "a path such as /placement", value->items[i]);
         if (prefix.len > 0)
             prefixes[n++] = arena_copy(conf->arena, prefix);
     }

@@ -99,7 +99,11 @@ static void bad_values(void **state)
     expect_refused("[berth]\nlisten = here\n",
                    "a.conf:4: [berth] listen: 'here' is not ADDRESS:PORT");
     expect_refused("[berth]\nmount_prefix = x\n",
-                   "a.conf:4: [berth] mount_prefix: 'x' is not a path beginning with /");
+                   "a.conf:4: [berth] mount_prefix: 'x' is not a path such as /placement");
+    expect_refused("[berth]\nmount_prefix = /a//b\n",
+                   "a.conf:4: [berth] mount_prefix: '/a//b' is not a path such as /placement");
+    expect_refused("[berth]\nmount_prefix = /%41\n",
+                   "a.conf:4: [berth] mount_prefix: '/%41' is not a path such as /placement");
     expect_refused("[x\n", "a.conf:3: the section's ] is missing, or something stands behind it");
     expect_refused("connection =\n", "[placement_database] connection is not set in a.conf");
     setenv("OS_CORS__MAX_AGE", "x", 1);
