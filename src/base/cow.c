@@ -81,6 +81,22 @@ void *cow_array_own(struct cow *cow, struct cow_array *array, struct cow_shape s
            (size_t)(index & ((1u << shape.shift) - 1)) * shape.item_bytes;
 }
 
+static void drop_node(struct cow *cow, void *node, unsigned level)
+{
+    if (node == NULL)
+        return;
+    const struct cow_dir *dir = node;
+    for (unsigned i = 0; level > 0 && i < COW_FAN; i++)
+        drop_node(cow, dir->at[i], level - 1);
+    cow_drop(cow, node);
+}
+
+void cow_array_drop(struct cow *cow, struct cow_array *array)
+{
+    drop_node(cow, array->root, 2);
+    array->root = NULL;
+}
+
 static void free_node(void *node, uint64_t birth, unsigned level, cow_visit *visit, void *cls)
 {
     if (node == NULL || ((struct cow_node *)node)->birth < birth)

@@ -97,6 +97,10 @@ void **cow_array_own_leaf(struct cow *cow, struct cow_array *array, uint32_t lea
 void *cow_array_own(struct cow *cow, struct cow_array *array, struct cow_shape shape,
                     uint32_t index);
 
+/* The array is no part of the new version: its directories and leaves are dropped, leaves without
+ * what they point at. */
+void cow_array_drop(struct cow *cow, struct cow_array *array);
+
 /* Frees every directory and leaf born at or after `birth` (an abandoned edit: its number;
  * everything: 0). `visit`, if given, sees each such leaf before it is freed. */
 typedef void cow_visit(void *cls, void *leaf);

@@ -121,6 +121,8 @@ static bool audit_column(struct audit *audit, uint32_t class_no)
     const struct column *column = version_column(version, (struct class_no){class_no});
     AUDIT(column->holders.count == audit->class_holders[class_no], "class %u: strangers hold it",
           class_no);
+    AUDIT(slotset_is_sound(&column->holders) && slotset_is_sound(&column->odd),
+          "class %u: a slot set is broken", class_no);
     for (uint32_t chunk = 0; chunk * CHUNK_SLOTS < version->slot_limit; chunk++) {
         const struct column_chunk *at = column_chunk_at(column, chunk);
         for (uint32_t i = 0; at != NULL && i < CHUNK_SLOTS; i++) {
@@ -149,6 +151,7 @@ static bool audit_catalog(struct audit *audit, const struct catalog *catalog,
         if (members != NULL)
             AUDIT(entry->slots.count == members[number], "number %u: slot set has strangers",
                   number);
+        AUDIT(slotset_is_sound(&entry->slots), "number %u: slot set is broken", number);
         if (entry->row == NULL)
             continue;
         rows++;

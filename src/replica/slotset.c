@@ -1,15 +1,21 @@
-/* Pages of slot sets.
+/* Slot sets: few members in one list, many in pages.
  *
- * Invariants: 1. a page is present only if it has members; 2. a list is in ascending order and at
- * most LIST_MAX long; 3. a bitset that shrinks below LIST_BACK becomes a list again (far below
+ * Invariants: 1. the list of a small set is in ascending order, and its room follows from the
+ * count; 2. a page is present only if it has members; 3. a page's list is in ascending order and at
+ * most LIST_MAX long; 4. a bitset that shrinks below LIST_BACK becomes a list again (far below
  * LIST_MAX, so that a member that comes and goes does not convert each time). Writers own an edit;
- * readers see published pages. */
+ * readers see published sets. */
 #include "replica/slotset.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_FIRST = 4, LIST_MAX = 128, LIST_BACK = 64 };
+enum { FEW_FIRST = 4, LIST_FIRST = 4, LIST_MAX = 128, LIST_BACK = 64 };
+
+struct slotset_few {
+    struct cow_node node;
+    uint32_t slots[];
+};
 
 struct slotset_page {
     struct cow_node node;
@@ -20,6 +26,38 @@ struct slotset_page {
         uint64_t bits[1];
     };
 };
+
+/* The node of a small set with so many members; 0: it needs none. */
+static size_t few_bytes(uint32_t count)
+{
+    if (count < 2)
+        return 0;
+    uint32_t room = FEW_FIRST;
+    while (room < count)
+        room *= 2;
+    return sizeof(struct slotset_few) + room * sizeof(uint32_t);
+}
+
+static const uint32_t *few_slots(const struct slotset *set)
+{
+    return set->count < 2 ? &set->only : set->few->slots;
+}
+
+/* The first of a small set's members that is not below the slot. */
+static uint32_t few_lower(const struct slotset *set, uint32_t slot)
+{
+    const uint32_t *slots = few_slots(set);
+    uint32_t low = 0;
+    uint32_t high = set->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (slots[middle] < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 static size_t page_bytes(uint32_t capacity)
 {
@@ -57,8 +95,58 @@ static bool page_has(const struct slotset_page *page, uint32_t offset)
 
 bool slotset_has(const struct slotset *set, struct slot_no slot)
 {
+    if (set->count <= SLOTSET_FEW_MAX) {
+        uint32_t at = few_lower(set, slot.v);
+        return at < set->count && few_slots(set)[at] == slot.v;
+    }
     const struct slotset_page *page = page_of(set, slot.v);
     return page != NULL && page_has(page, slot.v % SLOTSET_PAGE_SLOTS);
+}
+
+static uint32_t page_next(const struct slotset_page *page, uint32_t from)
+{
+    if (page->capacity != 0) {
+        uint32_t at = list_lower(page, from);
+        return at < page->count ? page->list[at] : NUMBER_NONE;
+    }
+    for (uint32_t word = from / 64; word < SLOTSET_PAGE_WORDS; word++) {
+        uint64_t bits = page->bits[word];
+        if (word == from / 64)
+            bits &= ~(uint64_t)0 << (from % 64);
+        if (bits != 0)
+            return word * 64 + (uint32_t)__builtin_ctzll(bits);
+    }
+    return NUMBER_NONE;
+}
+
+static uint32_t pages_next(const struct cow_array *pages, uint32_t from)
+{
+    const struct cow_dir *root = pages->root;
+    uint32_t page_no = from / SLOTSET_PAGE_SLOTS;
+    uint32_t offset = from % SLOTSET_PAGE_SLOTS;
+    while (page_no < COW_LEAVES_MAX) {
+        const struct cow_dir *dir = root->at[page_no / COW_FAN];
+        if (dir == NULL) {
+            page_no = (page_no / COW_FAN + 1) * COW_FAN;
+            offset = 0;
+            continue;
+        }
+        const struct slotset_page *page = dir->at[page_no % COW_FAN];
+        uint32_t found = page == NULL ? NUMBER_NONE : page_next(page, offset);
+        if (found != NUMBER_NONE)
+            return page_no * SLOTSET_PAGE_SLOTS + found;
+        page_no++;
+        offset = 0;
+    }
+    return NUMBER_NONE;
+}
+
+uint32_t slotset_next(const struct slotset *set, uint32_t from)
+{
+    if (set->count > SLOTSET_FEW_MAX)
+        return pages_next(&set->pages, from);
+    uint32_t at = few_lower(set, from);
+    return at < set->count ? few_slots(set)[at] : NUMBER_NONE;
 }
 
 /* A page with the same members and another capacity (0: a bitset); the old one is dropped. */
@@ -83,12 +171,10 @@ static struct slotset_page *page_convert(struct cow *cow, struct slotset_page *o
     return page;
 }
 
-void slotset_add(struct cow *cow, struct slotset *set, struct slot_no slot)
+static void pages_add(struct cow *cow, struct cow_array *pages, uint32_t slot)
 {
-    if (slotset_has(set, slot))
-        return;
-    uint32_t offset = slot.v % SLOTSET_PAGE_SLOTS;
-    void **at = cow_array_own_leaf(cow, &set->pages, slot.v / SLOTSET_PAGE_SLOTS);
+    uint32_t offset = slot % SLOTSET_PAGE_SLOTS;
+    void **at = cow_array_own_leaf(cow, pages, slot / SLOTSET_PAGE_SLOTS);
     struct slotset_page *page = *at;
     if (page == NULL) {
         page = cow_new(cow, page_bytes(LIST_FIRST));
@@ -106,18 +192,14 @@ void slotset_add(struct cow *cow, struct slotset *set, struct slot_no slot)
         page->list[i] = (uint16_t)offset;
     }
     page->count++;
-    set->count++;
     *at = page;
 }
 
-void slotset_remove(struct cow *cow, struct slotset *set, struct slot_no slot)
+static void pages_remove(struct cow *cow, struct cow_array *pages, uint32_t slot)
 {
-    if (!slotset_has(set, slot))
-        return;
-    uint32_t offset = slot.v % SLOTSET_PAGE_SLOTS;
-    void **at = cow_array_own_leaf(cow, &set->pages, slot.v / SLOTSET_PAGE_SLOTS);
+    uint32_t offset = slot % SLOTSET_PAGE_SLOTS;
+    void **at = cow_array_own_leaf(cow, pages, slot / SLOTSET_PAGE_SLOTS);
     struct slotset_page *page = *at;
-    set->count--;
     if (page->count == 1) {
         cow_drop(cow, page);
         *at = NULL;
@@ -136,9 +218,122 @@ void slotset_remove(struct cow *cow, struct slotset *set, struct slot_no slot)
     *at = page;
 }
 
+/* The slots of a small set, owned, with room for another number of members; those that fit are
+ * kept. The caller sets the count. */
+static uint32_t *few_own(struct cow *cow, struct slotset *set, uint32_t room)
+{
+    size_t bytes = few_bytes(room);
+    struct slotset_few *old = set->count < 2 ? NULL : set->few;
+    if (bytes == 0) {
+        uint32_t first = few_slots(set)[0];
+        if (old != NULL)
+            cow_drop(cow, old);
+        set->few = NULL;
+        set->only = first;
+        return &set->only;
+    }
+    if (few_bytes(set->count) == bytes) {
+        set->few = cow_own(cow, old, bytes);
+        return set->few->slots;
+    }
+    struct slotset_few *few = cow_new(cow, bytes);
+    memcpy(few->slots, few_slots(set),
+           (set->count < room ? set->count : room) * sizeof(few->slots[0]));
+    if (old != NULL)
+        cow_drop(cow, old);
+    set->few = few;
+    return few->slots;
+}
+
+static void few_add(struct cow *cow, struct slotset *set, uint32_t slot)
+{
+    uint32_t at = few_lower(set, slot);
+    uint32_t *slots = few_own(cow, set, set->count + 1);
+    memmove(&slots[at + 1], &slots[at], (set->count - at) * sizeof(*slots));
+    slots[at] = slot;
+    set->count++;
+}
+
+static void few_remove(struct cow *cow, struct slotset *set, uint32_t slot)
+{
+    uint32_t at = few_lower(set, slot);
+    uint32_t *slots = few_own(cow, set, set->count);
+    memmove(&slots[at], &slots[at + 1], (set->count - 1 - at) * sizeof(*slots));
+    few_own(cow, set, set->count - 1);
+    set->count--;
+    if (set->count == 0)
+        set->few = NULL;
+}
+
+static void few_to_pages(struct cow *cow, struct slotset *set)
+{
+    struct slotset_few *few = set->few;
+    set->pages = (struct cow_array){0};
+    for (uint32_t i = 0; i < set->count; i++)
+        pages_add(cow, &set->pages, few->slots[i]);
+    cow_drop(cow, few);
+}
+
+/* After the removal that left SLOTSET_FEW_MAX members in pages. */
+static void pages_to_few(struct cow *cow, struct slotset *set)
+{
+    struct slotset_few *few = cow_new(cow, few_bytes(SLOTSET_FEW_MAX));
+    uint32_t from = 0;
+    for (uint32_t i = 0; i < SLOTSET_FEW_MAX; i++) {
+        few->slots[i] = pages_next(&set->pages, from);
+        from = few->slots[i] + 1;
+    }
+    cow_array_drop(cow, &set->pages);
+    set->few = few;
+}
+
+void slotset_add(struct cow *cow, struct slotset *set, struct slot_no slot)
+{
+    if (slotset_has(set, slot))
+        return;
+    if (set->count < SLOTSET_FEW_MAX) {
+        few_add(cow, set, slot.v);
+        return;
+    }
+    if (set->count == SLOTSET_FEW_MAX)
+        few_to_pages(cow, set);
+    pages_add(cow, &set->pages, slot.v);
+    set->count++;
+}
+
+void slotset_remove(struct cow *cow, struct slotset *set, struct slot_no slot)
+{
+    if (!slotset_has(set, slot))
+        return;
+    if (set->count <= SLOTSET_FEW_MAX) {
+        few_remove(cow, set, slot.v);
+        return;
+    }
+    pages_remove(cow, &set->pages, slot.v);
+    set->count--;
+    if (set->count == SLOTSET_FEW_MAX)
+        pages_to_few(cow, set);
+}
+
+static void few_page_or(const struct slotset *set, uint32_t page_no,
+                        uint64_t words[SLOTSET_PAGE_WORDS])
+{
+    const uint32_t *slots = few_slots(set);
+    for (uint32_t i = few_lower(set, page_no * SLOTSET_PAGE_SLOTS); i < set->count; i++) {
+        if (slots[i] / SLOTSET_PAGE_SLOTS != page_no)
+            return;
+        uint32_t offset = slots[i] % SLOTSET_PAGE_SLOTS;
+        words[offset / 64] |= (uint64_t)1 << (offset % 64);
+    }
+}
+
 void slotset_page_or(const struct slotset *set, uint32_t page_no,
                      uint64_t words[SLOTSET_PAGE_WORDS])
 {
+    if (set->count <= SLOTSET_FEW_MAX) {
+        few_page_or(set, page_no, words);
+        return;
+    }
     const struct slotset_page *page = cow_array_leaf(&set->pages, page_no);
     if (page == NULL)
         return;
@@ -151,48 +346,48 @@ void slotset_page_or(const struct slotset *set, uint32_t page_no,
         words[page->list[i] / 64] |= (uint64_t)1 << (page->list[i] % 64);
 }
 
-static uint32_t page_next(const struct slotset_page *page, uint32_t from)
-{
-    if (page->capacity != 0) {
-        uint32_t at = list_lower(page, from);
-        return at < page->count ? page->list[at] : NUMBER_NONE;
-    }
-    for (uint32_t word = from / 64; word < SLOTSET_PAGE_WORDS; word++) {
-        uint64_t bits = page->bits[word];
-        if (word == from / 64)
-            bits &= ~(uint64_t)0 << (from % 64);
-        if (bits != 0)
-            return word * 64 + (uint32_t)__builtin_ctzll(bits);
-    }
-    return NUMBER_NONE;
-}
-
-uint32_t slotset_next(const struct slotset *set, uint32_t from)
-{
-    const struct cow_dir *root = set->pages.root;
-    if (root == NULL)
-        return NUMBER_NONE;
-    uint32_t page_no = from / SLOTSET_PAGE_SLOTS;
-    uint32_t offset = from % SLOTSET_PAGE_SLOTS;
-    while (page_no < COW_LEAVES_MAX) {
-        const struct cow_dir *dir = root->at[page_no / COW_FAN];
-        if (dir == NULL) {
-            page_no = (page_no / COW_FAN + 1) * COW_FAN;
-            offset = 0;
-            continue;
-        }
-        const struct slotset_page *page = dir->at[page_no % COW_FAN];
-        uint32_t found = page == NULL ? NUMBER_NONE : page_next(page, offset);
-        if (found != NUMBER_NONE)
-            return page_no * SLOTSET_PAGE_SLOTS + found;
-        page_no++;
-        offset = 0;
-    }
-    return NUMBER_NONE;
-}
-
 void slotset_free(struct slotset *set, uint64_t birth)
 {
-    cow_array_free(&set->pages, birth, NULL, NULL);
-    set->count = 0;
+    if (set->count > SLOTSET_FEW_MAX)
+        cow_array_free(&set->pages, birth, NULL, NULL);
+    else if (set->count > 1 && set->few->node.birth >= birth)
+        free(set->few);
+    *set = (struct slotset){.count = 0};
+}
+
+static bool page_is_sound(const struct slotset_page *page)
+{
+    uint32_t n = 0;
+    if (page->capacity == 0) {
+        for (uint32_t i = 0; i < SLOTSET_PAGE_WORDS; i++)
+            n += (uint32_t)__builtin_popcountll(page->bits[i]);
+        return n == page->count && n >= LIST_BACK;
+    }
+    for (uint32_t i = 1; i < page->count; i++)
+        if (page->list[i - 1] >= page->list[i])
+            return false;
+    return page->count > 0 && page->count <= page->capacity && page->capacity <= LIST_MAX;
+}
+
+bool slotset_is_sound(const struct slotset *set)
+{
+    if (set->count <= SLOTSET_FEW_MAX) {
+        const uint32_t *slots = few_slots(set);
+        for (uint32_t i = 1; i < set->count; i++)
+            if (slots[i - 1] >= slots[i])
+                return false;
+        return true;
+    }
+    uint32_t members = 0;
+    const struct cow_dir *root = set->pages.root;
+    for (uint32_t i = 0; i < COW_FAN; i++) {
+        const struct cow_dir *dir = root->at[i];
+        for (uint32_t j = 0; dir != NULL && j < COW_FAN; j++) {
+            const struct slotset_page *page = dir->at[j];
+            if (page != NULL && !page_is_sound(page))
+                return false;
+            members += page == NULL ? 0 : page->count;
+        }
+    }
+    return members == set->count;
 }

@@ -1,5 +1,8 @@
-/* A set of slots: who has a trait, who is in an aggregate. Pages of 4 096 slots, each absent, a
- * sorted list or a bitset; pages are shared between versions. The zero struct is the empty set. */
+/* A set of slots: who has a trait, who is in an aggregate.
+ *
+ * Most sets have few members, and there are many of them: one member lies in the struct, up to
+ * SLOTSET_FEW_MAX in one sorted list. Larger sets have pages of 4 096 slots, each absent, a sorted
+ * list or a bitset; pages are shared between versions. The zero struct is the empty set. */
 #ifndef BERTH_REPLICA_SLOTSET_H
 #define BERTH_REPLICA_SLOTSET_H
 
@@ -9,12 +12,23 @@
 #include "base/cow.h"
 #include "model/numbers.h"
 
+struct slotset_few;
+
+/* The count alone tells which of the union holds. */
 struct slotset {
-    struct cow_array pages;
+    union {
+        uint32_t only;           /* one member */
+        struct slotset_few *few; /* 2 to SLOTSET_FEW_MAX */
+        struct cow_array pages;  /* more */
+    };
     uint32_t count;
 };
 
-enum { SLOTSET_PAGE_SLOTS = 4096, SLOTSET_PAGE_WORDS = SLOTSET_PAGE_SLOTS / 64 };
+enum {
+    SLOTSET_FEW_MAX = 128,
+    SLOTSET_PAGE_SLOTS = 4096,
+    SLOTSET_PAGE_WORDS = SLOTSET_PAGE_SLOTS / 64
+};
 
 bool slotset_has(const struct slotset *set, struct slot_no slot);
 
@@ -29,7 +43,10 @@ void slotset_page_or(const struct slotset *set, uint32_t page, uint64_t words[SL
 /* The smallest member not below `from`, or NUMBER_NONE. */
 uint32_t slotset_next(const struct slotset *set, uint32_t from);
 
-/* Frees the pages born at or after `birth` (cow_array_free). The writer only. */
+/* Frees what was born at or after `birth` (cow_array_free). The writer only. */
 void slotset_free(struct slotset *set, uint64_t birth);
+
+/* Whether its memory is as slotset.c promises. */
+bool slotset_is_sound(const struct slotset *set);
 
 #endif

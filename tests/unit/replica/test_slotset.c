@@ -1,12 +1,14 @@
-/* Slot sets against plain arrays, over many versions: pages' edges, lists that become bitsets and
- * go back, abandoned edits. */
+/* Slot sets against plain arrays, over many versions: small sets that grow into pages and shrink
+ * back, pages' edges, lists that become bitsets and go back, abandoned edits. And what sets cost.
+ */
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "replica/slotset.h"
 #include "unit.h"
 
-enum { SLOTS = 3 * SLOTSET_PAGE_SLOTS, VERSIONS = 40, KEPT = 4 };
+enum { SLOTS = 3 * SLOTSET_PAGE_SLOTS, KEPT = 4 };
 
 struct model {
     bool has[SLOTS];
@@ -43,6 +45,7 @@ static void check_words(const struct slotset *set, const struct model *model)
 
 static void check_same(const struct slotset *set, const struct model *model)
 {
+    assert_true(slotset_is_sound(set));
     assert_int_equal(set->count, model->count);
     uint32_t next = slotset_next(set, 0);
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
@@ -57,10 +60,8 @@ static void check_same(const struct slotset *set, const struct model *model)
     check_words(set, model);
 }
 
-static void step(struct cow *cow, struct slotset *set, struct model *model, unsigned adds_in_10)
+static void put(struct cow *cow, struct slotset *set, struct model *model, uint32_t slot, bool add)
 {
-    uint32_t slot = random_slot();
-    bool add = below(10) < adds_in_10;
     if (add)
         slotset_add(cow, set, (struct slot_no){slot});
     else
@@ -70,24 +71,26 @@ static void step(struct cow *cow, struct slotset *set, struct model *model, unsi
     model->has[slot] = add;
 }
 
-static void random_versions(void **state)
+/* Changes of the v-th version. */
+typedef void changes(struct cow *cow, struct slotset *set, struct model *model, unsigned v);
+
+/* Each version as one more edit of the one before, while the last ones are still read. */
+static void run_versions(unsigned versions, changes *change)
 {
-    (void)state;
     static struct model models[KEPT];
     struct slotset sets[KEPT];
     struct cow_retired retired[KEPT] = {{0}};
     memset(models, 0, sizeof(models));
     memset(sets, 0, sizeof(sets));
     srandom(11);
-    for (unsigned v = 1; v <= VERSIONS; v++) {
+    for (unsigned v = 1; v <= versions; v++) {
         unsigned now = v % KEPT;
         unsigned before = (v - 1) % KEPT;
         cow_retired_free(&retired[now]); /* nobody reads a version so old any more */
         struct cow cow = {.birth = v};
         struct slotset set = sets[before];
         models[now] = models[before];
-        for (unsigned i = 0; i < 200; i++) /* up to some 280 in the middle page, and down again */
-            step(&cow, &set, &models[now], v % 20 < 10 ? 9 : 1);
+        change(&cow, &set, &models[now], v);
         if (v % 5 == 0) {
             slotset_free(&set, v);
             free(cow.retired.items);
@@ -102,8 +105,90 @@ static void random_versions(void **state)
     }
     for (unsigned i = 0; i < KEPT; i++)
         cow_retired_free(&retired[i]);
-    slotset_free(&sets[VERSIONS % KEPT], 0);
-    assert_int_equal(sets[VERSIONS % KEPT].count, 0);
+    slotset_free(&sets[versions % KEPT], 0);
+    assert_int_equal(sets[versions % KEPT].count, 0);
+}
+
+/* Up to some 280 in the middle page, and down again. */
+static void many_slots(struct cow *cow, struct slotset *set, struct model *model, unsigned v)
+{
+    for (unsigned i = 0; i < 200; i++)
+        put(cow, set, model, random_slot(), below(10) < (v % 20 < 10 ? 9 : 1));
+}
+
+static void random_versions(void **state)
+{
+    (void)state;
+    run_versions(40, many_slots);
+}
+
+/* A few slots in all pages: the set grows from nothing to all of them, shrinks to nothing, and
+ * stays a while where it changes its shape; by one slot a version, or by some. */
+static void few_slots(struct cow *cow, struct slotset *set, struct model *model, unsigned v)
+{
+    enum { SOME = SLOTSET_FEW_MAX + 30, APART = SLOTS / SOME };
+    static const unsigned HEIGHTS[] = {1, 2, 3, 1, 0, 5, 4, SLOTSET_FEW_MAX, SOME, 0, SOME, 2, 9};
+    static unsigned goal;
+    if (v == 1)
+        goal = 0;
+    if (model->count == HEIGHTS[goal] && below(4) == 0)
+        goal = (goal + 1) % (sizeof(HEIGHTS) / sizeof(HEIGHTS[0]));
+    for (unsigned i = below(2) == 0 ? 1 : below(20); i > 0; i--) {
+        unsigned n = below(SOME);
+        unsigned height = HEIGHTS[goal];
+        bool add = model->count < height || (model->count == height && below(2) == 0);
+        while (model->has[n * APART] == add && model->count != (add ? SOME : 0))
+            n = (n + 1) % SOME;
+        put(cow, set, model, n * APART, add);
+    }
+}
+
+static void few_versions(void **state)
+{
+    (void)state;
+    run_versions(600, few_slots);
+}
+
+static size_t bytes_in_use(void)
+{
+    return mallinfo2().uordblks; /* 0 under a sanitizer's allocator */
+}
+
+enum { SETS = 1000 };
+
+/* What a set costs after it got so many members in versions of their own, and when it lost them. */
+static void expect_cost(uint32_t members, uint32_t distance, size_t most)
+{
+    static struct slotset sets[SETS];
+    uint64_t birth = 1;
+    memset(sets, 0, sizeof(sets));
+    size_t before = bytes_in_use();
+    for (uint32_t n = 0; n < 2 * members; n++) {
+        struct cow cow = {.birth = birth++};
+        for (unsigned i = 0; i < SETS; i++) {
+            struct slot_no slot = {i + n % members * distance};
+            if (n < members)
+                slotset_add(&cow, &sets[i], slot);
+            else
+                slotset_remove(&cow, &sets[i], slot);
+        }
+        cow_retired_free(&cow.retired);
+        if (n == members - 1 && bytes_in_use() > before + most * SETS)
+            fail_msg("%u members, %u apart: %zu bytes a set", members, distance,
+                     (bytes_in_use() - before) / SETS);
+    }
+    if (bytes_in_use() > before + 16 * SETS) /* malloc keeps some for the thread */
+        fail_msg("%zu bytes for empty sets", bytes_in_use() - before);
+}
+
+static void costs_little(void **state)
+{
+    (void)state;
+    expect_cost(1, 1, 1);
+    expect_cost(4, 5000, 40);
+    expect_cost(40, 1, 40 * 8);
+    expect_cost(SLOTSET_FEW_MAX, 5000, SLOTSET_FEW_MAX * 8);
+    expect_cost(SLOTSET_FEW_MAX + 1, 1, 5 * 1024);
 }
 
 /* A page filled and emptied one by one, in an order that is not the slots' own. */
@@ -150,8 +235,8 @@ static void far_slots(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_versions),
-        cmocka_unit_test(page_full_and_empty),
+        cmocka_unit_test(random_versions), cmocka_unit_test(few_versions),
+        cmocka_unit_test(costs_little),    cmocka_unit_test(page_full_and_empty),
         cmocka_unit_test(far_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
