@@ -327,6 +327,13 @@ static void few_page_or(const struct slotset *set, uint32_t page_no,
     }
 }
 
+/* That they do not overlap lets the compiler take several words at once. */
+static void bits_or(const uint64_t *restrict bits, uint64_t *restrict words)
+{
+    for (uint32_t i = 0; i < SLOTSET_PAGE_WORDS; i++)
+        words[i] |= bits[i];
+}
+
 void slotset_page_or(const struct slotset *set, uint32_t page_no,
                      uint64_t words[SLOTSET_PAGE_WORDS])
 {
@@ -338,8 +345,7 @@ void slotset_page_or(const struct slotset *set, uint32_t page_no,
     if (page == NULL)
         return;
     if (page->capacity == 0) {
-        for (uint32_t i = 0; i < SLOTSET_PAGE_WORDS; i++)
-            words[i] |= page->bits[i];
+        bits_or(page->bits, words);
         return;
     }
     for (uint32_t i = 0; i < page->count; i++)

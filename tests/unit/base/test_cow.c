@@ -121,12 +121,32 @@ static void visits_what_it_frees(void **state)
     free(first.retired.items);
 }
 
+/* What the edit made goes at once, the rest when the readers have moved on. */
+static void drops_an_array(void **state)
+{
+    (void)state;
+    struct cow first = {.birth = 1};
+    struct cow_array array = {0};
+    cow_array_own(&first, &array, SHAPE, index_of(0));
+    cow_array_own(&first, &array, SHAPE, index_of(ITEMS - 1));
+    struct cow second = {.birth = 2};
+    struct cow_array next = array;
+    cow_array_own(&second, &next, SHAPE, index_of(0));
+    assert_int_equal(second.retired.count, 3); /* two directories and a leaf, copied */
+    cow_array_drop(&second, &next);
+    assert_null(next.root);
+    assert_int_equal(second.retired.count, 5); /* and the far directory and leaf */
+    assert_non_null(cow_array_at(&array, SHAPE, index_of(ITEMS - 1)));
+    cow_retired_free(&second.retired);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(versions_do_not_touch),
         cmocka_unit_test(own_copies_once),
         cmocka_unit_test(visits_what_it_frees),
+        cmocka_unit_test(drops_an_array),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -232,12 +232,26 @@ static void far_slots(void **state)
     slotset_free(&set, 0);
 }
 
+static void unsound_is_seen(void **state)
+{
+    (void)state;
+    struct cow cow = {.birth = 1};
+    struct slotset set = {.count = 0};
+    for (uint32_t slot = 0; slot < SLOTSET_FEW_MAX + 10; slot++)
+        slotset_add(&cow, &set, (struct slot_no){slot});
+    assert_true(slotset_is_sound(&set));
+    set.count++;
+    assert_false(slotset_is_sound(&set));
+    set.count--;
+    slotset_free(&set, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_versions), cmocka_unit_test(few_versions),
         cmocka_unit_test(costs_little),    cmocka_unit_test(page_full_and_empty),
-        cmocka_unit_test(far_slots),
+        cmocka_unit_test(far_slots),       cmocka_unit_test(unsound_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
