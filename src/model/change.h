@@ -94,6 +94,13 @@ struct change_generation {
     int64_t next;
 };
 
+/* What a write makes of a generation. 0 follows the last of 32 bits, where only another program can
+ * have set it. */
+static inline int64_t change_next_generation(int32_t generation)
+{
+    return generation == INT32_MAX ? 0 : generation + 1;
+}
+
 struct change_inventory {
     int64_t provider_id;
     int64_t class_id;

@@ -26,7 +26,7 @@ struct store_options {
     int busy_timeout_ms; /* how long begin waits for another writer; 5000 */
     bool sync_schema; /* create or upgrade the schema at open ([placement_database] sync_on_startup)
                        */
-    bool create_missing_file; /* a missing database file is made */
+    bool create_missing_file; /* a missing database file is made, if its schema is synced, too */
     bool synchronous_off;     /* tests only: no fsync */
 };
 

@@ -111,12 +111,22 @@ bool batch_renew(struct pipeline *pipeline, struct err *err)
     return true;
 }
 
+/* The same, and tells when that fails. */
+static bool renew(struct pipeline *pipeline, struct err *err)
+{
+    if (!batch_renew(pipeline, err)) {
+        outage_read_failed(&pipeline->outage, err);
+        return false;
+    }
+    outage_read_worked(&pipeline->outage);
+    return true;
+}
+
 static void answer_waiting(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct err err = {.arena = pipeline->arena};
     /* Mostly the last commit of our own is what they did not know yet. */
-    if (pipeline_is_current(pipeline, replica_newest(pipeline->replica)) ||
-        batch_renew(pipeline, &err))
+    if (pipeline_is_current(pipeline, replica_newest(pipeline->replica)) || renew(pipeline, &err))
         answer_all(first, NULL);
     else
         answer_all(first, &err);
@@ -143,10 +153,17 @@ static struct edit *begin_to_write(struct pipeline *pipeline, struct err *err)
     if (begun != STORE_BEGIN_RELOAD)
         return bring_up_to_date(pipeline, begun, err);
     store_rollback(pipeline->store, &ignored);
-    if (!batch_renew(pipeline, err))
+    if (!renew(pipeline, err))
         return NULL;
     begun = lock_to_write(pipeline, err);
     return bring_up_to_date(pipeline, begun, err);
+}
+
+static void refuse_all(struct pipeline *pipeline, struct pipeline_request *first,
+                       const struct err *err)
+{
+    outage_write_failed(&pipeline->outage, err);
+    answer_all(first, err);
 }
 
 static void run_planned(struct pipeline *pipeline, struct pipeline_request *first)
@@ -154,7 +171,7 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
     struct err err = {.arena = pipeline->arena};
     struct edit *edit = begin_to_write(pipeline, &err);
     if (edit == NULL) {
-        answer_all(first, &err);
+        refuse_all(pipeline, first, &err);
         return;
     }
     size_t changes = 0;
@@ -162,7 +179,7 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
     if (!plan_batch(pipeline, edit, first, &changes, &err)) {
         store_rollback(pipeline->store, &stamp);
         replica_abandon(pipeline->replica, edit);
-        answer_all(first, &err);
+        refuse_all(pipeline, first, &err);
         return;
     }
     if (changes == 0) {
@@ -175,9 +192,10 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
     uint64_t before = clock_monotonic_us();
     if (store_commit(pipeline->store, &stamp, &stranger, &err) != STORE_OK) {
         replica_abandon(pipeline->replica, edit);
-        answer_all(first, &err);
+        refuse_all(pipeline, first, &err);
         return;
     }
+    outage_write_worked(&pipeline->outage);
     pipeline->last_commit_us = clock_monotonic_us() - before;
     pipeline->commits++;
     publish(pipeline, edit, &stamp, !stranger);

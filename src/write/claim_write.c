@@ -82,7 +82,7 @@ static struct change_consumer wanted_row(struct namings *namings, const struct c
     if (consumer != NULL) {
         row.id = consumer->id;
         row.expected_generation = consumer->generation;
-        row.generation = (int64_t)consumer->generation + 1;
+        row.generation = change_next_generation(consumer->generation);
     }
     return row;
 }

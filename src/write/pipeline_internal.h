@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "write/outage.h"
 #include "write/pipeline.h"
 
 struct queue {
@@ -26,6 +27,7 @@ struct pipeline {
     unsigned usual_batch; /* how many requests recent batches answered */
     uint64_t last_commit_us;
     uint64_t last_upkeep_us;
+    struct outage outage; /* the writer's */
     _Atomic uint64_t batches, requests, commits, reloads, follows;
 };
 

@@ -59,7 +59,7 @@ bool plan_aggregates_set(const struct plan_aggregates *input, const struct plan 
     *generation = provider->generation;
     if (input->has_generation) {
         plan_generation_step(provider, plan);
-        *generation += 1;
+        *generation = change_next_generation(provider->generation);
     }
     return true;
 }

@@ -56,6 +56,21 @@ bool plan_class_ensure(struct slice name, const struct plan *plan, bool *is_new,
     return true;
 }
 
+/* Of a class without inventory, too, if another program took the inventory away. */
+static bool is_allocated(const struct version *version, uint32_t class_number)
+{
+    struct ptree_iter iter;
+    const struct ptree_entry *entry;
+    ptree_seek(&version->consumers, 0, 0, &iter);
+    for (; (entry = ptree_iter_get(&iter)) != NULL; ptree_iter_next(&iter)) {
+        const struct consumer *consumer = (const struct consumer *)(uintptr_t)entry->value;
+        for (uint32_t i = 0; i < consumer->allocation_count; i++)
+            if (consumer->allocation[i].class_no.v == class_number)
+                return true;
+    }
+    return false;
+}
+
 bool plan_class_delete(struct slice name, const struct plan *plan, struct err *err)
 {
     const struct catalog_row *row = catalog_find(&plan->version->classes, name);
@@ -66,7 +81,8 @@ bool plan_class_delete(struct slice name, const struct plan *plan, struct err *e
                             SLICE_LIT("Error in delete resource class: Cannot delete standard "
                                       "resource class "),
                             name, SLICE_LIT("."));
-    if (version_column(plan->version, (struct class_no){row->number})->holders.count > 0)
+    if (version_column(plan->version, (struct class_no){row->number})->holders.count > 0 ||
+        is_allocated(plan->version, row->number))
         return err_set_join(
             err, 409, NULL,
             SLICE_LIT("Error in delete resource class: Cannot delete resource class "), name,

@@ -74,7 +74,7 @@ static void append_delete(const struct plan *plan, const struct provider *provid
 static bool finish(const struct provider *provider, const struct plan *plan, int64_t *generation)
 {
     plan_generation_step(provider, plan);
-    *generation = (int64_t)provider->generation + 1;
+    *generation = change_next_generation(provider->generation);
     return true;
 }
 

@@ -126,7 +126,7 @@ bool plan_provider_traits_set(const struct plan_provider_traits *input, const st
     result->generation = provider->generation;
     if (plan->changes->count > changes_before) {
         plan_generation_step(provider, plan);
-        result->generation++;
+        result->generation = change_next_generation(provider->generation);
     }
     note(rows, count, result, err);
     return true;

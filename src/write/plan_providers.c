@@ -32,7 +32,7 @@ void plan_generation_step(const struct provider *provider, const struct plan *pl
     change->generation = (struct change_generation){
         .provider_id = provider->id,
         .expected = provider->generation,
-        .next = (int64_t)provider->generation + 1,
+        .next = change_next_generation(provider->generation),
     };
 }
 

@@ -16,9 +16,16 @@ import threading
 import time
 
 import case
-from case import HOST, consumer, expect, load, servers, total_of
+import odd_values
+from case import CHILD, HOST, consumer, expect, load, servers, total_of
 from disk import Disk
-from interchange import Interchange
+from interchange import Interchange, difference, populate, snapshot
+
+
+def outage_told(server, reason):
+    """The log has a line for its beginning, and one for its end."""
+    lines = [line for line in server.log().splitlines() if " ERROR " in line or "the database works" in line]
+    expect(len(lines) == 2 and " ERROR " in lines[0] and reason in lines[0] and " INFO " in lines[1], lines)
 
 
 class Hands(case.Case):
@@ -60,6 +67,27 @@ class Hands(case.Case):
             expect(total_of(client) == 7, "another's commit does not show")
             shell.close()
 
+    def odd_values(self):
+        """What no service writes, in every column: read as something or refused, never the end of berthd."""
+        with self.berthd(options=["[berth]", "access_log = false"]) as server:
+            client = server.client()
+            populate(client)
+            before = snapshot(client)
+            paths = [path for path in before if path < "/allocations/" + consumer(4) or path > "/b"]
+            writes = [
+                ("PUT", "/traits/CUSTOM_NEW", None),
+                ("DELETE", "/resource_classes/CUSTOM_THING", None),
+                ("PUT", f"/resource_providers/{HOST}", {"name": "other"}),
+                ("PUT", f"/allocations/{consumer(1)}", servers.claim_body(1, {HOST: {"VCPU": 1}})),
+                ("PUT", f"/allocations/{consumer(9)}", servers.claim_body(None, {HOST: {"VCPU": 1}})),
+                ("DELETE", f"/allocations/{consumer(2)}", None),
+                ("DELETE", f"/resource_providers/{HOST}/inventories", None),
+                ("DELETE", f"/resource_providers/{CHILD}", None)]
+            count = odd_values.play(server, client, paths, writes)
+            expect(count > 600, f"only {count} values could be written")
+            after = snapshot(client)
+            expect(before == after, difference(before, after))
+
     def locked_for_long(self):
         """Somebody who holds the lock for more than 5 s: 503, nothing half done, reads go on."""
         with self.berthd() as server:
@@ -75,6 +103,31 @@ class Hands(case.Case):
             shell.execute("COMMIT")
             status, answer = client.claim(consumer(1), None, **{HOST: {"VCPU": 1}})
             expect(status == 204, answer)
+            shell.close()
+            outage_told(server, "database is locked")
+
+    def table_dropped(self):
+        """503 while it lacks, told once; served again when it is back. Our own tables are made anew."""
+        with self.berthd() as server:
+            client = server.client()
+            client.make_provider(HOST, "host", VCPU=10)
+            shell = sqlite3.connect(server.database, isolation_level=None)
+            shell.execute("ALTER TABLE inventories RENAME TO away")
+            for _ in range(3):
+                expect(client.ask("GET", "/resource_providers")[0] == 503, "a table lacks")
+                expect(client.ask("PUT", "/traits/CUSTOM_A")[0] == 503, "a table lacks")
+            shell.execute("ALTER TABLE away RENAME TO inventories")
+            expect(total_of(client) == 10, "the table is back")
+            client.must(201, "PUT", "/traits/CUSTOM_A")
+            outage_told(server, "no such table: inventories")
+            for table in ("berth_head", "berth_log"):
+                shell.execute(f"DROP TABLE {table}")
+                client.ask("GET", "/resource_providers")
+                expect(total_of(client) == 10, f"{table} lacks")
+                client.must(201, "PUT", "/traits/CUSTOM_" + table.upper())
+            shell.execute("DELETE FROM berth_head")
+            expect(total_of(client) == 10, "a row of berth_head lacks")
+            client.must(201, "PUT", "/traits/CUSTOM_B")
             shell.close()
 
     def file_replaced(self):

@@ -4,10 +4,24 @@
 
 #include "base/json_write.h"
 
-static void write_name(struct buf *out, const struct catalog_row *row)
+/* Class names are [A-Z0-9_]+, unless another program wrote them. */
+static bool is_plain(struct slice name)
 {
+    for (size_t i = 0; i < name.len; i++)
+        if (name.data[i] != '_' && (name.data[i] < '0' || name.data[i] > '9') &&
+            (name.data[i] < 'A' || name.data[i] > 'Z'))
+            return false;
+    return true;
+}
+
+static void write_shown_name(struct buf *out, const struct candidates_class *shown)
+{
+    if (!shown->is_plain) {
+        json_write_string(out, catalog_name(shown->row));
+        return;
+    }
     buf_append_char(out, '"');
-    buf_append_slice(out, catalog_name(row)); /* class names are [A-Z0-9_]+ */
+    buf_append_slice(out, catalog_name(shown->row));
     buf_append_char(out, '"');
 }
 
@@ -49,7 +63,8 @@ static void write_resources(struct candidates_writer *writer, const struct ac_ca
         const struct ac_entry *entry = &candidate->entries[*i];
         if (!first)
             buf_append_lit(out, ", ");
-        write_name(out, catalog_row_at(&writer->version->classes, entry->class_no.v));
+        json_write_string(
+            out, catalog_name(catalog_row_at(&writer->version->classes, entry->class_no.v)));
         buf_append_lit(out, ": ");
         buf_append_int(out, entry->amount);
     }
@@ -231,6 +246,7 @@ static const struct candidates_class *shown_class(struct candidates_writer *writ
     if (shown->row == NULL || shown->class_no.v != class_no.v) {
         shown->class_no = class_no;
         shown->row = catalog_row_at(&writer->version->classes, class_no.v);
+        shown->is_plain = is_plain(catalog_name(shown->row));
         shown->is_wanted = writer->minor >= 27 || is_requested(writer, catalog_name(shown->row));
     }
     return shown;
@@ -252,7 +268,7 @@ static void write_summary(struct candidates_writer *writer, const struct provide
         if (!first)
             buf_append_lit(out, ", ");
         first = false;
-        write_name(out, shown->row);
+        write_shown_name(out, shown);
         buf_append_lit(out, ": ");
         provider_inventory_write_summary(out, inventory);
     }

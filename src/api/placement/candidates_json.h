@@ -28,6 +28,7 @@ struct candidates_class {
     struct class_no class_no;
     const struct catalog_row *row; /* NULL: none yet */
     bool is_wanted;
+    bool is_plain; /* the name stands in JSON as it is */
 };
 
 enum { CANDIDATES_CLASSES = 8 };

@@ -16,10 +16,12 @@
 #include "store/sqlite/internal.h"
 
 enum {
-    FOLLOW_ENTRIES_MAX = 200000,
     SNAPSHOT_TRIES = 64, /* somebody would have to commit within each of these microseconds */
     SOON_MS = 10,        /* how long STORE_TO_WRITE_SOON waits */
 };
+
+/* So far no counting comes. */
+static const int64_t SEQ_MAX = INT64_MAX / 2;
 
 static void transaction_start(struct store *store, enum store_intent intent)
 {
@@ -38,7 +40,7 @@ static void transaction_start(struct store *store, enum store_intent intent)
     memcpy(store->next_ids, store->followed.next_ids, sizeof(store->next_ids));
 }
 
-static bool read_head(struct store *store, struct err *err)
+static bool step_head(struct store *store, struct err *err)
 {
     sqlite3_stmt *head = store_statement(store, STATEMENT_HEAD_READ, err);
     if (head == NULL)
@@ -50,6 +52,22 @@ static bool read_head(struct store *store, struct err *err)
         db_fail(&store->writer, "read", err);
     sqlite3_reset(head);
     return rc == SQLITE_ROW;
+}
+
+static bool read_head(struct store *store, struct err *err)
+{
+    if (!step_head(store, err)) {
+        /* Our tables are gone: the next begin makes them, as a start does. */
+        if (sqlite3_errcode(store->writer.handle) == SQLITE_ERROR)
+            store_forget_file(store);
+        return false;
+    }
+    if (store->transaction.seq <= SEQ_MAX)
+        return true;
+    return err_set(err, 503, NULL,
+                   "the database '%s' cannot be used: somebody wrote into berth_head or berth_log;"
+                   " delete the rows of both",
+                   store->writer.path);
 }
 
 /* The wal-index; NULL if there is none to be had. */
@@ -69,7 +87,7 @@ static bool can_follow(const struct log_entries *entries)
         deleted |= entries->data[i].kind == LOG_PROVIDER_DELETED;
         updated |= entries->data[i].kind == LOG_PROVIDER_UPDATED;
     }
-    return entries->count <= FOLLOW_ENTRIES_MAX && !(deleted && updated);
+    return !(deleted && updated);
 }
 
 /* Whether the log rows since ours account for every commit since; takes their entries. */
@@ -89,7 +107,6 @@ static bool explained_by_log(struct store *store, struct err *err)
         ok = sqlite3_column_int64(rows, 0) == ++seq &&
              sqlite3_column_type(rows, 1) == SQLITE_INTEGER &&
              (uint32_t)sqlite3_column_int64(rows, 1) == ++change &&
-             transaction->to_follow.count <= FOLLOW_ENTRIES_MAX &&
              log_parse(blob, &transaction->to_follow);
     }
     if (ok && rc != SQLITE_DONE)

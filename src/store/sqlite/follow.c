@@ -119,9 +119,10 @@ static bool read_parent(struct following *following, int64_t id, bool *exists, i
         return false;
     sqlite3_bind_int64(rows, 1, id);
     int rc = sqlite3_step(rows);
-    *exists = rc == SQLITE_ROW;
+    struct slice uuid;
+    *exists = rc == SQLITE_ROW && rows_read_uuid(rows, 1, &uuid);
     if (rc == SQLITE_ROW)
-        *parent_id = sqlite3_column_int64(rows, 0);
+        *parent_id = rows_read_optional_id(rows, 0);
     else if (rc != SQLITE_DONE)
         db_fail(&following->store->writer, "read", following->err);
     sqlite3_reset(rows);
@@ -243,6 +244,24 @@ static bool follow_providers(struct following *following)
     return true;
 }
 
+static bool follow_consumer(struct following *following, int64_t id)
+{
+    size_t before = following->consumers.count;
+    if (!read_entity(following, ROWS_CONSUMERS, id, &following->consumers))
+        return false;
+    if (following->consumers.count == before)
+        return true;
+    struct change_consumer *consumer = &following->consumers.items[before].consumer;
+    struct change_list types = {.arena = following->gone.arena};
+    if (consumer->type_id != 0 &&
+        !read_entity(following, ROWS_CONSUMER_TYPES, consumer->type_id, &types))
+        return false;
+    if (types.count == 0)
+        consumer->type_id = 0;
+    return store_reread_allocations(following->store, consumer->uuid, &following->allocations,
+                                    following->err);
+}
+
 static bool follow_consumers(struct following *following)
 {
     size_t count;
@@ -260,13 +279,7 @@ static bool follow_consumers(struct following *following)
         }
         if (same_id)
             continue;
-        size_t before = following->consumers.count;
-        if (!read_entity(following, ROWS_CONSUMERS, entry->id, &following->consumers))
-            return false;
-        if (following->consumers.count > before &&
-            !store_reread_allocations(following->store,
-                                      following->consumers.items[before].consumer.uuid,
-                                      &following->allocations, following->err))
+        if (!follow_consumer(following, entry->id))
             return false;
     }
     return true;

@@ -9,9 +9,11 @@
 
 #define VISIBLE_PROVIDER                                                                           \
     " AND EXISTS (SELECT 1 FROM resource_providers p WHERE p.id = t.resource_provider_id"          \
-    " AND length(CAST(p.uuid AS BLOB)) <= 36)"
-#define KNOWN_CLASS                                                                                \
-    " AND EXISTS (SELECT 1 FROM resource_classes k WHERE k.id = t.resource_class_id)"
+    " AND " ROWS_UUID_IS_VISIBLE("p.uuid") ")"
+#define KNOWN(table, name, reference)                                                              \
+    " AND EXISTS (SELECT 1 FROM " table " k WHERE k.id = " reference " AND typeof(k." name         \
+    ") = 'text')"
+#define KNOWN_CLASS KNOWN("resource_classes", "name", "t.resource_class_id")
 
 static const char *const follow_where[ROWS_TABLE_COUNT] = {
     [ROWS_CLASSES] = "t.id = ?1",
@@ -23,13 +25,11 @@ static const char *const follow_where[ROWS_TABLE_COUNT] = {
     [ROWS_PROVIDERS] = "t.id = ?1",
     [ROWS_INVENTORIES] = "t.resource_provider_id = ?1" KNOWN_CLASS " ORDER BY t.id",
     [ROWS_PROVIDER_TRAITS] =
-        "t.resource_provider_id = ?1"
-        " AND EXISTS (SELECT 1 FROM traits k WHERE k.id = t.trait_id) ORDER BY t.rowid",
-    [ROWS_PROVIDER_AGGREGATES] =
-        "t.resource_provider_id = ?1 AND EXISTS"
-        " (SELECT 1 FROM placement_aggregates k WHERE k.id = t.aggregate_id) ORDER BY t.rowid",
-    [ROWS_CONSUMERS] = "t.id = ?1 AND EXISTS (SELECT 1 FROM projects k WHERE k.id = t.project_id)"
-                       " AND EXISTS (SELECT 1 FROM users k WHERE k.id = t.user_id)",
+        "t.resource_provider_id = ?1" KNOWN("traits", "name", "t.trait_id") " ORDER BY t.rowid",
+    [ROWS_PROVIDER_AGGREGATES] = "t.resource_provider_id = ?1" KNOWN(
+        "placement_aggregates", "uuid", "t.aggregate_id") " ORDER BY t.rowid",
+    [ROWS_CONSUMERS] = "t.id = ?1" KNOWN("projects", "external_id", "t.project_id")
+        KNOWN("users", "external_id", "t.user_id"),
     [ROWS_ALLOCATIONS] = "t.consumer_id = ?1" VISIBLE_PROVIDER KNOWN_CLASS,
 };
 

@@ -125,6 +125,8 @@ void store_disconnect_writer(struct store *store, bool abandon);
 bool store_reconnect_writer(struct store *store, struct err *err) BERTH_MUST_CHECK;
 /* Unpublishes a sentinel whose file is no longer the path's: readers then find nothing current. */
 void store_notice_file(struct store *store);
+/* The same whatever the file is: the next begin opens it as at a start. */
+void store_forget_file(struct store *store);
 void store_close_retired(struct store *store, int64_t retired_before_us);
 /* Notices, and opens what stands at the path. False and err if there is no usable file now. */
 bool store_ensure_file(struct store *store, struct err *err) BERTH_MUST_CHECK;
@@ -147,8 +149,16 @@ void store_bind_instant(struct store *store, sqlite3_stmt *statement, int at, in
 
 /* rows.c */
 extern const char *const rows_select[ROWS_TABLE_COUNT]; /* up to FROM and joins */
-/* Whether a provider or consumer of that uuid can be shown: there is one, of at most 36 bytes. */
-bool rows_uuid_is_visible(struct slice uuid);
+/* The uuid of a provider or consumer. False: none that can be shown, which is 1 to 36 printable
+ * ASCII characters without quote and backslash, so that answers copy it as it stands. */
+bool rows_read_uuid(sqlite3_stmt *row, int column, struct slice *uuid);
+/* The same in SQL. */
+#define ROWS_UUID_IS_VISIBLE(column)                                                               \
+    "typeof(" column ") = 'text' AND length(" column ") BETWEEN 1 AND 36"                          \
+    " AND length(CAST(" column " AS BLOB)) = length(" column ")"                                   \
+    " AND " column " NOT GLOB '*[^] !#-[^-~]*'"
+/* A reference that may be NULL: 0 for that, and for what is no integer. */
+int64_t rows_read_optional_id(sqlite3_stmt *row, int column);
 /* The row that `statement` (one of rows_select) stands on, as the record that inserts it. False: a
  * row that no client can see. */
 bool rows_read(enum rows_table table, sqlite3_stmt *statement, struct change *change);

@@ -20,7 +20,8 @@ struct id_set {
 struct tree_node {
     int64_t id;
     int64_t parent_id;
-    int64_t root_id; /* 0: not known yet; -1: being looked for */
+    int64_t root_id;
+    enum { ROOT_NOT_KNOWN, ROOT_LOOKED_FOR, ROOT_KNOWN } state;
 };
 
 struct forest_plan {
@@ -120,21 +121,24 @@ static struct tree_node *find_node(const struct forest_plan *forest, int64_t id)
 static void find_root(struct forest_plan *forest, struct tree_node *start)
 {
     struct tree_node *top = start;
-    while (top->root_id == 0) {
-        top->root_id = -1;
+    while (top->state == ROOT_NOT_KNOWN) {
+        top->state = ROOT_LOOKED_FOR;
         struct tree_node *parent = top->parent_id == 0 ? NULL : find_node(forest, top->parent_id);
         /* No such parent, or a ring: here the tree begins. */
-        if (parent == NULL || parent->root_id == -1) {
+        if (parent == NULL || parent->state == ROOT_LOOKED_FOR) {
             top->parent_id = 0;
             top->root_id = top->id;
+            top->state = ROOT_KNOWN;
             break;
         }
         top = parent;
     }
     int64_t root_id = top->root_id;
-    for (struct tree_node *node = start; node->root_id == -1;
-         node = find_node(forest, node->parent_id))
+    for (struct tree_node *node = start; node->state == ROOT_LOOKED_FOR;
+         node = find_node(forest, node->parent_id)) {
         node->root_id = root_id;
+        node->state = ROOT_KNOWN;
+    }
 }
 
 static bool plan_forest(struct loading *loading)
@@ -147,7 +151,8 @@ static bool plan_forest(struct loading *loading)
         return false;
     int rc;
     while ((rc = sqlite3_step(rows)) == SQLITE_ROW) {
-        if (!rows_uuid_is_visible(db_column_text(rows, 2)))
+        struct slice uuid;
+        if (!rows_read_uuid(rows, 2, &uuid))
             continue;
         if (forest->count == forest->capacity) {
             forest->capacity = forest->capacity == 0 ? 256 : forest->capacity * 2;
@@ -155,7 +160,7 @@ static bool plan_forest(struct loading *loading)
             check(forest->nodes != NULL);
         }
         forest->nodes[forest->count++] = (struct tree_node){
-            .id = sqlite3_column_int64(rows, 0), .parent_id = sqlite3_column_int64(rows, 1)};
+            .id = sqlite3_column_int64(rows, 0), .parent_id = rows_read_optional_id(rows, 1)};
     }
     if (rc != SQLITE_DONE)
         db_fail(&loading->store->writer, "read", loading->err);
@@ -269,6 +274,9 @@ enum store_result store_load(struct store *store, store_sink *sink, void *cls, s
     return STORE_OK;
 }
 
+/* So far no counting comes: somebody wrote it, and what is handed out beyond would overflow. */
+static const int64_t ID_MAX = INT64_MAX / 2;
+
 bool store_read_next_ids(struct store *store, struct err *err)
 {
     static const char *const max_id[STORE_TABLE_COUNT] = {
@@ -286,7 +294,7 @@ bool store_read_next_ids(struct store *store, struct err *err)
         int64_t id = 0;
         if (!db_query_int(&store->writer, max_id[table], &id, err))
             return false;
-        if (id == INT64_MAX)
+        if (id > ID_MAX)
             return err_set(err, 503, NULL, "the database '%s' has run out of ids",
                            store->writer.path);
         store->next_ids[table] = id < 0 ? 1 : id + 1;

@@ -225,6 +225,8 @@ bool log_parse(struct slice blob, struct log_entries *entries)
     if (byte != LOG_VERSION)
         return false;
     while (reader.left > 0) {
+        if (entries->count == LOG_ENTRIES_MAX)
+            return false;
         struct log_entry *entry = push(entries);
         if (!read_byte(&reader, &byte) || byte >= LOG_KIND_COUNT ||
             !read_varint(&reader, &entry->id))

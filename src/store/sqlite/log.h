@@ -35,6 +35,8 @@ struct log_entry {
     char uuid[36];
 };
 
+enum { LOG_ENTRIES_MAX = 200000 };
+
 /* The entries of several rows, oldest first; `data` is malloc'd. */
 struct log_entries {
     struct log_entry *data;
@@ -45,7 +47,7 @@ struct log_entries {
 /* Appends what `change` touches to the blob. */
 void log_append(struct buf *blob, const struct change *change);
 
-/* False: not a blob that this version wrote. */
+/* False: not a blob that this version wrote, or more than LOG_ENTRIES_MAX entries in all. */
 bool log_parse(struct slice blob, struct log_entries *entries);
 
 void log_entries_free(struct log_entries *entries);

@@ -150,15 +150,22 @@ void store_close_retired(struct store *store, int64_t retired_before_us)
     }
 }
 
-void store_notice_file(struct store *store)
+void store_forget_file(struct store *store)
 {
     struct sentinel *sentinel = store->sentinel;
-    store->file_checked_at_us = db_monotonic_us();
-    if (sentinel == NULL || sentinel_check_file(sentinel) == SENTINEL_SAME)
+    if (sentinel == NULL)
         return;
     atomic_store_explicit(&store->sentinel, NULL, memory_order_release);
     store->stale = sentinel;
     store->followed.valid = false;
+}
+
+void store_notice_file(struct store *store)
+{
+    struct sentinel *sentinel = store->sentinel;
+    store->file_checked_at_us = db_monotonic_us();
+    if (sentinel != NULL && sentinel_check_file(sentinel) != SENTINEL_SAME)
+        store_forget_file(store);
 }
 
 bool store_ensure_file(struct store *store, struct err *err)
@@ -193,8 +200,13 @@ struct store *store_open(const struct store_options *options, struct err *err)
     char *absolute = absolute_path(path, err);
     if (absolute == NULL)
         return NULL;
-    if (path.len > 0 && !options->create_missing_file && access(absolute, F_OK) != 0) {
-        err_set(err, 503, NULL, "the database '%s' does not exist", absolute);
+    /* A file that is made only to be refused for its lack of a schema would stay behind. */
+    bool create = options->create_missing_file && options->sync_schema;
+    if (path.len > 0 && !create && access(absolute, F_OK) != 0) {
+        err_set(err, 503, NULL,
+                "the database '%s' does not exist: run \"placement-manage db sync\", or set "
+                "[placement_database] sync_on_startup",
+                absolute);
         free(absolute);
         return NULL;
     }
@@ -207,7 +219,7 @@ struct store *store_open(const struct store_options *options, struct err *err)
                                             .busy_timeout_ms = options->busy_timeout_ms,
                                             .synchronous_off = options->synchronous_off};
     check(getrandom(store->instance, sizeof(store->instance), 0) == sizeof(store->instance));
-    if (store_connect(store, options->create_missing_file, err))
+    if (store_connect(store, create, err))
         return store;
     store_close(store);
     return NULL;

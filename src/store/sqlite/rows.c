@@ -1,7 +1,8 @@
 /* Upstream's rows as the records that insert them; a load and a follow read by the same hands.
  *
- * A file may hold anything: a figure beyond 32 bits is cut to them, a text that is no instant is
- * none, a row without the text that names it is invisible. Pure but for the statement. */
+ * A file may hold anything: a figure beyond the range that the API accepts is cut to it, a text
+ * that is no instant is none, a reference that is no integer refers to nothing, and a row without
+ * the text that names it (NULL and BLOBs are none) is invisible. Pure but for the statement. */
 #include "store/sqlite/internal.h"
 
 #define CATALOG(table, column)                                                                     \
@@ -49,9 +50,41 @@ static const enum change_kind insert_kind[ROWS_TABLE_COUNT] = {
 
 enum { UUID_MAX = 36 };
 
-bool rows_uuid_is_visible(struct slice uuid)
+/* The API's limit for allocation_ratio: a client may send back what it was shown. */
+static const double ratio_max = 3.40282e+38;
+
+/* A name's text; data is NULL if there is none. */
+static struct slice column_name(sqlite3_stmt *row, int column)
 {
-    return uuid.data != NULL && uuid.len <= UUID_MAX;
+    if (sqlite3_column_type(row, column) != SQLITE_TEXT)
+        return (struct slice){NULL, 0};
+    return db_column_text(row, column);
+}
+
+bool rows_read_uuid(sqlite3_stmt *row, int column, struct slice *uuid)
+{
+    *uuid = column_name(row, column);
+    if (uuid->len == 0 || uuid->len > UUID_MAX)
+        return false;
+    for (size_t i = 0; i < uuid->len; i++) {
+        char c = uuid->data[i];
+        if (c < ' ' || c > '~' || c == '"' || c == '\\')
+            return false;
+    }
+    return true;
+}
+
+static bool column_id(sqlite3_stmt *row, int column, int64_t *id)
+{
+    bool is_id = sqlite3_column_type(row, column) == SQLITE_INTEGER;
+    *id = sqlite3_column_int64(row, column);
+    return is_id;
+}
+
+int64_t rows_read_optional_id(sqlite3_stmt *row, int column)
+{
+    int64_t id;
+    return column_id(row, column, &id) ? id : 0;
 }
 
 static int32_t column_i32(sqlite3_stmt *row, int column)
@@ -60,49 +93,61 @@ static int32_t column_i32(sqlite3_stmt *row, int column)
     return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
 }
 
+static double column_ratio(sqlite3_stmt *row, int column)
+{
+    int type = sqlite3_column_type(row, column);
+    if (type != SQLITE_FLOAT && type != SQLITE_INTEGER)
+        return 0;
+    double value = sqlite3_column_double(row, column);
+    return value > ratio_max ? ratio_max : value < -ratio_max ? -ratio_max : value;
+}
+
 static bool read_provider(sqlite3_stmt *row, struct change_provider *provider)
 {
     provider->id = sqlite3_column_int64(row, 0);
-    provider->uuid = db_column_text(row, 3);
-    provider->name = db_column_text(row, 4);
-    provider->generation = sqlite3_column_int64(row, 5);
-    provider->root_id = sqlite3_column_int64(row, 6);
-    provider->parent_id = sqlite3_column_int64(row, 7);
-    return rows_uuid_is_visible(provider->uuid);
+    provider->name = column_name(row, 4);
+    if (provider->name.data == NULL)
+        provider->name = SLICE_LIT("");
+    provider->generation = column_i32(row, 5);
+    provider->root_id = rows_read_optional_id(row, 6);
+    provider->parent_id = rows_read_optional_id(row, 7);
+    return rows_read_uuid(row, 3, &provider->uuid);
 }
 
-static void read_inventory(sqlite3_stmt *row, struct change_inventory *inventory)
+static bool read_inventory(sqlite3_stmt *row, struct change_inventory *inventory)
 {
-    inventory->provider_id = sqlite3_column_int64(row, 0);
-    inventory->class_id = sqlite3_column_int64(row, 3);
     inventory->total = column_i32(row, 4);
     inventory->reserved = column_i32(row, 5);
     inventory->min_unit = column_i32(row, 6);
     inventory->max_unit = column_i32(row, 7);
     inventory->step_size = column_i32(row, 8);
-    inventory->allocation_ratio = sqlite3_column_double(row, 9);
+    inventory->allocation_ratio = column_ratio(row, 9);
+    return column_id(row, 0, &inventory->provider_id) && column_id(row, 3, &inventory->class_id);
+}
+
+static bool read_link(sqlite3_stmt *row, struct change_link *link)
+{
+    return column_id(row, 0, &link->provider_id) && column_id(row, 3, &link->other_id);
 }
 
 static bool read_consumer(sqlite3_stmt *row, struct change_consumer *consumer)
 {
     consumer->id = sqlite3_column_int64(row, 0);
-    consumer->uuid = db_column_text(row, 3);
-    consumer->project_id = sqlite3_column_int64(row, 4);
-    consumer->user_id = sqlite3_column_int64(row, 5);
-    consumer->generation = sqlite3_column_int64(row, 6);
+    consumer->generation = column_i32(row, 6);
     consumer->expected_generation = consumer->generation;
-    consumer->type_id = sqlite3_column_int64(row, 7);
-    return rows_uuid_is_visible(consumer->uuid);
+    consumer->type_id = rows_read_optional_id(row, 7);
+    return rows_read_uuid(row, 3, &consumer->uuid) && column_id(row, 4, &consumer->project_id) &&
+           column_id(row, 5, &consumer->user_id);
 }
 
-static void read_allocation(sqlite3_stmt *row, struct change_allocation *allocation)
+static bool read_allocation(sqlite3_stmt *row, struct change_allocation *allocation)
 {
     allocation->id = sqlite3_column_int64(row, 0);
-    allocation->provider_id = sqlite3_column_int64(row, 3);
-    allocation->class_id = sqlite3_column_int64(row, 4);
-    allocation->used = sqlite3_column_int64(row, 5);
-    allocation->consumer_uuid = db_column_text(row, 6);
+    allocation->used = column_i32(row, 5);
     allocation->consumer_id = sqlite3_column_int64(row, 7);
+    allocation->consumer_uuid = column_name(row, 6); /* visible if its consumer is */
+    return allocation->consumer_uuid.data != NULL && column_id(row, 3, &allocation->provider_id) &&
+           column_id(row, 4, &allocation->class_id);
 }
 
 bool rows_read(enum rows_table table, sqlite3_stmt *row, struct change *change)
@@ -116,18 +161,14 @@ bool rows_read(enum rows_table table, sqlite3_stmt *row, struct change *change)
     case ROWS_PROVIDERS:
         return read_provider(row, &change->provider);
     case ROWS_INVENTORIES:
-        read_inventory(row, &change->inventory);
-        return true;
+        return read_inventory(row, &change->inventory);
     case ROWS_PROVIDER_TRAITS:
     case ROWS_PROVIDER_AGGREGATES:
-        change->link.provider_id = sqlite3_column_int64(row, 0);
-        change->link.other_id = sqlite3_column_int64(row, 3);
-        return true;
+        return read_link(row, &change->link);
     case ROWS_CONSUMERS:
         return read_consumer(row, &change->consumer);
     case ROWS_ALLOCATIONS:
-        read_allocation(row, &change->allocation);
-        return true;
+        return read_allocation(row, &change->allocation);
     case ROWS_CLASSES:
     case ROWS_TRAITS:
     case ROWS_AGGREGATES:
@@ -138,6 +179,6 @@ bool rows_read(enum rows_table table, sqlite3_stmt *row, struct change *change)
         break;
     }
     change->catalog.id = sqlite3_column_int64(row, 0);
-    change->catalog.name = db_column_text(row, 3);
+    change->catalog.name = column_name(row, 3);
     return change->catalog.name.data != NULL;
 }

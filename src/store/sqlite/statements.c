@@ -6,20 +6,26 @@
 #define CATALOG_INSERT(table, column)                                                              \
     "INSERT INTO " table " (created_at, updated_at, id, " column ") VALUES (?1, ?2, ?3, ?4)"
 
+/* A figure as rows.c reads it. */
+#define AS_READ(figure) "max(min(CAST(" figure " AS INTEGER), 2147483647), -2147483648)"
+
 static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
     [STATEMENT_BEGIN_READ] = "BEGIN",
     [STATEMENT_COMMIT] = "COMMIT",
     [STATEMENT_ROLLBACK] = "ROLLBACK",
     [STATEMENT_DATA_VERSION] = "PRAGMA data_version",
-    [STATEMENT_HEAD_READ] = "SELECT seq FROM berth_head",
-    [STATEMENT_HEAD_SET] = "UPDATE berth_head SET seq = ?1",
+    /* The two agree, unless somebody altered one of them. */
+    [STATEMENT_HEAD_READ] = "SELECT max(ifnull((SELECT CAST(seq AS INTEGER) FROM berth_head), 0),"
+                            " ifnull((SELECT max(seq) FROM berth_log), 0))",
+    [STATEMENT_HEAD_SET] = "INSERT OR REPLACE INTO berth_head (id, seq) VALUES (1, ?1)",
     [STATEMENT_LOG_INSERT] = "INSERT INTO berth_log (seq, mark, created_at, change, entities)"
                              " VALUES (?1, ?2, ?3, ?4, ?5)",
     [STATEMENT_LOG_TRIM] = "DELETE FROM berth_log WHERE seq <= ?1",
     [STATEMENT_LOG_READ] = "SELECT seq, change, entities FROM berth_log WHERE seq > ?1"
                            " ORDER BY seq",
-    [STATEMENT_PARENT_READ] = "SELECT parent_provider_id FROM resource_providers WHERE id = ?1",
+    [STATEMENT_PARENT_READ] = "SELECT parent_provider_id, uuid FROM resource_providers"
+                              " WHERE id = ?1",
 
     [STATEMENT_CHANGE + CHANGE_CLASS_INSERT] = CATALOG_INSERT("resource_classes", "name"),
     [STATEMENT_CHANGE + CHANGE_CLASS_RENAME] =
@@ -40,7 +46,7 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
         " updated_at = ?2 WHERE id = ?3",
     [STATEMENT_CHANGE + CHANGE_PROVIDER_GENERATION] =
         "UPDATE resource_providers SET generation = ?4, updated_at = ?2"
-        " WHERE id = ?3 AND ifnull(generation, 0) = ?5",
+        " WHERE id = ?3 AND " AS_READ("ifnull(generation, 0)") " = ?5",
     [STATEMENT_CHANGE + CHANGE_PROVIDER_DELETE] = "DELETE FROM resource_providers WHERE id = ?3",
 
     [STATEMENT_CHANGE + CHANGE_INVENTORY_INSERT] =
@@ -71,7 +77,7 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
         " consumer_type_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [STATEMENT_CHANGE + CHANGE_CONSUMER_UPDATE] =
         "UPDATE consumers SET project_id = ?5, user_id = ?6, generation = ?7,"
-        " consumer_type_id = ?8, updated_at = ?2 WHERE id = ?3 AND generation = ?9",
+        " consumer_type_id = ?8, updated_at = ?2 WHERE id = ?3 AND " AS_READ("generation") " = ?9",
     [STATEMENT_CHANGE + CHANGE_CONSUMER_DELETE] = "DELETE FROM consumers WHERE id = ?3",
 
     [STATEMENT_CHANGE + CHANGE_ALLOCATION_INSERT] =

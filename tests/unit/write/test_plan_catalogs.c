@@ -94,6 +94,29 @@ static void class_in_use(void **state)
                          "A.");
 }
 
+/* The inventory was another program's to take away; what is allocated of it names the class. */
+static void class_in_use_without_inventory(void **state)
+{
+    (void)state;
+    assert_true(create_class(T("CUSTOM_A")));
+    int64_t id = catalog_find(&world.edit->version->classes, T("CUSTOM_A"))->id;
+    struct change_list *changes = &world.changes;
+    changes->count = 0;
+    change_append(changes, CHANGE_PROJECT_INSERT)->catalog = (struct change_catalog){1, T("p")};
+    change_append(changes, CHANGE_USER_INSERT)->catalog = (struct change_catalog){1, T("u")};
+    change_append(changes, CHANGE_CONSUMER_INSERT)->consumer =
+        (struct change_consumer){.id = 1, .project_id = 1, .user_id = 1, .uuid = T("c1")};
+    change_append(changes, CHANGE_ALLOCATION_INSERT)->allocation =
+        (struct change_allocation){1, 1, 1, id, 0, T("c1")};
+    apply_changes(world.edit, changes);
+    assert_false(delete_class(T("CUSTOM_A")));
+    world_assert_refused(&world, 409, NULL,
+                         "Error in delete resource class: Cannot delete resource class CUSTOM_A. "
+                         "Class is in use in inventory.");
+    assert_true(world_delete(&world, 1));
+    assert_true(delete_class(T("CUSTOM_A")));
+}
+
 static bool put_trait(struct slice name)
 {
     struct plan plan = world_plan(&world);
@@ -141,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(classes),
         TEST(class_in_use),
+        TEST(class_in_use_without_inventory),
         TEST(traits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -181,14 +181,25 @@ static void deleting(void **state)
     assert_int_equal(world_provider(&world, 1)->inventory_count, 0);
 }
 
+/* Another program set it to the last one there is. */
+static void last_generation(void **state)
+{
+    (void)state;
+    world.changes.count = 0;
+    change_append(&world.changes, CHANGE_PROVIDER_GENERATION)->generation =
+        (struct change_generation){1, 0, INT32_MAX};
+    apply_changes(world.edit, &world.changes);
+    assert_int_equal(generation(), INT32_MAX);
+    assert_true(create(T("A"), 10, 0));
+    assert_int_equal(after, 0);
+    assert_int_equal(generation(), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(creating),
-        TEST(updating),
-        TEST(setting),
-        TEST(deleting),
+        TEST(creating), TEST(updating), TEST(setting), TEST(deleting), TEST(last_generation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
