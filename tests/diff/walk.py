@@ -216,7 +216,7 @@ class Walk(Books, States):
             again = compare.parse(self.ask_reference(candidates.without_limit(request)))
             whole = candidates.Set(again, minor)
         case = intended.Case(request, mine, other, self.cloud, [])
-        faulty = conditions.may_grow(case) or conditions.may_lose_anchors(case)
+        faulty = (conditions.may_grow(case) or conditions.may_lose_anchors(case) or conditions.has_line_break(request))
         if self.options.oracle and not faulty:
             found += self.check_oracle(request, whole)
         found = [d for d in found if d[0] != "body"]

@@ -51,8 +51,9 @@ static void shim_xShmBarrier(sqlite3_file *file)
 
 static int shim_xWrite(sqlite3_file *file, const void *from, int count, sqlite3_int64 at)
 {
-    if (shim.write_fails != 0)
-        return shim.write_fails;
+    int fails = shim.write_fails;
+    if (fails != 0)
+        return fails;
     if (((struct shim_file *)file)->is_database) {
         shim_database_writes++;
         if (shim.database_write_takes_us > 0)

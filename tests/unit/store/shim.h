@@ -5,16 +5,15 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-/* What it is to do; all zero: nothing. Set between two calls of the store, by its thread. */
+/* What it is to do; all zero: nothing. Threads of the store read it while the test sets it. */
 struct shim {
-    int write_fails;    /* an SQLite result code */
-    int wal_sync_fails; /* the same */
-    bool once;          /* wal_sync_fails only once */
-    int database_sync_fails_once;
-    bool read_only;
-    bool no_shared_memory;
-    unsigned
-        database_write_takes_us; /* each write to the database file itself; set before threads */
+    _Atomic int write_fails;    /* an SQLite result code */
+    _Atomic int wal_sync_fails; /* the same */
+    _Atomic bool once;          /* wal_sync_fails only once */
+    _Atomic int database_sync_fails_once;
+    _Atomic bool read_only;
+    _Atomic bool no_shared_memory;
+    _Atomic unsigned database_write_takes_us; /* each write to the database file itself */
 };
 extern struct shim shim;
 
