@@ -1,6 +1,6 @@
 /* The limit of the HTTP library: a bare libmicrohttpd that answers fixed bytes.
  *
- * Set up as berthd sets it up (epoll, a pool of threads, 128 KiB a connection), with prepared
+ * Set up as berthd sets it up (epoll, a pool of threads, 64 KiB a connection), with prepared
  * answers and nothing behind them: `GET /300` is answered with 300 bytes, for each size that was
  * named on the command line. Bodies of requests are read and dropped, so a claim can be sent to it
  * too.
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define SIZES_MAX            16
-#define CONNECTION_MEMORY    (124 * 1024)
+#define CONNECTION_MEMORY    (64 * 1024)
 #define CONNECTIONS_MAX      4096
 #define CONNECTION_TIMEOUT_S 60
 

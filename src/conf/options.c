@@ -5,9 +5,10 @@
 
 #include "conf/ini.h"
 
-/* connection_memory: the library rounds it up to whole pages and touches all of it, so 31 pages are
- * the most that keeps an open connection within 128 KiB. Requests through uwsgi, which clients are
- * made for, cannot be larger than 64 KiB. */
+/* connection_memory: as much as the servers take that the Python service runs under (uwsgi's buffer
+ * and wsgiref's line end at 64 KiB). The library touches all of it, and zeroes it one and a half
+ * times for each request: at 128 KiB that was a third of a small request's time outside the kernel.
+ */
 
 /* One row a line: the columns that every option has, then what only some have. */
 #define ROW(kind, does, sec, nam, def, hlp, ...)                                                   \
@@ -43,7 +44,7 @@ const struct option option_table[] = {
     ROW(INT, USED, "berth", "idle_timeout", "60", "Seconds after which a silent connection is closed.", BOUNDS(1, DAY_S)),
     ROW(INT, USED, "berth", "header_deadline", "30", "Seconds from a request's first byte to the end of its headers.", BOUNDS(1, DAY_S)),
     ROW(INT, USED, "berth", "body_deadline", "30", "Seconds for a body, beside the time it needs at 10 KB/s.", BOUNDS(1, DAY_S)),
-    ROW(INT, USED, "berth", "connection_memory", "126976", "Bytes for a connection's request line and headers.", BOUNDS(4096, GIB)),
+    ROW(INT, USED, "berth", "connection_memory", "65536", "Bytes for a connection's request line and headers.", BOUNDS(4096, GIB)),
     ROW(MULT, USED, "berth", "mount_prefix", "/placement", "Path below which the API is served too."),
     ROW(BOOL, USED, "berth", "access_log", "true", "One line for each request."),
     ROW(INT, USED, "berth", "slow_request_ms", "1000", "A request that takes longer is logged; 0: none.", BOUNDS(0, DAY_S * 1000)),

@@ -86,7 +86,7 @@ bool http_client_gone(const struct http_exchange *exchange);
 struct http_limits {
     uint64_t max_body_bytes;          /* 16 MiB */
     uint64_t large_answers_bytes;     /* 1 GiB: of all bodies over HTTP_LARGE_BYTES together */
-    unsigned connection_memory_bytes; /* 124 KiB */
+    unsigned connection_memory_bytes; /* 64 KiB */
     unsigned connections_max;         /* in all; the longest idle one is closed first */
     unsigned connections_per_address;
     unsigned idle_timeout_s;     /* between requests */

@@ -25,7 +25,7 @@ static void defaults_with_a_file(void **state)
     assert_string_equal(conf->incomplete_consumer_project_id, conf->incomplete_consumer_user_id);
     assert_true(conf->worker_threads >= 2);
     assert_int_equal(conf->max_body_bytes, 16 << 20);
-    assert_int_equal(conf->connection_memory_bytes, 124 << 10);
+    assert_int_equal(conf->connection_memory_bytes, 64 << 10);
     assert_int_equal(conf->header_deadline_s, 30);
     assert_int_equal(conf->body_deadline_s, 30);
     assert_int_equal(conf->slow_request_us, 1000000);

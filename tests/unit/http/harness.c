@@ -17,7 +17,7 @@
 const struct http_limits harness_limits = {
     .max_body_bytes = 1024 * 1024,
     .large_answers_bytes = 1 << 30,
-    .connection_memory_bytes = 124 * 1024,
+    .connection_memory_bytes = 64 * 1024,
     .connections_max = 600,
     .connections_per_address = 600,
     .idle_timeout_s = 30,
