@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CACHE = os.path.join(HERE, "reference.json")
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
 SIZES = (300, 16384, 523000, 777000, 2600000)
-EXTRAS = ("units", "memory", "start", "lane", "limits", "commits")
+EXTRAS = ("turns", "units", "memory", "start", "lane", "limits", "commits")
 
 
 def arguments():
@@ -102,7 +102,8 @@ def run_berth(options, loader, results):
                                      "post_disjoint": (16,)}.get(name, (1, 16))
             berth.ask(name)
         runs = 1 if options.quick else 5
-        for extra, act in (("units", berth.last_units), ("memory", berth.memory),
+        for extra, act in (("turns", lambda: [berth.write_in_turns(narrow, broad, runs) for narrow, broad in rows.PAIRS]),
+                           ("units", berth.last_units), ("memory", berth.memory),
                            ("start", lambda: berth.start_times(runs)),
                            ("lane", lambda: berth.slow_lane(runs))):
             if wanted(options, extra):
@@ -110,7 +111,7 @@ def run_berth(options, loader, results):
     finally:
         berth.stop()
     results["cells"]["berth"], results["facts"]["berth"] = berth.cells, berth.facts
-    results["berth_commits"] = berth.commits
+    results["berth_commits"], results["beside"] = berth.commits, berth.beside
 
 
 def run_limits(options, loader, results):

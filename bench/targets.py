@@ -20,6 +20,10 @@ REFERENCE_QUESTIONS = ("get_one", "flat_10", "flat_all", "list_all", "usages", "
                        "post_shared", "post_disjoint")
 BERTH_QUESTIONS = REFERENCE_QUESTIONS + ("flat1m_10", "usages_1m", "wide_isolate", "wide_none")
 CONNECTIONS = (1, 16, 256)
+# What these cost is compared with the limits, which are measured in turns with them: the machine's speed changes
+# by a third within minutes.
+IN_TURNS = ("get_one", "flat_10", "flat_all", "list_all", "usages", "nested_10", "nested_all", "flat10k_10", "flat1m_10")
+ROUNDS = 5
 
 
 def say(text):
@@ -127,6 +131,31 @@ def measure_limits(build, work, loader, sizes, seconds, connections):
     return cells
 
 
+class Limits:
+    """Bare libmicrohttpd and a bare socket with answers of one size, to be asked in turns with berth."""
+
+    def __init__(self, build, work, loader, size):
+        self.loader, self.servers = loader, {}
+        self.file = questions.write_file("limit", questions.get(f"/{size}"), work)
+        for kind in ("http", "socket"):
+            port = measure.free_port()
+            arguments = [os.path.join(build, "bench", f"limit_{kind}"), str(port), "2"]
+            self.servers[kind] = measure.Program(arguments + ([str(size)] if kind == "http" else []), port,
+                                                 f"limit_{kind}: ready", os.path.join(work, "limit.log"))
+            loader.cell(self.servers[kind], self.file, 16, 0.2)
+
+    def cell(self, kind, connections, seconds):
+        return self.loader.cell(self.servers[kind], self.file, connections, seconds)
+
+    def stop(self):
+        for server in self.servers.values():
+            server.stop()
+
+
+def median_cell(cells):
+    return sorted(cells, key=lambda cell: cell["cpu_us"])[len(cells) // 2]
+
+
 def run_json(*command):
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
@@ -151,6 +180,7 @@ class Berth:
         self.binary, self.build, self.work, self.loader = binary, build, work, loader
         self.seconds, self.connections = seconds, connections
         self.cells, self.commits, self.facts = {}, {}, {}
+        self.beside = {}  # by question and connections: the limits' cells
         self.server = self.cloud = self.database = None
 
     def start(self, cloud):
@@ -172,10 +202,38 @@ class Berth:
         with sqlite3.connect(f"file:{self.database}?mode=ro", uri=True) as db:
             return db.execute("SELECT seq FROM berth_head").fetchone()[0]
 
+    def ask_in_turns(self, name, connections):
+        """At one and at 16 connections: the median of some rounds, each with the limits beside."""
+        question = QUESTIONS[name]
+        file = questions.question_file(name, self.work)
+        if self.cloud != question.cloud:
+            self.start(question.cloud)
+        size = round(self.loader.cell(self.server, file, 16, 0.2)["answer_bytes"])
+        limits = Limits(self.build, self.work, self.loader, size)
+        self.beside[name] = {}
+        try:
+            for c in connections:
+                rounds = {"berth": [], "http": [], "socket": []}
+                for _ in range(ROUNDS):
+                    rounds["berth"].append(self.loader.cell(self.server, file, c, self.seconds / ROUNDS))
+                    for kind in limits.servers:
+                        rounds[kind].append(limits.cell(kind, c, self.seconds / ROUNDS))
+                self.cells[name][str(c)] = median_cell(rounds["berth"])
+                self.cells[name][str(c)]["rss_growth_bytes"] = 0
+                self.beside[name][str(c)] = {kind: median_cell(rounds[kind]) for kind in limits.servers}
+                say_cell(name, self.cells[name][str(c)])
+        finally:
+            limits.stop()
+
     def ask(self, name):
         question, self.cells[name] = QUESTIONS[name], {}
         file = questions.question_file(name, self.work)
+        turns = [c for c in self.connections if c < 256 and name in IN_TURNS]
+        if turns:
+            self.ask_in_turns(name, turns)
         for connections in self.connections:
+            if connections in turns:
+                continue
             if question.writes or self.cloud != question.cloud:
                 self.start(question.cloud)
                 self.loader.cell(self.server, file, 16, 0.2)
@@ -192,6 +250,20 @@ class Berth:
                 # at once: what the disk can do changes within minutes
                 self.commits[str(connections)] = measure_commits(
                     self.build, self.work, max(cell["mean_batch"], 1), self.seconds)
+
+    def write_in_turns(self, narrow, broad, runs):
+        """How many times as fast the one question is answered as the other: the disk's speed changes, too."""
+        ratios = []
+        for _ in range(runs):
+            rates = []
+            for name in (narrow, broad):
+                self.start(QUESTIONS[name].cloud)
+                file = questions.question_file(name, self.work)
+                self.loader.cell(self.server, file, 16, 0.2)
+                rates.append(good_rate(self.loader.cell(self.server, file, 16, self.seconds / 2)))
+            ratios.append(rates[0] / rates[1])
+        self.facts.setdefault("turns", {})[narrow] = statistics.median(ratios)
+        say(f"berthd: {narrow} against {broad} at 16 connections: " + ", ".join(f"{r:.2f}" for r in ratios))
 
     def last_units(self):
         self.start("big1k")

@@ -15,7 +15,12 @@
 #include "base/arena.h"
 #include "http/http_internal.h"
 
-enum { KEEP_BYTES = 16 * 1024, LINE_TO_HANDLER_MS = 5000 };
+enum {
+    KEEP_BYTES = 16 * 1024,
+    SHELF_KEEP_BYTES =
+        4 << 20, /* of larger answers' buffers: growing one costs a fifth of filling it */
+    LINE_TO_HANDLER_MS = 5000
+};
 
 static void count_add(_Atomic unsigned *count, unsigned change)
 {
@@ -31,26 +36,33 @@ static void exchange_free(struct exchange *exchange)
     free(exchange);
 }
 
+/* What a buffer has above what every exchange may keep. */
+static size_t large_bytes(const struct buf *buf)
+{
+    return buf->cap > KEEP_BYTES ? buf->cap : 0;
+}
+
+static struct buf buf_to_keep(struct buf buf, bool even_if_large)
+{
+    if (large_bytes(&buf) > 0 && !even_if_large)
+        buf_free(&buf);
+    buf.len = 0;
+    return buf;
+}
+
 static struct exchange *shelf_take(struct shelf *shelf)
 {
     struct exchange *exchange = shelf->spare;
     if (exchange != NULL) {
         shelf->spare = exchange->next_spare;
         shelf->spare_count--;
+        shelf->kept_bytes -= large_bytes(&exchange->http.out);
         return exchange;
     }
     exchange = calloc(1, sizeof(*exchange));
     check(exchange != NULL);
     exchange->http.arena = arena_create();
     return exchange;
-}
-
-static struct buf buf_to_keep(struct buf buf)
-{
-    if (buf.cap > KEEP_BYTES)
-        buf_free(&buf);
-    buf.len = 0;
-    return buf;
 }
 
 static void shelf_put(struct shelf *shelf, struct exchange *exchange)
@@ -60,8 +72,10 @@ static void shelf_put(struct shelf *shelf, struct exchange *exchange)
         return;
     }
     struct arena *arena = exchange->http.arena;
-    struct buf body = buf_to_keep(exchange->body);
-    struct buf out = buf_to_keep(exchange->http.out);
+    struct buf body = buf_to_keep(exchange->body, false);
+    bool has_room = shelf->kept_bytes + large_bytes(&exchange->http.out) <= SHELF_KEEP_BYTES;
+    struct buf out = buf_to_keep(exchange->http.out, has_room);
+    shelf->kept_bytes += large_bytes(&out);
     arena_reset(arena);
     *exchange = (struct exchange){
         .http = {.arena = arena, .out = out}, .body = body, .next_spare = shelf->spare};

@@ -25,6 +25,7 @@ struct shelf {
     pthread_t thread;
     struct exchange *spare; /* finished exchanges, to be used again */
     unsigned spare_count;
+    size_t kept_bytes;           /* of their large buffers */
     _Atomic unsigned begun;      /* exchanges from request line to end */
     _Atomic unsigned in_service; /* of these, handed to the service and not answered yet */
 };

@@ -191,4 +191,4 @@ def order_free(text):
 def text_key(body):
     """HTML and plain texts: the words, unescaped."""
     text = html.unescape(body.decode("utf-8", "backslashreplace"))
-    return detail_key(re.sub(r"\s+", " ", text).strip())
+    return detail_key(text.strip())  # which itself makes one blank of many, where they tell nothing

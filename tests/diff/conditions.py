@@ -206,18 +206,24 @@ def may_lose_anchors(case):
     return "" in groups and len(groups) > 1 and set(groups[""].resources) <= sharing
 
 
+def _is_right(case):
+    """The second opinion is berth's; that a limited answer sums up less is an entry of its own."""
+    wrong = case.question.right()
+    return wrong is not None and all(limit_summaries(case, difference) for difference in wrong)
+
+
 def amounts_grow(case, difference):
-    return case.is_candidates() and case.statuses == (200, 200) and may_grow(case) and case.question.right() == []
+    return case.is_candidates() and case.statuses == (200, 200) and may_grow(case) and _is_right(case)
 
 
 def shared_only(case, difference):
     return case.is_candidates() and case.statuses == (200, 200) and not may_grow(case) and (
-        may_lose_anchors(case) and case.question.right() == [])
+        may_lose_anchors(case) and _is_right(case))
 
 
 def nested_sharing(case, difference):
     return case.is_candidates() and case.statuses == (500, 200) and any(
-        p.sharing and p.parent for p in case.cloud.providers) and case.question.right() == []
+        p.sharing and p.parent for p in case.cloud.providers) and _is_right(case)
 
 
 def limit_spread(case, difference):
@@ -264,7 +270,9 @@ def line_break(case, difference):
 def limit_summaries(case, difference):
     """Before 1.29 a limited answer tells the providers of its own candidates, no others."""
     value = compare.parse(case.berth)
-    if difference[0] != "summaries" or "limit=" not in case.request.query or case.statuses != (200, 200):
+    if difference[0] != "summaries" or "limit=" not in case.request.query or case.berth.status != 200:
+        return False
+    if case.request.version[1] >= 29:
         return False
     used = set()
     for candidate in value["allocation_requests"]:

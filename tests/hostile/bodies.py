@@ -21,6 +21,7 @@ TEXTS = [
     ("deep objects", b'{"a":' * DEEP), ("bad UTF-8", b'{"name": "\xff\xfe"}'), ("overlong UTF-8", b'{"name": "\xc0\xaf"}'),
     ("UTF-8 surrogate", b'{"name": "\xed\xa0\x80"}'), ("lone surrogate", b'{"name": "\\ud800"}'),
     ("bad escape", b'{"name": "\\x41"}'), ("raw newline", b'{"name": "a\nb"}'), ("raw NUL", b'{"name": "a\0b"}'),
+    ("NUL behind a number", b'{"resource_provider_generation": 0\0, "inventories": {}}'),
     ("BOM", b'\xef\xbb\xbf{"nam": "x"}'), ("UTF-16", '{"name": "x"}'.encode("utf-16")), ("gzip", b"\x1f\x8b\x08\0\0"),
     ("null", b"null"), ("true", b"true"), ("number", b"1"), ("string", b'"x"'), ("list", b"[]"),
     ("list of objects", b"[{}]"), ("unknown key", b'{"colour": "blue"}'), ("key of 1 MB", b'{"' + b"k" * MIB + b'": 1}'),

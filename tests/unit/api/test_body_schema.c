@@ -65,6 +65,20 @@ static void malformed_bodies(void **state)
     MALFORMED("{} x");
 }
 
+/* The parser drops a NUL byte behind a number. */
+static void nul_bytes_anywhere(void **state)
+{
+    (void)state;
+    static const char BODY[] = "{\"a\": [1, 2.5, true, \"x\"]}";
+    for (size_t at = 0; at <= sizeof(BODY) - 1; at++) {
+        char body[sizeof(BODY)];
+        memcpy(body, BODY, at);
+        body[at] = '\0';
+        memcpy(body + at + 1, BODY + at, sizeof(BODY) - 1 - at);
+        malformed(body, sizeof(body));
+    }
+}
+
 static void last_duplicate_wins(void **state)
 {
     (void)state;
@@ -253,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(malformed_bodies),
+        cmocka_unit_test(nul_bytes_anywhere),
         cmocka_unit_test(last_duplicate_wins),
         cmocka_unit_test(types_and_limits),
         cmocka_unit_test(length_counts_characters),
