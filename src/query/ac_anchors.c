@@ -154,14 +154,8 @@ void ac_levels(struct ac_plan *plan)
 
 static void option_add(struct ac_plan *plan, struct ac_level *level, uint32_t slot)
 {
-    if (level->option_count == level->option_capacity) {
-        uint32_t capacity = level->option_capacity == 0 ? 8 : level->option_capacity * 2;
-        uint32_t *options = arena_array(plan->arena, capacity, sizeof(*options));
-        if (level->option_count > 0)
-            memcpy(options, level->options, level->option_count * sizeof(*options));
-        level->options = options;
-        level->option_capacity = capacity;
-    }
+    level->options = arena_grow(plan->arena, level->options, level->option_count,
+                                &level->option_capacity, sizeof(*level->options));
     level->options[level->option_count++] = slot;
 }
 

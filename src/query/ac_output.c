@@ -83,14 +83,8 @@ static void use_slot(struct ac_output *output, uint32_t slot)
 {
     if (output->used_count > 0 && output->used[output->used_count - 1] == slot)
         return;
-    if (output->used_count == output->used_capacity) {
-        uint32_t capacity = output->used_capacity == 0 ? 64 : output->used_capacity * 2;
-        uint32_t *used = arena_array(output->plan->arena, capacity, sizeof(*used));
-        if (output->used_count > 0)
-            memcpy(used, output->used, output->used_count * sizeof(*used));
-        output->used = used;
-        output->used_capacity = capacity;
-    }
+    output->used = arena_grow(output->plan->arena, output->used, output->used_count,
+                              &output->used_capacity, sizeof(*output->used));
     output->used[output->used_count++] = slot;
 }
 

@@ -23,7 +23,7 @@ struct ac_output {
     struct ac_candidate candidate; /* the last one */
     uint32_t *used;                /* slots for the summaries, as they come */
     uint32_t used_count;
-    uint32_t used_capacity;
+    size_t used_capacity;
     bool summarise_roots;
 };
 

@@ -37,7 +37,7 @@ struct ac_level {
     /* in the tree at hand */
     uint32_t *options;
     uint32_t option_count;
-    uint32_t option_capacity;
+    size_t option_capacity;
 };
 
 /* Groups whose providers must stand in one subtree rooted at one of them. */

@@ -101,20 +101,14 @@ static void run_spread(struct search *search)
     struct ac_plan *plan = search->plan;
     struct pause *paused = NULL;
     uint32_t count = 0;
-    uint32_t capacity = 0;
+    size_t capacity = 0;
     struct ac_walk walk;
     ac_walk_init(plan, &walk);
     uint32_t root = 0;
     while (search->output.emitted < search->most && ac_next_anchor(plan, &root)) {
         ac_walk_reset(&walk);
         if (take_one(search, &walk) && has_choice(plan)) {
-            if (count == capacity) {
-                capacity = capacity == 0 ? 64 : capacity * 2;
-                struct pause *larger = arena_array(plan->arena, capacity, sizeof(*larger));
-                if (count > 0)
-                    memcpy(larger, paused, count * sizeof(*larger));
-                paused = larger;
-            }
+            paused = arena_grow(plan->arena, paused, count, &capacity, sizeof(*paused));
             paused[count++] = (struct pause){root, walk_copy(plan, &walk)};
         }
         root = tree_end(plan, root);

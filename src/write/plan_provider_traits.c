@@ -9,21 +9,10 @@
 
 enum { UNKNOWN_TEXT_MAX = 4096 };
 
-static int compare_slices(const void *left, const void *right)
-{
-    const struct slice *a = left;
-    const struct slice *b = right;
-    size_t len = a->len < b->len ? a->len : b->len;
-    int order = len == 0 ? 0 : memcmp(a->data, b->data, len);
-    if (order != 0)
-        return order;
-    return a->len < b->len ? -1 : a->len > b->len;
-}
-
 /* "No such trait A, B", each once, in alphabetical order, as many as fit. */
 static bool refuse_unknown(struct slice *names, size_t count, struct err *err)
 {
-    qsort(names, count, sizeof(*names), compare_slices);
+    qsort(names, count, sizeof(*names), slice_compare);
     struct slice *parts = arena_array(err->arena, 2 * count + 1, sizeof(*parts));
     size_t n = 0;
     size_t len = 0;
