@@ -2,8 +2,9 @@
  *
  * A claim is what PUT /allocations of a new consumer writes: a consumers row, three allocations
  * rows, and the provider's generation by compare-and-swap. A batch of claims is one transaction
- * with one row of a log. Prepared statements, WAL, synchronous=FULL, no HTTP, no planning: what a
- * writer on this file system could reach at that mean size of a batch.
+ * with one row of a log. Prepared statements, WAL, synchronous=FULL, its writes joined as berth's
+ * are, no HTTP, no planning: what a writer on this file system could reach at that mean size of a
+ * batch.
  *
  * The database is a scratch copy in upstream's schema that holds providers (clouds.py makes it).
  * Single-threaded. */
@@ -15,6 +16,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "store/sqlite/joined_wal.h"
 
 #define BATCH_MAX 4096
 
@@ -68,7 +71,8 @@ static void step(const struct limit *limit, sqlite3_stmt *statement)
 static void open_database(struct limit *limit, const char *path)
 {
     must(limit,
-         sqlite3_open_v2(path, &limit->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL),
+         sqlite3_open_v2(path, &limit->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                         joined_wal_vfs()),
          SQLITE_OK);
     run(limit, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=4000;"
                "PRAGMA cache_size=-8192;"

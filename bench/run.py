@@ -102,7 +102,7 @@ def run_berth(options, loader, results):
                                      "post_disjoint": (16,)}.get(name, (1, 16))
             berth.ask(name)
         runs = 1 if options.quick else 5
-        for extra, act in (("turns", lambda: [berth.write_in_turns(narrow, broad, runs) for narrow, broad in rows.PAIRS]),
+        for extra, act in (("turns", lambda: [berth.write_in_turns(narrow, broad, 2 * runs) for narrow, broad in rows.PAIRS]),
                            ("units", berth.last_units), ("memory", berth.memory),
                            ("start", lambda: berth.start_times(runs)),
                            ("lane", lambda: berth.slow_lane(runs))):

@@ -252,16 +252,17 @@ class Berth:
                     self.build, self.work, max(cell["mean_batch"], 1), self.seconds)
 
     def write_in_turns(self, narrow, broad, runs):
-        """How many times as fast the one question is answered as the other: the disk's speed changes, too."""
+        """How many times as fast the one question is answered as the other: the disk's speed changes, too, and
+        so each is the first as often as the second."""
         ratios = []
-        for _ in range(runs):
-            rates = []
-            for name in (narrow, broad):
+        for number in range(runs):
+            rates = {}
+            for name in (narrow, broad) if number % 2 == 0 else (broad, narrow):
                 self.start(QUESTIONS[name].cloud)
                 file = questions.question_file(name, self.work)
                 self.loader.cell(self.server, file, 16, 0.2)
-                rates.append(good_rate(self.loader.cell(self.server, file, 16, self.seconds / 2)))
-            ratios.append(rates[0] / rates[1])
+                rates[name] = good_rate(self.loader.cell(self.server, file, 16, self.seconds / 2))
+            ratios.append(rates[narrow] / rates[broad])
         self.facts.setdefault("turns", {})[narrow] = statistics.median(ratios)
         say(f"berthd: {narrow} against {broad} at 16 connections: " + ", ".join(f"{r:.2f}" for r in ratios))
 

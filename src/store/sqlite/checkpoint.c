@@ -15,6 +15,9 @@
 enum {
     PAUSE_US = 100000,
     AT_ONCE_FRAMES = 2048, /* 8 MiB: some milliseconds of the writer's */
+    /* 64 MiB. A shorter file is never cut: a sync of what grows costs twice that of what is there.
+     */
+    TOO_LONG_FRAMES = 16384,
 };
 
 struct wal_length {
@@ -107,5 +110,6 @@ void store_checkpoint(struct store *store, uint32_t frames)
     /* All copied: the next commit starts the WAL over. */
     if ((wal.left == 0 && !late) || give_to_copier(store, wal.left))
         return;
-    copy_now(store, late ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE);
+    int mode = late ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE;
+    copy_now(store, wal.frames >= TOO_LONG_FRAMES ? SQLITE_CHECKPOINT_TRUNCATE : mode);
 }

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "store/sqlite/joined_wal.h"
 
 static int64_t clock_us(clockid_t clock)
 {
@@ -177,8 +178,10 @@ static int open_file(struct db *db, const struct db_options *options, const char
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
                 (options->create || options->path[0] == '\0' ? SQLITE_OPEN_CREATE : 0);
+    /* A connection that does not sync must not collect: see joined_wal.h. */
+    const char *vfs = options->joins_wal && !options->synchronous_off ? joined_wal_vfs() : NULL;
     if (!options->may_be_read_only || options->path[0] == '\0' || !is_frozen(name))
-        return sqlite3_open_v2(name, &db->handle, flags, NULL);
+        return sqlite3_open_v2(name, &db->handle, flags, vfs);
     struct buf uri = {0};
     append_uri(&uri, name);
     flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;

@@ -29,6 +29,7 @@ struct db_options {
     bool create;
     bool synchronous_off;
     bool may_be_read_only; /* a file that cannot be written is opened to be read */
+    bool joins_wal;        /* commits are written in few calls: the writer's connection */
     bool keep_journal;     /* the journal mode stays as it is: not a server's connection */
 };
 

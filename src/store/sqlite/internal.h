@@ -135,8 +135,8 @@ bool store_ensure_file(struct store *store, struct err *err) BERTH_MUST_CHECK;
 /* Sees to it that the WAL is copied into the file when it has grown to `frames`. */
 void store_checkpoint(struct store *store, uint32_t frames);
 enum {
-    CHECKPOINT_FRAMES = 8000,      /* 32 MiB of pages of 4 KiB: an often altered page goes once */
-    CHECKPOINT_LATE_FRAMES = 12000 /* 48 MiB: readers keep the WAL from starting over */
+    CHECKPOINT_FRAMES = 12000,     /* 47 MiB of pages of 4 KiB: an often altered page goes once */
+    CHECKPOINT_LATE_FRAMES = 14500 /* 57 MiB: readers keep the WAL from starting over */
 };
 
 /* statements.c */

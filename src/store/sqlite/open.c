@@ -79,6 +79,7 @@ static bool store_connect(struct store *store, bool create, struct err *err)
 {
     struct db_options options = store->db_options;
     options.create = create;
+    options.joins_wal = true;
     options.may_be_read_only = true;
     store->followed = (struct followed){0};
     store->copying = (struct copying){0};
@@ -94,6 +95,7 @@ static bool store_connect(struct store *store, bool create, struct err *err)
     if (store->in_memory)
         return true;
     options.may_be_read_only = false;
+    options.joins_wal = false;
     struct sentinel *sentinel = sentinel_open(&options, err);
     if (sentinel != NULL && sentinel_shares_file(sentinel, &store->writer)) {
         atomic_store_explicit(&store->sentinel, sentinel, memory_order_release);
@@ -120,6 +122,7 @@ bool store_reconnect_writer(struct store *store, struct err *err)
 {
     struct db_options options = store->db_options;
     options.create = false;
+    options.joins_wal = true;
     if (!db_open(&store->writer, &options, err))
         return false;
     struct sentinel *sentinel = store->sentinel;

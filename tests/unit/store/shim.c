@@ -7,6 +7,7 @@
 
 struct shim shim;
 _Thread_local unsigned shim_database_writes;
+_Thread_local unsigned shim_wal_writes;
 
 struct shim_file {
     sqlite3_file base;
@@ -54,6 +55,7 @@ static int shim_xWrite(sqlite3_file *file, const void *from, int count, sqlite3_
     int fails = shim.write_fails;
     if (fails != 0)
         return fails;
+    shim_wal_writes += ((struct shim_file *)file)->is_wal;
     if (((struct shim_file *)file)->is_database) {
         shim_database_writes++;
         if (shim.database_write_takes_us > 0)

@@ -17,8 +17,9 @@ struct shim {
 };
 extern struct shim shim;
 
-/* Writes to database files by this thread. */
+/* Writes to database files, and to their WALs, by this thread. */
 extern _Thread_local unsigned shim_database_writes;
+extern _Thread_local unsigned shim_wal_writes;
 
 /* Makes it the default VFS of this process. */
 void shim_install(void);

@@ -44,15 +44,17 @@ static sqlite3 *open_reader(struct fixture *fixture)
 
 static void test_wal_stays_small(void **state)
 {
-    enum { BATCHES = 6000 };
+    enum { BATCHES = 10000 };
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
     off_t largest = 0;
     for (int64_t i = 0; i < BATCHES; i++) {
         commit_batch(fixture, store, i);
-        store_upkeep(store);
+        if (i < BATCHES / 2)
+            store_upkeep(store); /* later there is never time for it */
         off_t size = wal_bytes(fixture);
-        largest = size > largest ? size : largest;
+        assert_true(size >= largest); /* started over, not cut: growing again would cost */
+        largest = size;
     }
     assert_true(largest > 8 << 20);
     assert_true(largest < 64 << 20);
@@ -143,7 +145,7 @@ static void test_wal_is_kept_after_a_failed_sync(void **state)
         assert_non_null(store);
         sqlite3 *reader = open_reader(fixture);
         foreign(fixture->path, by_writer ? "CREATE TABLE more (x); WITH RECURSIVE n(i) AS (SELECT 1"
-                                           " UNION ALL SELECT i + 1 FROM n WHERE i < 9000)"
+                                           " UNION ALL SELECT i + 1 FROM n WHERE i < 13000)"
                                            " INSERT INTO more SELECT zeroblob(4000) FROM n"
                                          : "UPDATE stranger SET x = zeroblob(4001)");
         assert_int_equal(sqlite3_close(reader), SQLITE_OK);
