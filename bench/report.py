@@ -2,6 +2,8 @@
 
 import collections
 
+import unmet
+
 MARK = {True: "met", False: "NOT MET", None: "—"}
 
 
@@ -61,6 +63,9 @@ def write(path, results, rows, threads):
               "README.md.", "",
               "| | | goal | figure | |", "|---|---|---|---|---|"]
     lines += [f"| {r.group} | {r.what} | {r.goal} | {r.figure} | {MARK[r.met]} |" for r in rows]
+    unmet_lines = list(unmet.sections(rows))
+    if unmet_lines:
+        lines += ["", "## Not met", *unmet_lines]
     for target, title in TITLES.items():
         if results["cells"].get(target):
             lines += ["", f"## {title.format(threads=threads)}", ""]

@@ -101,6 +101,8 @@ def run_berth(options, loader, results):
                 berth.connections = {"claim": (16, 256), "claim_one": (16,), "post_shared": (16,),
                                      "post_disjoint": (16,)}.get(name, (1, 16))
             berth.ask(name)
+            if name in targets.CLOSE_TO_REFERENCE and not (options.quick or options.kept_reference):
+                berth.ask_beside_reference(name)
         runs = 1 if options.quick else 5
         for extra, act in (("turns", lambda: [berth.write_in_turns(narrow, broad, 2 * runs) for narrow, broad in rows.PAIRS]),
                            ("units", berth.last_units), ("memory", berth.memory),

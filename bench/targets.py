@@ -24,6 +24,8 @@ CONNECTIONS = (1, 16, 256)
 # by a third within minutes.
 IN_TURNS = ("get_one", "flat_10", "flat_all", "list_all", "usages", "nested_10", "nested_all", "flat10k_10", "flat1m_10")
 ROUNDS = 5
+# What is so near its ratio that the Python service is measured in turns with it, too.
+CLOSE_TO_REFERENCE = ("get_one",)
 
 
 def say(text):
@@ -224,6 +226,23 @@ class Berth:
                 say_cell(name, self.cells[name][str(c)])
         finally:
             limits.stop()
+
+    def ask_beside_reference(self, name):
+        """At 16 connections, in turns with the Python service: the median of the ratios, and its round."""
+        question, file = QUESTIONS[name], questions.question_file(name, self.work)
+        reference, rounds = Reference(self.work), []
+        try:
+            reference.start(question.cloud)
+            self.start(question.cloud)
+            self.loader.cell(reference, file, 4, 60, count=8)
+            for _ in range(2 * ROUNDS - 1):
+                peer = self.loader.cell(reference, file, 16, self.seconds, grace=60)["cpu_us"]
+                own = self.loader.cell(self.server, file, 16, self.seconds / ROUNDS)["cpu_us"]
+                rounds.append((peer / own, peer, own))
+        finally:
+            reference.close()
+        self.facts.setdefault("beside_reference", {})[name] = sorted(rounds)[len(rounds) // 2]
+        say(f"berthd: {name}, the Python service's CPU over ours: " + ", ".join(f"{r[0]:.0f}" for r in rounds))
 
     def ask(self, name):
         question, self.cells[name] = QUESTIONS[name], {}
