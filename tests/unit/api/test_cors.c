@@ -1,0 +1,138 @@
+/* Cross-origin requests: who may, what a preflight is told, and what goes out with other answers.
+ */
+#include "api/cors.h"
+
+#include "asked.h"
+#include "unit.h"
+
+static const struct slice ORIGINS[] = {SLICE_LIT("https://a.example"),
+                                       SLICE_LIT("https://b.example")};
+static const struct slice ANY[] = {SLICE_LIT("*")};
+static const struct slice METHODS[] = {SLICE_LIT("GET"), SLICE_LIT("PUT")};
+static const struct slice HEADERS[] = {SLICE_LIT("X-Auth-Token")};
+
+static const struct api NO_CORS = {0};
+static const struct api CORS = {.cors = {.allowed_origins = {ORIGINS, 2},
+                                         .allow_methods = {METHODS, 2},
+                                         .allow_headers = {HEADERS, 1},
+                                         .expose_headers = SLICE_LIT("X-One,X-Two"),
+                                         .allow_credentials = true,
+                                         .max_age_s = 3600}};
+static const struct api CORS_FOR_ALL = {
+    .cors = {.allowed_origins = {ANY, 1}, .allow_methods = {METHODS, 2}}};
+
+static void assert_header(const struct asked *asked, const char *name, const char *value)
+{
+    struct slice got = asked_answer_header(asked, name);
+    if (value == NULL)
+        assert_null(got.data);
+    else
+        assert_true(slice_equal(got, slice_of(value)));
+}
+
+/* An OPTIONS request; NULL: without that header. */
+static void ask(struct asked *asked, const struct api *api, const char *origin, const char *method,
+                const char *headers)
+{
+    asked_open(asked, api);
+    asked->exchange.http.method = SLICE_LIT("OPTIONS");
+    if (origin != NULL)
+        asked_header(asked, "Origin", slice_of(origin));
+    if (method != NULL)
+        asked_header(asked, "Access-Control-Request-Method", slice_of(method));
+    if (headers != NULL)
+        asked_header(asked, "Access-Control-Request-Headers", slice_of(headers));
+}
+
+static void good_preflight(void **state)
+{
+    (void)state;
+    struct asked asked;
+    ask(&asked, &CORS, "https://b.example", "PUT", "x-auth-token, ,content-type");
+    assert_true(cors_answer_preflight(&asked.request));
+    assert_true(asked.request.is_preflight);
+    assert_int_equal(asked.request.status, 200);
+    assert_int_equal(asked.exchange.http.out.len, 0);
+    assert_header(&asked, "Access-Control-Allow-Origin", "https://b.example");
+    assert_header(&asked, "Access-Control-Allow-Credentials", "true");
+    assert_header(&asked, "Access-Control-Max-Age", "3600");
+    assert_header(&asked, "Access-Control-Allow-Methods", "PUT");
+    assert_header(&asked, "Access-Control-Allow-Headers", "x-auth-token,content-type");
+    assert_header(&asked, "vary", "Origin");
+    assert_header(&asked, "Access-Control-Expose-Headers", NULL);
+    assert_false(cors_is_allowed(&asked.request)); /* all is said */
+    asked_close(&asked);
+    ask(&asked, &CORS_FOR_ALL, "https://c.example", "GET", NULL);
+    assert_true(cors_answer_preflight(&asked.request));
+    assert_header(&asked, "Access-Control-Allow-Origin", "*");
+    assert_header(&asked, "Access-Control-Allow-Credentials", NULL);
+    assert_header(&asked, "Access-Control-Max-Age", NULL);
+    assert_header(&asked, "Access-Control-Allow-Headers", NULL);
+    asked_close(&asked);
+}
+
+/* They are 200, too, but permit nothing. */
+static void bad_preflights(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *origin;
+        const char *method;
+        const char *headers;
+    } CASES[] = {
+        {NULL, "GET", NULL},
+        {"https://c.example", "GET", NULL},
+        {"https://A.example", "GET", NULL}, /* compared with case */
+        {"*", "GET", NULL},
+        {"https://a.example", NULL, NULL},
+        {"https://a.example", "DELETE", NULL},
+        {"https://a.example", "get", NULL},
+        {"https://a.example", "GET", "X-Auth-Token,X-Other"},
+    };
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct asked asked;
+        ask(&asked, &CORS, CASES[i].origin, CASES[i].method, CASES[i].headers);
+        assert_true(cors_answer_preflight(&asked.request));
+        assert_int_equal(asked.request.status, 200);
+        assert_int_equal(asked.exchange.http.response_header_count, 0);
+        asked_close(&asked);
+    }
+}
+
+static void not_preflights(void **state)
+{
+    (void)state;
+    struct asked asked;
+    ask(&asked, &NO_CORS, "https://a.example", "GET", NULL);
+    assert_false(cors_answer_preflight(&asked.request));
+    assert_false(cors_is_allowed(&asked.request));
+    asked_close(&asked);
+    ask(&asked, &CORS, "https://a.example", "GET", NULL);
+    asked.exchange.http.method = SLICE_LIT("GET");
+    assert_false(cors_answer_preflight(&asked.request));
+    assert_true(cors_is_allowed(&asked.request));
+    cors_add_headers(&asked.request);
+    assert_header(&asked, "Access-Control-Allow-Origin", "https://a.example");
+    assert_header(&asked, "Access-Control-Allow-Credentials", "true");
+    assert_header(&asked, "Access-Control-Expose-Headers", "X-One,X-Two");
+    assert_header(&asked, "Access-Control-Allow-Methods", NULL);
+    asked_close(&asked);
+    ask(&asked, &CORS, "https://c.example", NULL, NULL);
+    asked.exchange.http.method = SLICE_LIT("GET");
+    assert_false(cors_is_allowed(&asked.request));
+    asked_close(&asked);
+    ask(&asked, &CORS_FOR_ALL, NULL, NULL, NULL);
+    asked.exchange.http.method = SLICE_LIT("GET");
+    assert_false(cors_is_allowed(&asked.request)); /* no origin: not a browser */
+    asked_close(&asked);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_preflight),
+        cmocka_unit_test(bad_preflights),
+        cmocka_unit_test(not_preflights),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
