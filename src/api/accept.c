@@ -123,7 +123,7 @@ static unsigned matches(const struct range *range, struct slice type, struct sli
 
 unsigned accept_weight(struct slice header, struct slice type)
 {
-    if (header.data == NULL)
+    if (header.data == NULL || slice_equal(header, type))
         return 1000;
     struct slice subtype = type;
     struct slice main_type = slice_cut(&subtype, '/');

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 
 /* A header or a decoded path parameter as messages show it: its bytes are read as latin-1
- * (placement spec, Query strings). */
+ * (placement spec, Query strings). Lives as long as the arena and `arg`. */
 struct slice latin1_text(struct arena *arena, struct slice arg);
 
 #endif

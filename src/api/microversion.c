@@ -50,8 +50,26 @@ static bool refuse_int(struct err *err, struct slice version, struct slice part)
     return err_set_text(err, 400, NULL, message);
 }
 
+/* "placement 1.N" and nothing else, as nearly every client sends it. */
+static bool read_plain(struct slice header, unsigned *minor)
+{
+    const struct slice known = SLICE_LIT("placement 1.");
+    if (header.len <= known.len || header.len > known.len + 2 || !slice_starts_with(header, known))
+        return false;
+    unsigned number = 0;
+    for (size_t i = known.len; i < header.len; i++) {
+        if (header.data[i] < '0' || header.data[i] > '9')
+            return false;
+        number = number * 10 + (unsigned)(header.data[i] - '0');
+    }
+    *minor = number;
+    return number <= API_MINOR_MAX;
+}
+
 bool microversion_negotiate(struct slice header, unsigned *minor, struct err *err)
 {
+    if (read_plain(header, minor))
+        return true;
     struct slice version = find_version(header);
     *minor = 0;
     if (version.data == NULL)
