@@ -40,8 +40,12 @@ static struct slice context_text(const struct api_request *request)
     struct parts parts = {.count = 0};
     add(&parts, request->global_id.data == NULL ? SLICE_LIT("None") : request->global_id);
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (words[i].len == 0) {
+            add(&parts, SLICE_LIT(" -"));
+            continue;
+        }
         add(&parts, SLICE_LIT(" "));
-        add(&parts, words[i].len == 0 ? SLICE_LIT("-") : words[i]);
+        add(&parts, words[i]);
     }
     return arena_join(request->arena, parts.texts, parts.count);
 }

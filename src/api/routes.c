@@ -314,8 +314,8 @@ static const struct api_route *find(struct api_request *request, const struct se
 {
     const struct pattern *found = NULL;
     for (unsigned i = first[path->count]; i < first[path->count + 1]; i++)
-        if (path_matches(&patterns[i].path, path) &&
-            slice_equal(request->http->method, patterns[i].method) &&
+        if (slice_equal(request->http->method, patterns[i].method) &&
+            path_matches(&patterns[i].path, path) &&
             (found == NULL || request->minor >= patterns[i].route->min_minor))
             found = &patterns[i];
     if (found == NULL)
