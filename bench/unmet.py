@@ -4,14 +4,15 @@ Printed in RESULTS.md under the table for rows that are not met there. Figures a
 measured in turns with what it is compared with."""
 
 SMALL_REQUEST = """\
-*Profile* (perf, 16 connections, 14.3 µs): 63 % kernel (recvfrom and sendmsg, no other call a request; an epoll_wait
-for seven of them), 18 % libc (7.5 libmicrohttpd's zeroing of a connection's memory, 1.5 times 64 KiB a request; 4 its
+*Profile* (perf, 16 connections, 14.3 µs): 63 % kernel (recvfrom and sendmsg, no other call a request; a sleep in
+epoll_wait for three of them), 18 % libc (7.5 libmicrohttpd's zeroing of a connection's memory, 1.5 times 64 KiB a request; 4 its
 allocations, three for each of six headers), 8 % libmicrohttpd, 11 % berthd, no function of it above 1.1 %. In turns:
 socket alone 8.2 µs, bare libmicrohttpd 9.0 to 10.2, the same with these six headers 10.6, berthd 14.3; the bare
 library is itself 340 to 400 times below the Python service, whose figure moves between 2.8 and 4.2 ms.
 
 *Tried against it*: routes found by segment, no allocation of ours, texts eight bytes at a time, the log of many
-requests in one write (40 000 to 27 000 instructions a request, taken); 64 KiB instead of 128 KiB a connection (user
+requests in one write (40 000 to 27 000 instructions a request, taken); a short way for plain version headers, plain
+Accept and ASCII, routes by method first (2 to 5 %, taken); 64 KiB instead of 128 KiB a connection (user
 time 7.0 to 5.4 µs, taken); 32 and 16 KiB (1.0 and 2.0 µs less, not taken: the servers under the Python service
 take heads of 64 KiB); link-time optimisation with -O3 (0 to 2 % less, not taken); mimalloc, and a larger tcache (not
 measurable); no access log (0.2 µs); giving the core away once before a worker sleeps (10 % less and the goal met, for
