@@ -10,7 +10,9 @@
 
 /* The VFS's name for sqlite3_open_v2(); NULL when there is no memory for it. It stands on what is
  * the default VFS at the first call. Only for a connection whose every commit syncs (synchronous
- * FULL): without a sync the others would be told of a commit that is not in the file yet. */
+ * FULL): without a sync the others would be told of a commit that is not in the file yet. And only
+ * for one that rolls back after any statement that failed: a read, too, may tell of a write that
+ * was lost. */
 const char *joined_wal_vfs(void);
 
 #endif
