@@ -44,3 +44,14 @@ struct slice asked_answer_header(const struct asked *asked, const char *name)
     }
     return value;
 }
+
+void asked_expect_header(const struct asked *asked, const char *name, const char *value)
+{
+    struct slice got = asked_answer_header(asked, name);
+    if (value == NULL) {
+        assert_null(got.data);
+        return;
+    }
+    assert_non_null(got.data);
+    assert_string_equal(arena_copy(asked->arena, got).data, value);
+}

@@ -22,4 +22,7 @@ void asked_header(struct asked *asked, const char *name, struct slice value);
 /* The answer's header of that name, data == NULL: none; it is there at most once. */
 struct slice asked_answer_header(const struct asked *asked, const char *name);
 
+/* Fails the test unless the answer has the header with that value; NULL: has no such header. */
+void asked_expect_header(const struct asked *asked, const char *name, const char *value);
+
 #endif
