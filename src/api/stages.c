@@ -108,7 +108,7 @@ static bool stage_token(struct api_request *request)
         .project_id = http_request_header(request->http, "X-Project-Id"),
         .system_scope = http_request_header(request->http, "OpenStack-System-Scope"),
     };
-    if (noauth_identify(&headers, &request->identity))
+    if (noauth_identify(&headers, request->arena, &request->identity))
         return true;
     return err_set(&request->err, 401, NULL, "%s", "");
 }

@@ -5,9 +5,9 @@
 
 bool identity_has_role(const struct identity *identity, struct slice role)
 {
-    for (unsigned i = 0; i < identity->role_count; i++)
-        if (identity->roles[i].len == role.len &&
-            strncasecmp(identity->roles[i].data, role.data, role.len) == 0)
+    for (unsigned i = 0; i < identity->roles.count; i++)
+        if (identity->roles.names[i].len == role.len &&
+            strncasecmp(identity->roles.names[i].data, role.data, role.len) == 0)
             return true;
     return false;
 }

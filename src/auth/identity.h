@@ -1,4 +1,4 @@
-/* Who asks, as the authentication found it. */
+/* Who asks, as the authentication found it: what the rules of policies read. */
 #ifndef BERTH_AUTH_IDENTITY_H
 #define BERTH_AUTH_IDENTITY_H
 
@@ -6,18 +6,30 @@
 
 #include "base/slice.h"
 
-enum { IDENTITY_ROLES_MAX = 32 };
+struct identity_roles {
+    const struct slice *names; /* as given; compared without case */
+    unsigned count;
+};
 
-/* Absent texts have data == NULL. All slices belong to the request. */
+/* One party of a token. Absent texts have data == NULL. */
+struct identity_party {
+    struct slice user_id;
+    struct slice user_domain_id;
+    struct slice project_id;
+    struct slice project_domain_id;
+    struct identity_roles roles;
+};
+
+/* All texts belong to the request, or to what it keeps alive. */
 struct identity {
     struct slice user_id;
-    struct slice project_id;
-    struct slice domain_id;
-    struct slice system_scope; /* "all" for a system-scoped token */
     struct slice user_domain_id;
+    struct slice project_id;
     struct slice project_domain_id;
-    struct slice roles[IDENTITY_ROLES_MAX]; /* as given; compared without case */
-    unsigned role_count;
+    struct slice domain_id;    /* of a domain-scoped token */
+    struct slice system_scope; /* "all" for a system-scoped token */
+    struct identity_roles roles;
+    struct identity_party service; /* whose X-Service-Token came with the request */
 };
 
 /* Whether the role, whatever its case, is among those given. Any thread. */

@@ -1,17 +1,30 @@
 /* The noauth2 token. Pure; any thread. */
 #include "auth/noauth.h"
 
-static void read_roles(struct slice text, struct identity *identity)
+static size_t count_parts(struct slice text)
 {
-    while (text.len > 0) {
-        struct slice role = slice_trim(slice_cut(&text, ','));
-        if (role.len > 0 && identity->role_count < IDENTITY_ROLES_MAX)
-            identity->roles[identity->role_count++] = role;
-    }
+    size_t n = 0;
+    for (; text.len > 0; n++)
+        (void)slice_cut(&text, ',');
+    return n;
 }
 
-bool noauth_identify(const struct noauth_headers *headers, struct identity *identity)
+static struct identity_roles read_roles(struct slice text, struct arena *arena)
 {
+    struct slice *names = arena_array(arena, count_parts(text), sizeof(*names));
+    unsigned count = 0;
+    while (text.len > 0) {
+        struct slice role = slice_trim(slice_cut(&text, ','));
+        if (role.len > 0)
+            names[count++] = role;
+    }
+    return (struct identity_roles){names, count};
+}
+
+bool noauth_identify(const struct noauth_headers *headers, struct arena *arena,
+                     struct identity *identity)
+{
+    static const struct slice ADMIN = SLICE_LIT("admin");
     *identity = (struct identity){0};
     if (headers->token.data == NULL)
         return false;
@@ -24,9 +37,9 @@ bool noauth_identify(const struct noauth_headers *headers, struct identity *iden
     }
     identity->user_id = user;
     if (headers->roles.data != NULL)
-        read_roles(headers->roles, identity);
-    else if (slice_equal(user, SLICE_LIT("admin")))
-        identity->roles[identity->role_count++] = SLICE_LIT("admin");
+        identity->roles = read_roles(headers->roles, arena);
+    else if (slice_equal(user, ADMIN))
+        identity->roles = (struct identity_roles){&ADMIN, 1};
     if (headers->system_scope.len > 0)
         identity->system_scope = headers->system_scope;
     else

@@ -3,6 +3,7 @@
 #define BERTH_AUTH_NOAUTH_H
 
 #include "auth/identity.h"
+#include "base/arena.h"
 
 /* The headers that matter; data == NULL: absent. */
 struct noauth_headers {
@@ -12,8 +13,9 @@ struct noauth_headers {
     struct slice system_scope; /* OpenStack-System-Scope */
 };
 
-/* Fills the identity with slices of the headers; false without a token (401). An empty token is
- * accepted: nobody, without roles. Of more than IDENTITY_ROLES_MAX roles the first count. */
-bool noauth_identify(const struct noauth_headers *headers, struct identity *identity);
+/* Fills the identity with slices of the headers, its list of roles in the arena; false without a
+ * token (401). An empty token is accepted: nobody, without roles. */
+bool noauth_identify(const struct noauth_headers *headers, struct arena *arena,
+                     struct identity *identity);
 
 #endif

@@ -61,10 +61,10 @@ static void check_identity(const struct api_request *request)
         .system_scope = http_request_header(request->http, "OpenStack-System-Scope"),
     };
     struct identity identity;
-    check(noauth_identify(&headers, &identity) == (headers.token.data != NULL));
-    check(identity.role_count <= IDENTITY_ROLES_MAX);
-    for (unsigned i = 0; i < identity.role_count; i++)
-        check(identity.roles[i].len > 0 && identity_has_role(&identity, identity.roles[i]));
+    check(noauth_identify(&headers, request->arena, &identity) == (headers.token.data != NULL));
+    for (unsigned i = 0; i < identity.roles.count; i++)
+        check(identity.roles.names[i].len > 0 &&
+              identity_has_role(&identity, identity.roles.names[i]));
     for (unsigned rule = 0; rule < POLICY_RULE_COUNT; rule++)
         for (unsigned settings = 0; settings < 4; settings++)
             (void)policy_check(&(struct policy_settings){settings & 1, settings & 2},

@@ -143,8 +143,8 @@ struct api_request *fuzz_request_begin(struct fuzz_request *r, struct arena *are
                                       .status = 200,
                                       .err = {.arena = arena},
                                       .write.err = {.arena = arena}};
-    r->request.identity.roles[0] = SLICE_LIT("admin");
-    r->request.identity.role_count = 1;
+    static const struct slice ADMIN = SLICE_LIT("admin");
+    r->request.identity.roles = (struct identity_roles){&ADMIN, 1};
     request_id_generate(r->request.request_id);
     return &r->request;
 }

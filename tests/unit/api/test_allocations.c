@@ -89,8 +89,8 @@ static void assert_answer(struct world *world, enum api_step (*handle)(struct ap
                                     .query = slice_of(arg),
                                     .err = {.arena = world->arena}};
     request->args[0] = slice_of(arg);
-    request->identity.roles[0] = SLICE_LIT("admin");
-    request->identity.role_count = 1;
+    static const struct slice ADMIN = SLICE_LIT("admin");
+    request->identity.roles = (struct identity_roles){&ADMIN, 1};
     assert_int_equal(handle(request), API_DONE);
     struct slice answer =
         err_is_set(&request->err) ? request->err.message : buf_slice(&world->exchange.out);

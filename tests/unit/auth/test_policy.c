@@ -9,10 +9,11 @@ enum scope { SCOPE_OWN_PROJECT, SCOPE_OTHER_PROJECT, SCOPE_SYSTEM, SCOPE_DOMAIN,
 
 static struct identity identity_of(unsigned roles, enum scope scope)
 {
-    struct identity identity = {0};
+    static struct slice names[ROLE_SETS][3];
+    struct identity identity = {.roles.names = names[roles]};
     for (unsigned i = 0; i < 3; i++)
         if ((roles & 1u << i) != 0)
-            identity.roles[identity.role_count++] = ROLES[i];
+            names[roles][identity.roles.count++] = ROLES[i];
     if (scope == SCOPE_OWN_PROJECT)
         identity.project_id = SLICE_LIT("mine");
     else if (scope == SCOPE_OTHER_PROJECT)

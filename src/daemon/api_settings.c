@@ -1,0 +1,53 @@
+/* The configuration in the words of the API. */
+#include "daemon/daemon.h"
+
+enum { SLOW_THREADS = 2 };
+
+static struct cors_names names_of(struct daemon *daemon, const char *option)
+{
+    const struct conf_value *value = conf_value(daemon->conf, "cors", option);
+    size_t count = value->is_set ? value->items_n : 0;
+    struct slice *names = arena_array(daemon->arena, count, sizeof(*names));
+    for (size_t i = 0; i < count; i++)
+        names[i] = slice_of(value->items[i]);
+    return (struct cors_names){names, (unsigned)count};
+}
+
+static void fill_cors(struct daemon *daemon)
+{
+    struct cors_settings *cors = &daemon->api.cors;
+    struct cors_names expose = names_of(daemon, "expose_headers");
+    struct buf joined = {0};
+    for (unsigned i = 0; i < expose.count; i++) {
+        if (i > 0)
+            buf_append_char(&joined, ',');
+        buf_append_slice(&joined, expose.names[i]);
+    }
+    cors->allowed_origins = names_of(daemon, "allowed_origin");
+    cors->allow_methods = names_of(daemon, "allow_methods");
+    cors->allow_headers = names_of(daemon, "allow_headers");
+    cors->expose_headers = arena_copy(daemon->arena, buf_slice(&joined));
+    cors->allow_credentials = conf_value(daemon->conf, "cors", "allow_credentials")->boolean;
+    cors->max_age_s = conf_value(daemon->conf, "cors", "max_age")->integer;
+    buf_free(&joined);
+}
+
+void api_settings_fill(struct daemon *daemon)
+{
+    const struct conf *conf = daemon->conf;
+    struct api *api = &daemon->api;
+    api->policy.enforce_new_defaults = conf->enforce_new_defaults;
+    api->policy.enforce_scope = conf->enforce_scope;
+    api->mount_prefixes = conf->mount_prefixes;
+    api->mount_prefix_count = (unsigned)conf->mount_prefix_count;
+    api->incomplete_project_id = slice_of(conf->incomplete_consumer_project_id);
+    api->incomplete_user_id = slice_of(conf->incomplete_consumer_user_id);
+    api->randomize_candidates = conf->randomize_allocation_candidates;
+    api->max_candidates = conf->max_allocation_candidates;
+    api->spread_candidates = conf->generation_strategy != CONF_STRATEGY_DEPTH_FIRST;
+    api->access_log = conf->access_log;
+    api->trust_proxies = conf->proxy_headers;
+    api->slow_request_us = conf->slow_request_us;
+    fill_cors(daemon);
+    api->slow_lane = slow_lane_start(SLOW_THREADS);
+}

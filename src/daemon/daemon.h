@@ -1,0 +1,50 @@
+/* The running process, part by part: what main starts and stops in order. The main thread's own. */
+#ifndef BERTH_DAEMON_DAEMON_H
+#define BERTH_DAEMON_DAEMON_H
+
+#include "api/request.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "conf/inputs.h"
+#include "conf/settings.h"
+#include "http/http.h"
+#include "store/store.h"
+
+enum { DAEMON_LISTENERS_MAX = 16 };
+
+/* A part that is not there is NULL. */
+struct daemon {
+    struct arena *arena; /* lives as long as the process */
+    struct err err;
+    const struct conf_inputs *inputs;
+    struct conf *conf;
+    struct store *store;
+    struct api api;
+    struct http_server *servers[DAEMON_LISTENERS_MAX];
+    size_t server_count;
+};
+
+/* Opens the database, loads it, and starts the writer. False: err has one line. */
+bool database_open(struct daemon *daemon) BERTH_MUST_CHECK;
+void database_close(struct daemon *daemon);
+
+/* Fills daemon->api's settings from the configuration, and starts the slow lane. */
+void api_settings_fill(struct daemon *daemon);
+
+/* Opens every address of the configuration. False: err has one line; those that were opened are
+ * closed by listeners_close. */
+bool listeners_open(struct daemon *daemon) BERTH_MUST_CHECK;
+
+/* Accepts no more, and waits for the answers that the writer and the slow lane still owe. */
+void listeners_close(struct daemon *daemon);
+
+/* Writes "berthd: ready URL…" to standard output. */
+void listeners_print_ready(const struct daemon *daemon);
+
+/* Blocks the signals that the loop waits for; before any thread is started, which inherit it. */
+void loop_block_signals(void);
+
+/* Returns when the process is asked to end. */
+void loop_run(struct daemon *daemon);
+
+#endif

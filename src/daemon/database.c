@@ -1,0 +1,34 @@
+/* The database and what keeps it in memory. */
+#include "daemon/daemon.h"
+
+#include "conf/load.h"
+
+enum { BUSY_TIMEOUT_MS = 5000 };
+
+bool database_open(struct daemon *daemon)
+{
+    const struct conf *conf = daemon->conf;
+    struct store_options options = {
+        .connection = slice_of(conf->connection),
+        .busy_timeout_ms = BUSY_TIMEOUT_MS,
+        .sync_schema = conf->sync_on_startup,
+        .create_missing_file = true,
+    };
+    if (!conf_make_state_directory(conf, &daemon->err))
+        return false;
+    daemon->store = store_open(&options, &daemon->err);
+    if (daemon->store == NULL)
+        return false;
+    daemon->api.replica = replica_create();
+    daemon->api.pipeline = pipeline_start(daemon->store, daemon->api.replica, &daemon->err);
+    return daemon->api.pipeline != NULL;
+}
+
+void database_close(struct daemon *daemon)
+{
+    if (daemon->api.pipeline != NULL)
+        pipeline_stop(daemon->api.pipeline);
+    replica_destroy(daemon->api.replica);
+    if (daemon->store != NULL)
+        store_close(daemon->store);
+}
