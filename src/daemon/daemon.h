@@ -12,6 +12,19 @@
 
 enum { DAEMON_LISTENERS_MAX = 16 };
 
+/* What an address is opened for. */
+enum listener_kind {
+    LISTENER_PLACEMENT,
+    LISTENER_ADMIN, /* for those who run berth; it serves until all others have ended */
+    LISTENER_KINDS
+};
+
+struct daemon_listener {
+    enum listener_kind kind;
+    struct http_server *server;
+    const struct conf_listen *address;
+};
+
 /* A part that is not there is NULL. */
 struct daemon {
     struct arena *arena; /* lives as long as the process */
@@ -20,8 +33,8 @@ struct daemon {
     struct conf *conf;
     struct store *store;
     struct api api;
-    struct http_server *servers[DAEMON_LISTENERS_MAX];
-    size_t server_count;
+    struct daemon_listener listeners[DAEMON_LISTENERS_MAX];
+    size_t listener_count;
 };
 
 /* Opens the database, loads it, and starts the writer. False: err has one line. */

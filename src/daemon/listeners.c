@@ -8,6 +8,11 @@
 
 enum { STOP_GRACE_MS = 10000, LARGE_ANSWERS_BYTES = 1 << 30 };
 
+static const char *const purposes[LISTENER_KINDS] = {
+    [LISTENER_PLACEMENT] = "Placement API",
+    [LISTENER_ADMIN] = "metrics and health",
+};
+
 static struct http_limits limits_of(const struct conf *conf)
 {
     return (struct http_limits){
@@ -23,38 +28,49 @@ static struct http_limits limits_of(const struct conf *conf)
     };
 }
 
-static bool open_address(struct daemon *daemon, const struct conf_listen *listen,
-                         const struct http_limits *limits, const struct http_service *service)
+static bool open_address(struct daemon *daemon, enum listener_kind kind,
+                         const struct conf_listen *address, const struct http_limits *limits,
+                         const struct http_service *service)
 {
-    if (daemon->server_count == DAEMON_LISTENERS_MAX)
+    if (daemon->listener_count == DAEMON_LISTENERS_MAX)
         return err_set(&daemon->err, 500, NULL, "more than %d addresses to listen on",
                        DAEMON_LISTENERS_MAX);
     struct http_server *server =
-        http_server_start(listen->host, listen->port, limits, service, &daemon->err);
+        http_server_start(address->host, address->port, limits, service, &daemon->err);
     if (server == NULL)
         return false;
-    daemon->servers[daemon->server_count++] = server;
-    log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "Placement API on http://%.*s",
-              SLICE_ARG(http_address_text(daemon->arena, listen->host, http_server_port(server))));
+    daemon->listeners[daemon->listener_count++] = (struct daemon_listener){kind, server, address};
+    log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "%s on http://%.*s", purposes[kind],
+              SLICE_ARG(http_address_text(daemon->arena, address->host, http_server_port(server))));
+    return true;
+}
+
+/* Opens all addresses of one kind. */
+static bool open_kind(struct daemon *daemon, enum listener_kind kind,
+                      const struct conf_listen *addresses, size_t count,
+                      const struct http_service *service)
+{
+    struct http_limits limits = limits_of(daemon->conf);
+    for (size_t i = 0; i < count; i++)
+        if (!open_address(daemon, kind, &addresses[i], &limits, service))
+            return false;
     return true;
 }
 
 bool listeners_open(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
-    struct http_limits limits = limits_of(conf);
-    struct http_service service = dispatch_service(&daemon->api);
-    for (size_t i = 0; i < conf->listen_count; i++)
-        if (!open_address(daemon, &conf->listen[i], &limits, &service))
-            return false;
-    return true;
+    struct http_service placement = dispatch_service(&daemon->api);
+    return open_kind(daemon, LISTENER_PLACEMENT, conf->listen, conf->listen_count, &placement);
 }
 
 void listeners_close(struct daemon *daemon)
 {
-    for (size_t i = 0; i < daemon->server_count; i++)
-        http_server_stop(daemon->servers[i], STOP_GRACE_MS);
-    daemon->server_count = 0;
+    for (int kind = 0; kind < LISTENER_KINDS; kind++)
+        for (size_t i = 0; i < daemon->listener_count; i++)
+            if (daemon->listeners[i].kind == (enum listener_kind)kind)
+                http_server_stop(daemon->listeners[i].server, STOP_GRACE_MS);
+    daemon->listener_count = 0;
     if (daemon->api.slow_lane != NULL)
         slow_lane_stop(daemon->api.slow_lane);
 }
@@ -62,10 +78,13 @@ void listeners_close(struct daemon *daemon)
 void listeners_print_ready(const struct daemon *daemon)
 {
     printf("berthd: ready");
-    for (size_t i = 0; i < daemon->server_count; i++)
-        printf(" http://%.*s",
-               SLICE_ARG(http_address_text(daemon->arena, daemon->conf->listen[i].host,
-                                           http_server_port(daemon->servers[i]))));
+    for (size_t i = 0; i < daemon->listener_count; i++) {
+        const struct daemon_listener *listener = &daemon->listeners[i];
+        if (listener->kind == LISTENER_PLACEMENT)
+            printf(" http://%.*s",
+                   SLICE_ARG(http_address_text(daemon->arena, listener->address->host,
+                                               http_server_port(listener->server))));
+    }
     printf("\n");
     fflush(stdout);
 }
