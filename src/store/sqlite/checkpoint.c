@@ -77,7 +77,7 @@ static bool give_to_copier(struct store *store, uint32_t left_frames)
     struct copying *copying = &store->copying;
     bool goes_on = copying->given_frames > 0;
     bool gains = !goes_on || left_frames < copying->given_frames / 4 * 3;
-    if (left_frames <= (goes_on ? AT_ONCE_FRAMES : CHECKPOINT_LATE_FRAMES) || !gains ||
+    if (left_frames <= (goes_on ? AT_ONCE_FRAMES : TOO_LONG_FRAMES) || !gains ||
         !copier_start(&store->sentinel->copier, &store->sentinel->db))
         return false;
     copying->given_frames = left_frames;
