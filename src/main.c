@@ -26,7 +26,7 @@ static bool start(struct daemon *daemon)
                        "[api] auth_strategy = keystone (the default with a configuration file) is "
                        "not supported yet: set it to noauth2");
     notes_log(daemon->conf);
-    if (!database_open(daemon))
+    if (!tls_open(daemon) || !database_open(daemon))
         return false;
     api_settings_fill(daemon);
     return listeners_open(daemon);
@@ -40,6 +40,10 @@ static void print_error(const struct daemon *daemon)
 static bool run(struct daemon *daemon)
 {
     loop_block_signals();
+    if (!activation_read(&daemon->activation, daemon->arena, &daemon->err)) {
+        print_error(daemon);
+        return false;
+    }
     raise_descriptor_limit();
     log_start(STDERR_FILENO, daemon->conf->debug);
     bool started = start(daemon);
@@ -51,6 +55,7 @@ static bool run(struct daemon *daemon)
     }
     listeners_close(daemon);
     database_close(daemon);
+    tls_close(daemon);
     log_stop();
     return started;
 }
@@ -69,7 +74,7 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     case COMMAND_LINE_WRONG:
         fprintf(stderr, "berthd: %s\nberthd --help tells more\n", line.error);
-        return 2;
+        return EXIT_COMMAND_LINE;
     case COMMAND_LINE_RUN:
         break;
     }
@@ -81,5 +86,7 @@ int main(int argc, char **argv)
         print_error(&daemon);
     conf_destroy(daemon.conf);
     arena_destroy(daemon.arena);
-    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (!ok)
+        return EXIT_FAILURE;
+    return daemon.cut_short ? EXIT_CUT_SHORT : EXIT_SUCCESS;
 }

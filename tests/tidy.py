@@ -24,6 +24,10 @@ ONLY_IN = {
     "mysql/mysql.h": "store/mysql/",
     "mariadb/mysql.h": "store/mysql/",
     "microhttpd.h": "http/",
+    "gnutls/gnutls.h": "http/",
+    "gnutls/abstract.h": "http/",
+    "gnutls/x509.h": "http/",
+    "systemd/sd-daemon.h": "daemon/",
     "jansson.h": "api/",
 }
 # Layers that are no folder, or whose behaviour the tests of whole programs cover.

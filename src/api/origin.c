@@ -52,7 +52,7 @@ static void add_port(const struct api_request *request, struct origin *origin)
 struct origin origin_read(const struct api_request *request, bool trust_proxies)
 {
     struct origin origin = {
-        .scheme = SLICE_LIT("http"),
+        .scheme = request->http->tls ? SLICE_LIT("https") : SLICE_LIT("http"),
         .host = http_request_header(request->http, "Host"),
         .address = request->http->peer,
     };

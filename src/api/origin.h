@@ -8,7 +8,7 @@
 struct api_request;
 
 struct origin {
-    struct slice scheme;  /* "http" unless a proxy says otherwise */
+    struct slice scheme;  /* "http" or, over TLS, "https", unless a proxy says otherwise */
     struct slice host;    /* with port; empty when there is no Host header */
     struct slice address; /* the client's, for the log */
     struct slice prefix;  /* X-Forwarded-Prefix, to be put before hrefs; without a trailing slash */

@@ -29,8 +29,30 @@ static bool is_host_name(const char *host)
     return host[0] != '\0';
 }
 
+/* Takes `prefix` off the front of the text, in any case of letters. */
+static bool skip_prefix(struct slice *text, const char *prefix)
+{
+    size_t len = strlen(prefix);
+    if (text->len < len || strncasecmp(text->data, prefix, len) != 0)
+        return false;
+    *text = slice_skip(*text, len);
+    return true;
+}
+
+static bool parse_path(struct slice text, struct arena *arena, struct conf_listen *out)
+{
+    out->path = arena_copy(arena, text).data;
+    return text.len > 1 && text.data[0] == '/' && text.data[text.len - 1] != '/';
+}
+
 bool listen_parse(struct slice text, struct arena *arena, struct conf_listen *out)
 {
+    *out = (struct conf_listen){0};
+    if (skip_prefix(&text, "unix:"))
+        return parse_path(text, arena, out);
+    out->tls = skip_prefix(&text, "https://");
+    if (!out->tls)
+        (void)skip_prefix(&text, "http://");
     const char *colon = text.len == 0 ? NULL : memrchr(text.data, ':', text.len);
     if (colon == NULL)
         return false;
@@ -50,6 +72,8 @@ bool listen_parse(struct slice text, struct arena *arena, struct conf_listen *ou
 bool listen_is_loopback(const struct conf_listen *listen)
 {
     unsigned char address[16];
+    if (listen->path != NULL)
+        return true;
     if (inet_pton(AF_INET, listen->host, address) == 1)
         return address[0] == 127;
     if (inet_pton(AF_INET6, listen->host, address) == 1)

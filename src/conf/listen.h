@@ -1,4 +1,4 @@
-/* ADDRESS:PORT, as --listen and [berth] listen write it. */
+/* Where a listener is opened, as --listen and [berth] listen write it. */
 #ifndef BERTH_CONF_LISTEN_H
 #define BERTH_CONF_LISTEN_H
 
@@ -9,15 +9,19 @@
 #include "base/slice.h"
 
 struct conf_listen {
+    const char *path; /* of a unix socket, absolute; NULL: the fields below count */
     const char *host; /* a numeric address without brackets, or a name such as localhost */
     uint16_t port;    /* 0: any free port */
+    bool tls;
 };
 
-/* 127.0.0.1:8778, localhost:8778, [::1]:8778. The host is copied into the arena. False: the text is
- * none of these. */
+#define LISTEN_FORMS "ADDRESS:PORT, https://ADDRESS:PORT or unix:/PATH"
+
+/* 127.0.0.1:8778, localhost:8778, [::1]:8778; the same behind http:// or https://; unix:/run/x.
+ * Texts are copied into the arena. False: the text is none of these. */
 bool listen_parse(struct slice text, struct arena *arena, struct conf_listen *out) BERTH_MUST_CHECK;
 
-/* Is it reached from this machine only: localhost, 127.0.0.0/8, ::1. */
+/* Is it reached from this machine only: localhost, 127.0.0.0/8, ::1, a unix socket. */
 bool listen_is_loopback(const struct conf_listen *listen);
 
 #endif

@@ -32,18 +32,28 @@
 
 #define ZERO_UUID "00000000-0000-0000-0000-000000000000"
 #define DAY_S     86400
-#define GIB       (1024 * 1024 * 1024)
+/* TLS 1.2 and 1.3 with forward secrecy and authenticated encryption. */
+#define TLS_PRIORITIES                                                                             \
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-DHE-RSA:-SHA1:-AES-128-CBC:-AES-256-CBC:"    \
+    "%SERVER_PRECEDENCE"
+#define GIB (1024 * 1024 * 1024)
 
 /* clang-format off */
 const struct option option_table[] = {
-    ROW(MULT, USED, "berth", "listen", "127.0.0.1:8778", "Address and port where the Placement API is served."),
+    ROW(MULT, USED, "berth", "listen", "127.0.0.1:8778", "Where the Placement API is served: ADDRESS:PORT, https://ADDRESS:PORT or unix:/PATH."),
+    ROW(STR, USED, "berth", "socket_mode", "0660", "Permissions of unix sockets in listen, octal."),
+    ROW(STR, USED, "berth", "tls_cert_file", NULL, "Certificate for https, followed by its chain (PEM)."),
+    ROW(STR, USED, "berth", "tls_key_file", NULL, "Private key of that certificate (PEM)."),
+    ROW(STR, USED, "berth", "tls_ca_file", NULL, "Clients must show a certificate that one of these issued (PEM)."),
+    ROW(STR, USED, "berth", "tls_priorities", TLS_PRIORITIES, "Versions and ciphers, as GnuTLS writes them."),
     ROW(INT, USED, "berth", "worker_threads", "0", "HTTP threads for each address; 0: one a core, at least 2.", BOUNDS(0, 1024)),
     ROW(INT, USED, "berth", "max_body", "16777216", "Largest request body in bytes.", BOUNDS(1024, GIB)),
     ROW(INT, USED, "berth", "max_connections", "4096", "Open connections in all to one address.", BOUNDS(1, 1000000)),
     ROW(INT, USED, "berth", "max_connections_per_address", "2048", "The same, from one address of clients.", BOUNDS(1, 1000000)),
     ROW(INT, USED, "berth", "idle_timeout", "60", "Seconds after which a silent connection is closed.", BOUNDS(1, DAY_S)),
-    ROW(INT, USED, "berth", "header_deadline", "30", "Seconds from a request's first byte to the end of its headers.", BOUNDS(1, DAY_S)),
+    ROW(INT, USED, "berth", "header_deadline", "30", "Seconds from a request's first byte to the end of its headers, and for a TLS handshake.", BOUNDS(1, DAY_S)),
     ROW(INT, USED, "berth", "body_deadline", "30", "Seconds for a body, beside the time it needs at 10 KB/s.", BOUNDS(1, DAY_S)),
+    ROW(INT, USED, "berth", "stop_grace", "10", "Seconds that a stop leaves to what has begun.", BOUNDS(0, DAY_S)),
     ROW(INT, USED, "berth", "connection_memory", "65536", "Bytes for a connection's request line and headers.", BOUNDS(4096, GIB)),
     ROW(MULT, USED, "berth", "mount_prefix", "/placement", "Path below which the API is served too."),
     ROW(BOOL, USED, "berth", "access_log", "true", "One line for each request."),

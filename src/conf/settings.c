@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct conf_value *conf_value(const struct conf *conf, const char *section, const char *name)
@@ -43,6 +44,13 @@ static const char *text(const struct conf *conf, const char *section, const char
     return value->is_set ? value->text : NULL;
 }
 
+/* Of [berth]; an empty text says: none. */
+static const char *text_if_any(const struct conf *conf, const char *name)
+{
+    const char *found = text(conf, "berth", name);
+    return found == NULL || found[0] == '\0' ? NULL : found;
+}
+
 static bool refuse(struct err *err, const struct conf_value *value, const char *what,
                    const char *item)
 {
@@ -56,9 +64,40 @@ static bool fill_listen(struct conf *conf, struct err *err)
     struct conf_listen *listen = arena_array(conf->arena, value->items_n, sizeof(*listen));
     for (size_t i = 0; i < value->items_n; i++)
         if (!listen_parse(slice_of(value->items[i]), conf->arena, &listen[i]))
-            return refuse(err, value, "ADDRESS:PORT", value->items[i]);
+            return refuse(err, value, LISTEN_FORMS, value->items[i]);
     conf->listen = listen;
     conf->listen_count = value->items_n;
+    conf->listen_is_default = value->origin <= CONF_ORIGIN_EMBEDDED;
+    return true;
+}
+
+static bool fill_socket_mode(struct conf *conf, struct err *err)
+{
+    const struct conf_value *value = typed(conf, "berth", "socket_mode", OPTION_STRING);
+    char *end = NULL;
+    unsigned long mode = strtoul(value->text, &end, 8);
+    if (!isdigit((unsigned char)value->text[0]) || *end != '\0' || mode > 0777)
+        return refuse(err, value, "a mode such as 0660", value->text);
+    conf->socket_mode = (unsigned)mode;
+    return true;
+}
+
+static bool fill_tls(struct conf *conf, struct err *err)
+{
+    conf->tls_cert_file = text_if_any(conf, "tls_cert_file");
+    conf->tls_key_file = text_if_any(conf, "tls_key_file");
+    conf->tls_ca_file = text_if_any(conf, "tls_ca_file");
+    conf->tls_priorities = text_if_any(conf, "tls_priorities");
+    if (conf->tls_priorities == NULL)
+        conf->tls_priorities =
+            option_find(SLICE_LIT("berth"), SLICE_LIT("tls_priorities"))->fallback;
+    if ((conf->tls_cert_file == NULL) != (conf->tls_key_file == NULL))
+        return err_set(err, 500, NULL,
+                       "[berth] tls_cert_file and tls_key_file are only good together");
+    for (size_t i = 0; i < conf->listen_count; i++)
+        if (conf->listen[i].tls && conf->tls_cert_file == NULL)
+            return err_set(err, 500, NULL,
+                           "[berth] listen = https://... needs tls_cert_file and tls_key_file");
     return true;
 }
 
@@ -112,6 +151,7 @@ static void fill_berth(struct conf *conf)
     conf->max_connections_per_address = count(conf, "max_connections_per_address");
     conf->idle_timeout_s = count(conf, "idle_timeout");
     conf->header_deadline_s = count(conf, "header_deadline");
+    conf->stop_grace_s = count(conf, "stop_grace");
     conf->body_deadline_s = count(conf, "body_deadline");
     conf->connection_memory_bytes = (size_t)number(conf, "berth", "connection_memory");
     conf->access_log = flag(conf, "berth", "access_log");
@@ -154,5 +194,6 @@ bool settings_fill(struct conf *conf, struct err *err)
         return err_set(err, 500, NULL, "[placement_database] connection is not set%s%s",
                        conf->files.n > 0 ? " in " : "",
                        conf->files.n > 0 ? conf->files.items[conf->files.n - 1] : "");
-    return fill_listen(conf, err) && fill_mount_prefixes(conf, err);
+    return fill_listen(conf, err) && fill_socket_mode(conf, err) && fill_tls(conf, err) &&
+           fill_mount_prefixes(conf, err);
 }

@@ -32,6 +32,13 @@ struct conf {
     /* [berth] */
     const struct conf_listen *listen;
     size_t listen_count;
+    bool listen_is_default;    /* nobody has set it */
+    unsigned socket_mode;      /* permissions, at most 0777 */
+    const char *tls_cert_file; /* NULL: not set; the key is set exactly if the certificate is */
+    const char *tls_key_file;
+    const char *tls_ca_file;
+    const char *tls_priorities;
+    unsigned stop_grace_s;
     const struct slice *mount_prefixes; /* each begins with a slash and ends without one */
     size_t mount_prefix_count;
     unsigned worker_threads; /* of each address in listen; at least 1; the default is resolved */

@@ -7,6 +7,8 @@
 #include "base/err.h"
 #include "conf/inputs.h"
 #include "conf/settings.h"
+#include "daemon/activation.h"
+#include "daemon/notify.h"
 #include "http/http.h"
 #include "store/store.h"
 
@@ -22,7 +24,12 @@ enum listener_kind {
 struct daemon_listener {
     enum listener_kind kind;
     struct http_server *server;
-    const struct conf_listen *address;
+};
+
+/* What berthd exits with. */
+enum {
+    EXIT_COMMAND_LINE = 2, /* 0 and 1: it ended well, it could not start */
+    EXIT_CUT_SHORT = 3,    /* it stopped, but not everything that had begun was finished */
 };
 
 /* A part that is not there is NULL. */
@@ -31,10 +38,17 @@ struct daemon {
     struct err err;
     const struct conf_inputs *inputs;
     struct conf *conf;
+    struct activation activation;
+    struct http_tls *tls; /* NULL: no https */
+    uint64_t tls_look_us;
+    _Atomic uint64_t store_steps; /* store.h */
+    struct watch watch;
+    uint64_t status_us; /* when it is to be told next */
     struct store *store;
     struct api api;
     struct daemon_listener listeners[DAEMON_LISTENERS_MAX];
     size_t listener_count;
+    bool cut_short; /* stop_grace was over before everything had ended */
 };
 
 /* Opens the database, loads it, and starts the writer. False: err has one line. */
@@ -44,11 +58,21 @@ void database_close(struct daemon *daemon);
 /* Fills daemon->api's settings from the configuration, and starts the slow lane. */
 void api_settings_fill(struct daemon *daemon);
 
-/* Opens every address of the configuration. False: err has one line; those that were opened are
- * closed by listeners_close. */
+/* Certificates for https; nothing where none is configured. False: err has one line. */
+bool tls_open(struct daemon *daemon) BERTH_MUST_CHECK;
+/* Reads them anew; what goes wrong is logged, and the old ones stay. */
+void tls_reload(struct daemon *daemon);
+/* On a tick: reads them anew when their files have changed. */
+void tls_look_after(struct daemon *daemon);
+/* After the listeners. */
+void tls_close(struct daemon *daemon);
+
+/* Opens every address of the configuration, and those that were given. False: err has one line;
+ * those that were opened are closed by listeners_close. */
 bool listeners_open(struct daemon *daemon) BERTH_MUST_CHECK;
 
-/* Accepts no more, and waits for the answers that the writer and the slow lane still owe. */
+/* Accepts no more, finishes what has begun within stop_grace, and waits for the answers that the
+ * writer and the slow lane still owe. From here on another signal ends the process at once. */
 void listeners_close(struct daemon *daemon);
 
 /* Writes "berthd: ready URL…" to standard output. */
@@ -59,5 +83,8 @@ void loop_block_signals(void);
 
 /* Returns when the process is asked to end. */
 void loop_run(struct daemon *daemon);
+
+/* Tells the watchdog that all goes on, if it does: see notify.h. */
+void loop_watch(struct daemon *daemon);
 
 #endif

@@ -1,11 +1,10 @@
 /* The database and what keeps it in memory. */
-#include "daemon/daemon.h"
-
 #include "conf/load.h"
+#include "daemon/daemon.h"
 
 enum { BUSY_TIMEOUT_MS = 5000 };
 
-bool database_open(struct daemon *daemon)
+static bool open_and_load(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
     struct store_options options = {
@@ -13,6 +12,7 @@ bool database_open(struct daemon *daemon)
         .busy_timeout_ms = BUSY_TIMEOUT_MS,
         .sync_schema = conf->sync_on_startup,
         .create_missing_file = true,
+        .steps = &daemon->store_steps,
     };
     if (!conf_make_state_directory(conf, &daemon->err))
         return false;
@@ -22,6 +22,15 @@ bool database_open(struct daemon *daemon)
     daemon->api.replica = replica_create();
     daemon->api.pipeline = pipeline_start(daemon->store, daemon->api.replica, &daemon->err);
     return daemon->api.pipeline != NULL;
+}
+
+bool database_open(struct daemon *daemon)
+{
+    struct starting starting;
+    notify_starting(&starting, &daemon->store_steps);
+    bool opened = open_and_load(daemon);
+    notify_started(&starting);
+    return opened;
 }
 
 void database_close(struct daemon *daemon)

@@ -1,12 +1,22 @@
-/* The addresses that are served. */
-#include "daemon/daemon.h"
-
+/* The addresses that are served: those of the configuration, and the sockets that the service
+ * manager gave us. A given socket takes the place of the configured address that it listens at;
+ * when any is given, the default address is not opened beside it. */
 #include <stdio.h>
 
 #include "api/dispatch.h"
 #include "base/log.h"
+#include "daemon/daemon.h"
 
-enum { STOP_GRACE_MS = 10000, LARGE_ANSWERS_BYTES = 1 << 30 };
+enum { LARGE_ANSWERS_BYTES = 1 << 30 };
+
+/* What is opened for one kind. */
+struct opening {
+    enum listener_kind kind;
+    const struct conf_listen *addresses;
+    size_t address_count;
+    bool addresses_are_default;
+    struct http_service service;
+};
 
 static const char *const purposes[LISTENER_KINDS] = {
     [LISTENER_PLACEMENT] = "Placement API",
@@ -28,63 +38,120 @@ static struct http_limits limits_of(const struct conf *conf)
     };
 }
 
-static bool open_address(struct daemon *daemon, enum listener_kind kind,
-                         const struct conf_listen *address, const struct http_limits *limits,
-                         const struct http_service *service)
+static bool open_one(struct daemon *daemon, const struct opening *opening,
+                     const struct http_address *address)
 {
+    struct http_limits limits = limits_of(daemon->conf);
     if (daemon->listener_count == DAEMON_LISTENERS_MAX)
         return err_set(&daemon->err, 500, NULL, "more than %d addresses to listen on",
                        DAEMON_LISTENERS_MAX);
     struct http_server *server =
-        http_server_start(address->host, address->port, limits, service, &daemon->err);
+        http_server_start(address, &limits, &opening->service, &daemon->err);
     if (server == NULL)
         return false;
-    daemon->listeners[daemon->listener_count++] = (struct daemon_listener){kind, server, address};
-    log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "%s on http://%.*s", purposes[kind],
-              SLICE_ARG(http_address_text(daemon->arena, address->host, http_server_port(server))));
+    daemon->listeners[daemon->listener_count++] = (struct daemon_listener){opening->kind, server};
+    log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "%s on %s%s", purposes[opening->kind],
+              http_server_url(server), address->is_given ? ", a socket that was given" : "");
     return true;
 }
 
-/* Opens all addresses of one kind. */
-static bool open_kind(struct daemon *daemon, enum listener_kind kind,
-                      const struct conf_listen *addresses, size_t count,
-                      const struct http_service *service)
+static const struct conf_listen *configured_at(const struct opening *opening,
+                                               const struct activation_socket *socket)
 {
-    struct http_limits limits = limits_of(daemon->conf);
-    for (size_t i = 0; i < count; i++)
-        if (!open_address(daemon, kind, &addresses[i], &limits, service))
+    for (size_t i = 0; i < opening->address_count; i++)
+        if (activation_is_at(socket, &opening->addresses[i]))
+            return &opening->addresses[i];
+    return NULL;
+}
+
+static bool open_given(struct daemon *daemon, const struct opening *opening,
+                       struct activation_socket *socket)
+{
+    const struct conf_listen *configured = configured_at(opening, socket);
+    bool tls = activation_is_https(socket) || (configured != NULL && configured->tls);
+    if (tls && daemon->tls == NULL)
+        return err_set(&daemon->err, 500, NULL,
+                       "the socket '%s' that was given is to have TLS, but [berth] tls_cert_file "
+                       "and tls_key_file are not set",
+                       socket->name);
+    struct http_address address = {
+        .is_given = true, .fd = socket->fd, .tls = tls ? daemon->tls : NULL};
+    socket->is_taken = true;
+    return open_one(daemon, opening, &address);
+}
+
+static bool open_all_given(struct daemon *daemon, const struct opening *opening, size_t *count)
+{
+    for (size_t i = 0; i < daemon->activation.count; i++) {
+        struct activation_socket *socket = &daemon->activation.sockets[i];
+        if (activation_is_admin(socket) != (opening->kind == LISTENER_ADMIN))
+            continue;
+        if (!open_given(daemon, opening, socket))
             return false;
+        ++*count;
+    }
     return true;
+}
+
+static bool is_given(const struct daemon *daemon, const struct conf_listen *address)
+{
+    for (size_t i = 0; i < daemon->activation.count; i++)
+        if (activation_is_at(&daemon->activation.sockets[i], address))
+            return true;
+    return false;
+}
+
+static bool open_kind(struct daemon *daemon, const struct opening *opening)
+{
+    size_t given = 0;
+    if (!open_all_given(daemon, opening, &given))
+        return false;
+    for (size_t i = 0; i < opening->address_count; i++) {
+        const struct conf_listen *listen = &opening->addresses[i];
+        struct http_address address = {
+            .path = listen->path,
+            .mode = daemon->conf->socket_mode,
+            .host = listen->host,
+            .port = listen->port,
+            .tls = listen->tls ? daemon->tls : NULL,
+        };
+        if (is_given(daemon, listen) || (given > 0 && opening->addresses_are_default))
+            continue;
+        if (!open_one(daemon, opening, &address))
+            return false;
+    }
+    return true;
+}
+
+static void tell_unused(const struct daemon *daemon)
+{
+    for (size_t i = 0; i < daemon->activation.count; i++)
+        if (!daemon->activation.sockets[i].is_taken)
+            log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+                      "nothing is served on the socket '%s' that was given",
+                      daemon->activation.sockets[i].name);
 }
 
 bool listeners_open(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
-    struct http_service placement = dispatch_service(&daemon->api);
-    return open_kind(daemon, LISTENER_PLACEMENT, conf->listen, conf->listen_count, &placement);
-}
-
-void listeners_close(struct daemon *daemon)
-{
-    for (int kind = 0; kind < LISTENER_KINDS; kind++)
-        for (size_t i = 0; i < daemon->listener_count; i++)
-            if (daemon->listeners[i].kind == (enum listener_kind)kind)
-                http_server_stop(daemon->listeners[i].server, STOP_GRACE_MS);
-    daemon->listener_count = 0;
-    if (daemon->api.slow_lane != NULL)
-        slow_lane_stop(daemon->api.slow_lane);
+    const struct opening openings[] = {
+        {LISTENER_PLACEMENT, conf->listen, conf->listen_count, conf->listen_is_default,
+         dispatch_service(&daemon->api)},
+    };
+    for (size_t i = 0; i < sizeof(openings) / sizeof(openings[0]); i++)
+        if (!open_kind(daemon, &openings[i]))
+            return false;
+    tell_unused(daemon);
+    return true;
 }
 
 void listeners_print_ready(const struct daemon *daemon)
 {
     printf("berthd: ready");
-    for (size_t i = 0; i < daemon->listener_count; i++) {
-        const struct daemon_listener *listener = &daemon->listeners[i];
-        if (listener->kind == LISTENER_PLACEMENT)
-            printf(" http://%.*s",
-                   SLICE_ARG(http_address_text(daemon->arena, listener->address->host,
-                                               http_server_port(listener->server))));
-    }
+    for (size_t i = 0; i < daemon->listener_count; i++)
+        if (daemon->listeners[i].kind == LISTENER_PLACEMENT)
+            printf(" %s", http_server_url(daemon->listeners[i].server));
     printf("\n");
     fflush(stdout);
 }

@@ -6,9 +6,10 @@
 #include <signal.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
-enum { TICK_MS = 500 };
+enum { TICK_MS = 500, STATUS_EVERY_US = 10 * 1000 * 1000 };
 
 static sigset_t awaited_signals(void)
 {
@@ -29,24 +30,58 @@ void loop_block_signals(void)
 /* SIGHUP. */
 static void reload(struct daemon *daemon)
 {
-    (void)daemon;
+    notify_reloading();
+    tls_reload(daemon);
+    notify_ready();
+}
+
+void loop_watch(struct daemon *daemon)
+{
+    uint64_t longest_us = 0;
+    for (size_t i = 0; i < daemon->listener_count; i++) {
+        struct http_load load = http_server_load(daemon->listeners[i].server);
+        if (load.longest_us > longest_us)
+            longest_us = load.longest_us;
+    }
+    watch_look(&daemon->watch, clock_monotonic_us(),
+               atomic_load(&daemon->store_steps) + pipeline_turns(daemon->api.pipeline),
+               longest_us);
+}
+
+/* For `systemctl status`. */
+static void tell_status(struct daemon *daemon, struct replica_reader *reader)
+{
+    uint64_t now_us = clock_monotonic_us();
+    if (now_us < daemon->status_us)
+        return;
+    daemon->status_us = now_us + STATUS_EVERY_US;
+    uint64_t providers = replica_pin(reader)->provider_by_id.count;
+    replica_unpin(reader);
+    notify_status("serving %llu providers on %zu addresses", (unsigned long long)providers,
+                  daemon->listener_count);
 }
 
 /* Every TICK_MS. */
 static void look_after(struct daemon *daemon)
 {
-    (void)daemon;
+    tls_look_after(daemon);
 }
 
 void loop_run(struct daemon *daemon)
 {
     const struct timespec tick = {.tv_nsec = TICK_MS * 1000000L};
     sigset_t signals = awaited_signals();
+    struct replica_reader *reader = replica_reader_open(daemon->api.replica);
+    notify_ready();
+    watch_begin(&daemon->watch, clock_monotonic_us());
     for (;;) {
+        loop_watch(daemon);
+        tell_status(daemon, reader);
         switch (sigtimedwait(&signals, NULL, &tick)) {
         case SIGTERM:
         case SIGINT:
             log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "stopping");
+            replica_reader_close(reader);
             return;
         case SIGHUP:
             reload(daemon);

@@ -14,6 +14,7 @@
 
 enum {
     HANDED_AHEAD_MAX = 32, /* of the workers, so that descriptors are left for others */
+    LAST_ACCEPTED_MAX = 4096,
     AHEAD_NAP_MS = 1,
     AHEAD_NAPS_MAX = 100,
     SHORTAGE_NAP_MS = 20,
@@ -31,28 +32,42 @@ static bool is_shortage(int failure)
     return failure == EMFILE || failure == ENFILE || failure == ENOBUFS || failure == ENOMEM;
 }
 
-static void wait_for_workers(const struct http_server *server, unsigned *handed)
+static void wait_for_workers(struct http_server *server)
 {
     for (unsigned naps = 0; naps < AHEAD_NAPS_MAX; naps++) {
-        if (*handed - atomic_load(&server->connections_taken) < HANDED_AHEAD_MAX ||
+        unsigned handed = atomic_load(&server->connections_handed);
+        if (handed - atomic_load(&server->connections_taken) < HANDED_AHEAD_MAX ||
             asked_to_end(server, AHEAD_NAP_MS))
             return;
     }
     /* what nobody took in so long the library has dropped unseen, for want of memory: count anew */
-    *handed = atomic_load(&server->connections_taken);
+    atomic_store(&server->connections_handed, atomic_load(&server->connections_taken));
 }
 
-static void accept_waiting(struct http_server *server, unsigned *handed)
+/* False: errno says why not. */
+static bool accept_one(struct http_server *server)
+{
+    struct sockaddr_storage address = {.ss_family = AF_UNIX};
+    socklen_t len = sizeof(address);
+    int fd = accept4(server->listener.fd, (struct sockaddr *)&address, &len,
+                     SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return false;
+    /* the library tells addresses apart by their lengths, and a client may bind a path of any */
+    if (address.ss_family == AF_UNIX)
+        len = sizeof(address.ss_family);
+    /* counted before: the worker may be faster */
+    atomic_fetch_add(&server->connections_handed, 1);
+    if (MHD_add_connection(server->daemon, fd, (struct sockaddr *)&address, len) != MHD_YES)
+        atomic_fetch_sub(&server->connections_handed, 1);
+    return true;
+}
+
+static void accept_waiting(struct http_server *server)
 {
     for (;;) {
-        struct sockaddr_storage address;
-        socklen_t len = sizeof(address);
-        int fd = accept4(server->listen_fd, (struct sockaddr *)&address, &len,
-                         SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd >= 0) {
-            if (MHD_add_connection(server->daemon, fd, (struct sockaddr *)&address, len) == MHD_YES)
-                ++*handed;
-            wait_for_workers(server, handed);
+        if (accept_one(server)) {
+            wait_for_workers(server);
         } else if (is_shortage(errno)) {
             asked_to_end(server, SHORTAGE_NAP_MS);
             return;
@@ -67,13 +82,16 @@ static void accept_waiting(struct http_server *server, unsigned *handed)
 static void *acceptor_run(void *cls)
 {
     struct http_server *server = cls;
-    unsigned handed = 0;
-    struct pollfd ready[] = {{.fd = server->listen_fd, .events = POLLIN},
+    struct pollfd ready[] = {{.fd = server->listener.fd, .events = POLLIN},
                              {.fd = server->acceptor_wake_fd, .events = POLLIN}};
     while (ready[1].revents == 0) {
         if (poll(ready, 2, -1) > 0 && ready[0].revents != 0)
-            accept_waiting(server, &handed);
+            accept_waiting(server);
     }
+    /* who got through to a listener that ends with us is served; else it is for the next one */
+    for (unsigned i = 0; !server->listener.is_given && i < LAST_ACCEPTED_MAX; i++)
+        if (!accept_one(server) && errno != ECONNABORTED)
+            break;
     return NULL;
 }
 

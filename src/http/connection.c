@@ -25,7 +25,9 @@ static void peer_write(struct connection *connection, const struct sockaddr *add
         else
             text = inet_ntop(AF_INET6, in6, connection->peer, sizeof(connection->peer));
     }
-    connection->peer_len = text == NULL ? 0 : strlen(text);
+    if (text == NULL) /* as the Python service logs a request whose server names no address */
+        text = memcpy(connection->peer, "-", 2);
+    connection->peer_len = strlen(text);
 }
 
 static struct shelf *shelf_of_this_thread(struct http_server *server)
@@ -60,12 +62,17 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
 {
     struct connection *connection = calloc(1, sizeof(*connection));
     check(connection != NULL);
+    connection->server = server;
+    connection->mhd = mhd;
     connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     peer_write(connection,
                MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
     uint64_t now = clock_now_us(CLOCK_MONOTONIC);
     atomic_init(&connection->idle_since_us, now);
     connection->watched_idle_us = now;
+    connection->opened_us = now;
+    if (server->tls != NULL)
+        handshake_begin(server, connection);
 
     atomic_fetch_add(&server->connections_taken, 1);
     pthread_mutex_lock(&server->lock);
@@ -103,6 +110,8 @@ void connection_close(struct http_server *server, struct connection *connection)
     if (connection->shut)
         server->shut_count--;
     pthread_mutex_unlock(&server->lock);
+    if (connection->credentials != NULL)
+        tls_give_back(connection->credentials);
     free(connection);
 }
 

@@ -5,13 +5,18 @@
  * seen anything: the first byte of a request is noticed by the kernel's count of received bytes
  * (TCP_INFO), which stands still while a connection idles. What came between the end of an exchange
  * and the watcher's next look is taken for idling; such a client cannot stay longer than one that
- * sends nothing, since the idle timeout then runs.
+ * sends nothing, since the idle timeout then runs. A unix socket has no such count: there a request
+ * line has to come within the idle timeout and the header deadline together.
+ *
+ * While the server drains, idle connections are closed, too: not at once, since a request may be on
+ * its way, and not one where a request has begun to come.
  *
  * A connection that is shut down is closed by its worker, which sees the end of the stream. */
 #include <errno.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include "http/http_internal.h"
@@ -31,13 +36,17 @@ static uint64_t bytes_received(int fd)
 static bool headers_are_late(const struct http_server *server, struct connection *connection,
                              uint64_t idle_since_us, uint64_t now_us)
 {
-    uint64_t bytes = bytes_received(connection->fd);
+    uint64_t bytes = server->is_unix ? 0 : bytes_received(connection->fd);
     if (connection->watched_idle_us != idle_since_us) {
         connection->watched_idle_us = idle_since_us;
         connection->watched_bytes = bytes;
         connection->first_byte_us = 0;
         return false;
     }
+    if (server->is_unix)
+        return server->limits.header_deadline_ms > 0 &&
+               now_us - idle_since_us > server->limits.header_deadline_ms * 1000ULL +
+                                            server->limits.idle_timeout_s * 1000000ULL;
     if (connection->first_byte_us == 0) {
         if (bytes != connection->watched_bytes)
             connection->first_byte_us = now_us;
@@ -48,6 +57,22 @@ static bool headers_are_late(const struct http_server *server, struct connection
            atomic_load_explicit(&connection->idle_since_us, memory_order_relaxed) == idle_since_us;
 }
 
+/* Whether nobody seems to want anything of a connection of a server that drains. */
+static bool is_left_over(const struct http_server *server, const struct connection *connection,
+                         uint64_t idle_since_us, uint64_t now_us)
+{
+    int unread = 0;
+    uint64_t since_us = server->draining_since_us;
+    if (since_us < idle_since_us)
+        since_us = idle_since_us;
+    if (now_us < since_us + server->linger_us)
+        return false;
+    if (atomic_load_explicit(&connection->in_handshake, memory_order_relaxed))
+        return true;
+    return connection->first_byte_us == 0 && ioctl(connection->fd, FIONREAD, &unread) == 0 &&
+           unread == 0;
+}
+
 static void connection_look(struct http_server *server, struct connection *connection,
                             uint64_t now_us)
 {
@@ -56,7 +81,9 @@ static void connection_look(struct http_server *server, struct connection *conne
     uint64_t deadline = atomic_load_explicit(&connection->deadline_us, memory_order_relaxed);
     uint64_t idle = atomic_load_explicit(&connection->idle_since_us, memory_order_relaxed);
     if ((deadline != 0 && now_us > deadline) ||
-        (idle != 0 && headers_are_late(server, connection, idle, now_us)))
+        (idle != 0 && headers_are_late(server, connection, idle, now_us)) ||
+        (idle != 0 && server->draining_since_us != 0 &&
+         is_left_over(server, connection, idle, now_us)))
         connection_shut(server, connection);
 }
 
@@ -102,17 +129,19 @@ static uint64_t look_interval_us(const struct http_limits *limits)
 static void *watch(void *cls)
 {
     struct http_server *server = cls;
-    uint64_t interval_us = look_interval_us(&server->limits);
+    uint64_t usual_us = look_interval_us(&server->limits);
     pthread_mutex_lock(&server->lock);
     while (!server->watcher_stop) {
         if (server->connections == NULL) {
             pthread_cond_wait(&server->watcher_wake, &server->lock);
             continue;
         }
+        bool drains = server->draining_since_us != 0;
+        uint64_t interval_us = drains ? LOOK_AT_LEAST_US : usual_us;
         uint64_t next_us = clock_now_us(CLOCK_MONOTONIC) + interval_us;
         struct timespec next = {.tv_sec = (time_t)(next_us / 1000000),
                                 .tv_nsec = (long)(next_us % 1000000) * 1000};
-        while (!server->watcher_stop &&
+        while (!server->watcher_stop && drains == (server->draining_since_us != 0) &&
                pthread_cond_timedwait(&server->watcher_wake, &server->lock, &next) != ETIMEDOUT)
             continue;
         if (!server->watcher_stop)
@@ -125,6 +154,15 @@ static void *watch(void *cls)
 bool watcher_start(struct http_server *server)
 {
     return pthread_create(&server->watcher, NULL, watch, server) == 0;
+}
+
+void watcher_drain(struct http_server *server, unsigned linger_ms)
+{
+    pthread_mutex_lock(&server->lock);
+    server->draining_since_us = clock_now_us(CLOCK_MONOTONIC);
+    server->linger_us = linger_ms * 1000ULL;
+    pthread_cond_signal(&server->watcher_wake);
+    pthread_mutex_unlock(&server->lock);
 }
 
 void watcher_stop(struct http_server *server)

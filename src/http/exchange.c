@@ -105,6 +105,7 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     exchange->mhd = mhd;
     exchange->http.target =
         arena_copy(exchange->http.arena, target == NULL ? SLICE_LIT("") : slice_of(target));
+    exchange->http.tls = server->tls != NULL;
     exchange->http.peer = (struct slice){connection->peer, connection->peer_len};
     exchange->http.started_us = clock_now_us(CLOCK_MONOTONIC);
     count_add(&connection->shelf->begun, 1);
@@ -115,6 +116,17 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     deadline_set(exchange, exchange->http.started_us + allowed_ms * 1000ULL);
     atomic_store_explicit(&connection->idle_since_us, 0, memory_order_relaxed);
     return exchange;
+}
+
+/* The worker goes into the service, and comes out of it. */
+static enum http_step service_call(struct exchange *exchange,
+                                   enum http_step (*call)(struct http_exchange *, void *))
+{
+    _Atomic uint64_t *called_us = &exchange->connection->shelf->called_us;
+    atomic_store_explicit(called_us, clock_now_us(CLOCK_MONOTONIC_COARSE), memory_order_relaxed);
+    enum http_step step = call(&exchange->http, exchange->server->service.cls);
+    atomic_store_explicit(called_us, 0, memory_order_relaxed);
+    return step;
 }
 
 /* Answers, or leaves the exchange suspended. */
@@ -130,7 +142,7 @@ static enum MHD_Result service_follow(struct exchange *exchange, enum http_step 
             return MHD_YES;
         }
         atomic_store(&exchange->wait, WAIT_RUNNING);
-        step = service->on_resume(&exchange->http, service->cls);
+        step = service_call(exchange, service->on_resume);
     }
     enum MHD_Result sent = answer_send(exchange);
     count_add(&exchange->connection->shelf->in_service, 0U - 1);
@@ -151,16 +163,14 @@ static enum MHD_Result service_start(struct exchange *exchange)
     exchange->served = true;
     if (exchange->http.fault == HTTP_FAULT_NONE)
         exchange->http.body = buf_slice(&exchange->body);
-    return service_follow(exchange,
-                          server->service.on_request(&exchange->http, server->service.cls));
+    return service_follow(exchange, service_call(exchange, server->service.on_request));
 }
 
 static enum MHD_Result service_go_on(struct exchange *exchange)
 {
-    const struct http_service *service = &exchange->server->service;
     check(atomic_load(&exchange->wait) == WAIT_RESUMED);
     atomic_store(&exchange->wait, WAIT_RUNNING);
-    return service_follow(exchange, service->on_resume(&exchange->http, service->cls));
+    return service_follow(exchange, service_call(exchange, exchange->server->service.on_resume));
 }
 
 static void body_deadline_set(struct exchange *exchange, uint64_t bytes)

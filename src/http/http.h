@@ -16,6 +16,7 @@
 
 struct arena;
 struct http_server;
+struct http_tls;
 
 /* What the edge itself found wrong; the service words the answer. */
 enum http_fault {
@@ -39,7 +40,8 @@ struct http_exchange {
     struct slice body;
     enum http_fault fault;
     bool has_content_length; /* a Content-Length or Transfer-Encoding header was sent */
-    struct slice peer;       /* the address without port, as text */
+    bool tls;                /* it came over TLS */
+    struct slice peer;       /* the address without port, as text; "-" on a unix socket */
     uint64_t started_us;     /* monotonic clock, when the request line had come */
     struct arena *arena;
 
@@ -96,20 +98,80 @@ struct http_limits {
     unsigned worker_threads;     /* at least 2 (one epoll thread stalls under load) */
 };
 
-/* Opens a listener on a host (a numeric address without brackets, or a name) and port (0: any free
- * one) and starts its workers. Returns NULL with one clear line in err if it cannot (address taken,
- * not resolvable). */
-struct http_server *http_server_start(const char *host, uint16_t port,
+/* Where a server listens: at a socket that was given, or at a path, or at a host and port. */
+struct http_address {
+    bool is_given;
+    int fd;           /* given: a listening stream socket. It is closed at the stop, but what others
+                         hold of it stays open, and what waits in it is left to them */
+    const char *path; /* unix socket; a file that nobody listens at is replaced */
+    unsigned mode;    /* its permissions */
+    const char *host; /* a numeric address without brackets, or a name */
+    uint16_t port;    /* 0: any free one */
+    struct http_tls *tls; /* NULL: plain; else it outlives the server */
+};
+
+/* Opens a listener and starts its workers. Returns NULL with one clear line in err if it cannot
+ * (address taken, not resolvable). */
+struct http_server *http_server_start(const struct http_address *address,
                                       const struct http_limits *limits,
                                       const struct http_service *service, struct err *err);
+
+/* http://127.0.0.1:8778, https://[::1]:8778, unix:/run/berth/api.sock; as long as the server. */
+const char *http_server_url(const struct http_server *server);
 
 /* 127.0.0.1:8778, [::1]:8778 */
 struct slice http_address_text(struct arena *arena, const char *host, uint16_t port);
 
-/* The port it listens on. */
+/* The port it listens on; 0 on a unix socket. */
 uint16_t http_server_port(const struct http_server *server);
 
-/* Accepts no more, lets what has begun end (at most grace_ms), and frees the server. */
+/* What it has to do: for those who wait for its end, and those who watch over it. Any thread. */
+struct http_load {
+    unsigned requests;    /* from request line to the last byte of the answer */
+    unsigned in_service;  /* of these, handed to the service and not answered yet */
+    unsigned connections; /* open, or accepted and not yet with a worker */
+    uint64_t longest_us;  /* the longest that a worker is inside one call of the service */
+};
+struct http_load http_server_load(struct http_server *server);
+
+/* The stop, step by step, all by one thread.
+ *
+ * drain: accepts no more. Answers carry "Connection: close" from now on. A connection that stays
+ * idle for linger_ms is closed; one on which a request begins to come in that time is not. When
+ * requests and connections are 0, nobody is left.
+ * cut: no request reaches the service any more, pending ones find their clients gone.
+ * stop: waits until the service holds no request, and frees the server; drains and cuts if that has
+ * not been done, with at most grace_ms between them. */
+void http_server_drain(struct http_server *server, unsigned linger_ms);
+void http_server_cut(struct http_server *server);
 void http_server_stop(struct http_server *server, unsigned grace_ms);
+
+/* The certificates of listeners; shared by any number of servers. Files are PEM. */
+struct http_tls_files {
+    const char *cert_file; /* the certificate, then its chain */
+    const char *key_file;
+    const char *ca_file;    /* NULL: clients need no certificate */
+    const char *priorities; /* GnuTLS's priority string */
+};
+
+/* NULL with one clear line in err when they cannot be used. */
+struct http_tls *http_tls_create(const struct http_tls_files *files, struct err *err);
+
+/* Reads them anew, perhaps others. Connections that are open keep what they began with. False: err
+ * has one line, and the old ones stay in use. One thread. */
+bool http_tls_load(struct http_tls *tls, const struct http_tls_files *files,
+                   struct err *err) BERTH_MUST_CHECK;
+
+/* Whether the files are others than when they were last read (with success or not), and have been
+ * at rest since the last call. Same thread as http_tls_load. */
+bool http_tls_have_changed(struct http_tls *tls);
+
+/* "CN=api.example.org, valid until 2027-11-21", and what an operator should know of them: in the
+ * arena; warning is empty if there is none. Same thread. */
+struct slice http_tls_describe(const struct http_tls *tls, struct arena *arena);
+struct slice http_tls_warning(const struct http_tls *tls, struct arena *arena);
+
+/* No server uses it any more. */
+void http_tls_destroy(struct http_tls *tls);
 
 #endif

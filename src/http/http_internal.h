@@ -1,14 +1,17 @@
 /* What the files of this folder share: the server, its connections and its exchanges.
  *
  * Threads: one acceptor; MHD's workers (each owns its connections, their exchanges and one shelf);
- * one watcher of deadlines; and whoever calls http_resume() or http_server_stop(). */
+ * one watcher of deadlines; with TLS one that waits for handshakes; and whoever calls http_resume()
+ * or http_server_stop(). */
 #ifndef BERTH_HTTP_HTTP_INTERNAL_H
 #define BERTH_HTTP_HTTP_INTERNAL_H
 
+#include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "http/http.h"
@@ -28,6 +31,8 @@ struct shelf {
     size_t kept_bytes;           /* of their large buffers */
     _Atomic unsigned begun;      /* exchanges from request line to end */
     _Atomic unsigned in_service; /* of these, handed to the service and not answered yet */
+    _Atomic uint64_t called_us;  /* since when the worker is inside a call of the service; 0: it is
+                                    not */
 };
 
 struct connection {
@@ -41,6 +46,8 @@ struct connection {
     struct shelf *shelf;
     char peer[INET6_ADDRSTRLEN];
     size_t peer_len;
+    struct MHD_Connection *mhd;
+    struct tls_credentials *credentials; /* NULL: plain */
 
     /* written by its worker, read by the watcher */
     _Atomic uint64_t idle_since_us; /* 0 from a request line to the end of that exchange */
@@ -50,18 +57,41 @@ struct connection {
     uint64_t watched_idle_us;
     uint64_t watched_bytes;
     uint64_t first_byte_us;
+
+    /* handshake.c, TLS only */
+    _Atomic bool in_handshake; /* written by its worker */
+    bool is_awaited;           /* its worker's own: it is in the epoll set of handshakes */
+    uint64_t opened_us;
+    struct http_server *server;
+};
+
+struct listener {
+    int fd;
+    bool is_given; /* others hold it, too: what waits in it is not ours */
+    uint16_t port; /* 0: a unix socket */
+    char *path;    /* the unix socket's file, if it is ours to remove; NULL: none is */
+    dev_t device;
+    ino_t inode;
+    char *url;
 };
 
 struct http_server {
     struct http_limits limits;
     struct http_service service;
-    int listen_fd;
-    uint16_t port;
+    struct listener listener;
+    bool is_unix;
+    struct http_tls *tls; /* NULL: plain */
     struct MHD_Daemon *daemon;
 
     pthread_t acceptor;
     int acceptor_wake_fd;
-    _Atomic unsigned connections_taken; /* by the workers, ever */
+    _Atomic unsigned connections_handed; /* to the workers, ever */
+    _Atomic unsigned connections_taken;  /* by them */
+
+    int handshakes_fd; /* epoll; TLS only */
+    int handshakes_wake_fd;
+    pthread_t handshaker;
+    _Atomic unsigned handshakes_awaited; /* suspended until their clients go on */
 
     _Atomic bool stopping;        /* answers close their connection */
     _Atomic bool cutting;         /* no exchange is handed to the service any more */
@@ -72,6 +102,8 @@ struct http_server {
     pthread_cond_t watcher_wake;
     pthread_t watcher;
     bool watcher_stop;
+    uint64_t draining_since_us; /* 0: not draining */
+    uint64_t linger_us;
     struct connection *connections;
     struct connection *cursor; /* where the watcher goes on after it let the lock go */
     unsigned connection_count;
@@ -122,12 +154,35 @@ static inline uint64_t clock_now_us(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* listener.c: a listening socket, or -1 with one line in err. */
-int listener_open(const char *host, uint16_t port, struct err *err);
-uint16_t listener_port(int fd);
+/* listener.c: a listening socket. False: one line in err. */
+bool listener_open(const struct http_address *address, struct listener *listener,
+                   struct err *err) BERTH_MUST_CHECK;
+/* Closes it, and removes its file; its port and URL stay known until it is freed. */
+void listener_close(struct listener *listener);
+void listener_free(struct listener *listener);
+
+/* unix_socket.c: a listening socket at a path, as listener_open's. */
+bool unix_socket_open(const char *path, unsigned mode, struct listener *listener,
+                      struct err *err) BERTH_MUST_CHECK;
+/* Removes its file, if it still is ours. */
+void unix_socket_remove(const struct listener *listener);
+
+/* tls.c: the certificates in use, to be given back. Any thread. */
+struct tls_credentials *tls_take(struct http_tls *tls);
+void tls_give_back(struct tls_credentials *credentials);
+/* Sets a new session up. */
+void tls_prepare(const struct tls_credentials *credentials, gnutls_session_t session);
+
+/* handshake.c */
+bool handshakes_start(struct http_server *server);
+/* After cutting: every connection is shut down; returns when no handshake is awaited any more. */
+void handshakes_stop(struct http_server *server);
+/* On its worker: the connection begins with a handshake. */
+void handshake_begin(struct http_server *server, struct connection *connection);
 
 /* acceptor.c */
 bool acceptor_start(struct http_server *server);
+/* Takes in what waits at a listener of ours, and ends. */
 void acceptor_stop(struct http_server *server);
 
 /* exchange.c, all on the exchange's worker. */
@@ -158,6 +213,8 @@ void ready_events_limit(void);
 uint64_t body_deadline_us(const struct http_server *server, uint64_t since_us, uint64_t bytes);
 /* And the watcher. */
 bool watcher_start(struct http_server *server);
+/* From now on, idle connections are closed, too. */
+void watcher_drain(struct http_server *server, unsigned linger_ms);
 void watcher_stop(struct http_server *server);
 
 #endif

@@ -1,17 +1,22 @@
 /* The listening socket. Ours and not the library's, so that an address that cannot be had gives one
  * clear line. Called by the thread that starts the server. */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "http/http_internal.h"
 
-enum { LISTEN_BACKLOG = 4096 };
+enum { LISTEN_BACKLOG = 4096, NAME_MOST_BYTES = sizeof(((struct sockaddr_un *)0)->sun_path) };
 
 /* The socket, or -1 with errno. */
 static int socket_listen(const struct addrinfo *info)
@@ -30,7 +35,8 @@ static int socket_listen(const struct addrinfo *info)
     return -1;
 }
 
-struct slice http_address_text(struct arena *arena, const char *host, uint16_t port)
+/* 127.0.0.1:8778, [::1]:8778 */
+static struct slice address_text(struct arena *arena, const char *host, uint16_t port)
 {
     return arena_printf(arena, strchr(host, ':') != NULL ? "[%s]:%u" : "%s:%u", host, port);
 }
@@ -38,10 +44,10 @@ struct slice http_address_text(struct arena *arena, const char *host, uint16_t p
 static bool refuse(struct err *err, const char *host, uint16_t port, const char *why)
 {
     return err_set(err, 500, NULL, "cannot listen on %.*s: %s",
-                   SLICE_ARG(http_address_text(err->arena, host, port)), why);
+                   SLICE_ARG(address_text(err->arena, host, port)), why);
 }
 
-int listener_open(const char *host, uint16_t port, struct err *err)
+static int host_listen(const char *host, uint16_t port, struct err *err)
 {
     char port_text[DECIMAL_MAX + 1] = "";
     decimal_write(port_text, port);
@@ -65,12 +71,94 @@ int listener_open(const char *host, uint16_t port, struct err *err)
     return fd;
 }
 
-uint16_t listener_port(int fd)
+/* What the socket says of itself: its port and, where it is, its address as text. */
+static uint16_t socket_port(int fd, char host[static NAME_MOST_BYTES + 1])
 {
-    struct sockaddr_storage address = {0};
+    union {
+        struct sockaddr any;
+        struct sockaddr_in in;
+        struct sockaddr_in6 in6;
+        struct sockaddr_un un;
+    } address = {0};
     socklen_t len = sizeof(address);
-    check(getsockname(fd, (struct sockaddr *)&address, &len) == 0);
-    if (address.ss_family == AF_INET6)
-        return ntohs(((const struct sockaddr_in6 *)&address)->sin6_port);
-    return ntohs(((const struct sockaddr_in *)&address)->sin_port);
+    check(getsockname(fd, &address.any, &len) == 0);
+    switch (address.any.sa_family) {
+    case AF_INET:
+        check(inet_ntop(AF_INET, &address.in.sin_addr, host, NAME_MOST_BYTES) != NULL);
+        return ntohs(address.in.sin_port);
+    case AF_INET6:
+        check(inet_ntop(AF_INET6, &address.in6.sin6_addr, host, NAME_MOST_BYTES) != NULL);
+        return ntohs(address.in6.sin6_port);
+    default:
+        len -= (socklen_t)offsetof(struct sockaddr_un, sun_path);
+        memcpy(host, address.un.sun_path, len);
+        if (len > 0 && host[0] == '\0')
+            host[0] = '@'; /* the abstract names' usual spelling */
+        return 0;
+    }
+}
+
+static void url_set(struct listener *listener, const char *host, bool tls)
+{
+    const char *form = strchr(host, ':') != NULL ? "%s://[%s]:%u" : "%s://%s:%u";
+    check(asprintf(&listener->url, form, tls ? "https" : "http", host, listener->port) > 0);
+}
+
+/* A socket that was opened by others. */
+static bool given_take(int fd, bool tls, struct listener *listener, struct err *err)
+{
+    int on = 1;
+    int listens = 0;
+    int type = 0;
+    socklen_t len = sizeof(int);
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) != 0 || listens == 0 ||
+        getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) != 0 || type != SOCK_STREAM)
+        return err_set(err, 500, NULL, "descriptor %d is no listening stream socket", fd);
+    if (fcntl(fd, F_SETFL, O_NONBLOCK) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+        return err_set(err, 500, NULL, "descriptor %d: %s", fd, strerror(errno));
+    char host[NAME_MOST_BYTES + 1] = "";
+    listener->fd = fd;
+    listener->is_given = true;
+    listener->port = socket_port(fd, host);
+    if (listener->port == 0) {
+        check(asprintf(&listener->url, "unix:%s", host) > 0);
+        return true;
+    }
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    url_set(listener, host, tls);
+    return true;
+}
+
+bool listener_open(const struct http_address *address, struct listener *listener, struct err *err)
+{
+    char host[NAME_MOST_BYTES + 1] = "";
+    *listener = (struct listener){.fd = -1};
+    if (address->is_given)
+        return given_take(address->fd, address->tls != NULL, listener, err);
+    if (address->path != NULL)
+        return unix_socket_open(address->path, address->mode, listener, err);
+    listener->fd = host_listen(address->host, address->port, err);
+    if (listener->fd < 0)
+        return false;
+    listener->port = socket_port(listener->fd, host);
+    url_set(listener, address->host, address->tls != NULL);
+    return true;
+}
+
+void listener_close(struct listener *listener)
+{
+    if (listener->path != NULL)
+        unix_socket_remove(listener);
+    if (listener->fd >= 0)
+        close(listener->fd);
+    listener->fd = -1;
+    free(listener->path);
+    listener->path = NULL;
+}
+
+void listener_free(struct listener *listener)
+{
+    listener_close(listener);
+    free(listener->url);
+    listener->url = NULL;
 }

@@ -1,10 +1,13 @@
 /* A server's life, and the library's callbacks. Start and stop by one thread; the callbacks come on
  * the workers.
  *
- * Stop, in this order: nobody connects any more; exchanges that have begun end, or the grace does;
- * no exchange reaches the service any more (`cutting`), and those that it has are waited for
- * however long it takes, since somebody still holds them; only then is anything freed. */
+ * Stop, in this order: nobody connects any more; exchanges that have begun end and idle connections
+ * go (`stopping`), or the grace is over; no exchange reaches the service any more (`cutting`), and
+ * those that it has are waited for however long it takes, since somebody still holds them; only
+ * then is anything freed. */
 #include <errno.h>
+#include <gnutls/abstract.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -58,6 +61,23 @@ static size_t unescape_nothing(void *cls, struct MHD_Connection *mhd, char *text
     return strlen(text);
 }
 
+/* The library wants a certificate to start with; each connection is given its own. */
+static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities,
+                          int authority_count, const gnutls_pk_algorithm_t *algorithms,
+                          int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_len,
+                          gnutls_privkey_t *key)
+{
+    (void)session;
+    (void)authorities;
+    (void)authority_count;
+    (void)algorithms;
+    (void)algorithm_count;
+    (void)chain;
+    (void)chain_len;
+    (void)key;
+    return -1;
+}
+
 /* Connections may not take the descriptors that others in the process need. */
 static unsigned connections_possible(unsigned wanted)
 {
@@ -75,16 +95,18 @@ static bool daemon_start(struct http_server *server)
     const struct http_limits *limits = &server->limits;
     /* the library shares its own limit out among the workers, evenly: keep it out of the way */
     unsigned far_limit = (limits->connections_max + DESCRIPTORS_FOR_OTHERS) * server->shelf_count;
+    unsigned tls = server->tls != NULL ? MHD_USE_TLS : 0;
     ready_events_limit();
     server->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0,
-        NULL, NULL, on_access, server, MHD_OPTION_THREAD_POOL_SIZE, server->shelf_count,
+        tls | MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET,
+        0, NULL, NULL, on_access, server, MHD_OPTION_THREAD_POOL_SIZE, server->shelf_count,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)limits->connection_memory_bytes,
         MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_timeout_s == 0 ? 1 : limits->idle_timeout_s,
         MHD_OPTION_CONNECTION_LIMIT, far_limit, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         limits->connections_per_address, MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
         MHD_OPTION_UNESCAPE_CALLBACK, unescape_nothing, NULL, MHD_OPTION_NOTIFY_COMPLETED,
-        on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
+        on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+        tls != 0 ? MHD_OPTION_HTTPS_CERT_CALLBACK : MHD_OPTION_END, no_certificate, MHD_OPTION_END);
     return server->daemon != NULL;
 }
 
@@ -117,49 +139,74 @@ static void server_destroy(struct http_server *server)
     free(server);
 }
 
-struct http_server *http_server_start(const char *host, uint16_t port,
+/* Its threads. */
+static bool server_run(struct http_server *server)
+{
+    if (server->tls != NULL && !handshakes_start(server))
+        return false;
+    if (watcher_start(server)) {
+        if (daemon_start(server) && acceptor_start(server))
+            return true;
+        watcher_stop(server);
+    }
+    int failure = errno;
+    atomic_store(&server->cutting, true);
+    if (server->tls != NULL)
+        handshakes_stop(server);
+    if (server->daemon != NULL)
+        MHD_stop_daemon(server->daemon);
+    errno = failure;
+    return false;
+}
+
+struct http_server *http_server_start(const struct http_address *address,
                                       const struct http_limits *limits,
                                       const struct http_service *service, struct err *err)
 {
-    int fd = listener_open(host, port, err);
-    if (fd < 0)
+    struct listener listener;
+    if (!listener_open(address, &listener, err))
         return NULL;
     struct http_server *server = server_create(limits, service);
-    server->listen_fd = fd;
-    server->port = listener_port(fd);
-    bool watched = watcher_start(server);
-    if (watched && daemon_start(server) && acceptor_start(server))
+    server->listener = listener;
+    server->is_unix = listener.port == 0;
+    server->tls = address->tls;
+    if (server_run(server))
         return server;
-    err_set(err, 500, NULL, "cannot serve %.*s: %s",
-            SLICE_ARG(http_address_text(err->arena, host, port)), strerror(errno));
-    if (watched)
-        watcher_stop(server);
-    if (server->daemon != NULL)
-        MHD_stop_daemon(server->daemon);
-    close(fd);
+    err_set(err, 500, NULL, "cannot serve %s: %s", listener.url, strerror(errno));
+    listener_free(&server->listener);
     server_destroy(server);
     return NULL;
 }
 
 uint16_t http_server_port(const struct http_server *server)
 {
-    return server->port;
+    return server->listener.port;
 }
 
-static unsigned begun(const struct http_server *server)
+const char *http_server_url(const struct http_server *server)
 {
-    unsigned sum = 0;
-    for (unsigned i = 0; i < server->shelf_count; i++)
-        sum += atomic_load(&server->shelves[i].begun);
-    return sum;
+    return server->listener.url;
 }
 
-static unsigned in_service(const struct http_server *server)
+struct http_load http_server_load(struct http_server *server)
 {
-    unsigned sum = 0;
-    for (unsigned i = 0; i < server->shelf_count; i++)
-        sum += atomic_load(&server->shelves[i].in_service);
-    return sum;
+    struct http_load load = {0};
+    uint64_t now_us = clock_now_us(CLOCK_MONOTONIC_COARSE);
+    for (unsigned i = 0; i < server->shelf_count; i++) {
+        const struct shelf *shelf = &server->shelves[i];
+        uint64_t called_us = atomic_load(&shelf->called_us);
+        load.requests += atomic_load(&shelf->begun);
+        load.in_service += atomic_load(&shelf->in_service);
+        if (called_us != 0 && called_us < now_us && now_us - called_us > load.longest_us)
+            load.longest_us = now_us - called_us;
+    }
+    /* in this order: one that is taken in between counts twice, not never */
+    unsigned waiting =
+        atomic_load(&server->connections_handed) - atomic_load(&server->connections_taken);
+    pthread_mutex_lock(&server->lock);
+    load.connections = server->connection_count + (waiting <= INT_MAX ? waiting : 0);
+    pthread_mutex_unlock(&server->lock);
+    return load;
 }
 
 static void nap(void)
@@ -167,20 +214,36 @@ static void nap(void)
     nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
 }
 
+void http_server_drain(struct http_server *server, unsigned linger_ms)
+{
+    if (atomic_load(&server->stopping))
+        return;
+    atomic_store(&server->stopping, true);
+    acceptor_stop(server);
+    listener_close(&server->listener);
+    watcher_drain(server, linger_ms);
+}
+
+void http_server_cut(struct http_server *server)
+{
+    atomic_store(&server->cutting, true);
+}
+
 void http_server_stop(struct http_server *server, unsigned grace_ms)
 {
-    acceptor_stop(server);
-    close(server->listen_fd);
-    atomic_store(&server->stopping, true);
+    http_server_drain(server, 0);
     uint64_t end_us = clock_now_us(CLOCK_MONOTONIC) + grace_ms * 1000ULL;
-    while (begun(server) > 0 && clock_now_us(CLOCK_MONOTONIC) < end_us)
+    while (http_server_load(server).requests > 0 && clock_now_us(CLOCK_MONOTONIC) < end_us)
         nap();
-    atomic_store(&server->cutting, true);
-    while (in_service(server) > 0)
+    http_server_cut(server);
+    while (http_server_load(server).in_service > 0)
         nap();
     while (atomic_load(&server->resumings) > 0)
         nap();
     watcher_stop(server);
+    if (server->tls != NULL)
+        handshakes_stop(server);
     MHD_stop_daemon(server->daemon);
+    listener_free(&server->listener);
     server_destroy(server);
 }

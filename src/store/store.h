@@ -28,6 +28,8 @@ struct store_options {
                        */
     bool create_missing_file; /* a missing database file is made, if its schema is synced, too */
     bool synchronous_off;     /* tests only: no fsync */
+    _Atomic uint64_t *steps;  /* NULL, or grows while the database works: for those who wait for it
+                                 to see that it does */
 };
 
 /* Opens the database, checks its schema revision (known ones: see schema.h). Returns NULL with err

@@ -138,6 +138,7 @@ static enum store_begun lock_to_write(struct pipeline *pipeline, struct err *err
     enum store_begun begun;
     while ((begun = store_begin(pipeline->store, STORE_TO_WRITE_SOON, err)) == STORE_BEGIN_BUSY) {
         struct pipeline_request *readers = pipeline_take_readers(pipeline);
+        pipeline->turns++;
         if (readers != NULL)
             answer_waiting(pipeline, readers);
     }

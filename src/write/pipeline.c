@@ -103,6 +103,7 @@ static void *writer(void *cls)
     struct pipeline *pipeline = cls;
     for (;;) {
         unsigned count;
+        pipeline->turns++;
         struct pipeline_request *first = next_batch(pipeline, &count);
         if (first != NULL)
             count_and_run(pipeline, first, count);
@@ -193,6 +194,11 @@ bool pipeline_is_current(const struct pipeline *pipeline, const struct version *
     struct store_stamp stamp;
     memcpy(&stamp, &version->stamp, sizeof(stamp));
     return store_is_current(pipeline->store, &stamp);
+}
+
+uint64_t pipeline_turns(const struct pipeline *pipeline)
+{
+    return pipeline->turns;
 }
 
 struct pipeline_figures pipeline_figures(const struct pipeline *pipeline)

@@ -46,6 +46,10 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica, s
 /* Decides, as one batch, what is queued; false if nothing is. */
 bool pipeline_run_once(struct pipeline *pipeline);
 
+/* Grows at least ten times a second as long as the writer's thread is not stuck in the store. Any
+ * thread. */
+uint64_t pipeline_turns(const struct pipeline *pipeline);
+
 /* Frees a pipeline without a thread; what is queued is never answered. */
 void pipeline_destroy(struct pipeline *pipeline);
 

@@ -29,6 +29,7 @@ struct pipeline {
     uint64_t last_upkeep_us;
     struct outage outage; /* the writer's */
     _Atomic uint64_t batches, requests, commits, reloads, follows;
+    _Atomic uint64_t turns;
 };
 
 /* Queues are lists through pipeline_request.next. */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -190,12 +191,24 @@ static int open_file(struct db *db, const struct db_options *options, const char
     return rc;
 }
 
+/* The handler's: so many steps of SQLite's machine were made, about a millisecond's work. */
+enum { STEPS_PER_CALL = 100000 };
+
+static int count_steps(void *cls)
+{
+    _Atomic uint64_t *steps = cls;
+    atomic_fetch_add_explicit(steps, 1, memory_order_relaxed);
+    return 0;
+}
+
 bool db_open(struct db *db, const struct db_options *options, struct err *err)
 {
     *db = (struct db){.wait = {.timeout_ms = options->busy_timeout_ms}, .path = options->path};
     const char *name = options->path[0] == '\0' ? ":memory:" : options->path;
     int rc = open_file(db, options, name);
     db->read_only = rc == SQLITE_OK && sqlite3_db_readonly(db->handle, "main") == 1;
+    if (rc == SQLITE_OK && options->steps != NULL)
+        sqlite3_progress_handler(db->handle, STEPS_PER_CALL, count_steps, options->steps);
     if (rc != SQLITE_OK)
         db_fail(db, "opened", err);
     else if (db->read_only && !options->may_be_read_only)

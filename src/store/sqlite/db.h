@@ -28,9 +28,10 @@ struct db_options {
     int busy_timeout_ms;
     bool create;
     bool synchronous_off;
-    bool may_be_read_only; /* a file that cannot be written is opened to be read */
-    bool joins_wal;        /* commits are written in few calls: the writer's connection */
-    bool keep_journal;     /* the journal mode stays as it is: not a server's connection */
+    _Atomic uint64_t *steps; /* store.h */
+    bool may_be_read_only;   /* a file that cannot be written is opened to be read */
+    bool joins_wal;          /* commits are written in few calls: the writer's connection */
+    bool keep_journal;       /* the journal mode stays as it is: not a server's connection */
 };
 
 /* Opens with WAL, synchronous FULL, no automatic checkpoint. One clear line when it cannot. */

@@ -220,7 +220,8 @@ struct store *store_open(const struct store_options *options, struct err *err)
     store->sync_schema = options->sync_schema;
     store->db_options = (struct db_options){.path = absolute,
                                             .busy_timeout_ms = options->busy_timeout_ms,
-                                            .synchronous_off = options->synchronous_off};
+                                            .synchronous_off = options->synchronous_off,
+                                            .steps = options->steps};
     check(getrandom(store->instance, sizeof(store->instance), 0) == sizeof(store->instance));
     if (store_connect(store, create, err))
         return store;

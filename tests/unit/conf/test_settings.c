@@ -30,6 +30,13 @@ static void defaults_with_a_file(void **state)
     assert_int_equal(conf->body_deadline_s, 30);
     assert_int_equal(conf->slow_request_us, 1000000);
     assert_int_equal(conf->idle_timeout_s, 60);
+    assert_int_equal(conf->stop_grace_s, 10);
+    assert_int_equal(conf->socket_mode, 0660);
+    assert_true(conf->listen_is_default);
+    assert_null(conf->tls_cert_file);
+    assert_null(conf->tls_key_file);
+    assert_null(conf->tls_ca_file);
+    assert_non_null(strstr(conf->tls_priorities, "+VERS-TLS1.3"));
     assert_int_equal(conf->max_connections, 4096);
     assert_int_equal(conf->max_connections_per_address, 2048);
     assert_true(conf->access_log);
@@ -53,7 +60,10 @@ static void all_fields(void **state)
                   "max_body = 2048\nmax_connections = 7\nmax_connections_per_address = 6\n"
                   "idle_timeout = 5\nheader_deadline = 4\nbody_deadline = 86400\n"
                   "connection_memory = 8192\nmount_prefix = /a/\nmount_prefix =\n"
-                  "mount_prefix = /b/c\naccess_log = no\nslow_request_ms = 20\n");
+                  "mount_prefix = /b/c\n"
+                  "listen = https://[::1]:3\nlisten = unix:/x\nsocket_mode = 600\n"
+                  "tls_cert_file = c\ntls_key_file = k\ntls_ca_file = a\ntls_priorities = p\n"
+                  "stop_grace = 0\naccess_log = no\nslow_request_ms = 20\n");
     load_ok();
     assert_true(conf->sync_on_startup && conf->debug && conf->enforce_new_defaults);
     assert_true(conf->enforce_scope && conf->proxy_headers);
@@ -63,7 +73,16 @@ static void all_fields(void **state)
     assert_int_equal(conf->generation_strategy, CONF_STRATEGY_BREADTH_FIRST);
     assert_string_equal(conf->incomplete_consumer_project_id, "p");
     assert_string_equal(conf->incomplete_consumer_user_id, "u");
-    assert_int_equal(conf->listen_count, 2);
+    assert_int_equal(conf->listen_count, 4);
+    assert_false(conf->listen_is_default);
+    assert_true(conf->listen[2].tls);
+    assert_string_equal(conf->listen[3].path, "/x");
+    assert_int_equal(conf->socket_mode, 0600);
+    assert_string_equal(conf->tls_cert_file, "c");
+    assert_string_equal(conf->tls_key_file, "k");
+    assert_string_equal(conf->tls_ca_file, "a");
+    assert_string_equal(conf->tls_priorities, "p");
+    assert_int_equal(conf->stop_grace_s, 0);
     assert_string_equal(conf->listen[0].host, "0.0.0.0");
     assert_string_equal(conf->listen[1].host, "::1");
     assert_int_equal(conf->worker_threads, 3);
@@ -97,7 +116,16 @@ static void bad_values(void **state)
     expect_refused("[berth]\nbody_deadline = 0\n",
                    "a.conf:4: [berth] body_deadline must be between 1 and 86400");
     expect_refused("[berth]\nlisten = here\n",
-                   "a.conf:4: [berth] listen: 'here' is not ADDRESS:PORT");
+                   "a.conf:4: [berth] listen: 'here' is not ADDRESS:PORT, "
+                   "https://ADDRESS:PORT or unix:/PATH");
+    expect_refused("[berth]\nsocket_mode = 668\n",
+                   "a.conf:4: [berth] socket_mode: '668' is not a mode such as 0660");
+    expect_refused("[berth]\nsocket_mode = 01777\n",
+                   "a.conf:4: [berth] socket_mode: '01777' is not a mode such as 0660");
+    expect_refused("[berth]\ntls_key_file = k\n",
+                   "[berth] tls_cert_file and tls_key_file are only good together");
+    expect_refused("[berth]\nlisten = https://127.0.0.1:1\n",
+                   "[berth] listen = https://... needs tls_cert_file and tls_key_file");
     expect_refused("[berth]\nmount_prefix = x\n",
                    "a.conf:4: [berth] mount_prefix: 'x' is not a path such as /placement");
     expect_refused("[berth]\nmount_prefix = /a//b\n",

@@ -145,6 +145,12 @@ static void *hopper_run(void *cls)
 
 void harness_start(struct harness *harness, const struct http_limits *limits)
 {
+    harness_start_at(harness, &(struct http_address){.host = "127.0.0.1"}, limits);
+}
+
+void harness_start_at(struct harness *harness, const struct http_address *address,
+                      const struct http_limits *limits)
+{
     *harness = (struct harness){0};
     pthread_mutex_init(&harness->lock, NULL);
     pthread_cond_init(&harness->hop_wake, NULL);
@@ -152,7 +158,7 @@ void harness_start(struct harness *harness, const struct http_limits *limits)
     struct http_service service = {on_request, on_resume, on_finished, harness};
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
-    harness->server = http_server_start("127.0.0.1", 0, limits, &service, &err);
+    harness->server = http_server_start(address, limits, &service, &err);
     assert_non_null(harness->server);
     arena_destroy(arena);
     harness->port = http_server_port(harness->server);

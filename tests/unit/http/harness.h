@@ -41,6 +41,8 @@ struct harness {
 extern const struct http_limits harness_limits;
 
 void harness_start(struct harness *harness, const struct http_limits *limits);
+void harness_start_at(struct harness *harness, const struct http_address *address,
+                      const struct http_limits *limits);
 /* Stops the server and checks that every request was finished once. */
 void harness_stop(struct harness *harness);
 /* Waits until so many exchanges are held. */

@@ -27,7 +27,8 @@ static struct http_server *try_start(struct arena *arena, const char *host, uint
                                      struct err *err)
 {
     *err = (struct err){.arena = arena};
-    return http_server_start(host, port, &harness_limits, &service, err);
+    const struct http_address address = {.host = host, .port = port};
+    return http_server_start(&address, &harness_limits, &service, err);
 }
 
 static void assert_peer(const struct http_server *server, const struct sockaddr *address,

@@ -1,0 +1,77 @@
+/* Sockets that outlive us: those who connect while berthd restarts wait in them. The main thread's.
+ */
+#include "daemon/activation.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <systemd/sd-daemon.h>
+
+bool activation_read(struct activation *activation, struct arena *arena, struct err *err)
+{
+    char **names = NULL;
+    int count = sd_listen_fds_with_names(1, &names);
+    *activation = (struct activation){.count = count > 0 ? (size_t)count : 0};
+    bool ok = count >= 0 && count <= ACTIVATION_SOCKETS_MAX;
+    if (count < 0)
+        err_set(err, 500, NULL, "LISTEN_FDS: %s", strerror(-count));
+    else if (!ok)
+        err_set(err, 500, NULL, "LISTEN_FDS: %d sockets were given, at most %d can be served",
+                count, ACTIVATION_SOCKETS_MAX);
+    for (int i = 0; i < count; i++) {
+        if (ok)
+            activation->sockets[i] = (struct activation_socket){
+                .fd = SD_LISTEN_FDS_START + i,
+                .name = arena_copy(arena, slice_of(names[i])).data,
+            };
+        free(names[i]);
+    }
+    free(names);
+    return ok;
+}
+
+bool activation_is_admin(const struct activation_socket *socket)
+{
+    return strcmp(socket->name, "admin") == 0;
+}
+
+bool activation_is_https(const struct activation_socket *socket)
+{
+    return strcmp(socket->name, "https") == 0 || strcmp(socket->name, "placement-https") == 0;
+}
+
+union any_address {
+    struct sockaddr any;
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+    struct sockaddr_un un;
+};
+
+static bool is_at_host(const union any_address *bound, const struct conf_listen *address)
+{
+    const char *host = strcasecmp(address->host, "localhost") == 0 ? "127.0.0.1" : address->host;
+    struct in6_addr wanted;
+    if (bound->any.sa_family == AF_INET)
+        return ntohs(bound->in.sin_port) == address->port &&
+               (bound->in.sin_addr.s_addr == htonl(INADDR_ANY) ||
+                (inet_pton(AF_INET, host, &wanted) == 1 &&
+                 memcmp(&wanted, &bound->in.sin_addr, sizeof(bound->in.sin_addr)) == 0));
+    return bound->any.sa_family == AF_INET6 && ntohs(bound->in6.sin6_port) == address->port &&
+           (IN6_IS_ADDR_UNSPECIFIED(&bound->in6.sin6_addr) ||
+            (inet_pton(AF_INET6, host, &wanted) == 1 &&
+             IN6_ARE_ADDR_EQUAL(&wanted, &bound->in6.sin6_addr)));
+}
+
+bool activation_is_at(const struct activation_socket *socket, const struct conf_listen *address)
+{
+    union any_address bound = {0};
+    socklen_t len = sizeof(bound) - 1; /* so that a path ends with a NUL byte */
+    if (getsockname(socket->fd, &bound.any, &len) != 0)
+        return false;
+    if (address->path != NULL)
+        return bound.any.sa_family == AF_UNIX && strcmp(bound.un.sun_path, address->path) == 0;
+    return is_at_host(&bound, address);
+}

@@ -1,0 +1,106 @@
+/* The end: what has begun is finished, within [berth] stop_grace, and nobody who was let in is sent
+ * away unheard. The main thread's.
+ *
+ * A second signal ends the process at once, whatever it waits for: see end_at_once(). */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/daemon.h"
+
+enum {
+    LINGER_MS = 500, /* a request that is on its way to an idle connection has come by then */
+    LOOK_MS = 10,
+    STATUS_EVERY_US = 500 * 1000,
+};
+
+static void end_at_once(int signal)
+{
+    static const char text[] = "berthd: ended at once by a second signal\n";
+    (void)signal;
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
+    (void)ignored;
+    _exit(EXIT_CUT_SHORT);
+}
+
+static void await_second_signal(void)
+{
+    struct sigaction action = {.sa_handler = end_at_once};
+    sigset_t signals;
+    sigemptyset(&action.sa_mask);
+    sigemptyset(&signals);
+    const int all[] = {SIGTERM, SIGINT};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        sigaction(all[i], &action, NULL);
+        sigaddset(&signals, all[i]);
+    }
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+}
+
+static struct http_load load_of_kind(const struct daemon *daemon, enum listener_kind kind)
+{
+    struct http_load sum = {0};
+    for (size_t i = 0; i < daemon->listener_count; i++) {
+        if (daemon->listeners[i].kind != kind)
+            continue;
+        struct http_load load = http_server_load(daemon->listeners[i].server);
+        sum.requests += load.requests;
+        sum.in_service += load.in_service;
+        sum.connections += load.connections;
+    }
+    return sum;
+}
+
+static void look(struct daemon *daemon, enum listener_kind kind, uint64_t *told_us)
+{
+    nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
+    uint64_t now_us = clock_monotonic_us();
+    loop_watch(daemon);
+    if (now_us - *told_us < STATUS_EVERY_US)
+        return;
+    struct http_load load = load_of_kind(daemon, kind);
+    notify_status("stopping: %u requests, %u connections", load.requests, load.connections);
+    *told_us = now_us;
+}
+
+/* Until nobody is left, or the grace is over. */
+static void drain(struct daemon *daemon, enum listener_kind kind, uint64_t end_us)
+{
+    uint64_t told_us = 0;
+    for (size_t i = 0; i < daemon->listener_count; i++)
+        if (daemon->listeners[i].kind == kind)
+            http_server_drain(daemon->listeners[i].server, LINGER_MS);
+    struct http_load load = load_of_kind(daemon, kind);
+    while ((load.requests > 0 || load.connections > 0) && clock_monotonic_us() < end_us) {
+        look(daemon, kind, &told_us);
+        load = load_of_kind(daemon, kind);
+    }
+    if (load.requests > 0) {
+        log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+                  "stop_grace is over: %u requests are cut off", load.requests);
+        daemon->cut_short = true;
+    }
+    for (size_t i = 0; i < daemon->listener_count; i++)
+        if (daemon->listeners[i].kind == kind)
+            http_server_cut(daemon->listeners[i].server);
+    while (load_of_kind(daemon, kind).in_service > 0)
+        look(daemon, kind, &told_us);
+}
+
+void listeners_close(struct daemon *daemon)
+{
+    uint64_t end_us = clock_monotonic_us() + daemon->conf->stop_grace_s * 1000000ULL;
+    await_second_signal();
+    notify_stopping();
+    for (int kind = 0; kind < LISTENER_KINDS; kind++)
+        drain(daemon, (enum listener_kind)kind, end_us);
+    for (size_t i = 0; i < daemon->listener_count; i++)
+        http_server_stop(daemon->listeners[i].server, 0);
+    daemon->listener_count = 0;
+    if (daemon->api.slow_lane != NULL)
+        slow_lane_stop(daemon->api.slow_lane);
+}

@@ -1,0 +1,139 @@
+/* TLS handshakes. The library runs them on its workers, but keeps asking a handshake that waits for
+ * its client, with all of a processor (0.9.75: MHD_run_tls_handshake_() leaves the socket marked as
+ * ready). So a handshake that would wait is suspended, as an exchange is that waits for the writer,
+ * and a thread of ours resumes it when its client has sent something.
+ *
+ * The place to notice is where GnuTLS reads: its pull function is ours. A handshake has until the
+ * header deadline; then the watcher shuts the socket down, which resumes it, to its end.
+ *
+ * Invariant: who suspends counts himself in handshakes_awaited before he looks at `cutting`, and a
+ * stop sets `cutting` before it waits for that count, so no handshake is suspended behind its back.
+ */
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "http/http_internal.h"
+
+enum { EVENTS_AT_ONCE = 64 };
+
+/* False: nothing is waited for any more, the server is about to end. */
+static bool wait_for_client(struct connection *connection)
+{
+    struct http_server *server = connection->server;
+    atomic_fetch_add(&server->handshakes_awaited, 1);
+    if (atomic_load(&server->cutting)) {
+        atomic_fetch_sub(&server->handshakes_awaited, 1);
+        return false;
+    }
+    MHD_suspend_connection(connection->mhd);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLONESHOT,
+                                .data.ptr = connection};
+    int how = connection->is_awaited ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    if (epoll_ctl(server->handshakes_fd, how, connection->fd, &event) == 0) {
+        connection->is_awaited = true;
+    } else { /* short of memory: it asks again */
+        MHD_resume_connection(connection->mhd);
+        atomic_fetch_sub(&server->handshakes_awaited, 1);
+    }
+    return true;
+}
+
+static ssize_t pull(gnutls_transport_ptr_t transport, void *data, size_t size)
+{
+    struct connection *connection = transport;
+    ssize_t got = recv(connection->fd, data, size, 0);
+    if (got < 0 && errno == EAGAIN &&
+        atomic_load_explicit(&connection->in_handshake, memory_order_relaxed))
+        errno = wait_for_client(connection) ? EAGAIN : ECONNRESET;
+    return got;
+}
+
+/* The client's Finished has come: nothing of the handshake is waited for any more. */
+static int on_finished(gnutls_session_t session, unsigned message, unsigned post, unsigned incoming,
+                       const gnutls_datum_t *data)
+{
+    (void)message;
+    (void)post;
+    (void)data;
+    if (incoming == 0)
+        return 0;
+    void *recv_transport = NULL;
+    void *send_transport = NULL;
+    gnutls_transport_get_ptr2(session, &recv_transport, &send_transport);
+    struct connection *connection = recv_transport;
+    atomic_store_explicit(&connection->deadline_us, 0, memory_order_relaxed);
+    atomic_store_explicit(&connection->idle_since_us, clock_now_us(CLOCK_MONOTONIC),
+                          memory_order_relaxed);
+    atomic_store_explicit(&connection->in_handshake, false, memory_order_relaxed);
+    return 0;
+}
+
+void handshake_begin(struct http_server *server, struct connection *connection)
+{
+    gnutls_session_t session = (gnutls_session_t)MHD_get_connection_info(
+                                   connection->mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION)
+                                   ->tls_session;
+    connection->credentials = tls_take(server->tls);
+    tls_prepare(connection->credentials, session);
+    atomic_init(&connection->in_handshake, true);
+    if (server->limits.header_deadline_ms > 0)
+        atomic_init(&connection->deadline_us,
+                    connection->opened_us + server->limits.header_deadline_ms * 1000ULL);
+    gnutls_transport_set_ptr2(session, connection,
+                              (gnutls_transport_ptr_t)(intptr_t)connection->fd);
+    gnutls_transport_set_pull_function(session, pull);
+    gnutls_handshake_set_hook_function(session, GNUTLS_HANDSHAKE_FINISHED, GNUTLS_HOOK_POST,
+                                       on_finished);
+}
+
+static void *resume_handshakes(void *cls)
+{
+    struct http_server *server = cls;
+    for (;;) {
+        struct epoll_event events[EVENTS_AT_ONCE];
+        int count = epoll_wait(server->handshakes_fd, events, EVENTS_AT_ONCE, -1);
+        for (int i = 0; i < count; i++) {
+            struct connection *connection = events[i].data.ptr;
+            if (connection == NULL)
+                return NULL;
+            /* armed for one event: nobody else resumes it, so it still is there */
+            MHD_resume_connection(connection->mhd);
+            atomic_fetch_sub(&server->handshakes_awaited, 1);
+        }
+    }
+}
+
+bool handshakes_start(struct http_server *server)
+{
+    struct epoll_event end = {.events = EPOLLIN};
+    server->handshakes_fd = epoll_create1(EPOLL_CLOEXEC);
+    server->handshakes_wake_fd = eventfd(0, EFD_CLOEXEC);
+    if (server->handshakes_fd >= 0 && server->handshakes_wake_fd >= 0 &&
+        epoll_ctl(server->handshakes_fd, EPOLL_CTL_ADD, server->handshakes_wake_fd, &end) == 0 &&
+        pthread_create(&server->handshaker, NULL, resume_handshakes, server) == 0)
+        return true;
+    int failure = errno;
+    if (server->handshakes_fd >= 0)
+        close(server->handshakes_fd);
+    if (server->handshakes_wake_fd >= 0)
+        close(server->handshakes_wake_fd);
+    errno = failure;
+    return false;
+}
+
+void handshakes_stop(struct http_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    for (struct connection *at = server->connections; at != NULL; at = at->next)
+        connection_shut(server, at);
+    pthread_mutex_unlock(&server->lock);
+    while (atomic_load(&server->handshakes_awaited) > 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
+    eventfd_write(server->handshakes_wake_fd, 1);
+    pthread_join(server->handshaker, NULL);
+    close(server->handshakes_wake_fd);
+    close(server->handshakes_fd);
+}

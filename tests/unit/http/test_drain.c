@@ -1,0 +1,185 @@
+/* The stop, step by step: who is let in, who is answered, who is closed. */
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+static const char REQUEST[] = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
+
+static struct harness harness;
+
+static int start(void **state)
+{
+    (void)state;
+    harness_start(&harness, &harness_limits);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    harness_stop(&harness);
+    return 0;
+}
+
+static void wait_for_nobody(void)
+{
+    for (unsigned i = 0; i < 3000; i++) {
+        struct http_load load = http_server_load(harness.server);
+        if (load.connections == 0 && load.requests == 0)
+            return;
+        nap_ms(1);
+    }
+    fail_msg("somebody is still there");
+}
+
+static void assert_asked(int fd, const char *connection)
+{
+    client_send(fd, REQUEST);
+    struct reply reply = client_read(fd);
+    assert_int_equal(reply.status, 200);
+    assert_int_equal(reply_has(&reply, "\r\nConnection: close\r\n"), connection != NULL);
+    reply_free(&reply);
+}
+
+/* An idle connection may ask once more, is answered, and told that this was the last time. */
+static void idle_ones_may_ask_once_more(void **state)
+{
+    (void)state;
+    int fd = client_connect(&harness);
+    assert_asked(fd, NULL);
+    http_server_drain(harness.server, 2000);
+    nap_ms(100);
+    assert_asked(fd, "close");
+    assert_true(client_closed_within(fd, 500));
+    wait_for_nobody();
+    close(fd);
+}
+
+static void idle_ones_are_closed(void **state)
+{
+    (void)state;
+    int asked = client_connect(&harness);
+    assert_asked(asked, NULL);
+    int silent = client_connect(&harness);
+    assert_false(client_closed_within(asked, 100));
+    http_server_drain(harness.server, 300);
+    uint64_t start_ms = now_ms();
+    assert_true(client_closed_within(asked, 2000));
+    assert_in_range(now_ms() - start_ms, 200, 1000);
+    assert_true(client_closed_within(silent, 500));
+    wait_for_nobody();
+    close(asked);
+    close(silent);
+}
+
+/* A request whose first bytes have come is no idling. */
+static void begun_ones_are_waited_for(void **state)
+{
+    (void)state;
+    int fd = client_connect(&harness);
+    assert_asked(fd, NULL);
+    /* the watcher tells the first byte from what came before by looking twice */
+    nap_ms(1200);
+    http_server_drain(harness.server, 100);
+    client_send(fd, "GET /x HTT");
+    assert_false(client_closed_within(fd, 500));
+    client_send(fd, "P/1.1\r\nHost: x\r\n\r\n");
+    struct reply reply = client_read(fd);
+    assert_int_equal(reply.status, 200);
+    assert_true(reply_has(&reply, "\r\nConnection: close\r\n"));
+    reply_free(&reply);
+    close(fd);
+    wait_for_nobody();
+}
+
+static void pending_ones_are_waited_for(void **state)
+{
+    (void)state;
+    int fd = client_connect(&harness);
+    client_send(fd, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
+    harness_wait_held(&harness, 1);
+    http_server_drain(harness.server, 50);
+    nap_ms(300);
+    struct http_load load = http_server_load(harness.server);
+    assert_int_equal(load.requests, 1);
+    assert_int_equal(load.in_service, 1);
+    assert_int_equal(load.connections, 1);
+    assert_false(http_client_gone(harness.held[0]));
+    http_server_cut(harness.server);
+    assert_true(http_client_gone(harness.held[0]));
+    harness_resume(&harness);
+    struct reply reply = client_read(fd);
+    assert_int_equal(reply.status, 200);
+    assert_true(reply_has(&reply, "\r\nConnection: close\r\n"));
+    reply_free(&reply);
+    close(fd);
+    wait_for_nobody();
+}
+
+/* Who got through before the stop is served, though nobody had taken him in yet. */
+static void those_who_wait_are_let_in(void **state)
+{
+    (void)state;
+    enum { WAITING = 200 };
+    int fds[WAITING];
+    for (unsigned i = 0; i < WAITING; i++) {
+        fds[i] = client_connect(&harness);
+        client_send(fds[i], REQUEST);
+    }
+    http_server_drain(harness.server, 1000);
+    for (unsigned i = 0; i < WAITING; i++) {
+        struct reply reply = client_read(fds[i]);
+        assert_reply(reply, 200, "GET /x ");
+        close(fds[i]);
+    }
+    wait_for_nobody();
+}
+
+static void nobody_else_is_let_in(void **state)
+{
+    (void)state;
+    http_server_drain(harness.server, 0);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons(harness.port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    assert_int_not_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    close(fd);
+    http_server_drain(harness.server, 0); /* twice is once */
+}
+
+static void a_busy_worker_is_seen(void **state)
+{
+    (void)state;
+    assert_int_equal(http_server_load(harness.server).longest_us, 0);
+    int fd = client_connect(&harness);
+    client_send(fd, "GET /nap HTTP/1.1\r\nHost: x\r\n\r\n");
+    uint64_t longest_us = 0;
+    for (unsigned i = 0; i < 60; i++) {
+        uint64_t now = http_server_load(harness.server).longest_us;
+        longest_us = now > longest_us ? now : longest_us;
+        nap_ms(1);
+    }
+    assert_in_range(longest_us, 5000, 1000000);
+    struct reply reply = client_read(fd);
+    assert_int_equal(reply.status, 200);
+    reply_free(&reply);
+    close(fd);
+    assert_int_equal(http_server_load(harness.server).longest_us, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(idle_ones_may_ask_once_more, start, stop),
+        cmocka_unit_test_setup_teardown(idle_ones_are_closed, start, stop),
+        cmocka_unit_test_setup_teardown(begun_ones_are_waited_for, start, stop),
+        cmocka_unit_test_setup_teardown(pending_ones_are_waited_for, start, stop),
+        cmocka_unit_test_setup_teardown(those_who_wait_are_let_in, start, stop),
+        cmocka_unit_test_setup_teardown(nobody_else_is_let_in, start, stop),
+        cmocka_unit_test_setup_teardown(a_busy_worker_is_seen, start, stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,370 @@
+/* TLS: what is served and to whom, certificates that change, handshakes that hang. */
+#include <gnutls/gnutls.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "certificates.h"
+#include "harness.h"
+
+#define DEFAULT_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+static const char REQUEST[] = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
+
+static char directory[PATH_BYTES];
+static struct issued authority;
+static struct issued first;
+static struct harness harness;
+static struct http_tls *tls;
+static struct arena *arena;
+
+/* The files in use: those of a test may change. */
+static char cert_file[PATH_BYTES + 16];
+static char key_file[PATH_BYTES + 16];
+
+static struct http_tls_files files(const char *ca_file, const char *priorities)
+{
+    return (struct http_tls_files){cert_file, key_file, ca_file, priorities};
+}
+
+static void serve(const char *ca_file, const struct http_limits *limits)
+{
+    struct err err = {.arena = arena};
+    struct http_tls_files given = files(ca_file, DEFAULT_PRIORITIES);
+    tls = http_tls_create(&given, &err);
+    assert_non_null(tls);
+    harness_start_at(&harness, &(struct http_address){.host = "127.0.0.1", .tls = tls}, limits);
+}
+
+static void end(void)
+{
+    harness_stop(&harness);
+    http_tls_destroy(tls);
+    tls = NULL;
+}
+
+struct client {
+    int fd;
+    gnutls_session_t session;
+    gnutls_certificate_credentials_t credentials;
+};
+
+/* 0, or the handshake's failure. */
+static int client_begin(struct client *client, const char *priorities, const struct issued *own)
+{
+    client->fd = client_connect(&harness);
+    assert_int_equal(gnutls_init(&client->session, GNUTLS_CLIENT), 0);
+    assert_int_equal(gnutls_certificate_allocate_credentials(&client->credentials), 0);
+    if (own != NULL)
+        assert_int_equal(gnutls_certificate_set_x509_key_file(client->credentials, own->cert,
+                                                              own->key, GNUTLS_X509_FMT_PEM),
+                         0);
+    assert_int_equal(gnutls_priority_set_direct(client->session, priorities, NULL), 0);
+    assert_int_equal(
+        gnutls_credentials_set(client->session, GNUTLS_CRD_CERTIFICATE, client->credentials), 0);
+    gnutls_transport_set_int(client->session, client->fd);
+    int result;
+    do
+        result = gnutls_handshake(client->session);
+    while (result < 0 && gnutls_error_is_fatal(result) == 0);
+    return result;
+}
+
+static void client_end(struct client *client)
+{
+    gnutls_deinit(client->session);
+    gnutls_certificate_free_credentials(client->credentials);
+    close(client->fd);
+}
+
+/* The status of one answer, 0 if there was none; its body is thrown away. */
+static int client_ask_once(struct client *client)
+{
+    char text[4096] = "";
+    size_t len = 0;
+    if (gnutls_record_send(client->session, REQUEST, sizeof(REQUEST) - 1) < 0)
+        return 0;
+    while (strstr(text, "GET /x ") == NULL) {
+        ssize_t got = gnutls_record_recv(client->session, text + len, sizeof(text) - 1 - len);
+        if (got == GNUTLS_E_AGAIN || got == GNUTLS_E_INTERRUPTED)
+            continue;
+        if (got <= 0)
+            return 0;
+        len += (size_t)got;
+    }
+    int status = 0;
+    assert_int_equal(sscanf(text, "HTTP/1.1 %d ", &status), 1);
+    return status;
+}
+
+static int ask(const char *priorities, const struct issued *own)
+{
+    struct client client;
+    int status = client_begin(&client, priorities, own) == 0 ? client_ask_once(&client) : 0;
+    client_end(&client);
+    return status;
+}
+
+/* Whose certificate a new connection is shown. */
+static void assert_shown(const struct issued *issued)
+{
+    struct client client;
+    assert_int_equal(client_begin(&client, "NORMAL", NULL), 0);
+    unsigned count = 0;
+    const gnutls_datum_t *chain = gnutls_certificate_get_peers(client.session, &count);
+    assert_true(count > 0);
+    gnutls_datum_t text;
+    assert_int_equal(gnutls_pem_base64_encode2("CERTIFICATE", &chain[0], &text), 0);
+    char *wanted = file_read(issued->cert);
+    assert_memory_equal(text.data, wanted, text.size);
+    free(wanted);
+    gnutls_free(text.data);
+    assert_int_equal(client_ask_once(&client), 200);
+    client_end(&client);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = arena_create();
+    certificates_begin(directory);
+    authority = certificate_issue(directory, "authority", ISSUED_AS_AUTHORITY, NULL, 3600);
+    first = certificate_issue(directory, "first", ISSUED_FOR_SERVER, &authority, 3600);
+    snprintf(cert_file, sizeof(cert_file), "%s/in-use.pem", directory);
+    snprintf(key_file, sizeof(key_file), "%s/in-use.key", directory);
+    file_copy(first.cert, cert_file);
+    file_copy(first.key, key_file);
+    return chmod(key_file, 0600);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    certificates_remove(directory);
+    arena_destroy(arena);
+    return 0;
+}
+
+static void versions(void **state)
+{
+    (void)state;
+    serve(NULL, &harness_limits);
+    assert_int_equal(ask("NORMAL:-VERS-ALL:+VERS-TLS1.3", NULL), 200);
+    assert_int_equal(ask("NORMAL:-VERS-ALL:+VERS-TLS1.2", NULL), 200);
+    assert_int_equal(ask("NORMAL:-VERS-ALL:+VERS-TLS1.1", NULL), 0);
+    assert_int_equal(ask("NORMAL:-VERS-ALL:+VERS-TLS1.0", NULL), 0);
+    assert_true(
+        slice_starts_with(http_tls_describe(tls, arena), SLICE_LIT("CN=first, valid until 2")));
+    assert_int_equal(http_tls_warning(tls, arena).len, 0);
+    end();
+}
+
+static void many_on_one_connection(void **state)
+{
+    (void)state;
+    serve(NULL, &harness_limits);
+    struct client client;
+    assert_int_equal(client_begin(&client, "NORMAL", NULL), 0);
+    for (unsigned i = 0; i < 200; i++)
+        assert_int_equal(client_ask_once(&client), 200);
+    client_end(&client);
+    end();
+}
+
+static void clients_with_certificates(void **state)
+{
+    (void)state;
+    struct issued good = certificate_issue(directory, "good", ISSUED_FOR_CLIENT, &authority, 60);
+    struct issued late = certificate_issue(directory, "late", ISSUED_FOR_CLIENT, &authority, -60);
+    struct issued other = certificate_issue(directory, "other", ISSUED_FOR_SERVER, &authority, 60);
+    struct issued stray = certificate_issue(directory, "stray", ISSUED_FOR_CLIENT, NULL, 60);
+    const char *const versions[] = {"NORMAL:-VERS-ALL:+VERS-TLS1.2",
+                                    "NORMAL:-VERS-ALL:+VERS-TLS1.3"};
+    serve(authority.cert, &harness_limits);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(ask(versions[i], &good), 200);
+        assert_int_equal(ask(versions[i], NULL), 0);
+        assert_int_equal(ask(versions[i], &late), 0);
+        assert_int_equal(ask(versions[i], &other), 0);
+        assert_int_equal(ask(versions[i], &stray), 0);
+    }
+    assert_int_equal(atomic_load(&harness.requests), 2);
+    end();
+}
+
+static void reload(void **state)
+{
+    (void)state;
+    struct err err = {.arena = arena};
+    struct issued second =
+        certificate_issue(directory, "second", ISSUED_FOR_SERVER, &authority, 60);
+    struct http_tls_files given = files(NULL, DEFAULT_PRIORITIES);
+    serve(NULL, &harness_limits);
+    struct client open;
+    assert_int_equal(client_begin(&open, "NORMAL", NULL), 0);
+    assert_shown(&first);
+    assert_false(http_tls_have_changed(tls));
+
+    /* a certificate without its key: the old pair stays, once told */
+    file_copy(second.cert, cert_file);
+    assert_false(http_tls_have_changed(tls)); /* perhaps the key follows */
+    assert_true(http_tls_have_changed(tls));
+    assert_false(http_tls_load(tls, &given, &err));
+    assert_true(slice_starts_with(err.message, SLICE_LIT("[berth] tls_cert_file, tls_key_file: ")));
+    assert_shown(&first);
+    assert_false(http_tls_have_changed(tls));
+
+    file_copy(second.key, key_file);
+    assert_false(http_tls_have_changed(tls));
+    assert_true(http_tls_have_changed(tls));
+    assert_true(http_tls_load(tls, &given, &err));
+    assert_shown(&second);
+    assert_int_equal(client_ask_once(&open), 200); /* goes on with what it began with */
+    client_end(&open);
+
+    unlink(cert_file);
+    err = (struct err){.arena = arena};
+    assert_false(http_tls_load(tls, &given, &err));
+    assert_shown(&second);
+    end();
+    file_copy(first.cert, cert_file);
+    file_copy(first.key, key_file);
+}
+
+static void refused(const struct http_tls_files *given, const char *wanted)
+{
+    struct err err = {.arena = arena};
+    assert_null(http_tls_create(given, &err));
+    if (strstr(err.message.data, wanted) == NULL || strchr(err.message.data, '\n') != NULL)
+        fail_msg("'%s' is not in '%s'", wanted, err.message.data);
+}
+
+static void bad_files(void **state)
+{
+    (void)state;
+    struct http_tls_files given = files(NULL, "NORMAL:+NOTHING");
+    refused(&given, "tls_priorities: '+NOTHING' is not understood");
+    given = files("/no/such/file", DEFAULT_PRIORITIES);
+    refused(&given, "tls_ca_file: cannot use /no/such/file: No such file or directory");
+    given = files(key_file, DEFAULT_PRIORITIES);
+    refused(&given, "tls_ca_file: cannot use ");
+    given = files(NULL, DEFAULT_PRIORITIES);
+    given.cert_file = directory;
+    refused(&given, "tls_cert_file: cannot use ");
+    given = files(NULL, DEFAULT_PRIORITIES);
+    given.key_file = authority.key;
+    refused(&given, " with ");
+    given.key_file = cert_file;
+    refused(&given, " with ");
+    given = files(NULL, DEFAULT_PRIORITIES);
+    assert_int_equal(chmod(key_file, 0602), 0);
+    refused(&given, "everybody may write it");
+    assert_int_equal(chmod(key_file, 0600), 0);
+}
+
+static void warnings(void **state)
+{
+    (void)state;
+    struct err err = {.arena = arena};
+    struct issued late = certificate_issue(directory, "late", ISSUED_FOR_SERVER, &authority, -60);
+    struct http_tls_files given = {late.cert, late.key, NULL, DEFAULT_PRIORITIES};
+    struct http_tls *loaded = http_tls_create(&given, &err);
+    assert_non_null(loaded);
+    assert_non_null(strstr(http_tls_warning(loaded, arena).data, "has expired"));
+    http_tls_destroy(loaded);
+    assert_int_equal(chmod(first.key, 0644), 0);
+    given = (struct http_tls_files){first.cert, first.key, NULL, DEFAULT_PRIORITIES};
+    loaded = http_tls_create(&given, &err);
+    assert_non_null(strstr(http_tls_warning(loaded, arena).data, "everybody may read the key"));
+    http_tls_destroy(loaded);
+}
+
+/* A handshake is bounded by the header deadline; what comes after it is not. */
+static void deadlines(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.header_deadline_ms = 300;
+    serve(NULL, &limits);
+    struct client good;
+    assert_int_equal(client_begin(&good, "NORMAL", NULL), 0);
+    int silent = client_connect(&harness);
+    int half = client_connect(&harness);
+    client_send_bytes(half, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
+    int garbage = client_connect(&harness);
+    client_send(garbage, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_true(client_closed_within(garbage, 200));
+    assert_true(client_closed_within(silent, 2000));
+    assert_true(client_closed_within(half, 2000));
+    nap_ms(200);
+    assert_int_equal(client_ask_once(&good), 200);
+    client_end(&good);
+    close(silent);
+    close(half);
+    close(garbage);
+    end();
+}
+
+/* The library would keep a processor busy for each: see handshake.c. */
+static void waiting_costs_nothing(void **state)
+{
+    (void)state;
+    enum { WAITING = 100 };
+    int fds[WAITING];
+    serve(NULL, &harness_limits);
+    for (unsigned i = 0; i < WAITING; i++) {
+        fds[i] = client_connect(&harness);
+        client_send_bytes(fds[i], "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
+    }
+    nap_ms(100);
+    struct timespec before;
+    struct timespec after;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    nap_ms(500);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    long used_ms =
+        (after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000;
+    if (used_ms > 150)
+        fail_msg("%ld ms of processor in 500 ms", used_ms);
+    assert_int_equal(ask("NORMAL", NULL), 200);
+    for (unsigned i = 0; i < WAITING; i += 2)
+        close(fds[i]); /* the others are open when the server stops */
+    end();
+    for (unsigned i = 1; i < WAITING; i += 2)
+        close(fds[i]);
+}
+
+static void renegotiation_is_refused(void **state)
+{
+    (void)state;
+    serve(NULL, &harness_limits);
+    struct client client;
+    assert_int_equal(client_begin(&client, "NORMAL:-VERS-ALL:+VERS-TLS1.2", NULL), 0);
+    assert_int_equal(client_ask_once(&client), 200);
+    int result;
+    do
+        result = gnutls_handshake(client.session);
+    while (result < 0 && gnutls_error_is_fatal(result) == 0);
+    assert_int_not_equal(result, 0);
+    client_end(&client);
+    assert_int_equal(ask("NORMAL", NULL), 200);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(versions),
+        cmocka_unit_test(many_on_one_connection),
+        cmocka_unit_test(clients_with_certificates),
+        cmocka_unit_test(reload),
+        cmocka_unit_test(bad_files),
+        cmocka_unit_test(warnings),
+        cmocka_unit_test(deadlines),
+        cmocka_unit_test(waiting_costs_nothing),
+        cmocka_unit_test(renegotiation_is_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
