@@ -87,6 +87,7 @@ PARTS = [
     Part("diff-selftest", script("tests/diff/selftest.py")),
     Part("fuzz-coverage", script("tests/fuzz/coverage.py")),
     Part("e2e", script("tests/e2e/run.py", "--berthd", "build/berthd")),
+    Part("cli", script("tests/cli/run.py", "--build", "build")),
     Part("kill", script("tests/crash/kill.py", "--berthd", "build/berthd")),
     Part("powercut", script("tests/crash/powercut.py", "--build", "build")),
     Part("hostile", script("tests/hostile/run.py", "--berthd", "build/berthd")),

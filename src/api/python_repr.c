@@ -3,6 +3,7 @@
 #include "api/python_repr.h"
 
 #include "base/json_write.h"
+#include "base/python_text.h"
 
 struct writer {
     struct buf *out;
@@ -14,80 +15,9 @@ static bool is_full(const struct writer *w)
     return w->out->len >= w->end;
 }
 
-/* Ranges that Python does not print as they are; code points that Unicode has not assigned are left
- * out, they are printed. */
-static bool is_printable(unsigned code)
-{
-    static const struct {
-        unsigned first, last;
-    } hidden[] = {
-        {0x00, 0x1f},        {0x7f, 0xa0},       {0xad, 0xad},       {0x600, 0x605},
-        {0x61c, 0x61c},      {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x1680, 0x1680},
-        {0x180e, 0x180e},    {0x2000, 0x200f},   {0x2028, 0x202f},   {0x205f, 0x206f},
-        {0x3000, 0x3000},    {0xd800, 0xf8ff},   {0xfeff, 0xfeff},   {0xfff0, 0xfffb},
-        {0xfffe, 0xffff},    {0x110bd, 0x110bd}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
-        {0xf0000, 0x10ffff},
-    };
-    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
-        if (code >= hidden[i].first && code <= hidden[i].last)
-            return false;
-    return true;
-}
-
-/* The length of the character at s, whose text is valid UTF-8, and its code point. */
-static size_t decode(const unsigned char *s, size_t left, unsigned *code)
-{
-    size_t len = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-    if (len > left || len == 1) {
-        *code = s[0];
-        return 1;
-    }
-    *code = s[0] & (0xffu >> (len + 1));
-    for (size_t i = 1; i < len; i++)
-        *code = *code << 6 | (s[i] & 0x3fu);
-    return len;
-}
-
-static void write_escape(struct buf *out, unsigned code)
-{
-    if (code == '\n')
-        buf_append_lit(out, "\\n");
-    else if (code == '\r')
-        buf_append_lit(out, "\\r");
-    else if (code == '\t')
-        buf_append_lit(out, "\\t");
-    else if (code < 0x100)
-        buf_printf(out, "\\x%02x", code);
-    else if (code < 0x10000)
-        buf_printf(out, "\\u%04x", code);
-    else
-        buf_printf(out, "\\U%08x", code);
-}
-
 static void write_string(struct writer *w, struct slice text)
 {
-    char quote = '\'';
-    if (text.len > 0 && memchr(text.data, '\'', text.len) != NULL &&
-        memchr(text.data, '"', text.len) == NULL)
-        quote = '"';
-    buf_append_char(w->out, quote);
-    size_t at = 0;
-    while (at < text.len && !is_full(w)) {
-        unsigned code;
-        size_t len = decode((const unsigned char *)text.data + at, text.len - at, &code);
-        if (code == (unsigned char)quote || code == '\\') {
-            buf_append_char(w->out, '\\');
-            buf_append_char(w->out, (char)code);
-        } else if (is_printable(code)) {
-            buf_append(w->out, text.data + at, len);
-        } else {
-            write_escape(w->out, code);
-        }
-        at += len;
-    }
-    if (at < text.len)
-        buf_append_lit(w->out, "...");
-    buf_append_char(w->out, quote);
+    python_text_write(w->out, text, is_full(w) ? 0 : w->end - w->out->len);
 }
 
 static void write_value(struct writer *w, const json_t *value);
@@ -160,8 +90,7 @@ static void write_value(struct writer *w, const json_t *value)
 
 void python_repr_string(struct buf *out, struct slice text)
 {
-    struct writer w = {out, out->len + PYTHON_REPR_BYTES_MAX};
-    write_string(&w, text);
+    python_text_write(out, text, PYTHON_REPR_BYTES_MAX);
 }
 
 void python_repr_json(struct buf *out, const json_t *value)

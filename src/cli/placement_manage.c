@@ -1,47 +1,90 @@
-/* placement-manage: creates and stamps the schema of the configured database. Exits with 0, with 1
- * when something failed (one line on standard error), with 2 for a wrong command line. One thread.
+/* placement-manage: looks after the schema and the rows of the configured database. Exits with 0,
+ * with 1 when something failed (one line on standard error) or more is left to do, with 2 for a
+ * wrong command line or when nothing could be done, with 127 for a number that is none. One thread.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/log.h"
-#include "cli/manage_arguments.h"
+#include "cli/data_migrations.h"
+#include "cli/tool_arguments.h"
 #include "conf/load.h"
 #include "store/schema.h"
 
-static bool run(const struct manage_arguments *arguments, const struct conf *conf, struct err *err)
+enum { SYNC, VERSION, STAMP, MIGRATE };
+
+static const struct command_line_switch migrate_switches[] = {
+    {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
+    {"--max-count", NULL, "NUMBER",
+     "Complete at most so many rows, and end; without it, batches of 50 follow one another until "
+     "nothing is left.",
+     SWITCH_OWN, NULL, NULL, NULL},
+    {.name = NULL},
+};
+
+static const struct tool_command commands[] = {
+    {"sync", NULL, "Bring the schema to the newest revision.", tool_help_switch, SYNC},
+    {"version", NULL, "Print the revision of the schema.", tool_help_switch, VERSION},
+    {"stamp", "VERSION", "Set the revision without migrating.", tool_help_switch, STAMP},
+    {"online_data_migrations", NULL, "Complete rows that old releases left incomplete.",
+     migrate_switches, MIGRATE},
+    {.name = NULL},
+};
+
+static const struct tool tool = {
+    .name = "placement-manage",
+    .purpose = "Looks after the database of the Placement service.",
+    .category = "db",
+    .category_help = "Commands for the database; see db --help.",
+    .commands = commands,
+    .without_category = 1,
+    .without_command = 0,
+};
+
+static int report(const struct err *err)
+{
+    fprintf(stderr, "placement-manage: %.*s\n", SLICE_ARG(err->message));
+    return 1;
+}
+
+static int print_version(struct slice connection, struct err *err)
+{
+    char revision[33];
+    if (!schema_version(connection, revision, err))
+        return report(err);
+    puts(revision[0] == '\0' ? "None" : revision);
+    return 0;
+}
+
+static int run(const struct tool_arguments *arguments, const struct conf *conf, struct err *err)
 {
     struct slice connection = slice_of(conf->connection);
-    char revision[33];
-    switch (arguments->command) {
-    case MANAGE_SYNC:
-        return schema_sync(connection, err);
-    case MANAGE_STAMP:
-        return schema_stamp(connection, slice_of(arguments->revision), err);
-    case MANAGE_VERSION:
-        if (!schema_version(connection, revision, err))
-            return false;
-        puts(revision[0] == '\0' ? "None" : revision);
-        return true;
+    switch (arguments->command->id) {
+    case SYNC:
+        return schema_sync(connection, err) ? 0 : report(err);
+    case STAMP:
+        return schema_stamp(connection, slice_of(arguments->word), err) ? 0 : report(err);
+    case VERSION:
+        return print_version(connection, err);
+    default:
+        return data_migrations_run(conf, command_line_own(&arguments->line, "--max-count"), stdout);
     }
-    return false;
 }
 
 int main(int argc, char **argv)
 {
-    struct manage_arguments arguments;
-    if (!manage_arguments_parse(argc, argv, stdout, stderr, &arguments))
+    struct tool_arguments arguments;
+    if (!tool_arguments_parse(&tool, argc, argv, stdout, stderr, &arguments))
         return arguments.exit_code;
 
     struct err err = {.arena = arena_create()};
     struct conf *conf = conf_load(&arguments.inputs, &err);
     if (conf != NULL)
         log_set_debug(conf->debug);
-    bool ok = conf != NULL && conf_make_state_directory(conf, &err) && run(&arguments, conf, &err);
-    if (!ok)
-        fprintf(stderr, "placement-manage: %.*s\n", SLICE_ARG(err.message));
+    int code = conf != NULL && conf_make_state_directory(conf, &err) ? run(&arguments, conf, &err)
+                                                                     : report(&err);
     conf_destroy(conf);
     arena_destroy(err.arena);
-    return ok && fflush(stdout) == 0 ? 0 : 1;
+    return fflush(stdout) == 0 ? code : 1;
 }

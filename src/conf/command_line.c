@@ -4,25 +4,33 @@
 
 #include <string.h>
 
+enum { HELP_COLUMN = 24, HELP_WIDTH = 79 };
+
 const struct command_line_switch command_line_berthd[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
     {"--version", NULL, NULL, "Show the version and exit.", SWITCH_VERSION, NULL, NULL, NULL},
     {"--config-file", NULL, "FILE",
-     "Read this configuration file; may be repeated, later ones win.", SWITCH_CONFIG_FILE, NULL,
-     NULL, NULL},
-    {"--config-dir", NULL, "DIR", "Read the *.conf of this directory, sorted; may be repeated.",
+     "Read this file instead of the first placement.conf of ~/.placement, ~, /etc/placement and "
+     "/etc. May be repeated; what is read later wins.",
+     SWITCH_CONFIG_FILE, NULL, NULL, NULL},
+    {"--config-dir", NULL, "DIR",
+     "Read the *.conf of this directory, in the order of their names, instead of those of the "
+     "first placement.conf.d in the same places. May be repeated.",
      SWITCH_CONFIG_DIR, NULL, NULL, NULL},
     {"--listen", NULL, "ADDRESS:PORT",
-     "Serve the Placement API here, or https://ADDRESS:PORT, or unix:/PATH; may be repeated.",
+     "Serve the Placement API here, or https://ADDRESS:PORT, or unix:/PATH, whatever [berth] "
+     "listen says. May be repeated.",
      SWITCH_OPTION, "berth", "listen", NULL},
     {"--debug", "-d", NULL, "Log at level DEBUG.", SWITCH_OPTION, "DEFAULT", "debug", "true"},
     {.name = NULL},
 };
 
-static bool wrong(struct command_line *out, const char *what, const char *argument)
+/* The words of Python's argparse. */
+static bool wrong(struct command_line *out, const char *before, const char *argument,
+                  const char *behind)
 {
     out->action = COMMAND_LINE_WRONG;
-    snprintf(out->error, sizeof(out->error), "%s: %s", what, argument);
+    snprintf(out->error, sizeof(out->error), "%s %s%s", before, argument, behind);
     return false;
 }
 
@@ -58,7 +66,7 @@ static bool take(const struct command_line_switch *known, const char *value,
 {
     struct conf_inputs *inputs = &out->inputs;
     if (inputs->sources_n == CONF_INPUTS_MAX || inputs->overrides_n == CONF_INPUTS_MAX)
-        return wrong(out, "too many switches at", known->name);
+        return wrong(out, "argument", known->name, ": too many switches");
     switch (known->kind) {
     case SWITCH_HELP:
         out->action = COMMAND_LINE_HELP;
@@ -76,6 +84,56 @@ static bool take(const struct command_line_switch *known, const char *value,
             (struct conf_override){known->section, known->option,
                                    known->argument != NULL ? value : known->value, known->name};
         return true;
+    case SWITCH_OWN:
+        if (out->own_n == COMMAND_LINE_OWN_MAX)
+            return wrong(out, "argument", known->name, ": too many switches");
+        out->own[out->own_n].name = known->name;
+        out->own[out->own_n++].value = known->argument != NULL ? value : "";
+        return true;
+    }
+    return false;
+}
+
+/* A negative number is none, nor is a lone dash. */
+static bool looks_like_a_switch(const char *argument)
+{
+    if (argument[0] != '-' || argument[1] == '\0')
+        return false;
+    size_t digits = strspn(argument + 1, "0123456789");
+    if (argument[1 + digits] == '\0')
+        return false;
+    size_t fraction = strspn(argument + 1 + digits + 1, "0123456789");
+    return argument[1 + digits] != '.' || fraction == 0 ||
+           argument[1 + digits + 1 + fraction] != '\0';
+}
+
+/* From out->rest on. True: a `--` has ended the switches for good. */
+static bool parse_on(const struct command_line_switch *switches, int argc, char *const *argv,
+                     struct command_line *out)
+{
+    while (out->rest < argc) {
+        const char *argument = argv[out->rest];
+        const char *value;
+        if (strcmp(argument, "--") == 0) {
+            out->rest++;
+            return true;
+        }
+        if (argument[0] != '-' || argument[1] == '\0')
+            return false;
+        const struct command_line_switch *known = find_switch(switches, argument, &value);
+        if (known == NULL)
+            return wrong(out, "unrecognized arguments:", argument, "");
+        out->rest++;
+        if (known->argument == NULL && value != NULL)
+            return wrong(out, "argument", known->name, ": takes no value");
+        if (known->argument != NULL && value == NULL) {
+            /* As argparse has it: the next switch is no value, so one that was forgotten shows. */
+            if (out->rest == argc || looks_like_a_switch(argv[out->rest]))
+                return wrong(out, "argument", known->name, ": expected one argument");
+            value = argv[out->rest++];
+        }
+        if (!take(known, value, out))
+            return false;
     }
     return false;
 }
@@ -84,55 +142,78 @@ void command_line_parse(const struct command_line_switch *switches, int argc, ch
                         struct command_line *out)
 {
     *out = (struct command_line){.rest = 1};
-    while (out->rest < argc) {
-        const char *argument = argv[out->rest];
-        const char *value;
-        if (strcmp(argument, "--") == 0) {
-            out->rest++;
+    (void)parse_on(switches, argc, argv, out);
+}
+
+void command_line_parse_words(const struct command_line_switch *switches, int argc,
+                              char *const *argv, const char **words, unsigned words_max,
+                              unsigned *words_n, struct command_line *out)
+{
+    bool switches_ended = false;
+    *out = (struct command_line){.rest = 1};
+    *words_n = 0;
+    for (;;) {
+        if (!switches_ended)
+            switches_ended = parse_on(switches, argc, argv, out);
+        if (out->action != COMMAND_LINE_RUN || out->rest == argc)
+            return;
+        if (*words_n == words_max) {
+            (void)wrong(out, "unrecognized arguments:", argv[out->rest], "");
             return;
         }
-        if (argument[0] != '-' || argument[1] == '\0')
-            return;
-        const struct command_line_switch *known = find_switch(switches, argument, &value);
-        if (known == NULL) {
-            (void)wrong(out, "unrecognized arguments", argument);
-            return;
-        }
-        out->rest++;
-        if (known->argument == NULL && value != NULL) {
-            (void)wrong(out, "takes no value", known->name);
-            return;
-        }
-        if (known->argument != NULL && value == NULL) {
-            /* As argparse has it: the next switch is no value, so one that was forgotten shows. */
-            if (out->rest == argc || argv[out->rest][0] == '-') {
-                (void)wrong(out, "expected one argument", known->name);
-                return;
-            }
-            value = argv[out->rest++];
-        }
-        if (!take(known, value, out))
-            return;
+        words[(*words_n)++] = argv[out->rest++];
     }
 }
 
 void command_line_parse_all(const struct command_line_switch *switches, int argc, char *const *argv,
                             struct command_line *out)
 {
-    command_line_parse(switches, argc, argv, out);
-    if (out->action == COMMAND_LINE_RUN && out->rest < argc)
-        (void)wrong(out, "unrecognized arguments", argv[out->rest]);
+    unsigned none;
+    command_line_parse_words(switches, argc, argv, NULL, 0, &none, out);
+}
+
+const char *command_line_own(const struct command_line *line, const char *name)
+{
+    for (unsigned i = line->own_n; i-- > 0;)
+        if (strcmp(line->own[i].name, name) == 0)
+            return line->own[i].value;
+    return NULL;
+}
+
+void command_line_print_entry(const char *name, const char *text, FILE *out)
+{
+    size_t column = (size_t)fprintf(out, "  %s", name);
+    if (column + 1 >= HELP_COLUMN) {
+        putc('\n', out);
+        column = 0;
+    }
+    fprintf(out, "%*s", (int)(HELP_COLUMN - column), "");
+    column = HELP_COLUMN;
+    while (*text != '\0') {
+        size_t len = strcspn(text, " ");
+        if (column > HELP_COLUMN && column + 1 + len > HELP_WIDTH) {
+            fprintf(out, "\n%*s", HELP_COLUMN, "");
+            column = HELP_COLUMN;
+        }
+        column += (size_t)fprintf(out, "%s%.*s", column > HELP_COLUMN ? " " : "", (int)len, text);
+        text += len + strspn(text + len, " ");
+    }
+    putc('\n', out);
 }
 
 void command_line_print_switches(const struct command_line_switch *switches, FILE *out)
 {
     for (const struct command_line_switch *at = switches; at->name != NULL; at++) {
-        char left[64];
+        const char *between = at->argument == NULL ? "" : " ";
+        const char *argument = at->argument == NULL ? "" : at->argument;
+        char names[128];
         if (at->help == NULL)
             continue;
-        snprintf(left, sizeof(left), "%s%s%s%s%s", at->name, at->other == NULL ? "" : ", ",
-                 at->other == NULL ? "" : at->other, at->argument == NULL ? "" : " ",
-                 at->argument == NULL ? "" : at->argument);
-        fprintf(out, "  %-24s %s\n", left, at->help);
+        if (at->other == NULL)
+            snprintf(names, sizeof(names), "%s%s%s", at->name, between, argument);
+        else
+            snprintf(names, sizeof(names), "%s%s%s, %s%s%s", at->name, between, argument, at->other,
+                     between, argument);
+        command_line_print_entry(names, at->help, out);
     }
 }

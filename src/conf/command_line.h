@@ -13,7 +13,8 @@ enum command_line_kind {
     SWITCH_VERSION,
     SWITCH_CONFIG_FILE,
     SWITCH_CONFIG_DIR,
-    SWITCH_OPTION /* sets an option of the table */
+    SWITCH_OPTION, /* sets an option of the table */
+    SWITCH_OWN     /* the program's own: see command_line_own */
 };
 
 struct command_line_switch {
@@ -34,11 +35,18 @@ enum command_line_action {
     COMMAND_LINE_WRONG /* see `error` */
 };
 
+enum { COMMAND_LINE_OWN_MAX = 8 };
+
 struct command_line {
     enum command_line_action action;
     int rest; /* index in argv of the first argument that is no switch, or argc */
     char error[256];
-    struct conf_inputs inputs; /* points into argv */
+    struct conf_inputs inputs; /* points into argv, like the next */
+    struct {
+        const char *name;
+        const char *value;
+    } own[COMMAND_LINE_OWN_MAX];
+    unsigned own_n;
 };
 
 /* The switches of berthd, ended by one without a name. */
@@ -50,11 +58,24 @@ extern const struct command_line_switch command_line_berthd[];
 void command_line_parse(const struct command_line_switch *switches, int argc, char *const *argv,
                         struct command_line *out);
 
+/* The same, but other arguments may stand anywhere between the switches: they go to `words`. More
+ * than words_max of them are an error. */
+void command_line_parse_words(const struct command_line_switch *switches, int argc,
+                              char *const *argv, const char **words, unsigned words_max,
+                              unsigned *words_n, struct command_line *out);
+
 /* The same for a program that takes nothing but switches: a rest is an error. */
 void command_line_parse_all(const struct command_line_switch *switches, int argc, char *const *argv,
                             struct command_line *out);
 
-/* Prints one line for each switch that has a help text. */
+/* What was given with a switch of kind SWITCH_OWN, by its `name`: the last value, "" for a switch
+ * without an argument; NULL: it was not given. */
+const char *command_line_own(const struct command_line *line, const char *name);
+
+/* Prints a name of a help and the text about it, to a width of 79. */
+void command_line_print_entry(const char *name, const char *text, FILE *out);
+
+/* Prints the switches that have a help text, each with its spellings, to a width of 79. */
 void command_line_print_switches(const struct command_line_switch *switches, FILE *out);
 
 #endif

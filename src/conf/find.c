@@ -7,6 +7,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "conf/whitespace.h"
@@ -22,19 +23,26 @@ const char *find_home(void)
 
 static void add(struct conf_files *files, struct arena *arena, const char *path)
 {
-    const char **paths = arena_array(arena, files->n + 1, sizeof(*paths));
-    if (files->n > 0)
-        memcpy(paths, files->paths, files->n * sizeof(*paths));
-    paths[files->n++] = path;
-    files->paths = paths;
+    files->paths = arena_grow(arena, files->paths, files->n, &files->room, sizeof(*files->paths));
+    files->paths[files->n++] = path;
 }
 
-/* A leading ~ as oslo.config expands it in what the command line names. */
+/* A leading ~ or ~user as Python expands it: an unknown user stays as he is written. */
 static const char *expand_home(const char *path, struct arena *arena)
 {
-    if (path[0] != '~' || (path[1] != '/' && path[1] != '\0'))
+    if (path[0] != '~')
         return path;
-    return arena_printf(arena, "%s%s", find_home(), path + 1).data;
+    size_t name_len = strcspn(path + 1, "/");
+    const char *rest = path + 1 + name_len;
+    const char *home = find_home();
+    if (name_len > 0) {
+        struct slice name = arena_copy(arena, (struct slice){path + 1, name_len});
+        const struct passwd *user = getpwnam(name.data);
+        if (user == NULL)
+            return path;
+        home = user->pw_dir;
+    }
+    return arena_printf(arena, "%s%s", home, rest).data;
 }
 
 static int is_conf(const struct dirent *entry)
@@ -65,8 +73,14 @@ static bool add_directory(struct conf_files *files, struct arena *arena, const c
     return true;
 }
 
-/* The first of the four places where `name` exists; NULL: nowhere. */
-static const char *search(struct arena *arena, const char *name)
+static bool exists_as(const char *path, mode_t type)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && (type == 0 || (found.st_mode & S_IFMT) == type);
+}
+
+/* The first of the four places where `name` exists and is of that type (0: any); NULL: nowhere. */
+static const char *search(struct arena *arena, const char *name, mode_t type)
 {
     const char *home = find_home();
     const char *const places[] = {
@@ -77,16 +91,40 @@ static const char *search(struct arena *arena, const char *name)
     };
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         const char *path = arena_printf(arena, "%s/%s", places[i], name).data;
-        if (access(path, F_OK) == 0)
+        if (exists_as(path, type))
             return path;
     }
     return NULL;
+}
+
+/* Does the command line name a file, or a directory? */
+static bool names(const struct conf_inputs *inputs, bool directory)
+{
+    for (size_t i = 0; i < inputs->sources_n; i++)
+        if (inputs->sources[i].is_directory == directory)
+            return true;
+    return false;
+}
+
+static const char *default_file(struct arena *arena)
+{
+    const char *variable = getenv("OS_PLACEMENT_CONFIG_DIR");
+    struct slice directory = whitespace_strip(slice_of(variable == NULL ? "" : variable));
+    if (directory.len > 0)
+        return arena_printf(arena, "%.*s/placement.conf", SLICE_ARG(directory)).data;
+    return search(arena, "placement.conf", 0);
 }
 
 bool find_conf_files(const struct conf_inputs *inputs, struct arena *arena, struct conf_files *out,
                      struct err *err)
 {
     *out = (struct conf_files){0};
+    const char *file = names(inputs, false) ? NULL : default_file(arena);
+    if (file != NULL)
+        add(out, arena, file);
+    const char *parts = names(inputs, true) ? NULL : search(arena, "placement.conf.d", S_IFDIR);
+    if (parts != NULL && !add_directory(out, arena, parts, err))
+        return false;
     for (size_t i = 0; i < inputs->sources_n; i++) {
         const char *path = expand_home(inputs->sources[i].path, arena);
         if (!inputs->sources[i].is_directory)
@@ -94,15 +132,36 @@ bool find_conf_files(const struct conf_inputs *inputs, struct arena *arena, stru
         else if (!add_directory(out, arena, path, err))
             return false;
     }
-    if (inputs->sources_n > 0)
-        return true;
+    return true;
+}
 
-    const char *variable = getenv("OS_PLACEMENT_CONFIG_DIR");
-    struct slice dir = whitespace_strip(slice_of(variable == NULL ? "" : variable));
-    const char *file = dir.len > 0 ? arena_printf(arena, "%.*s/placement.conf", SLICE_ARG(dir)).data
-                                   : search(arena, "placement.conf");
-    if (file != NULL)
-        add(out, arena, file);
-    const char *parts = search(arena, "placement.conf.d");
-    return parts == NULL || add_directory(out, arena, parts, err);
+static const char *in_directory(struct arena *arena, struct slice directory, const char *name)
+{
+    const char *path = arena_printf(arena, "%.*s/%s", SLICE_ARG(directory), name).data;
+    return exists_as(path, 0) ? path : NULL;
+}
+
+static struct slice directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? SLICE_LIT(".") : (struct slice){path, (size_t)(slash - path)};
+}
+
+const char *find_conf_beside(const struct conf_inputs *inputs, struct arena *arena,
+                             const char *name)
+{
+    const char *found = NULL;
+    if (name[0] == '/')
+        return exists_as(name, 0) ? name : NULL;
+    for (size_t i = 0; found == NULL && i < inputs->sources_n; i++)
+        if (inputs->sources[i].is_directory)
+            found =
+                in_directory(arena, slice_of(expand_home(inputs->sources[i].path, arena)), name);
+    for (size_t i = inputs->sources_n; found == NULL && i-- > 0;)
+        if (!inputs->sources[i].is_directory)
+            found = in_directory(arena, directory_of(expand_home(inputs->sources[i].path, arena)),
+                                 name);
+    if (found == NULL && !names(inputs, false) && default_file(arena) != NULL)
+        found = in_directory(arena, directory_of(default_file(arena)), name);
+    return found != NULL ? found : search(arena, name, 0);
 }

@@ -9,20 +9,29 @@
 struct conf_files {
     const char **paths; /* in the order of reading: a later file wins over an earlier one */
     size_t n;
+    size_t room;
 };
 
-/* Lists the files; no file at all is no error. The order of choice (operators.md, Configuration):
+/* Lists the files; no file at all is no error. As oslo.config orders them (operators.md,
+ * Configuration):
  *
- * 1. what the command line names, in its order, and nothing else;
- * 2. $OS_PLACEMENT_CONFIG_DIR/placement.conf if the variable is neither unset nor blank, otherwise
- *    the first placement.conf in ~/.placement, ~, /etc/placement and /etc;
- *    behind it, with the variable or without, the *.conf of the first placement.conf.d in those
- *    four, as the Python service does.
+ * 1. unless the command line names a file: $OS_PLACEMENT_CONFIG_DIR/placement.conf if the variable
+ *    is neither unset nor blank, otherwise the first placement.conf in ~/.placement, ~,
+ *    /etc/placement and /etc;
+ * 2. unless the command line names a directory: the *.conf of the first placement.conf.d in those
+ *    four;
+ * 3. what the command line names, in its order.
  *
  * False: a directory cannot be read. A file that is named and does not exist shows when it is read.
  */
 bool find_conf_files(const struct conf_inputs *inputs, struct arena *arena, struct conf_files *out,
                      struct err *err) BERTH_MUST_CHECK;
+
+/* Where a file lies that the configuration names without a directory, such as policy_file: in a
+ * directory or beside a file that the command line names (the last file first), else in one of the
+ * four places. A leading slash names it outright. NULL: nowhere. */
+const char *find_conf_beside(const struct conf_inputs *inputs, struct arena *arena,
+                             const char *name);
 
 /* The caller's home directory: $HOME, else the user database's. "/" if there is none. */
 const char *find_home(void);

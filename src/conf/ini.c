@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "conf/whitespace.h"
 
 struct ini_parser {
@@ -90,10 +91,23 @@ static const char *open_assignment(struct ini_parser *p, struct slice line, unsi
     return NULL;
 }
 
+static bool is_utf8(struct slice text)
+{
+    while (text.len > 0) {
+        size_t len = utf8_length(text.data, text.len);
+        if (len == 0)
+            return false;
+        text = slice_skip(text, len);
+    }
+    return true;
+}
+
 static const char *take_line(struct ini_parser *p, struct slice line, unsigned number)
 {
     if (memchr(line.data, '\0', line.len) != NULL)
         return "NUL byte";
+    if (!is_utf8(line))
+        return "not UTF-8";
     line = whitespace_strip_right(line);
     if (line.len > 0 && (line.data[0] == ' ' || line.data[0] == '\t')) {
         if (!p->is_open)

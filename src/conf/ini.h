@@ -29,7 +29,7 @@ struct ini_error {
 /* Parses a whole file. Everything in `out` lies in the arena, nothing points into `text`. False at
  * the first line that is none of the dialect's, with `error` filled; as in oslo.config one such
  * line refuses the file. A byte order mark at the beginning is passed over (oslo.config refuses
- * it); a NUL byte is an error. */
+ * it); a NUL byte is an error, and so is what is not UTF-8. */
 bool ini_parse(struct slice text, struct arena *arena, struct ini_file *out,
                struct ini_error *error) BERTH_MUST_CHECK;
 

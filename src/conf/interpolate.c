@@ -1,6 +1,7 @@
-/* The templates of oslo.config: Python's string.Template with dots allowed in names, and `\$` for
- * `$$`. A name takes all that belongs to one, so `$a.b` refers to option b of section a. Any
- * thread. */
+/* The templates of oslo.config: Python's string.Template with dots allowed in names. Every `\$` is
+ * a
+ * `$$` before anything else is looked at. A name takes all that belongs to one, so `$a.b` refers to
+ * option b of section a. Any thread. */
 #include "conf/interpolate.h"
 
 static bool begins_name(char c)
@@ -34,13 +35,19 @@ static struct slice read_reference(struct slice rest, size_t *used)
     return (struct slice){rest.data, *used};
 }
 
-bool interpolate_expand(struct slice text, struct interpolate_lookup lookup, struct buf *out)
+static void double_escaped_dollars(struct slice text, struct buf *out)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        bool escapes = text.data[i] == '\\' && i + 1 < text.len && text.data[i + 1] == '$';
+        buf_append_char(out, escapes ? '$' : text.data[i]);
+    }
+}
+
+static bool expand(struct slice text, struct interpolate_lookup lookup, struct buf *out)
 {
     while (text.len > 0) {
         char c = text.data[0];
-        bool more = text.len > 1;
-        /* `\$` is `$$`: both give one dollar that begins nothing. */
-        if (more && (c == '\\' || c == '$') && text.data[1] == '$') {
+        if (c == '$' && text.len > 1 && text.data[1] == '$') {
             buf_append_char(out, '$');
             text = slice_skip(text, 2);
             continue;
@@ -59,4 +66,13 @@ bool interpolate_expand(struct slice text, struct interpolate_lookup lookup, str
         text = slice_skip(text, used);
     }
     return true;
+}
+
+bool interpolate_expand(struct slice text, struct interpolate_lookup lookup, struct buf *out)
+{
+    struct buf doubled = {0};
+    double_escaped_dollars(text, &doubled);
+    bool ok = expand(buf_slice(&doubled), lookup, out);
+    buf_free(&doubled);
+    return ok;
 }

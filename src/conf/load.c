@@ -21,6 +21,16 @@ void texts_add(struct texts_builder *texts, struct arena *arena, const char *tex
     texts->items[texts->n++] = text;
 }
 
+bool faults_go_on(struct faults *faults)
+{
+    if (faults->all == NULL)
+        return false;
+    if (err_is_set(faults->err))
+        texts_add(faults->all, faults->arena, arena_copy(faults->arena, faults->err->message).data);
+    *faults->err = (struct err){.arena = faults->err->arena};
+    return true;
+}
+
 static struct conf_texts texts_done(const struct texts_builder *texts)
 {
     return (struct conf_texts){texts->items, texts->n};
@@ -61,18 +71,18 @@ static bool parse_file(struct read_file *file, struct arena *arena, struct err *
 
 static void note_unknown(struct conf *conf, const struct read_file *files, size_t n)
 {
-    struct texts_builder unknown = {0};
+    struct conf_unknown *unknown = NULL;
+    size_t room = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < files[i].ini.n; j++) {
             const struct ini_entry *entry = &files[i].ini.entries[j];
-            if (option_find_any(entry->section, entry->key) == NULL)
-                texts_add(&unknown, conf->arena,
-                          arena_printf(conf->arena, "%s:%u: [%.*s] %.*s", files[i].path,
-                                       entry->line, SLICE_ARG(entry->section),
-                                       SLICE_ARG(entry->key))
-                              .data);
+            if (option_find_any(entry->section, entry->key) != NULL)
+                continue;
+            unknown = arena_grow(conf->arena, unknown, conf->unknown_n, &room, sizeof(*unknown));
+            unknown[conf->unknown_n++] =
+                (struct conf_unknown){files[i].path, entry->line, entry->section, entry->key};
         }
-    conf->unknown = texts_done(&unknown);
+    conf->unknown = unknown;
 }
 
 static void note_no_effect(struct conf *conf)
@@ -114,7 +124,7 @@ static const char *without_references(const char *text, struct arena *arena)
 }
 
 static bool resolve_values(struct conf *conf, const struct conf_inputs *inputs,
-                           const struct read_file *files, size_t n, struct err *err)
+                           const struct read_file *files, size_t n, struct faults *faults)
 {
     const char *directory = state_directory(conf->arena);
     const char *url = arena_printf(conf->arena, "sqlite:///%s/berth.db",
@@ -125,7 +135,7 @@ static bool resolve_values(struct conf *conf, const struct conf_inputs *inputs,
         {"placement_database", "connection", url, "embedded"},
         {"placement_database", "sync_on_startup", "true", "embedded"},
     };
-    conf->embedded = n == 0;
+    conf->embedded = n == 0 && inputs->sources_n == 0;
     const struct resolve_from from = {
         .inputs = inputs,
         .files = files,
@@ -135,7 +145,7 @@ static bool resolve_values(struct conf *conf, const struct conf_inputs *inputs,
     };
     struct texts_builder deprecated = {0};
     struct conf_value *values = arena_array(conf->arena, option_count, sizeof(*values));
-    if (!resolve_options(&from, conf->arena, values, &deprecated, err))
+    if (!resolve_options(&from, conf->arena, values, &deprecated, faults))
         return false;
     conf->values = values;
     conf->deprecated = texts_done(&deprecated);
@@ -144,34 +154,68 @@ static bool resolve_values(struct conf *conf, const struct conf_inputs *inputs,
     return true;
 }
 
-static bool load(struct conf *conf, const struct conf_inputs *inputs, struct err *err)
+static bool read_files(struct conf *conf, const struct conf_files *found, struct read_file *files,
+                       struct faults *faults)
+{
+    for (size_t i = 0; i < found->n; i++) {
+        files[i] = (struct read_file){.path = found->paths[i]};
+        if (parse_file(&files[i], conf->arena, faults->err))
+            continue;
+        if (!faults_go_on(faults))
+            return false;
+        faults->of_files = faults->all->n;
+    }
+    conf->files = (struct conf_texts){found->paths, found->n};
+    return true;
+}
+
+static bool load(struct conf *conf, const struct conf_inputs *inputs, struct faults *faults)
 {
     struct conf_files found;
-    if (!find_conf_files(inputs, conf->arena, &found, err))
-        return false;
-    struct read_file *files = arena_array(conf->arena, found.n, sizeof(*files));
-    for (size_t i = 0; i < found.n; i++) {
-        files[i] = (struct read_file){.path = found.paths[i]};
-        if (!parse_file(&files[i], conf->arena, err))
+    if (!find_conf_files(inputs, conf->arena, &found, faults->err)) {
+        if (!faults_go_on(faults))
             return false;
+        faults->of_files = faults->all->n;
     }
-    conf->files = (struct conf_texts){found.paths, found.n};
-    if (!resolve_values(conf, inputs, files, found.n, err))
+    struct read_file *files = arena_array(conf->arena, found.n, sizeof(*files));
+    if (!read_files(conf, &found, files, faults) ||
+        !resolve_values(conf, inputs, files, found.n, faults))
         return false;
     note_unknown(conf, files, found.n);
     note_no_effect(conf);
-    return settings_fill(conf, err);
+    return settings_fill(conf, faults);
 }
 
-struct conf *conf_load(const struct conf_inputs *inputs, struct err *err)
+static struct conf *conf_create(void)
 {
     struct arena *arena = arena_create();
     struct conf *conf = arena_zalloc(arena, sizeof(*conf));
     conf->arena = arena;
-    if (load(conf, inputs, err))
+    return conf;
+}
+
+struct conf *conf_load(const struct conf_inputs *inputs, struct err *err)
+{
+    struct conf *conf = conf_create();
+    struct faults faults = {.err = err};
+    if (load(conf, inputs, &faults))
         return conf;
     conf_destroy(conf);
     return NULL;
+}
+
+struct conf *conf_examine(const struct conf_inputs *inputs)
+{
+    struct conf *conf = conf_create();
+    struct err err = {.arena = conf->arena};
+    struct texts_builder all = {0};
+    struct faults faults = {.err = &err, .all = &all, .arena = conf->arena};
+    check(load(conf, inputs, &faults));
+    /* What a file lacks because half of it was read is no fault of its own. */
+    if (faults.of_files > 0)
+        all.n = faults.of_files;
+    conf->faults = texts_done(&all);
+    return conf;
 }
 
 void conf_destroy(struct conf *conf)

@@ -17,6 +17,12 @@
  * NULL: `err` has one line that names the file and line, variable or switch at fault. */
 struct conf *conf_load(const struct conf_inputs *inputs, struct err *err) BERTH_MUST_CHECK;
 
+/* The same for somebody who wants to know all that is wrong: conf->faults has every line that
+ * conf_load could have failed with. Files that cannot be read hide what else is wrong; a value
+ * that cannot be used counts as not given. To be looked at, not to be run with, unless there is no
+ * fault. */
+struct conf *conf_examine(const struct conf_inputs *inputs);
+
 void conf_destroy(struct conf *conf);
 
 /* Makes conf->state_directory with its parents, for its owner only; nothing to do when that is

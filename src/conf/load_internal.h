@@ -1,4 +1,4 @@
-/* What load.c (reads) and resolve.c (decides) share. */
+/* What load.c (reads), resolve.c (decides) and settings.c (makes sense of it) share. */
 #ifndef BERTH_CONF_LOAD_INTERNAL_H
 #define BERTH_CONF_LOAD_INTERNAL_H
 
@@ -21,6 +21,18 @@ struct texts_builder {
 
 void texts_add(struct texts_builder *texts, struct arena *arena, const char *text);
 
+/* What is wrong. A load ends with the first fault; an examination goes on and gathers all. */
+struct faults {
+    struct err *err;
+    struct texts_builder *all; /* NULL: a load */
+    struct arena *arena;
+    size_t of_files; /* how many of them are files that cannot be read */
+};
+
+/* To be called when something has failed: true if the work goes on without it. Its reason is then
+ * gathered and err empty again. */
+bool faults_go_on(struct faults *faults);
+
 /* Everything that may say something about an option, by rank. */
 struct resolve_from {
     const struct conf_inputs *inputs; /* wins over the environment, which wins over the files */
@@ -31,9 +43,12 @@ struct resolve_from {
 };
 
 /* Decides, interpolates and converts every option of the table. `values` has room for all;
- * deprecated names in use are noted. */
+ * deprecated names in use are noted. In an examination a bad value gives way to the default. */
 bool resolve_options(const struct resolve_from *from, struct arena *arena,
                      struct conf_value *values, struct texts_builder *deprecated,
-                     struct err *err) BERTH_MUST_CHECK;
+                     struct faults *faults) BERTH_MUST_CHECK;
+
+/* Fills the fields from conf->values. False: a value is well-formed but makes no sense. */
+bool settings_fill(struct conf *conf, struct faults *faults) BERTH_MUST_CHECK;
 
 #endif

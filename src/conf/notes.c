@@ -41,7 +41,9 @@ void notes_log(const struct conf *conf)
     if (conf->no_effect.n > 0)
         log_list("options that have no effect here", &conf->no_effect);
     warn_open_noauth(conf);
-    for (size_t i = 0; i < conf->unknown.n; i++)
-        log_write(LOG_LEVEL_DEBUG, LOGGER, LOG_NO_CONTEXT, "unknown option passed over: %s",
-                  conf->unknown.items[i]);
+    for (size_t i = 0; i < conf->unknown_n; i++)
+        log_write(LOG_LEVEL_DEBUG, LOGGER, LOG_NO_CONTEXT,
+                  "unknown option passed over: %s:%u: [%.*s] %.*s", conf->unknown[i].path,
+                  conf->unknown[i].line, SLICE_ARG(conf->unknown[i].section),
+                  SLICE_ARG(conf->unknown[i].name));
 }

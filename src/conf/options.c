@@ -16,10 +16,13 @@
         .type = (kind), .effect = (does), .section = (sec), .name = (nam), .fallback = (def),      \
         .help = (hlp), ##__VA_ARGS__                                                               \
     }
-#define OLD(sec, nam)    .deprecated = {(sec), (nam)}
-#define CHOICES(list)    .choices = (list)
-#define ANY_CASE(list)   .choices = (list), .choices_any_case = true
-#define BOUNDS(low, top) .min = (low), .max = (top)
+#define OLD(sec, nam)       .deprecated = {{(sec), (nam)}}
+#define OLD2(sec, nam, too) .deprecated = {{(sec), (nam)}, {(sec), (too)}}
+#define CHOICES(list)       .choices = (list)
+#define ANY_CASE(list)      .choices = (list), .choices_any_case = true
+#define BOUNDS(low, top)    .min = (low), .max = (top)
+#define MUTABLE             .is_mutable = true
+#define SECRET              .is_secret = true
 
 #define STR  OPTION_STRING
 #define INT  OPTION_INTEGER
@@ -51,22 +54,22 @@ const struct option option_table[] = {
     ROW(INT, USED, "berth", "max_connections", "4096", "Open connections in all to one address.", BOUNDS(1, 1000000)),
     ROW(INT, USED, "berth", "max_connections_per_address", "2048", "The same, from one address of clients.", BOUNDS(1, 1000000)),
     ROW(INT, USED, "berth", "idle_timeout", "60", "Seconds after which a silent connection is closed.", BOUNDS(1, DAY_S)),
-    ROW(INT, USED, "berth", "header_deadline", "30", "Seconds from a request's first byte to the end of its headers, and for a TLS handshake.", BOUNDS(1, DAY_S)),
-    ROW(INT, USED, "berth", "body_deadline", "30", "Seconds for a body, beside the time it needs at 10 KB/s.", BOUNDS(1, DAY_S)),
+    ROW(INT, USED, "berth", "header_deadline", "30", "Seconds from a request's first byte to the end of its headers, and for a TLS handshake.", BOUNDS(1, DAY_S), MUTABLE),
+    ROW(INT, USED, "berth", "body_deadline", "30", "Seconds for a body, beside the time it needs at 10 KB/s.", BOUNDS(1, DAY_S), MUTABLE),
     ROW(INT, USED, "berth", "stop_grace", "10", "Seconds that a stop leaves to what has begun.", BOUNDS(0, DAY_S)),
     ROW(INT, USED, "berth", "connection_memory", "65536", "Bytes for a connection's request line and headers.", BOUNDS(4096, GIB)),
     ROW(MULT, USED, "berth", "mount_prefix", "/placement", "Path below which the API is served too."),
-    ROW(BOOL, USED, "berth", "access_log", "true", "One line for each request."),
-    ROW(INT, USED, "berth", "slow_request_ms", "1000", "A request that takes longer is logged; 0: none.", BOUNDS(0, DAY_S * 1000)),
+    ROW(BOOL, USED, "berth", "access_log", "true", "One line for each request.", MUTABLE),
+    ROW(INT, USED, "berth", "slow_request_ms", "1000", "A request that takes longer is logged; 0: none.", BOUNDS(0, DAY_S * 1000), MUTABLE),
     ROW(INT, NONE, "berth", "bounded_staleness_ms", "0", "How old an answer may be; 0: reads are strict.", BOUNDS(0, DAY_S * 1000)),
 
-    ROW(BOOL, USED, "DEFAULT", "debug", "false", "Log at level DEBUG."),
+    ROW(BOOL, USED, "DEFAULT", "debug", "false", "Log at level DEBUG.", MUTABLE),
     ROW(STR, NONE, "DEFAULT", "tempdir", NULL, "Directory for temporary files."),
     ROW(STR, NONE, "DEFAULT", "pybasedir", "/usr/share/berth", "Directory of the program's own files."),
     ROW(STR, NONE, "DEFAULT", "state_path", "$pybasedir", "Directory for state."),
     ROW(STR, NONE, "DEFAULT", "log_file", NULL, "Log file; the log goes to standard error.", OLD("DEFAULT", "logfile")),
     ROW(STR, NONE, "DEFAULT", "log_dir", NULL, "Directory of log_file.", OLD("DEFAULT", "logdir")),
-    ROW(STR, NONE, "DEFAULT", "log_config_append", NULL, "A Python logging configuration.", OLD("DEFAULT", "log_config")),
+    ROW(STR, NONE, "DEFAULT", "log_config_append", NULL, "A Python logging configuration.", OLD2("DEFAULT", "log_config", "log-config"), MUTABLE),
     ROW(STR, NONE, "DEFAULT", "log_date_format", "%Y-%m-%d %H:%M:%S", "Form of dates in the log."),
     ROW(BOOL, NONE, "DEFAULT", "log_options", "true", "Log all options at level DEBUG."),
     ROW(BOOL, NONE, "DEFAULT", "use_syslog", "false", "Log to syslog."),
@@ -97,21 +100,21 @@ const struct option option_table[] = {
 
     ROW(STR, USED, "api", "auth_strategy", "keystone", "How callers are known.", CHOICES("keystone|noauth2"), OLD("DEFAULT", "auth_strategy")),
 
-    ROW(BOOL, USED, "placement", "randomize_allocation_candidates", "false", "With a limit, answer a random sample of the candidates."),
+    ROW(BOOL, USED, "placement", "randomize_allocation_candidates", "false", "With a limit, answer a random sample of the candidates.", MUTABLE),
     ROW(STR, USED, "placement", "incomplete_consumer_project_id", ZERO_UUID, "Project of allocations written below microversion 1.8."),
     ROW(STR, USED, "placement", "incomplete_consumer_user_id", ZERO_UUID, "User of allocations written below microversion 1.8."),
-    ROW(INT, USED, "placement", "max_allocation_candidates", "-1", "Candidates generated for one request at most; -1: all.", BOUNDS(-1, INT32_MAX)),
-    ROW(STR, USED, "placement", "allocation_candidates_generation_strategy", NULL, "Order in which candidates of several trees are generated; unset: spread when there is a limit.", CHOICES("depth-first|breadth-first")),
+    ROW(INT, USED, "placement", "max_allocation_candidates", "-1", "Candidates generated for one request at most; -1: all.", BOUNDS(-1, INT32_MAX), MUTABLE),
+    ROW(STR, USED, "placement", "allocation_candidates_generation_strategy", NULL, "Order in which candidates of several trees are generated; unset: spread when there is a limit.", CHOICES("depth-first|breadth-first"), MUTABLE),
     ROW(INT, NONE, "placement", "allocation_conflict_retry_count", "10", "Retries of a write; writes never conflict inside berth."),
     ROW(BOOL, NONE, "workarounds", "optimize_for_wide_provider_trees", "false", "Search wide trees in another order; berth needs no such choice."),
 
-    ROW(STR, USED, "placement_database", "connection", NULL, "URL of the database."),
+    ROW(STR, USED, "placement_database", "connection", NULL, "URL of the database.", SECRET),
     ROW(BOOL, USED, "placement_database", "sync_on_startup", "false", "Bring the schema to the newest revision at start."),
-    ROW(STR, NONE, "placement_database", "connection_parameters", "", "Parameters added to the URL."),
-    ROW(STR, NONE, "placement_database", "slave_connection", NULL, "URL of a replica for reads."),
+    ROW(STR, NONE, "placement_database", "connection_parameters", "", "Parameters added to the URL.", SECRET),
+    ROW(STR, NONE, "placement_database", "slave_connection", NULL, "URL of a replica for reads.", SECRET),
     ROW(BOOL, NONE, "placement_database", "sqlite_synchronous", "true", "SQLite syncs each commit; berth always does."),
     ROW(STR, NONE, "placement_database", "mysql_sql_mode", "TRADITIONAL", "SQL mode of MySQL sessions."),
-    ROW(INT, NONE, "placement_database", "connection_recycle_time", "3600", "Seconds after which a connection is replaced.", OLD("placement_database", "idle_timeout")),
+    ROW(INT, NONE, "placement_database", "connection_recycle_time", "3600", "Seconds after which a connection is replaced."),
     ROW(INT, NONE, "placement_database", "max_pool_size", NULL, "Connections kept."),
     ROW(INT, NONE, "placement_database", "max_overflow", NULL, "Connections beside those kept."),
     ROW(INT, NONE, "placement_database", "pool_timeout", NULL, "Seconds to wait for a connection."),
@@ -147,13 +150,13 @@ const struct option option_table[] = {
     ROW(STR, NONE, "keystone_authtoken", "auth_section", NULL, "Section with the plugin's options."),
     ROW(STR, NONE, "keystone_authtoken", "auth_version", NULL, "Version of Keystone's API."),
     ROW(STR, NONE, "keystone_authtoken", "auth_url", NULL, "Keystone's URL."),
-    ROW(STR, NONE, "keystone_authtoken", "username", NULL, "Name of the service user.", OLD("keystone_authtoken", "user_name")),
+    ROW(STR, NONE, "keystone_authtoken", "username", NULL, "Name of the service user.", OLD2("keystone_authtoken", "user_name", "user-name")),
     ROW(STR, NONE, "keystone_authtoken", "user_id", NULL, "Id of the service user."),
-    ROW(STR, NONE, "keystone_authtoken", "password", NULL, "Password of the service user."),
+    ROW(STR, NONE, "keystone_authtoken", "password", NULL, "Password of the service user.", SECRET),
     ROW(STR, NONE, "keystone_authtoken", "user_domain_id", NULL, "Domain of the service user, by id."),
     ROW(STR, NONE, "keystone_authtoken", "user_domain_name", NULL, "Domain of the service user, by name."),
-    ROW(STR, NONE, "keystone_authtoken", "project_id", NULL, "Project of the service, by id.", OLD("keystone_authtoken", "tenant_id")),
-    ROW(STR, NONE, "keystone_authtoken", "project_name", NULL, "Project of the service, by name.", OLD("keystone_authtoken", "tenant_name")),
+    ROW(STR, NONE, "keystone_authtoken", "project_id", NULL, "Project of the service, by id.", OLD2("keystone_authtoken", "tenant_id", "tenant-id")),
+    ROW(STR, NONE, "keystone_authtoken", "project_name", NULL, "Project of the service, by name.", OLD2("keystone_authtoken", "tenant_name", "tenant-name")),
     ROW(STR, NONE, "keystone_authtoken", "project_domain_id", NULL, "Domain of the project, by id."),
     ROW(STR, NONE, "keystone_authtoken", "project_domain_name", NULL, "Domain of the project, by name."),
     ROW(STR, NONE, "keystone_authtoken", "default_domain_id", NULL, "Domain where none is named, by id."),
@@ -164,7 +167,7 @@ const struct option option_table[] = {
     ROW(STR, NONE, "keystone_authtoken", "trust_id", NULL, "Trust."),
     ROW(STR, NONE, "keystone_authtoken", "application_credential_id", NULL, "Application credential, by id."),
     ROW(STR, NONE, "keystone_authtoken", "application_credential_name", NULL, "Application credential, by name."),
-    ROW(STR, NONE, "keystone_authtoken", "application_credential_secret", NULL, "Secret of the application credential."),
+    ROW(STR, NONE, "keystone_authtoken", "application_credential_secret", NULL, "Secret of the application credential.", SECRET),
     ROW(STR, NONE, "keystone_authtoken", "interface", "internal", "Interface of Keystone's endpoint."),
     ROW(STR, NONE, "keystone_authtoken", "region_name", NULL, "Region of Keystone's endpoint."),
     ROW(STR, NONE, "keystone_authtoken", "cafile", NULL, "CA of Keystone."),
@@ -178,7 +181,7 @@ const struct option option_table[] = {
     ROW(INT, NONE, "keystone_authtoken", "token_cache_time", "300", "Seconds a token is cached; -1: never."),
     ROW(LIST, NONE, "keystone_authtoken", "memcached_servers", NULL, "Shared token caches.", OLD("keystone_authtoken", "memcache_servers")),
     ROW(STR, NONE, "keystone_authtoken", "memcache_security_strategy", "None", "Protection of cached tokens.", ANY_CASE("None|MAC|ENCRYPT")),
-    ROW(STR, NONE, "keystone_authtoken", "memcache_secret_key", NULL, "Key of that protection."),
+    ROW(STR, NONE, "keystone_authtoken", "memcache_secret_key", NULL, "Key of that protection.", SECRET),
     ROW(BOOL, NONE, "keystone_authtoken", "memcache_use_advanced_pool", "true", "Which pool of connections."),
     ROW(INT, NONE, "keystone_authtoken", "memcache_pool_dead_retry", "300", "Seconds until a dead server is tried again."),
     ROW(INT, NONE, "keystone_authtoken", "memcache_pool_maxsize", "10", "Connections to a server."),
@@ -198,8 +201,8 @@ const struct option option_table[] = {
 
     ROW(BOOL, NONE, "profiler", "enabled", "false", "Profile requests.", OLD("profiler", "profiler_enabled")),
     ROW(BOOL, NONE, "profiler", "trace_sqlalchemy", "false", "Profile SQL."),
-    ROW(STR, NONE, "profiler", "hmac_keys", "SECRET_KEY", "Keys that start a profile."),
-    ROW(STR, NONE, "profiler", "connection_string", "messaging://", "Where profiles go."),
+    ROW(STR, NONE, "profiler", "hmac_keys", "SECRET_KEY", "Keys that start a profile.", SECRET),
+    ROW(STR, NONE, "profiler", "connection_string", "messaging://", "Where profiles go.", SECRET),
     ROW(STR, NONE, "profiler", "es_doc_type", "notification", "Type of documents in Elasticsearch."),
     ROW(STR, NONE, "profiler", "es_scroll_time", "2m", "Time of a scroll in Elasticsearch."),
     ROW(INT, NONE, "profiler", "es_scroll_size", "10000", "Size of a scroll in Elasticsearch."),
@@ -228,10 +231,18 @@ const struct option *option_find(struct slice section, struct slice name)
 const struct option *option_find_any(struct slice section, struct slice name)
 {
     const struct option *option = option_find(section, name);
-    for (size_t i = 0; option == NULL && i < option_count; i++) {
-        const struct option_name *old = &option_table[i].deprecated;
+    for (size_t i = 0; option == NULL && i < option_count * OPTION_OLD_NAMES; i++) {
+        const struct option *row = &option_table[i / OPTION_OLD_NAMES];
+        const struct option_name *old = &row->deprecated[i % OPTION_OLD_NAMES];
         if (old->section != NULL && name_is(section, name, old->section, old->name))
-            option = &option_table[i];
+            option = row;
     }
+    return option;
+}
+
+const struct option *option_named(const char *section, const char *name)
+{
+    const struct option *option = option_find(slice_of(section), slice_of(name));
+    check(option != NULL);
     return option;
 }

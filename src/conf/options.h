@@ -27,6 +27,8 @@ struct option_name {
     const char *name;
 };
 
+enum { OPTION_OLD_NAMES = 2 };
+
 struct option {
     const char *section;
     const char *name;     /* with underscores, as files and the environment write it */
@@ -39,7 +41,9 @@ struct option {
     enum option_effect effect;
     int64_t min; /* bounds of numbers, both 0: none */
     int64_t max;
-    struct option_name deprecated; /* an older name; section NULL: none */
+    struct option_name deprecated[OPTION_OLD_NAMES]; /* older names; section NULL: none (more) */
+    bool is_mutable; /* a reload takes a new value; of others it says that they need a restart */
+    bool is_secret;  /* never logged or shown */
 };
 
 /* All of them, in the order of the table. */
@@ -51,5 +55,8 @@ const struct option *option_find(struct slice section, struct slice name);
 
 /* By its present name or a deprecated one. */
 const struct option *option_find_any(struct slice section, struct slice name);
+
+/* The row of an option whose name the program itself knows. It must exist. */
+const struct option *option_named(const char *section, const char *name);
 
 #endif

@@ -15,7 +15,7 @@ enum {
     RESOLVE_MAX_BYTES = 64 * 1024
 };
 
-enum resolve_state { RESOLVE_NEW, RESOLVE_OPEN, RESOLVE_DONE };
+enum resolve_state { RESOLVE_NEW, RESOLVE_OPEN, RESOLVE_DONE, RESOLVE_BAD };
 
 struct resolver {
     const struct resolve_from *from;
@@ -23,13 +23,14 @@ struct resolver {
     struct conf_value *values;
     enum resolve_state *states; /* one for each option */
     struct texts_builder *deprecated;
-    struct err *err;
+    struct faults *faults;
 };
 
 /* The texts that count for one option: one, or for OPTION_MULTI any number. */
 struct given {
     struct slice *texts;
     size_t n;
+    size_t room;
     enum conf_origin origin;
     const char *where;
 };
@@ -39,11 +40,8 @@ static void give(struct given *given, const struct option *option, struct arena 
 {
     if (option->type != OPTION_MULTI)
         given->n = 0;
-    struct slice *texts = arena_array(arena, given->n + 1, sizeof(*texts));
-    if (given->n > 0)
-        memcpy(texts, given->texts, given->n * sizeof(*texts));
-    texts[given->n++] = text;
-    given->texts = texts;
+    given->texts = arena_grow(arena, given->texts, given->n, &given->room, sizeof(*given->texts));
+    given->texts[given->n++] = text;
 }
 
 static void give_overrides(struct given *given, const struct option *option, struct arena *arena,
@@ -74,29 +72,33 @@ static void give_environment(struct given *given, const struct option *option, s
 static bool give_entries(struct given *given, const struct option *option, struct arena *arena,
                          const struct read_file *file, const char *section, const char *name)
 {
-    bool found = false;
+    const struct ini_entry *last = NULL;
     for (size_t i = 0; i < file->ini.n; i++) {
         const struct ini_entry *entry = &file->ini.entries[i];
         if (!slice_equal(entry->key, slice_of(name)) || !ini_section_is(entry->section, section))
             continue;
         give(given, option, arena, entry->value);
-        given->origin = CONF_ORIGIN_FILE;
-        given->where = arena_printf(arena, "%s:%u", file->path, entry->line).data;
-        found = true;
+        last = entry;
     }
-    return found;
+    if (last == NULL)
+        return false;
+    given->origin = CONF_ORIGIN_FILE;
+    given->where = arena_printf(arena, "%s:%u", file->path, last->line).data;
+    return true;
 }
 
 static void give_file(struct resolver *r, struct given *given, const struct option *option,
                       const struct read_file *file)
 {
-    const struct option_name *old = &option->deprecated;
-    if (old->section != NULL &&
-        give_entries(given, option, r->arena, file, old->section, old->name))
-        texts_add(r->deprecated, r->arena,
-                  arena_printf(r->arena, "%s: [%s] %s is now [%s] %s", given->where, old->section,
-                               old->name, option->section, option->name)
-                      .data);
+    for (int i = OPTION_OLD_NAMES; i-- > 0;) {
+        const struct option_name *old = &option->deprecated[i];
+        if (old->section != NULL &&
+            give_entries(given, option, r->arena, file, old->section, old->name))
+            texts_add(r->deprecated, r->arena,
+                      arena_printf(r->arena, "%s: [%s] %s is now [%s] %s", given->where,
+                                   old->section, old->name, option->section, option->name)
+                          .data);
+    }
     (void)give_entries(given, option, r->arena, file, option->section, option->name);
 }
 
@@ -146,16 +148,27 @@ struct reference {
     const char *where;
 };
 
-/* `section.name`, or a name of the same section, else of DEFAULT. */
+static bool has_capital(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.data[i] >= 'A' && text.data[i] <= 'Z')
+            return true;
+    return false;
+}
+
+/* `section.name`, or a name of the same section, else of DEFAULT. Old names count, too. Other than
+ * in a file the section's name must be in lower case. */
 static const struct option *referred_option(const struct option *from, struct slice name)
 {
     const char *dot = memchr(name.data, '.', name.len);
     if (dot != NULL) {
-        size_t len = (size_t)(dot - name.data);
-        return option_find((struct slice){name.data, len}, slice_skip(name, len + 1));
+        struct slice section = {name.data, (size_t)(dot - name.data)};
+        return has_capital(section) && !slice_equal(section, SLICE_LIT("DEFAULT"))
+                   ? NULL
+                   : option_find_any(section, slice_skip(name, section.len + 1));
     }
-    const struct option *option = option_find(slice_of(from->section), name);
-    return option != NULL ? option : option_find(SLICE_LIT("DEFAULT"), name);
+    const struct option *option = option_find_any(slice_of(from->section), name);
+    return option != NULL ? option : option_find_any(SLICE_LIT("DEFAULT"), name);
 }
 
 static bool find_reference(void *context, struct slice name, struct buf *out)
@@ -165,19 +178,19 @@ static bool find_reference(void *context, struct slice name, struct buf *out)
     const struct option *from = reference->from;
     const struct option *to = referred_option(from, name);
     if (to == NULL)
-        return err_set(r->err, 500, NULL,
+        return err_set(r->faults->err, 500, NULL,
                        "%s: [%s] %s refers to $%.*s, which is no option (write $$ for a dollar)",
                        reference->where, from->section, from->name, SLICE_ARG(name));
     if (r->states[to - option_table] == RESOLVE_OPEN)
-        return err_set(r->err, 500, NULL, "%s: [%s] %s refers to itself by $%.*s", reference->where,
-                       from->section, from->name, SLICE_ARG(name));
+        return err_set(r->faults->err, 500, NULL, "%s: [%s] %s refers to itself by $%.*s",
+                       reference->where, from->section, from->name, SLICE_ARG(name));
     if (!resolve(r, to))
         return false;
     value_print(&r->values[to - option_table], out);
     if (out->len <= RESOLVE_MAX_BYTES)
         return true;
-    return err_set(r->err, 500, NULL, "%s: [%s] %s is longer than %d bytes", reference->where,
-                   from->section, from->name, RESOLVE_MAX_BYTES);
+    return err_set(r->faults->err, 500, NULL, "%s: [%s] %s is longer than %d bytes",
+                   reference->where, from->section, from->name, RESOLVE_MAX_BYTES);
 }
 
 static bool interpolate(struct resolver *r, const struct option *option, struct given *given)
@@ -207,21 +220,36 @@ static bool convert(struct resolver *r, struct conf_value *value, const struct g
         return true;
     if (value_convert(value, given->texts, given->n, r->arena, &why))
         return true;
-    return err_set(r->err, 500, NULL, "%s: [%s] %s %.*s", value->where, value->option->section,
-                   value->option->name, SLICE_ARG(why));
+    return err_set(r->faults->err, 500, NULL, "%s: [%s] %s %.*s", value->where,
+                   value->option->section, value->option->name, SLICE_ARG(why));
+}
+
+/* Of an option whose value cannot be used, in an examination. Its default may refer to another such
+ * option, and then there is nothing. */
+static void settle_for_default(struct resolver *r, struct conf_value *value)
+{
+    struct given given = {0};
+    give_fallback(&given, value->option, r->arena);
+    *value = (struct conf_value){.option = value->option};
+    if (!interpolate(r, value->option, &given) || !convert(r, value, &given))
+        (void)faults_go_on(r->faults);
 }
 
 static bool resolve(struct resolver *r, const struct option *option)
 {
     size_t at = (size_t)(option - option_table);
     struct conf_value *value = &r->values[at];
-    if (r->states[at] == RESOLVE_DONE)
-        return true;
+    if (r->states[at] == RESOLVE_DONE || r->states[at] == RESOLVE_BAD)
+        return r->states[at] == RESOLVE_DONE;
     r->states[at] = RESOLVE_OPEN;
     *value = (struct conf_value){.option = option};
     struct given given = collect(r, option);
-    if (!interpolate(r, option, &given) || !convert(r, value, &given))
+    if (!interpolate(r, option, &given) || !convert(r, value, &given)) {
+        r->states[at] = RESOLVE_BAD;
+        if (faults_go_on(r->faults))
+            settle_for_default(r, value);
         return false;
+    }
     if (!value->is_set && option->fallback != NULL) {
         /* An empty number. Upstream takes it as None, which no number of ours can be. */
         given = (struct given){0};
@@ -234,7 +262,8 @@ static bool resolve(struct resolver *r, const struct option *option)
 }
 
 bool resolve_options(const struct resolve_from *from, struct arena *arena,
-                     struct conf_value *values, struct texts_builder *deprecated, struct err *err)
+                     struct conf_value *values, struct texts_builder *deprecated,
+                     struct faults *faults)
 {
     struct resolver resolver = {
         .from = from,
@@ -243,10 +272,10 @@ bool resolve_options(const struct resolve_from *from, struct arena *arena,
         .states = memset(arena_array(arena, option_count, sizeof(enum resolve_state)), 0,
                          option_count * sizeof(enum resolve_state)),
         .deprecated = deprecated,
-        .err = err,
+        .faults = faults,
     };
     for (size_t i = 0; i < option_count; i++)
-        if (!resolve(&resolver, &option_table[i]))
+        if (!resolve(&resolver, &option_table[i]) && faults->all == NULL)
             return false;
     return true;
 }

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/load_internal.h"
+
 const struct conf_value *conf_value(const struct conf *conf, const char *section, const char *name)
 {
-    const struct option *option = option_find(slice_of(section), slice_of(name));
-    check(option != NULL);
-    return &conf->values[option - option_table];
+    return &conf->values[option_named(section, name) - option_table];
 }
 
 static const struct conf_value *typed(const struct conf *conf, const char *section,
@@ -186,14 +186,24 @@ static void fill_upstream(struct conf *conf)
     conf->sync_on_startup = flag(conf, "placement_database", "sync_on_startup");
 }
 
-bool settings_fill(struct conf *conf, struct err *err)
+static bool check_connection(struct conf *conf, struct err *err)
 {
+    if (conf->connection != NULL && conf->connection[0] != '\0')
+        return true;
+    return err_set(err, 500, NULL, "[placement_database] connection is not set%s%s",
+                   conf->files.n > 0 ? " in " : "",
+                   conf->files.n > 0 ? conf->files.items[conf->files.n - 1] : "");
+}
+
+bool settings_fill(struct conf *conf, struct faults *faults)
+{
+    static bool (*const steps[])(struct conf * conf, struct err * err) = {
+        check_connection, fill_listen, fill_socket_mode, fill_tls, fill_mount_prefixes,
+    };
     fill_berth(conf);
     fill_upstream(conf);
-    if (conf->connection == NULL || conf->connection[0] == '\0')
-        return err_set(err, 500, NULL, "[placement_database] connection is not set%s%s",
-                       conf->files.n > 0 ? " in " : "",
-                       conf->files.n > 0 ? conf->files.items[conf->files.n - 1] : "");
-    return fill_listen(conf, err) && fill_socket_mode(conf, err) && fill_tls(conf, err) &&
-           fill_mount_prefixes(conf, err);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        if (!steps[i](conf, faults->err) && !faults_go_on(faults))
+            return false;
+    return true;
 }

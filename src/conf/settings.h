@@ -25,6 +25,14 @@ struct conf_texts {
     size_t n;
 };
 
+/* An assignment in a file to an option that nobody knows. */
+struct conf_unknown {
+    const char *path;
+    unsigned line;
+    struct slice section;
+    struct slice name;
+};
+
 /* Everything below lies in `arena`. Any thread may read it. */
 struct conf {
     struct arena *arena;
@@ -71,20 +79,18 @@ struct conf {
     bool sync_on_startup;
 
     /* How it came about. */
-    bool embedded;                   /* no file was read: see load.h */
-    const char *state_directory;     /* where the embedded database lies; NULL: it is not in use */
-    struct conf_texts files;         /* read, in order */
-    struct conf_texts unknown;       /* "FILE:LINE: [section] name": passed over */
+    bool embedded;               /* no file was read: see load.h */
+    const char *state_directory; /* where the embedded database lies; NULL: it is not in use */
+    struct conf_texts files;     /* read, in order */
+    const struct conf_unknown *unknown; /* passed over */
+    size_t unknown_n;
     struct conf_texts no_effect;     /* "[section] name": set, but without effect here */
     struct conf_texts deprecated;    /* "FILE:LINE: [section] old is now [section] new" */
+    struct conf_texts faults;        /* of conf_examine: what a load would have failed over */
     const struct conf_value *values; /* one for each row of option_table, in its order */
 };
 
 /* The value of any option of the table, also of those without a field. The option must exist. */
 const struct conf_value *conf_value(const struct conf *conf, const char *section, const char *name);
-
-/* Fills the fields from conf->values. False: a value is well-formed but makes no sense. For
- * load.c. */
-bool settings_fill(struct conf *conf, struct err *err) BERTH_MUST_CHECK;
 
 #endif

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/json_write.h"
+#include "base/python_text.h"
 #include "conf/whitespace.h"
 
 static bool refuse(struct arena *arena, struct slice *why, const char *what, struct slice text)
@@ -182,7 +183,6 @@ bool value_convert(struct conf_value *value, const struct slice *texts, size_t n
         return true;
     }
     check(false);
-    return false;
 }
 
 void value_print(const struct conf_value *value, struct buf *out)
@@ -204,11 +204,42 @@ void value_print(const struct conf_value *value, struct buf *out)
         break;
     case OPTION_LIST:
     case OPTION_MULTI:
+        buf_append_char(out, '[');
         for (size_t i = 0; i < value->items_n; i++) {
             if (i > 0)
-                buf_append_char(out, ',');
-            buf_append_slice(out, slice_of(value->items[i]));
+                buf_append_lit(out, ", ");
+            python_text_write(out, slice_of(value->items[i]), SIZE_MAX);
         }
+        buf_append_char(out, ']');
         break;
     }
+}
+
+static bool items_equal(const struct conf_value *a, const struct conf_value *b)
+{
+    for (size_t i = 0; i < a->items_n; i++)
+        if (i >= b->items_n || strcmp(a->items[i], b->items[i]) != 0)
+            return false;
+    return a->items_n == b->items_n;
+}
+
+bool value_equal(const struct conf_value *a, const struct conf_value *b)
+{
+    check(a->option == b->option);
+    if (!a->is_set || !b->is_set)
+        return a->is_set == b->is_set;
+    switch (a->option->type) {
+    case OPTION_STRING:
+        return strcmp(a->text, b->text) == 0;
+    case OPTION_INTEGER:
+        return a->integer == b->integer;
+    case OPTION_FLOAT:
+        return !(a->real < b->real || a->real > b->real);
+    case OPTION_BOOLEAN:
+        return a->boolean == b->boolean;
+    case OPTION_LIST:
+    case OPTION_MULTI:
+        return items_equal(a, b);
+    }
+    check(false);
 }

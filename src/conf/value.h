@@ -41,8 +41,10 @@ bool value_convert(struct conf_value *value, const struct slice *texts, size_t n
                    struct arena *arena, struct slice *why) BERTH_MUST_CHECK;
 
 /* Appends the value as oslo.config's interpolation shows it: True and False for booleans, 60.0 for
- * a float, nothing for a value that is not set; but the parts of lists joined by commas, where it
- * shows Python's ['a', 'b']. */
+ * a float, ['a', 'b'] for lists, nothing for a value that is not set. */
 void value_print(const struct conf_value *value, struct buf *out);
+
+/* Are these two values of one option equal? Where they come from does not matter. */
+bool value_equal(const struct conf_value *a, const struct conf_value *b);
 
 #endif

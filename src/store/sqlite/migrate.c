@@ -4,9 +4,11 @@
  * are one line that says what to do. One thread at a time. */
 #include "store/sqlite/migrate.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "store/sqlite/url.h"
 
@@ -73,14 +75,14 @@ static bool upgrade_step(struct db *db, enum schema_revision to, struct err *err
     case SCHEMA_ROOTS_REQUIRED:
         return refuse_if_any(
             db, "SELECT count(*) FROM resource_providers WHERE root_provider_id IS NULL",
-            "a resource provider lacks its root provider id; run the Python service's "
+            "a resource provider lacks its root provider id; run "
             "\"placement-manage db online_data_migrations\" first",
             err);
     case SCHEMA_CONSUMERS_NEEDED:
         return refuse_if_any(db,
                              "SELECT count(*) FROM allocations a LEFT JOIN consumers c"
                              " ON a.consumer_id = c.uuid WHERE c.id IS NULL",
-                             "an allocation lacks its consumer; run the Python service's "
+                             "an allocation lacks its consumer; run "
                              "\"placement-manage db online_data_migrations\" first",
                              err);
     case SCHEMA_CONSUMER_TYPES:
@@ -192,8 +194,8 @@ bool migrate_check_read_only(struct db *db, struct err *err)
 }
 
 /* The tool's commands run beside a server: they wait as long as one batch may take. */
-static bool open_for_tool(struct db *db, struct slice connection, char path[static PATH_MAX],
-                          bool create, struct err *err)
+static bool open_as(struct db *db, struct slice connection, char path[static PATH_MAX],
+                    struct db_options options, struct err *err)
 {
     struct slice name;
     if (!sqlite_url_parse(connection, &name, err))
@@ -201,9 +203,22 @@ static bool open_for_tool(struct db *db, struct slice connection, char path[stat
     if (name.len >= PATH_MAX)
         return err_set(err, 503, NULL, "the path of the database is too long");
     snprintf(path, PATH_MAX, "%.*s", SLICE_ARG(name));
-    struct db_options options = {
-        .path = path, .busy_timeout_ms = 5000, .create = create, .keep_journal = true};
+    options.path = path;
+    options.busy_timeout_ms = 5000;
+    options.keep_journal = true;
     return db_open(db, &options, err);
+}
+
+bool migrate_open_for_tool(struct db *db, struct slice connection, char path[static PATH_MAX],
+                           bool create, struct err *err)
+{
+    return open_as(db, connection, path, (struct db_options){.create = create}, err);
+}
+
+bool migrate_open_to_look(struct db *db, struct slice connection, char path[static PATH_MAX],
+                          struct err *err)
+{
+    return open_as(db, connection, path, (struct db_options){.may_be_read_only = true}, err);
 }
 
 static bool stamp(struct db *db, struct slice revision, struct err *err)
@@ -225,7 +240,7 @@ bool schema_sync(struct slice connection, struct err *err)
 {
     struct db db;
     char path[PATH_MAX];
-    if (!open_for_tool(&db, connection, path, true, err))
+    if (!migrate_open_for_tool(&db, connection, path, true, err))
         return false;
     bool ok = db_exec(&db, "BEGIN IMMEDIATE", err) && sync_to_newest(&db, err) &&
               db_exec(&db, "COMMIT", err);
@@ -233,11 +248,33 @@ bool schema_sync(struct slice connection, struct err *err)
     return ok;
 }
 
+/* A database that nobody has made yet has no revision: upstream's tool says so, too. */
+static bool is_missing(struct slice name)
+{
+    char path[PATH_MAX];
+    if (name.len == 0 || name.len >= PATH_MAX)
+        return false;
+    snprintf(path, PATH_MAX, "%.*s", SLICE_ARG(name));
+    if (access(path, F_OK) == 0 || errno != ENOENT)
+        return false;
+    char *slash = strrchr(path, '/');
+    if (slash != NULL)
+        slash[1] = '\0';
+    return access(slash == NULL ? "." : path, F_OK) == 0;
+}
+
 bool schema_version(struct slice connection, char revision[static 33], struct err *err)
 {
     struct db db;
     char path[PATH_MAX];
-    if (!open_for_tool(&db, connection, path, false, err))
+    struct slice name;
+    if (!sqlite_url_parse(connection, &name, err))
+        return false;
+    if (is_missing(name)) {
+        revision[0] = '\0';
+        return true;
+    }
+    if (!migrate_open_to_look(&db, connection, path, err))
         return false;
     bool ok = read_revision(&db, revision, err);
     db_close(&db, false);
@@ -248,7 +285,7 @@ bool schema_stamp(struct slice connection, struct slice revision, struct err *er
 {
     struct db db;
     char path[PATH_MAX];
-    if (!open_for_tool(&db, connection, path, true, err))
+    if (!migrate_open_for_tool(&db, connection, path, true, err))
         return false;
     bool ok = db_exec(&db, "BEGIN IMMEDIATE", err) && stamp(&db, revision, err) &&
               db_exec(&db, "COMMIT", err);

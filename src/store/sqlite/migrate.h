@@ -2,6 +2,8 @@
 #ifndef BERTH_STORE_SQLITE_MIGRATE_H
 #define BERTH_STORE_SQLITE_MIGRATE_H
 
+#include <limits.h>
+
 #include "store/schema.h"
 #include "store/sqlite/db.h"
 
@@ -11,6 +13,13 @@ bool migrate_at_open(struct db *db, bool sync, struct err *err) BERTH_MUST_CHECK
 
 /* Of a file that cannot be written: whether it can be served as it is. */
 bool migrate_check_read_only(struct db *db, struct err *err) BERTH_MUST_CHECK;
+
+/* Opens the database of a URL for a tool that runs beside servers; to_look: for one that only reads
+ * and makes no file. `path` keeps its name, for messages. */
+bool migrate_open_for_tool(struct db *db, struct slice connection, char path[static PATH_MAX],
+                           bool create, struct err *err) BERTH_MUST_CHECK;
+bool migrate_open_to_look(struct db *db, struct slice connection, char path[static PATH_MAX],
+                          struct err *err) BERTH_MUST_CHECK;
 
 /* Inside a write transaction: inserts the standard classes and traits that are missing, in the
  * order of data/. Upstream does this at every start, synchronised schema or not. */

@@ -75,6 +75,8 @@ static void errors(void **state)
     EXPECT("[g\na=1", "error@1");
     EXPECT("[g] # c\na=1", "error@1");
     EXPECT("[g]\na=1\nb=\0002\n", "error@3");
+    EXPECT("[g]\n# \xe4\n", "error@2");
+    EXPECT("[g]\n# \xc3\xa4\n", "");
 }
 
 static void section_names(void **state)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "conf/find.h"
 #include "conf/notes.h"
 #include "loading.h"
 #include "unit.h"
@@ -50,9 +51,11 @@ static void directories(void **state)
     put("d/10.conf", BASE "[placement]\nincomplete_consumer_user_id = ten\n");
     put("d/3.conf.bak", "nonsense");
     put("d/.3.conf", "nonsense");
+    put("placement.conf", "[placement]\nincomplete_consumer_project_id = main\n");
     inputs.sources[inputs.sources_n++] = (struct conf_source){"~/d", true};
     load_ok();
-    assert_int_equal(conf->files.n, 2);
+    assert_int_equal(conf->files.n, 3); /* a directory alone does not replace the main file */
+    assert_string_equal(conf->incomplete_consumer_project_id, "main");
     assert_string_equal(conf->incomplete_consumer_user_id, "two");
     inputs.sources[0].path = "nowhere";
     expect_error("cannot read the configuration directory nowhere: No such file or directory");
@@ -95,9 +98,12 @@ static void notes(void **state)
     use_file("a.conf", BASE "max_pool_size = 5\nfoo = 1\n[cache]\nenabled = true\n");
     setenv("OS_PROFILER__ENABLED", "true", 1);
     load_ok();
-    assert_int_equal(conf->unknown.n, 2);
-    assert_string_equal(conf->unknown.items[0], "a.conf:4: [placement_database] foo");
-    assert_string_equal(conf->unknown.items[1], "a.conf:6: [cache] enabled");
+    assert_int_equal(conf->unknown_n, 2);
+    assert_string_equal(conf->unknown[0].path, "a.conf");
+    assert_int_equal(conf->unknown[0].line, 4);
+    assert_string_equal(conf->unknown[0].name.data, "foo");
+    assert_int_equal(conf->unknown[1].line, 6);
+    assert_string_equal(conf->unknown[1].section.data, "cache");
     assert_int_equal(conf->no_effect.n, 2);
     assert_string_equal(conf->no_effect.items[0], "[placement_database] max_pool_size");
     assert_string_equal(conf->no_effect.items[1], "[profiler] enabled");
@@ -152,6 +158,108 @@ static void bad_files(void **state)
     expect_error("the configuration file large.conf is larger than 4194304 bytes");
 }
 
+static void examine(void)
+{
+    conf_destroy(conf);
+    conf = conf_examine(&inputs);
+}
+
+/* All that is wrong, in the order of the table; what stands in for it is the default. */
+static void examination(void **state)
+{
+    (void)state;
+    use_file("a.conf", "[DEFAULT]\ndebug = maybe\ntempdir = $debug\nlog_dir = $log_dir\n"
+                       "[berth]\nlisten = here\nmax_connections = 0\nmount_prefix = x\n"
+                       "[api]\nauth_strategy = none\n[placement]\nfoo = $bar\n");
+    examine();
+    const char *const faults[] = {
+        "a.conf:7: [berth] max_connections must be between 1 and 1000000",
+        "a.conf:2: [DEFAULT] debug must be true or false, not 'maybe'",
+        "a.conf:4: [DEFAULT] log_dir refers to itself by $log_dir",
+        "a.conf:10: [api] auth_strategy must be one of keystone, noauth2, not 'none'",
+        "[placement_database] connection is not set in a.conf",
+        "a.conf:6: [berth] listen: 'here' is not ADDRESS:PORT, "
+        "https://ADDRESS:PORT or unix:/PATH",
+        "a.conf:8: [berth] mount_prefix: 'x' is not a path such as /placement",
+    };
+    assert_int_equal(conf->faults.n, sizeof(faults) / sizeof(faults[0]));
+    for (size_t i = 0; i < conf->faults.n; i++)
+        assert_string_equal(conf->faults.items[i], faults[i]);
+    assert_int_equal(conf->unknown_n, 1);
+    assert_int_equal(conf->max_connections, 4096);
+    assert_false(conf->debug);
+    assert_int_equal(conf->auth_strategy, CONF_AUTH_KEYSTONE);
+    assert_false(conf_value(conf, "DEFAULT", "tempdir")->is_set);
+    expect_error(faults[0]);
+}
+
+/* A file that is half read says nothing about what is missing. */
+static void examination_of_bad_files(void **state)
+{
+    (void)state;
+    use_file("a.conf", "[berth]\nlisten = here\n[x\n" BASE);
+    use_file("b.conf", "no assignment");
+    inputs.sources[inputs.sources_n++] = (struct conf_source){"nowhere.conf", false};
+    examine();
+    assert_int_equal(conf->faults.n, 3);
+    assert_string_equal(conf->faults.items[0],
+                        "a.conf:3: the section's ] is missing, or something stands behind it");
+    assert_string_equal(conf->faults.items[1],
+                        "b.conf:1: neither a section nor an assignment: no = or : in it");
+    assert_string_equal(conf->faults.items[2],
+                        "cannot read the configuration file nowhere.conf: No such file or "
+                        "directory");
+    inputs.sources_n = 0;
+    inputs.sources[inputs.sources_n++] = (struct conf_source){"nowhere", true};
+    examine();
+    assert_int_equal(conf->faults.n, 1);
+    inputs.sources_n = 0;
+    use_file("a.conf", BASE);
+    examine();
+    assert_int_equal(conf->faults.n, 0);
+    assert_string_equal(conf->connection, "sqlite:////x.db");
+}
+
+/* An empty directory that is named is no reason to run embedded. */
+static void nothing_in_a_directory(void **state)
+{
+    (void)state;
+    if (machine_has_placement())
+        skip();
+    assert_int_equal(mkdir("d", 0700), 0);
+    inputs.sources[inputs.sources_n++] = (struct conf_source){"d", true};
+    expect_error("[placement_database] connection is not set");
+}
+
+static const char *beside(const char *name)
+{
+    return find_conf_beside(&inputs, err.arena, name);
+}
+
+static void files_beside(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir("d", 0700) | mkdir("e", 0700) | mkdir("f", 0700), 0);
+    put("policy.yaml", "");
+    assert_null(beside("none.yaml"));
+    assert_memory_equal(beside("policy.yaml"), home, strlen(home));
+    put("e/policy.yaml", "");
+    use_file("e/a.conf", "");
+    assert_string_equal(beside("policy.yaml"), "e/policy.yaml");
+    put("f/policy.yaml", "");
+    use_file("f/a.conf", "");
+    assert_string_equal(beside("policy.yaml"), "f/policy.yaml");
+    put("d/policy.yaml", "");
+    inputs.sources[inputs.sources_n++] = (struct conf_source){"~/d", true};
+    assert_string_equal(beside("policy.yaml") + strlen(home), "/d/policy.yaml");
+    assert_string_equal(beside("../policy.yaml") + strlen(home), "/d/../policy.yaml");
+    assert_null(beside("/nowhere"));
+    assert_string_equal(beside("/dev/null"), "/dev/null");
+    inputs.sources_n = 0;
+    setenv("OS_PLACEMENT_CONFIG_DIR", "e", 1);
+    assert_string_equal(beside("policy.yaml"), "e/policy.yaml");
+}
+
 static void makes_the_state_directory(void **state)
 {
     (void)state;
@@ -178,6 +286,10 @@ int main(void)
         LOADING_TEST(notes),
         LOADING_TEST(logged_notes),
         LOADING_TEST(bad_files),
+        LOADING_TEST(examination),
+        LOADING_TEST(examination_of_bad_files),
+        LOADING_TEST(nothing_in_a_directory),
+        LOADING_TEST(files_beside),
         LOADING_TEST(makes_the_state_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,10 +24,45 @@ static void table(void **state)
     arena_destroy(arena);
 }
 
+static bool is_one_of(const char *name, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whatever sounds like a secret is one. */
+static void secrets(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"password", "secret", "hmac", "connection"};
+    static const char *const harmless[] = {"connection_recycle_time", "connection_debug",
+                                           "connection_trace", "connection_memory"};
+    for (size_t i = 0; i < option_count; i++)
+        for (size_t j = 0; j < sizeof(words) / sizeof(words[0]); j++)
+            if (strstr(option_table[i].name, words[j]) != NULL &&
+                strstr(option_table[i].name, "max_connections") == NULL &&
+                !is_one_of(option_table[i].name, harmless, sizeof(harmless) / sizeof(harmless[0])))
+                assert_true(option_table[i].is_secret);
+}
+
+static void old_names(void **state)
+{
+    (void)state;
+    const struct option *option = option_named("DEFAULT", "log_config_append");
+    assert_ptr_equal(option_find_any(SLICE_LIT("DEFAULT"), SLICE_LIT("log_config")), option);
+    assert_ptr_equal(option_find_any(SLICE_LIT("DEFAULT"), SLICE_LIT("log-config")), option);
+    assert_null(option_find(SLICE_LIT("DEFAULT"), SLICE_LIT("log_config")));
+    assert_null(option_find_any(SLICE_LIT("api"), SLICE_LIT("log_config")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table),
+        cmocka_unit_test(secrets),
+        cmocka_unit_test(old_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

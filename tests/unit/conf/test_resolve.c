@@ -43,7 +43,7 @@ static void deprecated_names(void **state)
     assert_int_equal(conf->deprecated.n, 1);
     assert_string_equal(conf->deprecated.items[0],
                         "a.conf:4: [DEFAULT] auth_strategy is now [api] auth_strategy");
-    assert_int_equal(conf->unknown.n, 0);
+    assert_int_equal(conf->unknown_n, 0);
     /* The present name wins in one file, the later file over both. */
     use_file("b.conf", "[api]\nauth_strategy=noauth2\n[DEFAULT]\nauth_strategy=keystone");
     load_ok();
@@ -71,7 +71,7 @@ static void references(void **state)
                             "[DEFAULT]\nlog_dir=$state_path/log\nstate_path=/s\n");
     load_ok();
     assert_string_equal(conf->incomplete_consumer_user_id,
-                        "GET,PUT,POST,DELETE,PATCH-False-3600-$x");
+                        "['GET', 'PUT', 'POST', 'DELETE', 'PATCH']-False-3600-$x");
     assert_string_equal(conf_value(conf, "DEFAULT", "log_dir")->text, "/s/log");
 }
 
@@ -90,6 +90,20 @@ static void bad_references(void **state)
                    "a.conf:4: [DEFAULT] tempdir refers to itself by $tempdir");
     expect_refused("[DEFAULT]\ntempdir = ${cors.max_age}\n[cors]\nmax_age = x",
                    "a.conf:6: [cors] max_age must be a whole number, not 'x'");
+}
+
+/* A section is written in lower case there, and an old name is followed. */
+static void names_in_references(void **state)
+{
+    (void)state;
+    use_file("a.conf", BASE "[DEFAULT]\ntempdir = ${cors.max_age}${DEFAULT.debug}\n"
+                            "log-config = c\nlog_dir = $log_config\n");
+    load_ok();
+    assert_string_equal(conf_value(conf, "DEFAULT", "tempdir")->text, "3600False");
+    assert_string_equal(conf_value(conf, "DEFAULT", "log_dir")->text, "c");
+    expect_refused("[DEFAULT]\ntempdir = ${CORS.max_age}\n",
+                   "a.conf:4: [DEFAULT] tempdir refers to $CORS.max_age, which is no option "
+                   "(write $$ for a dollar)");
 }
 
 /* Each doubles the last ten times over; eight of them would be 10^8 bytes. */
@@ -122,6 +136,7 @@ int main(void)
         LOADING_TEST(empty_number_is_the_default),
         LOADING_TEST(references),
         LOADING_TEST(bad_references),
+        LOADING_TEST(names_in_references),
         LOADING_TEST(growing_references),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

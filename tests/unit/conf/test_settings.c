@@ -42,7 +42,7 @@ static void defaults_with_a_file(void **state)
     assert_true(conf->access_log);
     assert_int_equal(conf->mount_prefix_count, 1);
     assert_string_equal(conf->mount_prefixes[0].data, "/placement");
-    assert_int_equal(conf->unknown.n + conf->no_effect.n + conf->deprecated.n, 0);
+    assert_int_equal(conf->unknown_n + conf->no_effect.n + conf->deprecated.n, 0);
 }
 
 static void all_fields(void **state)

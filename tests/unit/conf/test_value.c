@@ -102,11 +102,13 @@ static void lists(void **state)
 {
     (void)state;
     const struct option option = {.type = OPTION_LIST};
-    EXPECT(option, "a,b", "a,b");
-    EXPECT(option, " a ,, b ,,", "a,,b");
-    EXPECT(option, "\na,\nb", "a,b");
-    EXPECT(option, ",", "");
-    EXPECT(option, "", "");
+    EXPECT(option, "a,b", "['a', 'b']");
+    EXPECT(option, " a ,, b ,,", "['a', '', 'b']");
+    EXPECT(option, "\na,\nb", "['a', 'b']");
+    EXPECT(option, "\"a,b\"", "['\"a', 'b\"']");
+    EXPECT(option, "a\nb\\", "['a\\nb\\\\']");
+    EXPECT(option, ",", "[]");
+    EXPECT(option, "", "[]");
 }
 
 static bool find(void *context, struct slice name, struct buf *out)
@@ -136,6 +138,7 @@ static void references(void **state)
     assert_string_equal(expanded("$$a \\$b $$$c"), "$a $b $<c>");
     assert_string_equal(expanded("$5 $ ${} ${a b} ${a $. $-"), "$5 $ ${} ${a b} ${a $. $-");
     assert_string_equal(expanded("\\x$_9\\"), "\\x<_9>\\");
+    assert_string_equal(expanded("$\\$x \\$$y"), "$<x> $<y>");
     assert_null(expanded("x$bad"));
 }
 

@@ -1,0 +1,51 @@
+/* The command line of a tool of the Python service: switches, a category, a command (operators.md,
+ * Command lines). */
+#ifndef BERTH_CLI_TOOL_ARGUMENTS_H
+#define BERTH_CLI_TOOL_ARGUMENTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/check.h"
+#include "conf/command_line.h"
+
+struct tool_command {
+    const char *name;
+    const char *word; /* what the help calls its argument; NULL: it takes none */
+    const char *help;
+    const struct command_line_switch *switches; /* --help among them */
+    int id;                                     /* the tool's own number for it */
+};
+
+struct tool {
+    const char *name;
+    const char *purpose;
+    const char *category; /* there is one */
+    const char *category_help;
+    const struct tool_command *commands; /* ended by one without a name */
+    int without_category; /* exit code; 2: told as a wrong command line, others show the help */
+    int without_command;
+    const char *details; /* of the program's help, behind the switches; NULL: none */
+};
+
+struct tool_arguments {
+    const struct tool_command *command;
+    const char *word;
+    struct command_line line; /* the command's own switches */
+    struct conf_inputs inputs;
+    int exit_code; /* when there is nothing to run */
+};
+
+/* Those of every tool, before the category: configuration and logging, as oslo.log registers them.
+ */
+extern const struct command_line_switch tool_switches[];
+
+/* For commands without switches of their own. */
+extern const struct command_line_switch tool_help_switch[];
+
+/* True: run the command. False: help, the version or what is wrong has been printed, and the
+ * program ends with `exit_code`; 2 for a wrong command line. */
+bool tool_arguments_parse(const struct tool *tool, int argc, char *const *argv, FILE *out,
+                          FILE *errors, struct tool_arguments *arguments) BERTH_MUST_CHECK;
+
+#endif

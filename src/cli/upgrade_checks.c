@@ -1,0 +1,146 @@
+/* The three checks of the newest release, with their words: deployment tools show them, and some
+ * look for them. One thread. */
+#include "cli/upgrade_checks.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/json_write.h"
+#include "cli/table.h"
+#include "conf/find.h"
+#include "store/repair.h"
+
+enum { DETAILS_WIDTH = 60, DETAILS_INDENT = 2 };
+
+static const char *const titles[] = {"Upgrade Check Results"};
+
+static bool check_roots(const struct conf *conf, struct upgrade_result *result, struct err *err)
+{
+    bool found;
+    if (!repair_find_missing_roots(slice_of(conf->connection), &found, err))
+        return false;
+    if (!found)
+        return true;
+    result->code = UPGRADE_FAILURE;
+    result->details =
+        "There is at least one resource provider table record which misses its root "
+        "provider id. Run the \"placement-manage db online_data_migrations\" command.";
+    return true;
+}
+
+static bool check_consumers(const struct conf *conf, struct upgrade_result *result, struct err *err)
+{
+    int64_t count;
+    if (!repair_count_missing_consumers(slice_of(conf->connection), &count, err))
+        return false;
+    if (count == 0)
+        return true;
+    result->code = UPGRADE_WARNING;
+    result->details =
+        arena_printf(err->arena,
+                     "There are %lld incomplete consumers table records for existing allocations. "
+                     "Run the \"placement-manage db online_data_migrations\" command.",
+                     (long long)count)
+            .data;
+    return true;
+}
+
+static bool is_json(const char *path)
+{
+    json_t *document = json_load_file(path, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    json_decref(document);
+    return document != NULL;
+}
+
+/* The file in force: policy.json is it where policy_file is not. */
+static void check_policy(const struct conf *conf, const struct conf_inputs *inputs,
+                         struct upgrade_result *result, struct arena *arena)
+{
+    const struct conf_value *file = conf_value(conf, "oslo_policy", "policy_file");
+    const char *path = file->is_set ? find_conf_beside(inputs, arena, file->text) : NULL;
+    if (path == NULL && file->origin == CONF_ORIGIN_DEFAULT)
+        path = find_conf_beside(inputs, arena, "policy.json");
+    if (path == NULL || !is_json(path))
+        return;
+    result->code = UPGRADE_FAILURE;
+    result->details =
+        "Your policy file is JSON-formatted which is deprecated. You need to switch to "
+        "YAML-formatted file. Use the ``oslopolicy-convert-json-to-yaml`` tool to convert the "
+        "existing JSON-formatted files to YAML in a backwards-compatible manner: "
+        "https://docs.openstack.org/oslo.policy/latest/cli/oslopolicy-convert-json-to-yaml.html.";
+}
+
+bool upgrade_checks_run(const struct conf *conf, const struct conf_inputs *inputs,
+                        struct upgrade_result results[static UPGRADE_CHECK_COUNT], struct err *err)
+{
+    results[0] = (struct upgrade_result){.check = "Missing Root Provider IDs"};
+    results[1] = (struct upgrade_result){.check = "Incomplete Consumers"};
+    results[2] = (struct upgrade_result){.check = "Policy File JSON to YAML Migration"};
+    if (!check_roots(conf, &results[0], err) || !check_consumers(conf, &results[1], err))
+        return false;
+    check_policy(conf, inputs, &results[2], err->arena);
+    return true;
+}
+
+enum upgrade_code upgrade_checks_verdict(const struct upgrade_result *results)
+{
+    enum upgrade_code worst = UPGRADE_SUCCESS;
+    for (size_t i = 0; i < UPGRADE_CHECK_COUNT; i++)
+        if (results[i].code > worst)
+            worst = results[i].code;
+    return worst;
+}
+
+static void print_json(const struct upgrade_result *results, FILE *out)
+{
+    struct buf text = {0};
+    buf_append_lit(&text, "{\"name\": ");
+    json_write_string(&text, slice_of(titles[0]));
+    buf_append_lit(&text, ", \"checks\": [");
+    for (size_t i = 0; i < UPGRADE_CHECK_COUNT; i++) {
+        buf_append_slice(&text, i == 0 ? SLICE_LIT("{\"check\": ") : SLICE_LIT(", {\"check\": "));
+        json_write_string(&text, slice_of(results[i].check));
+        buf_printf(&text, ", \"result\": %d, \"details\": ", (int)results[i].code);
+        if (results[i].details == NULL)
+            buf_append_lit(&text, "null");
+        else
+            json_write_string(&text, slice_of(results[i].details));
+        buf_append_char(&text, '}');
+    }
+    buf_append_lit(&text, "]}\n");
+    fwrite(text.data, 1, text.len, out);
+    buf_free(&text);
+}
+
+static void print_table(const struct upgrade_result *results, FILE *out)
+{
+    static const char *const words[] = {"Success", "Warning", "Failure"};
+    struct buf texts[UPGRADE_CHECK_COUNT] = {0};
+    const char *cells[UPGRADE_CHECK_COUNT];
+    for (size_t i = 0; i < UPGRADE_CHECK_COUNT; i++) {
+        buf_printf(&texts[i], "Check: %s\nResult: %s\nDetails: ", results[i].check,
+                   words[results[i].code]);
+        table_wrap(&texts[i], results[i].details == NULL ? "None" : results[i].details,
+                   DETAILS_WIDTH, DETAILS_INDENT);
+        buf_append_char(&texts[i], '\0');
+        cells[i] = texts[i].data;
+    }
+    const struct table table = {.columns = 1,
+                                .is_boxed = true,
+                                .titles = titles,
+                                .cells = cells,
+                                .rows = UPGRADE_CHECK_COUNT};
+    table_print(&table, out);
+    for (size_t i = 0; i < UPGRADE_CHECK_COUNT; i++)
+        buf_free(&texts[i]);
+}
+
+void upgrade_checks_print(const struct upgrade_result *results, bool json, FILE *out)
+{
+    if (json)
+        print_json(results, out);
+    else
+        print_table(results, out);
+}

@@ -1,0 +1,33 @@
+/* placement-status upgrade check: what an operator is to know before a new release runs. */
+#ifndef BERTH_CLI_UPGRADE_CHECKS_H
+#define BERTH_CLI_UPGRADE_CHECKS_H
+
+#include <stdio.h>
+
+#include "base/err.h"
+#include "conf/inputs.h"
+#include "conf/settings.h"
+
+enum { UPGRADE_CHECK_COUNT = 3 };
+
+enum upgrade_code { UPGRADE_SUCCESS, UPGRADE_WARNING, UPGRADE_FAILURE }; /* also exit codes */
+
+struct upgrade_result {
+    const char *check;
+    enum upgrade_code code;
+    const char *details; /* NULL: none */
+};
+
+/* Runs the checks, in the order in which they are printed. Texts lie in err's arena. False: err
+ * says which one could not be made. */
+bool upgrade_checks_run(const struct conf *conf, const struct conf_inputs *inputs,
+                        struct upgrade_result results[static UPGRADE_CHECK_COUNT],
+                        struct err *err) BERTH_MUST_CHECK;
+
+/* The worst of the codes. */
+enum upgrade_code upgrade_checks_verdict(const struct upgrade_result *results);
+
+/* As oslo.upgradecheck prints them: a boxed table, or with `json` one object. */
+void upgrade_checks_print(const struct upgrade_result *results, bool json, FILE *out);
+
+#endif
