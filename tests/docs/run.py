@@ -1,0 +1,62 @@
+#!/usr/bin/python3
+"""The documentation: every example is run against a live berthd and its answer compared with the page's, links lead
+somewhere, the API reference has all that the sources have.
+
+    tests/docs/run.py [--programs build] [PAGE…]       all checks, or the examples of these pages
+    tests/docs/run.py --write PAGE…                    puts what came into the pages where it differs
+    tests/docs/run.py --python PAGE…                   asks the Python service instead, to see where it differs
+
+A page's blocks ```sh test are run in its order, in one shell, against a server of the page's own with an empty
+database; the block ```json answer (or text, http) that follows one is what it must write. Blocks ```sh test define are
+what other pages may ask for with <!-- define: PAGE -->; <!-- server: fresh --> starts a new server, with lines of
+placement.conf after [api] if any are given. In the blocks 127.0.0.1:8778 is the server, /var/lib/berth its directory.
+answers.py tells what is made equal before it is compared.
+
+The last line is `N passed, N failed`.
+"""
+
+import argparse
+import concurrent.futures
+import sys
+
+import examples
+import links
+import markdown
+import messages
+import reference
+import session
+
+
+def tested_pages():
+    return [path for path in markdown.pages() if path.startswith("docs/")
+            and any(examples.is_test(block) for block in markdown.Page(path).blocks)]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--programs", default="build", help="directory of berthd")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--python", action="store_true")
+    parser.add_argument("pages", nargs="*", metavar="PAGE")
+    options = parser.parse_args()
+    score = session.servers.Score()
+    if not options.pages:
+        links.check(score.case)
+        reference.check(score.case)
+        messages.check(score.case)
+    kind = {"server": session.servers.PythonService} if options.python else {}
+
+    def run(path):
+        found = []
+        examples.run_page(markdown.Page(path), options.programs, lambda *case: found.append(case), options.write, **kind)
+        return found
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for cases in pool.map(run, options.pages or tested_pages()):
+            for case in cases:
+                score.case(*case)
+    return score.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
