@@ -86,6 +86,7 @@ PARTS = [
          script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "10000")),
     Part("diff-selftest", script("tests/diff/selftest.py")),
     Part("fuzz-coverage", script("tests/fuzz/coverage.py")),
+    Part("docs", script("tests/docs/run.py")),
     Part("e2e", script("tests/e2e/run.py", "--berthd", "build/berthd")),
     Part("cli", script("tests/cli/run.py", "--build", "build")),
     Part("kill", script("tests/crash/kill.py", "--berthd", "build/berthd")),

@@ -16,6 +16,7 @@ AWAITED = {
     "docs/monitoring.md",
     "docs/placement.conf.sample",
     "docs/policies.md",
+    "docs/running.md",
     "docs/upgrade.md",
 }
 OUTSIDE = re.compile(r"^[a-z][a-z0-9+.-]*:")
