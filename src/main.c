@@ -26,7 +26,7 @@ static bool start(struct daemon *daemon)
                        "[api] auth_strategy = keystone (the default with a configuration file) is "
                        "not supported yet: set it to noauth2");
     notes_log(daemon->conf);
-    if (!tls_open(daemon) || !database_open(daemon))
+    if (!policies_open(daemon) || !tls_open(daemon) || !database_open(daemon))
         return false;
     api_settings_fill(daemon);
     return listeners_open(daemon);
@@ -56,6 +56,7 @@ static bool run(struct daemon *daemon)
     listeners_close(daemon);
     database_close(daemon);
     tls_close(daemon);
+    policies_close(daemon);
     log_stop();
     return started;
 }

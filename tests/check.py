@@ -85,6 +85,7 @@ PARTS = [
     Part("diff",
          script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "10000")),
     Part("diff-selftest", script("tests/diff/selftest.py")),
+    Part("policy-diff", script("tests/policy/diff.py", "--build", "build")),
     Part("fuzz-coverage", script("tests/fuzz/coverage.py")),
     Part("docs", script("tests/docs/run.py")),
     Part("e2e", script("tests/e2e/run.py", "--berthd", "build/berthd")),

@@ -29,6 +29,7 @@ ONLY_IN = {
     "gnutls/x509.h": "http/",
     "systemd/sd-daemon.h": "daemon/",
     "jansson.h": ("api/", "cli/"),
+    "yaml.h": "auth/",
 }
 # Layers that are no folder, or whose behaviour the tests of whole programs cover.
 WITHOUT_UNITS = {"main"}

@@ -27,7 +27,7 @@ struct api {
     struct replica *replica;
     struct pipeline *pipeline;
     struct slow_lane *slow_lane;
-    struct policy_settings policy;
+    struct policy_keeper *policies;
     const struct slice *mount_prefixes; /* each with a leading and without a trailing slash */
     unsigned mount_prefix_count;
     struct slice incomplete_project_id; /* [placement] incomplete_consumer_* */

@@ -180,9 +180,9 @@ static bool stage_content(struct api_request *request)
 }
 
 bool stages_check_policy(struct api_request *request, enum policy_rule rule,
-                         struct slice target_project)
+                         const struct policy_target *target)
 {
-    switch (policy_check(&request->api->policy, rule, &request->identity, target_project)) {
+    switch (policy_check(request->api->policies, rule, &request->identity, target)) {
     case POLICY_ALLOWED:
         return true;
     case POLICY_DENIED_SCOPE:
@@ -196,9 +196,15 @@ bool stages_check_policy(struct api_request *request, enum policy_rule rule,
                    policy_rule_name(rule));
 }
 
+/* Where nothing else is said, a request is about who asks (placement, RequestContext.can). */
 static bool stage_policy(struct api_request *request)
 {
-    return stages_check_policy(request, request->route->policy, (struct slice){0});
+    const struct policy_attribute attributes[] = {
+        {SLICE_LIT("project_id"), request->identity.project_id},
+        {SLICE_LIT("user_id"), request->identity.user_id},
+    };
+    const struct policy_target target = {attributes, 2};
+    return stages_check_policy(request, request->route->policy, &target);
 }
 
 bool stages_pass(struct api_request *request)

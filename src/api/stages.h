@@ -8,9 +8,9 @@
  * with err set. */
 bool stages_pass(struct api_request *request) BERTH_MUST_CHECK;
 
-/* Checks a policy rule for the request; false sets err (403). For handlers that know the target
- * themselves. */
+/* Checks a policy rule for the request, which is about `target`; false sets err (403). For handlers
+ * that know the target themselves. */
 bool stages_check_policy(struct api_request *request, enum policy_rule rule,
-                         struct slice target_project) BERTH_MUST_CHECK;
+                         const struct policy_target *target) BERTH_MUST_CHECK;
 
 #endif

@@ -29,6 +29,7 @@ struct identity {
     struct slice domain_id;    /* of a domain-scoped token */
     struct slice system_scope; /* "all" for a system-scoped token */
     struct identity_roles roles;
+    bool outside_admin_project;    /* X-Is-Admin-Project is there and is not "true" */
     struct identity_party service; /* whose X-Service-Token came with the request */
 };
 

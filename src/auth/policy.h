@@ -1,9 +1,10 @@
-/* The policy rules and who may do what (operators spec, Policy defaults). */
+/* What a request may do: the names of the rules, and the question that every request asks. */
 #ifndef BERTH_AUTH_POLICY_H
 #define BERTH_AUTH_POLICY_H
 
 #include "auth/identity.h"
 
+/* The rules of the API's operations; policy_rules.h tells of each. */
 enum policy_rule {
     POLICY_NONE, /* no rule: anybody */
     POLICY_PROVIDERS_LIST,
@@ -42,22 +43,33 @@ enum policy_rule {
     POLICY_RULE_COUNT
 };
 
-struct policy_settings {
-    bool enforce_new_defaults; /* false: the deprecated role:admin is OR'd to each rule */
-    bool enforce_scope;        /* false: scope types are left out */
-};
-
 enum policy_verdict {
     POLICY_ALLOWED,
     POLICY_DENIED,       /* "Policy does not allow X to be performed." */
     POLICY_DENIED_SCOPE, /* the detail is the rule's name alone */
 };
 
-/* "placement:resource_providers:list" and so on. */
+/* What a question is about: `%(key)s` in a rule is the value of the key. */
+struct policy_attribute {
+    struct slice key;
+    struct slice value; /* data NULL: Python's None, which reads "None" */
+};
+
+struct policy_target {
+    const struct policy_attribute *attributes;
+    unsigned count;
+};
+
+struct policy_keeper;
+
+/* "placement:resource_providers:list" and so on. Any thread. */
 const char *policy_rule_name(enum policy_rule rule);
 
-/* target_project: the project that the question is about (usages), or data == NULL. */
-enum policy_verdict policy_check(const struct policy_settings *settings, enum policy_rule rule,
-                                 const struct identity *identity, struct slice target_project);
+/* Whether the identity may do what the rule stands for, by the policy now in force. Any thread; it
+ * neither waits nor allocates, except that a thread's first question after a reload takes a lock
+ * for the exchange of a pointer. */
+enum policy_verdict policy_check(struct policy_keeper *keeper, enum policy_rule rule,
+                                 const struct identity *identity,
+                                 const struct policy_target *target);
 
 #endif

@@ -3,13 +3,12 @@
 #include "conf/load.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
+#include "base/file.h"
 #include "conf/find.h"
 #include "conf/load_internal.h"
 
@@ -36,33 +35,11 @@ static struct conf_texts texts_done(const struct texts_builder *texts)
     return (struct conf_texts){texts->items, texts->n};
 }
 
-/* The whole of a file, which may also be a pipe. */
-static bool read_all(const char *path, struct buf *out, struct err *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : 1;
-    while (got > 0 && out->len <= LOAD_MAX_FILE_BYTES) {
-        got = read(fd, buf_reserve(out, 8192), 8192);
-        if (got > 0)
-            out->len += (size_t)got;
-    }
-    int why = errno;
-    if (fd >= 0)
-        close(fd);
-    if (got < 0)
-        return err_set(err, 500, NULL, "cannot read the configuration file %s: %s", path,
-                       strerror(why));
-    if (out->len > LOAD_MAX_FILE_BYTES)
-        return err_set(err, 500, NULL, "the configuration file %s is larger than %d bytes", path,
-                       LOAD_MAX_FILE_BYTES);
-    return true;
-}
-
 static bool parse_file(struct read_file *file, struct arena *arena, struct err *err)
 {
     struct buf text = {0};
     struct ini_error wrong = {0};
-    bool ok = read_all(file->path, &text, err);
+    bool ok = file_read(file->path, "the configuration file", LOAD_MAX_FILE_BYTES, &text, err);
     if (ok && !ini_parse(buf_slice(&text), arena, &file->ini, &wrong))
         ok = err_set(err, 500, NULL, "%s:%u: %s", file->path, wrong.line, wrong.what);
     buf_free(&text);

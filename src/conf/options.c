@@ -126,9 +126,9 @@ const struct option option_table[] = {
 
     ROW(BOOL, USED, "oslo_policy", "enforce_new_defaults", "false", "Leave the deprecated rules out."),
     ROW(BOOL, USED, "oslo_policy", "enforce_scope", "false", "Refuse tokens of another scope than a rule's."),
-    ROW(STR, NONE, "oslo_policy", "policy_file", "policy.yaml", "File with changed rules.", OLD("DEFAULT", "policy_file")),
-    ROW(STR, NONE, "oslo_policy", "policy_default_rule", "default", "Rule for actions without one.", OLD("DEFAULT", "policy_default_rule")),
-    ROW(MULT, NONE, "oslo_policy", "policy_dirs", "policy.d", "Directories with changed rules.", OLD("DEFAULT", "policy_dirs")),
+    ROW(STR, USED, "oslo_policy", "policy_file", "policy.yaml", "File with changed rules.", OLD("DEFAULT", "policy_file")),
+    ROW(STR, USED, "oslo_policy", "policy_default_rule", "default", "Rule that stands for undefined ones.", OLD("DEFAULT", "policy_default_rule")),
+    ROW(MULT, USED, "oslo_policy", "policy_dirs", "policy.d", "Directories with changed rules.", OLD("DEFAULT", "policy_dirs")),
     ROW(STR, NONE, "oslo_policy", "remote_content_type", "application/x-www-form-urlencoded", "Type of a remote check's body.", CHOICES("application/x-www-form-urlencoded|application/json")),
     ROW(BOOL, NONE, "oslo_policy", "remote_ssl_verify_server_crt", "false", "Verify a remote check's server."),
     ROW(STR, NONE, "oslo_policy", "remote_ssl_ca_crt_file", NULL, "CA of a remote check."),

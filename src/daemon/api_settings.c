@@ -36,8 +36,6 @@ void api_settings_fill(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
     struct api *api = &daemon->api;
-    api->policy.enforce_new_defaults = conf->enforce_new_defaults;
-    api->policy.enforce_scope = conf->enforce_scope;
     api->mount_prefixes = conf->mount_prefixes;
     api->mount_prefix_count = (unsigned)conf->mount_prefix_count;
     api->incomplete_project_id = slice_of(conf->incomplete_consumer_project_id);

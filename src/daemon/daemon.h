@@ -55,6 +55,11 @@ struct daemon {
 bool database_open(struct daemon *daemon) BERTH_MUST_CHECK;
 void database_close(struct daemon *daemon);
 
+/* Reads the policy files, which are then looked at with each tick of the loop. False: err has one
+ * line. */
+bool policies_open(struct daemon *daemon) BERTH_MUST_CHECK;
+void policies_close(struct daemon *daemon);
+
 /* Fills daemon->api's settings from the configuration, and starts the slow lane. */
 void api_settings_fill(struct daemon *daemon);
 

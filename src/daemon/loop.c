@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "auth/policy_keeper.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -32,6 +33,7 @@ static void reload(struct daemon *daemon)
 {
     notify_reloading();
     tls_reload(daemon);
+    policy_keeper_look(daemon->api.policies, true);
     notify_ready();
 }
 
@@ -65,6 +67,7 @@ static void tell_status(struct daemon *daemon, struct replica_reader *reader)
 static void look_after(struct daemon *daemon)
 {
     tls_look_after(daemon);
+    policy_keeper_look(daemon->api.policies, false);
 }
 
 void loop_run(struct daemon *daemon)

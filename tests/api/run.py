@@ -49,6 +49,8 @@ class Server:
             'placement_database': {'connection': 'sqlite:///%s/placement.db' % self.directory,
                                    'sync_on_startup': 'true'},
             'api': {'auth_strategy': 'noauth2'},
+            # not the machine's
+            'oslo_policy': {'policy_file': self.directory + '/policy.yaml', 'policy_dirs': self.directory + '/policy.d'},
         }
         for section, options in config.items():
             sections.setdefault(section, {}).update(options)

@@ -65,10 +65,10 @@ static void check_identity(const struct api_request *request)
     for (unsigned i = 0; i < identity.roles.count; i++)
         check(identity.roles.names[i].len > 0 &&
               identity_has_role(&identity, identity.roles.names[i]));
+    const struct policy_attribute about = {SLICE_LIT("project_id"), identity.project_id};
     for (unsigned rule = 0; rule < POLICY_RULE_COUNT; rule++)
-        for (unsigned settings = 0; settings < 4; settings++)
-            (void)policy_check(&(struct policy_settings){settings & 1, settings & 2},
-                               (enum policy_rule)rule, &identity, identity.project_id);
+        (void)policy_check(request->api->policies, (enum policy_rule)rule, &identity,
+                           &(struct policy_target){&about, 1});
 }
 
 static void check_origin(struct api_request *request)
@@ -84,10 +84,12 @@ static void check_origin(struct api_request *request)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct api API = {0};
+    static struct api api;
+    if (api.policies == NULL)
+        api.policies = fuzz_policies();
     struct arena *arena = arena_create();
     struct fuzz_request r;
-    struct api_request *request = fuzz_request_begin(&r, arena, &API, 39);
+    struct api_request *request = fuzz_request_begin(&r, arena, &api, 39);
     r.exchange.http.peer = SLICE_LIT("127.0.0.1");
     read_headers(&r, (struct slice){(const char *)data, size});
     struct slice accept = http_request_header(request->http, "Accept");

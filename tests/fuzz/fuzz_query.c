@@ -13,16 +13,18 @@ static const unsigned FIRST_MINORS[] = {10, 10, 10, 0, 9, 6, 10};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct api API = {.max_candidates = 200, .spread_candidates = true};
+    static struct api api = {.max_candidates = 200, .spread_candidates = true};
     if (size == 0)
         return 0;
+    if (api.policies == NULL)
+        api.policies = fuzz_policies();
     unsigned question = data[0] / (API_MINOR_MAX + 1);
     unsigned minor = data[0] % (API_MINOR_MAX + 1);
     if (minor < FIRST_MINORS[question])
         minor = API_MINOR_MAX;
     struct arena *arena = arena_create();
     struct fuzz_request r;
-    struct api_request *request = fuzz_request_begin(&r, arena, &API, minor);
+    struct api_request *request = fuzz_request_begin(&r, arena, &api, minor);
     request->version = world_get()->version;
     request->query = (struct slice){(const char *)data + 1, size - 1};
     if (QUESTIONS[question](request) == API_DONE)

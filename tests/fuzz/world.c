@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/fault.h"
+#include "auth/policy_keeper.h"
 #include "replica/apply.h"
 
 /* Added to the ids of what is in memory only: the database's next ids never come near. */
@@ -128,6 +129,15 @@ const struct world *world_get(void)
     arena_destroy(arena);
     world.version = replica_newest(world.replica);
     return &world;
+}
+
+struct policy_keeper *fuzz_policies(void)
+{
+    struct err err = {0};
+    const struct policy_options options = {0};
+    struct policy *policy = policy_build(&options, &(struct policy_overrides){0}, &err);
+    check(policy != NULL);
+    return policy_keeper_of(policy);
 }
 
 struct api_request *fuzz_request_begin(struct fuzz_request *r, struct arena *arena,

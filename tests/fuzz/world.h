@@ -27,6 +27,9 @@ struct fuzz_request {
     struct api_request request;
 };
 
+/* The default policies; the caller keeps them for good. */
+struct policy_keeper *fuzz_policies(void);
+
 /* All memory comes from the arena, but for the answer's body and document: request_end frees
  * them. */
 struct api_request *fuzz_request_begin(struct fuzz_request *r, struct arena *arena,

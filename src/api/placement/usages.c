@@ -199,7 +199,8 @@ enum api_step handle_usages(struct api_request *request)
 {
     struct query_string query = query_string_parse(request->arena, request->query);
     struct slice project = query_string_last(&query, SLICE_LIT("project_id"));
-    if (!stages_check_policy(request, POLICY_USAGES, project))
+    const struct policy_attribute about = {SLICE_LIT("project_id"), project};
+    if (!stages_check_policy(request, POLICY_USAGES, &(struct policy_target){&about, 1}))
         return API_DONE;
     bool has_types = request->minor >= 38;
     if (!body_schema_check_query(&query,

@@ -1,6 +1,7 @@
 /* What the handlers of allocations and usages write: order of rows, and the forms of the
  * microversions. */
 #include "api/placement/allocation_handlers.h"
+#include "auth/policy_keeper.h"
 #include "replica/apply.h"
 #include "unit.h"
 
@@ -77,12 +78,16 @@ static void close_world(struct world *world)
 static void assert_answer(struct world *world, enum api_step (*handle)(struct api_request *),
                           unsigned minor, const char *arg, const char *expected)
 {
-    static const struct api API = {0};
+    struct err err = {0};
+    struct policy *policy =
+        policy_build(&(struct policy_options){0}, &(struct policy_overrides){0}, &err);
+    assert_non_null(policy);
+    const struct api api = {.policies = policy_keeper_of(policy)};
     world->exchange.out.len = 0;
     world->exchange.arena = world->arena;
     struct api_request *request = &world->request;
     *request = (struct api_request){.http = &world->exchange,
-                                    .api = &API,
+                                    .api = &api,
                                     .arena = world->arena,
                                     .minor = minor,
                                     .version = world->edit->version,
@@ -95,6 +100,7 @@ static void assert_answer(struct world *world, enum api_step (*handle)(struct ap
     struct slice answer =
         err_is_set(&request->err) ? request->err.message : buf_slice(&world->exchange.out);
     assert_string_equal(arena_copy(world->arena, answer).data, expected);
+    policy_keeper_close(api.policies);
 }
 
 static void rows_of_a_provider_together(void **state)

@@ -1,6 +1,6 @@
 /* Rules x roles x scopes x settings, against the table of the operators spec (Policy defaults)
  * written down a second time. */
-#include "auth/policy.h"
+#include "auth/policy_keeper.h"
 #include "unit.h"
 
 static const struct slice ROLES[] = {SLICE_LIT("admin"), SLICE_LIT("service"), SLICE_LIT("reader")};
@@ -26,61 +26,71 @@ static struct identity identity_of(unsigned roles, enum scope scope)
 }
 
 static enum policy_verdict expected(enum policy_rule rule, unsigned roles, enum scope scope,
-                                    bool new_defaults, bool enforce_scope, bool has_target)
+                                    bool new_defaults, bool enforce_scope, bool is_target)
 {
     if (enforce_scope && (scope == SCOPE_SYSTEM || scope == SCOPE_DOMAIN))
         return POLICY_DENIED_SCOPE;
     bool by_role = (roles & SERVICE) != 0;
     if (rule != POLICY_RESHAPE)
         by_role = by_role || (roles & ADMIN) != 0;
-    bool by_project =
-        rule == POLICY_USAGES && (roles & READER) != 0 && has_target && scope == SCOPE_OWN_PROJECT;
+    bool by_project = rule == POLICY_USAGES && (roles & READER) != 0 && is_target;
     bool deprecated = !new_defaults && (roles & ADMIN) != 0;
     return by_role || by_project || deprecated ? POLICY_ALLOWED : POLICY_DENIED;
+}
+
+static struct policy_keeper *defaults(bool new_defaults, bool enforce_scope)
+{
+    struct err err = {0};
+    const struct policy_options options = {new_defaults, enforce_scope, {0}};
+    struct policy *policy = policy_build(&options, &(struct policy_overrides){0}, &err);
+    assert_non_null(policy);
+    assert_int_equal(policy->notes.count, 0);
+    return policy_keeper_of(policy);
+}
+
+/* A token that is of no project asks about no project like one that names none. */
+static bool is_about_own(enum scope scope, struct slice target)
+{
+    if (target.data == NULL)
+        return scope == SCOPE_SYSTEM || scope == SCOPE_DOMAIN;
+    return scope == SCOPE_OWN_PROJECT;
 }
 
 static void everything(void **state)
 {
     (void)state;
-    for (unsigned rule = POLICY_NONE + 1; rule < POLICY_RULE_COUNT; rule++)
-        for (unsigned roles = 0; roles < ROLE_SETS; roles++)
-            for (unsigned scope = 0; scope < SCOPE_COUNT; scope++)
-                for (unsigned bits = 0; bits < 2 * BOTH_SETTINGS; bits++) {
-                    struct policy_settings settings = {bits & 1, bits & 2};
-                    struct slice target = {0};
-                    if ((bits & 4) != 0)
-                        target = SLICE_LIT("mine");
-                    struct identity identity = identity_of(roles, scope);
-                    enum policy_verdict want =
-                        expected(rule, roles, scope, bits & 1, bits & 2, (bits & 4) != 0);
-                    if (policy_check(&settings, rule, &identity, target) != want)
-                        fail_msg("%s, roles %u, scope %u, settings %u", policy_rule_name(rule),
-                                 roles, scope, bits);
-                }
+    for (unsigned settings = 0; settings < BOTH_SETTINGS; settings++) {
+        struct policy_keeper *keeper = defaults(settings & 1, settings & 2);
+        for (unsigned rule = POLICY_NONE + 1; rule < POLICY_RULE_COUNT; rule++)
+            for (unsigned roles = 0; roles < ROLE_SETS; roles++)
+                for (unsigned scope = 0; scope < SCOPE_COUNT; scope++)
+                    for (unsigned named = 0; named < 2; named++) {
+                        struct policy_attribute about = {SLICE_LIT("project_id"), {0}};
+                        const struct policy_target target = {&about, 1};
+                        if (named == 1)
+                            about.value = SLICE_LIT("mine");
+                        struct identity identity = identity_of(roles, scope);
+                        enum policy_verdict want =
+                            expected(rule, roles, scope, settings & 1, settings & 2,
+                                     is_about_own(scope, about.value));
+                        if (policy_check(keeper, rule, &identity, &target) != want)
+                            fail_msg("%s, roles %u, scope %u, settings %u", policy_rule_name(rule),
+                                     roles, scope, settings);
+                    }
+        policy_keeper_close(keeper);
+    }
 }
 
 static void no_rule_is_for_anybody(void **state)
 {
     (void)state;
     struct identity nobody = {0};
-    struct policy_settings strict = {true, true};
-    assert_int_equal(policy_check(&strict, POLICY_NONE, &nobody, (struct slice){0}),
-                     POLICY_ALLOWED);
+    const struct policy_target target = {NULL, 0};
+    struct policy_keeper *strict = defaults(true, true);
+    assert_int_equal(policy_check(strict, POLICY_NONE, &nobody, &target), POLICY_ALLOWED);
     nobody.system_scope = SLICE_LIT("all");
-    assert_int_equal(policy_check(&strict, POLICY_NONE, &nobody, (struct slice){0}),
-                     POLICY_ALLOWED);
-}
-
-/* An empty project is nobody's unless it is asked about by name. */
-static void readers_of_nothing(void **state)
-{
-    (void)state;
-    struct policy_settings settings = {0};
-    struct identity identity = identity_of(READER, SCOPE_DOMAIN);
-    assert_int_equal(policy_check(&settings, POLICY_USAGES, &identity, (struct slice){0}),
-                     POLICY_DENIED);
-    assert_int_equal(policy_check(&settings, POLICY_USAGES, &identity, SLICE_LIT("")),
-                     POLICY_DENIED);
+    assert_int_equal(policy_check(strict, POLICY_NONE, &nobody, &target), POLICY_ALLOWED);
+    policy_keeper_close(strict);
 }
 
 /* The names of the operators spec, in the order of the enum; each once. */
@@ -135,7 +145,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything),
         cmocka_unit_test(no_rule_is_for_anybody),
-        cmocka_unit_test(readers_of_nothing),
         cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,199 @@
+#!/usr/bin/python3
+"""Random rules, files and callers: berth and oslo.policy must decide alike, but for tests/policy/intended.py.
+
+    tests/policy/diff.py --build build [--seeds 5] [--first 1] [--files 60]      last line: N passed, N failed
+"""
+
+import argparse
+import collections
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+import eras
+import intended
+import rules
+from reference import Reference
+
+SHOWN = 20
+
+
+class Harness:
+    def __init__(self, build):
+        self.process = subprocess.Popen([os.path.join(build, "tests/policy/policy_harness")], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+
+    def ask(self, job):
+        self.process.stdin.write(json.dumps(job) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the harness ended with {self.process.wait()} at {job}")
+        return json.loads(line)
+
+    def end(self):
+        self.process.stdin.close()
+        return self.process.wait()
+
+
+class Differential:
+    def __init__(self, build):
+        self.harness = Harness(build)
+        self.table = self.harness.ask({"table": True})
+        self.reference = Reference(self.table)
+        self.passed = 0
+        self.problems = []
+        self.explained = collections.Counter()
+        self.letters = collections.Counter()
+
+    def compare(self, what, job, texts):
+        """texts: of each rule in the files, as written."""
+        ours, theirs = self.harness.ask(job), self.reference.answer(job)
+        if "error" in ours or "error" in theirs:
+            self.compare_refusals(what, ours, theirs, job)
+            return
+        for name in job["names"]:
+            mine, other = ours["verdicts"][name], theirs["verdicts"][name]
+            self.letters.update(mine)
+            if mine == other:
+                self.passed += 1
+                continue
+            reached = reachable(name, texts, self.table, job["default"])
+            why = intended.rule_differs(reached)
+            if why and all(a == b or a == "E" for a, b in zip(mine, other)):
+                self.explained[why] += 1
+                self.passed += 1
+            else:
+                self.problems.append(f"{what}, {name}: {reached!r}\n  berth {mine}\n  oslo  {other}")
+
+    def compare_refusals(self, what, ours, theirs, job):
+        why = intended.file_differs(ours.get("error"), theirs.get("error"))
+        if "error" in ours and "error" in theirs:
+            self.passed += 1
+        elif why:
+            self.explained[why] += 1
+            self.passed += 1
+        else:
+            self.problems.append(f"{what}: berth {ours.get('error')!r}, oslo {theirs.get('error')!r}")
+
+
+def reachable(name, texts, table, default):
+    """The texts of a rule and of all that it refers to."""
+    known = {row["name"]: row["check"] for row in table}
+    old = {row["name"]: row["deprecated"]["name"] for row in table if row["deprecated"]}
+    found, waiting = {}, [name]
+    while waiting:
+        at = waiting.pop()
+        if at in found:
+            continue
+        rule = texts.get(at, known.get(at))
+        if rule is None and at != default:
+            waiting.append(default)
+        if at in old and at not in texts:
+            waiting.append(old[at])
+        pieces = flat(rule)
+        found[at] = pieces
+        waiting += [piece for text in pieces for piece in re.findall(r"rule:(\S*?)\)*(?=\s|$)", text)]
+        waiting += [piece[5:] for piece in pieces if piece.startswith("rule:")]
+    return [piece for pieces in found.values() for piece in pieces]
+
+
+def flat(rule):
+    if isinstance(rule, str):
+        return [rule]
+    return [piece for item in rule for piece in flat(item)] if isinstance(rule, list) else []
+
+
+def job_of(file, dirs, chance, names):
+    return {"file": file, "dirs": dirs, "new_defaults": chance.random() < 0.5, "scope": chance.random() < 0.5,
+            "default": chance.choice(["default", "default", "", "r1"]), "identities": rules.IDENTITIES,
+            "targets": rules.TARGETS, "names": names}
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    return path
+
+
+def play(differential, seed, count, directory):
+    """Files of a policy file and up to two directories, of which later ones win."""
+    chance = random.Random(seed)
+    known = [row["name"] for row in differential.table]
+    for number in range(count):
+        names = [f"r{i}" for i in range(12)] + ["default", "nothing", "rule:admin_api", "placement:typing error"]
+        pool = names[:12] + ["default"] * 2 + ["nothing"] + known + ["rule:admin_api", "r3)", "", "%(user_id)s"]
+        make = rules.Rules(chance, pool)
+        texts, dirs, file = {}, [], ""
+        where = os.path.join(directory, f"{seed}-{number}")
+        os.mkdir(where)
+        for part in ["", "d1", "d2"][:chance.choice([1, 1, 2, 3])]:
+            chosen = {name: make.rule() for name in names if chance.random() < 0.7}
+            chosen.update({name: make.rule() for name in chance.sample(known, chance.randint(0, 8))})
+            kind, text = rules.dump(chance, chosen)
+            path = os.path.join(where, part)
+            if part:
+                os.mkdir(path)
+                write(os.path.join(path, ".hidden"), "{ broken")
+                os.mkdir(os.path.join(path, "directory"))
+                dirs.append(path)
+            written = write(os.path.join(path, "policy." + kind), text)
+            file = file if part else written
+            texts.update(chosen)
+        if chance.random() < 0.1:
+            file = ""  # directories alone
+        job = job_of(file, dirs + ["/nowhere"], chance, names + known)
+        differential.compare(f"seed {seed}, {where}", job, texts if file else {**texts})
+
+
+def play_files(differential, directory):
+    """What YAML makes of a file, and the policies of old releases."""
+    chance = random.Random(0)
+    for number, text in enumerate(rules.FILES):
+        path = write(os.path.join(directory, f"file{number}.yaml"), text)
+        job = job_of(path, [], chance, ["r0", "<<", "default", "placement:usages"])
+        differential.compare(repr(text), {**job, "default": "default"}, {"r0": text})
+    known = [row["name"] for row in differential.table]
+    for name, (text, more) in eras.FILES.items():
+        path = write(os.path.join(directory, name), text)
+        dirs = []
+        for inner, inner_text in more.items():
+            dirs.append(os.path.join(directory, name + ".d" + str(len(dirs))))
+            os.makedirs(dirs[-1])
+            write(os.path.join(dirs[-1], inner), inner_text)
+        for bits in range(4):
+            job = {**job_of(path, dirs, chance, known + eras.NAMES), "default": "default",
+                   "new_defaults": bool(bits & 1), "scope": bool(bits & 2)}
+            differential.compare(f"{name} {bits}", job, {})
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--files", type=int, default=60, help="for each seed")
+    options = parser.parse_args()
+    differential = Differential(options.build)
+    with tempfile.TemporaryDirectory(prefix="berth-policy-") as directory:
+        play_files(differential, directory)
+        for seed in range(options.first, options.first + options.seeds):
+            play(differential, seed, options.files, directory)
+    if differential.harness.end() != 0:
+        differential.problems.append("the harness ended badly")
+    for problem in differential.problems[:SHOWN]:
+        print("FAILED", problem)
+    for why, count in differential.explained.most_common():
+        print(f"intended: {why}: {count}")
+    print("verdicts:", dict(differential.letters))
+    print(f"{differential.passed} passed, {len(differential.problems)} failed")
+    return 1 if differential.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
