@@ -70,6 +70,10 @@ def sanitized(name, kinds):
              script("tests/faults/run.py", "--berthd", directory + "/berthd", "two_berthd", "backup", "file_replaced",
                     "sqlite_shell_writes"),
              reports=reports, **environment),
+        Part(name + "-policy",
+             script("tests/policy/run.py", "--build", directory),
+             script("tests/policy/diff.py", "--build", directory, "--seeds", "1", "--files", "30"),
+             reports=reports, **environment),
     ]
 
 
@@ -85,6 +89,7 @@ PARTS = [
     Part("diff",
          script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "10000")),
     Part("diff-selftest", script("tests/diff/selftest.py")),
+    Part("policy", script("tests/policy/run.py", "--build", "build")),
     Part("policy-diff", script("tests/policy/diff.py", "--build", "build")),
     Part("fuzz-coverage", script("tests/fuzz/coverage.py")),
     Part("docs", script("tests/docs/run.py")),

@@ -20,8 +20,7 @@ static struct slice or_none(struct slice id)
     return id.data == NULL ? NONE : id;
 }
 
-/* data NULL: there is no such key. */
-static struct slice target_value(const struct policy_target *target, struct slice key)
+struct slice policy_target_value(const struct policy_target *target, struct slice key)
 {
     for (unsigned i = 0; i < target->count; i++)
         if (slice_equal(target->attributes[i].key, key))
@@ -32,7 +31,8 @@ static struct slice target_value(const struct policy_target *target, struct slic
 static bool has_all_keys(const struct policy_match *match, const struct policy_target *target)
 {
     for (unsigned i = 0; i < match->count; i++)
-        if (match->pieces[i].is_key && target_value(target, match->pieces[i].text).data == NULL)
+        if (match->pieces[i].is_key &&
+            policy_target_value(target, match->pieces[i].text).data == NULL)
             return false;
     return true;
 }
@@ -44,7 +44,7 @@ static bool matches(const struct policy_match *match, const struct policy_target
     for (unsigned i = 0; i < match->count; i++) {
         struct slice piece = match->pieces[i].text;
         if (match->pieces[i].is_key)
-            piece = target_value(target, piece);
+            piece = policy_target_value(target, piece);
         if (piece.data == NULL || piece.len > text.len)
             return false;
         struct slice head = {text.data, piece.len};
@@ -67,22 +67,25 @@ static bool any_matches(const struct policy_match *match, const struct policy_ta
 static enum policy_outcome role(const struct policy_node *node,
                                 const struct policy_question *question)
 {
-    if (node->match.broken)
-        return has_all_keys(&node->match, question->target) ? POLICY_FAULT : POLICY_FALSE;
-    return any_matches(&node->match, question->target, &question->identity->roles, true)
-               ? POLICY_TRUE
-               : POLICY_FALSE;
+    const struct policy_match *match = &node->match;
+    const struct identity *identity = question->identity;
+    if (match->broken)
+        return has_all_keys(match, question->target) ? POLICY_FAULT : POLICY_FALSE;
+    bool has = match->count == 1 && !match->pieces[0].is_key
+                   ? identity_has_role(identity, match->pieces[0].text)
+                   : any_matches(match, question->target, &identity->roles, true);
+    return has ? POLICY_TRUE : POLICY_FALSE;
 }
 
-static const struct identity_roles *list_of(const struct identity *identity,
-                                            enum policy_subject subject)
+const struct identity_roles *policy_subject_list(const struct identity *identity,
+                                                 enum policy_subject subject)
 {
     if (subject == POLICY_SUBJECT_ROLES)
         return &identity->roles;
     return subject == POLICY_SUBJECT_SERVICE_ROLES ? &identity->service.roles : NULL;
 }
 
-static struct slice text_of(const struct identity *identity, enum policy_subject subject)
+struct slice policy_subject_text(const struct identity *identity, enum policy_subject subject)
 {
     switch (subject) {
     case POLICY_SUBJECT_USER_ID:
@@ -129,7 +132,7 @@ static enum policy_outcome generic(const struct policy_node *node,
 {
     const struct identity *identity = question->identity;
     const struct policy_match *match = &node->match;
-    const struct identity_roles *list = list_of(identity, node->subject);
+    const struct identity_roles *list = policy_subject_list(identity, node->subject);
     /* In this order does oslo.policy come upon what is wrong. */
     if (match->broken || node->subject == POLICY_SUBJECT_FAULT || node->below) {
         if (!has_all_keys(match, question->target))
@@ -143,8 +146,9 @@ static enum policy_outcome generic(const struct policy_node *node,
         return POLICY_FALSE;
     if (list != NULL)
         return any_matches(match, question->target, list, false) ? POLICY_TRUE : POLICY_FALSE;
-    struct slice text =
-        node->subject == POLICY_SUBJECT_LITERAL ? node->literal : text_of(identity, node->subject);
+    struct slice text = node->subject == POLICY_SUBJECT_LITERAL
+                            ? node->literal
+                            : policy_subject_text(identity, node->subject);
     return matches(match, question->target, text, false) ? POLICY_TRUE : POLICY_FALSE;
 }
 

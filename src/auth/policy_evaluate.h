@@ -26,4 +26,13 @@ struct policy_question {
 enum policy_outcome policy_evaluate(const struct policy_node *node,
                                     const struct policy_question *question);
 
+/* The parts of it, for whoever explains: the value of the target's key, and of a credential that is
+ * a text. data NULL: there is none; what is None reads so. */
+struct slice policy_target_value(const struct policy_target *target, struct slice key);
+struct slice policy_subject_text(const struct identity *identity, enum policy_subject subject);
+
+/* A credential that is a list; NULL: it is none. */
+const struct identity_roles *policy_subject_list(const struct identity *identity,
+                                                 enum policy_subject subject);
+
 #endif

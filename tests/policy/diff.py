@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Random rules, files and callers: berth and oslo.policy must decide alike, but for tests/policy/intended.py.
 
-    tests/policy/diff.py --build build [--seeds 5] [--first 1] [--files 60]      last line: N passed, N failed
+    tests/policy/diff.py --build build [--seeds 3] [--first 1] [--files 60]      last line: N passed, N failed
 """
 
 import argparse
@@ -175,7 +175,7 @@ def play_files(differential, directory):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build")
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--files", type=int, default=60, help="for each seed")
     options = parser.parse_args()

@@ -1,0 +1,174 @@
+/* berth policy: from the command line to the policies that berthd would have. The main thread. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "auth/policy_explain.h"
+#include "auth/policy_keeper.h"
+#include "cli/policy_arguments.h"
+#include "cli/policy_command.h"
+#include "cli/policy_print.h"
+#include "cli/token_file.h"
+#include "conf/load.h"
+
+struct look {
+    struct arena *arena;
+    struct conf *conf;
+    struct policy *policy;
+    struct err err;
+};
+
+/* A file of the command line is where the shell is, and must be there. */
+static bool take_file(struct look *look, struct policy_places *places, const char *file)
+{
+    if (file == NULL)
+        return true;
+    char *path = realpath(file, NULL);
+    if (path == NULL)
+        return err_set(&look->err, 500, NULL, "%s: %s", file, strerror(errno));
+    places->file = arena_copy(look->arena, slice_of(path)).data;
+    places->fallback_file = NULL;
+    free(path);
+    return true;
+}
+
+static bool look_begin(struct look *look, const struct conf_inputs *inputs, const char *policy_file)
+{
+    *look = (struct look){.arena = arena_create()};
+    look->err.arena = look->arena;
+    look->conf = conf_load(inputs, &look->err);
+    if (look->conf == NULL)
+        return false;
+    struct policy_places places = policy_places_of(look->conf, inputs);
+    struct policy_options options = policy_options_of(look->conf);
+    if (take_file(look, &places, policy_file))
+        look->policy = policy_load(&places, &options, &look->err);
+    return look->policy != NULL;
+}
+
+static int look_end(struct look *look, int code)
+{
+    if (err_is_set(&look->err))
+        fprintf(stderr, "berth policy: %.*s\n", SLICE_ARG(look->err.message));
+    if (look->policy != NULL)
+        policy_release(look->policy);
+    conf_destroy(look->conf);
+    arena_destroy(look->arena);
+    return code;
+}
+
+static void put(struct buf *out)
+{
+    fwrite(out->data, 1, out->len, stdout);
+    buf_free(out);
+}
+
+/* The service's own, unless the command line says otherwise. */
+static struct policy_target target_of(const struct policy_arguments *arguments,
+                                      const struct identity *identity, struct arena *arena)
+{
+    unsigned count = arguments->target_count;
+    struct policy_attribute *items = arena_array(arena, count + 2, sizeof(*items));
+    /* The first of a name counts. */
+    for (unsigned i = 0; i < count; i++)
+        items[i] = arguments->targets[i];
+    items[count++] = (struct policy_attribute){SLICE_LIT("project_id"), identity->project_id};
+    items[count++] = (struct policy_attribute){SLICE_LIT("user_id"), identity->user_id};
+    return (struct policy_target){items, count};
+}
+
+/* Whether it passes. */
+static bool ask(const struct policy *policy, struct slice name,
+                const struct policy_question *question, bool explained)
+{
+    const struct policy_entry *entry = policy_find(policy, name);
+    const struct policy_default *known = entry == NULL ? NULL : entry->known;
+    struct buf why = {0};
+    bool fits =
+        known == NULL || !policy->enforce_scope || policy_scope_fits(known, question->identity);
+    bool passed = entry != NULL && fits && policy_evaluate(entry->root, question) == POLICY_TRUE;
+    if (entry == NULL)
+        buf_append_lit(&why, "  there is no rule of this name\n");
+    else if (!fits)
+        buf_append_lit(&why, "  the token has a scope that the rule is not for\n");
+    else
+        policy_explain(&why, entry, question);
+    printf("%s: %.*s", passed ? "passed" : "failed", SLICE_ARG(name));
+    if (entry != NULL && !slice_equal(entry->name, name))
+        printf("  (not defined: %.*s stands for it)", SLICE_ARG(entry->name));
+    else if (entry != NULL && entry->where != NULL)
+        printf("  (%s)", entry->where);
+    putchar('\n');
+    if (explained || entry == NULL)
+        put(&why);
+    buf_free(&why);
+    return passed;
+}
+
+static int check_rules(struct look *look, const struct policy_arguments *arguments)
+{
+    struct identity identity;
+    if (!token_file_read(arguments->token_file, look->arena, &identity, &look->err))
+        return POLICY_EXIT_WRONG;
+    struct policy_target target = target_of(arguments, &identity, look->arena);
+    struct policy_question question = {&identity, &target};
+    bool all = true;
+    for (unsigned i = 1; i < arguments->word_count; i++)
+        all &= ask(look->policy, slice_of(arguments->words[i]), &question, true);
+    for (unsigned i = POLICY_NONE + 1; arguments->word_count == 1 && i < POLICY_RULE_COUNT; i++)
+        all &= ask(look->policy, slice_of(policy_rules[i].name), &question, false);
+    return all ? POLICY_EXIT_OK : POLICY_EXIT_NO;
+}
+
+static int validate(const struct policy *policy)
+{
+    const struct policy_notes *notes = &policy->notes;
+    unsigned warnings = notes->more;
+    for (unsigned i = 0; i < notes->count; i++) {
+        warnings += notes->items[i].level == LOG_LEVEL_WARNING;
+        printf("%.*s\n", SLICE_ARG(notes->items[i].text));
+    }
+    if (notes->more > 0)
+        printf("and %u more\n", notes->more);
+    return warnings == 0 ? POLICY_EXIT_OK : POLICY_EXIT_NO;
+}
+
+static int look_and_run(const struct policy_arguments *arguments, const struct conf_inputs *inputs)
+{
+    struct look look;
+    struct buf out = {0};
+    if (!look_begin(&look, inputs, arguments->policy_file)) {
+        bool only_files = look.conf != NULL && arguments->action == POLICY_ACTION_VALIDATE;
+        return look_end(&look, only_files ? POLICY_EXIT_NO : POLICY_EXIT_WRONG);
+    }
+    switch (arguments->action) {
+    case POLICY_ACTION_CHECK:
+        return look_end(&look, check_rules(&look, arguments));
+    case POLICY_ACTION_VALIDATE:
+        return look_end(&look, validate(look.policy));
+    default:
+        policy_print_list(&out, look.policy, arguments->redundant);
+        put(&out);
+        return look_end(&look, POLICY_EXIT_OK);
+    }
+}
+
+int policy_command(int argc, char **argv, struct conf_inputs *inputs)
+{
+    struct policy_arguments arguments;
+    struct buf out = {0};
+    if (!policy_arguments_parse(argc, argv, inputs, stdout, stderr, &arguments))
+        return arguments.exit_code;
+    switch (arguments.action) {
+    case POLICY_ACTION_SAMPLE:
+        policy_print_sample(&out);
+        break;
+    case POLICY_ACTION_REFERENCE:
+        policy_print_reference(&out);
+        break;
+    default:
+        return look_and_run(&arguments, inputs);
+    }
+    put(&out);
+    return POLICY_EXIT_OK;
+}
