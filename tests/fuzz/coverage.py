@@ -26,6 +26,8 @@ PARSERS = {
     "headers": ["api/accept.c", "api/fault.c", "api/latin1.c", "api/microversion.c", "api/origin.c",
                 "auth/identity.c", "auth/noauth.c"],
     "ini": ["conf/ini.c", "conf/interpolate.c", "conf/listen.c", "conf/value.c", "conf/whitespace.c"],
+    "policy": ["auth/policy_check_text.c", "auth/policy_evaluate.c", "auth/policy_explain.c", "auth/policy_language.c",
+               "auth/policy_scalar.c", "auth/policy_set.c", "auth/policy_subject.c", "auth/policy_yaml.c"],
     "query": ["api/query_string.c", "api/python_int.c", "api/placement/candidates_checks.c",
               "api/placement/candidates_parameters.c", "api/placement/group_parameters.c", "api/name_table.c"],
     "store_texts": ["store/sqlite/instant.c", "store/sqlite/log.c", "store/sqlite/url.c"],
