@@ -1,8 +1,6 @@
 /* The question of every request. Any thread. */
 #include "auth/policy.h"
 
-#include <stdlib.h>
-
 #include "auth/policy_evaluate.h"
 #include "auth/policy_keeper.h"
 #include "auth/policy_set.h"

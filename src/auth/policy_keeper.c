@@ -223,11 +223,17 @@ static bool is_fresh(const struct policy_inventory *inventory)
     return false;
 }
 
+static void forget_problem(struct policy_keeper *keeper)
+{
+    free(keeper->problem);
+    keeper->problem = NULL;
+}
+
 static void complain(struct policy_keeper *keeper, struct slice problem)
 {
     if (keeper->problem != NULL && slice_equal(slice_of(keeper->problem), problem))
         return;
-    free(keeper->problem);
+    forget_problem(keeper);
     keeper->problem = strndup(problem.data, problem.len);
     check(keeper->problem != NULL);
     log_write(LOG_LEVEL_ERROR, LOGGER, LOG_NO_CONTEXT,
@@ -242,8 +248,7 @@ static void reload(struct policy_keeper *keeper, const struct policy_inventory *
         complain(keeper, err->message);
         return;
     }
-    free(keeper->problem);
-    keeper->problem = NULL;
+    forget_problem(keeper);
     log_loaded(policy, inventory);
     publish(keeper, policy);
 }
@@ -252,6 +257,8 @@ void policy_keeper_look(struct policy_keeper *keeper, bool forced)
 {
     if (!keeper->has_places)
         return;
+    if (forced)
+        forget_problem(keeper);
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
     struct policy_inventory inventory;

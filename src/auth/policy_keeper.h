@@ -21,7 +21,8 @@ void policy_keeper_close(struct policy_keeper *keeper);
 
 /* Whether files have changed, appeared or gone, to be asked now and then; always as if they had
  * with `forced`. If so they are read, and the new policy is in force when this returns; or, if
- * they cannot be read or are wrong, the old one stays and the log says so, once for each problem.
+ * they cannot be read or are wrong, the old one stays and the log says so, once for each problem
+ * and each `forced`.
  * A file that was written within the last tenth of a second may be half written, and waits for the
  * next look. */
 void policy_keeper_look(struct policy_keeper *keeper, bool forced);
