@@ -65,6 +65,9 @@ def sanitized(name, kinds):
              # without "pathological": it measures memory and time, of which sanitizers take their own
              script("tests/hostile/run.py", "--berthd", directory + "/berthd", "malformed", "bodies", "slow"),
              reports=reports, **environment),
+        Part(name + "-running",
+             script("tests/running/run.py", "--berthd", directory + "/berthd", "--quick", "tls", "sockets", "stop", "restart"),
+             reports=reports, **environment),
         Part(name + "-load",
              script("tests/crash/kill.py", "--berthd", directory + "/berthd", "--kills", "5", "--terms", "5"),
              script("tests/faults/run.py", "--berthd", directory + "/berthd", "two_berthd", "backup", "file_replaced",
@@ -99,6 +102,7 @@ PARTS = [
     Part("powercut", script("tests/crash/powercut.py", "--build", "build")),
     Part("hostile", script("tests/hostile/run.py", "--berthd", "build/berthd")),
     Part("faults", script("tests/faults/run.py", "--berthd", "build/berthd")),
+    Part("running", script("tests/running/run.py", "--berthd", "build/berthd")),
     Part("beside", script("tests/faults/beside.py", "--berthd", "build/berthd")),
     *sanitized("asan", "address,undefined"),
     *sanitized("tsan", "thread"),
