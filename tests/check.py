@@ -103,6 +103,7 @@ PARTS = [
     Part("hostile", script("tests/hostile/run.py", "--berthd", "build/berthd")),
     Part("faults", script("tests/faults/run.py", "--berthd", "build/berthd")),
     Part("running", script("tests/running/run.py", "--berthd", "build/berthd")),
+    Part("proxies", script("tests/proxies/run.py", "--berthd", "build/berthd")),
     Part("beside", script("tests/faults/beside.py", "--berthd", "build/berthd")),
     *sanitized("asan", "address,undefined"),
     *sanitized("tsan", "thread"),

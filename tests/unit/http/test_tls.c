@@ -55,7 +55,7 @@ struct client {
 static int client_begin(struct client *client, const char *priorities, const struct issued *own)
 {
     client->fd = client_connect(&harness);
-    assert_int_equal(gnutls_init(&client->session, GNUTLS_CLIENT), 0);
+    assert_int_equal(gnutls_init(&client->session, GNUTLS_CLIENT | GNUTLS_NO_SIGNAL), 0);
     assert_int_equal(gnutls_certificate_allocate_credentials(&client->credentials), 0);
     if (own != NULL)
         assert_int_equal(gnutls_certificate_set_x509_key_file(client->credentials, own->cert,
