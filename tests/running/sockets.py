@@ -87,7 +87,18 @@ def given(score, program, directory):
         waiting.settimeout(10)
         got = waiting.recv(100)
         waiting.close()
+        warned = "believed to be who he says" in process.log()
+        score.case("loopback is not warned of", "it is" if warned else None)
         score.case("who waited is served by the next one", None if got.startswith(b"HTTP/1.1 200") else f"{got}")
+
+
+def open_to_others(score, program, directory):
+    """Nobody connects to it; where it listens is enough."""
+    with Manager(program, directory, [], [("placement", tcp_socket("0.0.0.0"))]) as manager:
+        process = manager.start()
+        said = [line for line in process.log().splitlines() if "believed to be who he says" in line]
+        score.case("a given socket that others reach, without authentication, is warned of",
+                   None if len(said) == 1 and "http://0.0.0.0:" in said[0] else f"{said}")
 
 
 def beside_configured(score, program, directory, authority):
@@ -127,7 +138,7 @@ def refused(score, program, directory):
 
 def run(score, program, quick):
     with tempfile.TemporaryDirectory(prefix="berth-sockets-") as directory:
-        for part in (unix_sockets, given, refused):
+        for part in (unix_sockets, given, open_to_others, refused):
             with tempfile.TemporaryDirectory(dir=directory) as own:
                 part(score, program, own)
         with tempfile.TemporaryDirectory(dir=directory) as own:

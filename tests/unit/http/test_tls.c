@@ -336,6 +336,61 @@ static void waiting_costs_nothing(void **state)
         close(fds[i]);
 }
 
+/* Those who never finish their handshakes keep nobody out. */
+static void the_longest_waiting_make_room(void **state)
+{
+    (void)state;
+    enum { WAITING = 20 };
+    int fds[WAITING];
+    struct http_limits limits = harness_limits;
+    limits.connections_max = 8;
+    serve(NULL, &limits);
+    for (unsigned i = 0; i < WAITING; i++) {
+        fds[i] = client_connect(&harness);
+        client_send_bytes(fds[i], "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
+    }
+    nap_ms(300); /* until all are in: the last ones must not push the good one out */
+    assert_int_equal(ask("NORMAL", NULL), 200);
+    unsigned closed = 0;
+    for (unsigned i = 0; i < WAITING; i++)
+        closed += client_closed_within(fds[i], 20);
+    assert_int_equal(closed, WAITING - limits.connections_max + 1);
+    for (unsigned i = 0; i < WAITING; i++)
+        close(fds[i]);
+    end();
+}
+
+/* As over plain HTTP: headers that drip, and a client that goes while its answer is awaited. */
+static void requests_are_watched(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.header_deadline_ms = 300;
+    serve(NULL, &limits);
+    struct client slow;
+    assert_int_equal(client_begin(&slow, "NORMAL", NULL), 0);
+    uint64_t start_ms = now_ms();
+    while (now_ms() - start_ms < 5000 && gnutls_record_send(slow.session, "G", 1) == 1)
+        nap_ms(30);
+    assert_in_range(now_ms() - start_ms, 200, 2000);
+    client_end(&slow);
+
+    static const char hold[] = "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n";
+    struct client gone;
+    assert_int_equal(client_begin(&gone, "NORMAL", NULL), 0);
+    assert_int_equal(gnutls_record_send(gone.session, hold, sizeof(hold) - 1), sizeof(hold) - 1);
+    harness_wait_held(&harness, 1);
+    assert_false(http_client_gone(harness.held[0]));
+    assert_true(harness.held[0]->tls);
+    gnutls_bye(gone.session, GNUTLS_SHUT_WR);
+    client_end(&gone);
+    for (unsigned i = 0; i < 1000 && !http_client_gone(harness.held[0]); i++)
+        nap_ms(1);
+    assert_true(http_client_gone(harness.held[0]));
+    harness_resume(&harness);
+    end();
+}
+
 static void renegotiation_is_refused(void **state)
 {
     (void)state;
@@ -364,6 +419,8 @@ int main(void)
         cmocka_unit_test(warnings),
         cmocka_unit_test(deadlines),
         cmocka_unit_test(waiting_costs_nothing),
+        cmocka_unit_test(the_longest_waiting_make_room),
+        cmocka_unit_test(requests_are_watched),
         cmocka_unit_test(renegotiation_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
