@@ -132,6 +132,10 @@ def serves(score, program, directory, authority):
         status, body, _ = curl(case.url + "/", *trusting)
         score.case("and it still serves", None if status == 0 else status)
         large(score, case, authority)
+        status, body, head = curl(case.url + "/resource_providers", *trusting, "-d", '{"name": "expected"}', "-H",
+                                  "content-type: application/json", "-H", "Expect: 100-continue")
+        score.case("Expect: 100-continue", None if status == 0 and "100 Continue" in head and '"expected"' in body
+                   else f"{status} {head} {body}")
 
 
 def large(score, case, authority):

@@ -173,6 +173,34 @@ static void many_on_one_connection(void **state)
     end();
 }
 
+/* More than a socket takes at once, to a client that is slow to read. */
+static void large_answers(void **state)
+{
+    (void)state;
+    static const char request[] = "GET /larger HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    enum { CHUNK = 65536 };
+    char *chunk = malloc(CHUNK);
+    size_t len = 0;
+    size_t bodies = 0;
+    serve(NULL, &harness_limits);
+    struct client client;
+    assert_int_equal(client_begin(&client, "NORMAL", NULL), 0);
+    assert_int_equal(gnutls_record_send(client.session, request, sizeof(request) - 1),
+                     sizeof(request) - 1);
+    for (ssize_t got = 1; got > 0 || got == GNUTLS_E_AGAIN;) {
+        got = gnutls_record_recv(client.session, chunk, CHUNK);
+        len += got > 0 ? (size_t)got : 0;
+        for (ssize_t i = 0; i < got; i++)
+            bodies += chunk[i] == 'x';
+        if (len < HTTP_LARGE_BYTES)
+            nap_ms(2);
+    }
+    assert_true(bodies >= 8 * HTTP_LARGE_BYTES && len < bodies + 1024);
+    free(chunk);
+    client_end(&client);
+    end();
+}
+
 static void clients_with_certificates(void **state)
 {
     (void)state;
@@ -307,6 +335,22 @@ static void deadlines(void **state)
     end();
 }
 
+static void idle_ones_are_closed(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.idle_timeout_s = 1;
+    serve(NULL, &limits);
+    struct client client;
+    assert_int_equal(client_begin(&client, "NORMAL", NULL), 0);
+    assert_int_equal(client_ask_once(&client), 200);
+    uint64_t start_ms = now_ms();
+    assert_true(client_closed_within(client.fd, 5000));
+    assert_in_range(now_ms() - start_ms, 900, 4000);
+    client_end(&client);
+    end();
+}
+
 /* The library would keep a processor busy for each: see handshake.c. */
 static void waiting_costs_nothing(void **state)
 {
@@ -314,6 +358,9 @@ static void waiting_costs_nothing(void **state)
     enum { WAITING = 100 };
     int fds[WAITING];
     serve(NULL, &harness_limits);
+    struct client begun; /* a record, of which some is missing */
+    assert_int_equal(client_begin(&begun, "NORMAL", NULL), 0);
+    client_send_bytes(begun.fd, "\x17\x03\x03\x01", 4);
     for (unsigned i = 0; i < WAITING; i++) {
         fds[i] = client_connect(&harness);
         client_send_bytes(fds[i], "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
@@ -329,6 +376,7 @@ static void waiting_costs_nothing(void **state)
     if (used_ms > 150)
         fail_msg("%ld ms of processor in 500 ms", used_ms);
     assert_int_equal(ask("NORMAL", NULL), 200);
+    client_end(&begun);
     for (unsigned i = 0; i < WAITING; i += 2)
         close(fds[i]); /* the others are open when the server stops */
     end();
@@ -413,11 +461,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(versions),
         cmocka_unit_test(many_on_one_connection),
+        cmocka_unit_test(large_answers),
         cmocka_unit_test(clients_with_certificates),
         cmocka_unit_test(reload),
         cmocka_unit_test(bad_files),
         cmocka_unit_test(warnings),
         cmocka_unit_test(deadlines),
+        cmocka_unit_test(idle_ones_are_closed),
         cmocka_unit_test(waiting_costs_nothing),
         cmocka_unit_test(the_longest_waiting_make_room),
         cmocka_unit_test(requests_are_watched),
