@@ -222,7 +222,8 @@ def main():
     sources = files("src/**/*.[ch]")
     c_files = files("src/**/*.[ch]", "tests/**/*.[ch]", "bench/**/*.[ch]")
     programs = c_files + files("tests/**/*.py", "bench/**/*.py", "data/*.py", "dev", ".ci/run")
-    texts = programs + files("*.md", "docs/**/*.md", "bench/*.md", "tests/**/*.md", "tests/**/*.yaml", "**/meson.build",
+    units = files("packaging/**/*.service", "packaging/**/*.socket")
+    texts = programs + units + files("*.md", "docs/**/*.md", "bench/*.md", "tests/**/*.md", "tests/**/*.yaml", "**/meson.build",
                              "meson_options.txt", ".clang-*")
     check_layers(sources, table)
     check_shape(programs)

@@ -55,6 +55,18 @@ static bool open_one(struct daemon *daemon, const struct opening *opening,
     return true;
 }
 
+/* notes_log() knows only what is configured. */
+static void warn_open_noauth(const struct daemon *daemon, const char *url)
+{
+    struct conf_listen bound;
+    if (daemon->conf->auth_strategy == CONF_AUTH_NOAUTH2 &&
+        listen_parse(slice_of(url), daemon->arena, &bound) && !listen_is_loopback(&bound))
+        log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+                  "auth_strategy is noauth2 and %s is not loopback: whoever reaches it is believed "
+                  "to be who he says",
+                  url);
+}
+
 static const struct conf_listen *configured_at(const struct opening *opening,
                                                const struct activation_socket *socket)
 {
@@ -77,7 +89,12 @@ static bool open_given(struct daemon *daemon, const struct opening *opening,
     struct http_address address = {
         .is_given = true, .fd = socket->fd, .tls = tls ? daemon->tls : NULL};
     socket->is_taken = true;
-    return open_one(daemon, opening, &address);
+    if (!open_one(daemon, opening, &address))
+        return false;
+    if (opening->kind == LISTENER_PLACEMENT)
+        warn_open_noauth(daemon,
+                         http_server_url(daemon->listeners[daemon->listener_count - 1].server));
+    return true;
 }
 
 static bool open_all_given(struct daemon *daemon, const struct opening *opening, size_t *count)

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-enum { START_LOOK_S = 2, START_EXTEND_US = 20 * 1000 * 1000, STATUS_MOST_BYTES = 256 };
+enum { START_LOOK_S = 1, START_EXTEND_US = 20 * 1000 * 1000, STATUS_MOST_BYTES = 256 };
 
 static void *extend(void *cls)
 {

@@ -13,7 +13,7 @@
 #include "daemon/daemon.h"
 
 enum {
-    LINGER_MS = 500, /* a request that is on its way to an idle connection has come by then */
+    LINGER_MS = 250, /* a request that is on its way to an idle connection has come by then */
     LOOK_MS = 10,
     STATUS_EVERY_US = 500 * 1000,
 };

@@ -178,8 +178,7 @@ static void examination(void **state)
         "a.conf:4: [DEFAULT] log_dir refers to itself by $log_dir",
         "a.conf:10: [api] auth_strategy must be one of keystone, noauth2, not 'none'",
         "[placement_database] connection is not set in a.conf",
-        ("a.conf:6: [berth] listen: 'here' is not ADDRESS:PORT, "
-         "https://ADDRESS:PORT or unix:/PATH"),
+        ("a.conf:6: [berth] listen: 'here' is not " LISTEN_FORMS),
         "a.conf:8: [berth] mount_prefix: 'x' is not a path such as /placement",
     };
     assert_int_equal(conf->faults.n, sizeof(faults) / sizeof(faults[0]));

@@ -1,5 +1,6 @@
 /* TLS: what is served and to whom, certificates that change, handshakes that hang. */
 #include <gnutls/gnutls.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -55,7 +56,7 @@ struct client {
 static int client_begin(struct client *client, const char *priorities, const struct issued *own)
 {
     client->fd = client_connect(&harness);
-    assert_int_equal(gnutls_init(&client->session, GNUTLS_CLIENT), 0);
+    assert_int_equal(gnutls_init(&client->session, GNUTLS_CLIENT | GNUTLS_NO_SIGNAL), 0);
     assert_int_equal(gnutls_certificate_allocate_credentials(&client->credentials), 0);
     if (own != NULL)
         assert_int_equal(gnutls_certificate_set_x509_key_file(client->credentials, own->cert,
@@ -169,6 +170,34 @@ static void many_on_one_connection(void **state)
     assert_int_equal(client_begin(&client, "NORMAL", NULL), 0);
     for (unsigned i = 0; i < 200; i++)
         assert_int_equal(client_ask_once(&client), 200);
+    client_end(&client);
+    end();
+}
+
+/* More than a socket takes at once, to a client that is slow to read. */
+static void large_answers(void **state)
+{
+    (void)state;
+    static const char request[] = "GET /larger HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    enum { CHUNK = 65536 };
+    char *chunk = malloc(CHUNK);
+    size_t len = 0;
+    size_t bodies = 0;
+    serve(NULL, &harness_limits);
+    struct client client;
+    assert_int_equal(client_begin(&client, "NORMAL", NULL), 0);
+    assert_int_equal(gnutls_record_send(client.session, request, sizeof(request) - 1),
+                     sizeof(request) - 1);
+    for (ssize_t got = 1; got > 0 || got == GNUTLS_E_AGAIN;) {
+        got = gnutls_record_recv(client.session, chunk, CHUNK);
+        len += got > 0 ? (size_t)got : 0;
+        for (ssize_t i = 0; i < got; i++)
+            bodies += chunk[i] == 'x';
+        if (len < HTTP_LARGE_BYTES)
+            nap_ms(2);
+    }
+    assert_true(bodies >= 8 * HTTP_LARGE_BYTES && len < bodies + 1024);
+    free(chunk);
     client_end(&client);
     end();
 }
@@ -307,6 +336,22 @@ static void deadlines(void **state)
     end();
 }
 
+static void idle_ones_are_closed(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.idle_timeout_s = 1;
+    serve(NULL, &limits);
+    struct client client;
+    assert_int_equal(client_begin(&client, "NORMAL", NULL), 0);
+    assert_int_equal(client_ask_once(&client), 200);
+    uint64_t start_ms = now_ms();
+    assert_true(client_closed_within(client.fd, 5000));
+    assert_in_range(now_ms() - start_ms, 900, 4000);
+    client_end(&client);
+    end();
+}
+
 /* The library would keep a processor busy for each: see handshake.c. */
 static void waiting_costs_nothing(void **state)
 {
@@ -314,6 +359,9 @@ static void waiting_costs_nothing(void **state)
     enum { WAITING = 100 };
     int fds[WAITING];
     serve(NULL, &harness_limits);
+    struct client begun; /* a record, of which some is missing */
+    assert_int_equal(client_begin(&begun, "NORMAL", NULL), 0);
+    client_send_bytes(begun.fd, "\x17\x03\x03\x01", 4);
     for (unsigned i = 0; i < WAITING; i++) {
         fds[i] = client_connect(&harness);
         client_send_bytes(fds[i], "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
@@ -329,11 +377,67 @@ static void waiting_costs_nothing(void **state)
     if (used_ms > 150)
         fail_msg("%ld ms of processor in 500 ms", used_ms);
     assert_int_equal(ask("NORMAL", NULL), 200);
+    client_end(&begun);
     for (unsigned i = 0; i < WAITING; i += 2)
         close(fds[i]); /* the others are open when the server stops */
     end();
     for (unsigned i = 1; i < WAITING; i += 2)
         close(fds[i]);
+}
+
+/* Those who never finish their handshakes keep nobody out. */
+static void the_longest_waiting_make_room(void **state)
+{
+    (void)state;
+    enum { WAITING = 20 };
+    int fds[WAITING];
+    struct http_limits limits = harness_limits;
+    limits.connections_max = 8;
+    serve(NULL, &limits);
+    for (unsigned i = 0; i < WAITING; i++) {
+        fds[i] = client_connect(&harness);
+        client_send_bytes(fds[i], "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
+    }
+    nap_ms(300); /* until all are in: the last ones must not push the good one out */
+    assert_int_equal(ask("NORMAL", NULL), 200);
+    unsigned closed = 0;
+    for (unsigned i = 0; i < WAITING; i++)
+        closed += client_closed_within(fds[i], 20);
+    assert_int_equal(closed, WAITING - limits.connections_max + 1);
+    for (unsigned i = 0; i < WAITING; i++)
+        close(fds[i]);
+    end();
+}
+
+/* As over plain HTTP: headers that drip, and a client that goes while its answer is awaited. */
+static void requests_are_watched(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.header_deadline_ms = 300;
+    serve(NULL, &limits);
+    struct client slow;
+    assert_int_equal(client_begin(&slow, "NORMAL", NULL), 0);
+    uint64_t start_ms = now_ms();
+    while (now_ms() - start_ms < 5000 && gnutls_record_send(slow.session, "G", 1) == 1)
+        nap_ms(30);
+    assert_in_range(now_ms() - start_ms, 200, 2000);
+    client_end(&slow);
+
+    static const char hold[] = "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n";
+    struct client gone;
+    assert_int_equal(client_begin(&gone, "NORMAL", NULL), 0);
+    assert_int_equal(gnutls_record_send(gone.session, hold, sizeof(hold) - 1), sizeof(hold) - 1);
+    harness_wait_held(&harness, 1);
+    assert_false(http_client_gone(harness.held[0]));
+    assert_true(harness.held[0]->tls);
+    gnutls_bye(gone.session, GNUTLS_SHUT_WR);
+    client_end(&gone);
+    for (unsigned i = 0; i < 1000 && !http_client_gone(harness.held[0]); i++)
+        nap_ms(1);
+    assert_true(http_client_gone(harness.held[0]));
+    harness_resume(&harness);
+    end();
 }
 
 static void renegotiation_is_refused(void **state)
@@ -355,15 +459,20 @@ static void renegotiation_is_refused(void **state)
 
 int main(void)
 {
+    signal(SIGPIPE, SIG_IGN); /* a client writes to connections that are closed meanwhile */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(versions),
         cmocka_unit_test(many_on_one_connection),
+        cmocka_unit_test(large_answers),
         cmocka_unit_test(clients_with_certificates),
         cmocka_unit_test(reload),
         cmocka_unit_test(bad_files),
         cmocka_unit_test(warnings),
         cmocka_unit_test(deadlines),
+        cmocka_unit_test(idle_ones_are_closed),
         cmocka_unit_test(waiting_costs_nothing),
+        cmocka_unit_test(the_longest_waiting_make_room),
+        cmocka_unit_test(requests_are_watched),
         cmocka_unit_test(renegotiation_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

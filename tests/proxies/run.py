@@ -1,0 +1,245 @@
+#!/usr/bin/python3
+"""The front servers of docs/deployment.md, with its own snippets, before a running berthd: what clients must see
+through them as without them, and restarts of berthd behind them.
+
+    tests/proxies/run.py [--berthd PROGRAM] [nginx|apache|haproxy…]     last line: N passed, N failed
+"""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(HERE)
+sys.path[:0] = [HERE, TESTS, os.path.join(TESTS, "running")]
+sys.dont_write_bytecode = True
+
+from certificates import Authority  # noqa: E402
+from fronts import FRONTS, filled, snippet  # noqa: E402
+from programs import Missing, Programs  # noqa: E402
+from restart import Hammer  # noqa: E402
+from servers import Score  # noqa: E402
+from service_manager import Manager, tcp_socket, unix_socket  # noqa: E402
+
+UNPACKED = os.path.join(os.path.dirname(TESTS), "build/proxies")
+PREFIXES = {"root": [""], "prefix": ["/placement", "/placement-api"]}
+VERSION = "openstack-api-version: placement 1.39"
+MIB = 1 << 20
+
+
+class Site:
+    """berthd as the guide configures it, on sockets that survive its restarts, and a second one on the same file."""
+
+    def __init__(self, program, directory):
+        self.directory = directory
+        os.chmod(directory, 0o755)
+        self.cert, self.key = Authority(directory).issue("front")
+        self.both = os.path.join(directory, "both.pem")
+        with open(self.both, "wb") as out:
+            for path in (self.cert, self.key):
+                with open(path, "rb") as file:
+                    shutil.copyfileobj(file, out)
+        self.path = os.path.join(directory, "api.sock")
+        first, second, unix = tcp_socket(), tcp_socket(), unix_socket(self.path)
+        os.chmod(self.path, 0o666)
+        self.tcp, self.second = first.getsockname()[1], second.getsockname()[1]
+        places = {"127.0.0.1:8779": f"127.0.0.1:{self.tcp}", "/run/berth/api.sock": self.path}
+        options = filled(snippet("ini", "berth"), places).splitlines()
+        self.manager = Manager(program, directory, options, [("placement", first), ("placement", unix)])
+        os.makedirs(directory + "/second")
+        self.other = Manager(program, directory + "/second", options[:2], [("placement", second)],
+                             database=self.manager.database)
+        self.process = self.manager.start()
+        self.spare = self.other.start()
+
+    def restart(self):
+        self.process, status = self.manager.restart(self.process)
+        return status
+
+    def log(self):
+        time.sleep(0.3)  # lines are gathered
+        return "".join(process.log() for manager in (self.manager, self.other) for process in manager.processes)
+
+    def end(self):
+        self.manager.__exit__()
+        self.other.__exit__()
+
+
+class Answer:
+    def __init__(self, text):
+        while text.startswith(b"HTTP/1.1 100"):
+            text = text.split(b"\r\n\r\n", 1)[1]
+        head, _, self.body = text.partition(b"\r\n\r\n")
+        lines = head.decode("latin-1").split("\r\n")
+        self.status = int(lines[0].split()[1]) if lines[0].startswith("HTTP/") else 0
+        self.headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+
+    def json(self):
+        return json.loads(self.body)
+
+
+def ask(url, *arguments, data=None):
+    command = ["curl", "-sS", "-k", "-i", "--http1.1", "--path-as-is", "-m", "60", "-H", "x-auth-token: admin", "-H",
+               VERSION, *arguments]
+    if data is not None:
+        command += ["--data-binary", "@-", "-H", "content-type: application/json"]
+    done = subprocess.run([*command, url], input=data, capture_output=True)
+    return Answer(done.stdout)
+
+
+def is_ok(answer, status=200):
+    return None if answer.status == status else f"{answer.status} {answer.headers} {answer.body[:300]}"
+
+
+def same_as_direct(site, base, path, *arguments):
+    """None, or how the answer differs from berth's own."""
+    mine, direct = ask(base + path, *arguments), ask(f"http://127.0.0.1:{site.tcp}" + path, *arguments)
+
+    def plain(answer):
+        return answer.status, answer.body.replace(answer.headers.get("x-openstack-request-id", "-").encode(), b"ID")
+
+    return None if plain(mine) == plain(direct) else f"{plain(mine)}"[:400] + " is not " + f"{plain(direct)}"[:400]
+
+
+def addresses(base, name, score):
+    for path in ("", "/"):
+        answer = ask(base + path)
+        problem = is_ok(answer) or (None if answer.json()["versions"][0]["links"][0]["href"] == "" else answer.body)
+        score.case(f"{name}: GET {path or 'without a slash'}", problem)
+    made = ask(base + "/resource_providers", data=json.dumps({"name": name + base[-12:]}).encode())
+    location = made.headers.get("location", "")
+    problem = is_ok(made) or (None if location == f"{base}/resource_providers/{made.json()['uuid']}" else location)
+    score.case(f"{name}: Location", problem or is_ok(ask(location)))
+    return made.json()["uuid"]
+
+
+def bodies(base, name, score, uuid):
+    traits = [f"CUSTOM_{'X' * 200}_{i}" for i in range(300)]
+    if ask(base + "/traits/" + traits[-1]).status != 204:
+        command = "".join(f'next\nurl = "{base}/traits/{trait}"\nrequest = PUT\nsilent\ninsecure\n'
+                          f'header = "x-auth-token: admin"\nheader = "{VERSION}"\n' for trait in traits)
+        subprocess.run(["curl", "-K", "-"], input=command.removeprefix("next\n").encode(), capture_output=True)
+    text = json.dumps({"resource_provider_generation": 0, "traits": traits}).encode()
+    answer = ask(f"{base}/resource_providers/{uuid}/traits", "-X", "PUT", "-H", "Expect: 100-continue", data=text)
+    score.case(f"{name}: PUT of 60 KB with Expect", is_ok(answer) or (None if answer.json()["traits"] else "no traits"))
+    large = json.dumps({"name": name + base[-12:] + "-large"}).encode()
+    answer = ask(base + "/resource_providers", data=large + b" " * (15 * MIB))
+    score.case(f"{name}: a body of 15 MiB", is_ok(answer))
+    answer = ask(base + "/resource_providers", data=large + b" " * (17 * MIB))
+    score.case(f"{name}: a body of 17 MiB is refused", is_ok(answer, 413))
+    listed = ask(f"{base}/traits?name=in:" + ",".join(traits[:140]))
+    score.case(f"{name}: a query of 30 KB", is_ok(listed) or (None if len(listed.json()["traits"]) == 140 else "less"))
+
+
+def passed_on(site, base, name, score, uuid):
+    for path in ("/traits/CUSTOM%2FA", "/resource_providers/%7Buuid%7D", "/traits?name=in:%41,B%2CC",
+                 "/resource_providers?name=a%20b%2Fc%25", "/no/such/path", "/resource_providers//inventories"):
+        score.case(f"{name}: {path} as without it", same_as_direct(site, base, path))
+    asked = [each for each in site.log().splitlines() if "/no/such/path" in each and "] 127.0.0.1 " in each]
+    score.case(f"{name}: the log has the client's address", None if len(asked) >= 2 else f"{asked}")
+    first = ask(f"{base}/resource_providers/{uuid}/inventories")
+    kept = {header: first.headers.get(header) for header in ("cache-control", "last-modified", "vary")}
+    good = kept["cache-control"] == "no-cache" and kept["last-modified"] and "openstack-api-version" in (kept["vary"] or "")
+    again = ask(f"{base}/resource_providers/{uuid}/inventories", "-H", f"If-Modified-Since: {kept['last-modified']}")
+    score.case(f"{name}: headers for caches, and no 304", is_ok(again) or (None if good else f"{kept}"))
+    score.case(f"{name}: version and request id", None if again.headers.get("openstack-api-version") == "placement 1.39"
+               and again.headers.get("x-openstack-request-id", "").startswith("req-") else f"{again.headers}")
+    score.case(f"{name}: an error keeps its body", same_as_direct(site, base, "/resource_providers?nonsense=1"))
+    gone = ask(f"{base}/resource_providers/{uuid}", "-X", "DELETE")
+    score.case(f"{name}: DELETE", is_ok(gone, 204))
+
+
+def openstack(base, name, score):
+    """The real client: it makes, and follows Location."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("OS_")}
+    command = ["openstack", "--insecure", "--os-auth-type", "admin_token", "--os-token", "admin", "--os-endpoint", base,
+               "--os-placement-api-version", "1.39", "resource", "provider"]
+    made = subprocess.run([*command, "create", "osc" + name + base[-12:], "-f", "json"], capture_output=True, text=True,
+                          env=clean, timeout=60)
+    listed = subprocess.run([*command, "list", "-f", "value", "-c", "name"], capture_output=True, text=True, env=clean,
+                            timeout=60)
+    good = made.returncode == 0 and "osc" + name + base[-12:] in listed.stdout.splitlines()
+    score.case(f"{name}: openstack resource provider create, list", None if good else made.stderr + listed.stderr)
+
+
+def under_load(site, front, name, prefix, score):
+    began = time.monotonic()
+    with Hammer(front.url, "--path-prefix", prefix, "--keep", "8", "--once", "8", "--idlers", "4") as hammer:
+        time.sleep(1)
+        statuses = []
+        for _ in range(3):
+            statuses.append(site.restart())
+            time.sleep(0.7)
+        result = hammer.end()
+    bad = result["failures"] or any(statuses) or result["answered"] < 100
+    score.case(f"{name}: 3 restarts behind it ({result['answered']} requests, longest {result['longest_ms']} ms)",
+               f"{statuses} {result} {front.said()}"[:1500] if bad else None, time.monotonic() - began)
+
+
+def health_check(site, front, name, score):
+    """One of two goes away for good: after a moment nobody notices."""
+    site.spare.signal(signal.SIGTERM)
+    site.spare.wait()
+    for sock in site.other.sockets:
+        sock[1].close()
+    site.other.sockets.clear()
+    time.sleep(7)
+    statuses = [ask(front.url + "/").status for _ in range(20)]
+    score.case(f"{name}: the health check takes one out that is gone", None if statuses == [200] * 20 else f"{statuses}")
+
+
+def run_front(program, programs, kind, score):
+    with tempfile.TemporaryDirectory(prefix="berth-proxies-") as directory:
+        site = Site(program, directory)
+        try:
+            for name, prefixes in PREFIXES.items():
+                with kind(programs, site, name) as front:
+                    for prefix in prefixes:
+                        label = f"{kind.kind} {prefix or '/'}"
+                        uuid = addresses(front.url + prefix, label, score)
+                        bodies(front.url + prefix, label, score, uuid)
+                        passed_on(site, front.url + prefix, label, score, uuid)
+                        openstack(front.url + prefix, label, score)
+                    under_load(site, front, f"{kind.kind} {name}", prefixes[-1], score)
+                    if name == "root" and "second" in snippet(kind.kind, name):
+                        health_check(site, front, f"{kind.kind} {name}", score)
+        finally:
+            site.end()
+
+
+def main():
+    kinds = {front.kind: front for front in FRONTS}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--berthd", default="build/berthd")
+    parser.add_argument("kinds", nargs="*", metavar="KIND")
+    options = parser.parse_args()
+    if set(options.kinds) - set(kinds):
+        parser.error("no such kind: " + ", ".join(sorted(set(options.kinds) - set(kinds))))
+    score = Score()
+    try:
+        programs = Programs(UNPACKED)
+    except Missing as missing:
+        print(f"SKIPPED: {missing}", flush=True)
+        score.case("the guide has every snippet", None if all(
+            snippet(kind, name) for kind in kinds for name in PREFIXES) else "not all")
+        if os.environ.get("CI"):
+            score.case("front servers", str(missing))
+        return score.end()
+    for kind in options.kinds or kinds:
+        try:
+            run_front(options.berthd, programs, kinds[kind], score)
+        except Exception as error:  # one that breaks off has failed; the others still run
+            traceback.print_exc()
+            score.case(f"{kind} broke off", f"{type(error).__name__}: {error}")
+    return score.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

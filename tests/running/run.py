@@ -1,0 +1,51 @@
+#!/usr/bin/python3
+"""berthd under an operator: TLS, unix sockets, sockets and words of the service manager, stop, restart, systemd.
+
+    tests/running/run.py [--berthd PROGRAM] [--quick] [PART…]     last line: N passed, N failed
+
+--quick: fewer rounds, for builds with sanitizers.
+"""
+
+import argparse
+import os
+import sys
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+sys.dont_write_bytecode = True
+
+import restart  # noqa: E402
+import sockets  # noqa: E402
+import stop  # noqa: E402
+import systemd  # noqa: E402
+import tls  # noqa: E402
+import words  # noqa: E402
+from servers import Score  # noqa: E402
+
+PARTS = {"tls": tls.run, "sockets": sockets.run, "words": words.run, "stop": stop.run, "restart": restart.run,
+         "systemd": systemd.run}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--berthd", default="build/berthd")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("parts", nargs="*", metavar="PART")
+    options = parser.parse_args()
+    unknown = set(options.parts) - set(PARTS)
+    if unknown:
+        parser.error("no such part: " + ", ".join(sorted(unknown)))
+    score = Score()
+    for name in options.parts or PARTS:
+        print(f"-- {name}", flush=True)
+        try:
+            PARTS[name](score, options.berthd, options.quick)
+        except Exception as error:  # a part that breaks off has failed; the others still run
+            traceback.print_exc()
+            score.case(f"{name} broke off", f"{type(error).__name__}: {error}")
+    return score.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,230 @@
+"""packaging/systemd/ under a real systemd: the machine's /usr, booted in a container that knows nothing else
+(systemd-nspawn --volatile=yes, no network but its own loopback). Where no container can be booted, only the units
+are verified, which is said, and counts as a failure in CI: there, it can."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+UNITS = os.path.join(ROOT, "packaging/systemd")
+EXPOSURE_MOST = 2.0
+BOOT_S = 60
+HAMMER_S = 10
+UID = 990
+ADDRESS = "http://127.0.0.1:8778"
+
+
+def verify(score, directory, program):
+    """Units as they are, but for the program, which is not installed."""
+    for name in os.listdir(UNITS):
+        with open(os.path.join(UNITS, name)) as source, open(os.path.join(directory, name), "w") as target:
+            target.write(source.read().replace("/usr/sbin/berthd", program))
+    paths = [os.path.join(directory, name) for name in sorted(os.listdir(UNITS))]
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", *paths], capture_output=True, text=True,
+                          env={**os.environ, "SYSTEMD_UNIT_PATH": directory + ":"})
+    said = "\n".join(line for line in done.stderr.splitlines() if "berthd" in line)
+    score.case("systemd-analyze verify", None if done.returncode == 0 and not said else done.stderr)
+    done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--json=off", "--no-pager", "--threshold=100",
+                           os.path.join(UNITS, "berthd.service")], capture_output=True, text=True)
+    level = [line for line in done.stdout.splitlines() if "Overall exposure level" in line]
+    exposure = float(level[0].split(": ")[1].split()[0]) if level else None
+    score.case(f"systemd-analyze security: {exposure}",
+               None if exposure is not None and exposure < EXPOSURE_MOST else done.stdout[-500:])
+
+
+class Container:
+    """A booted container; run() runs a command inside it."""
+
+    def __init__(self, program, directory):
+        self.shared = os.path.join(directory, "shared")
+        os.makedirs(self.shared + "/units/berthd.service.d")
+        os.makedirs(self.shared + "/state")
+        for name in os.listdir(UNITS):
+            shutil.copy(os.path.join(UNITS, name), self.shared + "/units")
+        # the spare one of the deployment guide
+        shutil.copy(os.path.join(UNITS, "berthd.service"), self.shared + "/units/berthd-spare.service")
+        self.write("units/berthd.service.d/test.conf", "[Service]\nExecStart=\nExecStart=/berth/berthd\nWatchdogSec=4\n")
+        shutil.copytree(self.shared + "/units/berthd.service.d", self.shared + "/units/berthd-spare.service.d")
+        self.write("passwd", f"root:x:0:0::/root:/bin/sh\nplacement:x:{UID}:{UID}::/var/lib/placement:/bin/false\n"
+                             "nobody:x:65534:65534::/:/bin/false\n")
+        self.write("group", f"root:x:0:\nplacement:x:{UID}:\nnogroup:x:65534:\n")
+        self.write("placement.conf", "[api]\nauth_strategy = noauth2\n[placement_database]\n"
+                                     "connection = sqlite:////var/lib/berth/berth.db\nsync_on_startup = true\n")
+        self.write("units/test.target", "[Unit]\nDescription=a test\nRequires=basic.target\nAfter=basic.target\n")
+        shutil.copy(program, self.shared + "/berthd")
+        os.chmod(self.shared, 0o755)
+        os.chmod(directory, 0o755)
+        self.log = open(os.path.join(directory, "nspawn.log"), "wb")
+        binds = {self.shared: "/berth", self.shared + "/passwd": "/etc/passwd", self.shared + "/group": "/etc/group",
+                 self.shared + "/placement.conf": "/etc/placement/placement.conf",
+                 os.path.join(ROOT, "tests"): "/tests"}
+        self.process = subprocess.Popen(
+            ["systemd-nspawn", "--quiet", "--directory=/", "--volatile=yes", "--register=no", "--keep-unit",
+             "--private-network", "--console=pipe", f"--machine=berth-{os.getpid()}",
+             *[f"--bind-ro={outside}:{inside}" for outside, inside in binds.items()],
+             "--setenv=SYSTEMD_UNIT_PATH=/berth/units:", "--boot", "--", "--unit=test.target"],
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        self.leader = None
+
+    def write(self, name, text):
+        with open(os.path.join(self.shared, name), "w") as file:
+            file.write(text)
+
+    def boot(self):
+        """None, or why it did not."""
+        end = time.monotonic() + BOOT_S
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                return self.said()
+            children = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True).stdout.split()
+            self.leader = children[0] if children else None
+            if self.leader and self.run("systemctl", "is-active", "test.target").stdout.strip() == "active":
+                return None
+            time.sleep(0.2)
+        return f"no boot in {BOOT_S} s: {self.said()}"
+
+    def said(self):
+        with open(self.log.name, errors="replace") as file:
+            return file.read()[-1000:]
+
+    def inside(self, *command):
+        return ["nsenter", "-t", self.leader, "-a", *command]
+
+    def run(self, *command, timeout=60):
+        return subprocess.run(self.inside(*command), capture_output=True, text=True, timeout=timeout,
+                              stdin=subprocess.DEVNULL)
+
+    def systemctl(self, *arguments):
+        return self.run("systemctl", "--no-pager", *arguments)
+
+    def shown(self, unit, name):
+        return self.systemctl("show", "-P", name, unit).stdout.strip()
+
+    def curl(self, path):
+        return self.run("curl", "-s", "-m", "20", "-o", "/dev/null", "-w", "%{http_code}", ADDRESS + path).stdout
+
+    def journal(self):
+        return self.run("journalctl", "--no-pager", "-n", "40", "-u", "berthd*").stdout
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                pass
+        if self.leader and os.path.exists(f"/proc/{self.leader}") and self.process.poll() is None:
+            os.kill(int(self.leader), signal.SIGKILL)
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.log.close()
+
+
+def wait_until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def status_fields(container, pid):
+    text = container.run("cat", f"/proc/{pid}/status").stdout
+    return dict(line.split(":\t", 1) for line in text.splitlines() if ":\t" in line)
+
+
+def lives(score, box):
+    done = box.systemctl("start", "berthd.socket")
+    score.case("the socket starts", None if done.returncode == 0 else done.stderr)
+    before = box.shown("berthd.service", "ActiveState")
+    code = box.curl("/")
+    score.case("the first request starts the service", None if before == "inactive" and code == "200"
+               else f"{before} {code} {box.journal()}")
+    pid = box.shown("berthd.service", "MainPID")
+    text = box.shown("berthd.service", "StatusText")
+    score.case("it tells its status", None if text.startswith("serving 0 providers") else text)
+    fields = status_fields(box, pid)
+    wanted = {"Uid": f"{UID}\t{UID}\t{UID}\t{UID}", "NoNewPrivs": "1", "Seccomp": "2", "CapEff": "0" * 16,
+              "CapBnd": "0" * 16}
+    wrong = {name: fields.get(name) for name, value in wanted.items() if fields.get(name) != value}
+    score.case("it is locked in", f"{wrong}" if wrong else None)
+    limit = box.run("grep", "open files", f"/proc/{pid}/limits").stdout.split()
+    most = min(65535, resource.getrlimit(resource.RLIMIT_NOFILE)[1])  # a container's systemd cannot raise it
+    score.case(f"it may open {most} files", None if str(most) in limit else f"{limit}")
+    idle = [line.split()[0] for line in box.run("ps", "-L", "-o", "cls,comm", "-p", pid).stdout.splitlines()]
+    score.case("the slow lane runs at idle priority", None if idle.count("IDL") == 2 else f"{idle}")
+    done = box.systemctl("reload", "berthd")
+    again = box.shown("berthd.service", "MainPID")
+    score.case("reload", None if done.returncode == 0 and again == pid and box.shown("berthd", "ActiveState") == "active"
+               else done.stderr)
+
+
+def hammered(score, box, name, *steps):
+    """None of the requests fails meanwhile."""
+    began = time.monotonic()
+    hammer = subprocess.Popen(box.inside("/usr/bin/python3", "-B", "/tests/running/hammer.py", ADDRESS, str(HAMMER_S)),
+                              stdout=subprocess.PIPE, text=True)
+    try:
+        time.sleep(1.5)
+        failed = [f"{step}: {done.stderr}" for step in steps for done in [box.systemctl(*step)] if done.returncode]
+        if time.monotonic() - began > HAMMER_S:
+            failed.append("the steps took longer than the load")
+        result = json.loads(hammer.communicate(timeout=60)[0])
+    finally:
+        if hammer.poll() is None:
+            hammer.kill()
+            hammer.wait()
+    bad = failed or result["failures"] or (None if result["answered"] > 100 else "no load")
+    score.case(f"{name} ({result['answered']} requests, longest {result['longest_ms']} ms)",
+               f"{bad} {box.journal()}" if bad else None, time.monotonic() - began)
+
+
+def watched(score, box):
+    pid = box.shown("berthd.service", "MainPID")
+    box.run("kill", "-STOP", pid)
+    good = wait_until(lambda: box.shown("berthd.service", "MainPID") not in (pid, "0"), 30)
+    result = box.shown("berthd.service", "NRestarts")
+    score.case("the watchdog ends one that hangs, and another one serves",
+               None if good and result == "1" and box.curl("/") == "200" else f"{good} {result} {box.journal()}")
+
+
+def ends(score, box):
+    done = box.systemctl("stop", "berthd.socket", "berthd.service")
+    result = box.shown("berthd.service", "Result"), box.shown("berthd.service", "ExecMainStatus")
+    score.case("a stop is clean", None if done.returncode == 0 and result == ("success", "0") else f"{result}")
+    box.write("placement.conf", "[api]\nauth_strategy = nonsense\n")
+    box.systemctl("start", "berthd.service")
+    good = wait_until(lambda: box.shown("berthd.service", "ActiveState") == "failed", 30)
+    journal = box.journal()
+    score.case("a wrong configuration fails, with its reason in the journal, and is given up",
+               None if good and "auth_strategy must be one of" in journal else journal)
+
+
+def run(score, program, quick):
+    with tempfile.TemporaryDirectory(prefix="berth-systemd-", dir="/var/tmp") as directory:
+        os.mkdir(directory + "/verify")
+        verify(score, directory + "/verify", os.path.abspath(program))
+        box = Container(program, directory)
+        try:
+            problem = box.boot()
+            if problem:
+                print(f"SKIPPED: no container with systemd can be booted here: {problem}", flush=True)
+                if os.environ.get("CI"):
+                    score.case("a container with systemd", problem)
+                return
+            lives(score, box)
+            hammered(score, box, "systemctl restart under load", *[["restart", "berthd"]] * 3)
+            hammered(score, box, "restart beside a spare one under load", ["start", "berthd-spare"],
+                     ["restart", "berthd"], ["stop", "berthd-spare"])
+            watched(score, box)
+            ends(score, box)
+        finally:
+            box.end()

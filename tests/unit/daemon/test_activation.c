@@ -1,0 +1,156 @@
+/* Sockets that were given: what they are for, and where they listen. */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "daemon/activation.h"
+#include "unit.h"
+
+static struct activation_socket bound(const char *host, uint16_t *port)
+{
+    struct activation_socket given = {.name = "x"};
+    struct sockaddr_in in = {.sin_family = AF_INET};
+    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+    socklen_t len = sizeof(in6);
+    if (inet_pton(AF_INET, host, &in.sin_addr) == 1) {
+        given.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        assert_int_equal(bind(given.fd, (struct sockaddr *)&in, sizeof(in)), 0);
+    } else {
+        assert_int_equal(inet_pton(AF_INET6, host, &in6.sin6_addr), 1);
+        given.fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        assert_int_equal(bind(given.fd, (struct sockaddr *)&in6, sizeof(in6)), 0);
+    }
+    assert_int_equal(getsockname(given.fd, (struct sockaddr *)&in6, &len), 0);
+    *port = ntohs(in6.sin6_port); /* at the same place in both */
+    return given;
+}
+
+static bool is_at(const struct activation_socket *given, const char *host, uint16_t port)
+{
+    return activation_is_at(given, &(struct conf_listen){.host = host, .port = port});
+}
+
+static void at_hosts(void **state)
+{
+    (void)state;
+    uint16_t port;
+    struct activation_socket given = bound("127.0.0.1", &port);
+    assert_true(is_at(&given, "127.0.0.1", port));
+    assert_true(is_at(&given, "localhost", port));
+    assert_false(is_at(&given, "127.0.0.2", port));
+    assert_false(is_at(&given, "::1", port));
+    assert_false(is_at(&given, "127.0.0.1", (uint16_t)(port + 1)));
+    assert_false(is_at(&given, "api.example.org", port));
+    close(given.fd);
+    given = bound("0.0.0.0", &port);
+    assert_true(is_at(&given, "127.0.0.1", port));
+    assert_true(is_at(&given, "0.0.0.0", port));
+    assert_false(is_at(&given, "127.0.0.1", (uint16_t)(port + 1)));
+    close(given.fd);
+    given = bound("::1", &port);
+    assert_true(is_at(&given, "::1", port));
+    assert_false(is_at(&given, "127.0.0.1", port));
+    close(given.fd);
+    given = bound("::", &port);
+    assert_true(is_at(&given, "::1", port));
+    assert_true(is_at(&given, "127.0.0.1", port));
+    close(given.fd);
+}
+
+static void at_paths(void **state)
+{
+    (void)state;
+    char directory[] = "/tmp/berth-given-XXXXXX";
+    assert_non_null(mkdtemp(directory));
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/s", directory);
+    struct activation_socket given = {.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    assert_int_equal(bind(given.fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    struct conf_listen wanted = {.path = address.sun_path};
+    assert_true(activation_is_at(&given, &wanted));
+    assert_false(is_at(&given, "127.0.0.1", 1));
+    wanted.path = "/elsewhere";
+    assert_false(activation_is_at(&given, &wanted));
+    close(given.fd);
+    assert_false(activation_is_at(&given, &wanted)); /* no socket at all */
+    unlink(address.sun_path);
+    assert_int_equal(rmdir(directory), 0);
+}
+
+static void names(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name;
+        bool admin;
+        bool https;
+    } cases[] = {
+        {"admin", true, false},           {"https", false, true},
+        {"placement-https", false, true}, {"placement", false, false},
+        {"berthd.socket", false, false},  {"unknown", false, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct activation_socket given = {.name = cases[i].name};
+        assert_int_equal(activation_is_admin(&given), cases[i].admin);
+        assert_int_equal(activation_is_https(&given), cases[i].https);
+    }
+}
+
+static void environment(void **state)
+{
+    (void)state;
+    struct activation activation;
+    struct err err = {.arena = arena_create()};
+    char pid[16];
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    unsetenv("LISTEN_FDS");
+    assert_true(activation_read(&activation, err.arena, &err));
+    assert_int_equal(activation.count, 0);
+
+    setenv("LISTEN_PID", "1", 1); /* somebody else's */
+    setenv("LISTEN_FDS", "1", 1);
+    assert_true(activation_read(&activation, err.arena, &err));
+    assert_int_equal(activation.count, 0);
+
+    setenv("LISTEN_PID", pid, 1);
+    setenv("LISTEN_FDS", "nonsense", 1);
+    assert_false(activation_read(&activation, err.arena, &err));
+    assert_true(slice_starts_with(err.message, SLICE_LIT("LISTEN_FDS: ")));
+
+    uint16_t port;
+    struct activation_socket given = bound("127.0.0.1", &port);
+    int saved = dup(3); /* cmocka's or nobody's */
+    assert_true(given.fd == 3 || dup2(given.fd, 3) == 3);
+    setenv("LISTEN_PID", pid, 1);
+    setenv("LISTEN_FDS", "1", 1);
+    setenv("LISTEN_FDNAMES", "admin", 1);
+    assert_true(activation_read(&activation, err.arena, &err));
+    assert_int_equal(activation.count, 1);
+    assert_int_equal(activation.sockets[0].fd, 3);
+    assert_true(activation_is_admin(&activation.sockets[0]));
+    assert_true(is_at(&activation.sockets[0], "127.0.0.1", port));
+    assert_null(getenv("LISTEN_FDS"));
+    if (given.fd != 3)
+        close(given.fd);
+    close(3);
+    if (saved >= 0) {
+        dup2(saved, 3);
+        close(saved);
+    }
+    arena_destroy(err.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(at_hosts),
+        cmocka_unit_test(at_paths),
+        cmocka_unit_test(names),
+        cmocka_unit_test(environment),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
