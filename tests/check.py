@@ -65,6 +65,8 @@ def sanitized(name, kinds):
              # without "pathological": it measures memory and time, of which sanitizers take their own
              script("tests/hostile/run.py", "--berthd", directory + "/berthd", "malformed", "bodies", "slow"),
              reports=reports, **environment),
+        Part(name + "-keystone", script("tests/keystone/faults.py", "--berthd", directory + "/berthd"),
+             reports=reports, **environment),
         Part(name + "-load",
              script("tests/crash/kill.py", "--berthd", directory + "/berthd", "--kills", "5", "--terms", "5"),
              script("tests/faults/run.py", "--berthd", directory + "/berthd", "two_berthd", "backup", "file_replaced",
@@ -95,6 +97,8 @@ PARTS = [
     Part("docs", script("tests/docs/run.py")),
     Part("e2e", script("tests/e2e/run.py", "--berthd", "build/berthd")),
     Part("cli", script("tests/cli/run.py", "--build", "build")),
+    Part("keystone", script("tests/keystone/run.py", "--berthd", "build/berthd")),
+    Part("keystone-faults", script("tests/keystone/faults.py", "--berthd", "build/berthd")),
     Part("kill", script("tests/crash/kill.py", "--berthd", "build/berthd")),
     Part("powercut", script("tests/crash/powercut.py", "--build", "build")),
     Part("hostile", script("tests/hostile/run.py", "--berthd", "build/berthd")),
