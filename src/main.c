@@ -21,12 +21,9 @@ static void raise_descriptor_limit(void)
 
 static bool start(struct daemon *daemon)
 {
-    if (daemon->conf->auth_strategy == CONF_AUTH_KEYSTONE)
-        return err_set(&daemon->err, 500, NULL,
-                       "[api] auth_strategy = keystone (the default with a configuration file) is "
-                       "not supported yet: set it to noauth2");
     notes_log(daemon->conf);
-    if (!policies_open(daemon) || !tls_open(daemon) || !database_open(daemon))
+    if (!policies_open(daemon) || !tls_open(daemon) || !authentication_open(daemon) ||
+        !database_open(daemon))
         return false;
     api_settings_fill(daemon);
     return listeners_open(daemon);
@@ -53,7 +50,9 @@ static bool run(struct daemon *daemon)
     } else {
         print_error(daemon);
     }
+    authentication_hurry(daemon);
     listeners_close(daemon);
+    authentication_close(daemon);
     database_close(daemon);
     tls_close(daemon);
     policies_close(daemon);

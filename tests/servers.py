@@ -26,7 +26,7 @@ class Server:
     ready = None
 
     def __init__(self, directory, name="placement.db", port=None, sync=True, options=(), environment=None,
-                 limits=None):
+                 limits=None, strategy="noauth2"):
         self.directory = directory
         self.database = os.path.join(directory, name)
         self.port = port or free_port()
@@ -35,7 +35,7 @@ class Server:
         self.process = None
         self.id = f"{type(self).__name__.lower()}-{self.port}"
         self.config_file = os.path.join(directory, self.id + ".conf")
-        lines = ["[api]", "auth_strategy = noauth2", *options, "[placement_database]",
+        lines = ["[api]", f"auth_strategy = {strategy}", *options, "[placement_database]",
                  f"connection = sqlite:///{self.database}", f"sync_on_startup = {str(sync).lower()}"]
         with open(self.config_file, "w") as file:
             file.write("\n".join(lines) + "\n")

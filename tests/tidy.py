@@ -28,8 +28,10 @@ ONLY_IN = {
     "gnutls/abstract.h": "http/",
     "gnutls/x509.h": "http/",
     "systemd/sd-daemon.h": "daemon/",
-    "jansson.h": ("api/", "cli/"),
+    "jansson.h": ("api/", "auth/", "cli/"),
     "yaml.h": "auth/",
+    "curl/curl.h": "auth/",
+    "nettle/sha2.h": "auth/",
 }
 # Layers that are no folder, or whose behaviour the tests of whole programs cover.
 WITHOUT_UNITS = {"main"}
@@ -133,7 +135,7 @@ def check_text(paths):
 
 def check_headers(headers):
     """Each compiles alone."""
-    flags = subprocess.run(["pkg-config", "--cflags", "libmicrohttpd", "jansson", "sqlite3"],
+    flags = subprocess.run(["pkg-config", "--cflags", "libmicrohttpd", "jansson", "sqlite3", "libcurl", "nettle"],
                            capture_output=True, text=True, check=True).stdout.split()
 
     def compile_one(path):

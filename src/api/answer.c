@@ -78,6 +78,9 @@ void answer_headers(struct api_request *request)
         http_add_header(http, "Allow", request->allow);
     if (request->version_shown)
         http_add_header(http, "openstack-api-version", version_text(request));
+    if (request->err.status == 401 && request->api->keystone != NULL)
+        http_add_header(http, "WWW-Authenticate",
+                        keystone_www_authenticate(request->api->keystone));
     bool vary = request->version_shown && request->vary_shown;
     bool cross_origin = cors_is_allowed(request);
     if (vary && cross_origin)

@@ -1,8 +1,8 @@
 /* Where a request's way goes on: stages, handler, answer, and the waits between them.
  *
- * Runs on the workers of the listener. What must wait (for the writer, for another process's
- * commit, for the slow lane) keeps the exchange pending and comes back through on_resume. Reads pin
- * a version only while the handler runs. */
+ * Runs on the workers of the listener. What must wait (for Keystone, for the writer, for another
+ * process's commit, for the slow lane) keeps the exchange pending and comes back through on_resume.
+ * Reads pin a version only while the handler runs. */
 #include "api/dispatch.h"
 
 #include <pthread.h>
@@ -158,6 +158,21 @@ static enum http_step run_handler(struct api_request *request)
     return after_handler(request, step);
 }
 
+/* After the stages, or as many of them as could be passed so far. */
+static enum http_step after_stages(struct api_request *request, enum stages_outcome outcome)
+{
+    switch (outcome) {
+    case STAGES_PASSED:
+        return run_handler(request);
+    case STAGES_PENDING:
+        request->phase = PHASE_TOKEN;
+        return HTTP_PENDING;
+    case STAGES_FAILED:
+        break;
+    }
+    return answer(request);
+}
+
 static enum http_step on_request(struct http_exchange *exchange, void *cls)
 {
     struct api_request *request = arena_zalloc(exchange->arena, sizeof(*request));
@@ -168,9 +183,9 @@ static enum http_step on_request(struct http_exchange *exchange, void *cls)
     request->err.arena = exchange->arena;
     request->status = 200;
     request_id_generate(request->request_id);
-    if (cors_answer_preflight(request) || !stages_pass(request))
+    if (cors_answer_preflight(request))
         return answer(request);
-    return run_handler(request);
+    return after_stages(request, stages_pass(request));
 }
 
 static enum http_step on_resume(struct http_exchange *exchange, void *cls)
@@ -178,6 +193,8 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
     (void)cls;
     struct api_request *request = exchange->state;
     switch (request->phase) {
+    case PHASE_TOKEN:
+        return after_stages(request, stages_go_on(request));
     case PHASE_SLOW:
         return answer(request);
     case PHASE_WRITING:
@@ -203,6 +220,7 @@ static void on_finished(struct http_exchange *exchange, void *cls)
     if (request == NULL)
         return;
     access_log_write(request);
+    keystone_request_close(&request->tokens);
     json_decref(request->body);
 }
 

@@ -1,5 +1,6 @@
 /* The body of an error: the status's own sentence, then the detail. Three forms, chosen by Accept,
- * and a fourth for 401, which is not made by the API proper. Any thread. */
+ * a fourth for JSON of what is not made by the API proper, and one that is always the same. Any
+ * thread. */
 #include "api/fault.h"
 
 #include <strings.h>
@@ -196,12 +197,22 @@ static void write_json(struct api_request *request, const struct status *status,
     buf_append_lit(out, "}]}");
 }
 
-static void write_unauthorized(const struct status *status, struct buf *out)
+static void write_outside_json(struct api_request *request, const struct status *status,
+                               struct buf *out)
 {
-    buf_printf(out,
-               "{\"message\": \"%s<br /><br />\\n\\n\\n\", \"code\": \"401 Unauthorized\", "
-               "\"title\": \"Unauthorized\"}",
-               status->sentence);
+    struct buf message = {0};
+    write_body(request, status, buf_append_slice, &message);
+    buf_append_lit(out, "{\"message\": ");
+    json_write_string(out, buf_slice(&message));
+    buf_free(&message);
+    buf_printf(out, ", \"code\": \"%d %s\", \"title\": \"%s\"}", status->status, status->title,
+               status->title);
+}
+
+static void write_keystone_refusal(struct buf *out)
+{
+    buf_append_lit(out, "{\"error\": {\"code\": 401, \"title\": \"Unauthorized\", \"message\": "
+                        "\"The request you have made requires authentication.\"}}");
 }
 
 void fault_write(struct api_request *request)
@@ -213,13 +224,16 @@ void fault_write(struct api_request *request)
     unsigned json = accept_weight(accept, SLICE_LIT("application/json"));
     struct slice type;
     out->len = 0;
-    if (html > 0 && html >= json) {
+    if (request->fault_form == FAULT_OF_KEYSTONE) {
+        type = SLICE_LIT("application/json");
+        write_keystone_refusal(out);
+    } else if (html > 0 && html >= json) {
         type = SLICE_LIT("text/html; charset=UTF-8");
         write_html(request, status, out);
     } else if (json > 0) {
         type = SLICE_LIT("application/json");
-        if (status->status == 401)
-            write_unauthorized(status, out);
+        if (request->fault_form == FAULT_OUTSIDE)
+            write_outside_json(request, status, out);
         else
             write_json(request, status, out);
     } else {

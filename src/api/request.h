@@ -11,6 +11,7 @@
 #include "api/request_id.h"
 #include "api/slow_lane.h"
 #include "auth/identity.h"
+#include "auth/keystone.h"
 #include "auth/policy.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -27,6 +28,7 @@ struct api {
     struct replica *replica;
     struct pipeline *pipeline;
     struct slow_lane *slow_lane;
+    struct keystone *keystone; /* NULL: noauth2 */
     struct policy_keeper *policies;
     const struct slice *mount_prefixes; /* each with a leading and without a trailing slash */
     unsigned mount_prefix_count;
@@ -87,6 +89,7 @@ struct api_request {
     bool has_minor;                  /* false until it is negotiated */
     bool version_shown;              /* the openstack-api-version header goes out */
     bool vary_shown;
+    struct keystone_request tokens; /* what the identity points into, with keystone */
     struct identity identity;
     char request_id[REQUEST_ID_LEN + 1];
     struct slice global_id; /* the client's, or data == NULL */
@@ -94,6 +97,7 @@ struct api_request {
     const struct version *version; /* pinned while handle runs, for routes that read */
     enum request_phase {
         PHASE_ARRIVED,
+        PHASE_TOKEN,     /* waits for Keystone */
         PHASE_FOLLOWING, /* waits until memory is as new as the database */
         PHASE_WRITING,   /* waits for the writer */
         PHASE_SLOW,      /* on the slow lane */
@@ -106,6 +110,11 @@ struct api_request {
 
     /* the answer */
     struct err err;
+    enum fault_form {
+        FAULT_OF_API,      /* made by the API proper */
+        FAULT_OUTSIDE,     /* made before it: another JSON */
+        FAULT_OF_KEYSTONE, /* its 401, the same whatever the client accepts */
+    } fault_form;
     int status;             /* 200 unless the handler says otherwise */
     bool has_body;          /* out holds JSON */
     bool is_cacheable;      /* from 1.15: Cache-Control and Last-Modified go out */
@@ -125,6 +134,12 @@ static inline struct buf *api_out(struct api_request *request)
 static inline struct api_request *api_request_of(struct pipeline_request *write)
 {
     return (struct api_request *)((char *)write - offsetof(struct api_request, write));
+}
+
+/* The request whose tokens these are. */
+static inline struct api_request *api_request_of_tokens(struct keystone_request *tokens)
+{
+    return (struct api_request *)((char *)tokens - offsetof(struct api_request, tokens));
 }
 
 /* The budget of a query: about a millisecond on a worker; on the slow lane no bound, but an end

@@ -12,6 +12,7 @@
 #include "api/query_string.h"
 #include "api/routes.h"
 #include "auth/noauth.h"
+#include "base/log.h"
 
 static bool stage_framing(struct api_request *request)
 {
@@ -98,10 +99,8 @@ static bool is_root(const struct api_request *request)
     return request->path.len == 0 || slice_equal(request->path, SLICE_LIT("/"));
 }
 
-static bool stage_token(struct api_request *request)
+static bool identify_noauth(struct api_request *request)
 {
-    if (is_root(request))
-        return true;
     struct noauth_headers headers = {
         .token = http_request_header(request->http, "X-Auth-Token"),
         .roles = http_request_header(request->http, "X-Roles"),
@@ -110,7 +109,71 @@ static bool stage_token(struct api_request *request)
     };
     if (noauth_identify(&headers, request->arena, &request->identity))
         return true;
+    request->fault_form = FAULT_OUTSIDE;
     return err_set(&request->err, 401, NULL, "%s", "");
+}
+
+static void resume_with_tokens(struct keystone_request *tokens)
+{
+    http_resume(api_request_of_tokens(tokens)->http);
+}
+
+static void fill_tokens(struct api_request *request)
+{
+    struct slice token = http_request_header(request->http, "X-Auth-Token");
+    if (token.data == NULL)
+        token = http_request_header(request->http, "X-Storage-Token");
+    request->tokens = (struct keystone_request){
+        .user_token = token,
+        .service_token = http_request_header(request->http, "X-Service-Token"),
+        .method = request->http->method,
+        .mount = request->mount,
+        .path = request->path,
+        .request_id = request->global_id.data != NULL
+                          ? request->global_id
+                          : (struct slice){request->request_id, REQUEST_ID_LEN},
+        .arena = request->arena,
+        .done = resume_with_tokens,
+    };
+}
+
+static void log_refusal(const struct api_request *request)
+{
+    log_write(LOG_LEVEL_DEBUG, "berth.keystone",
+              (struct slice){request->request_id, REQUEST_ID_LEN}, "the token is refused: %s",
+              request->tokens.why);
+}
+
+static enum stages_outcome identify_keystone(struct api_request *request)
+{
+    struct keystone *keystone = request->api->keystone;
+    switch (keystone_check(keystone, &request->tokens)) {
+    case KEYSTONE_PENDING:
+        return STAGES_PENDING;
+    case KEYSTONE_ACCEPTED:
+        request->identity = request->tokens.identity;
+        return STAGES_PASSED;
+    case KEYSTONE_REFUSED:
+        log_refusal(request);
+        request->fault_form = keystone_delays(keystone) ? FAULT_OUTSIDE : FAULT_OF_KEYSTONE;
+        (void)err_set(&request->err, 401, NULL, "%s", "");
+        return STAGES_FAILED;
+    case KEYSTONE_UNAVAILABLE:
+        break;
+    }
+    request->fault_form = FAULT_OUTSIDE;
+    (void)err_set(&request->err, 503, NULL, "The Keystone service is temporarily unavailable.");
+    return STAGES_FAILED;
+}
+
+/* Everything behind this stage may rely on the identity; the root is for everybody. */
+static enum stages_outcome stage_token(struct api_request *request)
+{
+    if (is_root(request))
+        return STAGES_PASSED;
+    if (request->api->keystone != NULL)
+        return identify_keystone(request);
+    return identify_noauth(request) ? STAGES_PASSED : STAGES_FAILED;
 }
 
 static bool stage_microversion(struct api_request *request)
@@ -207,10 +270,9 @@ static bool stage_policy(struct api_request *request)
     return stages_check_policy(request, request->route->policy, &target);
 }
 
-bool stages_pass(struct api_request *request)
+static bool pass_behind_token(struct api_request *request)
 {
-    stage_target(request);
-    if (!stage_framing(request) || !stage_token(request) || !stage_microversion(request))
+    if (!stage_microversion(request))
         return false;
     request->version_shown = true;
     request->vary_shown = false;
@@ -220,4 +282,22 @@ bool stages_pass(struct api_request *request)
     if (request->route->content_before_version)
         return stage_content(request) && stage_version_range(request) && stage_policy(request);
     return stage_version_range(request) && stage_content(request) && stage_policy(request);
+}
+
+enum stages_outcome stages_go_on(struct api_request *request)
+{
+    enum stages_outcome outcome = stage_token(request);
+    if (outcome != STAGES_PASSED)
+        return outcome;
+    return pass_behind_token(request) ? STAGES_PASSED : STAGES_FAILED;
+}
+
+enum stages_outcome stages_pass(struct api_request *request)
+{
+    stage_target(request);
+    if (!stage_framing(request))
+        return STAGES_FAILED;
+    if (request->api->keystone != NULL)
+        fill_tokens(request);
+    return stages_go_on(request);
 }

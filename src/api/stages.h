@@ -4,9 +4,18 @@
 
 #include "api/request.h"
 
-/* Fills the request (path, mount, identity, microversion, route, arguments) and checks it; false
- * with err set. */
-bool stages_pass(struct api_request *request) BERTH_MUST_CHECK;
+enum stages_outcome {
+    STAGES_PASSED,
+    STAGES_FAILED,  /* err is set */
+    STAGES_PENDING, /* Keystone is asked about a token: the exchange is resumed, then stages_go_on
+                     */
+};
+
+/* Fills the request (path, mount, identity, microversion, route, arguments) and checks it. */
+enum stages_outcome stages_pass(struct api_request *request) BERTH_MUST_CHECK;
+
+/* The same from the token on, after PENDING. */
+enum stages_outcome stages_go_on(struct api_request *request) BERTH_MUST_CHECK;
 
 /* Checks a policy rule for the request, which is about `target`; false sets err (403). For handlers
  * that know the target themselves. */

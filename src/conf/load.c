@@ -46,6 +46,18 @@ static bool parse_file(struct read_file *file, struct arena *arena, struct err *
     return ok;
 }
 
+/* Another section may have the options of the service's own login; what [keystone_authtoken] has of
+ * them then is passed over. */
+static bool is_known(const struct conf *conf, const struct ini_entry *entry)
+{
+    const struct option *option = option_find_any(entry->section, entry->key);
+    if (option != NULL && !option->of_auth_plugin)
+        return true;
+    option = option_find_any(SLICE_LIT(OPTION_AUTH_SECTION), entry->key);
+    return option != NULL && option->of_auth_plugin &&
+           ini_section_is(entry->section, conf->auth_section);
+}
+
 static void note_unknown(struct conf *conf, const struct read_file *files, size_t n)
 {
     struct conf_unknown *unknown = NULL;
@@ -53,7 +65,7 @@ static void note_unknown(struct conf *conf, const struct read_file *files, size_
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < files[i].ini.n; j++) {
             const struct ini_entry *entry = &files[i].ini.entries[j];
-            if (option_find_any(entry->section, entry->key) != NULL)
+            if (is_known(conf, entry))
                 continue;
             unknown = arena_grow(conf->arena, unknown, conf->unknown_n, &room, sizeof(*unknown));
             unknown[conf->unknown_n++] =
@@ -122,7 +134,7 @@ static bool resolve_values(struct conf *conf, const struct conf_inputs *inputs,
     };
     struct texts_builder deprecated = {0};
     struct conf_value *values = arena_array(conf->arena, option_count, sizeof(*values));
-    if (!resolve_options(&from, conf->arena, values, &deprecated, faults))
+    if (!resolve_options(&from, conf->arena, values, &deprecated, &conf->auth_section, faults))
         return false;
     conf->values = values;
     conf->deprecated = texts_done(&deprecated);

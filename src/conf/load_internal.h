@@ -43,10 +43,11 @@ struct resolve_from {
 };
 
 /* Decides, interpolates and converts every option of the table. `values` has room for all;
- * deprecated names in use are noted. In an examination a bad value gives way to the default. */
+ * deprecated names in use are noted. `auth_section`: where options of_auth_plugin were read, in
+ * lower case or DEFAULT. In an examination a bad value gives way to the default. */
 bool resolve_options(const struct resolve_from *from, struct arena *arena,
                      struct conf_value *values, struct texts_builder *deprecated,
-                     struct faults *faults) BERTH_MUST_CHECK;
+                     const char **auth_section, struct faults *faults) BERTH_MUST_CHECK;
 
 /* Fills the fields from conf->values. False: a value is well-formed but makes no sense. */
 bool settings_fill(struct conf *conf, struct faults *faults) BERTH_MUST_CHECK;

@@ -37,6 +37,8 @@ struct option {
                              the values separated by commas */
     const char *choices;  /* for OPTION_STRING: the values allowed, separated by |; NULL: any */
     bool choices_any_case;
+    bool of_auth_plugin; /* is read in the section that [keystone_authtoken] auth_section names, if
+                            it names one; its deprecated name, too */
     enum option_type type;
     enum option_effect effect;
     int64_t min; /* bounds of numbers, both 0: none */
@@ -45,6 +47,9 @@ struct option {
     bool is_mutable; /* a reload takes a new value; of others it says that they need a restart */
     bool is_secret;  /* never logged or shown */
 };
+
+/* The section of options that are of_auth_plugin, in the table. */
+#define OPTION_AUTH_SECTION "keystone_authtoken"
 
 /* All of them, in the order of the table. */
 extern const struct option option_table[];

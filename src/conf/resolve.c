@@ -22,6 +22,7 @@ struct resolver {
     struct arena *arena;
     struct conf_value *values;
     enum resolve_state *states; /* one for each option */
+    const char *auth_section;   /* where options of_auth_plugin are read */
     struct texts_builder *deprecated;
     struct faults *faults;
 };
@@ -34,6 +35,12 @@ struct given {
     enum conf_origin origin;
     const char *where;
 };
+
+/* The section that an option is read in: the table's, or the one that auth_section names. */
+static const char *section_of(const struct resolver *r, const struct option *option)
+{
+    return option->of_auth_plugin ? r->auth_section : option->section;
+}
 
 static void give(struct given *given, const struct option *option, struct arena *arena,
                  struct slice text)
@@ -55,16 +62,16 @@ static void give_overrides(struct given *given, const struct option *option, str
         }
 }
 
-static void give_environment(struct given *given, const struct option *option, struct arena *arena)
+static void give_environment(struct resolver *r, struct given *given, const struct option *option)
 {
-    struct slice name = arena_printf(arena, "OS_%s__%s", option->section, option->name);
-    char *variable = arena_alloc(arena, name.len + 1);
+    struct slice name = arena_printf(r->arena, "OS_%s__%s", section_of(r, option), option->name);
+    char *variable = arena_alloc(r->arena, name.len + 1);
     for (size_t i = 0; i <= name.len; i++)
         variable[i] = (char)toupper((unsigned char)name.data[i]);
     const char *text = getenv(variable);
     if (text == NULL)
         return;
-    give(given, option, arena, slice_of(text));
+    give(given, option, r->arena, slice_of(text));
     given->origin = CONF_ORIGIN_ENVIRONMENT;
     given->where = variable;
 }
@@ -90,16 +97,18 @@ static bool give_entries(struct given *given, const struct option *option, struc
 static void give_file(struct resolver *r, struct given *given, const struct option *option,
                       const struct read_file *file)
 {
+    const char *section = section_of(r, option);
     for (int i = OPTION_OLD_NAMES; i-- > 0;) {
         const struct option_name *old = &option->deprecated[i];
+        const char *old_section = option->of_auth_plugin ? section : old->section;
         if (old->section != NULL &&
-            give_entries(given, option, r->arena, file, old->section, old->name))
+            give_entries(given, option, r->arena, file, old_section, old->name))
             texts_add(r->deprecated, r->arena,
                       arena_printf(r->arena, "%s: [%s] %s is now [%s] %s", given->where,
-                                   old->section, old->name, option->section, option->name)
+                                   old_section, old->name, section, option->name)
                           .data);
     }
-    (void)give_entries(given, option, r->arena, file, option->section, option->name);
+    (void)give_entries(given, option, r->arena, file, section, option->name);
 }
 
 static void give_fallback(struct given *given, const struct option *option, struct arena *arena)
@@ -128,7 +137,7 @@ static struct given collect(struct resolver *r, const struct option *option)
     give_overrides(&given, option, r->arena, from->inputs->overrides, from->inputs->overrides_n,
                    CONF_ORIGIN_COMMAND_LINE);
     if (given.n == 0)
-        give_environment(&given, option, r->arena);
+        give_environment(r, &given, option);
     if (given.n == 0)
         for (size_t i = 0; i < from->files_n; i++)
             give_file(r, &given, option, &from->files[i]);
@@ -156,16 +165,27 @@ static bool has_capital(struct slice text)
     return false;
 }
 
+static const struct option *option_in(const struct resolver *r, struct slice section,
+                                      struct slice name)
+{
+    const struct option *option = option_find_any(section, name);
+    if (option != NULL || !ini_section_is(section, r->auth_section))
+        return option;
+    option = option_find_any(SLICE_LIT(OPTION_AUTH_SECTION), name);
+    return option != NULL && option->of_auth_plugin ? option : NULL;
+}
+
 /* `section.name`, or a name of the same section, else of DEFAULT. Old names count, too. Other than
  * in a file the section's name must be in lower case. */
-static const struct option *referred_option(const struct option *from, struct slice name)
+static const struct option *referred_option(const struct resolver *r, const struct option *from,
+                                            struct slice name)
 {
     const char *dot = memchr(name.data, '.', name.len);
     if (dot != NULL) {
         struct slice section = {name.data, (size_t)(dot - name.data)};
         return has_capital(section) && !slice_equal(section, SLICE_LIT("DEFAULT"))
                    ? NULL
-                   : option_find_any(section, slice_skip(name, section.len + 1));
+                   : option_in(r, section, slice_skip(name, section.len + 1));
     }
     const struct option *option = option_find_any(slice_of(from->section), name);
     return option != NULL ? option : option_find_any(SLICE_LIT("DEFAULT"), name);
@@ -176,21 +196,21 @@ static bool find_reference(void *context, struct slice name, struct buf *out)
     struct reference *reference = context;
     struct resolver *r = reference->resolver;
     const struct option *from = reference->from;
-    const struct option *to = referred_option(from, name);
+    const struct option *to = referred_option(r, from, name);
     if (to == NULL)
         return err_set(r->faults->err, 500, NULL,
                        "%s: [%s] %s refers to $%.*s, which is no option (write $$ for a dollar)",
-                       reference->where, from->section, from->name, SLICE_ARG(name));
+                       reference->where, section_of(r, from), from->name, SLICE_ARG(name));
     if (r->states[to - option_table] == RESOLVE_OPEN)
         return err_set(r->faults->err, 500, NULL, "%s: [%s] %s refers to itself by $%.*s",
-                       reference->where, from->section, from->name, SLICE_ARG(name));
+                       reference->where, section_of(r, from), from->name, SLICE_ARG(name));
     if (!resolve(r, to))
         return false;
     value_print(&r->values[to - option_table], out);
     if (out->len <= RESOLVE_MAX_BYTES)
         return true;
     return err_set(r->faults->err, 500, NULL, "%s: [%s] %s is longer than %d bytes",
-                   reference->where, from->section, from->name, RESOLVE_MAX_BYTES);
+                   reference->where, section_of(r, from), from->name, RESOLVE_MAX_BYTES);
 }
 
 static bool interpolate(struct resolver *r, const struct option *option, struct given *given)
@@ -221,7 +241,7 @@ static bool convert(struct resolver *r, struct conf_value *value, const struct g
     if (value_convert(value, given->texts, given->n, r->arena, &why))
         return true;
     return err_set(r->faults->err, 500, NULL, "%s: [%s] %s %.*s", value->where,
-                   value->option->section, value->option->name, SLICE_ARG(why));
+                   section_of(r, value->option), value->option->name, SLICE_ARG(why));
 }
 
 /* Of an option whose value cannot be used, in an examination. Its default may refer to another such
@@ -261,9 +281,27 @@ static bool resolve(struct resolver *r, const struct option *option)
     return true;
 }
 
+/* What decides where others are read comes first. */
+static bool resolve_auth_section(struct resolver *r)
+{
+    const struct option *option = option_named(OPTION_AUTH_SECTION, "auth_section");
+    const struct conf_value *value = &r->values[option - option_table];
+    r->auth_section = OPTION_AUTH_SECTION;
+    if (!resolve(r, option))
+        return false;
+    if (!value->is_set || value->text[0] == '\0')
+        return true;
+    char *section = (char *)(uintptr_t)arena_copy(r->arena, slice_of(value->text)).data;
+    if (strcmp(section, "DEFAULT") != 0)
+        for (char *c = section; *c != '\0'; c++)
+            *c = (char)tolower((unsigned char)*c);
+    r->auth_section = section;
+    return true;
+}
+
 bool resolve_options(const struct resolve_from *from, struct arena *arena,
                      struct conf_value *values, struct texts_builder *deprecated,
-                     struct faults *faults)
+                     const char **auth_section, struct faults *faults)
 {
     struct resolver resolver = {
         .from = from,
@@ -274,6 +312,9 @@ bool resolve_options(const struct resolve_from *from, struct arena *arena,
         .deprecated = deprecated,
         .faults = faults,
     };
+    if (!resolve_auth_section(&resolver) && faults->all == NULL)
+        return false;
+    *auth_section = resolver.auth_section;
     for (size_t i = 0; i < option_count; i++)
         if (!resolve(&resolver, &option_table[i]) && faults->all == NULL)
             return false;

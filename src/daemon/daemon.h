@@ -60,6 +60,14 @@ void database_close(struct daemon *daemon);
 bool policies_open(struct daemon *daemon) BERTH_MUST_CHECK;
 void policies_close(struct daemon *daemon);
 
+/* Starts asking Keystone, if that is how callers are known. False: err has one line. */
+bool authentication_open(struct daemon *daemon) BERTH_MUST_CHECK;
+
+/* Whatever Keystone does, requests that wait for it are answered before the grace of a stop is
+ * over. */
+void authentication_hurry(struct daemon *daemon);
+void authentication_close(struct daemon *daemon);
+
 /* Fills daemon->api's settings from the configuration, and starts the slow lane. */
 void api_settings_fill(struct daemon *daemon);
 

@@ -74,12 +74,36 @@ static void unauthorized(void **state)
     struct asked asked;
     asked_open(&asked, &API);
     set(&asked, 401, NULL, SLICE_LIT(""));
+    asked.request.fault_form = FAULT_OUTSIDE;
     assert_fault(&asked, "application/json",
                  "{\"message\": \"This server could not verify that you are authorized to access "
                  "the document you requested. Either you supplied the wrong credentials (e.g., bad "
                  "password), or your browser does not understand how to supply the credentials "
                  "required.<br /><br />\\n\\n\\n\", \"code\": \"401 Unauthorized\", \"title\": "
                  "\"Unauthorized\"}");
+    asked_close(&asked);
+}
+
+/* Keystone's own: bodies as keystonemiddleware sends them. */
+static void keystone(void **state)
+{
+    (void)state;
+    struct asked asked;
+    asked_open(&asked, &API);
+    set(&asked, 503, NULL, SLICE_LIT("The Keystone service is temporarily unavailable."));
+    asked.request.fault_form = FAULT_OUTSIDE;
+    assert_fault(&asked, "application/json",
+                 "{\"message\": \"The server is currently unavailable. Please try again at a later "
+                 "time.<br /><br />\\nThe Keystone service is temporarily unavailable.\\n\\n\", "
+                 "\"code\": \"503 Service Unavailable\", \"title\": \"Service Unavailable\"}");
+    asked_close(&asked);
+    asked_open(&asked, &API);
+    asked_header(&asked, "Accept", SLICE_LIT("text/html"));
+    set(&asked, 401, NULL, SLICE_LIT(""));
+    asked.request.fault_form = FAULT_OF_KEYSTONE;
+    assert_fault(&asked, "application/json",
+                 "{\"error\": {\"code\": 401, \"title\": \"Unauthorized\", \"message\": \"The "
+                 "request you have made requires authentication.\"}}");
     asked_close(&asked);
 }
 
@@ -206,10 +230,15 @@ static void unknown_status(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json),         cmocka_unit_test(version_range),
-        cmocka_unit_test(unauthorized), cmocka_unit_test(html_and_text),
-        cmocka_unit_test(tags),         cmocka_unit_test(repeated_headers),
-        cmocka_unit_test(which_form),   cmocka_unit_test(unknown_status),
+        cmocka_unit_test(json),
+        cmocka_unit_test(version_range),
+        cmocka_unit_test(unauthorized),
+        cmocka_unit_test(keystone),
+        cmocka_unit_test(html_and_text),
+        cmocka_unit_test(tags),
+        cmocka_unit_test(repeated_headers),
+        cmocka_unit_test(which_form),
+        cmocka_unit_test(unknown_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

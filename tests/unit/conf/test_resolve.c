@@ -53,6 +53,37 @@ static void deprecated_names(void **state)
     assert_int_equal(conf->auth_strategy, CONF_AUTH_KEYSTONE);
 }
 
+/* Options of the service's own login live where auth_section says. */
+static void auth_section(void **state)
+{
+    (void)state;
+    use_file("a.conf", BASE "[keystone_authtoken]\nauth_section = Other\nauth_url = here\n"
+                            "region_name = One\n[other]\nauth_url = there\nuser_name = u\n"
+                            "region_name = Two\npassword = ${other.username}/$auth_url\n");
+    load_ok();
+    assert_string_equal(conf->auth_section, "other");
+    assert_string_equal(conf_value(conf, "keystone_authtoken", "auth_url")->text, "there");
+    assert_string_equal(conf_value(conf, "keystone_authtoken", "region_name")->text, "One");
+    assert_string_equal(conf_value(conf, "keystone_authtoken", "password")->text, "u/there");
+    assert_string_equal(conf->deprecated.items[0],
+                        "a.conf:9: [other] user_name is now [other] username");
+    assert_int_equal(conf->unknown_n, 2);
+    assert_int_equal(conf->unknown[0].line, 5);
+    assert_int_equal(conf->unknown[1].line, 10);
+    setenv("OS_OTHER__AUTH_URL", "elsewhere", 1);
+    setenv("OS_KEYSTONE_AUTHTOKEN__PASSWORD", "unused", 1);
+    use_file("b.conf", "[OTHER]\nproject_id = p\n");
+    load_ok();
+    assert_string_equal(conf_value(conf, "keystone_authtoken", "auth_url")->text, "elsewhere");
+    assert_string_equal(conf_value(conf, "keystone_authtoken", "password")->text, "u/elsewhere");
+    assert_string_equal(conf_value(conf, "keystone_authtoken", "project_id")->text, "p");
+    setenv("OS_KEYSTONE_AUTHTOKEN__AUTH_SECTION", "", 1); /* an empty name is none */
+    load_ok();
+    assert_string_equal(conf->auth_section, "keystone_authtoken");
+    assert_string_equal(conf_value(conf, "keystone_authtoken", "auth_url")->text, "here");
+    assert_string_equal(conf_value(conf, "keystone_authtoken", "password")->text, "unused");
+}
+
 static void empty_number_is_the_default(void **state)
 {
     (void)state;
@@ -133,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LOADING_TEST(ranks),
         LOADING_TEST(deprecated_names),
+        LOADING_TEST(auth_section),
         LOADING_TEST(empty_number_is_the_default),
         LOADING_TEST(references),
         LOADING_TEST(bad_references),

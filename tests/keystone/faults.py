@@ -1,0 +1,48 @@
+#!/usr/bin/python3
+"""What Keystone may do to berth: be away, be slow, talk nonsense, show a wrong certificate, refuse the service; and
+what clients may do to Keystone by way of berth.
+
+    tests/keystone/faults.py --berthd build/berthd [CASE…]
+
+The Keystone is the tests' own (fake.py). The last line is `N passed, N failed`.
+"""
+
+import argparse
+import sys
+import time
+
+import away
+import many_tokens
+import nonsense
+from case import servers
+
+GROUPS = (away.Away, nonsense.Nonsense, many_tokens.ManyTokens)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--berthd", required=True)
+    parser.add_argument("cases", nargs="*", metavar="CASE")
+    options = parser.parse_args()
+    known = {name: group for group in GROUPS for name in vars(group) if not name.startswith("_")}
+    unknown = set(options.cases) - set(known)
+    if unknown:
+        parser.error("no such case: " + ", ".join(sorted(unknown)))
+    score = servers.Score()
+    for name, group in known.items():
+        if options.cases and name not in options.cases:
+            continue
+        case = group(options.berthd)
+        began = time.monotonic()
+        try:
+            getattr(case, name)()
+            score.case(name, None, time.monotonic() - began)
+        except Exception as problem:  # one case's failure is no other's
+            score.case(name, f"{type(problem).__name__}: {problem}", time.monotonic() - began)
+        finally:
+            case._end()
+    return score.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

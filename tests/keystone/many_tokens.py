@@ -1,0 +1,214 @@
+"""What clients do to Keystone by way of berth: odd tokens, many tokens, old tokens; and the settings."""
+
+import concurrent.futures
+import http.client
+import re
+import select
+import socket
+import subprocess
+import threading
+import time
+
+import case
+import fake as fakes
+from case import ask, begin, end, expect, must, told
+
+
+def resident_kb(server):
+    with open(f"/proc/{server.process.pid}/status") as status:
+        return int(re.search(r"VmRSS:\s+(\d+) kB", status.read()).group(1))
+
+
+class ManyTokens(case.Case):
+    """Tokens."""
+
+    def odd_tokens(self):
+        """What cannot be a token is refused, and Keystone is not asked."""
+        keystone = fakes.FakeKeystone()
+        keystone.add("x" * 8192)
+        with self._berthd(keystone, berth=["connection_memory = 262144"]) as server:
+            def raw(value, name=b"X-Auth-Token"):
+                with socket.create_connection(("127.0.0.1", server.port), timeout=30) as client:
+                    client.sendall(b"GET /traits HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+                                   + name + b": " + value + b"\r\n\r\n")
+                    text = b""
+                    while chunk := client.recv(65536):
+                        text += chunk
+                return int(text.split()[1]) if text else None
+
+            must(server, 200, "x" * 8192)
+            asked = len(keystone.questions)
+            for value in (b"", b" ", b"\t", b"x" * 8193, b"x" * 65536, b"a b", b"a\tb", b"a\x01b", b"a\x7fb", b"\xff\xfe",
+                          "ä".encode(), b"\xa0", b"a\x0bb"):
+                got = raw(value)
+                expect(got == 401, f"{value[:20]!r}: {got}")
+            expect(raw(b"x" * 300000) in (400, 413, 431, None), "more than a connection's memory")
+            # a line break begins another header, or ends the headers: then there is no token, or another one
+            expect(raw(b"none\r\nX-Auth-Token: a b") == 401, "a second token")
+            expect(len(keystone.questions) == asked, keystone.questions[asked:])
+            expect(ask(server, "x" * 8192, x_service_token="a b")[0] == 401, "a service token that is none")
+            expect(len(keystone.questions) == asked, "was asked about")
+            for value in (b"a\rb", b"a\0b"):  # whatever the edge makes of them, no part but the first is seen
+                got = raw(value)
+                expect(got in (400, 401, None), f"{value!r}: {got}")
+            expect({question.token for question in keystone.questions[asked:]} <= {"a"}, keystone.questions[asked:])
+        keystone.stop()
+
+    def shared_questions(self):
+        """Many requests with one new token: one question."""
+        keystone = fakes.FakeKeystone()
+        keystone.add("first"), keystone.add("good")
+        with self._berthd(keystone) as server:
+            must(server, 200, "first")
+            keystone.odd = lambda handler, question: time.sleep(0.5) is None and False
+            with concurrent.futures.ThreadPoolExecutor(60) as pool:
+                for one in [pool.submit(must, server, 200, "good") for _ in range(60)]:
+                    one.result()
+            expect(len(keystone.validations("good")) == 1, f"{len(keystone.validations('good'))} questions")
+        keystone.stop()
+
+    def flood(self):
+        """Distinct bad tokens, faster than Keystone answers: bounded questions, bounded memory, and who is known is
+        served."""
+        keystone = fakes.FakeKeystone()
+        keystone.add("known")
+        with self._berthd(keystone, http_connect_timeout=10) as server:
+            must(server, 200, "known")
+            for number in range(200):
+                must(server, 401, f"warm-{number}")
+            before = resident_kb(server)
+            keystone.most_running = 0
+            keystone.odd = lambda handler, question: time.sleep(0.005) is None and False
+            statuses = {}
+            lock = threading.Lock()
+
+            def pour(which):
+                connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+                for number in range(150):
+                    connection.request("GET", "/traits", headers={"x-auth-token": f"bad-{which}-{number}-" + "y" * 4000})
+                    answer = connection.getresponse()
+                    answer.read()
+                    with lock:
+                        statuses[answer.status] = statuses.get(answer.status, 0) + 1
+                connection.close()
+
+            with concurrent.futures.ThreadPoolExecutor(32) as pool:
+                pouring = [pool.submit(pour, which) for which in range(32)]
+                took = max(must(server, 200, "known")[3] for _ in range(50))
+                for one in pouring:
+                    one.result()
+            expect(sum(statuses.values()) == 32 * 150 and set(statuses) <= {401, 503}, statuses)
+            expect(keystone.most_running <= 16, f"{keystone.most_running} questions at once")
+            expect(took < 5, f"a known token took {took:.1f} s")
+            grown = resident_kb(server) - before
+            expect(grown < 40 * 1024 or "san" in self.program, f"{grown} KB more")
+            must(server, 401, "after")
+        keystone.stop()
+
+    def full_queue(self):
+        """More new tokens than may wait: 503 at once for the rest."""
+        keystone = fakes.FakeKeystone()
+        keystone.add("known")
+        with self._berthd(keystone) as server:
+            must(server, 200, "known")
+            release = threading.Event()
+            keystone.odd = lambda handler, question: release.wait(60) and False
+            sockets = [begin(server, f"q-{number}") for number in range(1100)]
+            sent_away = select.poll()
+            for client in sockets:
+                sent_away.register(client, select.POLLIN)
+            deadline = time.monotonic() + 60
+            while len(sent_away.poll(0)) < 76:
+                expect(time.monotonic() < deadline, "fewer than 76 were sent away")
+                time.sleep(0.05)
+            must(server, 503, "one-more")
+            must(server, 200, "known")
+            release.set()
+            keystone.odd = None
+            statuses = {}
+            for client in sockets:
+                status = end(client)
+                statuses[status] = statuses.get(status, 0) + 1
+            expect(statuses == {401: 1024, 503: 76}, statuses)
+        keystone.stop()
+
+    def expiry(self):
+        """A token that is remembered is refused when its time has come, and services may bring it still."""
+        keystone = fakes.FakeKeystone()
+        keystone.add("short", lives=3)
+        keystone.add("service", roles=("service",))
+        with self._berthd(keystone) as server:
+            must(server, 200, "short")
+            time.sleep(3.5)
+            asked = len(keystone.validations("short"))
+            must(server, 401, "short")
+            must(server, 200, "short", x_service_token="service")
+            expect(len(keystone.validations("short")) == asked, "asked again")
+        keystone.stop()
+
+    def revocation(self):
+        """A token that Keystone knows no more is refused by token_cache_time at the latest."""
+        keystone = fakes.FakeKeystone()
+        keystone.add("good")
+        with self._berthd(keystone, token_cache_time=2) as server:
+            must(server, 200, "good")
+            keystone.remove("good")
+            must(server, 200, "good")
+            time.sleep(2.2)
+            must(server, 401, "good")
+        with self._berthd(keystone, token_cache_time=0) as server:
+            keystone.add("good")
+            must(server, 200, "good")
+            keystone.remove("good")
+            must(server, 401, "good")
+        keystone.stop()
+
+    def request_ids(self):
+        """Keystone's log can tell for which request it was asked."""
+        keystone = fakes.FakeKeystone()
+        own = must_id = None
+        with self._berthd(keystone) as server:
+            own = must(server, 401, "one")[2]["x-openstack-request-id"]
+            must_id = "req-11111111-2222-4333-8444-555555555555"
+            must(server, 401, "two", x_openstack_request_id=must_id)
+        seen = [question.headers.get("x-openstack-request-id") for question in keystone.validations()]
+        expect(seen == [own, must_id], seen)
+        keystone.stop()
+
+    def delayed(self):
+        """delay_auth_decision: the service's own 401, also when Keystone is away."""
+        keystone = fakes.FakeKeystone()
+        keystone.add("good")
+        with self._berthd(keystone, delay_auth_decision="true", http_request_max_retries=0) as server:
+            must(server, 200, "good", x_service_token="unknown")
+            for act in (lambda: None, keystone.stop):
+                act()
+                status, body, headers, _ = ask(server, "unknown-" + act.__name__[-4:].strip("<>"))
+                expect(status == 401 and body["code"] == "401 Unauthorized"
+                       and headers["www-authenticate"] == 'Keystone uri="http://public:5000"', (status, body))
+        keystone.stop()
+
+    def settings(self):
+        """Options without effect are named once; what is missing ends the start with one line."""
+        keystone = fakes.FakeKeystone()
+        keystone.add("good")
+        with self._berthd(keystone, memcached_servers="a:1,b:2", memcache_security_strategy="ENCRYPT",
+                         memcache_secret_key="topsecret", include_service_catalog="false") as server:
+            must(server, 200, "good")
+            expect(told(server, "no effect here: .*memcached_servers.*memcache_secret_key.*include_service_catalog") == 1,
+                   server.log())
+            expect("topsecret" not in server.log() and "secret" not in server.log().replace("memcache_secret_key", ""),
+                   "a secret in the log")
+        for more, line in (
+                ({"auth_url": None}, r"\[keystone_authtoken\] auth_url is not set in "),
+                ({"auth_type": None}, r"\[keystone_authtoken\] auth_type is not set in "),
+                ({"password": ""}, r"\[keystone_authtoken\] password is not set in "),
+                ({"cafile": "/none"}, r":\d+: \[keystone_authtoken\] cafile cannot be read"),
+                ({"auth_section": "elsewhere"}, r"\[elsewhere\] auth_type is not set in "),
+                ({"auth_type": "v3oidcpassword"}, r":\d+: \[keystone_authtoken\] auth_type must be one of password, ")):
+            server = self._berthd(keystone, **more)
+            done = subprocess.run(server.command(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+            lines = done.stderr.strip().splitlines()
+            expect(done.returncode == 1 and re.match("berthd: .*" + line, lines[-1]) and "Traceback" not in done.stderr,
+                   (done.returncode, done.stderr))
+        keystone.stop()
