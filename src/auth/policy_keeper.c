@@ -143,7 +143,9 @@ struct policy *policy_load(const struct policy_places *places, const struct poli
     return policy;
 }
 
-static void log_loaded(const struct policy *policy, const struct policy_inventory *inventory)
+/* `quiet`: that there are no files is nothing to tell at the start. */
+static void log_loaded(const struct policy *policy, const struct policy_inventory *inventory,
+                       bool quiet)
 {
     struct buf files = {0};
     for (size_t i = 0; i < inventory->count; i++)
@@ -152,7 +154,8 @@ static void log_loaded(const struct policy *policy, const struct policy_inventor
         log_write(LOG_LEVEL_INFO, LOGGER, LOG_NO_CONTEXT, "policies: the defaults, changed by %.*s",
                   SLICE_ARG(buf_slice(&files)));
     else
-        log_write(LOG_LEVEL_INFO, LOGGER, LOG_NO_CONTEXT, "policies: the defaults; no policy file");
+        log_write(quiet ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO, LOGGER, LOG_NO_CONTEXT,
+                  "policies: the defaults; no policy file");
     buf_free(&files);
     for (unsigned i = 0; i < policy->notes.count; i++)
         log_write(policy->notes.items[i].level, LOGGER, LOG_NO_CONTEXT, "%.*s",
@@ -190,7 +193,7 @@ struct policy_keeper *policy_keeper_open(const struct policy_places *places,
     keeper->places = *places;
     keeper->options = *options;
     keep_inventory(keeper, arena, &inventory);
-    log_loaded(policy, &inventory);
+    log_loaded(policy, &inventory, true);
     return keeper;
 }
 
@@ -249,7 +252,7 @@ static void reload(struct policy_keeper *keeper, const struct policy_inventory *
         return;
     }
     forget_problem(keeper);
-    log_loaded(policy, inventory);
+    log_loaded(policy, inventory, false);
     publish(keeper, policy);
 }
 

@@ -15,7 +15,6 @@ AWAITED = {
     "docs/logging.md",
     "docs/monitoring.md",
     "docs/placement.conf.sample",
-    "docs/policies.md",
     "docs/running.md",
     "docs/upgrade.md",
 }

@@ -33,8 +33,9 @@ def newest():
 
 
 def policies():
-    """Of src/auth/policy.c: {POLICY_…: name}"""
-    return dict(re.findall(r'\[(POLICY_\w+)\] =\s*\{"(placement:[\w:]+)"', read("src/auth/policy.c")))
+    """Of src/auth/policy_rules.c: {POLICY_…: name}"""
+    rows = re.findall(r'\[(POLICY_\w+)\] =\s*OPERATION\(\s*"([\w:]+)"', read("src/auth/policy_rules.c"))
+    return {rule: "placement:" + name for rule, name in rows}
 
 
 def routes():
