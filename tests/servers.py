@@ -1,23 +1,33 @@
 """Servers and a client for the tests of the whole daemon: berthd and the Python service, each a child
 process that is ended with the test."""
 
+import fcntl
 import http.client
 import json
 import os
 import signal
 import socket
 import sqlite3
+import struct
 import subprocess
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NEWEST = "1.39"
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1  # linux/sockios.h, linux/if.h
 
 
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def set_loopback_up():
+    """In a network namespace of one's own it is down at first."""
+    with socket.socket() as any_socket:
+        request = struct.pack("16sH14x", b"lo", IFF_UP)
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, request)
 
 
 class Server:

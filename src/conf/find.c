@@ -12,6 +12,9 @@
 
 #include "conf/whitespace.h"
 
+/* Of a package that is installed and not configured. */
+#define OWN_DIRECTORY "/etc/berth"
+
 const char *find_home(void)
 {
     const char *home = getenv("HOME");
@@ -112,17 +115,43 @@ static const char *default_file(struct arena *arena)
     struct slice directory = whitespace_strip(slice_of(variable == NULL ? "" : variable));
     if (directory.len > 0)
         return arena_printf(arena, "%.*s/placement.conf", SLICE_ARG(directory)).data;
-    return search(arena, "placement.conf", 0);
+    const char *found = search(arena, "placement.conf", 0);
+    /* One that this user may not look at counts: reading it tells why it cannot be read, where
+     * passing over it would start another service than the one that is configured. */
+    const char *closed = "/etc/placement/placement.conf";
+    return found == NULL && access(closed, F_OK) != 0 && errno == EACCES ? closed : found;
+}
+
+static const char *default_directory(struct arena *arena)
+{
+    return search(arena, "placement.conf.d", S_IFDIR);
+}
+
+/* The package's own files say noauth2: they count alone, or not at all. */
+static bool own_files_count(const struct conf_inputs *inputs, struct arena *arena)
+{
+    return inputs->sources_n == 0 && default_file(arena) == NULL &&
+           default_directory(arena) == NULL;
+}
+
+static bool add_own_files(struct conf_files *files, struct arena *arena, struct err *err)
+{
+    if (exists_as(OWN_DIRECTORY "/placement.conf", 0))
+        add(files, arena, OWN_DIRECTORY "/placement.conf");
+    return !exists_as(OWN_DIRECTORY "/placement.conf.d", S_IFDIR) ||
+           add_directory(files, arena, OWN_DIRECTORY "/placement.conf.d", err);
 }
 
 bool find_conf_files(const struct conf_inputs *inputs, struct arena *arena, struct conf_files *out,
                      struct err *err)
 {
     *out = (struct conf_files){0};
+    if (own_files_count(inputs, arena))
+        return add_own_files(out, arena, err);
     const char *file = names(inputs, false) ? NULL : default_file(arena);
     if (file != NULL)
         add(out, arena, file);
-    const char *parts = names(inputs, true) ? NULL : search(arena, "placement.conf.d", S_IFDIR);
+    const char *parts = names(inputs, true) ? NULL : default_directory(arena);
     if (parts != NULL && !add_directory(out, arena, parts, err))
         return false;
     for (size_t i = 0; i < inputs->sources_n; i++) {
@@ -163,5 +192,7 @@ const char *find_conf_beside(const struct conf_inputs *inputs, struct arena *are
                                  name);
     if (found == NULL && !names(inputs, false) && default_file(arena) != NULL)
         found = in_directory(arena, directory_of(default_file(arena)), name);
+    if (found == NULL && own_files_count(inputs, arena))
+        found = in_directory(arena, SLICE_LIT(OWN_DIRECTORY), name);
     return found != NULL ? found : search(arena, name, 0);
 }

@@ -20,7 +20,8 @@ struct conf_files {
  *    /etc/placement and /etc;
  * 2. unless the command line names a directory: the *.conf of the first placement.conf.d in those
  *    four;
- * 3. what the command line names, in its order.
+ * 3. what the command line names, in its order;
+ * 4. if nothing of that is there: placement.conf and the *.conf of placement.conf.d in /etc/berth.
  *
  * False: a directory cannot be read. A file that is named and does not exist shows when it is read.
  */
@@ -29,7 +30,8 @@ bool find_conf_files(const struct conf_inputs *inputs, struct arena *arena, stru
 
 /* Where a file lies that the configuration names without a directory, such as policy_file: in a
  * directory or beside a file that the command line names (the last file first), else in one of the
- * four places. A leading slash names it outright. NULL: nowhere. */
+ * four places, or in /etc/berth if its files count. A leading slash names it outright. NULL:
+ * nowhere. */
 const char *find_conf_beside(const struct conf_inputs *inputs, struct arena *arena,
                              const char *name);
 

@@ -10,13 +10,11 @@ START = "docs/README.md"
 AWAITED = {
     "docs/commands.md",
     "docs/deployment.md",
-    "docs/install.md",
     "docs/keystone.md",
     "docs/logging.md",
     "docs/monitoring.md",
     "docs/placement.conf.sample",
     "docs/running.md",
-    "docs/upgrade.md",
 }
 OUTSIDE = re.compile(r"^[a-z][a-z0-9+.-]*:")
 

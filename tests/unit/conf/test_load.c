@@ -17,7 +17,8 @@ static bool machine_has_placement(void)
 {
     return access("/etc/placement/placement.conf", F_OK) == 0 ||
            access("/etc/placement/placement.conf.d", F_OK) == 0 ||
-           access("/etc/placement.conf", F_OK) == 0 || access("/etc/placement.conf.d", F_OK) == 0;
+           access("/etc/placement.conf", F_OK) == 0 || access("/etc/placement.conf.d", F_OK) == 0 ||
+           access("/etc/berth", F_OK) == 0;
 }
 
 static void embedded(void **state)

@@ -1,0 +1,55 @@
+#!/bin/sh
+# Builds Debian's source and binary packages of the working tree into a directory, which it empties first.
+#
+#     packaging/build_package.sh DIRECTORY
+#
+# What git ignores stays out. The tree itself is left as it is: debian/ is a copy in an export of it.
+# The same tree gives the same packages, bit by bit. The tests are left to ./dev check: DEB_BUILD_OPTIONS= runs the
+# units, too.
+set -eu
+umask 022
+export LC_ALL=C DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS-nocheck}"
+out=$(mkdir -p "$1" && cd "$1" && pwd)
+cd "$(dirname "$0")/.."
+
+die() {
+    echo "build_package: $*" >&2
+    exit 1
+}
+
+# The tree may be another user's.
+tree_git() {
+    git -c safe.directory="*" "$@"
+}
+
+# The files of the working tree, each ended by a NUL byte. Those that are deleted are listed twice, and so not at all.
+list_files() {
+    {
+        tree_git ls-files -z --cached --others --exclude-standard
+        tree_git ls-files -z --deleted
+    } | sort -z | uniq -z -u
+}
+
+tree_git rev-parse --is-inside-work-tree >/dev/null 2>&1 ||
+    die "needs the git tree: without it nobody knows which files belong to it"
+changelog=packaging/debian/changelog
+version=$(dpkg-parsechangelog -l "$changelog" -S Version)
+upstream=${version%-*}
+SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -l "$changelog" -S Timestamp)
+export SOURCE_DATE_EPOCH
+
+find "$out" -mindepth 1 -delete
+tree=$out/berth-$upstream
+list_files | tar --create --null --files-from=- --no-recursion --transform "flags=r;s,^,berth-$upstream/," --sort=name \
+    --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rwX,go+rX,go-w |
+    xz --threads=1 >"$out/berth_$upstream.orig.tar.xz"
+tar --extract --file "$out/berth_$upstream.orig.tar.xz" --directory "$out"
+cp -a "$tree/packaging/debian" "$tree/debian"
+cd "$tree"
+dpkg-buildpackage --no-sign
+cd "$out"
+rm -rf "$tree"
+if command -v lintian >/dev/null; then
+    lintian --fail-on error,warning --info --tag-display-limit 0 "$out"/berth_*.changes
+fi
+ls -l "$out"

@@ -1,0 +1,118 @@
+"""The package in a root that systemd has booted."""
+
+import re
+import shutil
+import socket
+import threading
+import time
+
+import servers
+from installed import CONSUMER, HOST, PORT, Case, expect, expect_used, use
+from machine import CannotBoot, Machine
+
+INSTALL = ("apt-get", "--yes", "--no-install-recommends", "install")
+
+
+class Asker:
+    """Asks all the time, each request on a connection of its own; counts what got no answer."""
+
+    def __init__(self):
+        self.answered, self.lost = 0, []
+        self.ends = threading.Event()
+        self.thread = threading.Thread(target=self.ask)
+
+    def ask(self):
+        while not self.ends.is_set():
+            client = servers.Client(PORT)
+            try:
+                status, _ = client.ask("GET", f"/allocations/{CONSUMER}")
+                if status != 200:
+                    self.lost.append(status)
+                self.answered += 1
+            except Exception as error:
+                self.lost.append(repr(error))
+            client.close()
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *exception):
+        self.ends.set()
+        self.thread.join()
+
+    def await_answers(self, count, seconds=20):
+        end, until = time.monotonic() + seconds, self.answered + count
+        while self.answered < until:
+            expect(time.monotonic() < end, f"{self.answered} answers, and no more")
+            time.sleep(0.01)
+
+
+class Booted(Case):
+    def _boot(self):
+        if shutil.which("systemd-nspawn") is None:
+            raise CannotBoot("there is no systemd-nspawn")
+        return Machine(self._root, self._log)
+
+    def systemd(self):
+        """Installed in a running system: active at once, reloads, restarts and is upgraded without a lost request,
+        comes back after a crash, and is gone when it is removed."""
+        try:
+            machine = self._boot()
+        except CannotBoot as why:
+            return f"left out: {why}"
+        try:
+            self._in(machine)
+        finally:
+            machine.close()
+
+    def _in(self, machine):
+        machine.run(*INSTALL, "/root/berth.deb")
+        machine.await_property("berthd.service", "ActiveState", "active")
+        for unit in ("berthd.service", "berthd.socket"):
+            expect(machine.run("systemctl", "is-enabled", unit).stdout == "enabled\n", unit)
+        status = machine.run("systemctl", "status", "berthd").stdout
+        expect("active (running)" in status, status)
+        pid = machine.property("berthd.service", "MainPID")
+        user = machine.run("stat", "--format", "%U", f"/proc/{pid}").stdout.strip()
+        expect(user == "placement", user)
+        use(servers.Client(PORT))
+        self._stays(machine)
+        self._crashes(machine)
+        lines = machine.run("journalctl", "--unit", "berthd", "--output", "cat").stdout
+        expect(re.search(r'placement\.requestlog .*"GET /allocations/' + CONSUMER, lines), lines[-2000:])
+        machine.run("apt-get", "--yes", "remove", "berth")
+        try:
+            socket.create_connection(("127.0.0.1", PORT), 1).close()
+            raise AssertionError("removed, and the port is still open")
+        except ConnectionRefusedError:
+            pass
+
+    def _stays(self, machine):
+        """Under load: reload, restart, upgrade."""
+        with Asker() as asker:
+            asker.await_answers(100)
+            pid = machine.property("berthd.service", "MainPID")
+            machine.run("systemctl", "reload", "berthd")
+            asker.await_answers(100)
+            expect(machine.property("berthd.service", "MainPID") == pid, "a reload is no restart")
+            for command in (("systemctl", "restart", "berthd"), (*INSTALL, "/root/berth_next.deb")):
+                machine.run(*command)
+                asker.await_answers(100)
+                now = machine.property("berthd.service", "MainPID")
+                expect(now != pid and now != "0", f"{' '.join(command)}: still the process {pid}")
+                pid = now
+        expect(not asker.lost, f"{len(asker.lost)} of {asker.answered} requests got no answer: {asker.lost[:5]}")
+        expect_used(servers.Client(PORT))
+        status, answer = servers.Client(PORT).claim(CONSUMER, 1, **{HOST: {"VCPU": 3}})
+        expect(status == 204, answer)
+
+    def _crashes(self, machine):
+        pid = machine.property("berthd.service", "MainPID")
+        machine.run("kill", "-KILL", pid)
+        end = time.monotonic() + 20
+        while machine.property("berthd.service", "MainPID") in (pid, "0"):
+            expect(time.monotonic() < end, "nobody started it again")
+            time.sleep(0.1)
+        machine.await_property("berthd.service", "ActiveState", "active")
+        expect_used(servers.Client(PORT), 3)
