@@ -11,7 +11,6 @@ AWAITED = {
     "docs/commands.md",
     "docs/deployment.md",
     "docs/install.md",
-    "docs/keystone.md",
     "docs/logging.md",
     "docs/monitoring.md",
     "docs/placement.conf.sample",
