@@ -10,7 +10,6 @@ START = "docs/README.md"
 AWAITED = {
     "docs/commands.md",
     "docs/deployment.md",
-    "docs/keystone.md",
     "docs/logging.md",
     "docs/monitoring.md",
     "docs/placement.conf.sample",
