@@ -99,6 +99,7 @@ PARTS = [
     Part("fuzz-coverage", script("tests/fuzz/coverage.py")),
     Part("docs", script("tests/docs/run.py")),
     Part("e2e", script("tests/e2e/run.py", "--berthd", "build/berthd")),
+    Part("conf", script("tests/conf/run.py", "--build", "build")),
     Part("cli", script("tests/cli/run.py", "--build", "build")),
     Part("kill", script("tests/crash/kill.py", "--berthd", "build/berthd")),
     Part("powercut", script("tests/crash/powercut.py", "--build", "build")),

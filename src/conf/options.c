@@ -71,7 +71,7 @@ const struct option option_table[] = {
     ROW(STR, NONE, "DEFAULT", "log_dir", NULL, "Directory of log_file.", OLD("DEFAULT", "logdir")),
     ROW(STR, NONE, "DEFAULT", "log_config_append", NULL, "A Python logging configuration.", OLD2("DEFAULT", "log_config", "log-config"), MUTABLE),
     ROW(STR, NONE, "DEFAULT", "log_date_format", "%Y-%m-%d %H:%M:%S", "Form of dates in the log."),
-    ROW(BOOL, NONE, "DEFAULT", "log_options", "true", "Log all options at level DEBUG."),
+    ROW(BOOL, USED, "DEFAULT", "log_options", "true", "Log all options at level DEBUG."),
     ROW(BOOL, NONE, "DEFAULT", "use_syslog", "false", "Log to syslog."),
     ROW(STR, NONE, "DEFAULT", "syslog_log_facility", "LOG_USER", "Facility for syslog."),
     ROW(BOOL, NONE, "DEFAULT", "use_journal", "false", "Log to the journal."),
@@ -122,7 +122,7 @@ const struct option option_table[] = {
     ROW(INT, NONE, "placement_database", "retry_interval", "10", "Seconds between attempts to connect."),
     ROW(INT, NONE, "placement_database", "connection_debug", "0", "Log SQL; 100: everything."),
     ROW(BOOL, NONE, "placement_database", "connection_trace", "false", "Comments with the caller in SQL."),
-    ROW(STR, NONE, "placement_database", "mysql_enable_ndb", NULL, "Tables for MySQL Cluster."),
+    ROW(BOOL, NONE, "placement_database", "mysql_enable_ndb", "false", "Tables for MySQL Cluster."),
 
     ROW(BOOL, USED, "oslo_policy", "enforce_new_defaults", "false", "Leave the deprecated rules out."),
     ROW(BOOL, USED, "oslo_policy", "enforce_scope", "false", "Refuse tokens of another scope than a rule's."),

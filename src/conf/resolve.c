@@ -156,6 +156,16 @@ static bool has_capital(struct slice text)
     return false;
 }
 
+/* An option that has only moved to another section is not found in the one it has left. */
+static const struct option *find_referred(struct slice section, struct slice name)
+{
+    const struct option *option = option_find(section, name);
+    if (option != NULL)
+        return option;
+    option = option_find_any(section, name);
+    return option != NULL && slice_equal(name, slice_of(option->name)) ? NULL : option;
+}
+
 /* `section.name`, or a name of the same section, else of DEFAULT. Old names count, too. Other than
  * in a file the section's name must be in lower case. */
 static const struct option *referred_option(const struct option *from, struct slice name)
@@ -165,10 +175,10 @@ static const struct option *referred_option(const struct option *from, struct sl
         struct slice section = {name.data, (size_t)(dot - name.data)};
         return has_capital(section) && !slice_equal(section, SLICE_LIT("DEFAULT"))
                    ? NULL
-                   : option_find_any(section, slice_skip(name, section.len + 1));
+                   : find_referred(section, slice_skip(name, section.len + 1));
     }
-    const struct option *option = option_find_any(slice_of(from->section), name);
-    return option != NULL ? option : option_find_any(SLICE_LIT("DEFAULT"), name);
+    const struct option *option = find_referred(slice_of(from->section), name);
+    return option != NULL ? option : find_referred(SLICE_LIT("DEFAULT"), name);
 }
 
 static bool find_reference(void *context, struct slice name, struct buf *out)
