@@ -28,17 +28,22 @@ static void warn_open_noauth(const struct conf *conf)
         }
 }
 
+void notes_print_value(const struct conf_value *value, struct buf *out)
+{
+    if (!value->is_set)
+        buf_append_slice(out, SLICE_LIT("None"));
+    else if (value->option->is_secret)
+        buf_append_slice(out, SLICE_LIT(NOTES_MASK));
+    else
+        value_print(value, out);
+}
+
 static void log_values(const struct conf *conf)
 {
     for (size_t i = 0; i < option_count; i++) {
         const struct conf_value *value = &conf->values[i];
         struct buf text = {0};
-        if (value->is_set && value->option->is_secret)
-            buf_append_slice(&text, SLICE_LIT(NOTES_MASK));
-        else if (value->is_set)
-            value_print(value, &text);
-        else
-            buf_append_slice(&text, SLICE_LIT("None"));
+        notes_print_value(value, &text);
         log_write(LOG_LEVEL_DEBUG, LOGGER, LOG_NO_CONTEXT, "[%s] %s = %.*s", value->option->section,
                   value->option->name, SLICE_ARG(buf_slice(&text)));
         buf_free(&text);
