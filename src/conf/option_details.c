@@ -115,7 +115,7 @@ static const struct details table[] = {
      "Such old requests name no user. placement-manage db online_data_migrations gives it to "
      "consumers that lack one, too."},
     {"placement", "max_allocation_candidates",
-     "It cuts answers for requests without a limit of their own. berth needs no such bound to stay "
+     "The limit of a request may be lower still. berth needs no such bound to stay "
      "within its memory: the "
      "option is there for deployments that set it for the Python service."},
     {"placement", "allocation_candidates_generation_strategy",
@@ -140,7 +140,7 @@ static const struct details table[] = {
      "share a database and an "
      "operator decides when it is upgraded."},
     {"placement_database", "slave_connection", "All reads are answered from memory."},
-    {"placement_database", "sqlite_synchronous", "A change that has been answered is on the disk."},
+    {"placement_database", "sqlite_synchronous", "A change is on the disk before it is answered."},
     {"placement_database", "max_pool_size",
      "berth has no pool: one connection writes, and reads are answered from memory."},
 
