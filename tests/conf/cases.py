@@ -135,12 +135,12 @@ class Generator:
         if name == "connection":
             return self.random.choice(("sqlite:////x.db?a=b&c=d%25", "a\\$b$$", "mysql+pymysql://u:p@h/placement?charset=utf8"))
         roll = self.random.random()
-        if roll < 0.25:
+        if roll < (0.3 if row["type"] in ("string", "list", "multi") else 0.08):
             return self.reference(section)
-        if roll < 0.45:
+        if roll < (0.5 if row["type"] in ("string", "list", "multi") and not row["choices"] else 0.15):
             return self.random.choice(WORDS)
         if row["choices"]:
-            return self.random.choice(row["choices"]).swapcase() if roll < 0.5 else self.random.choice(row["choices"])
+            return self.random.choice(row["choices"]).swapcase() if roll < 0.3 else self.random.choice(row["choices"])
         if row["type"] == "boolean":
             return self.random.choice(("true", "FALSE", "1", "off"))
         if row["type"] == "integer":
@@ -154,6 +154,12 @@ class Generator:
 
     def reference(self, section):
         other, name = self.option()
+        if self.random.random() < 0.75:  # one that can be followed
+            near = [key for key in self.names if key[0] in (section, "DEFAULT")]
+            if self.random.random() < 0.5:
+                name = self.random.choice(near)[1]
+                return self.random.choice((f"${name}", f"a ${{{name}}} b", f"${{{name}}}${{{name}}}", f"$$${name}"))
+            return "x" if other == "DEFAULT" else self.random.choice((f"${other}.{name}", f"${{{other}.{name}}}, x"))
         forms = [f"${name}", f"${{{name}}}", f"pre-${name}-post", f"${other}.{name}", f"${{{other}.{name}}},${{{name}}}",
                  f"$${name}", f"\\${name}", f"$\\${name}", "$nothing", f"${other}", f"${{{other.upper()}.{name}}}x",
                  f"$a.{name}", f"${name}.", f"${{{name}", f"${name.upper()}"]
