@@ -84,6 +84,7 @@ int main(int argc, char **argv)
     bool ok = daemon.conf != NULL && run(&daemon);
     if (daemon.conf == NULL)
         print_error(&daemon);
+    conf_destroy(daemon.reloaded);
     conf_destroy(daemon.conf);
     arena_destroy(daemon.arena);
     if (!ok)

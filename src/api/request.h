@@ -34,13 +34,15 @@ struct api {
     unsigned mount_prefix_count;
     struct slice incomplete_project_id; /* [placement] incomplete_consumer_* */
     struct slice incomplete_user_id;
-    bool randomize_candidates;
-    int64_t max_candidates; /* -1: no limit */
-    bool spread_candidates; /* with a limit: one of each tree before a second of any */
-    bool access_log;
     struct cors_settings cors;
-    bool trust_proxies;       /* [oslo_middleware] enable_proxy_headers_parsing */
-    uint64_t slow_request_us; /* requests that took longer get a line in the log; 0: none */
+    bool trust_proxies; /* [oslo_middleware] enable_proxy_headers_parsing */
+
+    /* Those that a reload changes while requests are answered; each stands alone. */
+    _Atomic bool randomize_candidates;
+    _Atomic int64_t max_candidates; /* -1: no limit */
+    _Atomic bool spread_candidates; /* with a limit: one of each tree before a second of any */
+    _Atomic bool access_log;
+    _Atomic uint64_t slow_request_us; /* requests that took longer get a line in the log; 0: none */
 };
 
 enum api_step {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/config_command.h"
 #include "cli/policy_command.h"
 #include "conf/command_line.h"
 
@@ -21,6 +22,8 @@ struct command {
 };
 
 static const struct command commands[] = {
+    {"config", "Check and show configurations, and print pages about every option.",
+     config_command},
     {"policy", "Look at the policies in force, ask them, and print pages about every rule.",
      policy_command},
 };

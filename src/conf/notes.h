@@ -4,9 +4,16 @@
 
 #include "conf/settings.h"
 
+/* What is shown of a secret. */
+#define NOTES_MASK "****"
+
+/* Appends a value as it may be shown: a secret as NOTES_MASK. */
+void notes_print_value(const struct conf_value *value, struct buf *out);
+
 /* Logs where the configuration comes from, deprecated names (a warning each), the options that are
  * set but have no effect (one line), noauth2 on an address that others reach (a warning), and at
- * DEBUG what was passed over. Never a value: some are secrets. The main thread. */
+ * DEBUG what was passed over, and with [DEFAULT] log_options every value but secrets. The main
+ * thread. */
 void notes_log(const struct conf *conf);
 
 #endif

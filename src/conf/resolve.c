@@ -165,13 +165,23 @@ static bool has_capital(struct slice text)
     return false;
 }
 
+/* An option that has only moved to another section is not found in the one it has left. */
+static const struct option *find_referred(struct slice section, struct slice name)
+{
+    const struct option *option = option_find(section, name);
+    if (option != NULL)
+        return option;
+    option = option_find_any(section, name);
+    return option != NULL && slice_equal(name, slice_of(option->name)) ? NULL : option;
+}
+
 static const struct option *option_in(const struct resolver *r, struct slice section,
                                       struct slice name)
 {
-    const struct option *option = option_find_any(section, name);
+    const struct option *option = find_referred(section, name);
     if (option != NULL || !ini_section_is(section, r->auth_section))
         return option;
-    option = option_find_any(SLICE_LIT(OPTION_AUTH_SECTION), name);
+    option = find_referred(SLICE_LIT(OPTION_AUTH_SECTION), name);
     return option != NULL && option->of_auth_plugin ? option : NULL;
 }
 
@@ -187,8 +197,8 @@ static const struct option *referred_option(const struct resolver *r, const stru
                    ? NULL
                    : option_in(r, section, slice_skip(name, section.len + 1));
     }
-    const struct option *option = option_find_any(slice_of(from->section), name);
-    return option != NULL ? option : option_find_any(SLICE_LIT("DEFAULT"), name);
+    const struct option *option = find_referred(slice_of(from->section), name);
+    return option != NULL ? option : find_referred(SLICE_LIT("DEFAULT"), name);
 }
 
 static bool find_reference(void *context, struct slice name, struct buf *out)

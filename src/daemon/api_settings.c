@@ -32,6 +32,16 @@ static void fill_cors(struct daemon *daemon)
     buf_free(&joined);
 }
 
+void api_settings_take(struct daemon *daemon, const struct conf *conf)
+{
+    struct api *api = &daemon->api;
+    api->randomize_candidates = conf->randomize_allocation_candidates;
+    api->max_candidates = conf->max_allocation_candidates;
+    api->spread_candidates = conf->generation_strategy != CONF_STRATEGY_DEPTH_FIRST;
+    api->access_log = conf->access_log;
+    api->slow_request_us = conf->slow_request_us;
+}
+
 void api_settings_fill(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
@@ -40,12 +50,8 @@ void api_settings_fill(struct daemon *daemon)
     api->mount_prefix_count = (unsigned)conf->mount_prefix_count;
     api->incomplete_project_id = slice_of(conf->incomplete_consumer_project_id);
     api->incomplete_user_id = slice_of(conf->incomplete_consumer_user_id);
-    api->randomize_candidates = conf->randomize_allocation_candidates;
-    api->max_candidates = conf->max_allocation_candidates;
-    api->spread_candidates = conf->generation_strategy != CONF_STRATEGY_DEPTH_FIRST;
-    api->access_log = conf->access_log;
     api->trust_proxies = conf->proxy_headers;
-    api->slow_request_us = conf->slow_request_us;
+    api_settings_take(daemon, conf);
     fill_cors(daemon);
     api->slow_lane = slow_lane_start(SLOW_THREADS);
 }

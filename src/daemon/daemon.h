@@ -37,7 +37,8 @@ struct daemon {
     struct arena *arena; /* lives as long as the process */
     struct err err;
     const struct conf_inputs *inputs;
-    struct conf *conf;
+    struct conf *conf;     /* what the process was started with: others point into it */
+    struct conf *reloaded; /* the newest good one; NULL: there was no reload */
     struct activation activation;
     struct http_tls *tls; /* NULL: no https */
     uint64_t tls_look_us;
@@ -71,9 +72,12 @@ void authentication_close(struct daemon *daemon);
 /* Fills daemon->api's settings from the configuration, and starts the slow lane. */
 void api_settings_fill(struct daemon *daemon);
 
+/* Sets those that a reload may change, while others read them. */
+void api_settings_take(struct daemon *daemon, const struct conf *conf);
+
 /* Certificates for https; nothing where none is configured. False: err has one line. */
 bool tls_open(struct daemon *daemon) BERTH_MUST_CHECK;
-/* Reads them anew; what goes wrong is logged, and the old ones stay. */
+/* Reads them anew, perhaps others; what goes wrong is logged, and the old ones stay. */
 void tls_reload(struct daemon *daemon);
 /* On a tick: reads them anew when their files have changed. */
 void tls_look_after(struct daemon *daemon);
@@ -84,12 +88,21 @@ void tls_close(struct daemon *daemon);
  * those that were opened are closed by listeners_close. */
 bool listeners_open(struct daemon *daemon) BERTH_MUST_CHECK;
 
+/* Sets their deadlines anew. */
+void listeners_take(struct daemon *daemon, const struct conf *conf);
+
 /* Accepts no more, finishes what has begun within stop_grace, and waits for the answers that the
  * writer and the slow lane still owe. From here on another signal ends the process at once. */
 void listeners_close(struct daemon *daemon);
 
 /* Writes "berthd: ready URL…" to standard output. */
 void listeners_print_ready(const struct daemon *daemon);
+
+/* Where the values of mutable options stand. */
+const struct conf *conf_in_force(const struct daemon *daemon);
+
+/* On SIGHUP: see reload.c, which lists what is read again. */
+void daemon_reload(struct daemon *daemon);
 
 /* Blocks the signals that the loop waits for; before any thread is started, which inherit it. */
 void loop_block_signals(void);

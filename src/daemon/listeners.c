@@ -163,6 +163,13 @@ bool listeners_open(struct daemon *daemon)
     return true;
 }
 
+void listeners_take(struct daemon *daemon, const struct conf *conf)
+{
+    for (size_t i = 0; i < daemon->listener_count; i++)
+        http_server_set_deadlines(daemon->listeners[i].server, conf->header_deadline_s * 1000,
+                                  conf->body_deadline_s * 1000);
+}
+
 void listeners_print_ready(const struct daemon *daemon)
 {
     printf("berthd: ready");

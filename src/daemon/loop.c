@@ -28,15 +28,6 @@ void loop_block_signals(void)
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
 }
 
-/* SIGHUP. */
-static void reload(struct daemon *daemon)
-{
-    notify_reloading();
-    tls_reload(daemon);
-    policy_keeper_look(daemon->api.policies, true);
-    notify_ready();
-}
-
 void loop_watch(struct daemon *daemon)
 {
     uint64_t longest_us = 0;
@@ -87,7 +78,7 @@ void loop_run(struct daemon *daemon)
             replica_reader_close(reader);
             return;
         case SIGHUP:
-            reload(daemon);
+            daemon_reload(daemon);
             break;
         default: /* nothing came within a tick */
             look_after(daemon);

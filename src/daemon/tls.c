@@ -41,7 +41,7 @@ bool tls_open(struct daemon *daemon)
 
 void tls_reload(struct daemon *daemon)
 {
-    struct http_tls_files files = files_of(daemon->conf);
+    struct http_tls_files files = files_of(conf_in_force(daemon));
     if (daemon->tls == NULL || files.cert_file == NULL)
         return;
     struct err err = {.arena = arena_create()};

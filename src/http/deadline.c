@@ -104,6 +104,12 @@ static void look_at_all(struct http_server *server)
     }
 }
 
+void http_server_set_deadlines(struct http_server *server, unsigned header_ms, unsigned body_ms)
+{
+    server->limits.header_deadline_ms = header_ms;
+    server->limits.body_deadline_ms = body_ms;
+}
+
 uint64_t body_deadline_us(const struct http_server *server, uint64_t since_us, uint64_t bytes)
 {
     if (server->limits.body_deadline_ms == 0)
@@ -129,7 +135,6 @@ static uint64_t look_interval_us(const struct http_limits *limits)
 static void *watch(void *cls)
 {
     struct http_server *server = cls;
-    uint64_t usual_us = look_interval_us(&server->limits);
     pthread_mutex_lock(&server->lock);
     while (!server->watcher_stop) {
         if (server->connections == NULL) {
@@ -137,7 +142,7 @@ static void *watch(void *cls)
             continue;
         }
         bool drains = server->draining_since_us != 0;
-        uint64_t interval_us = drains ? LOOK_AT_LEAST_US : usual_us;
+        uint64_t interval_us = drains ? LOOK_AT_LEAST_US : look_interval_us(&server->limits);
         uint64_t next_us = clock_now_us(CLOCK_MONOTONIC) + interval_us;
         struct timespec next = {.tv_sec = (time_t)(next_us / 1000000),
                                 .tv_nsec = (long)(next_us % 1000000) * 1000};

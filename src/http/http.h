@@ -91,11 +91,11 @@ struct http_limits {
     unsigned connection_memory_bytes; /* 64 KiB */
     unsigned connections_max;         /* in all; the longest idle one is closed first */
     unsigned connections_per_address;
-    unsigned idle_timeout_s;     /* between requests */
-    unsigned header_deadline_ms; /* 30 000: from a request's first byte to the end of its headers;
-                                    0: none */
-    unsigned body_deadline_ms;   /* 30 000: plus the body's size at 10 KB/s; 0: none */
-    unsigned worker_threads;     /* at least 2 (one epoll thread stalls under load) */
+    unsigned idle_timeout_s;             /* between requests */
+    _Atomic unsigned header_deadline_ms; /* 30 000: from a request's first byte to the end of its
+                                            headers; 0: none */
+    _Atomic unsigned body_deadline_ms;   /* 30 000: plus the body's size at 10 KB/s; 0: none */
+    unsigned worker_threads;             /* at least 2 (one epoll thread stalls under load) */
 };
 
 /* Where a server listens: at a socket that was given, or at a path, or at a host and port. */
@@ -118,6 +118,9 @@ struct http_server *http_server_start(const struct http_address *address,
 
 /* http://127.0.0.1:8778, https://[::1]:8778, unix:/run/berth/api.sock; as long as the server. */
 const char *http_server_url(const struct http_server *server);
+
+/* For requests that begin from now on, and soon for others. Any thread. */
+void http_server_set_deadlines(struct http_server *server, unsigned header_ms, unsigned body_ms);
 
 /* 127.0.0.1:8778, [::1]:8778 */
 struct slice http_address_text(struct arena *arena, const char *host, uint16_t port);

@@ -22,7 +22,8 @@ INSTRUMENTED = ["-Dc_args=-fprofile-instr-generate -fcoverage-mapping", "-Dc_lin
 # What each harness is there for.
 PARSERS = {
     "body_json": ["api/body_schema.c", "api/schema_check.c", "api/schema_keywords.c", "api/schema_message.c",
-                  "api/schema_patterns.c", "api/python_repr.c"],
+                  "api/schema_patterns.c", "api/python_repr.c", "base/python_text.c"],
+    "conf": ["conf/resolve.c", "conf/settings.c", "conf/suggest.c"],
     "headers": ["api/accept.c", "api/fault.c", "api/latin1.c", "api/microversion.c", "api/origin.c",
                 "auth/identity.c", "auth/noauth.c"],
     "ini": ["conf/ini.c", "conf/interpolate.c", "conf/listen.c", "conf/value.c", "conf/whitespace.c"],

@@ -85,10 +85,12 @@ static void try_value(struct slice text, struct arena *arena)
         struct conf_value value = {.option = &options[i]};
         struct slice why = {0};
         out.len = 0;
-        if (value_convert(&value, &text, 1, arena, &why))
+        if (value_convert(&value, &text, 1, arena, &why)) {
             value_print(&value, &out);
-        else
+            check(value_equal(&value, &value));
+        } else {
             check(why.len > 0);
+        }
     }
     if (listen_parse(text, arena, &listen))
         (void)listen_is_loopback(&listen);

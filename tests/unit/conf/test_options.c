@@ -1,4 +1,5 @@
 /* The table itself. */
+#include "conf/option_details.h"
 #include "conf/options.h"
 #include "conf/value.h"
 #include "unit.h"
@@ -57,12 +58,31 @@ static void old_names(void **state)
     assert_null(option_find_any(SLICE_LIT("api"), SLICE_LIT("log_config")));
 }
 
+/* Each text is of an option that is there, and ends a sentence; each section has one. */
+static void details(void **state)
+{
+    (void)state;
+    size_t n = 0;
+    for (size_t i = 0; i < option_count; i++) {
+        const char *text = option_details(&option_table[i]);
+        const char *about = section_details(option_table[i].section);
+        const char *help = option_table[i].help;
+        assert_int_equal(help[strlen(help) - 1], '.');
+        n += text != NULL;
+        assert_true(text == NULL || text[strlen(text) - 1] == '.');
+        if (about == NULL)
+            fail_msg("section %s has no details", option_table[i].section);
+    }
+    assert_int_equal(n, option_details_count());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table),
         cmocka_unit_test(secrets),
         cmocka_unit_test(old_names),
+        cmocka_unit_test(details),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,181 @@
+/* The actions of berth config as a table. They read what berthd would read: the same files,
+ * variables and switches. The main thread. */
+#include "cli/config_command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/config_pages.h"
+#include "cli/config_report.h"
+#include "conf/command_line.h"
+#include "conf/load.h"
+
+#define HELP_ROW                                                                                   \
+    {                                                                                              \
+        "--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL            \
+    }
+#define SOURCE_ROWS                                                                                \
+    {"--config-file",                                                                              \
+     NULL,                                                                                         \
+     "FILE",                                                                                       \
+     "Read this file instead of the first placement.conf of ~/.placement, ~, /etc/placement and "  \
+     "/etc. May be repeated; what is read later wins.",                                            \
+     SWITCH_CONFIG_FILE,                                                                           \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     NULL},                                                                                        \
+    {                                                                                              \
+        "--config-dir", NULL, "DIR",                                                               \
+            "Read the *.conf of this directory, in the order of their names, instead of those of " \
+            "the first placement.conf.d in the same places. May be repeated.",                     \
+            SWITCH_CONFIG_DIR, NULL, NULL, NULL                                                    \
+    }
+
+static const struct command_line_switch page_switches[] = {HELP_ROW, {.name = NULL}};
+
+static const struct command_line_switch validate_switches[] = {
+    HELP_ROW,
+    SOURCE_ROWS,
+    {"--strict", NULL, NULL, "Exit with 1 for warnings, too.", SWITCH_OWN, NULL, NULL, NULL},
+    {.name = NULL},
+};
+
+static const struct command_line_switch show_switches[] = {
+    HELP_ROW,
+    SOURCE_ROWS,
+    {"--all", NULL, NULL, "Show defaults, too.", SWITCH_OWN, NULL, NULL, NULL},
+    {.name = NULL},
+};
+
+struct arguments {
+    const struct command_line *line;
+    const struct conf_inputs *inputs;
+    const char *const *words;
+    unsigned words_n;
+};
+
+struct action {
+    const char *name;
+    const char *words; /* what the help calls its arguments; NULL: none */
+    unsigned words_max;
+    const char *help;
+    const struct command_line_switch *switches;
+    void (*write)(FILE *out); /* a page, or NULL */
+    int (*run)(const struct arguments *arguments);
+};
+
+static int validate(const struct arguments *arguments)
+{
+    struct conf *conf = conf_examine(arguments->inputs);
+    struct config_problems problems = config_report_problems(conf, stdout);
+    conf_destroy(conf);
+    bool strict = command_line_own(arguments->line, "--strict") != NULL;
+    return problems.errors > 0 || (strict && problems.warnings > 0) ? 1 : 0;
+}
+
+static int show(const struct arguments *arguments)
+{
+    struct err err = {.arena = arena_create()};
+    struct conf *conf = conf_load(arguments->inputs, &err);
+    const char *section = arguments->words_n > 0 ? arguments->words[0] : NULL;
+    const char *name = arguments->words_n > 1 ? arguments->words[1] : NULL;
+    bool all = command_line_own(arguments->line, "--all") != NULL;
+    bool ok = conf != NULL && config_report_values(conf, all, section, name, stdout);
+    if (conf == NULL)
+        fprintf(stderr, "berth config: %.*s\n", SLICE_ARG(err.message));
+    else if (!ok)
+        fprintf(stderr, "berth config: there is no option [%s] %s\n", section,
+                name == NULL ? "" : name);
+    int code = conf == NULL ? 2 : ok ? 0 : 1;
+    conf_destroy(conf);
+    arena_destroy(err.arena);
+    return code;
+}
+
+static const struct action actions[] = {
+    {"validate", NULL, 0,
+     "Read the configuration as berthd would, and say what is wrong with it: bad values (berthd "
+     "would not start), options that are unknown, have old names, or have no effect.",
+     validate_switches, NULL, validate},
+    {"show", "[SECTION [OPTION]]", 2,
+     "Print the values in force that somebody has set, and where each comes from. Secrets are "
+     "masked.",
+     show_switches, NULL, show},
+    {"sample", NULL, 0, "Print a commented placement.conf with every option at its default.",
+     page_switches, config_write_sample, NULL},
+    {"reference", NULL, 0, "Print a description of every option, in Markdown.", page_switches,
+     config_write_reference, NULL},
+    {"manual", NULL, 0, "Print the same for the manual, in mdoc.", page_switches,
+     config_write_manual, NULL},
+};
+
+enum { ACTION_COUNT = sizeof(actions) / sizeof(actions[0]) };
+
+static void print_help(FILE *out)
+{
+    fputs("usage: berth config ACTION [SWITCH]...\n\nLooks after configurations.\n\nactions:\n",
+          out);
+    for (size_t i = 0; i < ACTION_COUNT; i++) {
+        char name[64];
+        snprintf(name, sizeof(name), "%s%s%s", actions[i].name, actions[i].words == NULL ? "" : " ",
+                 actions[i].words == NULL ? "" : actions[i].words);
+        command_line_print_entry(name, actions[i].help, out);
+    }
+    fputs("\nberth config ACTION --help lists an action's switches.\n", out);
+}
+
+static bool add_sources(struct conf_inputs *inputs, const struct conf_inputs *more)
+{
+    if (inputs->sources_n + more->sources_n > CONF_INPUTS_MAX)
+        return false;
+    for (size_t i = 0; i < more->sources_n; i++)
+        inputs->sources[inputs->sources_n++] = more->sources[i];
+    return true;
+}
+
+static int run(const struct action *action, int argc, char **argv, struct conf_inputs *inputs)
+{
+    struct command_line line;
+    const char *words[2] = {NULL, NULL};
+    struct arguments arguments = {.line = &line, .inputs = inputs, .words = words};
+    command_line_parse_words(action->switches, argc, argv, words, action->words_max,
+                             &arguments.words_n, &line);
+    if (line.action == COMMAND_LINE_HELP) {
+        printf("usage: berth config %s%s%s [SWITCH]...\n\n%s\n\nswitches:\n", action->name,
+               action->words == NULL ? "" : " ", action->words == NULL ? "" : action->words,
+               action->help);
+        command_line_print_switches(action->switches, stdout);
+        return 0;
+    }
+    if (line.action != COMMAND_LINE_RUN) {
+        fprintf(stderr, "berth config %s: %s\n", action->name, line.error);
+        return 2;
+    }
+    if (!add_sources(inputs, &line.inputs)) {
+        fprintf(stderr, "berth config %s: too many configuration files\n", action->name);
+        return 2;
+    }
+    if (action->write == NULL)
+        return action->run(&arguments);
+    action->write(stdout);
+    return 0;
+}
+
+int config_command(int argc, char **argv, struct conf_inputs *inputs)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return 2;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_help(stdout);
+        return 0;
+    }
+    for (size_t i = 0; i < ACTION_COUNT; i++)
+        if (strcmp(argv[1], actions[i].name) == 0) {
+            int code = run(&actions[i], argc - 1, argv + 1, inputs);
+            return fflush(stdout) == 0 ? code : 2;
+        }
+    fprintf(stderr, "berth config: no such action: %s\n", argv[1]);
+    return 2;
+}

@@ -1,0 +1,152 @@
+/* See config_report.h. One thread. */
+#include "cli/config_report.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "conf/notes.h"
+#include "conf/suggest.h"
+
+static void print_unknown(const struct conf_unknown *unknown, FILE *out)
+{
+    const struct option *meant = suggest_option(unknown->section, unknown->name);
+    fprintf(out, "warning: %s:%u: [%.*s] %.*s is not known, and is passed over", unknown->path,
+            unknown->line, SLICE_ARG(unknown->section), SLICE_ARG(unknown->name));
+    if (meant != NULL)
+        fprintf(out, "; did you mean [%s] %s?", meant->section, meant->name);
+    putc('\n', out);
+}
+
+struct config_problems config_report_problems(const struct conf *conf, FILE *out)
+{
+    const struct config_problems problems = {.errors = conf->faults.n,
+                                             .warnings = conf->unknown_n + conf->deprecated.n,
+                                             .notes = conf->no_effect.n};
+    for (size_t i = 0; i < conf->files.n; i++)
+        fprintf(out, "read: %s\n", conf->files.items[i]);
+    if (conf->embedded)
+        fputs("read: no file; berthd would run embedded\n", out);
+    for (size_t i = 0; i < conf->faults.n; i++)
+        fprintf(out, "error: %s\n", conf->faults.items[i]);
+    for (size_t i = 0; i < conf->deprecated.n; i++)
+        fprintf(out, "warning: deprecated name: %s\n", conf->deprecated.items[i]);
+    for (size_t i = 0; i < conf->unknown_n; i++)
+        print_unknown(&conf->unknown[i], out);
+    for (size_t i = 0; i < conf->no_effect.n; i++)
+        fprintf(out, "note: %s has no effect\n", conf->no_effect.items[i]);
+    fprintf(out, "%zu error%s, %zu warning%s, %zu note%s\n", problems.errors,
+            problems.errors == 1 ? "" : "s", problems.warnings, problems.warnings == 1 ? "" : "s",
+            problems.notes, problems.notes == 1 ? "" : "s");
+    return problems;
+}
+
+static const char *origin_text(const struct conf_value *value)
+{
+    switch (value->origin) {
+    case CONF_ORIGIN_DEFAULT:
+        return "default";
+    case CONF_ORIGIN_EMBEDDED:
+        return "embedded, since no file was read";
+    case CONF_ORIGIN_FILE:
+    case CONF_ORIGIN_ENVIRONMENT:
+    case CONF_ORIGIN_COMMAND_LINE:
+        break;
+    }
+    return value->where;
+}
+
+/* A text that is read back as itself: dollars doubled, lines indented, blanks at its ends quoted.
+ */
+static void print_text(const char *text, FILE *out)
+{
+    size_t len = strlen(text);
+    bool quoted = len > 0 && strchr(text, '\n') == NULL &&
+                  (strchr(" \t\"'", text[0]) != NULL || strchr(" \t", text[len - 1]) != NULL);
+    fputs(quoted ? "\"" : "", out);
+    for (; *text != '\0'; text++)
+        if (*text == '$')
+            fputs("$$", out);
+        else if (*text == '\n')
+            fputs("\n    ", out);
+        else
+            putc(*text, out);
+    fputs(quoted ? "\"" : "", out);
+}
+
+static void print_number(const struct conf_value *value, FILE *out)
+{
+    struct buf text = {0};
+    value_print(value, &text);
+    fwrite(text.data, 1, text.len, out);
+    buf_free(&text);
+}
+
+static void print_value(const struct conf_value *value, FILE *out)
+{
+    const char *name = value->option->name;
+    if (!value->is_set) {
+        fprintf(out, "#%s = <None>\n", name);
+        return;
+    }
+    if (value->option->is_secret) {
+        fprintf(out, "%s = %s\n", name, NOTES_MASK);
+        return;
+    }
+    if (value->option->type == OPTION_MULTI) {
+        for (size_t i = 0; i < value->items_n; i++) {
+            fprintf(out, "%s = ", name);
+            print_text(value->items[i], out);
+            putc('\n', out);
+        }
+        return;
+    }
+    fprintf(out, "%s = ", name);
+    switch (value->option->type) {
+    case OPTION_STRING:
+        print_text(value->text, out);
+        break;
+    case OPTION_BOOLEAN:
+        fputs(value->boolean ? "true" : "false", out);
+        break;
+    case OPTION_LIST:
+        for (size_t i = 0; i < value->items_n; i++) {
+            fputs(i == 0 ? "" : ",", out);
+            print_text(value->items[i], out);
+        }
+        break;
+    case OPTION_INTEGER:
+    case OPTION_FLOAT:
+    case OPTION_MULTI:
+        print_number(value, out);
+        break;
+    }
+    putc('\n', out);
+}
+
+static bool is_wanted(const struct conf_value *value, const char *section, const char *name)
+{
+    const struct option *option = value->option;
+    return (section == NULL || strcasecmp(option->section, section) == 0) &&
+           (name == NULL || strcmp(option->name, name) == 0);
+}
+
+bool config_report_values(const struct conf *conf, bool all, const char *section, const char *name,
+                          FILE *out)
+{
+    const char *last = NULL;
+    bool found = false;
+    for (size_t i = 0; i < option_count; i++) {
+        const struct conf_value *value = &conf->values[i];
+        if (!is_wanted(value, section, name))
+            continue;
+        found = true;
+        if (!all && name == NULL && value->origin == CONF_ORIGIN_DEFAULT)
+            continue;
+        if (last == NULL || strcmp(last, value->option->section) != 0)
+            fprintf(out, "%s[%s]\n", last == NULL ? "" : "\n", value->option->section);
+        last = value->option->section;
+        fprintf(out, "# %s\n", origin_text(value));
+        print_value(value, out);
+    }
+    return found;
+}

@@ -1,0 +1,25 @@
+/* What a configuration on this machine comes to. */
+#ifndef BERTH_CLI_CONFIG_REPORT_H
+#define BERTH_CLI_CONFIG_REPORT_H
+
+#include <stdio.h>
+
+#include "conf/settings.h"
+
+struct config_problems {
+    size_t errors;   /* berthd would not start */
+    size_t warnings; /* unknown options, old names */
+    size_t notes;    /* options without effect */
+};
+
+/* Prints each problem of what conf_examine has read, and a last line with their numbers. Values of
+ * secret options are not shown. */
+struct config_problems config_report_problems(const struct conf *conf, FILE *out);
+
+/* Prints the values in force as a file would write them, each with where it comes from: those that
+ * somebody has set, or all. Secrets are shown as ****. `section` and `name` may be NULL: all of
+ * them. False: there is no such option. */
+bool config_report_values(const struct conf *conf, bool all, const char *section, const char *name,
+                          FILE *out);
+
+#endif

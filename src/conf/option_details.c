@@ -1,0 +1,230 @@
+/* Texts for the sample file, the reference page and the manual, beside the sentence in each row of
+ * options.c. One entry an option, in the order of that table; an option needs none if its row says
+ * all. Constant data: any thread. */
+#include "conf/option_details.h"
+
+#include <string.h>
+
+struct details {
+    const char *section;
+    const char *name;
+    const char *text;
+};
+
+static const struct details table[] = {
+    {"berth", "listen",
+     "May be given several times. An IPv6 address stands in brackets, port 0 takes any free one; "
+     "https needs tls_cert_file. Sockets that the service manager opens are served beside these. "
+     "Listen on loopback and let a web server or load balancer be in front, or on the address "
+     "that Keystone's catalog names. With auth_strategy noauth2 whoever reaches an address is "
+     "believed to be who he says he is."},
+    {"berth", "socket_mode",
+     "The directory of a socket must let in whoever may connect, too. 0660 is for the user and "
+     "the group of berthd: put the web server in front into that group."},
+    {"berth", "tls_cert_file",
+     "It is read again when it changes, and on a reload; connections that are open keep the one "
+     "they began with. One that cannot be used leaves the old one in place, and the log says "
+     "why. Needed if listen has an https address."},
+    {"berth", "tls_key_file", "Needed with tls_cert_file, and read together with it."},
+    {"berth", "tls_ca_file",
+     "Without it clients need no certificate. It says who may connect, not what they may do: "
+     "that their tokens say."},
+    {"berth", "tls_priorities",
+     "A priority string of GnuTLS. The default has TLS 1.2 and 1.3 with forward secrecy and "
+     "authenticated encryption; clients that need less are best served by a proxy in front."},
+    {"berth", "stop_grace",
+     "Requests that have begun are finished within that time; what is left then is cut off, and "
+     "the exit status is 3. Make it shorter than the time after which the service manager kills "
+     "a process."},
+    {"berth", "worker_threads",
+     "Each thread serves many connections. The default suits nearly every machine; a lower "
+     "number leaves cores to other services on the same host. A question that takes long moves "
+     "to threads of its own and holds up none of these."},
+    {"berth", "max_body",
+     "A larger body is answered with 413 and is not read. The largest requests are those to "
+     "/reshaper and POST /allocations of many consumers; 16 MiB hold some hundred thousand "
+     "allocations."},
+    {"berth", "max_connections",
+     "When one more comes, the one that has been idle longest is closed. Each takes "
+     "connection_memory, and one file descriptor, of which the process takes as many as its hard "
+     "limit allows."},
+    {"berth", "max_connections_per_address",
+     "It keeps one client that leaks connections from shutting out the others. Behind a proxy "
+     "all clients have the proxy's address: raise it to max_connections there."},
+    {"berth", "idle_timeout",
+     "Make it longer than the time for which a proxy in front keeps idle connections, so that "
+     "the proxy, not berth, closes them; otherwise a request now and then meets a connection "
+     "that is just being closed."},
+    {"berth", "header_deadline",
+     "It bounds what slow or malicious clients cost. Change it only for clients on very bad "
+     "lines."},
+    {"berth", "body_deadline",
+     "A body of 10 MB thus has 1030 seconds. It bounds what slow or malicious clients cost."},
+    {"berth", "connection_memory",
+     "Each connection takes it whole, rounded up to pages of 4096 bytes; a parameter of a query "
+     "takes 64 bytes beside its text. Requests that do not fit are answered with 414 or 431. "
+     "Raise it for clients that ask with several thousand member_of or required parameters."},
+    {"berth", "mount_prefix",
+     "May be given several times; an empty value means none. The API is always served below / as "
+     "well. References in answers have the prefix of the request. A proxy that mounts the "
+     "service at another path without removing it from requests needs that path here."},
+    {"berth", "access_log",
+     "The line is that of the Python service's placement.requestlog, at level INFO. Turn it off "
+     "where a proxy in front writes one and the log is too large."},
+    {"berth", "slow_request_ms",
+     "In milliseconds, from the request line to the answer. The line is a warning, with the "
+     "request and how long it took. Waiting for the database's lock, which another program may "
+     "hold, counts, too."},
+    {"berth", "bounded_staleness_ms",
+     "Every answer is of the newest committed state, whatever is set here."},
+
+    {"DEFAULT", "debug",
+     "Otherwise the log begins at level INFO. DEBUG adds what the configuration has that nobody "
+     "knows, all values in force, and details of what is done; under load that is much."},
+    {"DEFAULT", "log_config_append",
+     "The file has the form of Python's logging.config. All other options of the log are then "
+     "passed over."},
+    {"DEFAULT", "log_options",
+     "At start, with debug only. Values of options that hold secrets are shown as ****."},
+    {"DEFAULT", "log_file",
+     "A relative name is one in log_dir. Without it the log goes to standard error, which "
+     "systemd puts into the journal. Passed over if log_config_append is set."},
+    {"DEFAULT", "log_dir", "Passed over if log_config_append is set."},
+    {"DEFAULT", "log_date_format",
+     "In the language of strftime. Passed over if log_config_append is set."},
+    {"DEFAULT", "syslog_log_facility", "A name such as LOG_LOCAL0 or local0, with use_syslog."},
+    {"DEFAULT", "watch_log_file",
+     "For rotation by another program, which moves the file away. Only with log_file."},
+    {"DEFAULT", "log_rotate_interval",
+     "The unit is log_rotate_interval_type; only with log_rotation_type = interval."},
+    {"DEFAULT", "max_logfile_count", "The oldest is removed when there is one more."},
+    {"DEFAULT", "max_logfile_size_mb", "In megabytes; only with log_rotation_type = size."},
+    {"DEFAULT", "default_log_levels",
+     "A list of pairs such as placement=DEBUG, each a logger and the lowest level that it logs."},
+    {"DEFAULT", "rate_limit_interval", "0: no limit."},
+    {"DEFAULT", "rate_limit_burst", "0: no limit."},
+
+    {"api", "auth_strategy",
+     "keystone asks Keystone about each token, with the settings of [keystone_authtoken]. "
+     "noauth2 believes what stands in the header X-Auth-Token, USER or USER:PROJECT, and gives "
+     "the user admin all rights: for tests, and for services on one host behind a loopback "
+     "address. Without any configuration file it is noauth2."},
+
+    {"placement", "randomize_allocation_candidates",
+     "Otherwise the order is stable: the same question gets the same candidates as long as "
+     "nothing changes. A random sample spreads instances over equal hosts where the scheduler "
+     "takes the first; it costs more time, since all candidates are looked at."},
+    {"placement", "incomplete_consumer_project_id",
+     "Such old requests name no project. placement-manage db online_data_migrations gives it to "
+     "consumers that lack one, too."},
+    {"placement", "incomplete_consumer_user_id",
+     "Such old requests name no user. placement-manage db online_data_migrations gives it to "
+     "consumers that lack one, too."},
+    {"placement", "max_allocation_candidates",
+     "The limit of a request may be lower still. berth needs no such bound to stay within its "
+     "memory: the option is there for deployments that set it for the Python service."},
+    {"placement", "allocation_candidates_generation_strategy",
+     "breadth-first takes one candidate of each tree of providers before a second of any; "
+     "depth-first takes all of a tree before the next, so that a limit may be used up by few "
+     "hosts. The default is that of breadth-first where a limit cuts the answer, and costs "
+     "nothing."},
+    {"placement", "allocation_conflict_retry_count",
+     "Writes of one berthd never conflict with each other, and those of several wait for one "
+     "another."},
+    {"workarounds", "optimize_for_wide_provider_trees",
+     "Searches are always pruned as early as that."},
+
+    {"placement_database", "connection",
+     "As SQLAlchemy writes it, such as sqlite:////var/lib/berth/berth.db with an absolute path. "
+     "It must be set as soon as there is a configuration file; without one a file of berth's own "
+     "is used. It is never shown or logged, since it may hold a password."},
+    {"placement_database", "sync_on_startup",
+     "The same as placement-manage db sync before each start. Leave it off where several berthd "
+     "share a database and an operator decides when it is upgraded."},
+    {"placement_database", "slave_connection", "All reads are answered from memory."},
+    {"placement_database", "sqlite_synchronous", "A change is on the disk before it is answered."},
+    {"placement_database", "max_pool_size",
+     "berth has no pool: one connection writes, and reads are answered from memory."},
+
+    {"oslo_policy", "enforce_new_defaults",
+     "While it is off, whoever the rules of older releases let in (role admin) is let in too. "
+     "Turn it on when all callers have the roles of the newest rules: reshaper then needs the "
+     "role service."},
+    {"oslo_policy", "enforce_scope",
+     "The rules of the newest release are for tokens with a project: with this on, tokens with "
+     "system or domain scope get 403."},
+
+    {"oslo_policy", "policy_file",
+     "A relative name is looked for in the directories of --config-dir, beside the configuration "
+     "files, the last first, and in ~/.placement, ~, /etc/placement and /etc. If nobody has set "
+     "this and there is no policy.yaml, policy.json is read. The file is read again when it "
+     "changes; one that is wrong leaves the rules as they were. berth policy validate tells what "
+     "is wrong with it."},
+    {"oslo_policy", "policy_dirs",
+     "May be given several times; looked for like policy_file. What their files say wins over "
+     "policy_file, and later names win over earlier ones. Missing directories are no error. "
+     "Empty: none."},
+    {"oslo_policy", "policy_default_rule",
+     "A rule that refers to one that nobody has defined is judged by it; without it such a rule "
+     "fails."},
+
+    {"oslo_middleware", "enable_proxy_headers_parsing",
+     "Turn it on if, and only if, every request comes through a proxy that sets these headers "
+     "itself: clients can otherwise choose the address that the log shows and the host in "
+     "Location."},
+
+    {"cors", "allowed_origin",
+     "Each as scheme://host or scheme://host:port without a slash at the end, or * for any. "
+     "Without it there is no CORS: no such headers, and OPTIONS is 405."},
+    {"cors", "allow_credentials", "The header Access-Control-Allow-Credentials."},
+    {"cors", "expose_headers", "The header Access-Control-Expose-Headers."},
+    {"cors", "max_age", "The header Access-Control-Max-Age: browsers ask again after that time."},
+    {"cors", "allow_methods", "The header Access-Control-Allow-Methods."},
+    {"cors", "allow_headers",
+     "The header Access-Control-Allow-Headers. Those that browsers always may send need not be "
+     "named."},
+
+    {"keystone_authtoken", "memcached_servers",
+     "Tokens that were found valid are kept in the process itself."},
+
+    {"profiler", "enabled",
+     "Requests are not traced; the log and its slow_request_ms tell what takes long."},
+    {"profiler", "hmac_keys", "Never shown or logged."},
+    {"profiler", "connection_string", "Never shown or logged, since it may hold a password."},
+};
+
+static const struct details sections[] = {
+    {"berth", NULL, "What the Python service leaves to its web server, and what only berth has."},
+    {"DEFAULT", NULL, "The log."},
+    {"api", NULL, "Who may call."},
+    {"placement", NULL, "How questions are answered."},
+    {"workarounds", NULL, "Options of the newest Python release."},
+    {"placement_database", NULL, "Where everything is kept."},
+    {"oslo_policy", NULL, "Who may do what."},
+    {"oslo_middleware", NULL, "What is believed of a proxy in front."},
+    {"cors", NULL, "Web pages that call the API from a browser (Cross-Origin Resource Sharing)."},
+    {"keystone_authtoken", NULL, "How tokens are checked with Keystone."},
+    {"profiler", NULL, "Tracing with osprofiler, which berth does not do."},
+};
+
+const char *option_details(const struct option *option)
+{
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (strcmp(table[i].name, option->name) == 0 &&
+            strcmp(table[i].section, option->section) == 0)
+            return table[i].text;
+    return NULL;
+}
+
+size_t option_details_count(void)
+{
+    return sizeof(table) / sizeof(table[0]);
+}
+
+const char *section_details(const char *section)
+{
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+        if (strcmp(sections[i].section, section) == 0)
+            return sections[i].text;
+    return NULL;
+}

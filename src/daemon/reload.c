@@ -1,0 +1,63 @@
+/* SIGHUP, step by step. A step that fails keeps what it had, says so in the log, and does not keep
+ * the others from being taken. The main thread, between two ticks.
+ *
+ * Two configurations are alive: the one the process was started with, into which other parts point,
+ * and the newest good one, which holds what mutable options are worth. What a step takes of the
+ * newest it copies, since the next reload frees it. */
+#include "daemon/daemon.h"
+
+#include "auth/policy_keeper.h"
+#include "base/log.h"
+#include "conf/changes.h"
+#include "conf/load.h"
+
+static const char LOGGER[] = "berth";
+
+const struct conf *conf_in_force(const struct daemon *daemon)
+{
+    return daemon->reloaded != NULL ? daemon->reloaded : daemon->conf;
+}
+
+/* The same files, variables and switches once more. NULL: it has been logged why not. */
+static struct conf *load_again(const struct daemon *daemon)
+{
+    struct err err = {.arena = arena_create()};
+    struct conf *next = conf_load(daemon->inputs, &err);
+    if (next != NULL && next->embedded != daemon->conf->embedded) {
+        (void)err_set(&err, 500, NULL,
+                      next->embedded ? "there is no configuration file any more"
+                                     : "there is a configuration file now, which needs a restart");
+        conf_destroy(next);
+        next = NULL;
+    }
+    if (next == NULL)
+        log_write(LOG_LEVEL_ERROR, LOGGER, LOG_NO_CONTEXT,
+                  "the configuration stays as it was: %.*s", SLICE_ARG(err.message));
+    arena_destroy(err.arena);
+    return next;
+}
+
+static void take_configuration(struct daemon *daemon)
+{
+    struct conf *next = load_again(daemon);
+    if (next == NULL)
+        return;
+    size_t changed = changes_log(daemon->conf, conf_in_force(daemon), next);
+    log_set_debug(next->debug);
+    api_settings_take(daemon, next);
+    listeners_take(daemon, next);
+    conf_destroy(daemon->reloaded);
+    daemon->reloaded = next;
+    log_write(LOG_LEVEL_INFO, LOGGER, LOG_NO_CONTEXT,
+              "configuration read again, %zu option%s changed", changed, changed == 1 ? "" : "s");
+}
+
+void daemon_reload(struct daemon *daemon)
+{
+    notify_reloading();
+    take_configuration(daemon);
+    /* What the configuration names is read again whether it has changed or not. */
+    tls_reload(daemon);
+    policy_keeper_look(daemon->api.policies, true);
+    notify_ready();
+}

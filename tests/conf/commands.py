@@ -1,0 +1,142 @@
+"""berth config as an operator calls it: what it says of files, and that what it prints can be read back."""
+
+import os
+import re
+import subprocess
+import tempfile
+
+import pages
+
+GOOD = """[placement_database]
+connection = sqlite:////secret.db
+[keystone_authtoken]
+password = hunter2
+[DEFAULT]
+log_date_format = " %Y $$x"
+log_dir = first
+    second
+[cors]
+allowed_origin = http://a, http://b
+[berth]
+listen = 127.0.0.1:1
+listen = 127.0.0.1:2
+"""
+BAD = """[DEFAULT]
+debug = maybe
+Debug = true
+logfile = x
+[placement_database]
+conection = y
+max_pool_size = 1
+[cache]
+enabled = true
+[berth]
+listen = nowhere
+"""
+
+
+class Commands:
+    def __init__(self, build, directory):
+        self.program, self.directory = os.path.abspath(os.path.join(build, "berth")), directory
+        os.mkdir(os.path.join(directory, "none"))
+
+    def write(self, name, text):
+        with open(os.path.join(self.directory, name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return ["--config-file", name, "--config-dir", "none"]
+
+    def run(self, *words, **environment):
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
+        done = subprocess.run([self.program, "config", *words], cwd=self.directory, capture_output=True, text=True,
+                              env={**clean, "HOME": self.directory, **environment}, timeout=60)
+        return done.returncode, done.stdout, done.stderr
+
+    # The cases. Each raises AssertionError, or is passed.
+
+    def good_file_is_valid(self):
+        code, out, err = self.run("validate", *self.write("a.conf", GOOD))
+        assert (code, err) == (0, "") and out.startswith("read: a.conf\n") and "error" not in out.split("\n")[1], out
+
+    def every_problem_is_told(self):
+        code, out, _ = self.run("validate", *self.write("a.conf", BAD))
+        assert code == 1, code
+        for line in ("error: a.conf:2: [DEFAULT] debug must be true or false, not 'maybe'",
+                     "error: [placement_database] connection is not set in a.conf",
+                     "error: a.conf:11: [berth] listen: 'nowhere' is not",
+                     "warning: deprecated name: a.conf:4: [DEFAULT] logfile is now [DEFAULT] log_file",
+                     "warning: a.conf:3: [DEFAULT] Debug is not known, and is passed over; did you mean [DEFAULT] debug?",
+                     "a.conf:6: [placement_database] conection is not known, and is passed over; did you mean "
+                     "[placement_database] connection?",
+                     "warning: a.conf:9: [cache] enabled is not known, and is passed over\n",
+                     "note: [placement_database] max_pool_size has no effect"):
+            assert line in out, f"{line!r} is not in {out}"
+        assert re.search(r"^3 errors, 4 warnings, \d+ notes?$", out, re.M), out
+
+    def warnings_count_when_strict(self):
+        where = self.write("a.conf", GOOD + "[cache]\nenabled = true\n")
+        assert self.run("validate", *where)[0] == 0
+        assert self.run("validate", "--strict", *where)[0] == 1
+        assert self.run("validate", "--strict", *self.write("a.conf", GOOD))[0] == 0
+
+    def secrets_are_masked(self):
+        code, out, _ = self.run("show", "--all", *self.write("a.conf", GOOD))
+        assert code == 0 and "password = ****" in out and "connection = ****" in out, out
+        assert "hunter2" not in out and "secret.db" not in out, out
+
+    def origins_are_told(self):
+        where = self.write("a.conf", GOOD)
+        code, out, _ = self.run("show", *where, OS_CORS__MAX_AGE="5")
+        assert code == 0 and "# a.conf:2\nconnection" in out and "# OS_CORS__MAX_AGE\nmax_age = 5\n" in out, out
+        assert "listen = 127.0.0.1:1\nlisten = 127.0.0.1:2\n" in out and "allow_methods" not in out, out
+        assert self.run("show", *where, "cors", "max_age")[1] == "[cors]\n# default\nmax_age = 3600\n"
+
+    def what_is_shown_reads_back(self):
+        _, first, _ = self.run("show", "--all", *self.write("a.conf", GOOD))
+        _, again, _ = self.run("show", "--all", *self.write("b.conf", first))
+        plain = lambda text: re.sub(r"^# .*\n", "", text, flags=re.M)
+        assert plain(again) == plain(first), (first, again)
+
+    def sample_holds_the_defaults(self):
+        """With every line uncommented it is valid, and no value is another."""
+        code, sample, _ = self.run("sample")
+        assert code == 0
+        text = re.sub(r"^#(\w+ =)(?! <None>)", r"\1", sample, flags=re.M)
+        text = text.replace("[placement_database]\n", "[placement_database]\nconnection = x\n", 1)
+        code, out, _ = self.run("validate", *self.write("sample.conf", text))
+        assert code == 0 and " 0 warnings" in out, out
+        bare = self.write("bare.conf", "[placement_database]\nconnection = x\n")
+        plain = lambda out: re.sub(r"^# .*\n", "", out, flags=re.M)
+        mine, wanted = (plain(self.run("show", "--all", *where)[1]) for where in
+                        (["--config-file", "sample.conf", "--config-dir", "none"], bare))
+        assert mine == wanted, (mine, wanted)
+
+    def wrong_command_lines(self):
+        for words in ([], ["bogus"], ["show", "a", "b", "c"], ["validate", "--bogus"], ["sample", "x"],
+                      ["validate", *["--config-file=x"] * 70]):
+            code, out, err = self.run(*words)
+            assert code == 2 and out == "" and err, (words, code, out, err)
+        for words in (["--help"], ["show", "--help"], ["sample", "-h"]):
+            code, out, err = self.run(*words)
+            assert code == 0 and out.startswith("usage: berth config") and err == "", (words, code, out, err)
+
+    def what_is_not_there(self):
+        where = self.write("a.conf", GOOD)
+        assert self.run("show", *where, "cors", "nothing") == (1, "", "berth config: there is no option [cors] nothing\n")
+        code, out, err = self.run("show", "--config-file", "nowhere")
+        assert code == 2 and out == "" and "cannot read the configuration file nowhere" in err, err
+        code, out, _ = self.run("validate", "--config-file", "nowhere", "--config-dir", "none")
+        assert code == 1 and "error: cannot read the configuration file nowhere: " in out, out
+
+
+def problems(build):
+    """[(name, problem or None)]"""
+    found = []
+    for name in [name for name in vars(Commands) if not name.startswith("_") and name not in ("write", "run")]:
+        problem = None
+        with tempfile.TemporaryDirectory(prefix="berth-config-", dir="/var/tmp") as directory:
+            try:
+                getattr(Commands(build, directory), name)()
+            except AssertionError as failure:
+                problem = str(failure)[:2000] or "failed"
+        found.append((name, problem))
+    return found + [(f"page: {name}", problem) for name, problem in pages.problems(build)]

@@ -1,0 +1,207 @@
+#!/usr/bin/python3
+"""SIGHUP to a running berthd: what changes at once, what waits for a restart, and what a bad file does.
+
+    tests/conf/reload.py --berthd build/berthd [CASE…]
+
+The last line is `N passed, N failed`.
+"""
+
+import os
+import re
+import signal
+import socket
+import sqlite3
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(os.path.dirname(HERE), "faults"), os.path.dirname(HERE)]
+sys.dont_write_bytecode = True
+
+import case  # noqa: E402
+from case import HOST, expect  # noqa: E402
+
+CANDIDATES = "/allocation_candidates?resources=VCPU:1"
+
+
+class Reload(case.Case):
+    def _begin(self, *options):
+        """A berthd with these lines before its database; they can be replaced."""
+        self.server = self.berthd(options=options)
+        self.rest = self._text().split("\n".join(options) + "\n", 1)[1] if options else self._text()
+        return self.server
+
+    def _text(self):
+        with open(self.server.config_file) as file:
+            return file.read()
+
+    def _reload(self, *options, text=None, wait_for="configuration read again"):
+        """Writes other lines, sends the signal, and gives back what the log says of it."""
+        if text is None:
+            text = "[api]\nauth_strategy = noauth2\n" + "".join(line + "\n" for line in options) + self.rest
+        with open(self.server.config_file, "w") as file:
+            file.write(text)
+        return self._signal(wait_for)
+
+    def _signal(self, wait_for="configuration read again"):
+        before = len(self.server.log())
+        self.server.process.send_signal(signal.SIGHUP)
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            log = self.server.log()[before:]
+            if re.search(wait_for, log):
+                return log
+            time.sleep(0.01)
+        raise AssertionError(f"the log does not say {wait_for!r}: {self.server.log()[before:]}")
+
+    def _requests_logged(self, client):
+        """How many lines a request leaves behind."""
+        before = self.server.log().count("placement.requestlog")
+        client.must(200, "GET", "/resource_providers")
+        time.sleep(0.5)  # lines are gathered for 0.1 s
+        return self.server.log().count("placement.requestlog") - before
+
+    # The cases.
+
+    def access_log(self):
+        with self._begin() as server:
+            client = server.client()
+            expect(self._requests_logged(client) == 1, "a request is not logged")
+            log = self._reload("[berth]", "access_log = false")
+            expect("[berth] access_log changed from True to False" in log and "1 option changed" in log, log)
+            expect(self._requests_logged(client) == 0, "a request is still logged")
+            self._reload()
+            expect(self._requests_logged(client) == 1, "a request is not logged again")
+
+    def slow_requests(self):
+        with self._begin("[berth]", "slow_request_ms = 60000") as server:
+            client = server.client()
+            for number, limit in enumerate((60000, 50)):
+                self._reload("[berth]", f"slow_request_ms = {limit}")
+                other = sqlite3.connect(server.database, isolation_level=None)
+                other.execute("BEGIN IMMEDIATE")  # a write waits that long
+                writer = threading.Thread(target=client.make_provider, args=(f"aaaaaaaa-0000-4000-8000-{number:012d}",))
+                writer.start()
+                time.sleep(0.2)
+                other.execute("ROLLBACK")
+                writer.join()
+                time.sleep(0.3)
+                expect(("berth.slow" in server.log()) == (limit == 50), f"with {limit} ms: {server.log()[-500:]}")
+
+    def candidates(self):
+        with self._begin() as server:
+            client = server.client()
+            for number in range(6):
+                client.make_provider(f"aaaaaaaa-0000-4000-8000-{number:012d}", VCPU=8)
+            for most in (2, 5, -1):
+                self._reload("[placement]", f"max_allocation_candidates = {most}")
+                found = len(client.must(200, "GET", CANDIDATES)["allocation_requests"])
+                expect(found == (6 if most == -1 else most), f"{found} candidates with a maximum of {most}")
+
+    def debug(self):
+        with self._begin():
+            log = self._reload("[DEFAULT]", "debug = true")
+            expect("[DEFAULT] debug changed from False to True" in log, log)
+            self._reload("[DEFAULT]", "debug = false")
+
+    def deadlines(self):
+        """A client that does not go on is cut off after the new time, also on a connection from before."""
+        with self._begin("[berth]", "header_deadline = 600") as server:
+            early = self._half_a_request(server.port)
+            self._reload("[berth]", "header_deadline = 1")
+            late = self._half_a_request(server.port)
+            began = time.monotonic()
+            for peer in (early, late):
+                peer.settimeout(30)
+                while peer.recv(1000):  # until the end of the stream
+                    pass
+                peer.close()
+            expect(time.monotonic() - began < 20, "the connections stay open")
+
+    @staticmethod
+    def _half_a_request(port):
+        peer = socket.create_connection(("127.0.0.1", port))
+        time.sleep(0.7)
+        peer.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        return peer
+
+    def need_a_restart(self):
+        with self._begin("[berth]", "max_connections = 500") as server:
+            log = self._reload("[berth]", "max_connections = 600", "mount_prefix = /x", "[cors]", "allowed_origin = *")
+            expect("WARNING berth.conf [-] these options have changed and need a restart: [berth] max_connections, "
+                   "[berth] mount_prefix, [cors] allowed_origin" in log, log)
+            expect("0 options changed" in log, log)
+            expect(server.client().ask("GET", "/x/resource_providers")[0] == 404, "the new prefix is in force")
+            log = self._signal()
+            expect("need a restart" in log, "it is not said again while they wait")
+            log = self._reload("[berth]", "max_connections = 500")
+            expect("need a restart" not in log, log)
+
+    def bad_files(self):
+        with self._begin("[berth]", "access_log = false") as server:
+            client = server.client()
+            name = re.escape(server.config_file)
+            for text, told in (("[berth]\naccess_log = perhaps\n" + self.rest, r":2: \[berth\] access_log must be true or false"),
+                               ("[berth\n", r":1: the section's \] is missing"),
+                               ("[berth]\nmount_prefix = x\n" + self.rest, r":2: \[berth\] mount_prefix: 'x' is not"),
+                               ("[api]\n", ".*connection is not set"), ("\xff\n", r":1: ")):
+                wanted = "the configuration stays as it was: " + (name if told.startswith(":") else "") + told
+                self._reload(text=text, wait_for=wanted)
+                expect(self._requests_logged(client) == 0, f"{text!r} has changed something")
+            os.unlink(server.config_file)
+            self._signal(wait_for="stays as it was: cannot read the configuration file " + name)
+            expect(self._requests_logged(client) == 0, "a missing file has changed something")
+            self._reload("[berth]", "access_log = true")
+            expect(self._requests_logged(client) == 1, "what is good again is not taken")
+
+    def secrets(self):
+        with self._begin() as server:
+            text = self._text().replace("connection = sqlite:///", "connection = sqlite:////tmp/hunter2")
+            log = self._reload(text=text)
+            expect("need a restart: [placement_database] connection\n" in log and "hunter2" not in log, log)
+            self._reload("[DEFAULT]", "debug = true", "[keystone_authtoken]", "password = hunter2")
+            server.client().must(200, "GET", "/resource_providers")
+            expect("hunter2" not in server.log(), "a secret is in the log")
+
+    def options_at_debug(self):
+        with self._begin("[DEFAULT]", "debug = true", "[keystone_authtoken]", "password = hunter2") as server:
+            log = server.log()
+            expect("[keystone_authtoken] password = ****" in log and "[cors] max_age = 3600" in log, log[-2000:])
+            expect("hunter2" not in log, "a secret is in the log")
+
+    def under_load(self):
+        """Signals while requests are answered: none is lost, and the last configuration counts."""
+        with self._begin() as server:
+            client = server.client()
+            client.make_provider(HOST, "host", VCPU=100)
+            stop, problems = threading.Event(), []
+            threads = [threading.Thread(target=self._ask, args=(server, stop, problems)) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            try:
+                for number in range(40):
+                    self._reload("[berth]", f"access_log = {number % 2 == 1}", f"header_deadline = {1 + number}", "[placement]",
+                                 f"max_allocation_candidates = {number % 5 - 1 or 1}", "[DEFAULT]", f"debug = {number % 3 == 0}")
+            finally:
+                stop.set()
+                for thread in threads:
+                    thread.join()
+            expect(not problems, problems)
+            time.sleep(0.5)
+            expect(self._requests_logged(client) == 1, "the last configuration is not in force")
+            expect(server.stop() == 0, "the exit status")
+
+    @staticmethod
+    def _ask(server, stop, problems):
+        client = server.client()
+        try:
+            while not stop.is_set():
+                client.must(200, "GET", CANDIDATES)
+                client.must(200, "GET", "/resource_providers")
+        except Exception as failure:
+            problems.append(repr(failure))
+
+
+if __name__ == "__main__":
+    sys.exit(case.main(__doc__, Reload))

@@ -1,0 +1,66 @@
+/* What was meant by names that are none. */
+#include "conf/suggest.h"
+
+#include "unit.h"
+
+static void expect(const char *section, const char *name, const char *wanted_section,
+                   const char *wanted)
+{
+    const struct option *found = suggest_option(slice_of(section), slice_of(name));
+    assert_non_null(found);
+    assert_string_equal(found->section, wanted_section);
+    assert_string_equal(found->name, wanted);
+}
+
+static void expect_none(const char *section, const char *name)
+{
+    assert_null(suggest_option(slice_of(section), slice_of(name)));
+}
+
+static void slips(void **state)
+{
+    (void)state;
+    expect("placement_database", "conection", "placement_database", "connection");
+    expect("placement_database", "connectoin", "placement_database", "connection");
+    expect("placement_database", "connections", "placement_database", "connection");
+    expect("placement_database", "konnection", "placement_database", "connection");
+    expect("Placement_Database", "Connection", "placement_database", "connection");
+    expect("DEFAULT", "Debug", "DEFAULT", "debug");
+    expect("berth", "max-connections", "berth", "max_connections");
+    expect("berth", "max_conections_per_adress", "berth", "max_connections_per_address");
+    expect("DEFAULT", "log_fiel", "DEFAULT", "log_file");
+    expect("DEFAULT", "logfiel", "DEFAULT", "log_file"); /* its old name is as near */
+}
+
+static void sections(void **state)
+{
+    (void)state;
+    expect("placement_databse", "connection", "placement_database", "connection");
+    expect("placment", "randomize_allocation_candidates", "placement",
+           "randomize_allocation_candidates");
+    expect("DEFAULT", "allowed_origin", "cors", "allowed_origin");
+    expect("database", "connection", "placement_database", "connection");
+}
+
+static void nothing_like_it(void **state)
+{
+    (void)state;
+    expect_none("cache", "backend");
+    expect_none("oslo_concurrency", "lock_path");
+    expect_none("foo", "cache"); /* a short word of another section */
+    expect_none("DEFAULT", "x");
+    expect_none("DEFAULT", "");
+    expect_none("", "");
+    expect_none("DEFAULT",
+                "a_name_that_is_longer_than_any_name_in_the_table_can_be_and_so_is_none");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slips),
+        cmocka_unit_test(sections),
+        cmocka_unit_test(nothing_like_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

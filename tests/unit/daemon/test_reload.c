@@ -1,0 +1,100 @@
+/* A reload without listeners and database: which configuration is in force, and what the API gets
+ * of it. tests/conf/reload.py does it to a running berthd. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "conf/load.h"
+#include "daemon/daemon.h"
+#include "unit.h"
+
+static char path[] = "/tmp/berth-reload-XXXXXX";
+static struct conf_inputs inputs = {.sources = {{path, false}}, .sources_n = 1};
+static struct daemon daemon_;
+
+static void put(const char *text)
+{
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fprintf(out, "[api]\nauth_strategy = noauth2\n[placement_database]\nconnection = sqlite://\n%s",
+            text);
+    fclose(out);
+}
+
+static void takes_and_keeps(void **state)
+{
+    (void)state;
+    put("[berth]\naccess_log = no\nmax_connections = 7\n");
+    daemon_.conf = conf_load(&inputs, &daemon_.err);
+    assert_non_null(daemon_.conf);
+    assert_true(policies_open(&daemon_));
+    api_settings_fill(&daemon_);
+    assert_ptr_equal(conf_in_force(&daemon_), daemon_.conf);
+    assert_false(daemon_.api.access_log);
+
+    put("[berth]\nmax_connections = 8\n[placement]\nmax_allocation_candidates = 3\n"
+        "randomize_allocation_candidates = true\n[DEFAULT]\ndebug = true\n");
+    daemon_reload(&daemon_);
+    const struct conf *first = conf_in_force(&daemon_);
+    assert_ptr_not_equal(first, daemon_.conf);
+    assert_true(daemon_.api.access_log);
+    assert_true(daemon_.api.randomize_candidates);
+    assert_int_equal(daemon_.api.max_candidates, 3);
+    assert_int_equal(daemon_.conf->max_connections, 7);
+    assert_true(log_is_enabled(LOG_LEVEL_DEBUG));
+
+    put("[berth]\naccess_log = perhaps\n");
+    daemon_reload(&daemon_);
+    assert_ptr_equal(conf_in_force(&daemon_), first);
+    assert_int_equal(daemon_.api.max_candidates, 3);
+
+    assert_int_equal(unlink(path), 0);
+    daemon_reload(&daemon_);
+    assert_ptr_equal(conf_in_force(&daemon_), first);
+
+    put("");
+    daemon_reload(&daemon_);
+    assert_int_equal(daemon_.api.max_candidates, -1);
+    assert_false(log_is_enabled(LOG_LEVEL_DEBUG));
+    assert_false(err_is_set(&daemon_.err));
+}
+
+/* A file that comes or goes makes another service of it, and that is no reload. */
+static void embedded_or_not(void **state)
+{
+    (void)state;
+    const struct conf *before = conf_in_force(&daemon_);
+    daemon_.conf->embedded = true;
+    daemon_reload(&daemon_);
+    assert_ptr_equal(conf_in_force(&daemon_), before);
+    daemon_.conf->embedded = false;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    daemon_ = (struct daemon){.arena = arena_create(), .inputs = &inputs};
+    daemon_.err.arena = daemon_.arena;
+    return mkstemp(path) < 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    slow_lane_stop(daemon_.api.slow_lane);
+    policies_close(&daemon_);
+    conf_destroy(daemon_.reloaded);
+    conf_destroy(daemon_.conf);
+    arena_destroy(daemon_.arena);
+    return unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(takes_and_keeps),
+        cmocka_unit_test(embedded_or_not),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
