@@ -54,8 +54,8 @@ def sanitized(name, kinds):
         "UBSAN_OPTIONS": common + ":print_stacktrace=1:halt_on_error=1",
         "TSAN_OPTIONS": common + ":second_deadlock_stack=1:halt_on_error=1",
     }
-    # a second signal ends berthd in the middle of everything, which is a leak of threads to the tool
-    ends_at_once = {**environment, "TSAN_OPTIONS": environment["TSAN_OPTIONS"] + ":report_thread_leaks=0"}
+    # a second signal ends berthd in the middle of everything, which is a leak of threads to the tool, and it waits a second then
+    ends_at_once = {**environment, "TSAN_OPTIONS": environment["TSAN_OPTIONS"] + ":report_thread_leaks=0:atexit_sleep_ms=0"}
     setup = build(directory, f"-Db_sanitize={kinds}", "-Db_lundef=false", "-Doptimization=1")
     return [
         Part(name + "-build", setup),
