@@ -46,6 +46,7 @@ void api_settings_fill(struct daemon *daemon)
     api->access_log = conf->access_log;
     api->trust_proxies = conf->proxy_headers;
     api->slow_request_us = conf->slow_request_us;
+    api->healthcheck = &conf->healthcheck;
     fill_cors(daemon);
     api->slow_lane = slow_lane_start(SLOW_THREADS);
 }
