@@ -34,6 +34,7 @@ static void reload(struct daemon *daemon)
     notify_reloading();
     tls_reload(daemon);
     policy_keeper_look(daemon->api.policies, true);
+    admin_count_reload(daemon->admin);
     notify_ready();
 }
 
