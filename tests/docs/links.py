@@ -13,7 +13,6 @@ AWAITED = {
     "docs/install.md",
     "docs/keystone.md",
     "docs/logging.md",
-    "docs/monitoring.md",
     "docs/placement.conf.sample",
     "docs/running.md",
     "docs/upgrade.md",
