@@ -18,6 +18,9 @@ static const struct details table[] = {
      "Listen on loopback and let a web server or load balancer be in front, or on the address "
      "that Keystone's catalog names. With auth_strategy noauth2 whoever reaches an address is "
      "believed to be who he says he is."},
+    {"berth", "admin_listen",
+     "None: nowhere. It asks for no token: keep it on loopback or on a management network. "
+     "docs/monitoring.md tells what is there."},
     {"berth", "socket_mode",
      "The directory of a socket must let in whoever may connect, too. 0660 is for the user and "
      "the group of berthd: put the web server in front into that group."},
@@ -173,6 +176,10 @@ static const struct details table[] = {
      "itself: clients can otherwise choose the address that the log shows and the host in "
      "Location."},
 
+    {"healthcheck", "enabled", "berth's own option; the Python service does so by its pipeline."},
+    {"healthcheck", "detailed", "It shows paths and versions to whoever asks."},
+    {"healthcheck", "ignore_proxied_requests",
+     "Those with one of the headers that proxies set, whatever enable_proxy_headers_parsing is."},
     {"cors", "allowed_origin",
      "Each as scheme://host or scheme://host:port without a slash at the end, or * for any. "
      "Without it there is no CORS: no such headers, and OPTIONS is 405."},
@@ -184,6 +191,28 @@ static const struct details table[] = {
      "The header Access-Control-Allow-Headers. Those that browsers always may send need not be "
      "named."},
 
+    {"keystone_authtoken", "www_authenticate_uri",
+     "It stands in the header WWW-Authenticate of a 401. Unset: auth_url."},
+    {"keystone_authtoken", "auth_section",
+     "Then the options of the plugin are read there, and not here: auth_type, auth_url, the names "
+     "and secrets of the service user, its project and other scopes."},
+    {"keystone_authtoken", "auth_url",
+     "password and token ask it where version 3 is; the v3 types add /v3 unless it ends with it."},
+    {"keystone_authtoken", "cafile",
+     "A file or directory with the authorities that Keystone's certificate is checked with. Unset: "
+     "those of the system."},
+    {"keystone_authtoken", "http_connect_timeout",
+     "It bounds one question to Keystone from its beginning to its end. Unset: 30."},
+    {"keystone_authtoken", "delay_auth_decision",
+     "Then the 401 is the service's own, also when Keystone is away, and a bad service token does "
+     "not refuse a good token."},
+    {"keystone_authtoken", "token_cache_time",
+     "0 or -1: Keystone is asked every time. A token that is revoked may be believed for so long, "
+     "one that expires is not."},
+    {"keystone_authtoken", "service_token_roles",
+     "Of which a service token needs one to let expired tokens pass."},
+    {"keystone_authtoken", "service_type",
+     "placement. Without it application credentials with access rules are refused."},
     {"keystone_authtoken", "memcached_servers",
      "Tokens that were found valid are kept in the process itself."},
 
@@ -202,8 +231,12 @@ static const struct details sections[] = {
     {"placement_database", NULL, "Where everything is kept."},
     {"oslo_policy", NULL, "Who may do what."},
     {"oslo_middleware", NULL, "What is believed of a proxy in front."},
+    {"healthcheck", NULL,
+     "A page that says whether requests are served, as oslo.middleware has it."},
     {"cors", NULL, "Web pages that call the API from a browser (Cross-Origin Resource Sharing)."},
-    {"keystone_authtoken", NULL, "How tokens are checked with Keystone."},
+    {"keystone_authtoken", NULL,
+     "How tokens are checked with Keystone. docs/keystone.md tells what these options do together, "
+     "and what happens when Keystone is away."},
     {"profiler", NULL, "Tracing with osprofiler, which berth does not do."},
 };
 

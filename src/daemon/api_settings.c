@@ -52,6 +52,7 @@ void api_settings_fill(struct daemon *daemon)
     api->incomplete_user_id = slice_of(conf->incomplete_consumer_user_id);
     api->trust_proxies = conf->proxy_headers;
     api_settings_take(daemon, conf);
+    api->healthcheck = &conf->healthcheck;
     fill_cors(daemon);
     api->slow_lane = slow_lane_start(SLOW_THREADS);
 }
