@@ -145,18 +145,31 @@ static bool traits_met(const struct ac_plan *plan, const struct ac_walk *walk, u
     return true;
 }
 
+/* Remembers the rule that was broken last in the order of the rules: what came furthest fell by it.
+ */
+static bool breaks(struct ac_plan *plan, enum ac_none rule)
+{
+    if (plan->none < rule)
+        plan->none = rule;
+    return false;
+}
+
 static bool choose(struct ac_plan *plan, struct ac_walk *walk, uint32_t depth)
 {
     const struct ac_level *level = &plan->levels[depth];
     uint32_t slot = level->options[walk->at[depth]];
     walk->chosen[depth] = slot;
     if (level->shares_class && !sums_fit(plan, walk, depth, slot))
-        return false;
+        return breaks(plan, AC_NONE_SUMS);
     if (plan->isolate && !is_isolated(plan, walk, depth, slot))
-        return false;
+        return breaks(plan, AC_NONE_GROUP_POLICY);
     if (!plan->nested_aware && !is_alone_in_tree(plan, walk, depth, slot))
-        return false;
-    return subtrees_hold(plan, walk, depth) && traits_met(plan, walk, depth);
+        return breaks(plan, AC_NONE_ONE_PROVIDER);
+    if (!subtrees_hold(plan, walk, depth))
+        return breaks(plan, AC_NONE_SAME_SUBTREE);
+    bool met = traits_met(plan, walk, depth);
+    plan->lacks_traits = plan->lacks_traits || !met;
+    return met;
 }
 
 bool ac_walk_next(struct ac_plan *plan, struct ac_walk *walk)

@@ -2,8 +2,7 @@
  * for the question. Any thread. */
 #include "query/ac_plan.h"
 
-/* Takes out the bits of a page that lie outside [from, end). */
-static void keep_interval(uint32_t page, uint32_t from, uint32_t end, uint64_t words[FIT_WORDS])
+void ac_keep_interval(uint32_t page, uint32_t from, uint32_t end, uint64_t words[FIT_WORDS])
 {
     for (uint32_t w = 0; w < FIT_WORDS; w++) {
         uint32_t first = page * FIT_PAGE_SLOTS + w * 64;
@@ -28,7 +27,7 @@ const uint64_t *ac_level_page(struct ac_plan *plan, struct ac_level *level, uint
     memset(words, 0xff, FIT_WORDS * sizeof(*words));
     plan->budget->left -= 8 * (1 + (int64_t)level->demand_count);
     if (group->in_tree)
-        keep_interval(page, group->tree_root, group->tree_end, words);
+        ac_keep_interval(page, group->tree_root, group->tree_end, words);
     for (uint32_t i = 0; i < level->demand_count; i++)
         fit_demand_page(plan->version, &level->demands[i], page, words);
     if (group->is_granular || plan->is_flat) {

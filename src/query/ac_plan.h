@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "query/ac_none.h"
 #include "query/ac_request.h"
 #include "query/budget.h"
 #include "query/fit.h"
@@ -19,7 +20,7 @@ struct ac_plan_group {
     bool in_tree;
     uint32_t tree_root;
     uint32_t tree_end;
-    bool matches_nothing; /* known without looking at any provider */
+    enum ac_none none; /* not AC_NONE_FOUND_SOME: known without looking at any provider */
     uint32_t first_level;
     uint32_t level_count;
 };
@@ -78,6 +79,8 @@ struct ac_plan {
     uint32_t *tree_sharing; /* indexes of those that the tree at hand shares with */
     uint32_t tree_sharing_count;
     uint64_t *tree_sharing_seen;
+    enum ac_none none; /* known from the names, or the last rule that the walk broke */
+    bool lacks_traits; /* the walk met combinations that lacked nothing but required traits */
 };
 
 enum ac_resolved {
@@ -97,6 +100,9 @@ enum ac_resolved ac_resolve(const struct version *version, const struct ac_reque
 /* FIT_WORDS words of the slots of a page that can serve a level, but for what depends on the tree's
  * root. Kept in level->pages. */
 const uint64_t *ac_level_page(struct ac_plan *plan, struct ac_level *level, uint32_t page);
+
+/* Takes out the bits of a page that lie outside the slots [from, end). */
+void ac_keep_interval(uint32_t page, uint32_t from, uint32_t end, uint64_t words[FIT_WORDS]);
 
 /* For a plain plan: the slots of a page that are candidates. False: the budget ran out. */
 bool ac_plain_page(struct ac_plan *plan, uint32_t page, uint64_t words[FIT_WORDS]);
@@ -131,5 +137,9 @@ static inline void ac_walk_reset(struct ac_walk *walk)
 /* Moves to the next valid combination: chosen[] is set. False when there is no more (or the budget
  * ran out). */
 bool ac_walk_next(struct ac_plan *plan, struct ac_walk *walk);
+
+/* Why a resolved plan whose search is over has no candidate. Looks at the pages again, so only
+ * then; on a budget of its own. */
+enum ac_none ac_none_find(struct ac_plan *plan);
 
 #endif

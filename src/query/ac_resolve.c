@@ -17,6 +17,7 @@ struct resolver {
 
 static bool refuse_traits(struct resolver *r, const struct ac_names *names)
 {
+    r->plan->none = AC_NONE_UNKNOWN_TRAIT;
     return err_set_text(r->err, 400, NULL,
                         lookup_missing_traits(r->version, r->arena, names, false));
 }
@@ -68,11 +69,13 @@ static bool resolve_demands(struct resolver *r, const struct ac_group *asked,
     for (uint32_t i = 0; i < asked->resource_count; i++) {
         const struct ac_resource *resource = &asked->resources[i];
         const struct catalog_row *row = catalog_find(&r->version->classes, resource->class_name);
-        if (row == NULL)
+        if (row == NULL) {
+            r->plan->none = AC_NONE_UNKNOWN_CLASS;
             return err_set_join(r->err, 400, NULL,
                                 SLICE_LIT("Invalid resource class in resources parameter: "
                                           "No such resource class "),
                                 resource->class_name, SLICE_LIT("."));
+        }
         group->demands[i].class_no.v = row->number;
         group->demands[i].column = version_column(r->version, group->demands[i].class_no);
         group->demands[i].amount = resource->amount;
@@ -87,7 +90,7 @@ static void resolve_tree(struct resolver *r, const struct ac_group *asked,
         return;
     const struct provider *provider = version_provider_by_uuid(r->version, asked->in_tree);
     if (provider == NULL) {
-        group->matches_nothing = true;
+        group->none = AC_NONE_IN_TREE;
         return;
     }
     if (asked->resource_count == 0)
@@ -115,7 +118,7 @@ static bool resolve_group(struct resolver *r, const struct ac_group *asked,
     resolve_tree(r, asked, group);
     /* item 5: without a positive filter a resourceless group matches nothing */
     if (asked->resource_count == 0 && asked->required_count == 0 && asked->member_of_count == 0)
-        group->matches_nothing = true;
+        group->none = AC_NONE_NOTHING_ASKED;
     return true;
 }
 
@@ -143,6 +146,7 @@ static bool has_root(struct resolver *r)
             fit_filter_slot(&r->plan->roots, (struct slot_no){slot}))
             return true;
     }
+    r->plan->none = AC_NONE_ROOT_TRAITS;
     return false;
 }
 
@@ -150,8 +154,10 @@ static bool has_root(struct resolver *r)
 static bool groups_match(struct resolver *r, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (r->plan->groups[i].matches_nothing)
+        if (r->plan->groups[i].none != AC_NONE_FOUND_SOME) {
+            r->plan->none = r->plan->groups[i].none;
             return false;
+        }
         struct ac_plan alone = {
             .version = r->version,
             .request = r->request,
@@ -163,8 +169,10 @@ static bool groups_match(struct resolver *r, uint32_t n)
             .nested_aware = true,
         };
         ac_levels(&alone);
-        if (ac_plan_is_empty(&alone))
+        if (ac_plan_is_empty(&alone)) {
+            r->plan->none = ac_none_find(&alone);
             return false;
+        }
     }
     return true;
 }
@@ -204,13 +212,15 @@ enum ac_resolved ac_resolve(const struct version *version, const struct ac_reque
     plan->groups = arena_array(arena, request->group_count, sizeof(*plan->groups));
     if (!resolve_roots(&r))
         return AC_RESOLVED_ERROR;
-    bool nothing = false;
+    enum ac_none nothing = AC_NONE_FOUND_SOME;
     for (uint32_t i = 0; i < request->group_count; i++) {
         bool emptied;
         if (resolve_group(&r, &request->groups[i], &plan->groups[i], &emptied)) {
-            nothing = nothing || plan->groups[i].matches_nothing;
+            nothing = nothing != AC_NONE_FOUND_SOME ? nothing : plan->groups[i].none;
             continue;
         }
+        if (emptied)
+            plan->none = AC_NONE_MEMBER_OF;
         bool is_error = !emptied && has_root(&r) && groups_match(&r, i);
         if (budget->exhausted)
             return AC_RESOLVED_EXPENSIVE;
@@ -219,8 +229,10 @@ enum ac_resolved ac_resolve(const struct version *version, const struct ac_reque
         err->status = 0;
         return AC_RESOLVED_EMPTY;
     }
-    if (nothing)
+    if (nothing != AC_NONE_FOUND_SOME) {
+        plan->none = nothing;
         return AC_RESOLVED_EMPTY;
+    }
     ac_levels(plan);
     resolve_subtrees(&r);
     return AC_RESOLVED;

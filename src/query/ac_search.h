@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "query/ac_none.h"
 #include "query/ac_request.h"
 #include "query/budget.h"
 #include "replica/version.h"
@@ -48,9 +49,10 @@ enum ac_outcome {
 };
 
 /* Emits every candidate, or as many as the request's limits allow. All memory comes from the arena.
- */
+ * *none is set unless the outcome is AC_EXPENSIVE. */
 enum ac_outcome ac_search(const struct version *version, const struct ac_request *request,
                           struct arena *arena, struct budget *budget, ac_emit *emit, void *cls,
-                          struct ac_summaries *summaries, struct err *err) BERTH_MUST_CHECK;
+                          struct ac_summaries *summaries, enum ac_none *none,
+                          struct err *err) BERTH_MUST_CHECK;
 
 #endif

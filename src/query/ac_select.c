@@ -190,11 +190,13 @@ static int64_t bound(int64_t limit)
 
 enum ac_outcome ac_search(const struct version *version, const struct ac_request *request,
                           struct arena *arena, struct budget *budget, ac_emit *emit, void *cls,
-                          struct ac_summaries *summaries, struct err *err)
+                          struct ac_summaries *summaries, enum ac_none *none, struct err *err)
 {
     struct ac_plan plan;
     *summaries = (struct ac_summaries){.are_roots = request->nested_aware};
-    switch (ac_resolve(version, request, arena, budget, &plan, err)) {
+    enum ac_resolved resolved = ac_resolve(version, request, arena, budget, &plan, err);
+    *none = plan.none;
+    switch (resolved) {
     case AC_RESOLVED_EMPTY:
         return AC_DONE;
     case AC_RESOLVED_ERROR:
@@ -207,6 +209,9 @@ enum ac_outcome ac_search(const struct version *version, const struct ac_request
     int64_t limit = bound(request->limit);
     int64_t most = bound(request->most);
     struct search search = {.plan = &plan, .most = limit < most ? limit : most};
+    *none = AC_NONE_LIMIT;
+    if (search.most == 0)
+        return AC_DONE;
     ac_output_init(&search.output, &plan, emit, cls);
     if (request->randomize)
         run_random(&search, most, limit);
@@ -218,6 +223,7 @@ enum ac_outcome ac_search(const struct version *version, const struct ac_request
         run_depth(&search);
     if (budget->exhausted)
         return AC_EXPENSIVE;
+    *none = search.output.emitted > 0 ? AC_NONE_FOUND_SOME : ac_none_find(&plan);
     ac_output_summaries(&search.output, summaries);
     return AC_DONE;
 }

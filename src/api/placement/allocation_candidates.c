@@ -20,10 +20,11 @@ enum api_step handle_candidates_list(struct api_request *request)
         .budget = &budget,
     };
     struct ac_summaries summaries;
+    enum ac_none none;
     writer.out->len = 0;
     buf_append_lit(writer.out, "{\"allocation_requests\": [");
     switch (ac_search(request->version, &asked, request->arena, &budget, candidates_write_one,
-                      &writer, &summaries, &request->err)) {
+                      &writer, &summaries, &none, &request->err)) {
     case AC_REFUSED:
         return API_DONE;
     case AC_EXPENSIVE:

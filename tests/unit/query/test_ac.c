@@ -113,15 +113,21 @@ static void collect(void *cls, const struct ac_candidate *candidate)
     free(mapped);
 }
 
+/* What is found, and that a reason is told exactly if nothing is. */
 static struct found ask(struct cloud *cloud, const struct ac_request *request,
                         struct ac_summaries *summaries)
 {
+    enum ac_none none = AC_NONE_NOT_KNOWN;
     struct collector collector = {cloud->version, request, found_create()};
     struct budget budget = {.left = INT64_MAX / 2};
     struct err err = {.arena = cloud->arena};
     assert_int_equal(ac_search(cloud->version, request, cloud->arena, &budget, collect, &collector,
-                               summaries, &err),
+                               summaries, &none, &err),
                      AC_DONE);
+    if (collector.found.count > 0)
+        assert_int_equal(none, AC_NONE_FOUND_SOME);
+    else
+        assert_true(none > AC_NONE_FOUND_SOME && none < AC_NONE_LIMIT);
     return collector.found;
 }
 
@@ -202,9 +208,10 @@ static void budget_ends(void **state)
     struct ac_request request = random_request(&cloud);
     struct err err = {.arena = cloud.arena};
     struct ac_summaries summaries;
+    enum ac_none none;
     struct collector collector = {cloud.version, &request, found_create()};
     assert_int_equal(ac_search(cloud.version, &request, cloud.arena, &budget, collect, &collector,
-                               &summaries, &err),
+                               &summaries, &none, &err),
                      AC_EXPENSIVE);
     found_free(&collector.found);
     cloud_destroy(&cloud);
@@ -223,9 +230,11 @@ static void unknown_class(void **state)
     struct budget budget = {.left = 100000};
     struct err err = {.arena = cloud.arena};
     struct ac_summaries summaries;
-    assert_int_equal(
-        ac_search(cloud.version, &request, cloud.arena, &budget, NULL, NULL, &summaries, &err),
-        AC_REFUSED);
+    enum ac_none none;
+    assert_int_equal(ac_search(cloud.version, &request, cloud.arena, &budget, NULL, NULL,
+                               &summaries, &none, &err),
+                     AC_REFUSED);
+    assert_int_equal(none, AC_NONE_UNKNOWN_CLASS);
     assert_true(slice_equal(err.message, SLICE_LIT("Invalid resource class in resources parameter: "
                                                    "No such resource class C\0D.")));
     cloud_destroy(&cloud);
