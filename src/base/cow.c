@@ -2,19 +2,27 @@
  * inline functions of the header on published versions. */
 #include "base/cow.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+
+size_t cow_node_bytes(const void *node)
+{
+    return malloc_usable_size((void *)(uintptr_t)node);
+}
 
 void *cow_new(struct cow *cow, size_t bytes)
 {
     struct cow_node *node = calloc(1, bytes);
     check(node != NULL);
     node->birth = cow->birth;
+    cow->made_bytes += cow_node_bytes(node);
     return node;
 }
 
-static void retire(struct cow_retired *retired, const void *node)
+static void retire(struct cow *cow, const void *node)
 {
+    struct cow_retired *retired = &cow->retired;
     if (retired->count == retired->capacity) {
         size_t capacity = retired->capacity == 0 ? 64 : retired->capacity * 2;
         void **items = realloc(retired->items, capacity * sizeof(*items));
@@ -23,6 +31,7 @@ static void retire(struct cow_retired *retired, const void *node)
         retired->capacity = capacity;
     }
     retired->items[retired->count++] = (void *)(uintptr_t)node;
+    cow->retired_bytes += cow_node_bytes(node);
 }
 
 void *cow_own_slow(struct cow *cow, const void *node, size_t bytes)
@@ -31,16 +40,19 @@ void *cow_own_slow(struct cow *cow, const void *node, size_t bytes)
     check(copy != NULL);
     memcpy(copy, node, bytes);
     copy->birth = cow->birth;
-    retire(&cow->retired, node);
+    cow->made_bytes += cow_node_bytes(copy);
+    retire(cow, node);
     return copy;
 }
 
 void cow_drop(struct cow *cow, const void *node)
 {
-    if (((const struct cow_node *)node)->birth == cow->birth)
-        free((void *)(uintptr_t)node);
-    else
-        retire(&cow->retired, node);
+    if (((const struct cow_node *)node)->birth != cow->birth) {
+        retire(cow, node);
+        return;
+    }
+    cow->made_bytes -= cow_node_bytes(node);
+    free((void *)(uintptr_t)node);
 }
 
 void cow_retired_free(struct cow_retired *retired)

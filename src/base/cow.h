@@ -27,6 +27,8 @@ struct cow_retired {
 struct cow {
     uint64_t birth; /* the number of the version being made, larger than any before */
     struct cow_retired retired;
+    size_t made_bytes;    /* of the nodes that this edit made and still has */
+    size_t retired_bytes; /* of those in `retired` */
 };
 
 /* A new zeroed node of this edit. */
@@ -49,6 +51,9 @@ void cow_drop(struct cow *cow, const void *node);
 
 /* Frees the nodes and the list; when, replica.c knows. */
 void cow_retired_free(struct cow_retired *retired);
+
+/* The memory that a node takes, for metrics. */
+size_t cow_node_bytes(const void *node);
 
 /* An array of fixed-size items in leaves of 1 << shift items, below two levels of directories;
  * absent leaves read as absent. Up to 65 536 leaves. The zero struct is the empty array. */

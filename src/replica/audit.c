@@ -13,6 +13,7 @@ struct audit {
     uint32_t providers;
     uint32_t nested;
     uint64_t provider_consumers;
+    uint64_t allocations;
     uint64_t *trait_members; /* how many live providers name the number */
     uint64_t *aggregate_members;
     uint64_t *class_holders;
@@ -194,6 +195,7 @@ static bool audit_consumers(struct audit *audit)
         }
         usage_account(&audit->cow, &sums, consumer, 1);
         audit->usages = sums.usages;
+        audit->allocations = sums.allocation_count;
         ptree_iter_next(&iter);
     }
     AUDIT(version->provider_consumers.count == audit->provider_consumers,
@@ -214,6 +216,7 @@ static bool audit_usages(struct audit *audit)
         ptree_iter_next(&iter);
     }
     AUDIT(audit->usages.count == audit->version->usages.count, "sums of nobody");
+    AUDIT(audit->allocations == audit->version->allocation_count, "count of allocations differs");
     return true;
 }
 

@@ -17,6 +17,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/counter.h"
+
 #define READER_FREE UINT64_MAX
 #define READER_IDLE (UINT64_MAX - 1)
 #define PIN_MARK    ((uint64_t)1 << 62) /* some version from this number on */
@@ -35,6 +37,7 @@ struct replica_reader {
 struct replica_debt {
     uint64_t number; /* free once no pin is below */
     struct cow_retired nodes;
+    size_t bytes;            /* of these, or, if nothing lives on, of all that the version has */
     struct version *version; /* the version before; NULL: freed already */
     bool shares;             /* its nodes live on in its successor, but for those retired */
     struct replica_debt *next;
@@ -49,6 +52,9 @@ struct replica {
     size_t waiting_nodes; /* of all debts */
     size_t sift_at;       /* so many are worth a look at each */
     _Atomic(struct replica_reader *) readers;
+    struct counter bytes; /* the figures; number has its own */
+    struct counter retained;
+    struct counter retained_bytes;
 };
 
 static void free_places(void *cls, void *leaf)
@@ -110,8 +116,10 @@ struct replica *replica_create(void)
     return replica;
 }
 
-static void debt_free(struct replica_debt *debt)
+static void debt_free(struct replica *replica, struct replica_debt *debt)
 {
+    counter_add(&replica->retained, 0 - (uint64_t)1);
+    counter_add(&replica->retained_bytes, 0 - (uint64_t)debt->bytes);
     cow_retired_free(&debt->nodes);
     if (debt->shares)
         free(debt->version);
@@ -127,7 +135,7 @@ static void debts_settle(struct replica *replica, uint64_t oldest_pin)
         struct replica_debt *debt = replica->oldest_debt;
         replica->oldest_debt = debt->next;
         replica->waiting_nodes -= debt->nodes.count;
-        debt_free(debt);
+        debt_free(replica, debt);
     }
     if (replica->oldest_debt == NULL) {
         replica->newest_debt = NULL;
@@ -294,18 +302,22 @@ static bool pins_need(const struct pins *pins, uint64_t birth, uint64_t number)
     return pins->from < number || (low < pins->count && pins->exact[low] < number);
 }
 
-static void debt_sift(struct replica_debt *debt, const struct pins *pins)
+static void debt_sift(struct replica *replica, struct replica_debt *debt, const struct pins *pins)
 {
     struct cow_retired *nodes = &debt->nodes;
     size_t kept = 0;
+    size_t bytes = debt->bytes;
     for (size_t i = 0; i < nodes->count; i++) {
         const struct cow_node *node = nodes->items[i];
-        if (pins_need(pins, node->birth, debt->number))
+        if (pins_need(pins, node->birth, debt->number)) {
             nodes->items[kept++] = nodes->items[i];
-        else
-            free(nodes->items[i]);
+            continue;
+        }
+        debt->bytes -= cow_node_bytes(node);
+        free(nodes->items[i]);
     }
     nodes->count = kept;
+    counter_add(&replica->retained_bytes, debt->bytes - bytes);
     if (debt->version != NULL && !pins_need(pins, debt->version->node.birth, debt->number)) {
         free(debt->version);
         debt->version = NULL;
@@ -321,10 +333,10 @@ static void debts_sift(struct replica *replica)
     while (*at != NULL) {
         struct replica_debt *debt = *at;
         if (debt->shares)
-            debt_sift(debt, &pins);
+            debt_sift(replica, debt, &pins);
         if (debt->version == NULL && debt->nodes.count == 0) {
             *at = debt->next;
-            debt_free(debt);
+            debt_free(replica, debt);
             continue;
         }
         replica->newest_debt = debt;
@@ -334,6 +346,16 @@ static void debts_sift(struct replica *replica)
     /* twice as many: each node is looked at a few times, however long a version is held */
     replica->sift_at = 2 * replica->waiting_nodes + SIFT_NODES_AT_LEAST;
     free(pins.exact);
+}
+
+/* What the version before had is the debt's now, or lives on. */
+static void count_bytes(struct replica *replica, const struct edit *edit, struct replica_debt *debt)
+{
+    uint64_t before = counter_read(&replica->bytes);
+    debt->bytes = debt->shares ? edit->cow.retired_bytes : before;
+    counter_set(&replica->bytes, before + edit->cow.made_bytes - debt->bytes);
+    counter_add(&replica->retained_bytes, debt->bytes);
+    counter_add(&replica->retained, 1);
 }
 
 void replica_publish(struct replica *replica, struct edit *edit, const struct version_stamp *stamp)
@@ -348,6 +370,7 @@ void replica_publish(struct replica *replica, struct edit *edit, const struct ve
     debt->nodes = edit->cow.retired;
     debt->version = before;
     debt->shares = !edit->from_nothing;
+    count_bytes(replica, edit, debt);
     if (replica->newest_debt == NULL)
         replica->oldest_debt = debt;
     else
@@ -376,4 +399,14 @@ size_t replica_waiting(const struct replica *replica)
     for (const struct replica_debt *debt = replica->oldest_debt; debt != NULL; debt = debt->next)
         n++;
     return n;
+}
+
+struct replica_figures replica_figures(const struct replica *replica)
+{
+    return (struct replica_figures){
+        .number = atomic_load(&replica->number),
+        .bytes = counter_read(&replica->bytes),
+        .retained = counter_read(&replica->retained),
+        .retained_bytes = counter_read(&replica->retained_bytes),
+    };
 }

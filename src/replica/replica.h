@@ -41,7 +41,18 @@ void replica_publish(struct replica *replica, struct edit *edit, const struct ve
 /* Forgets an edit: the current version stays as it is. The edit is consumed. */
 void replica_abandon(struct replica *replica, struct edit *edit);
 
-/* Publications of which something waits for a reader: for metrics and tests. Writer thread. */
+/* Publications of which something waits for a reader: for tests. Writer thread. */
 size_t replica_waiting(const struct replica *replica);
+
+/* As of the newest publication. */
+struct replica_figures {
+    uint64_t number;         /* the newest version's */
+    uint64_t bytes;          /* of its nodes, as malloc hands them out */
+    uint64_t retained;       /* older versions of which something is kept for readers */
+    uint64_t retained_bytes; /* of the nodes that only those have */
+};
+
+/* Any thread. */
+struct replica_figures replica_figures(const struct replica *replica);
 
 #endif

@@ -29,6 +29,7 @@ void usage_account_allocation(struct cow *cow, struct version *version,
 {
     uint64_t k1 = owner_key(consumer);
     uint64_t type = type_key(consumer);
+    version->allocation_count++;
     if (first)
         add(cow, &version->usages, k1, type, 1);
     add(cow, &version->usages, k1, type | (allocation->class_no.v + 1), allocation->used);
@@ -39,6 +40,7 @@ void usage_account(struct cow *cow, struct version *version, const struct consum
 {
     if (consumer->allocation_count == 0)
         return;
+    version->allocation_count += (uint64_t)(sign * (int64_t)consumer->allocation_count);
     uint64_t k1 = owner_key(consumer);
     uint64_t type = type_key(consumer);
     add(cow, &version->usages, k1, type, sign);

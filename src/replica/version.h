@@ -60,6 +60,7 @@ struct version {
     struct ptree consumers;          /* (hash of uuid, id) -> struct consumer * */
     struct ptree provider_consumers; /* (provider number, consumer id) -> hash of uuid */
     struct ptree usages;             /* see replica/usage.h */
+    uint64_t allocation_count;       /* of all consumers; kept with the usages */
 };
 
 static inline const struct place *version_place(const struct version *version, struct slot_no slot)

@@ -214,6 +214,50 @@ static void load_replaces_all(void **state)
     arena_destroy(arena);
 }
 
+/* The figures for metrics: equal states take equal memory, and what is kept for a reader is told
+ * apart. */
+static void memory_is_counted(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct shared shared = {.replica = replica_create()};
+    assert_int_equal(replica_figures(shared.replica).bytes, 0);
+    fill(&shared, arena);
+    struct replica_figures first = replica_figures(shared.replica);
+    assert_int_equal(first.number, replica_newest(shared.replica)->node.birth);
+    assert_true(first.bytes > PROVIDERS * sizeof(struct provider));
+    assert_int_equal(first.retained, 0);
+    assert_int_equal(first.retained_bytes, 0);
+    struct replica_reader *reader = replica_reader_open(shared.replica);
+    replica_pin(reader);
+    for (int64_t generation = 1; generation <= 2000; generation++) {
+        struct edit *edit = replica_edit(shared.replica);
+        set_all_generations(edit, arena, generation);
+        if (generation % 7 == 0)
+            replica_abandon(shared.replica, edit);
+        else
+            publish(&shared, edit);
+        arena_reset(arena);
+    }
+    struct replica_figures held = replica_figures(shared.replica);
+    assert_int_equal(held.retained, replica_waiting(shared.replica));
+    assert_true(held.retained_bytes >= PROVIDERS * sizeof(struct provider));
+    assert_in_range(held.bytes, first.bytes - first.bytes / 16, first.bytes + first.bytes / 16);
+    replica_unpin(reader);
+    replica_reader_close(reader);
+    struct edit *edit = replica_edit_empty(shared.replica);
+    struct change_list list = {.arena = arena};
+    change_append(&list, CHANGE_LOAD_PROVIDERS_END);
+    apply_changes(edit, &list);
+    publish(&shared, edit);
+    struct replica_figures last = replica_figures(shared.replica);
+    assert_true(last.bytes < first.bytes / 2);
+    assert_int_equal(last.retained, 0);
+    assert_int_equal(last.retained_bytes, 0);
+    replica_destroy(shared.replica);
+    arena_destroy(arena);
+}
+
 /* As many as there are workers on all listeners, opened by all of them at once. */
 enum { OPENERS = 4, OPENED = 300 };
 
@@ -277,7 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(readers_and_a_writer),         cmocka_unit_test(pins_hold_what_they_need),
         cmocka_unit_test(an_old_pin_keeps_one_version), cmocka_unit_test(load_replaces_all),
-        cmocka_unit_test(any_number_of_readers),
+        cmocka_unit_test(any_number_of_readers),        cmocka_unit_test(memory_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -280,6 +280,7 @@ static void run(unsigned seed)
     apply(&world);
     replica_publish(world.replica, world.edit, &stamp);
     assert_int_equal(replica_waiting(world.replica), 0);
+    assert_int_equal(replica_figures(world.replica).retained_bytes, 0);
     replica_destroy(world.replica);
     arena_destroy(world.arena);
 }
