@@ -15,6 +15,7 @@ struct err {
     const char *code;     /* placement error code, static text; NULL: placement.undefined_code */
     struct slice message; /* the detail without the status's boilerplate; in the arena, or static */
     struct arena *arena;  /* where messages are made; must outlive the err's readers */
+    int kind;             /* for metrics: of an enum of the layer that sets err; 0: any other */
 };
 
 static inline bool err_is_set(const struct err *err)

@@ -20,6 +20,8 @@ struct store_stamp {
     unsigned char bytes[48];
 };
 
+enum { STORE_REVISION_BYTES = 33 };
+
 struct store_options {
     struct slice
         connection;      /* SQLAlchemy URL: sqlite:///relative, sqlite:////absolute, sqlite:// */
@@ -116,6 +118,23 @@ int64_t store_next_id(struct store *store, enum store_table table);
  * on the usual path. False as soon as anybody (we ourselves included) has committed something
  * newer. */
 bool store_is_current(const struct store *store, const struct store_stamp *stamp);
+
+/* Whether the schema is at a revision that is served, as the open transaction sees it. `revision`
+ * gets what stands there, "" if there is none. False and err (503): it is not, or it cannot be
+ * read. */
+bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
+                        struct err *err) BERTH_MUST_CHECK;
+
+/* For metrics; 0 where there is no such thing. */
+struct store_figures {
+    uint64_t log_head;    /* the newest batch in the log, ours or another instance's */
+    uint64_t wal_bytes;   /* of the frames in the WAL; the file may be longer */
+    uint64_t checkpoints; /* begun by this store */
+    bool is_read_only;    /* the file cannot be written */
+};
+
+/* Any thread. */
+struct store_figures store_figures(const struct store *store);
 
 /* Upkeep between batches (checkpoint, trimming the log, noticing a replaced file); may do nothing.
  */

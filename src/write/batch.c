@@ -11,7 +11,17 @@
 
 _Static_assert(sizeof(struct store_stamp) == sizeof(struct version_stamp), "stamps are copied");
 
-static void answer_all(struct pipeline_request *first, const struct err *failure)
+static void count_refusal(struct pipeline *pipeline, const struct pipeline_request *request,
+                          bool database_failed)
+{
+    enum pipeline_refusal why =
+        database_failed ? REFUSED_BY_DATABASE : (enum pipeline_refusal)request->err.kind;
+    if (request->plan != NULL && err_is_set(&request->err))
+        counter_add(&pipeline->refused[why], 1);
+}
+
+static void answer_all(struct pipeline *pipeline, struct pipeline_request *first,
+                       const struct err *failure)
 {
     while (first != NULL) {
         struct pipeline_request *request = first;
@@ -22,6 +32,7 @@ static void answer_all(struct pipeline_request *first, const struct err *failure
             err_set(&request->err, failure->status, failure->code, "%.*s",
                     SLICE_ARG(failure->message));
         }
+        count_refusal(pipeline, request, failure != NULL);
         request->done(request);
     }
 }
@@ -94,8 +105,10 @@ static void publish(struct pipeline *pipeline, struct edit *edit, const struct s
 {
     struct version_stamp copy = {
         {0}}; /* all zero is never current: readers will ask the writer again */
-    if (holds)
+    if (holds) {
         memcpy(&copy, stamp, sizeof(copy));
+        counter_set(&pipeline->fresh_at_us, clock_monotonic_us());
+    }
     replica_publish(pipeline->replica, edit, &copy);
 }
 
@@ -122,14 +135,79 @@ static bool renew(struct pipeline *pipeline, struct err *err)
     return true;
 }
 
-static void answer_waiting(struct pipeline *pipeline, struct pipeline_request *first)
+static bool is_current(struct pipeline *pipeline)
+{
+    if (!pipeline_is_current(pipeline, replica_newest(pipeline->replica)))
+        return false;
+    counter_set(&pipeline->fresh_at_us, clock_monotonic_us());
+    return true;
+}
+
+/* Reads the database, and follows it; the schema is asked in the same transaction. */
+static void ask_database(struct pipeline *pipeline, struct pipeline_probe *probe, struct err *err)
+{
+    struct err schema = {.arena = err->arena};
+    struct store_stamp stamp;
+    enum store_begun begun = store_begin(pipeline->store, STORE_TO_READ, err);
+    *probe = (struct pipeline_probe){.is_reached = begun != STORE_BEGIN_FAILED};
+    if (!probe->is_reached)
+        return;
+    probe->is_served = store_check_schema(pipeline->store, probe->revision, &schema);
+    if (begun == STORE_BEGIN_UNCHANGED && is_current(pipeline)) {
+        store_rollback(pipeline->store, &stamp);
+        probe->is_followed = true;
+    } else {
+        struct edit *edit = bring_up_to_date(pipeline, begun, err);
+        probe->is_followed = edit != NULL;
+        if (edit != NULL) {
+            bool holds = store_rollback(pipeline->store, &stamp);
+            publish(pipeline, edit, &stamp, holds);
+        }
+    }
+    if (!probe->is_served)
+        err_set_text(err, schema.status, schema.code, schema.message);
+}
+
+/* One answer serves all that ask. */
+static void answer_probes(struct pipeline *pipeline, struct pipeline_request *first)
+{
+    struct err err = {.arena = pipeline->arena};
+    struct pipeline_probe probe;
+    ask_database(pipeline, &probe, &err);
+    if (probe.is_reached && probe.is_followed)
+        outage_read_worked(&pipeline->outage);
+    else
+        outage_read_failed(&pipeline->outage, &err);
+    for (struct pipeline_request *request = first; request != NULL; request = request->next)
+        *request->probe = probe;
+    answer_all(pipeline, first, err_is_set(&err) ? &err : NULL);
+}
+
+static void answer_readers(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct err err = {.arena = pipeline->arena};
     /* Mostly the last commit of our own is what they did not know yet. */
-    if (pipeline_is_current(pipeline, replica_newest(pipeline->replica)) || renew(pipeline, &err))
-        answer_all(first, NULL);
+    if (is_current(pipeline) || renew(pipeline, &err))
+        answer_all(pipeline, first, NULL);
     else
-        answer_all(first, &err);
+        answer_all(pipeline, first, &err);
+}
+
+static void answer_waiting(struct pipeline *pipeline, struct pipeline_request *first)
+{
+    struct queue readers;
+    struct queue probes;
+    queue_clear(&readers);
+    queue_clear(&probes);
+    while (first != NULL) {
+        struct pipeline_request *request = first;
+        first = request->next;
+        queue_append(request->probe == NULL ? &readers : &probes, request);
+    }
+    if (readers.first != NULL)
+        answer_readers(pipeline, readers.first);
+    if (probes.first != NULL)
+        answer_probes(pipeline, probes.first);
 }
 
 /* The write lock may be somebody else's for seconds: reads need not wait with the writes. */
@@ -137,8 +215,8 @@ static enum store_begun lock_to_write(struct pipeline *pipeline, struct err *err
 {
     enum store_begun begun;
     while ((begun = store_begin(pipeline->store, STORE_TO_WRITE_SOON, err)) == STORE_BEGIN_BUSY) {
+        pipeline_beat(pipeline);
         struct pipeline_request *readers = pipeline_take_readers(pipeline);
-        pipeline->turns++;
         if (readers != NULL)
             answer_waiting(pipeline, readers);
     }
@@ -164,7 +242,7 @@ static void refuse_all(struct pipeline *pipeline, struct pipeline_request *first
                        const struct err *err)
 {
     outage_write_failed(&pipeline->outage, err);
-    answer_all(first, err);
+    answer_all(pipeline, first, err);
 }
 
 static void run_planned(struct pipeline *pipeline, struct pipeline_request *first)
@@ -186,7 +264,7 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
     if (changes == 0) {
         bool holds = store_rollback(pipeline->store, &stamp);
         publish(pipeline, edit, &stamp, holds);
-        answer_all(first, NULL);
+        answer_all(pipeline, first, NULL);
         return;
     }
     bool stranger = false;
@@ -199,8 +277,9 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
     outage_write_worked(&pipeline->outage);
     pipeline->last_commit_us = clock_monotonic_us() - before;
     pipeline->commits++;
+    histogram_add(&pipeline->commit_us, &PIPELINE_COMMIT_SHAPE_US, pipeline->last_commit_us);
     publish(pipeline, edit, &stamp, !stranger);
-    answer_all(first, NULL);
+    answer_all(pipeline, first, NULL);
 }
 
 /* What only waits for news goes first: it needs neither the lock that another process may hold nor
@@ -218,6 +297,8 @@ void batch_run(struct pipeline *pipeline, struct pipeline_request *first)
     }
     if (waiting.first != NULL)
         answer_waiting(pipeline, waiting.first);
-    if (planned.first != NULL)
-        run_planned(pipeline, planned.first);
+    if (planned.first == NULL)
+        return;
+    histogram_add(&pipeline->batch_requests, &PIPELINE_BATCH_SHAPE, planned.count);
+    run_planned(pipeline, planned.first);
 }

@@ -60,6 +60,7 @@ static bool refuse_generation(struct claim_set *set, const struct claim *claim,
         got = claim->generation_text.data != NULL
                   ? claim->generation_text
                   : arena_printf(arena, "%lld", (long long)claim->generation);
+    set->err->kind = REFUSED_CONSUMER_GENERATION;
     return err_set(set->err, 409, "placement.concurrent_update",
                    "consumer generation conflict - expected %.*s but got %.*s", SLICE_ARG(expected),
                    SLICE_ARG(got));
@@ -288,6 +289,7 @@ static bool check_holders(struct claim_set *set)
         if (asked[entry->value])
             list_append(&classes, catalog_name(catalog_row_at(&set->plan->version->classes,
                                                               (uint32_t)entry->value)));
+    set->err->kind = REFUSED_CAPACITY;
     err_set(set->err, 409, NULL,
             "Unable to allocate inventory: Inventory for '%.*s' on resource provider '%.*s' "
             "invalid.",
@@ -299,6 +301,7 @@ static bool check_holders(struct claim_set *set)
 
 static bool refuse_amount(struct claim_set *set, const struct claim_row *row, const char *why)
 {
+    set->err->kind = REFUSED_CAPACITY;
     return err_set(set->err, 409, NULL,
                    "Unable to allocate inventory: Unable to create allocation for '%.*s' on "
                    "resource provider '%.*s'. The requested amount would %s.",
@@ -309,12 +312,14 @@ static bool refuse_amount(struct claim_set *set, const struct claim_row *row, co
 static bool check_row(struct claim_set *set, const struct claim_row *row)
 {
     struct claim_stock *stock = row->stock;
-    if (stock == NULL)
+    if (stock == NULL) {
+        set->err->kind = REFUSED_CAPACITY;
         return err_set(set->err, 409, NULL,
                        "Unable to allocate inventory: Inventory for '%.*s' on resource provider "
                        "'%.*s' invalid.",
                        SLICE_ARG(catalog_name(row->class_row)),
                        SLICE_ARG(provider_uuid(row->target->provider)));
+    }
     if (!capacity_unit_fits(stock->figures, row->amount))
         return refuse_amount(set, row, "violate inventory constraints");
     stock->after += row->amount;

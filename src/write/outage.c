@@ -16,6 +16,8 @@ static void begin(struct outage *outage, enum outage_extent extent, const struct
     snprintf(reason, sizeof(reason), "%.*s", SLICE_ARG(err->message));
     bool is_told = outage->extent != OUTAGE_NONE && strcmp(reason, outage->reason) == 0;
     outage->extent = extent;
+    counter_set(&outage->shown_extent, extent);
+    counter_add(&outage->begun[extent], 1);
     if (is_told)
         return;
     memcpy(outage->reason, reason, sizeof(reason));
@@ -27,6 +29,7 @@ static void begin(struct outage *outage, enum outage_extent extent, const struct
 static void end(struct outage *outage)
 {
     outage->extent = OUTAGE_NONE;
+    counter_set(&outage->shown_extent, OUTAGE_NONE);
     log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "the database works again");
 }
 

@@ -3,19 +3,23 @@
 #ifndef BERTH_WRITE_OUTAGE_H
 #define BERTH_WRITE_OUTAGE_H
 
+#include "base/counter.h"
 #include "base/err.h"
 
 enum outage_extent {
     OUTAGE_NONE,
     OUTAGE_WRITES, /* reads go on: memory is or can be made as new as the database */
-    OUTAGE_ALL
+    OUTAGE_ALL,
+    OUTAGE_EXTENT_COUNT
 };
 
 enum { OUTAGE_REASON_BYTES = 256 };
 
 struct outage {
     enum outage_extent extent;
-    char reason[OUTAGE_REASON_BYTES]; /* that was told last */
+    struct counter shown_extent;               /* the same; any thread reads these two */
+    struct counter begun[OUTAGE_EXTENT_COUNT]; /* how often, since the start */
+    char reason[OUTAGE_REASON_BYTES];          /* that was told last */
 };
 
 /* The database was not read; or what it was asked to write was not written. */

@@ -80,6 +80,7 @@ static void count_and_run(struct pipeline *pipeline, struct pipeline_request *fi
     pipeline->batches++;
     pipeline->requests += count;
     batch_run(pipeline, first);
+    counter_set(&pipeline->arena_bytes, arena_footprint_bytes(pipeline->arena));
     arena_reset(pipeline->arena);
     /* grows at once, shrinks by halves: a lone client never waits for others */
     pipeline->usual_batch =
@@ -98,12 +99,18 @@ bool pipeline_run_once(struct pipeline *pipeline)
     return true;
 }
 
+void pipeline_beat(struct pipeline *pipeline)
+{
+    pipeline->turns++;
+    counter_set(&pipeline->alive_at_us, clock_monotonic_us());
+}
+
 static void *writer(void *cls)
 {
     struct pipeline *pipeline = cls;
     for (;;) {
         unsigned count;
-        pipeline->turns++;
+        pipeline_beat(pipeline);
         struct pipeline_request *first = next_batch(pipeline, &count);
         if (first != NULL)
             count_and_run(pipeline, first, count);
@@ -129,6 +136,7 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica, s
     pipeline->store = store;
     pipeline->replica = replica;
     pipeline->arena = arena_create();
+    pipeline_beat(pipeline);
     queue_clear(&pipeline->queue);
     pthread_mutex_init(&pipeline->lock, NULL);
     pthread_condattr_t attr;
@@ -201,13 +209,34 @@ uint64_t pipeline_turns(const struct pipeline *pipeline)
     return pipeline->turns;
 }
 
-struct pipeline_figures pipeline_figures(const struct pipeline *pipeline)
+static uint64_t since(uint64_t now_us, const struct counter *at_us)
 {
-    return (struct pipeline_figures){
+    uint64_t then_us = counter_read(at_us);
+    return then_us < now_us ? now_us - then_us : 0;
+}
+
+struct pipeline_figures pipeline_figures(struct pipeline *pipeline)
+{
+    uint64_t now_us = clock_monotonic_us();
+    struct pipeline_figures figures = {
         .batches = pipeline->batches,
         .requests = pipeline->requests,
         .commits = pipeline->commits,
         .reloads = pipeline->reloads,
         .follows = pipeline->follows,
+        .outage = (enum outage_extent)counter_read(&pipeline->outage.shown_extent),
+        .arena_bytes = counter_read(&pipeline->arena_bytes),
+        .silent_us = since(now_us, &pipeline->alive_at_us),
+        .fresh_us = since(now_us, &pipeline->fresh_at_us),
     };
+    for (unsigned i = 0; i < PIPELINE_REFUSAL_COUNT; i++)
+        figures.refused[i] = counter_read(&pipeline->refused[i]);
+    for (unsigned i = 0; i < OUTAGE_EXTENT_COUNT; i++)
+        figures.outages[i] = counter_read(&pipeline->outage.begun[i]);
+    histogram_read(&pipeline->batch_requests, &figures.batch_requests);
+    histogram_read(&pipeline->commit_us, &figures.commit_us);
+    pthread_mutex_lock(&pipeline->lock);
+    figures.queued = pipeline->queue.count;
+    pthread_mutex_unlock(&pipeline->lock);
+    return figures;
 }

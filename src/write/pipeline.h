@@ -4,9 +4,11 @@
 #define BERTH_WRITE_PIPELINE_H
 
 #include "base/err.h"
+#include "base/histogram.h"
 #include "model/change.h"
 #include "replica/replica.h"
 #include "store/store.h"
+#include "write/outage.h"
 
 struct pipeline;
 struct pipeline_request;
@@ -26,9 +28,19 @@ struct plan {
  * change. */
 typedef bool pipeline_plan(struct pipeline_request *request, const struct plan *plan);
 
+/* What was found by asking the database itself, even if memory seems to be as new. What failed has
+ * left its reason in the request's err. */
+struct pipeline_probe {
+    bool is_reached;  /* it could be read at all */
+    bool is_served;   /* its schema is at a revision that is */
+    bool is_followed; /* memory is as new as what was read */
+    char revision[STORE_REVISION_BYTES];
+};
+
 struct pipeline_request {
     pipeline_plan
         *plan; /* NULL: changes nothing, only waits until memory is as new as the database */
+    struct pipeline_probe *probe; /* to be filled, with plan NULL; else NULL */
     /* Called once on the writer thread when the request is decided and durable (err not set) or
      * refused (err set). The pipeline does not touch the request afterwards. */
     void (*done)(struct pipeline_request *request);
@@ -62,13 +74,42 @@ void pipeline_stop(struct pipeline *pipeline);
 /* Whether the version is the database's newest state. Any thread, wait-free. */
 bool pipeline_is_current(const struct pipeline *pipeline, const struct version *version);
 
+/* Why a request was refused: the kinds of its err. */
+enum pipeline_refusal {
+    REFUSED_OTHERWISE,
+    REFUSED_CONSUMER_GENERATION,
+    REFUSED_PROVIDER_GENERATION,
+    REFUSED_CAPACITY, /* or min_unit, max_unit, step_size, or there is no such inventory */
+    REFUSED_BY_DATABASE,
+    PIPELINE_REFUSAL_COUNT
+};
+
+static const struct histogram_shape PIPELINE_BATCH_SHAPE = {
+    .count = 10, .bounds = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}};
+static const struct histogram_shape PIPELINE_COMMIT_SHAPE_US = {
+    .count = 14,
+    .bounds = {100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000,
+               1000000, 5000000}};
+
 struct pipeline_figures {
     uint64_t batches;
     uint64_t requests;
     uint64_t commits;
     uint64_t reloads;
     uint64_t follows;
+    uint64_t queued;                          /* requests, at this moment */
+    uint64_t refused[PIPELINE_REFUSAL_COUNT]; /* of those with a plan */
+    struct histogram_total batch_requests;    /* those with a plan in each batch that has any */
+    struct histogram_total commit_us;         /* those that worked */
+    enum outage_extent outage;                /* now */
+    uint64_t outages[OUTAGE_EXTENT_COUNT];    /* so far, by extent */
+    uint64_t arena_bytes;                     /* that the last batch took */
+    uint64_t silent_us; /* since the writer's last sign of life, which it gives about ten times a
+                           second unless the database holds it up */
+    uint64_t fresh_us;  /* since memory was last seen to be as new as the database */
 };
-struct pipeline_figures pipeline_figures(const struct pipeline *pipeline);
+
+/* Any thread. */
+struct pipeline_figures pipeline_figures(struct pipeline *pipeline);
 
 #endif

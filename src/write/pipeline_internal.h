@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "write/outage.h"
 #include "write/pipeline.h"
 
 struct queue {
@@ -30,6 +29,12 @@ struct pipeline {
     struct outage outage; /* the writer's */
     _Atomic uint64_t batches, requests, commits, reloads, follows;
     _Atomic uint64_t turns;
+    struct counter refused[PIPELINE_REFUSAL_COUNT];
+    struct histogram batch_requests;
+    struct histogram commit_us;
+    struct counter arena_bytes;
+    struct counter alive_at_us;
+    struct counter fresh_at_us;
 };
 
 /* Queues are lists through pipeline_request.next. */
@@ -49,6 +54,9 @@ static inline void queue_append(struct queue *queue, struct pipeline_request *re
 /* pipeline.c: takes those requests out of the queue that only wait for news; NULL: there are none.
  */
 struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline);
+
+/* pipeline.c: the writer is not stuck. */
+void pipeline_beat(struct pipeline *pipeline);
 
 /* batch.c, on the writer's thread. */
 /* Decides and answers the requests. */

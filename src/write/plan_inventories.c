@@ -13,6 +13,7 @@ static bool check_generation(const struct provider *provider, int64_t generation
 {
     if (provider->generation == generation)
         return true;
+    err->kind = REFUSED_PROVIDER_GENERATION;
     return err_set(err, 409, CONCURRENT, "resource provider generation conflict");
 }
 

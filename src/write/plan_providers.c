@@ -20,6 +20,7 @@ bool plan_generation_is(const struct provider *provider, int64_t generation, str
 {
     if (provider->generation == generation)
         return true;
+    err->kind = REFUSED_PROVIDER_GENERATION;
     return err_set(err, 409, "placement.concurrent_update",
                    "Resource provider's generation already changed. Please update the generation "
                    "and try again.");

@@ -18,6 +18,7 @@ static bool check_generation(const struct reshape_provider *wanted, const struct
     struct slice given = wanted->generation_text;
     if (given.data == NULL)
         given = arena_printf(err->arena, "%lld", (long long)wanted->generation);
+    err->kind = REFUSED_PROVIDER_GENERATION;
     return err_set(err, 409, "placement.concurrent_update",
                    "resource provider generation conflict for provider %.*s: actual: %d, given: "
                    "%.*s",

@@ -262,6 +262,7 @@ void store_mark_followed(struct store *store)
                                   .data_version = transaction->data_version,
                                   .change = transaction->change};
     memcpy(followed->next_ids, store->next_ids, sizeof(store->next_ids));
+    counter_set(&store->log_head, (uint64_t)followed->seq);
     store->transaction.settled = true;
     followed->stamp_known = transaction->stamp_known && store_index(store) != NULL;
     followed->stamp = transaction->stamp;

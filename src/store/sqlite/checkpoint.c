@@ -81,6 +81,7 @@ static bool give_to_copier(struct store *store, uint32_t left_frames)
         !copier_start(&store->sentinel->copier, &store->sentinel->db))
         return false;
     copying->given_frames = left_frames;
+    counter_add(&store->checkpoints, 1);
     return true;
 }
 
@@ -93,6 +94,7 @@ static void copy_now(struct store *store, int mode)
     int rc = sqlite3_wal_checkpoint_v2(store->writer.handle, "main", mode, &logged, &copied);
     store->writer.wait.timeout_ms = timeout_ms;
     store->copying = (struct copying){0};
+    counter_add(&store->checkpoints, 1);
     if (sqlite3_extended_errcode(store->writer.handle) == SQLITE_IOERR_FSYNC)
         store->sentinel->copier.sync_failed = true;
     if (rc != SQLITE_OK || copied < logged)

@@ -108,6 +108,7 @@ static void take_stamp(struct store *store, struct store_stamp *stamp, bool *str
     uint64_t commits = atomic_fetch_add(&store->commits, 1) + 1;
     *stranger = false;
     followed->seq = transaction->seq + 1;
+    counter_set(&store->log_head, (uint64_t)followed->seq);
     followed->data_version = transaction->data_version;
     followed->change = transaction->change + 1;
     memcpy(followed->next_ids, store->next_ids, sizeof(store->next_ids));

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/buf.h"
+#include "base/counter.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/instant.h"
 #include "store/sqlite/log.h"
@@ -98,8 +99,11 @@ struct store {
 
     _Atomic(struct sentinel *) sentinel; /* any thread; NULL in memory, and while there is none */
     _Atomic uint64_t commits;            /* any thread; the stamp in memory */
-    bool read_only;                      /* the file cannot be written; there is no sentinel */
-    dev_t device;                        /* of that file */
+    struct counter log_head;             /* for metrics: any thread reads, here and below */
+    struct counter checkpoints;
+    struct counter is_read_only;
+    bool read_only; /* the file cannot be written; there is no sentinel */
+    dev_t device;   /* of that file */
     ino_t inode;
     struct sentinel *retired; /* a reader may still be inside: closed a minute later */
     struct sentinel *stale;   /* the file was replaced; its successor is not open yet */

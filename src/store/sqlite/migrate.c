@@ -12,9 +12,7 @@
 
 #include "store/sqlite/url.h"
 
-enum { REVISION_TEXT = 33 };
-
-static bool read_revision(struct db *db, char text[static REVISION_TEXT], struct err *err)
+static bool read_revision(struct db *db, char text[static STORE_REVISION_BYTES], struct err *err)
 {
     text[0] = '\0';
     int64_t tables = 0;
@@ -28,7 +26,7 @@ static bool read_revision(struct db *db, char text[static REVISION_TEXT], struct
         return false;
     int rc = sqlite3_step(statement);
     if (rc == SQLITE_ROW) {
-        snprintf(text, REVISION_TEXT, "%.*s", SLICE_ARG(db_column_text(statement, 0)));
+        snprintf(text, STORE_REVISION_BYTES, "%.*s", SLICE_ARG(db_column_text(statement, 0)));
         rc = sqlite3_step(statement);
         if (rc == SQLITE_ROW)
             err_set(err, 503, NULL, "the database '%s' has more than one schema revision",
@@ -132,7 +130,7 @@ static bool refuse_unknown(const struct db *db, const char *revision, struct err
 
 static bool sync_to_newest(struct db *db, struct err *err)
 {
-    char text[REVISION_TEXT];
+    char text[STORE_REVISION_BYTES];
     if (!read_revision(db, text, err))
         return false;
     /* Version table first, as upstream's tool makes it. */
@@ -149,9 +147,8 @@ static bool sync_to_newest(struct db *db, struct err *err)
     return write_revision(db, schema_revision_ids[SCHEMA_NEWEST], err);
 }
 
-static bool check_served(struct db *db, struct err *err)
+bool migrate_check_served(struct db *db, char text[static STORE_REVISION_BYTES], struct err *err)
 {
-    char text[REVISION_TEXT];
     if (!read_revision(db, text, err))
         return false;
     if (text[0] == '\0')
@@ -172,15 +169,17 @@ static bool check_served(struct db *db, struct err *err)
 
 bool migrate_at_open(struct db *db, bool sync, struct err *err)
 {
-    if (sync ? !sync_to_newest(db, err) : !check_served(db, err))
+    char revision[STORE_REVISION_BYTES];
+    if (sync ? !sync_to_newest(db, err) : !migrate_check_served(db, revision, err))
         return false;
     return db_exec_all(db, schema_create_ours, err);
 }
 
 bool migrate_check_read_only(struct db *db, struct err *err)
 {
+    char revision[STORE_REVISION_BYTES];
     int64_t ours = 0;
-    if (!check_served(db, err) ||
+    if (!migrate_check_served(db, revision, err) ||
         !db_query_int(db,
                       "SELECT count(*) FROM sqlite_master WHERE type = 'table'"
                       " AND name IN ('berth_head', 'berth_log')",

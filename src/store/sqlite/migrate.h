@@ -6,10 +6,15 @@
 
 #include "store/schema.h"
 #include "store/sqlite/db.h"
+#include "store/store.h"
 
 /* Inside a write transaction: checks the revision, with `sync` creates or upgrades to the newest,
  * makes our own tables. */
 bool migrate_at_open(struct db *db, bool sync, struct err *err) BERTH_MUST_CHECK;
+
+/* Inside a transaction: whether the revision is one that is served. */
+bool migrate_check_served(struct db *db, char revision[static STORE_REVISION_BYTES],
+                          struct err *err) BERTH_MUST_CHECK;
 
 /* Of a file that cannot be written: whether it can be served as it is. */
 bool migrate_check_read_only(struct db *db, struct err *err) BERTH_MUST_CHECK;

@@ -70,6 +70,7 @@ static bool connect_read_only(struct store *store, struct err *err)
     store->device = file.st_dev;
     store->inode = file.st_ino;
     store->read_only = true;
+    counter_set(&store->is_read_only, 1);
     log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
               "the database '%s' is read-only: writes are answered 503", store->path);
     return true;
@@ -84,6 +85,7 @@ static bool store_connect(struct store *store, bool create, struct err *err)
     store->followed = (struct followed){0};
     store->copying = (struct copying){0};
     store->read_only = false;
+    counter_set(&store->is_read_only, 0);
     if (!db_open(&store->writer, &options, err))
         return false;
     if (store->writer.read_only)

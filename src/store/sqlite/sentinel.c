@@ -25,8 +25,11 @@ enum {
     INDEX_REGION_BYTES = 32768,
     HEADER_WORDS = 6,   /* 48 bytes; copy 2 follows copy 1 */
     CHANGE_AT = 8,      /* iChange */
+    PAGE_AT = 14,       /* szPage */
     FRAMES_AT = 16,     /* mxFrame */
     BACKFILL_WORD = 12, /* bytes 96 to 99, behind the two copies */
+    WAL_HEADER_BYTES = 32,
+    FRAME_HEADER_BYTES = 24,
 };
 
 _Static_assert(HEADER_WORDS * sizeof(uint64_t) == sizeof(struct store_stamp), "one header a stamp");
@@ -170,6 +173,15 @@ uint32_t sentinel_stamp_change(const struct store_stamp *stamp)
 uint32_t sentinel_stamp_frames(const struct store_stamp *stamp)
 {
     return stamp_u32(stamp, FRAMES_AT);
+}
+
+uint64_t sentinel_stamp_wal_bytes(const struct store_stamp *stamp)
+{
+    uint16_t page;
+    memcpy(&page, stamp->bytes + PAGE_AT, sizeof(page));
+    uint64_t page_bytes = page == 1 ? 65536 : page; /* "WAL-Index Header", szPage */
+    uint32_t frames = sentinel_stamp_frames(stamp);
+    return frames == 0 ? 0 : WAL_HEADER_BYTES + frames * (FRAME_HEADER_BYTES + page_bytes);
 }
 
 uint32_t sentinel_backfilled(const struct sentinel *sentinel)

@@ -45,6 +45,9 @@ bool sentinel_is_current(struct sentinel *sentinel, const struct store_stamp *st
 uint32_t sentinel_stamp_change(const struct store_stamp *stamp);
 uint32_t sentinel_stamp_frames(const struct store_stamp *stamp);
 
+/* What those frames take in the file. Only with an index. */
+uint64_t sentinel_stamp_wal_bytes(const struct store_stamp *stamp);
+
 /* Frames that a checkpoint has already copied. Only with an index. */
 uint32_t sentinel_backfilled(const struct sentinel *sentinel);
 

@@ -88,6 +88,15 @@ bool store_is_current(const struct store *store, const struct store_stamp *stamp
     return false;
 }
 
+bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
+                        struct err *err)
+{
+    (void)store;
+    (void)err;
+    revision[0] = '\0';
+    return true;
+}
+
 void store_upkeep(struct store *store)
 {
     (void)store;
@@ -266,12 +275,80 @@ static void test_writes_fail(void **state)
     expect_line(bench, NULL);
 }
 
+static bool plan_refuse_claim(struct pipeline_request *request, const struct plan *plan)
+{
+    (void)plan;
+    request->err.kind = REFUSED_CAPACITY;
+    return err_set(&request->err, 409, NULL, "no");
+}
+
+/* What metrics tell of the same. */
+static void test_figures(void **state)
+{
+    struct bench *bench = *state;
+    ask(bench, plan_trait, 0);
+    ask(bench, plan_refuse, 404);
+    ask(bench, plan_refuse_claim, 409);
+    struct pipeline_figures figures = pipeline_figures(bench->pipeline);
+    assert_int_equal(figures.refused[REFUSED_OTHERWISE], 3);
+    assert_int_equal(figures.refused[REFUSED_CAPACITY], 3);
+    assert_int_equal(figures.refused[REFUSED_CONSUMER_GENERATION], 0);
+    assert_int_equal(figures.refused[REFUSED_BY_DATABASE], 0);
+    assert_int_equal(figures.outage, OUTAGE_NONE);
+    assert_int_equal(histogram_count(&figures.commit_us), 3);
+    assert_int_equal(figures.commits, 3);
+    assert_int_equal(figures.batch_requests.buckets[0], 9); /* each alone */
+    assert_int_equal(figures.batch_requests.sum, 9);
+    assert_true(figures.arena_bytes > 0);
+
+    bench->store.lock_fails = "is locked";
+    ask(bench, plan_trait, 503);
+    figures = pipeline_figures(bench->pipeline);
+    assert_int_equal(figures.outage, OUTAGE_WRITES);
+    assert_int_equal(figures.outages[OUTAGE_WRITES], 1);
+    assert_int_equal(figures.refused[REFUSED_BY_DATABASE], 3);
+    bench->store.read_fails = "is gone";
+    ask(bench, NULL, 503);
+    figures = pipeline_figures(bench->pipeline);
+    assert_int_equal(figures.outage, OUTAGE_ALL);
+    assert_int_equal(figures.outages[OUTAGE_ALL], 1);
+    assert_int_equal(figures.refused[REFUSED_BY_DATABASE], 3); /* that was no write */
+    bench->store.read_fails = bench->store.lock_fails = NULL;
+    ask(bench, plan_trait, 0);
+    bench->store.lock_fails = "is locked";
+    ask(bench, plan_trait, 503);
+    figures = pipeline_figures(bench->pipeline);
+    assert_int_equal(figures.outages[OUTAGE_WRITES], 2);
+    assert_int_equal(figures.outages[OUTAGE_ALL], 1);
+}
+
+/* Requests that were queued together are one batch; those that only wait are none of it. */
+static void test_figures_of_batches(void **state)
+{
+    struct bench *bench = *state;
+    struct pipeline_request requests[8];
+    for (int i = 0; i < 8; i++) {
+        requests[i] = (struct pipeline_request){
+            .plan = i == 0 ? NULL : plan_trait, .done = answered, .err = {.arena = bench->arena}};
+        pipeline_submit(bench->pipeline, &requests[i]);
+    }
+    assert_int_equal(pipeline_figures(bench->pipeline).queued, 8);
+    assert_true(pipeline_run_once(bench->pipeline));
+    struct pipeline_figures figures = pipeline_figures(bench->pipeline);
+    assert_int_equal(figures.queued, 0);
+    assert_int_equal(figures.batch_requests.sum, 7);
+    assert_int_equal(histogram_count(&figures.batch_requests), 1);
+    assert_int_equal(figures.batch_requests.buckets[histogram_bucket(&PIPELINE_BATCH_SHAPE, 7)], 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_reads_fail, setup, teardown),
         cmocka_unit_test_setup_teardown(test_load_fails, setup, teardown),
         cmocka_unit_test_setup_teardown(test_writes_fail, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_figures_of_batches, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

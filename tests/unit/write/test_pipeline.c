@@ -112,15 +112,27 @@ static void answered(struct pipeline_request *request)
     pthread_mutex_unlock(&ask->lock);
 }
 
-static void submit(struct bench *bench, struct ask *ask, const char *trait)
+static void submit_plan(struct bench *bench, struct ask *ask, pipeline_plan *plan)
 {
-    *ask = (struct ask){.bench = bench, .trait = trait};
-    ask->request.plan = trait == NULL ? NULL : plan_trait;
+    ask->request.plan = plan;
     ask->request.done = answered;
-    ask->request.err.arena = bench->arena;
+    ask->request.err = (struct err){.arena = bench->arena};
+    ask->answered_at_us = 0;
     pthread_mutex_init(&ask->lock, NULL);
     pthread_cond_init(&ask->answered, NULL);
     pipeline_submit(bench->pipeline, &ask->request);
+}
+
+static void submit(struct bench *bench, struct ask *ask, const char *trait)
+{
+    *ask = (struct ask){.bench = bench, .trait = trait};
+    submit_plan(bench, ask, trait == NULL ? NULL : plan_trait);
+}
+
+static void submit_probe(struct bench *bench, struct ask *ask, struct pipeline_probe *probe)
+{
+    ask->request.probe = probe;
+    submit_plan(bench, ask, NULL);
 }
 
 /* How long it took; the request's status is in its err. */
@@ -269,6 +281,103 @@ static void test_file_gone(void **state)
     assert_false(err_is_set(&ask.request.err));
 }
 
+/* Asks the database itself; the status is that of the request. */
+static struct pipeline_probe probe(struct bench *bench, int status)
+{
+    struct pipeline_probe found;
+    struct ask ask = {.bench = bench};
+    submit_probe(bench, &ask, &found);
+    await(&ask, 0);
+    if (ask.request.err.status != status)
+        print_error("%.*s\n", SLICE_ARG(ask.request.err.message));
+    assert_int_equal(ask.request.err.status, status);
+    return found;
+}
+
+/* A probe reads the database although memory seems to be as new, and follows what it finds. */
+static void test_probes(void **state)
+{
+    struct bench *bench = *state;
+    struct pipeline_probe found = probe(bench, 0);
+    assert_true(found.is_reached && found.is_served && found.is_followed);
+    assert_string_equal(found.revision, "a082b8bb98d0");
+    uint64_t number = replica_figures(bench->replica).number;
+    probe(bench, 0);
+    assert_int_equal(replica_figures(bench->replica).number, number); /* nothing new, no version */
+    assert_true(pipeline_figures(bench->pipeline).fresh_us < 5000000);
+    shell(bench, "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS')");
+    found = probe(bench, 0);
+    assert_true(found.is_followed);
+    assert_true(knows(replica_newest(bench->replica), "CUSTOM_NEWS"));
+    /* a lock in the way of writes is none in the way of a probe, also while a write waits for it */
+    struct ask write;
+    shell(bench, "BEGIN IMMEDIATE");
+    submit(bench, &write, "CUSTOM_LATE");
+    usleep(50000);
+    uint64_t began_us = clock_monotonic_us();
+    found = probe(bench, 0);
+    assert_true(clock_monotonic_us() - began_us < BUSY_MS * 1000 / 2);
+    assert_true(found.is_reached && found.is_followed);
+    shell(bench, "COMMIT");
+    await(&write, 0);
+}
+
+static void test_probes_find_faults(void **state)
+{
+    struct bench *bench = *state;
+    shell(bench, "UPDATE alembic_version SET version_num = 'b4ed3a175331'");
+    struct pipeline_probe found = probe(bench, 503);
+    assert_true(found.is_reached && !found.is_served && found.is_followed);
+    assert_string_equal(found.revision, "b4ed3a175331");
+    shell(bench, "DELETE FROM alembic_version");
+    found = probe(bench, 503);
+    assert_true(found.is_reached && !found.is_served);
+    assert_string_equal(found.revision, "");
+    shell(bench, "INSERT INTO alembic_version VALUES ('a082b8bb98d0');"
+                 "ALTER TABLE inventories RENAME TO elsewhere");
+    found = probe(bench, 503);
+    assert_true(found.is_reached && found.is_served && !found.is_followed);
+    assert_int_equal(pipeline_figures(bench->pipeline).outage, OUTAGE_ALL);
+    shell(bench, "ALTER TABLE elsewhere RENAME TO inventories");
+    probe(bench, 0);
+    assert_int_equal(pipeline_figures(bench->pipeline).outage, OUTAGE_NONE);
+    char away[128];
+    snprintf(away, sizeof(away), "%s-away", bench->path);
+    assert_int_equal(rename(bench->path, away), 0);
+    found = probe(bench, 503);
+    assert_false(found.is_reached || found.is_followed);
+    assert_int_equal(rename(away, bench->path), 0);
+    probe(bench, 0);
+}
+
+static bool plan_nap(struct pipeline_request *request, const struct plan *plan)
+{
+    (void)plan;
+    usleep(300000);
+    return err_set(&request->err, 409, NULL, "slept");
+}
+
+/* The writer's signs of life, and the database's figures. */
+static void test_figures(void **state)
+{
+    struct bench *bench = *state;
+    struct ask ask = {.bench = bench};
+    usleep(300000);
+    assert_true(pipeline_figures(bench->pipeline).silent_us < 200000);
+    submit_plan(bench, &ask, plan_nap);
+    usleep(250000);
+    assert_true(pipeline_figures(bench->pipeline).silent_us >= 150000);
+    await(&ask, 0);
+    struct store_figures before = store_figures(bench->store);
+    submit(bench, &ask, "CUSTOM_ONE");
+    await(&ask, 0);
+    struct store_figures after = store_figures(bench->store);
+    assert_int_equal(after.log_head, before.log_head + 1);
+    assert_true(after.wal_bytes >= before.wal_bytes + 4096);
+    assert_int_equal((after.wal_bytes - 32) % (4096 + 24), 0);
+    assert_false(after.is_read_only);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +386,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reads_do_not_wait_with_a_write, setup, teardown),
         cmocka_unit_test_setup_teardown(test_write_after_a_stranger, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_gone, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_probes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_probes_find_faults, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

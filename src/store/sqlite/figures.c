@@ -1,0 +1,31 @@
+/* What metrics and probes ask of the store. store_check_schema() is the writer thread's; the
+ * figures are for any thread, which may look at the sentinel as readers do. */
+#include "store/sqlite/internal.h"
+#include "store/sqlite/migrate.h"
+
+enum { STAMP_TRIES = 64 }; /* somebody commits within each of these microseconds */
+
+bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
+                        struct err *err)
+{
+    check(store->transaction.open);
+    return migrate_check_served(&store->writer, revision, err);
+}
+
+struct store_figures store_figures(const struct store *store)
+{
+    struct store_figures figures = {
+        .log_head = counter_read(&store->log_head),
+        .checkpoints = counter_read(&store->checkpoints),
+        .is_read_only = counter_read(&store->is_read_only) != 0,
+    };
+    struct sentinel *sentinel = atomic_load_explicit(&store->sentinel, memory_order_acquire);
+    for (unsigned i = 0; sentinel != NULL && sentinel->index != NULL && i < STAMP_TRIES; i++) {
+        struct store_stamp stamp;
+        if (!sentinel_read(sentinel, &stamp))
+            continue;
+        figures.wal_bytes = sentinel_stamp_wal_bytes(&stamp);
+        break;
+    }
+    return figures;
+}
