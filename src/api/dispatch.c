@@ -5,39 +5,24 @@
  * Reads pin a version only while the handler runs. */
 #include "api/dispatch.h"
 
-#include <pthread.h>
 #include <sched.h>
 
 #include "api/access_log.h"
 #include "api/answer.h"
 #include "api/fault.h"
+#include "api/healthcheck.h"
+#include "api/meter.h"
 #include "api/stages.h"
+#include "api/thread_reader.h"
+#include "base/clock.h"
 
 enum { FRESH_SPINS = 64 };
 
-static pthread_key_t reader_key;
-static pthread_once_t reader_once = PTHREAD_ONCE_INIT;
-
-static void close_reader(void *reader)
+static enum http_step count_answer(struct api_request *request)
 {
-    replica_reader_close(reader);
-}
-
-static void make_reader_key(void)
-{
-    check(pthread_key_create(&reader_key, close_reader) == 0);
-}
-
-/* The calling thread's own reader; it closes with the thread. */
-static struct replica_reader *thread_reader(struct replica *replica)
-{
-    pthread_once(&reader_once, make_reader_key);
-    struct replica_reader *reader = pthread_getspecific(reader_key);
-    if (reader == NULL) {
-        reader = replica_reader_open(replica);
-        pthread_setspecific(reader_key, reader);
-    }
-    return reader;
+    request->answered_us = clock_monotonic_us();
+    meter_count_answer(request, request->answered_us);
+    return HTTP_ANSWERED;
 }
 
 static enum http_step answer(struct api_request *request)
@@ -53,7 +38,7 @@ static enum http_step answer(struct api_request *request)
     if (err_is_set(&request->err))
         fault_write(request);
     answer_headers(request);
-    return HTTP_ANSWERED;
+    return count_answer(request);
 }
 
 enum { WORKER_STEPS = 200000, SLOW_STEPS_BETWEEN_LOOKS = 2000000 }; /* a step is some nanoseconds */
@@ -182,6 +167,10 @@ static enum http_step on_request(struct http_exchange *exchange, void *cls)
     request->arena = exchange->arena;
     request->err.arena = exchange->arena;
     request->status = 200;
+    if (healthcheck_is_asked(request)) {
+        healthcheck_begin(request);
+        return HTTP_PENDING;
+    }
     request_id_generate(request->request_id);
     if (cors_answer_preflight(request))
         return answer(request);
@@ -206,6 +195,9 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
             return run_handler(request);
         request->err = request->write.err;
         return answer(request);
+    case PHASE_CHECKING:
+        healthcheck_answer(request);
+        return count_answer(request);
     case PHASE_ARRIVED:
         break;
     }
@@ -219,7 +211,8 @@ static void on_finished(struct http_exchange *exchange, void *cls)
     struct api_request *request = exchange->state;
     if (request == NULL)
         return;
-    access_log_write(request);
+    if (request->phase != PHASE_CHECKING)
+        access_log_write(request);
     keystone_request_close(&request->tokens);
     json_decref(request->body);
 }

@@ -8,6 +8,7 @@
 
 #include "api/cors.h"
 #include "api/origin.h"
+#include "api/readiness.h"
 #include "api/request_id.h"
 #include "api/slow_lane.h"
 #include "auth/identity.h"
@@ -16,6 +17,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "conf/healthcheck.h"
 #include "http/http.h"
 #include "query/budget.h"
 #include "replica/replica.h"
@@ -30,6 +32,8 @@ struct api {
     struct slow_lane *slow_lane;
     struct keystone *keystone; /* NULL: noauth2 */
     struct policy_keeper *policies;
+    struct readiness *readiness;
+    const struct conf_healthcheck *healthcheck; /* NULL: there is none */
     const struct slice *mount_prefixes; /* each with a leading and without a trailing slash */
     unsigned mount_prefix_count;
     struct slice incomplete_project_id; /* [placement] incomplete_consumer_* */
@@ -103,12 +107,14 @@ struct api_request {
         PHASE_FOLLOWING, /* waits until memory is as new as the database */
         PHASE_WRITING,   /* waits for the writer */
         PHASE_SLOW,      /* on the slow lane */
+        PHASE_CHECKING,  /* /healthcheck: waits for what the checks find */
     } phase;
 
     struct pipeline_request write;
     struct slow_job slow;
-    json_t *body; /* the parsed body, freed with the request */
-    void *state;  /* the handler's, between handle and finish */
+    uint64_t answered_us; /* when the answer was ready, of the monotonic clock; 0: not yet */
+    json_t *body;         /* the parsed body, freed with the request */
+    void *state;          /* the handler's, between handle and finish */
 
     /* the answer */
     struct err err;

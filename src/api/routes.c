@@ -353,3 +353,19 @@ enum route_found routes_find(struct api_request *request)
     request->allow = allowed_methods(request, &path);
     return request->allow.data == NULL ? ROUTE_UNKNOWN_PATH : ROUTE_UNKNOWN_METHOD;
 }
+
+unsigned routes_count(void)
+{
+    return ROUTE_COUNT;
+}
+
+const struct api_route *routes_at(unsigned number)
+{
+    check(number < ROUTE_COUNT);
+    return &ROUTES[number];
+}
+
+unsigned routes_number(const struct api_route *route)
+{
+    return (unsigned)(route - ROUTES);
+}

@@ -17,6 +17,7 @@ struct slow_lane {
     struct slow_job *first;
     struct slow_job **last;
     bool stopping;
+    struct slow_lane_figures figures;
     unsigned threads;
     pthread_t thread[SLOW_THREADS_MAX];
 };
@@ -36,9 +37,13 @@ static void *work(void *cls)
         lane->first = job->next;
         if (lane->first == NULL)
             lane->last = &lane->first;
+        lane->figures.queued--;
+        lane->figures.running++;
+        lane->figures.begun++;
         pthread_mutex_unlock(&lane->lock);
         job->run(job->cls);
         pthread_mutex_lock(&lane->lock);
+        lane->figures.running--;
     }
     pthread_mutex_unlock(&lane->lock);
     return NULL;
@@ -64,8 +69,17 @@ void slow_lane_submit(struct slow_lane *lane, struct slow_job *job)
     pthread_mutex_lock(&lane->lock);
     *lane->last = job;
     lane->last = &job->next;
+    lane->figures.queued++;
     pthread_mutex_unlock(&lane->lock);
     pthread_cond_signal(&lane->wake);
+}
+
+struct slow_lane_figures slow_lane_figures(struct slow_lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    struct slow_lane_figures figures = lane->figures;
+    pthread_mutex_unlock(&lane->lock);
+    return figures;
 }
 
 void slow_lane_stop(struct slow_lane *lane)

@@ -19,6 +19,16 @@ struct slow_lane *slow_lane_start(unsigned threads);
  * at most one job for each request in flight, and connections are limited. */
 void slow_lane_submit(struct slow_lane *lane, struct slow_job *job);
 
+/* For metrics. */
+struct slow_lane_figures {
+    unsigned queued; /* jobs that wait */
+    unsigned running;
+    unsigned long begun; /* ever */
+};
+
+/* Any thread, until slow_lane_stop() is called. */
+struct slow_lane_figures slow_lane_figures(struct slow_lane *lane);
+
 /* Returns when every submitted job has run; nobody submits any more. Frees the lane. */
 void slow_lane_stop(struct slow_lane *lane);
 

@@ -50,6 +50,33 @@ static void log_values(const struct conf *conf)
     }
 }
 
+static void warn_open_admin(const struct conf *conf)
+{
+    for (size_t i = 0; i < conf->admin_listen_count; i++)
+        if (!listen_is_loopback(&conf->admin_listen[i]))
+            log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT,
+                      "admin_listen: %s is not loopback, and whoever reaches it is shown metrics "
+                      "and health without a token",
+                      conf->admin_listen[i].host);
+}
+
+static void warn_healthcheck(const struct conf *conf)
+{
+    const struct conf_healthcheck *healthcheck = &conf->healthcheck;
+    if (healthcheck->unknown_backend != NULL)
+        log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT,
+                  "[healthcheck] backends: '%s' is not known here, and checks nothing",
+                  healthcheck->unknown_backend);
+    for (unsigned i = 0; i < healthcheck->backend_count; i++)
+        if (healthcheck->backends[i] == CONF_DISABLE_BY_FILE
+                ? healthcheck->disable_by_file_path == NULL
+                : healthcheck->port_path_count == 0)
+            log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT,
+                      "[healthcheck] backends: '%s' has no file to look for",
+                      healthcheck->backends[i] == CONF_DISABLE_BY_FILE ? "disable_by_file"
+                                                                       : "disable_by_files_ports");
+}
+
 void notes_log(const struct conf *conf)
 {
     if (conf->embedded)
@@ -63,6 +90,8 @@ void notes_log(const struct conf *conf)
     if (conf->no_effect.n > 0)
         log_list("options that have no effect here", &conf->no_effect);
     warn_open_noauth(conf);
+    warn_open_admin(conf);
+    warn_healthcheck(conf);
     for (size_t i = 0; i < conf->unknown_n; i++)
         log_write(LOG_LEVEL_DEBUG, LOGGER, LOG_NO_CONTEXT,
                   "unknown option passed over: %s:%u: [%.*s] %.*s", conf->unknown[i].path,

@@ -45,6 +45,7 @@
 /* clang-format off */
 const struct option option_table[] = {
     ROW(MULT, USED, "berth", "listen", "127.0.0.1:8778", "Where the Placement API is served: ADDRESS:PORT, https://ADDRESS:PORT or unix:/PATH."),
+    ROW(MULT, USED, "berth", "admin_listen", NULL, "Where metrics and health are served, for operators only."),
     ROW(STR, USED, "berth", "socket_mode", "0660", "Permissions of unix sockets in listen, octal."),
     ROW(STR, USED, "berth", "tls_cert_file", NULL, "Certificate for https, followed by its chain (PEM).", MUTABLE),
     ROW(STR, USED, "berth", "tls_key_file", NULL, "Private key of that certificate (PEM).", MUTABLE),
@@ -138,6 +139,15 @@ const struct option option_table[] = {
     ROW(REAL, NONE, "oslo_policy", "remote_timeout", "60", "Seconds for a remote check."),
 
     ROW(BOOL, USED, "oslo_middleware", "enable_proxy_headers_parsing", "false", "Believe the headers Forwarded and X-Forwarded-* of a proxy in front."),
+
+    ROW(BOOL, USED, "healthcheck", "enabled", "true", "Answer the health check at all."),
+    ROW(STR, USED, "healthcheck", "path", "/healthcheck", "Path of the health check, below every mount prefix too."),
+    ROW(BOOL, USED, "healthcheck", "detailed", "false", "Tell callers more, as JSON and HTML."),
+    ROW(LIST, USED, "healthcheck", "backends", NULL, "Further checks: disable_by_file, disable_by_files_ports."),
+    ROW(STR, USED, "healthcheck", "disable_by_file_path", NULL, "While this file is there, disable_by_file fails."),
+    ROW(LIST, USED, "healthcheck", "disable_by_file_paths", NULL, "PORT:PATH of such files, for disable_by_files_ports."),
+    ROW(LIST, USED, "healthcheck", "allowed_source_ranges", NULL, "Callers from elsewhere do not find the health check; none: any."),
+    ROW(BOOL, USED, "healthcheck", "ignore_proxied_requests", "false", "Requests with a proxy's headers do not find it."),
 
     ROW(LIST, USED, "cors", "allowed_origin", NULL, "Origins of web pages that may call the API."),
     ROW(BOOL, USED, "cors", "allow_credentials", "true", "Let browsers send credentials with such calls."),

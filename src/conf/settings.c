@@ -58,17 +58,29 @@ static bool refuse(struct err *err, const struct conf_value *value, const char *
                    value->option->section, value->option->name, item, what);
 }
 
-static bool fill_listen(struct conf *conf, struct err *err)
+static bool fill_listen(struct conf *conf, const char *option, const struct conf_listen **filled,
+                        size_t *count_filled, struct err *err)
 {
-    const struct conf_value *value = typed(conf, "berth", "listen", OPTION_MULTI);
+    const struct conf_value *value = typed(conf, "berth", option, OPTION_MULTI);
     struct conf_listen *listen = arena_array(conf->arena, value->items_n, sizeof(*listen));
     for (size_t i = 0; i < value->items_n; i++)
         if (!listen_parse(slice_of(value->items[i]), conf->arena, &listen[i]))
             return refuse(err, value, LISTEN_FORMS, value->items[i]);
-    conf->listen = listen;
-    conf->listen_count = value->items_n;
-    conf->listen_is_default = value->origin <= CONF_ORIGIN_EMBEDDED;
+    *filled = listen;
+    *count_filled = value->items_n;
     return true;
+}
+
+static bool fill_listeners(struct conf *conf, struct err *err)
+{
+    conf->listen_is_default =
+        typed(conf, "berth", "listen", OPTION_MULTI)->origin <= CONF_ORIGIN_EMBEDDED;
+    return fill_listen(conf, "listen", &conf->listen, &conf->listen_count, err);
+}
+
+static bool fill_admin_listeners(struct conf *conf, struct err *err)
+{
+    return fill_listen(conf, "admin_listen", &conf->admin_listen, &conf->admin_listen_count, err);
 }
 
 static bool fill_socket_mode(struct conf *conf, struct err *err)
@@ -80,6 +92,14 @@ static bool fill_socket_mode(struct conf *conf, struct err *err)
         return refuse(err, value, "a mode such as 0660", value->text);
     conf->socket_mode = (unsigned)mode;
     return true;
+}
+
+static bool any_has_tls(const struct conf_listen *listen, size_t count_of)
+{
+    for (size_t i = 0; i < count_of; i++)
+        if (listen[i].tls)
+            return true;
+    return false;
 }
 
 static bool fill_tls(struct conf *conf, struct err *err)
@@ -94,10 +114,10 @@ static bool fill_tls(struct conf *conf, struct err *err)
     if ((conf->tls_cert_file == NULL) != (conf->tls_key_file == NULL))
         return err_set(err, 500, NULL,
                        "[berth] tls_cert_file and tls_key_file are only good together");
-    for (size_t i = 0; i < conf->listen_count; i++)
-        if (conf->listen[i].tls && conf->tls_cert_file == NULL)
-            return err_set(err, 500, NULL,
-                           "[berth] listen = https://... needs tls_cert_file and tls_key_file");
+    if (conf->tls_cert_file == NULL && (any_has_tls(conf->listen, conf->listen_count) ||
+                                        any_has_tls(conf->admin_listen, conf->admin_listen_count)))
+        return err_set(err, 500, NULL,
+                       "[berth] listen = https://... needs tls_cert_file and tls_key_file");
     return true;
 }
 
@@ -195,10 +215,16 @@ static bool check_connection(struct conf *conf, struct err *err)
                    conf->files.n > 0 ? conf->files.items[conf->files.n - 1] : "");
 }
 
+static bool fill_healthcheck(struct conf *conf, struct err *err)
+{
+    return healthcheck_fill(conf, &conf->healthcheck, err);
+}
+
 bool settings_fill(struct conf *conf, struct faults *faults)
 {
     static bool (*const steps[])(struct conf * conf, struct err * err) = {
-        check_connection, fill_listen, fill_socket_mode, fill_tls, fill_mount_prefixes,
+        check_connection, fill_listeners,      fill_admin_listeners, fill_socket_mode,
+        fill_tls,         fill_mount_prefixes, fill_healthcheck,
     };
     fill_berth(conf);
     fill_upstream(conf);

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "conf/healthcheck.h"
 #include "conf/listen.h"
 #include "conf/value.h"
 
@@ -40,6 +41,8 @@ struct conf {
     /* [berth] */
     const struct conf_listen *listen;
     size_t listen_count;
+    const struct conf_listen *admin_listen; /* metrics and health */
+    size_t admin_listen_count;
     bool listen_is_default;    /* nobody has set it */
     unsigned socket_mode;      /* permissions, at most 0777 */
     const char *tls_cert_file; /* NULL: not set; the key is set exactly if the certificate is */
@@ -66,6 +69,8 @@ struct conf {
     bool enforce_new_defaults;
     bool enforce_scope;
     bool proxy_headers;
+
+    struct conf_healthcheck healthcheck;
 
     /* [placement] */
     bool randomize_allocation_candidates;

@@ -21,7 +21,10 @@ static bool open_and_load(struct daemon *daemon)
         return false;
     daemon->api.replica = replica_create();
     daemon->api.pipeline = pipeline_start(daemon->store, daemon->api.replica, &daemon->err);
-    return daemon->api.pipeline != NULL;
+    if (daemon->api.pipeline == NULL)
+        return false;
+    daemon->api.readiness = readiness_start(daemon->api.pipeline, daemon->api.replica);
+    return true;
 }
 
 bool database_open(struct daemon *daemon)
@@ -35,6 +38,7 @@ bool database_open(struct daemon *daemon)
 
 void database_close(struct daemon *daemon)
 {
+    readiness_stop(daemon->api.readiness);
     if (daemon->api.pipeline != NULL)
         pipeline_stop(daemon->api.pipeline);
     replica_destroy(daemon->api.replica);

@@ -96,6 +96,8 @@ void listeners_close(struct daemon *daemon)
     uint64_t end_us = clock_monotonic_us() + daemon->conf->stop_grace_s * 1000000ULL;
     await_second_signal();
     notify_stopping();
+    if (daemon->api.readiness != NULL)
+        readiness_begin_stop(daemon->api.readiness);
     for (int kind = 0; kind < LISTENER_KINDS; kind++)
         drain(daemon, (enum listener_kind)kind, end_us);
     for (size_t i = 0; i < daemon->listener_count; i++)

@@ -106,6 +106,7 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     exchange->http.target =
         arena_copy(exchange->http.arena, target == NULL ? SLICE_LIT("") : slice_of(target));
     exchange->http.tls = server->tls != NULL;
+    exchange->http.port = server->listener.port;
     exchange->http.peer = (struct slice){connection->peer, connection->peer_len};
     exchange->http.started_us = clock_now_us(CLOCK_MONOTONIC);
     count_add(&connection->shelf->begun, 1);

@@ -42,6 +42,7 @@ struct http_exchange {
     bool has_content_length; /* a Content-Length or Transfer-Encoding header was sent */
     bool tls;                /* it came over TLS */
     struct slice peer;       /* the address without port, as text; "-" on a unix socket */
+    uint16_t port;           /* of ours, that it came to; 0 on a unix socket */
     uint64_t started_us;     /* monotonic clock, when the request line had come */
     struct arena *arena;
 
@@ -128,12 +129,15 @@ struct slice http_address_text(struct arena *arena, const char *host, uint16_t p
 /* The port it listens on; 0 on a unix socket. */
 uint16_t http_server_port(const struct http_server *server);
 
-/* What it has to do: for those who wait for its end, and those who watch over it. Any thread. */
+/* What it has to do: for those who wait for its end, who watch over it, and for metrics. Any
+ * thread, until http_server_stop() is called. */
 struct http_load {
     unsigned requests;    /* from request line to the last byte of the answer */
     unsigned in_service;  /* of these, handed to the service and not answered yet */
     unsigned connections; /* open, or accepted and not yet with a worker */
     uint64_t longest_us;  /* the longest that a worker is inside one call of the service */
+    uint64_t accepted;    /* connections, ever */
+    uint64_t large_bytes; /* of the large bodies that clients are reading, see http_limits */
 };
 struct http_load http_server_load(struct http_server *server);
 

@@ -190,7 +190,10 @@ const char *http_server_url(const struct http_server *server)
 
 struct http_load http_server_load(struct http_server *server)
 {
-    struct http_load load = {0};
+    struct http_load load = {
+        .accepted = atomic_load(&server->connections_taken),
+        .large_bytes = atomic_load(&server->large_bytes),
+    };
     uint64_t now_us = clock_now_us(CLOCK_MONOTONIC_COARSE);
     for (unsigned i = 0; i < server->shelf_count; i++) {
         const struct shelf *shelf = &server->shelves[i];

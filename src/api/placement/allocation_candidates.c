@@ -1,6 +1,7 @@
 /* GET /allocation_candidates: parse, ask, write. The candidates go to the body as they are found;
  * the summaries of their trees follow. A question without limit can have more candidates than any
  * memory holds: it is refused when the body has become as large as a body may be. */
+#include "api/meter.h"
 #include "api/placement/candidates_json.h"
 #include "api/placement/candidates_parameters.h"
 #include "api/placement/handlers.h"
@@ -26,10 +27,13 @@ enum api_step handle_candidates_list(struct api_request *request)
     switch (ac_search(request->version, &asked, request->arena, &budget, candidates_write_one,
                       &writer, &summaries, &none, &request->err)) {
     case AC_REFUSED:
+        meter_count_candidates(0, none);
         return API_DONE;
     case AC_EXPENSIVE:
-        if (request->phase == PHASE_SLOW)
+        if (request->phase == PHASE_SLOW) {
             buf_free(writer.out);
+            meter_count_candidates(0, AC_NONE_ABANDONED);
+        }
         if (writer.is_too_large && request->phase == PHASE_SLOW)
             err_set(&request->err, 400, NULL,
                     "There are more allocation candidates than one answer can hold. Ask for fewer "
@@ -38,6 +42,7 @@ enum api_step handle_candidates_list(struct api_request *request)
     case AC_DONE:
         break;
     }
+    meter_count_candidates(writer.count, none);
     buf_append_lit(writer.out, "], \"provider_summaries\": {");
     candidates_write_summaries(&writer, &summaries);
     buf_append_lit(writer.out, "}}");

@@ -70,6 +70,41 @@ static void several_threads_run_each_job_once(void **state)
     }
 }
 
+struct gate {
+    struct slow_job job;
+    pthread_mutex_t lock;
+};
+
+static void wait_at_gate(void *cls)
+{
+    struct gate *gate = cls;
+    pthread_mutex_lock(&gate->lock);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+static void figures(void **state)
+{
+    (void)state;
+    struct gate gates[3];
+    struct slow_lane *lane = slow_lane_start(1);
+    for (unsigned i = 0; i < 3; i++) {
+        gates[i].job = (struct slow_job){.run = wait_at_gate, .cls = &gates[i]};
+        pthread_mutex_init(&gates[i].lock, NULL);
+        pthread_mutex_lock(&gates[i].lock);
+        slow_lane_submit(lane, &gates[i].job);
+    }
+    while (slow_lane_figures(lane).running == 0)
+        sched_yield();
+    assert_int_equal(slow_lane_figures(lane).queued, 2);
+    assert_int_equal(slow_lane_figures(lane).begun, 1);
+    for (unsigned i = 0; i < 3; i++)
+        pthread_mutex_unlock(&gates[i].lock);
+    while (slow_lane_figures(lane).begun < 3 || slow_lane_figures(lane).running > 0)
+        sched_yield();
+    assert_int_equal(slow_lane_figures(lane).queued, 0);
+    slow_lane_stop(lane);
+}
+
 static void an_idle_lane_ends(void **state)
 {
     (void)state;
@@ -81,6 +116,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_thread_keeps_the_order),
         cmocka_unit_test(several_threads_run_each_job_once),
+        cmocka_unit_test(figures),
         cmocka_unit_test(an_idle_lane_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,13 @@ static void defaults_with_a_file(void **state)
     assert_true(conf->access_log);
     assert_int_equal(conf->mount_prefix_count, 1);
     assert_string_equal(conf->mount_prefixes[0].data, "/placement");
+    assert_int_equal(conf->admin_listen_count, 0);
+    assert_true(conf->healthcheck.is_enabled);
+    assert_string_equal(conf->healthcheck.path.data, "/healthcheck");
+    assert_false(conf->healthcheck.is_detailed || conf->healthcheck.ignores_proxied);
+    assert_int_equal(conf->healthcheck.backend_count, 0);
+    assert_int_equal(conf->healthcheck.source_range_count, 0);
+    assert_null(conf->healthcheck.disable_by_file_path);
     assert_int_equal(conf->unknown_n + conf->no_effect.n + conf->deprecated.n, 0);
 }
 
@@ -100,6 +107,36 @@ static void all_fields(void **state)
     assert_int_equal(conf->slow_request_us, 20000);
 }
 
+static void healthcheck(void **state)
+{
+    (void)state;
+    use_file("a.conf", BASE "[berth]\nadmin_listen = 127.0.0.1:9\nadmin_listen = [::1]:10\n"
+                            "[healthcheck]\nenabled = no\npath = /alive\ndetailed = yes\n"
+                            "backends = disable_by_files_ports, nonsense ,disable_by_file\n"
+                            "disable_by_file_path = /run/off\n"
+                            "disable_by_file_paths = 1:/a,65535:/b:c\n"
+                            "allowed_source_ranges = 10.0.0.0/8,::1\n"
+                            "ignore_proxied_requests = true\n");
+    load_ok();
+    assert_int_equal(conf->admin_listen_count, 2);
+    assert_string_equal(conf->admin_listen[1].host, "::1");
+    assert_int_equal(conf->admin_listen[1].port, 10);
+    const struct conf_healthcheck *got = &conf->healthcheck;
+    assert_false(got->is_enabled);
+    assert_true(got->is_detailed && got->ignores_proxied);
+    assert_string_equal(got->path.data, "/alive");
+    assert_int_equal(got->backend_count, 2);
+    assert_int_equal(got->backends[0], CONF_DISABLE_BY_FILES_PORTS);
+    assert_int_equal(got->backends[1], CONF_DISABLE_BY_FILE);
+    assert_string_equal(got->unknown_backend, "nonsense");
+    assert_string_equal(got->disable_by_file_path, "/run/off");
+    assert_int_equal(got->port_path_count, 2);
+    assert_int_equal(got->port_paths[1].port, 65535);
+    assert_string_equal(got->port_paths[1].path, "/b:c");
+    assert_int_equal(got->source_range_count, 2);
+    assert_true(got->source_ranges[1].is_v6);
+}
+
 static void bad_values(void **state)
 {
     (void)state;
@@ -132,6 +169,17 @@ static void bad_values(void **state)
                    "a.conf:4: [berth] mount_prefix: '/a//b' is not a path such as /placement");
     expect_refused("[berth]\nmount_prefix = /%41\n",
                    "a.conf:4: [berth] mount_prefix: '/%41' is not a path such as /placement");
+    expect_refused("[berth]\nadmin_listen = here\n",
+                   "a.conf:4: [berth] admin_listen: 'here' is not ADDRESS:PORT");
+    expect_refused("[healthcheck]\npath = x\n",
+                   "a.conf:4: [healthcheck] path: 'x' is not a path such as /healthcheck");
+    expect_refused("[healthcheck]\ndisable_by_file_paths = 65536:/a\n",
+                   "a.conf:4: [healthcheck] disable_by_file_paths: '65536:/a' is not PORT:PATH");
+    expect_refused("[healthcheck]\ndisable_by_file_paths = 1:/a,/b\n",
+                   "a.conf:4: [healthcheck] disable_by_file_paths: '/b' is not PORT:PATH");
+    expect_refused("[healthcheck]\nallowed_source_ranges = 10.0.0.1/8\n",
+                   "a.conf:4: [healthcheck] allowed_source_ranges: '10.0.0.1/8' is not a range of "
+                   "addresses such as 10.0.0.0/8");
     expect_refused("[x\n", "a.conf:3: the section's ] is missing, or something stands behind it");
     expect_refused("connection =\n", "[placement_database] connection is not set in a.conf");
     setenv("OS_CORS__MAX_AGE", "x", 1);
@@ -143,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LOADING_TEST(defaults_with_a_file),
         LOADING_TEST(all_fields),
+        LOADING_TEST(healthcheck),
         LOADING_TEST(bad_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

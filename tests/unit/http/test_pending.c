@@ -39,6 +39,30 @@ static void resumed_by_another_thread(void **state)
     close(fd);
 }
 
+static void load(void **state)
+{
+    (void)state;
+    struct http_load before = http_server_load(harness.server);
+    assert_int_equal(before.connections, 0);
+    assert_int_equal(before.requests, 0);
+    int idle = client_connect(&harness);
+    int busy = client_connect(&harness);
+    client_send(busy, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
+    harness_wait_held(&harness, 1);
+    while (http_server_load(harness.server).connections < 2)
+        nap_ms(1);
+    assert_int_equal(http_server_load(harness.server).requests, 1);
+    assert_int_equal(http_server_load(harness.server).accepted, 2);
+    harness_resume(&harness);
+    struct reply reply = client_read(busy);
+    assert_reply(reply, 200, "GET /hold ");
+    close(idle);
+    close(busy);
+    while (http_server_load(harness.server).connections > 0)
+        nap_ms(1);
+    assert_int_equal(http_server_load(harness.server).requests, 0);
+}
+
 static void resumed_before_return(void **state)
 {
     (void)state;
@@ -216,6 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_SERVER(resumed_by_another_thread),
+        WITH_SERVER(load),
         WITH_SERVER(resumed_before_return),
         WITH_SERVER(resumed_at_once),
         WITH_SERVER(client_gone),

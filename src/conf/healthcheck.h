@@ -1,0 +1,43 @@
+/* [healthcheck]: oslo.middleware's options of that name. */
+#ifndef BERTH_CONF_HEALTHCHECK_H
+#define BERTH_CONF_HEALTHCHECK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "conf/address_range.h"
+#include "conf/value.h"
+
+enum conf_health_backend { CONF_DISABLE_BY_FILE, CONF_DISABLE_BY_FILES_PORTS };
+
+enum { CONF_HEALTH_BACKENDS_MAX = 8 };
+
+struct conf_port_path {
+    uint16_t port;
+    const char *path;
+};
+
+struct conf_healthcheck {
+    bool is_enabled;
+    struct slice path; /* begins with a slash */
+    bool is_detailed;
+    enum conf_health_backend backends[CONF_HEALTH_BACKENDS_MAX];
+    unsigned backend_count;
+    const char *unknown_backend;      /* one that is not known here, and passed over; or NULL */
+    const char *disable_by_file_path; /* NULL: none */
+    const struct conf_port_path *port_paths;
+    size_t port_path_count;
+    const struct address_range *source_ranges; /* none: any source */
+    size_t source_range_count;
+    bool ignores_proxied;
+};
+
+struct conf;
+
+/* From conf->values. False: a value makes no sense. For settings.c. */
+bool healthcheck_fill(const struct conf *conf, struct conf_healthcheck *healthcheck,
+                      struct err *err) BERTH_MUST_CHECK;
+
+#endif
