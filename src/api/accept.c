@@ -144,3 +144,22 @@ unsigned accept_weight(struct slice header, struct slice type)
     }
     return (unsigned)weight;
 }
+
+unsigned accept_weight_named(struct slice header, struct slice type)
+{
+    struct slice subtype = type;
+    struct slice main_type = slice_cut(&subtype, '/');
+    int weight = 0;
+    struct slice rest = header;
+    for (skip_blanks(&rest); rest.len > 0; skip_blanks(&rest)) {
+        struct range range;
+        if (take(&rest, ','))
+            continue;
+        if (!read_range(&rest, &range))
+            return 0;
+        if (slice_equal_nocase(range.type, main_type) &&
+            slice_equal_nocase(range.subtype, subtype) && range.weight > weight)
+            weight = range.weight;
+    }
+    return (unsigned)weight;
+}

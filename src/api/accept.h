@@ -8,4 +8,8 @@
  * specific range that matches, 0 if none does. An absent or malformed header takes everything. */
 unsigned accept_weight(struct slice header, struct slice type);
 
+/* The largest weight of the ranges that name the type itself, whatever parameters they have; 0:
+ * none does. For clients that ask for a version of a type. */
+unsigned accept_weight_named(struct slice header, struct slice type);
+
 #endif

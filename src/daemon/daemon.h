@@ -2,6 +2,7 @@
 #ifndef BERTH_DAEMON_DAEMON_H
 #define BERTH_DAEMON_DAEMON_H
 
+#include "api/admin/admin.h"
 #include "api/request.h"
 #include "base/arena.h"
 #include "base/err.h"
@@ -49,7 +50,8 @@ struct daemon {
     struct api api;
     struct daemon_listener listeners[DAEMON_LISTENERS_MAX];
     size_t listener_count;
-    bool cut_short; /* stop_grace was over before everything had ended */
+    struct admin *admin; /* what is shown on the admin listeners */
+    bool cut_short;      /* stop_grace was over before everything had ended */
 };
 
 /* Opens the database, loads it, and starts the writer. False: err has one line. */
@@ -95,7 +97,7 @@ void listeners_take(struct daemon *daemon, const struct conf *conf);
  * writer and the slow lane still owe. From here on another signal ends the process at once. */
 void listeners_close(struct daemon *daemon);
 
-/* Writes "berthd: ready URL…" to standard output. */
+/* Writes "berthd: ready URL… [admin URL…]" to standard output. */
 void listeners_print_ready(const struct daemon *daemon);
 
 /* Where the values of mutable options stand. */

@@ -7,7 +7,13 @@
 #include "base/log.h"
 #include "daemon/daemon.h"
 
-enum { LARGE_ANSWERS_BYTES = 1 << 30 };
+enum {
+    LARGE_ANSWERS_BYTES = 1 << 30,
+    ADMIN_WORKERS = 2,
+    ADMIN_CONNECTIONS = 256,
+    ADMIN_BODY_BYTES = 1024,
+    ADMIN_MEMORY_BYTES = 16 * 1024
+};
 
 /* What is opened for one kind. */
 struct opening {
@@ -38,10 +44,23 @@ static struct http_limits limits_of(const struct conf *conf)
     };
 }
 
+/* Few ask, and little; but they get in whatever happens at the other listeners. */
+static struct http_limits admin_limits_of(const struct conf *conf)
+{
+    struct http_limits limits = limits_of(conf);
+    limits.max_body_bytes = ADMIN_BODY_BYTES;
+    limits.connection_memory_bytes = ADMIN_MEMORY_BYTES;
+    limits.connections_max = ADMIN_CONNECTIONS;
+    limits.connections_per_address = ADMIN_CONNECTIONS;
+    limits.worker_threads = ADMIN_WORKERS;
+    return limits;
+}
+
 static bool open_one(struct daemon *daemon, const struct opening *opening,
                      const struct http_address *address)
 {
-    struct http_limits limits = limits_of(daemon->conf);
+    bool is_admin = opening->kind == LISTENER_ADMIN;
+    struct http_limits limits = is_admin ? admin_limits_of(daemon->conf) : limits_of(daemon->conf);
     if (daemon->listener_count == DAEMON_LISTENERS_MAX)
         return err_set(&daemon->err, 500, NULL, "more than %d addresses to listen on",
                        DAEMON_LISTENERS_MAX);
@@ -50,6 +69,8 @@ static bool open_one(struct daemon *daemon, const struct opening *opening,
     if (server == NULL)
         return false;
     daemon->listeners[daemon->listener_count++] = (struct daemon_listener){opening->kind, server};
+    if (!is_admin)
+        admin_add_listener(daemon->admin, server);
     log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "%s on %s%s", purposes[opening->kind],
               http_server_url(server), address->is_given ? ", a socket that was given" : "");
     return true;
@@ -152,9 +173,12 @@ static void tell_unused(const struct daemon *daemon)
 bool listeners_open(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
+    daemon->admin = admin_create(&daemon->api, daemon->store);
     const struct opening openings[] = {
         {LISTENER_PLACEMENT, conf->listen, conf->listen_count, conf->listen_is_default,
          dispatch_service(&daemon->api)},
+        {LISTENER_ADMIN, conf->admin_listen, conf->admin_listen_count, false,
+         admin_service(daemon->admin)},
     };
     for (size_t i = 0; i < sizeof(openings) / sizeof(openings[0]); i++)
         if (!open_kind(daemon, &openings[i]))
@@ -174,8 +198,8 @@ void listeners_print_ready(const struct daemon *daemon)
 {
     printf("berthd: ready");
     for (size_t i = 0; i < daemon->listener_count; i++)
-        if (daemon->listeners[i].kind == LISTENER_PLACEMENT)
-            printf(" %s", http_server_url(daemon->listeners[i].server));
+        printf("%s %s", daemon->listeners[i].kind == LISTENER_ADMIN ? " admin" : "",
+               http_server_url(daemon->listeners[i].server));
     printf("\n");
     fflush(stdout);
 }

@@ -59,5 +59,6 @@ void daemon_reload(struct daemon *daemon)
     /* What the configuration names is read again whether it has changed or not. */
     tls_reload(daemon);
     policy_keeper_look(daemon->api.policies, true);
+    admin_count_reload(daemon->admin);
     notify_ready();
 }

@@ -98,11 +98,16 @@ void listeners_close(struct daemon *daemon)
     notify_stopping();
     if (daemon->api.readiness != NULL)
         readiness_begin_stop(daemon->api.readiness);
+    if (daemon->admin != NULL)
+        admin_begin_stop(daemon->admin);
     for (int kind = 0; kind < LISTENER_KINDS; kind++)
         drain(daemon, (enum listener_kind)kind, end_us);
     for (size_t i = 0; i < daemon->listener_count; i++)
         http_server_stop(daemon->listeners[i].server, 0);
     daemon->listener_count = 0;
+    if (daemon->admin != NULL)
+        admin_destroy(daemon->admin);
+    daemon->admin = NULL;
     if (daemon->api.slow_lane != NULL)
         slow_lane_stop(daemon->api.slow_lane);
 }

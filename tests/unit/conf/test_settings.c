@@ -170,7 +170,7 @@ static void bad_values(void **state)
     expect_refused("[berth]\nmount_prefix = /%41\n",
                    "a.conf:4: [berth] mount_prefix: '/%41' is not a path such as /placement");
     expect_refused("[berth]\nadmin_listen = here\n",
-                   "a.conf:4: [berth] admin_listen: 'here' is not ADDRESS:PORT");
+                   "a.conf:4: [berth] admin_listen: 'here' is not " LISTEN_FORMS);
     expect_refused("[healthcheck]\npath = x\n",
                    "a.conf:4: [healthcheck] path: 'x' is not a path such as /healthcheck");
     expect_refused("[healthcheck]\ndisable_by_file_paths = 65536:/a\n",

@@ -1,0 +1,46 @@
+/* What the files of this folder share. */
+#ifndef BERTH_API_ADMIN_ADMIN_INTERNAL_H
+#define BERTH_API_ADMIN_ADMIN_INTERNAL_H
+
+#include <pthread.h>
+
+#include "api/admin/admin.h"
+#include "api/admin/exposition.h"
+
+enum { ADMIN_LISTENERS_MAX = 16 };
+
+struct admin {
+    const struct api *api;
+    const struct store *store;
+    int64_t started_us; /* of the process, wall clock */
+    _Atomic uint64_t reloads;
+    _Atomic bool is_stopping;
+
+    pthread_mutex_t lock;   /* over the rest */
+    struct slow_lane *lane; /* for what takes long, apart from the searches'; NULL until needed */
+    struct http_server *listeners[ADMIN_LISTENERS_MAX];
+    unsigned listener_count;
+};
+
+/* metrics.c: everything but the inventory. The version is pinned. Any thread, here and below. */
+void metrics_write(struct admin *admin, const struct version *version,
+                   struct exposition *exposition);
+
+/* process_metrics.c */
+void process_metrics_write(const struct admin *admin, struct exposition *exposition);
+/* When the process was started, in microseconds since 1970. */
+int64_t process_started_us(void);
+
+/* inventory_metrics.c: what all providers have and use; and, which is as long as the table of
+ * allocations, by whom. */
+void inventory_metrics_write(const struct version *version, struct exposition *exposition);
+void allocation_metrics_write(const struct version *version, struct exposition *exposition);
+
+/* health_pages.c */
+void health_write_alive(struct admin *admin, struct http_exchange *http);
+void health_write_ready(const struct readiness_report *report, struct http_exchange *http);
+
+/* service.c: an answer whose body is in http->out. */
+void admin_answer(struct http_exchange *http, int status, const char *content_type);
+
+#endif

@@ -1,0 +1,51 @@
+/* Metrics as text: Prometheus' format 0.0.4, or OpenMetrics 1.0.0. */
+#ifndef BERTH_API_ADMIN_EXPOSITION_H
+#define BERTH_API_ADMIN_EXPOSITION_H
+
+#include <stdbool.h>
+
+#include "api/admin/metric_table.h"
+#include "base/buf.h"
+#include "base/histogram.h"
+
+struct exposition {
+    struct buf *out;
+    bool is_openmetrics;
+    const struct metric *metric; /* whose samples follow */
+};
+
+struct label {
+    const char *name;
+    struct slice value; /* any text: it is escaped */
+};
+
+/* Begins a metric: what stands before its samples, which follow all together. Each metric once. */
+void exposition_begin(struct exposition *exposition, enum metric_id id);
+
+/* One sample. A value without fraction is written in digits up to 2^53. */
+void exposition_count(struct exposition *exposition, const struct label *labels, unsigned count,
+                      uint64_t value);
+void exposition_value(struct exposition *exposition, const struct label *labels, unsigned count,
+                      double value);
+
+/* A metric with one sample without labels. */
+void exposition_single(struct exposition *exposition, enum metric_id id, uint64_t value);
+
+/* A histogram's samples. Bounds and sum are divided by `unit` (1000000: microseconds become
+ * seconds). At most EXPOSITION_LABELS_MAX labels. */
+enum { EXPOSITION_LABELS_MAX = 4 };
+void exposition_histogram(struct exposition *exposition, const struct label *labels, unsigned count,
+                          const struct histogram_shape *shape, const struct histogram_total *total,
+                          double unit);
+
+/* Behind the last metric. */
+void exposition_end(struct exposition *exposition);
+
+/* A float as Go writes it (strconv's 'g' with the fewest digits that read back equal): 1.5, 1e+06,
+ * 1.048576e+06, NaN, +Inf. */
+void exposition_write_float(struct buf *out, double value);
+
+/* A label's value: backslash, quote and line break escaped, malformed UTF-8 replaced. */
+void exposition_write_text(struct buf *out, struct slice text);
+
+#endif

@@ -1,0 +1,68 @@
+/* The table; tests/tidy.py compares it with docs/monitoring.md. Names follow Prometheus'
+ * conventions; those of the inventory are openstack-exporter's. Constant data. */
+#include "api/admin/metric_table.h"
+
+#define COUNTER   METRIC_COUNTER
+#define GAUGE     METRIC_GAUGE
+#define HISTOGRAM METRIC_HISTOGRAM
+
+#define ROW(id, kind, nam, lab, hlp)                                                               \
+    [id] = {.type = (kind), .name = (nam), .labels = (lab), .help = (hlp)}
+
+/* clang-format off */
+const struct metric metric_table[METRIC_COUNT] = {
+    ROW(METRIC_REQUESTS, COUNTER, "berth_http_requests_total", "route method status", "Answers to requests to the Placement API."),
+    ROW(METRIC_REQUEST_DURATION, HISTOGRAM, "berth_http_request_duration_seconds", "route method", "Time from the request line to the answer being ready."),
+    ROW(METRIC_RESPONSE_BYTES, COUNTER, "berth_http_response_bytes_total", "route method", "Bytes of answers' bodies."),
+    ROW(METRIC_MICROVERSIONS, COUNTER, "berth_http_requests_by_microversion_total", "microversion", "Answers by negotiated microversion."),
+    ROW(METRIC_IN_FLIGHT, GAUGE, "berth_http_requests_in_flight", "listener", "Requests from request line to the end of their answer."),
+    ROW(METRIC_CONNECTIONS, GAUGE, "berth_http_connections_open", "listener", "Open connections."),
+    ROW(METRIC_CONNECTIONS_ACCEPTED, COUNTER, "berth_http_connections_accepted_total", "listener", "Connections accepted."),
+    ROW(METRIC_LARGE_RESPONSES, GAUGE, "berth_http_large_response_bytes", "listener", "Bytes of bodies over 1 MiB that clients are reading."),
+    ROW(METRIC_ARENA_MAX, GAUGE, "berth_http_request_arena_max_bytes", "", "Most memory that one request took beside its body."),
+    ROW(METRIC_SLOW_LANE, GAUGE, "berth_slow_lane_jobs", "state", "Expensive queries on the slow lane."),
+    ROW(METRIC_SLOW_LANE_JOBS, COUNTER, "berth_slow_lane_jobs_begun_total", "", "Queries that were too expensive for a worker."),
+    ROW(METRIC_CANDIDATES, HISTOGRAM, "berth_allocation_candidates_returned", "", "Allocation candidates found by a request."),
+    ROW(METRIC_CANDIDATES_NONE, COUNTER, "berth_allocation_candidates_none_total", "reason", "Requests that found no allocation candidate, by the condition that emptied the result."),
+    ROW(METRIC_WRITER_REQUESTS, COUNTER, "berth_writer_requests_total", "", "Requests that the writer has answered, those included that only waited for news."),
+    ROW(METRIC_WRITER_QUEUED, GAUGE, "berth_writer_queued_requests", "", "Requests that wait for the writer."),
+    ROW(METRIC_WRITER_BATCH, HISTOGRAM, "berth_writer_batch_requests", "", "Writing requests decided together."),
+    ROW(METRIC_WRITER_COMMIT, HISTOGRAM, "berth_writer_commit_duration_seconds", "", "Time of a commit, its sync included."),
+    ROW(METRIC_WRITER_REFUSED, COUNTER, "berth_writer_refused_requests_total", "reason", "Writing requests that were refused."),
+    ROW(METRIC_WRITER_FOLLOWS, COUNTER, "berth_writer_follows_total", "", "Times that memory followed another berthd's log."),
+    ROW(METRIC_WRITER_LOADS, COUNTER, "berth_writer_loads_total", "", "Times that the whole database was read."),
+    ROW(METRIC_WRITER_ARENA, GAUGE, "berth_writer_arena_bytes", "", "Memory that the last batch took."),
+    ROW(METRIC_WRITER_SILENCE, GAUGE, "berth_writer_silence_seconds", "", "Time since the writer's last sign of life."),
+    ROW(METRIC_DATABASE_OUTAGE, GAUGE, "berth_database_outage", "extent", "1 while requests of that kind are answered 503."),
+    ROW(METRIC_DATABASE_OUTAGES, COUNTER, "berth_database_outages_total", "extent", "Outages that began."),
+    ROW(METRIC_DATABASE_READ_ONLY, GAUGE, "berth_database_read_only", "", "1 if the file cannot be written."),
+    ROW(METRIC_DATABASE_CHECKPOINTS, COUNTER, "berth_database_checkpoints_total", "", "Times that the WAL was copied into the file."),
+    ROW(METRIC_DATABASE_WAL, GAUGE, "berth_database_wal_bytes", "", "Bytes of the frames in the WAL."),
+    ROW(METRIC_DATABASE_LOG_HEAD, GAUGE, "berth_database_log_head", "", "Number of the newest batch in the log of changes."),
+    ROW(METRIC_REPLICA_VERSION, GAUGE, "berth_replica_version", "", "Number of the newest version in memory."),
+    ROW(METRIC_REPLICA_AGE, GAUGE, "berth_replica_age_seconds", "", "0 if memory is as new as the database at this moment, else the time since it was."),
+    ROW(METRIC_REPLICA_ROWS, GAUGE, "berth_replica_rows", "table", "Rows in memory."),
+    ROW(METRIC_REPLICA_MEMORY, GAUGE, "berth_replica_memory_bytes", "", "Memory of the newest version."),
+    ROW(METRIC_REPLICA_RETAINED, GAUGE, "berth_replica_versions_retained", "", "Older versions of which something is kept for readers."),
+    ROW(METRIC_REPLICA_RETAINED_MEMORY, GAUGE, "berth_replica_retained_bytes", "", "Memory that only those versions take."),
+    ROW(METRIC_LOG_LOST, COUNTER, "berth_log_lost_bytes_total", "", "Bytes of the log that could not be written."),
+    ROW(METRIC_CONFIG_RELOADS, COUNTER, "berth_config_reloads_total", "", "Signals to reload the configuration."),
+    ROW(METRIC_STOPPING, GAUGE, "berth_stopping", "", "1 while the process drains before it ends."),
+    ROW(METRIC_BUILD_INFO, GAUGE, "berth_build_info", "version compiler", "1; the build is in the labels."),
+
+    ROW(METRIC_PROCESS_CPU, COUNTER, "process_cpu_seconds_total", "", "User and system time of the process."),
+    ROW(METRIC_PROCESS_START, GAUGE, "process_start_time_seconds", "", "Start of the process, in seconds since 1970."),
+    ROW(METRIC_PROCESS_RESIDENT, GAUGE, "process_resident_memory_bytes", "", "Resident memory."),
+    ROW(METRIC_PROCESS_VIRTUAL, GAUGE, "process_virtual_memory_bytes", "", "Virtual memory."),
+    ROW(METRIC_PROCESS_OPEN_FDS, GAUGE, "process_open_fds", "", "Open file descriptors."),
+    ROW(METRIC_PROCESS_MAX_FDS, GAUGE, "process_max_fds", "", "Most file descriptors that may be open."),
+    ROW(METRIC_PROCESS_THREADS, GAUGE, "process_threads", "", "Threads of the process."),
+
+    ROW(METRIC_RESOURCE_TOTAL, GAUGE, "openstack_placement_resource_total", "hostname resourcetype", "resource_total"),
+    ROW(METRIC_RESOURCE_RESERVED, GAUGE, "openstack_placement_resource_reserved", "hostname resourcetype", "resource_reserved"),
+    ROW(METRIC_RESOURCE_RATIO, GAUGE, "openstack_placement_resource_allocation_ratio", "hostname resourcetype", "resource_allocation_ratio"),
+    ROW(METRIC_RESOURCE_USAGE, GAUGE, "openstack_placement_resource_usage", "hostname resourcetype", "resource_usage"),
+    ROW(METRIC_RESOURCE_GENERATION, GAUGE, "openstack_placement_resource_generation", "hostname resourcetype", "resource_generation"),
+    ROW(METRIC_PROVIDER_ALLOCATIONS, GAUGE, "openstack_placement_resource_provider_allocations", "hostname uuid resourcetype", "resource_provider_allocations"),
+};
+/* clang-format on */

@@ -1,0 +1,247 @@
+/* berth's own metrics, in the order of the table. Counters are read one after the other while
+ * others count on: a scrape is no snapshot. Nothing here waits for the database or for a query. */
+#include <stdlib.h>
+
+#include "api/admin/admin_internal.h"
+#include "api/meter.h"
+#include "base/log.h"
+
+static const double US_PER_S = 1e6;
+
+static struct label label_of(const char *name, const char *value)
+{
+    return (struct label){name, slice_of(value)};
+}
+
+/* The labels of a series, and whether anything was counted in it. */
+static bool series_labels(const struct meter_totals *totals, unsigned series,
+                          struct label labels[static 2])
+{
+    const char *method;
+    const char *route;
+    if (!meter_series_name(series, &method, &route))
+        return false;
+    labels[0] = label_of("route", route);
+    labels[1] = label_of("method", method);
+    return histogram_count(&totals->series[series].took_us) > 0;
+}
+
+static void write_statuses(struct exposition *exposition, const struct meter_series *series,
+                           struct label labels[static 3])
+{
+    for (unsigned i = 0; i < METER_STATUSES; i++) {
+        char text[DECIMAL_MAX + 1] = "other";
+        if (series->statuses[i] == 0)
+            continue;
+        if (meter_status(i) != 0)
+            text[decimal_write(text, meter_status(i))] = '\0';
+        labels[2] = label_of("status", text);
+        exposition_count(exposition, labels, 3, series->statuses[i]);
+    }
+}
+
+static void write_requests(const struct meter_totals *totals, struct exposition *exposition)
+{
+    struct label labels[3];
+    exposition_begin(exposition, METRIC_REQUESTS);
+    for (unsigned i = 0; i < METER_SERIES_MAX; i++)
+        if (series_labels(totals, i, labels))
+            write_statuses(exposition, &totals->series[i], labels);
+    exposition_begin(exposition, METRIC_REQUEST_DURATION);
+    for (unsigned i = 0; i < METER_SERIES_MAX; i++)
+        if (series_labels(totals, i, labels))
+            exposition_histogram(exposition, labels, 2, &METER_TOOK_SHAPE_US,
+                                 &totals->series[i].took_us, US_PER_S);
+    exposition_begin(exposition, METRIC_RESPONSE_BYTES);
+    for (unsigned i = 0; i < METER_SERIES_MAX; i++)
+        if (series_labels(totals, i, labels))
+            exposition_count(exposition, labels, 2, totals->series[i].bytes);
+    exposition_begin(exposition, METRIC_MICROVERSIONS);
+    for (unsigned i = 0; i < METER_MINORS; i++) {
+        char text[DECIMAL_MAX + 3] = "none";
+        if (totals->minors[i] == 0)
+            continue;
+        if (i <= API_MINOR_MAX) {
+            memcpy(text, "1.", 2);
+            text[2 + decimal_write(text + 2, i)] = '\0';
+        }
+        struct label label = label_of("microversion", text);
+        exposition_count(exposition, &label, 1, totals->minors[i]);
+    }
+}
+
+static void write_listeners(struct admin *admin, struct exposition *exposition)
+{
+    static const enum metric_id IDS[] = {METRIC_IN_FLIGHT, METRIC_CONNECTIONS,
+                                         METRIC_CONNECTIONS_ACCEPTED, METRIC_LARGE_RESPONSES};
+    struct http_load loads[ADMIN_LISTENERS_MAX];
+    pthread_mutex_lock(&admin->lock);
+    unsigned count = admin->listener_count;
+    pthread_mutex_unlock(&admin->lock);
+    for (unsigned l = 0; l < count; l++)
+        loads[l] = http_server_load(admin->listeners[l]);
+    for (unsigned i = 0; i < sizeof(IDS) / sizeof(IDS[0]); i++) {
+        exposition_begin(exposition, IDS[i]);
+        for (unsigned l = 0; l < count; l++) {
+            struct label label = label_of("listener", http_server_url(admin->listeners[l]));
+            const uint64_t values[] = {loads[l].requests, loads[l].connections, loads[l].accepted,
+                                       loads[l].large_bytes};
+            exposition_count(exposition, &label, 1, values[i]);
+        }
+    }
+}
+
+static void write_slow_lane(const struct admin *admin, struct exposition *exposition)
+{
+    struct slow_lane_figures figures = slow_lane_figures(admin->api->slow_lane);
+    struct label running = label_of("state", "running");
+    struct label queued = label_of("state", "queued");
+    exposition_begin(exposition, METRIC_SLOW_LANE);
+    exposition_count(exposition, &running, 1, figures.running);
+    exposition_count(exposition, &queued, 1, figures.queued);
+    exposition_single(exposition, METRIC_SLOW_LANE_JOBS, figures.begun);
+}
+
+static void write_candidates(const struct meter_totals *totals, struct exposition *exposition)
+{
+    exposition_begin(exposition, METRIC_CANDIDATES);
+    exposition_histogram(exposition, NULL, 0, &METER_CANDIDATES_SHAPE, &totals->candidates, 1);
+    exposition_begin(exposition, METRIC_CANDIDATES_NONE);
+    for (int i = AC_NONE_FOUND_SOME + 1; i < AC_NONE_COUNT; i++) {
+        struct label label = label_of("reason", ac_none_name((enum ac_none)i));
+        exposition_count(exposition, &label, 1, totals->none[i]);
+    }
+}
+
+static void write_refusals(const struct pipeline_figures *figures, struct exposition *exposition)
+{
+    static const char *const REASONS[PIPELINE_REFUSAL_COUNT] = {
+        [REFUSED_OTHERWISE] = "other",
+        [REFUSED_CONSUMER_GENERATION] = "consumer_generation",
+        [REFUSED_PROVIDER_GENERATION] = "provider_generation",
+        [REFUSED_CAPACITY] = "capacity",
+        [REFUSED_BY_DATABASE] = "database",
+    };
+    exposition_begin(exposition, METRIC_WRITER_REFUSED);
+    for (unsigned i = 0; i < PIPELINE_REFUSAL_COUNT; i++) {
+        struct label label = label_of("reason", REASONS[i]);
+        exposition_count(exposition, &label, 1, figures->refused[i]);
+    }
+}
+
+static void write_seconds(struct exposition *exposition, enum metric_id id, uint64_t us)
+{
+    exposition_begin(exposition, id);
+    exposition_value(exposition, NULL, 0, (double)us / US_PER_S);
+}
+
+static void write_writer(const struct pipeline_figures *figures, struct exposition *exposition)
+{
+    exposition_single(exposition, METRIC_WRITER_REQUESTS, figures->requests);
+    exposition_single(exposition, METRIC_WRITER_QUEUED, figures->queued);
+    exposition_begin(exposition, METRIC_WRITER_BATCH);
+    exposition_histogram(exposition, NULL, 0, &PIPELINE_BATCH_SHAPE, &figures->batch_requests, 1);
+    exposition_begin(exposition, METRIC_WRITER_COMMIT);
+    exposition_histogram(exposition, NULL, 0, &PIPELINE_COMMIT_SHAPE_US, &figures->commit_us,
+                         US_PER_S);
+    write_refusals(figures, exposition);
+    exposition_single(exposition, METRIC_WRITER_FOLLOWS, figures->follows);
+    exposition_single(exposition, METRIC_WRITER_LOADS, figures->reloads);
+    exposition_single(exposition, METRIC_WRITER_ARENA, figures->arena_bytes);
+    write_seconds(exposition, METRIC_WRITER_SILENCE, figures->silent_us);
+}
+
+static void write_database(const struct admin *admin, const struct pipeline_figures *figures,
+                           struct exposition *exposition)
+{
+    struct store_figures store = store_figures(admin->store);
+    struct label writes = label_of("extent", "writes");
+    struct label all = label_of("extent", "all");
+    exposition_begin(exposition, METRIC_DATABASE_OUTAGE);
+    exposition_count(exposition, &writes, 1, figures->outage == OUTAGE_WRITES);
+    exposition_count(exposition, &all, 1, figures->outage == OUTAGE_ALL);
+    exposition_begin(exposition, METRIC_DATABASE_OUTAGES);
+    exposition_count(exposition, &writes, 1, figures->outages[OUTAGE_WRITES]);
+    exposition_count(exposition, &all, 1, figures->outages[OUTAGE_ALL]);
+    exposition_single(exposition, METRIC_DATABASE_READ_ONLY, store.is_read_only);
+    exposition_single(exposition, METRIC_DATABASE_CHECKPOINTS, store.checkpoints);
+    exposition_single(exposition, METRIC_DATABASE_WAL, store.wal_bytes);
+    exposition_single(exposition, METRIC_DATABASE_LOG_HEAD, store.log_head);
+}
+
+/* One provider and class is one inventory. */
+static uint64_t inventory_count(const struct version *version)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < version->classes.limit; i++)
+        count += version_column(version, (struct class_no){i})->holders.count;
+    return count;
+}
+
+static void write_rows(const struct version *version, struct exposition *exposition)
+{
+    const struct {
+        const char *table;
+        uint64_t count;
+    } tables[] = {
+        {"resource_providers", version->provider_by_id.count},
+        {"inventories", inventory_count(version)},
+        {"consumers", version->consumers.count},
+        {"allocations", version->allocation_count},
+        {"resource_classes", version->classes.by_id.count},
+        {"traits", version->traits.by_id.count},
+        {"placement_aggregates", version->aggregates.by_id.count},
+        {"projects", version->projects.by_id.count},
+        {"users", version->users.by_id.count},
+        {"consumer_types", version->types.by_id.count},
+    };
+    exposition_begin(exposition, METRIC_REPLICA_ROWS);
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        struct label label = label_of("table", tables[i].table);
+        exposition_count(exposition, &label, 1, tables[i].count);
+    }
+}
+
+static void write_replica(const struct admin *admin, const struct version *version,
+                          const struct pipeline_figures *figures, struct exposition *exposition)
+{
+    struct replica_figures replica = replica_figures(admin->api->replica);
+    bool is_current = pipeline_is_current(admin->api->pipeline, version);
+    exposition_single(exposition, METRIC_REPLICA_VERSION, version->node.birth);
+    write_seconds(exposition, METRIC_REPLICA_AGE, is_current ? 0 : figures->fresh_us);
+    write_rows(version, exposition);
+    exposition_single(exposition, METRIC_REPLICA_MEMORY, replica.bytes);
+    exposition_single(exposition, METRIC_REPLICA_RETAINED, replica.retained);
+    exposition_single(exposition, METRIC_REPLICA_RETAINED_MEMORY, replica.retained_bytes);
+}
+
+static void write_build(struct exposition *exposition)
+{
+    const struct label labels[] = {label_of("version", BERTH_VERSION),
+                                   label_of("compiler", __VERSION__)};
+    exposition_begin(exposition, METRIC_BUILD_INFO);
+    exposition_count(exposition, labels, 2, 1);
+}
+
+void metrics_write(struct admin *admin, const struct version *version,
+                   struct exposition *exposition)
+{
+    struct meter_totals *totals = malloc(sizeof(*totals));
+    check(totals != NULL);
+    struct pipeline_figures figures = pipeline_figures(admin->api->pipeline);
+    meter_read(totals);
+    write_requests(totals, exposition);
+    write_listeners(admin, exposition);
+    write_slow_lane(admin, exposition);
+    exposition_single(exposition, METRIC_ARENA_MAX, totals->arena_bytes);
+    write_candidates(totals, exposition);
+    free(totals);
+    write_writer(&figures, exposition);
+    write_database(admin, &figures, exposition);
+    write_replica(admin, version, &figures, exposition);
+    exposition_single(exposition, METRIC_LOG_LOST, log_lost_bytes());
+    exposition_single(exposition, METRIC_CONFIG_RELOADS, atomic_load(&admin->reloads));
+    exposition_single(exposition, METRIC_STOPPING, atomic_load(&admin->is_stopping));
+    write_build(exposition);
+    process_metrics_write(admin, exposition);
+}

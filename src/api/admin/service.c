@@ -1,0 +1,246 @@
+/* Requests to an admin listener: a table of four pages. What waits for the database is pending;
+ * what takes long is made on a slow lane of the admin's own; everything else is answered at once on
+ * the listener's workers, which are others than those of the Placement API. */
+#include <stdlib.h>
+
+#include "api/accept.h"
+#include "api/admin/admin_internal.h"
+#include "api/query_string.h"
+#include "api/thread_reader.h"
+
+enum { LANE_THREADS = 1 };
+
+static const char PLAIN[] = "text/plain; charset=utf-8";
+
+struct asked {
+    struct readiness_wait wait; /* first: readiness hands it back */
+    struct slow_job job;
+    struct admin *admin;
+    struct http_exchange *http;
+    enum { ASKED_METRICS, ASKED_READINESS } what; /* while pending */
+    bool inventory;
+    bool allocations;
+};
+
+struct page {
+    const char *path;
+    const char *help;
+    enum http_step (*answer)(struct asked *asked, struct slice query);
+};
+
+void admin_answer(struct http_exchange *http, int status, const char *content_type)
+{
+    http->status = status;
+    http_add_header(http, "Content-Type", slice_of(content_type));
+    http_add_header(http, "Cache-Control", SLICE_LIT("no-store"));
+}
+
+static enum http_step refuse(struct http_exchange *http, int status, const char *text)
+{
+    buf_free(&http->out);
+    http->response_header_count = 0;
+    buf_append_slice(&http->out, slice_of(text));
+    admin_answer(http, status, PLAIN);
+    return HTTP_ANSWERED;
+}
+
+static void write_metrics(struct asked *asked)
+{
+    struct admin *admin = asked->admin;
+    struct http_exchange *http = asked->http;
+    struct slice accept = http_request_header(http, "Accept");
+    unsigned openmetrics = accept_weight_named(accept, SLICE_LIT("application/openmetrics-text"));
+    unsigned text = accept_weight_named(accept, SLICE_LIT("text/plain"));
+    struct exposition exposition = {.out = &http->out,
+                                    .is_openmetrics = openmetrics > 0 && openmetrics >= text};
+    struct replica_reader *reader = thread_reader(admin->api->replica);
+    const struct version *version = replica_pin(reader);
+    metrics_write(admin, version, &exposition);
+    if (asked->inventory)
+        inventory_metrics_write(version, &exposition);
+    if (asked->allocations)
+        allocation_metrics_write(version, &exposition);
+    replica_unpin(reader);
+    exposition_end(&exposition);
+    admin_answer(http, 200,
+                 exposition.is_openmetrics
+                     ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                     : "text/plain; version=0.0.4; charset=utf-8");
+}
+
+static void run_slow(void *cls)
+{
+    struct asked *asked = cls;
+    write_metrics(asked);
+    http_resume(asked->http);
+}
+
+/* NAME=1; false: it is neither that nor 0 nor absent. */
+static bool read_flag(const struct query_string *query, struct slice name, bool *flag)
+{
+    struct slice value = query_string_last(query, name);
+    *flag = slice_equal(value, SLICE_LIT("1"));
+    return *flag || value.data == NULL || slice_equal(value, SLICE_LIT("0"));
+}
+
+static struct slow_lane *lane_of(struct admin *admin)
+{
+    pthread_mutex_lock(&admin->lock);
+    if (admin->lane == NULL)
+        admin->lane = slow_lane_start(LANE_THREADS);
+    struct slow_lane *lane = admin->lane;
+    pthread_mutex_unlock(&admin->lock);
+    return lane;
+}
+
+static enum http_step page_metrics(struct asked *asked, struct slice text)
+{
+    struct query_string query = query_string_parse(asked->http->arena, text);
+    if (!read_flag(&query, SLICE_LIT("inventory"), &asked->inventory) ||
+        !read_flag(&query, SLICE_LIT("allocations"), &asked->allocations))
+        return refuse(asked->http, 400, "inventory and allocations are 0 or 1\n");
+    if (!asked->inventory && !asked->allocations) {
+        write_metrics(asked);
+        return HTTP_ANSWERED;
+    }
+    asked->what = ASKED_METRICS;
+    asked->job = (struct slow_job){.run = run_slow, .cls = asked};
+    slow_lane_submit(lane_of(asked->admin), &asked->job);
+    return HTTP_PENDING;
+}
+
+static enum http_step page_alive(struct asked *asked, struct slice text)
+{
+    (void)text;
+    health_write_alive(asked->admin, asked->http);
+    return HTTP_ANSWERED;
+}
+
+static void reported(struct readiness_wait *wait)
+{
+    http_resume(((struct asked *)wait)->http);
+}
+
+static enum http_step page_ready(struct asked *asked, struct slice text)
+{
+    (void)text;
+    asked->what = ASKED_READINESS;
+    asked->wait.done = reported;
+    readiness_ask(asked->admin->api->readiness, &asked->wait);
+    return HTTP_PENDING;
+}
+
+static enum http_step page_index(struct asked *asked, struct slice text);
+
+static const struct page PAGES[] = {
+    {"/metrics",
+     "metrics for Prometheus; ?inventory=1 adds what providers have and use, ?allocations=1 who "
+     "uses it",
+     page_metrics},
+    {"/healthz", "200 while the process is alive, else 503", page_alive},
+    {"/readyz", "200 while it can serve, else 503, and why; also as JSON", page_ready},
+    {"/", "this list", page_index},
+};
+enum { PAGE_COUNT = sizeof(PAGES) / sizeof(PAGES[0]) };
+
+static enum http_step page_index(struct asked *asked, struct slice text)
+{
+    (void)text;
+    struct buf *out = &asked->http->out;
+    buf_append_lit(out, "berthd " BERTH_VERSION "\n\n");
+    for (unsigned i = 0; i < PAGE_COUNT; i++)
+        buf_printf(out, "%-10s %s\n", PAGES[i].path, PAGES[i].help);
+    admin_answer(asked->http, 200, PLAIN);
+    return HTTP_ANSWERED;
+}
+
+static bool reads(struct slice method)
+{
+    return slice_equal(method, SLICE_LIT("GET")) || slice_equal(method, SLICE_LIT("HEAD"));
+}
+
+static enum http_step on_request(struct http_exchange *http, void *cls)
+{
+    struct asked *asked = arena_zalloc(http->arena, sizeof(*asked));
+    struct slice query = http->target;
+    struct slice path = slice_cut(&query, '?');
+    http->state = asked;
+    asked->admin = cls;
+    asked->http = http;
+    if (http->fault != HTTP_FAULT_NONE)
+        return refuse(http, http->fault == HTTP_FAULT_FRAMING ? 400 : 413, "no body, please\n");
+    for (unsigned i = 0; i < PAGE_COUNT; i++) {
+        if (!slice_equal(path, slice_of(PAGES[i].path)))
+            continue;
+        if (reads(http->method))
+            return PAGES[i].answer(asked, query);
+        (void)refuse(http, 405, "only GET and HEAD\n");
+        http_add_header(http, "Allow", SLICE_LIT("GET, HEAD"));
+        return HTTP_ANSWERED;
+    }
+    return refuse(http, 404, "there is no such page; / lists what there is\n");
+}
+
+static enum http_step on_resume(struct http_exchange *http, void *cls)
+{
+    (void)cls;
+    struct asked *asked = http->state;
+    if (asked->what == ASKED_READINESS)
+        health_write_ready(&asked->wait.report, http);
+    else if (!http_body_fits(http))
+        return refuse(http, 503, "too many are reading large answers\n");
+    return HTTP_ANSWERED;
+}
+
+static void on_finished(struct http_exchange *http, void *cls)
+{
+    (void)http;
+    (void)cls;
+}
+
+struct http_service admin_service(struct admin *admin)
+{
+    return (struct http_service){
+        .on_request = on_request,
+        .on_resume = on_resume,
+        .on_finished = on_finished,
+        .cls = admin,
+    };
+}
+
+struct admin *admin_create(const struct api *api, const struct store *store)
+{
+    struct admin *admin = calloc(1, sizeof(*admin));
+    check(admin != NULL);
+    admin->api = api;
+    admin->store = store;
+    admin->started_us = process_started_us();
+    pthread_mutex_init(&admin->lock, NULL);
+    return admin;
+}
+
+void admin_add_listener(struct admin *admin, struct http_server *server)
+{
+    pthread_mutex_lock(&admin->lock);
+    check(admin->listener_count < ADMIN_LISTENERS_MAX);
+    admin->listeners[admin->listener_count++] = server;
+    pthread_mutex_unlock(&admin->lock);
+}
+
+void admin_count_reload(struct admin *admin)
+{
+    atomic_fetch_add(&admin->reloads, 1);
+}
+
+void admin_begin_stop(struct admin *admin)
+{
+    atomic_store(&admin->is_stopping, true);
+}
+
+void admin_destroy(struct admin *admin)
+{
+    if (admin->lane != NULL)
+        slow_lane_stop(admin->lane);
+    pthread_mutex_destroy(&admin->lock);
+    free(admin);
+}
