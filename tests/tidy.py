@@ -214,6 +214,21 @@ def check_options():
               f"[{section}] {name} is not described: run tests/conf/pages.py --write")
 
 
+def check_metrics():
+    text = read("docs/monitoring.md")
+    rows = re.findall(r'^\s+ROW\(\w+, (\w+), "(\w+)", "([^"]*)", ".+"\),$', read("src/api/admin/metric_table.c"), re.M)
+    check(len(rows) > 40 and len(rows) == read("src/api/admin/metric_table.h").count("    METRIC_") - 1,
+          "src/api/admin/metric_table.c", f"has metrics in a form that this check does not read ({len(rows)})")
+    told = re.findall(r"^\| `(\w+)` \| (\w+) \| ([\w ]*?) ?\|", text, re.M)
+    for kind, name, labels in rows:
+        check((name, kind.lower(), labels) in told, "docs/monitoring.md",
+              f"does not tell of {name}, {kind.lower()}, labels {labels!r}")
+    names = {name for _, name, _ in rows}
+    for name in set(re.findall(r"\b(?:berth|openstack_placement|process)_\w+", text)):
+        known = re.sub(r"_(bucket|sum|count)$", "", name) in names or name in names
+        check(known or name in ("openstack_placement_up", "openstack_placement_"), "docs/monitoring.md", f"tells of {name}")
+
+
 def main():
     table = layer_table()
     sources = files("src/**/*.[ch]")
@@ -233,6 +248,7 @@ def main():
     check_differences()
     check_fuzzers()
     check_options()
+    check_metrics()
     for line in warnings if "-v" in sys.argv else warnings[:0]:
         print("long:", line)
     if warnings:

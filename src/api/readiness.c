@@ -3,7 +3,7 @@
  *
  * One probe is under way at a time and serves all that wait. A list of waits is under the lock; a
  * wait is taken out of it before it is answered, so it is answered once. Whoever asks often cannot
- * keep the writer busy: a report holds for READINESS_AGAIN_MS. */
+ * keep the writer busy: a report holds for READINESS_AGAIN_MS, while nobody writes. */
 #include "api/readiness.h"
 
 #include <pthread.h>
@@ -14,13 +14,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "api/thread_reader.h"
 #include "base/arena.h"
 #include "base/clock.h"
 
 struct readiness {
     struct pipeline *pipeline;
     struct replica *replica;
+    struct replica_reader *reader;
     pthread_t thread;
     pthread_mutex_t lock; /* over everything below, but for the probe while it is under way */
     pthread_cond_t wake;
@@ -124,18 +124,25 @@ static void probed(struct pipeline_request *request)
     pthread_mutex_unlock(&readiness->lock);
 }
 
+/* Whether memory is as new as the database, and its version's number. Under the lock; waits for
+ * nobody. */
+static bool is_current(const struct readiness *readiness, unsigned long long *number)
+{
+    const struct version *version = replica_pin(readiness->reader);
+    bool current = pipeline_is_current(readiness->pipeline, version);
+    *number = version->node.birth;
+    replica_unpin(readiness->reader);
+    return current;
+}
+
 /* The database keeps the writer: what can be told without it. */
 static struct readiness_report report_silence(struct readiness *readiness)
 {
     struct readiness_report report = {0};
-    struct replica_reader *reader = thread_reader(readiness->replica);
-    const struct version *version = replica_pin(reader);
-    bool is_current = pipeline_is_current(readiness->pipeline, version);
-    unsigned long long number = version->node.birth;
-    replica_unpin(reader);
+    unsigned long long number;
     find(&report, READINESS_DATABASE, false, "has not answered within %d ms", READINESS_MOST_MS);
     find(&report, READINESS_SCHEMA, false, "not known");
-    if (is_current)
+    if (is_current(readiness, &number))
         find(&report, READINESS_REPLICA, true, "as new as the database, version %llu", number);
     else
         find(&report, READINESS_REPLICA, false, "behind the database, at version %llu", number);
@@ -178,9 +185,11 @@ static void *watch(void *cls)
 void readiness_ask(struct readiness *readiness, struct readiness_wait *wait)
 {
     uint64_t now_us = clock_monotonic_us();
+    unsigned long long number;
     pthread_mutex_lock(&readiness->lock);
     if (!readiness->is_asking && readiness->reported_at_us > 0 &&
-        now_us - readiness->reported_at_us < READINESS_AGAIN_MS * 1000) {
+        now_us - readiness->reported_at_us < READINESS_AGAIN_MS * 1000 &&
+        is_current(readiness, &number)) {
         answer(readiness, wait, &readiness->report);
         pthread_mutex_unlock(&readiness->lock);
         return;
@@ -215,6 +224,7 @@ struct readiness *readiness_start(struct pipeline *pipeline, struct replica *rep
     check(readiness != NULL);
     readiness->pipeline = pipeline;
     readiness->replica = replica;
+    readiness->reader = replica_reader_open(replica);
     readiness->arena = arena_create();
     readiness->last = &readiness->first;
     pthread_mutex_init(&readiness->lock, NULL);
@@ -236,6 +246,7 @@ void readiness_stop(struct readiness *readiness)
     pthread_cond_signal(&readiness->wake);
     pthread_mutex_unlock(&readiness->lock);
     pthread_join(readiness->thread, NULL);
+    replica_reader_close(readiness->reader);
     pthread_cond_destroy(&readiness->wake);
     pthread_mutex_destroy(&readiness->lock);
     arena_destroy(readiness->arena);

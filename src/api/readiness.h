@@ -11,7 +11,7 @@
 
 enum {
     READINESS_MOST_MS = 800,  /* within what probes usually wait: a second */
-    READINESS_AGAIN_MS = 100, /* who asks sooner gets the last answer */
+    READINESS_AGAIN_MS = 100, /* who asks sooner, and nobody wrote, gets the last answer */
     READINESS_TEXT_BYTES = 256
 };
 

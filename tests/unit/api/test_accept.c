@@ -72,10 +72,39 @@ static void weights(void **state)
     assert_int_equal(accept_weight((struct slice){0}, SLICE_LIT(JSON)), 1000);
 }
 
+/* Ranges that name the type, with whatever version of it. */
+static void named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header;
+        unsigned weight;
+    } CASES[] = {
+        {"application/openmetrics-text", 1000},
+        {"application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+         1000},
+        {"text/plain, application/OpenMetrics-Text; version=0.0.1; q=0.75", 750},
+        {"application/openmetrics-text;q=0.2;x=y,application/openmetrics-text;v=1;q=0.3", 300},
+        {"application/openmetrics-text;q=0", 0},
+        {"application/*,*/*", 0},
+        {"text/plain", 0},
+        {"", 0},
+        {"application/openmetrics-text;", 0}, /* malformed */
+    };
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        unsigned weight = accept_weight_named(slice_of(CASES[i].header),
+                                              SLICE_LIT("application/openmetrics-text"));
+        if (weight != CASES[i].weight)
+            fail_msg("%s: %u", CASES[i].header, weight);
+    }
+    assert_int_equal(accept_weight_named((struct slice){0}, SLICE_LIT("text/plain")), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights),
+        cmocka_unit_test(named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
