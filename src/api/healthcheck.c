@@ -39,25 +39,26 @@ static bool exists(const char *path)
     return stat(path, &file) == 0;
 }
 
-/* Whether the raw target is the path below that prefix. */
-static bool target_is(struct slice target, struct slice prefix, struct slice path)
+/* Whether the raw target's path ends there. */
+static inline bool ends_at(const struct slice *target, size_t len)
 {
-    if (!slice_starts_with(target, prefix))
-        return false;
-    target = slice_skip(target, prefix.len);
-    return slice_starts_with(target, path) &&
-           (target.len == path.len || target.data[path.len] == '?');
+    return target->len == len || (target->len > len && target->data[len] == '?');
 }
 
+/* Every request is asked this: most fall by where their path would have to end. */
 static bool path_is_asked(const struct api_request *request)
 {
     const struct api *api = request->api;
-    struct slice target = request->http->target;
-    if (target_is(target, SLICE_LIT(""), api->healthcheck->path))
+    const struct slice *target = &request->http->target;
+    const struct slice *path = &api->healthcheck->path;
+    if (ends_at(target, path->len) && slice_starts_with(*target, *path))
         return true;
-    for (unsigned i = 0; i < api->mount_prefix_count; i++)
-        if (target_is(target, api->mount_prefixes[i], api->healthcheck->path))
+    for (unsigned i = 0; i < api->mount_prefix_count; i++) {
+        const struct slice *prefix = &api->mount_prefixes[i];
+        if (ends_at(target, prefix->len + path->len) && slice_starts_with(*target, *prefix) &&
+            slice_starts_with(slice_skip(*target, prefix->len), *path))
             return true;
+    }
     return false;
 }
 

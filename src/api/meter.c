@@ -76,11 +76,11 @@ static struct block *own_block(void)
 /* Routes, then /healthcheck, then what has no route, by method. */
 static unsigned series_of(const struct api_request *request)
 {
+    if (request->route != NULL)
+        return routes_number(request->route);
     unsigned routes = routes_count();
     if (request->phase == PHASE_CHECKING)
         return routes;
-    if (request->route != NULL)
-        return routes_number(request->route);
     for (unsigned i = 0; i < METHOD_COUNT; i++)
         if (slice_equal(request->http->method, slice_of(METHODS[i])))
             return routes + 1 + i;
