@@ -106,6 +106,21 @@ static bool read_range(struct slice *rest, struct range *range)
     return rest->len == 0 || rest->data[0] == ',';
 }
 
+/* False: there is no further range, or, with something left of the rest, it is malformed. */
+static bool next_range(struct slice *rest, struct range *range)
+{
+    do {
+        skip_blanks(rest);
+    } while (take(rest, ','));
+    if (rest->len == 0)
+        return false;
+    struct slice from_here = *rest;
+    if (read_range(rest, range))
+        return true;
+    *rest = from_here;
+    return false;
+}
+
 /* 0: no match; 1: any type; 2: any subtype; 3: the type itself. */
 static unsigned matches(const struct range *range, struct slice type, struct slice subtype)
 {
@@ -130,19 +145,15 @@ unsigned accept_weight(struct slice header, struct slice type)
     unsigned best = 0;
     int weight = 0;
     struct slice rest = header;
-    for (skip_blanks(&rest); rest.len > 0; skip_blanks(&rest)) {
-        struct range range;
-        if (take(&rest, ','))
-            continue;
-        if (!read_range(&rest, &range))
-            return 1000;
+    struct range range;
+    while (next_range(&rest, &range)) {
         unsigned match = matches(&range, main_type, subtype);
         if (match > best) {
             best = match;
             weight = range.weight;
         }
     }
-    return (unsigned)weight;
+    return rest.len > 0 ? 1000 : (unsigned)weight;
 }
 
 unsigned accept_weight_named(struct slice header, struct slice type)
@@ -151,15 +162,10 @@ unsigned accept_weight_named(struct slice header, struct slice type)
     struct slice main_type = slice_cut(&subtype, '/');
     int weight = 0;
     struct slice rest = header;
-    for (skip_blanks(&rest); rest.len > 0; skip_blanks(&rest)) {
-        struct range range;
-        if (take(&rest, ','))
-            continue;
-        if (!read_range(&rest, &range))
-            return 0;
+    struct range range;
+    while (next_range(&rest, &range))
         if (slice_equal_nocase(range.type, main_type) &&
             slice_equal_nocase(range.subtype, subtype) && range.weight > weight)
             weight = range.weight;
-    }
-    return (unsigned)weight;
+    return rest.len > 0 ? 0 : (unsigned)weight;
 }

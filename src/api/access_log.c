@@ -2,6 +2,7 @@
  */
 #include "api/access_log.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 /* A line is joined from parts in the request's arena. */
@@ -87,8 +88,8 @@ void access_log_write(const struct api_request *request)
 {
     uint64_t slow_us = request->api->slow_request_us;
     if (slow_us > 0) {
-        uint64_t took_us = request->answered_us - request->http->started_us;
-        if (request->answered_us > 0 && took_us >= slow_us)
+        uint64_t took_us = clock_monotonic_us() - request->http->started_us;
+        if (took_us >= slow_us)
             warn(request, took_us);
     }
     if (request->api->access_log)

@@ -20,8 +20,7 @@ enum { FRESH_SPINS = 64 };
 
 static enum http_step count_answer(struct api_request *request)
 {
-    request->answered_us = clock_monotonic_us();
-    meter_count_answer(request, request->answered_us);
+    meter_count_answer(request, clock_monotonic_us());
     return HTTP_ANSWERED;
 }
 

@@ -7,6 +7,7 @@
 
 #include "api/accept.h"
 #include "api/answer.h"
+#include "api/html_text.h"
 #include "api/latin1.h"
 #include "base/json_write.h"
 
@@ -54,27 +55,7 @@ static const struct status *find_status(int status)
 
 static void append_escaped(struct buf *out, struct slice text)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        switch (text.data[i]) {
-        case '<':
-            buf_append_lit(out, "&lt;");
-            break;
-        case '>':
-            buf_append_lit(out, "&gt;");
-            break;
-        case '&':
-            buf_append_lit(out, "&amp;");
-            break;
-        case '"':
-            buf_append_lit(out, "&quot;");
-            break;
-        case '\'':
-            buf_append_lit(out, "&#x27;");
-            break;
-        default:
-            buf_append_char(out, text.data[i]);
-        }
-    }
+    html_write_text(out, text, SLICE_LIT("&quot;"), SLICE_LIT("&#x27;"));
 }
 
 /* What a sentence repeats of the request. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "api/accept.h"
+#include "api/html_text.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 
@@ -237,27 +238,7 @@ static void write_json(struct buf *out, const struct results *results, bool is_d
 
 static void html_text(struct buf *out, struct slice text)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        switch (text.data[i]) {
-        case '&':
-            buf_append_lit(out, "&amp;");
-            break;
-        case '<':
-            buf_append_lit(out, "&lt;");
-            break;
-        case '>':
-            buf_append_lit(out, "&gt;");
-            break;
-        case '\'':
-            buf_append_lit(out, "&#39;");
-            break;
-        case '"':
-            buf_append_lit(out, "&#34;");
-            break;
-        default:
-            buf_append_char(out, text.data[i]);
-        }
-    }
+    html_write_text(out, text, SLICE_LIT("&#34;"), SLICE_LIT("&#39;"));
 }
 
 static void html_status(struct buf *out, struct arena *arena)

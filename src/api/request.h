@@ -112,9 +112,8 @@ struct api_request {
 
     struct pipeline_request write;
     struct slow_job slow;
-    uint64_t answered_us; /* when the answer was ready, of the monotonic clock; 0: not yet */
-    json_t *body;         /* the parsed body, freed with the request */
-    void *state;          /* the handler's, between handle and finish */
+    json_t *body; /* the parsed body, freed with the request */
+    void *state;  /* the handler's, between handle and finish */
 
     /* the answer */
     struct err err;

@@ -54,7 +54,8 @@ class Health(Case):
             expect(connection.getresponse().status == 413, "a large body")
             connection.close()
             out = open(os.path.join(self.directory, server.id + ".out")).read()
-            expect(out == f"berthd: ready http://127.0.0.1:{server.port} admin http://127.0.0.1:{server.admin_port}\n", out)
+            expect(out == f"berthd: ready http://127.0.0.1:{server.port}"
+                          f" admin http://127.0.0.1:{server.admin_port}\n", out)
             expect("WARNING" not in server.log(), server.log())
             expect(server.stop() == 0, "the end")
 

@@ -248,7 +248,7 @@ class Metrics(Case):
             idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(10)]
             time.sleep(0.2)
             more = server.scrape()
-            listener = f"127.0.0.1:{server.port}"
+            listener = f"http://127.0.0.1:{server.port}"
             expect(more.get("process_open_fds") - page.get("process_open_fds") == 10, "descriptors")
             expect(more.get("berth_http_connections_open", listener=listener) == 10, "connections")
             expect(more.get("berth_http_connections_accepted_total", listener=listener) >= 10, "connections")

@@ -40,6 +40,7 @@ static enum http_step refuse(struct http_exchange *http, int status, const char 
     buf_free(&http->out);
     http->response_header_count = 0;
     buf_append_slice(&http->out, slice_of(text));
+    buf_append_char(&http->out, '\n');
     admin_answer(http, status, PLAIN);
     return HTTP_ANSWERED;
 }
@@ -98,7 +99,7 @@ static enum http_step page_metrics(struct asked *asked, struct slice text)
     struct query_string query = query_string_parse(asked->http->arena, text);
     if (!read_flag(&query, SLICE_LIT("inventory"), &asked->inventory) ||
         !read_flag(&query, SLICE_LIT("allocations"), &asked->allocations))
-        return refuse(asked->http, 400, "inventory and allocations are 0 or 1\n");
+        return refuse(asked->http, 400, "inventory and allocations are 0 or 1");
     if (!asked->inventory && !asked->allocations) {
         write_metrics(asked);
         return HTTP_ANSWERED;
@@ -168,17 +169,17 @@ static enum http_step on_request(struct http_exchange *http, void *cls)
     asked->admin = cls;
     asked->http = http;
     if (http->fault != HTTP_FAULT_NONE)
-        return refuse(http, http->fault == HTTP_FAULT_FRAMING ? 400 : 413, "no body, please\n");
+        return refuse(http, http->fault == HTTP_FAULT_FRAMING ? 400 : 413, "no body, please");
     for (unsigned i = 0; i < PAGE_COUNT; i++) {
         if (!slice_equal(path, slice_of(PAGES[i].path)))
             continue;
         if (reads(http->method))
             return PAGES[i].answer(asked, query);
-        (void)refuse(http, 405, "only GET and HEAD\n");
+        (void)refuse(http, 405, "only GET and HEAD");
         http_add_header(http, "Allow", SLICE_LIT("GET, HEAD"));
         return HTTP_ANSWERED;
     }
-    return refuse(http, 404, "there is no such page; / lists what there is\n");
+    return refuse(http, 404, "there is no such page; / lists what there is");
 }
 
 static enum http_step on_resume(struct http_exchange *http, void *cls)
@@ -188,7 +189,7 @@ static enum http_step on_resume(struct http_exchange *http, void *cls)
     if (asked->what == ASKED_READINESS)
         health_write_ready(&asked->wait.report, http);
     else if (!http_body_fits(http))
-        return refuse(http, 503, "too many are reading large answers\n");
+        return refuse(http, 503, "too many are reading large answers");
     return HTTP_ANSWERED;
 }
 

@@ -6,18 +6,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/arena.h"
+#include "../write/bench.h"
 #include "base/clock.h"
 #include "unit.h"
 
-struct bench {
-    char directory[64];
-    char path[96];
-    char url[112];
-    struct arena *arena;
-    struct store *store;
-    struct replica *replica;
-    struct pipeline *pipeline;
+struct world {
+    struct bench *bench;
     struct readiness *readiness;
 };
 
@@ -30,44 +24,19 @@ struct asked {
 
 static int setup(void **state)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
-    snprintf(bench->directory, sizeof(bench->directory), "/tmp/berth-readiness-XXXXXX");
-    assert_non_null(mkdtemp(bench->directory));
-    snprintf(bench->path, sizeof(bench->path), "%s/db", bench->directory);
-    snprintf(bench->url, sizeof(bench->url), "sqlite:///%s", bench->path);
-    bench->arena = arena_create();
-    struct err err = {.arena = bench->arena};
-    struct store_options options = {.connection = slice_of(bench->url),
-                                    .busy_timeout_ms = 400,
-                                    .sync_schema = true,
-                                    .create_missing_file = true,
-                                    .synchronous_off = true};
-    bench->store = store_open(&options, &err);
-    assert_non_null(bench->store);
-    bench->replica = replica_create();
-    bench->pipeline = pipeline_start(bench->store, bench->replica, &err);
-    assert_non_null(bench->pipeline);
-    bench->readiness = readiness_start(bench->pipeline, bench->replica);
-    *state = bench;
+    struct world *world = calloc(1, sizeof(*world));
+    world->bench = bench_open();
+    world->readiness = readiness_start(world->bench->pipeline, world->bench->replica);
+    *state = world;
     return 0;
 }
 
 static int teardown(void **state)
 {
-    struct bench *bench = *state;
-    static const char *const suffixes[] = {"", "-wal", "-shm"};
-    readiness_stop(bench->readiness);
-    pipeline_stop(bench->pipeline);
-    replica_destroy(bench->replica);
-    store_close(bench->store);
-    for (size_t i = 0; i < 3; i++) {
-        char name[128];
-        snprintf(name, sizeof(name), "%s%s", bench->path, suffixes[i]);
-        unlink(name);
-    }
-    rmdir(bench->directory);
-    arena_destroy(bench->arena);
-    free(bench);
+    struct world *world = *state;
+    readiness_stop(world->readiness);
+    bench_close(world->bench);
+    free(world);
     return 0;
 }
 
@@ -81,12 +50,12 @@ static void answered(struct readiness_wait *wait)
     pthread_mutex_unlock(&asked->lock);
 }
 
-static void begin(struct bench *bench, struct asked *asked)
+static void begin(struct world *world, struct asked *asked)
 {
     *asked = (struct asked){.wait = {.done = answered}};
     pthread_mutex_init(&asked->lock, NULL);
     pthread_cond_init(&asked->answered, NULL);
-    readiness_ask(bench->readiness, &asked->wait);
+    readiness_ask(world->readiness, &asked->wait);
 }
 
 static void await(struct asked *asked)
@@ -100,11 +69,11 @@ static void await(struct asked *asked)
 }
 
 /* A new answer: not that of a moment ago. */
-static struct readiness_report ask(struct bench *bench)
+static struct readiness_report ask(struct world *world)
 {
     struct asked asked;
     usleep(READINESS_AGAIN_MS * 1000 + 10000);
-    begin(bench, &asked);
+    begin(world, &asked);
     await(&asked);
     return asked.wait.report;
 }
@@ -116,25 +85,25 @@ static const char *text(const struct readiness_report *report, enum readiness_ch
 
 static void comes_and_goes(void **state)
 {
-    struct bench *bench = *state;
-    struct readiness_report report = ask(bench);
+    struct world *world = *state;
+    struct readiness_report report = ask(world);
     assert_true(readiness_is_ready(&report));
     assert_string_equal(text(&report, READINESS_DATABASE), "reached");
     assert_string_equal(text(&report, READINESS_SCHEMA), "revision a082b8bb98d0");
     assert_string_equal(text(&report, READINESS_SERVING), "serving");
     char away[128];
-    snprintf(away, sizeof(away), "%s-away", bench->path);
-    assert_int_equal(rename(bench->path, away), 0);
-    report = ask(bench);
+    snprintf(away, sizeof(away), "%s-away", world->bench->path);
+    assert_int_equal(rename(world->bench->path, away), 0);
+    report = ask(world);
     assert_false(readiness_is_ready(&report));
     assert_non_null(strstr(text(&report, READINESS_DATABASE), "is gone"));
     assert_false(report.findings[READINESS_REPLICA].is_ok);
     assert_true(report.findings[READINESS_SERVING].is_ok);
-    assert_int_equal(rename(away, bench->path), 0);
-    report = ask(bench);
+    assert_int_equal(rename(away, world->bench->path), 0);
+    report = ask(world);
     assert_true(readiness_is_ready(&report));
-    readiness_begin_stop(bench->readiness);
-    report = ask(bench);
+    readiness_begin_stop(world->readiness);
+    report = ask(world);
     assert_false(readiness_is_ready(&report));
     assert_true(report.findings[READINESS_DATABASE].is_ok);
     assert_string_equal(text(&report, READINESS_SERVING), "stopping");
@@ -155,16 +124,17 @@ static void done(struct pipeline_request *request)
 /* Whatever keeps the writer, the answer comes in time; and later the truth. */
 static void answers_in_time(void **state)
 {
-    struct bench *bench = *state;
-    struct pipeline_request nap = {.plan = plan_nap, .done = done, .err = {.arena = bench->arena}};
-    pipeline_submit(bench->pipeline, &nap);
+    struct world *world = *state;
+    struct pipeline_request nap = {
+        .plan = plan_nap, .done = done, .err = {.arena = world->bench->arena}};
+    pipeline_submit(world->bench->pipeline, &nap);
     usleep(20000);
     uint64_t began_us = clock_monotonic_us();
     struct asked first;
     struct asked second;
-    begin(bench, &first);
+    begin(world, &first);
     usleep(200000);
-    begin(bench, &second);
+    begin(world, &second);
     await(&first);
     assert_in_range(clock_monotonic_us() - began_us, READINESS_MOST_MS * 1000,
                     READINESS_MOST_MS * 1000 + 150000);
@@ -175,7 +145,7 @@ static void answers_in_time(void **state)
                     READINESS_MOST_MS * 1000 + 350000);
     assert_false(readiness_is_ready(&second.wait.report));
     struct asked third; /* waits for the probe that the first began */
-    begin(bench, &third);
+    begin(world, &third);
     await(&third);
     assert_true(readiness_is_ready(&third.wait.report));
 }
@@ -183,17 +153,17 @@ static void answers_in_time(void **state)
 /* Many who ask at once cost the writer one look, and so do those who come at once. */
 static void asks_once_for_many(void **state)
 {
-    struct bench *bench = *state;
+    struct world *world = *state;
     enum { MANY = 200 };
     static struct asked asked[MANY];
-    uint64_t before = pipeline_figures(bench->pipeline).requests;
+    uint64_t before = pipeline_figures(world->bench->pipeline).requests;
     for (unsigned i = 0; i < MANY; i++)
-        begin(bench, &asked[i]);
+        begin(world, &asked[i]);
     for (unsigned i = 0; i < MANY; i++) {
         await(&asked[i]);
         assert_true(readiness_is_ready(&asked[i].wait.report));
     }
-    assert_true(pipeline_figures(bench->pipeline).requests - before < MANY / 10);
+    assert_true(pipeline_figures(world->bench->pipeline).requests - before < MANY / 10);
 }
 
 static void alive(void **state)

@@ -1,30 +1,13 @@
 /* The pipeline on a file that other processes lock, write and take away. */
-#include "unit.h"
+#include "bench.h"
 
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "base/clock.h"
 #include "replica/apply.h"
-#include "write/pipeline.h"
-
-enum { BUSY_MS = 400 };
-
-struct bench {
-    char directory[64];
-    char path[96];
-    char url[112];
-    struct arena *arena;
-    struct store *store;
-    struct replica *replica;
-    struct pipeline *pipeline;
-    sqlite3 *shell;
-};
+#include "unit.h"
 
 struct ask {
     struct pipeline_request request;
@@ -36,55 +19,15 @@ struct ask {
     bool known;              /* the trait "CUSTOM_NEWS", to the version at that time */
 };
 
-static void shell(struct bench *bench, const char *sql)
-{
-    char *message = NULL;
-    if (sqlite3_exec(bench->shell, sql, NULL, NULL, &message) != SQLITE_OK)
-        print_error("%s\n", message);
-    assert_null(message);
-}
-
 static int setup(void **state)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
-    snprintf(bench->directory, sizeof(bench->directory), "/tmp/berth-pipeline-XXXXXX");
-    assert_non_null(mkdtemp(bench->directory));
-    snprintf(bench->path, sizeof(bench->path), "%s/db", bench->directory);
-    snprintf(bench->url, sizeof(bench->url), "sqlite:///%s", bench->path);
-    bench->arena = arena_create();
-    struct err err = {.arena = bench->arena};
-    struct store_options options = {.connection = slice_of(bench->url),
-                                    .busy_timeout_ms = BUSY_MS,
-                                    .sync_schema = true,
-                                    .create_missing_file = true,
-                                    .synchronous_off = true};
-    bench->store = store_open(&options, &err);
-    assert_non_null(bench->store);
-    bench->replica = replica_create();
-    bench->pipeline = pipeline_start(bench->store, bench->replica, &err);
-    assert_non_null(bench->pipeline);
-    assert_int_equal(sqlite3_open(bench->path, &bench->shell), SQLITE_OK);
-    sqlite3_busy_timeout(bench->shell, 5000);
-    *state = bench;
+    *state = bench_open();
     return 0;
 }
 
 static int teardown(void **state)
 {
-    struct bench *bench = *state;
-    static const char *const suffixes[] = {"", "-wal", "-shm"};
-    sqlite3_close(bench->shell);
-    pipeline_stop(bench->pipeline);
-    replica_destroy(bench->replica);
-    store_close(bench->store);
-    for (size_t i = 0; i < 3; i++) {
-        char name[128];
-        snprintf(name, sizeof(name), "%s%s", bench->path, suffixes[i]);
-        unlink(name);
-    }
-    rmdir(bench->directory);
-    arena_destroy(bench->arena);
-    free(bench);
+    bench_close(*state);
     return 0;
 }
 
@@ -151,8 +94,8 @@ static void test_reads_go_on_under_a_lock(void **state)
 {
     struct bench *bench = *state;
     struct ask read;
-    shell(bench, "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS'); BEGIN IMMEDIATE;"
-                 "DELETE FROM traits WHERE name = 'CUSTOM_NEWS'");
+    bench_shell(bench, "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS'); BEGIN IMMEDIATE;"
+                       "DELETE FROM traits WHERE name = 'CUSTOM_NEWS'");
     for (int i = 0; i < 3; i++) {
         submit(bench, &read, NULL);
         await(&read, 0);
@@ -165,11 +108,11 @@ static void test_reads_go_on_under_a_lock(void **state)
     submit(bench, &write, "CUSTOM_MINE");
     uint64_t took_us = await(&write, began_us);
     assert_int_equal(write.request.err.status, 503);
-    assert_true(took_us >= BUSY_MS * 1000);
+    assert_true(took_us >= BENCH_BUSY_MS * 1000);
     submit(bench, &read, NULL);
     await(&read, 0);
     assert_false(err_is_set(&read.request.err));
-    shell(bench, "COMMIT");
+    bench_shell(bench, "COMMIT");
     submit(bench, &write, "CUSTOM_MINE");
     submit(bench, &read, NULL);
     await(&write, 0);
@@ -186,13 +129,13 @@ static void test_reads_of_a_batch_go_first(void **state)
     struct ask first;
     struct ask write;
     struct ask read;
-    shell(bench, "BEGIN IMMEDIATE");
+    bench_shell(bench, "BEGIN IMMEDIATE");
     submit(bench, &first, "CUSTOM_ONE"); /* the writer waits in here */
     usleep(50000);
     uint64_t began_us = clock_monotonic_us();
     submit(bench, &write, "CUSTOM_TWO");
     submit(bench, &read, NULL);
-    shell(bench, "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS')");
+    bench_shell(bench, "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS')");
     await(&first, began_us);
     uint64_t write_us = await(&write, began_us);
     uint64_t read_us = await(&read, began_us);
@@ -201,7 +144,7 @@ static void test_reads_of_a_batch_go_first(void **state)
     assert_false(err_is_set(&read.request.err));
     assert_false(read.known);
     assert_true(read_us < write_us);
-    shell(bench, "COMMIT");
+    bench_shell(bench, "COMMIT");
     submit(bench, &read, NULL);
     await(&read, 0);
     assert_true(read.known);
@@ -213,26 +156,26 @@ static void test_reads_do_not_wait_with_a_write(void **state)
     struct bench *bench = *state;
     struct ask write;
     struct ask reads[3];
-    shell(bench, "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS'); BEGIN IMMEDIATE");
+    bench_shell(bench, "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS'); BEGIN IMMEDIATE");
     uint64_t began_us = clock_monotonic_us();
     submit(bench, &write, "CUSTOM_MINE");
     usleep(50000);
     for (int i = 0; i < 3; i++) {
         submit(bench, &reads[i], NULL);
-        assert_in_range(await(&reads[i], began_us), 0, BUSY_MS * 1000 * 3 / 4);
+        assert_in_range(await(&reads[i], began_us), 0, BENCH_BUSY_MS * 1000 * 3 / 4);
         assert_false(err_is_set(&reads[i].request.err));
         assert_true(reads[i].known);
     }
-    shell(bench, "COMMIT");
-    assert_in_range(await(&write, began_us), 50000, BUSY_MS * 1000);
+    bench_shell(bench, "COMMIT");
+    assert_in_range(await(&write, began_us), 50000, BENCH_BUSY_MS * 1000);
     assert_false(err_is_set(&write.request.err));
     /* The next wait is as long as the first could have been. */
-    shell(bench, "BEGIN IMMEDIATE");
+    bench_shell(bench, "BEGIN IMMEDIATE");
     began_us = clock_monotonic_us();
     submit(bench, &write, "CUSTOM_LATE");
-    assert_true(await(&write, began_us) >= BUSY_MS * 1000);
+    assert_true(await(&write, began_us) >= BENCH_BUSY_MS * 1000);
     assert_int_equal(write.request.err.status, 503);
-    shell(bench, "COMMIT");
+    bench_shell(bench, "COMMIT");
 }
 
 /* What a stranger wrote is read once, and a write is planned on it. */
@@ -244,8 +187,8 @@ static void test_write_after_a_stranger(void **state)
         struct pipeline_figures before = pipeline_figures(bench->pipeline);
         char name[32];
         snprintf(name, sizeof(name), "CUSTOM_%d", i);
-        shell(bench, i == 0 ? "INSERT INTO traits (id, name) VALUES (100000, 'CUSTOM_NEWS')"
-                            : "UPDATE traits SET id = id + 1000 WHERE name = 'CUSTOM_NEWS'");
+        bench_shell(bench, i == 0 ? "INSERT INTO traits (id, name) VALUES (100000, 'CUSTOM_NEWS')"
+                                  : "UPDATE traits SET id = id + 1000 WHERE name = 'CUSTOM_NEWS'");
         submit(bench, &write, name);
         await(&write, 0);
         assert_false(err_is_set(&write.request.err));
@@ -305,40 +248,40 @@ static void test_probes(void **state)
     probe(bench, 0);
     assert_int_equal(replica_figures(bench->replica).number, number); /* nothing new, no version */
     assert_true(pipeline_figures(bench->pipeline).fresh_us < 5000000);
-    shell(bench, "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS')");
+    bench_shell(bench, "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS')");
     found = probe(bench, 0);
     assert_true(found.is_followed);
     assert_true(knows(replica_newest(bench->replica), "CUSTOM_NEWS"));
     /* a lock in the way of writes is none in the way of a probe, also while a write waits for it */
     struct ask write;
-    shell(bench, "BEGIN IMMEDIATE");
+    bench_shell(bench, "BEGIN IMMEDIATE");
     submit(bench, &write, "CUSTOM_LATE");
     usleep(50000);
     uint64_t began_us = clock_monotonic_us();
     found = probe(bench, 0);
-    assert_true(clock_monotonic_us() - began_us < BUSY_MS * 1000 / 2);
+    assert_true(clock_monotonic_us() - began_us < BENCH_BUSY_MS * 1000 / 2);
     assert_true(found.is_reached && found.is_followed);
-    shell(bench, "COMMIT");
+    bench_shell(bench, "COMMIT");
     await(&write, 0);
 }
 
 static void test_probes_find_faults(void **state)
 {
     struct bench *bench = *state;
-    shell(bench, "UPDATE alembic_version SET version_num = 'b4ed3a175331'");
+    bench_shell(bench, "UPDATE alembic_version SET version_num = 'b4ed3a175331'");
     struct pipeline_probe found = probe(bench, 503);
     assert_true(found.is_reached && !found.is_served && found.is_followed);
     assert_string_equal(found.revision, "b4ed3a175331");
-    shell(bench, "DELETE FROM alembic_version");
+    bench_shell(bench, "DELETE FROM alembic_version");
     found = probe(bench, 503);
     assert_true(found.is_reached && !found.is_served);
     assert_string_equal(found.revision, "");
-    shell(bench, "INSERT INTO alembic_version VALUES ('a082b8bb98d0');"
-                 "ALTER TABLE inventories RENAME TO elsewhere");
+    bench_shell(bench, "INSERT INTO alembic_version VALUES ('a082b8bb98d0');"
+                       "ALTER TABLE inventories RENAME TO elsewhere");
     found = probe(bench, 503);
     assert_true(found.is_reached && found.is_served && !found.is_followed);
     assert_int_equal(pipeline_figures(bench->pipeline).outage, OUTAGE_ALL);
-    shell(bench, "ALTER TABLE elsewhere RENAME TO inventories");
+    bench_shell(bench, "ALTER TABLE elsewhere RENAME TO inventories");
     probe(bench, 0);
     assert_int_equal(pipeline_figures(bench->pipeline).outage, OUTAGE_NONE);
     char away[128];
