@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/check.h"
+#include "base/counter.h"
 #include "base/log.h"
 
 enum { SETTLE_NS = 100 * 1000 * 1000 };
@@ -32,6 +33,10 @@ struct policy_keeper {
     bool waited;   /* for the writer of a file, at the last look */
     bool unread;   /* the last look could not even list the files */
     char *problem; /* the last one that was logged; NULL: what was read is in force */
+
+    struct counter reloads; /* the figures, which any thread may read */
+    struct counter failures;
+    struct counter is_stale;
 };
 
 static struct {
@@ -232,6 +237,15 @@ static void forget_problem(struct policy_keeper *keeper)
     keeper->problem = NULL;
 }
 
+struct policy_keeper_figures policy_keeper_figures(const struct policy_keeper *keeper)
+{
+    return (struct policy_keeper_figures){
+        .reloads = counter_read(&keeper->reloads),
+        .failures = counter_read(&keeper->failures),
+        .is_stale = counter_read(&keeper->is_stale) != 0,
+    };
+}
+
 static void complain(struct policy_keeper *keeper, struct slice problem)
 {
     if (keeper->problem != NULL && slice_equal(slice_of(keeper->problem), problem))
@@ -239,6 +253,8 @@ static void complain(struct policy_keeper *keeper, struct slice problem)
     forget_problem(keeper);
     keeper->problem = strndup(problem.data, problem.len);
     check(keeper->problem != NULL);
+    counter_set(&keeper->is_stale, 1);
+    counter_add(&keeper->failures, 1);
     log_write(LOG_LEVEL_ERROR, LOGGER, LOG_NO_CONTEXT,
               "policies stay as they were, because the files are wrong: %.*s", SLICE_ARG(problem));
 }
@@ -254,6 +270,8 @@ static void reload(struct policy_keeper *keeper, const struct policy_inventory *
     forget_problem(keeper);
     log_loaded(policy, inventory, false);
     publish(keeper, policy);
+    counter_set(&keeper->is_stale, 0);
+    counter_add(&keeper->reloads, 1);
 }
 
 void policy_keeper_look(struct policy_keeper *keeper, bool forced)

@@ -27,6 +27,16 @@ void policy_keeper_close(struct policy_keeper *keeper);
  * next look. */
 void policy_keeper_look(struct policy_keeper *keeper, bool forced);
 
+/* For metrics. */
+struct policy_keeper_figures {
+    uint64_t reloads;  /* policies that came into force after the first */
+    uint64_t failures; /* changed files that could not be taken over */
+    bool is_stale;     /* the files are wrong now: what is in force is older than they */
+};
+
+/* Any thread. */
+struct policy_keeper_figures policy_keeper_figures(const struct policy_keeper *keeper);
+
 /* Reads it once, for tools. The caller holds the policy; NULL: err has one line. */
 struct policy *policy_load(const struct policy_places *places, const struct policy_options *options,
                            struct err *err) BERTH_MUST_CHECK;

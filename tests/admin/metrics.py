@@ -1,7 +1,9 @@
 """/metrics: what is counted for known traffic, and that nothing but the known is told."""
 
 import http.client
+import os
 import re
+import signal
 import socket
 import time
 
@@ -387,11 +389,24 @@ class Metrics(Case):
                 time.sleep(0.1)
 
     def reloads(self):
-        """SIGHUP is counted."""
-        with self.berthd() as server:
-            expect(server.scrape().get("berth_config_reloads_total") == 0, "reloads")
-            server.process.send_signal(1)
-            end = time.monotonic() + 5
-            while server.scrape().get("berth_config_reloads_total") != 1:
-                expect(time.monotonic() < end, "not counted")
-                time.sleep(0.02)
+        """SIGHUP is counted, and so are new policies and those that cannot be taken."""
+        policy = os.path.join(self.directory, "policy.yaml")
+        with self.berthd(options=["[oslo_policy]", f"policy_file = {policy}"]) as server:
+
+            def reload(text, **wanted):
+                with open(policy, "w") as file:
+                    file.write(text)
+                server.process.send_signal(signal.SIGHUP)
+                end = time.monotonic() + 5
+                while any(server.scrape().get("berth_" + name) != value for name, value in wanted.items()):
+                    expect(time.monotonic() < end, f"never {wanted}")
+                    time.sleep(0.02)
+
+            page = server.scrape()
+            expect(all(page.get(name) == 0 for name in (
+                "berth_config_reloads_total", "berth_policy_reloads_total", "berth_policy_reload_failures_total",
+                "berth_policy_stale")), "at the start")
+            reload("'placement:usages': '@'\n", config_reloads_total=1, policy_reloads_total=1, policy_stale=0)
+            reload("'placement:usages': [\n", config_reloads_total=2, policy_reload_failures_total=1, policy_stale=1,
+                   policy_reloads_total=1)
+            reload("", config_reloads_total=3, policy_reloads_total=2, policy_stale=0)

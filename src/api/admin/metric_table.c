@@ -47,6 +47,9 @@ const struct metric metric_table[METRIC_COUNT] = {
     ROW(METRIC_REPLICA_RETAINED_MEMORY, GAUGE, "berth_replica_retained_bytes", "", "Memory that only those versions take."),
     ROW(METRIC_LOG_LOST, COUNTER, "berth_log_lost_bytes_total", "", "Bytes of the log that could not be written."),
     ROW(METRIC_CONFIG_RELOADS, COUNTER, "berth_config_reloads_total", "", "Signals to reload the configuration."),
+    ROW(METRIC_POLICY_RELOADS, COUNTER, "berth_policy_reloads_total", "", "Policies that came into force after the first."),
+    ROW(METRIC_POLICY_FAILURES, COUNTER, "berth_policy_reload_failures_total", "", "Problems of policy files for which the policy in force stayed."),
+    ROW(METRIC_POLICY_STALE, GAUGE, "berth_policy_stale", "", "1 while the policy files are wrong and an older policy is in force."),
     ROW(METRIC_STOPPING, GAUGE, "berth_stopping", "", "1 while the process drains before it ends."),
     ROW(METRIC_BUILD_INFO, GAUGE, "berth_build_info", "version compiler", "1; the build is in the labels."),
 

@@ -4,6 +4,7 @@
 
 #include "api/admin/admin_internal.h"
 #include "api/meter.h"
+#include "auth/policy_keeper.h"
 #include "base/log.h"
 
 static const double US_PER_S = 1e6;
@@ -215,6 +216,14 @@ static void write_replica(const struct admin *admin, const struct version *versi
     exposition_single(exposition, METRIC_REPLICA_RETAINED_MEMORY, replica.retained_bytes);
 }
 
+static void write_policies(const struct admin *admin, struct exposition *exposition)
+{
+    struct policy_keeper_figures figures = policy_keeper_figures(admin->api->policies);
+    exposition_single(exposition, METRIC_POLICY_RELOADS, figures.reloads);
+    exposition_single(exposition, METRIC_POLICY_FAILURES, figures.failures);
+    exposition_single(exposition, METRIC_POLICY_STALE, figures.is_stale);
+}
+
 static void write_build(struct exposition *exposition)
 {
     const struct label labels[] = {label_of("version", BERTH_VERSION),
@@ -241,6 +250,7 @@ void metrics_write(struct admin *admin, const struct version *version,
     write_replica(admin, version, &figures, exposition);
     exposition_single(exposition, METRIC_LOG_LOST, log_lost_bytes());
     exposition_single(exposition, METRIC_CONFIG_RELOADS, atomic_load(&admin->reloads));
+    write_policies(admin, exposition);
     exposition_single(exposition, METRIC_STOPPING, atomic_load(&admin->is_stopping));
     write_build(exposition);
     process_metrics_write(admin, exposition);
