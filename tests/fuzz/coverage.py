@@ -26,7 +26,7 @@ PARSERS = {
     "conf": ["conf/resolve.c", "conf/settings.c", "conf/suggest.c"],
     "headers": ["api/accept.c", "api/fault.c", "api/latin1.c", "api/microversion.c", "api/origin.c",
                 "auth/identity.c", "auth/noauth.c"],
-    "ini": ["conf/ini.c", "conf/interpolate.c", "conf/listen.c", "conf/value.c", "conf/whitespace.c"],
+    "ini": ["conf/address_range.c", "conf/ini.c", "conf/interpolate.c", "conf/listen.c", "conf/value.c", "conf/whitespace.c"],
     "keystone": ["auth/access_rules.c", "auth/keystone_documents.c", "auth/keystone_url.c", "auth/token.c"],
     "policy": ["auth/policy_check_text.c", "auth/policy_evaluate.c", "auth/policy_explain.c", "auth/policy_language.c",
                "auth/policy_scalar.c", "auth/policy_set.c", "auth/policy_subject.c", "auth/policy_yaml.c"],

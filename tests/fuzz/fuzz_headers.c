@@ -95,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct slice accept = http_request_header(request->http, "Accept");
     check(accept_weight(accept, SLICE_LIT("application/json")) <= 1000);
     check(accept_weight(accept, SLICE_LIT("text/html")) <= 1000);
+    check(accept_weight_named(accept, SLICE_LIT("text/html")) <= 1000);
     check_identity(request);
     check_origin(request);
     struct slice id = http_request_header(request->http, "X-Openstack-Request-Id");

@@ -1,10 +1,11 @@
 /* placement.conf: any bytes are parsed; what was parsed is written out again, parsed again and must
- * be the same; then every value goes through interpolation, conversion and the reader of addresses
+ * be the same; then every value goes through interpolation, conversion and the readers of addresses
  * as if it had been set for an option of each type. */
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "conf/address_range.h"
 #include "conf/ini.h"
 #include "conf/interpolate.h"
 #include "conf/listen.h"
@@ -94,6 +95,11 @@ static void try_value(struct slice text, struct arena *arena)
     }
     if (listen_parse(text, arena, &listen))
         (void)listen_is_loopback(&listen);
+    struct address_range range;
+    if (address_range_parse(text, &range)) {
+        struct slice address = slice_trim(text);
+        check(address_range_has(&range, slice_cut(&address, '/')));
+    }
     buf_free(&out);
 }
 
