@@ -7,6 +7,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(HERE), "faults"), os.path.dirname(HERE)]
+sys.path.append(os.path.join(os.path.dirname(HERE), "keystone"))  # for its stand-in; case.py is that of faults
 sys.dont_write_bytecode = True
 
 import case  # noqa: E402

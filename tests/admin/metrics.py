@@ -13,6 +13,7 @@ from prometheus_client.openmetrics import parser as openmetrics_parser
 import load
 from admin import OPENMETRICS, Case, fetch
 from case import CHILD, HOST, consumer, expect
+from fake import FakeKeystone
 from servers import rows
 
 NONE = "berth_allocation_candidates_none_total"
@@ -387,6 +388,39 @@ class Metrics(Case):
             while server.scrape().get(NONE, reason="abandoned") < 2:  # the clients have gone
                 expect(time.monotonic() < end, "searches go on for nobody")
                 time.sleep(0.1)
+
+    def tokens(self):
+        """With Keystone: what became of tokens, the cache, questions, and that Keystone is away."""
+        keystone = FakeKeystone()
+        keystone.add("good"), keystone.add("other")
+        options = {"www_authenticate_uri": keystone.url, "auth_url": keystone.url, "auth_type": "password",
+                   "username": "placement", "password": "secret", "user_domain_name": "Default",
+                   "project_name": "service", "project_domain_name": "Default", "http_request_max_retries": 0}
+        lines = ["[keystone_authtoken]", *(f"{name} = {value}" for name, value in options.items())]
+        with self.berthd(options=lines, strategy="keystone") as server:
+
+            def ask(token):
+                headers = {"x_auth_token": token} if token else {}
+                return fetch(server.port, "/resource_classes", openstack_api_version="placement 1.39", **headers)[0]
+
+            before = server.scrape()
+            asked = [ask(token) for token in ("good", "good", "good", "bad", None, "other")]
+            expect(asked == [200, 200, 200, 401, 401, 200], asked)
+            delta = Delta(before, server.scrape())
+            expect(delta.get("berth_authentications_total", result="accepted") == 4, "accepted")
+            expect(delta.get("berth_authentications_total", result="refused") == 2, "refused")
+            expect(delta.get("berth_token_lookups_total", result="hit") == 2, "hits")
+            expect(delta.get("berth_keystone_questions_total") == len(keystone.validations()) == 3, "questions")
+            expect(delta.get("berth_keystone_logins_total") == keystone.login_count() == 1, "logins")
+            expect(delta.after.get("berth_tokens_cached") >= 2 and delta.after.get("berth_tokens_cached_bytes") > 0, "cache")
+            expect(delta.after.get("berth_keystone_away") == 0, "away")
+            keystone.stop()
+            expect(ask("new") == 503 and ask("good") == 200, "without Keystone")
+            delta = Delta(delta.after, server.scrape())
+            expect(delta.get("berth_authentications_total", result="unavailable") == 1, "unavailable")
+            expect(delta.get("berth_keystone_questions_failed_total") == 1, "failed")
+            expect(delta.after.get("berth_keystone_away") == 1, "not away")
+            expect(fetch(server.port, "/healthcheck")[0] == 200 and server.readiness()[0] == 200, "health")
 
     def reloads(self):
         """SIGHUP is counted, and so are new policies and those that cannot be taken."""

@@ -26,6 +26,9 @@ struct admin {
 void metrics_write(struct admin *admin, const struct version *version,
                    struct exposition *exposition);
 
+/* auth_metrics.c */
+void auth_metrics_write(const struct admin *admin, struct exposition *exposition);
+
 /* process_metrics.c */
 void process_metrics_write(const struct admin *admin, struct exposition *exposition);
 /* When the process was started, in microseconds since 1970. */

@@ -19,6 +19,11 @@ struct label {
     struct slice value; /* any text: it is escaped */
 };
 
+static inline struct label label_of(const char *name, const char *value)
+{
+    return (struct label){name, slice_of(value)};
+}
+
 /* Begins a metric: what stands before its samples, which follow all together. Each metric once. */
 void exposition_begin(struct exposition *exposition, enum metric_id id);
 

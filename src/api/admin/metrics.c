@@ -4,15 +4,9 @@
 
 #include "api/admin/admin_internal.h"
 #include "api/meter.h"
-#include "auth/policy_keeper.h"
 #include "base/log.h"
 
 static const double US_PER_S = 1e6;
-
-static struct label label_of(const char *name, const char *value)
-{
-    return (struct label){name, slice_of(value)};
-}
 
 /* The labels of a series, and whether anything was counted in it. */
 static bool series_labels(const struct meter_totals *totals, unsigned series,
@@ -216,14 +210,6 @@ static void write_replica(const struct admin *admin, const struct version *versi
     exposition_single(exposition, METRIC_REPLICA_RETAINED_MEMORY, replica.retained_bytes);
 }
 
-static void write_policies(const struct admin *admin, struct exposition *exposition)
-{
-    struct policy_keeper_figures figures = policy_keeper_figures(admin->api->policies);
-    exposition_single(exposition, METRIC_POLICY_RELOADS, figures.reloads);
-    exposition_single(exposition, METRIC_POLICY_FAILURES, figures.failures);
-    exposition_single(exposition, METRIC_POLICY_STALE, figures.is_stale);
-}
-
 static void write_build(struct exposition *exposition)
 {
     const struct label labels[] = {label_of("version", BERTH_VERSION),
@@ -250,7 +236,7 @@ void metrics_write(struct admin *admin, const struct version *version,
     write_replica(admin, version, &figures, exposition);
     exposition_single(exposition, METRIC_LOG_LOST, log_lost_bytes());
     exposition_single(exposition, METRIC_CONFIG_RELOADS, atomic_load(&admin->reloads));
-    write_policies(admin, exposition);
+    auth_metrics_write(admin, exposition);
     exposition_single(exposition, METRIC_STOPPING, atomic_load(&admin->is_stopping));
     write_build(exposition);
     process_metrics_write(admin, exposition);
