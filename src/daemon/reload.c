@@ -40,6 +40,7 @@ static struct conf *load_again(const struct daemon *daemon)
 static void take_configuration(struct daemon *daemon)
 {
     struct conf *next = load_again(daemon);
+    admin_count_reload(daemon->admin, next != NULL);
     if (next == NULL)
         return;
     size_t changed = changes_log(daemon->conf, conf_in_force(daemon), next);
@@ -59,6 +60,5 @@ void daemon_reload(struct daemon *daemon)
     /* What the configuration names is read again whether it has changed or not. */
     tls_reload(daemon);
     policy_keeper_look(daemon->api.policies, true);
-    admin_count_reload(daemon->admin);
     notify_ready();
 }
