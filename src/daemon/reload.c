@@ -40,7 +40,8 @@ static struct conf *load_again(const struct daemon *daemon)
 static void take_configuration(struct daemon *daemon)
 {
     struct conf *next = load_again(daemon);
-    admin_count_reload(daemon->admin, next != NULL);
+    if (daemon->admin != NULL)
+        admin_count_reload(daemon->admin, next != NULL);
     if (next == NULL)
         return;
     size_t changed = changes_log(daemon->conf, conf_in_force(daemon), next);
