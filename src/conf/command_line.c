@@ -21,7 +21,8 @@ const struct command_line_switch command_line_berthd[] = {
      "Serve the Placement API here, or https://ADDRESS:PORT, or unix:/PATH, whatever [berth] "
      "listen says. May be repeated.",
      SWITCH_OPTION, "berth", "listen", NULL},
-    {"--admin-listen", NULL, "ADDRESS:PORT", "Serve metrics and health here; may be repeated.",
+    {"--admin-listen", NULL, "ADDRESS:PORT",
+     "Serve metrics and health here, whatever [berth] admin_listen says. May be repeated.",
      SWITCH_OPTION, "berth", "admin_listen", NULL},
     {"--debug", "-d", NULL, "Log at level DEBUG.", SWITCH_OPTION, "DEFAULT", "debug", "true"},
     {.name = NULL},

@@ -19,8 +19,9 @@ static const struct details table[] = {
      "that Keystone's catalog names. With auth_strategy noauth2 whoever reaches an address is "
      "believed to be who he says he is."},
     {"berth", "admin_listen",
-     "None: nowhere. It asks for no token: keep it on loopback or on a management network. "
-     "docs/monitoring.md tells what is there."},
+     "May be given several times, as listen; not set: nowhere. It asks for no token and tells "
+     "names of hosts and what they hold: keep it on loopback or on a management network. See "
+     "docs/monitoring.md."},
     {"berth", "socket_mode",
      "The directory of a socket must let in whoever may connect, too. 0660 is for the user and "
      "the group of berthd: put the web server in front into that group."},
@@ -176,10 +177,19 @@ static const struct details table[] = {
      "itself: clients can otherwise choose the address that the log shows and the host in "
      "Location."},
 
-    {"healthcheck", "enabled", "berth's own option; the Python service does so by its pipeline."},
-    {"healthcheck", "detailed", "It shows paths and versions to whoever asks."},
+    {"healthcheck", "enabled", "An option of berth's own."},
+    {"healthcheck", "detailed",
+     "Paths, versions and what /readyz of the admin listener tells are shown to whoever asks."},
+    {"healthcheck", "backends",
+     "What berth itself has to say (is the database reached, is memory as new as it) is always "
+     "among the checks. Others than these two are passed over, with a warning."},
+    {"healthcheck", "disable_by_file_paths", "PORT is that of the listener a request came to."},
+    {"healthcheck", "allowed_source_ranges",
+     "Such as 10.0.0.0/8,::1. Others are answered as for any path that is not there. It is the "
+     "address of the connection that counts, not what a proxy says."},
     {"healthcheck", "ignore_proxied_requests",
-     "Those with one of the headers that proxies set, whatever enable_proxy_headers_parsing is."},
+     "So that only those see it who reach berth without the proxy in front."},
+
     {"cors", "allowed_origin",
      "Each as scheme://host or scheme://host:port without a slash at the end, or * for any. "
      "Without it there is no CORS: no such headers, and OPTIONS is 405."},
@@ -231,8 +241,7 @@ static const struct details sections[] = {
     {"placement_database", NULL, "Where everything is kept."},
     {"oslo_policy", NULL, "Who may do what."},
     {"oslo_middleware", NULL, "What is believed of a proxy in front."},
-    {"healthcheck", NULL,
-     "A page that says whether requests are served, as oslo.middleware has it."},
+    {"healthcheck", NULL, "The health check of oslo.middleware on the Placement listeners."},
     {"cors", NULL, "Web pages that call the API from a browser (Cross-Origin Resource Sharing)."},
     {"keystone_authtoken", NULL,
      "How tokens are checked with Keystone. docs/keystone.md tells what these options do together, "

@@ -45,7 +45,7 @@
 /* clang-format off */
 const struct option option_table[] = {
     ROW(MULT, USED, "berth", "listen", "127.0.0.1:8778", "Where the Placement API is served: ADDRESS:PORT, https://ADDRESS:PORT or unix:/PATH."),
-    ROW(MULT, USED, "berth", "admin_listen", NULL, "Where metrics and health are served, for operators only; as listen."),
+    ROW(MULT, USED, "berth", "admin_listen", NULL, "Where metrics and health are served, for operators only."),
     ROW(STR, USED, "berth", "socket_mode", "0660", "Permissions of unix sockets in listen, octal."),
     ROW(STR, USED, "berth", "tls_cert_file", NULL, "Certificate for https, followed by its chain (PEM).", MUTABLE),
     ROW(STR, USED, "berth", "tls_key_file", NULL, "Private key of that certificate (PEM).", MUTABLE),

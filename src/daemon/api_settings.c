@@ -51,6 +51,7 @@ void api_settings_fill(struct daemon *daemon)
     api->incomplete_project_id = slice_of(conf->incomplete_consumer_project_id);
     api->incomplete_user_id = slice_of(conf->incomplete_consumer_user_id);
     api->trust_proxies = conf->proxy_headers;
+    api->healthcheck = &conf->healthcheck;
     api_settings_take(daemon, conf);
     api->healthcheck = &conf->healthcheck;
     fill_cors(daemon);

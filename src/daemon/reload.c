@@ -40,6 +40,8 @@ static struct conf *load_again(const struct daemon *daemon)
 static void take_configuration(struct daemon *daemon)
 {
     struct conf *next = load_again(daemon);
+    if (daemon->admin != NULL)
+        admin_count_reload(daemon->admin, next != NULL);
     if (next == NULL)
         return;
     size_t changed = changes_log(daemon->conf, conf_in_force(daemon), next);
@@ -59,7 +61,5 @@ void daemon_reload(struct daemon *daemon)
     /* What the configuration names is read again whether it has changed or not. */
     tls_reload(daemon);
     policy_keeper_look(daemon->api.policies, true);
-    if (daemon->admin != NULL)
-        admin_count_reload(daemon->admin);
     notify_ready();
 }

@@ -423,24 +423,29 @@ class Metrics(Case):
             expect(fetch(server.port, "/healthcheck")[0] == 200 and server.readiness()[0] == 200, "health")
 
     def reloads(self):
-        """SIGHUP is counted, and so are new policies and those that cannot be taken."""
+        """Configurations and policies that were taken on SIGHUP, and those that cannot be."""
         policy = os.path.join(self.directory, "policy.yaml")
         with self.berthd(options=["[oslo_policy]", f"policy_file = {policy}"]) as server:
 
-            def reload(text, **wanted):
-                with open(policy, "w") as file:
+            def reload(path, text, *wanted):
+                with open(path, "w") as file:
                     file.write(text)
                 server.process.send_signal(signal.SIGHUP)
                 end = time.monotonic() + 5
-                while any(server.scrape().get("berth_" + name) != value for name, value in wanted.items()):
-                    expect(time.monotonic() < end, f"never {wanted}")
+                while (got := figures(server.scrape())) != wanted:
+                    expect(time.monotonic() < end, f"{got}, never {wanted}")
                     time.sleep(0.02)
 
-            page = server.scrape()
-            expect(all(page.get(name) == 0 for name in (
-                "berth_config_reloads_total", "berth_policy_reloads_total", "berth_policy_reload_failures_total",
-                "berth_policy_stale")), "at the start")
-            reload("'placement:usages': '@'\n", config_reloads_total=1, policy_reloads_total=1, policy_stale=0)
-            reload("'placement:usages': [\n", config_reloads_total=2, policy_reload_failures_total=1, policy_stale=1,
-                   policy_reloads_total=1)
-            reload("", config_reloads_total=3, policy_reloads_total=2, policy_stale=0)
+            def figures(page):
+                return (page.get("berth_config_reloads_total", result="taken"),
+                        page.get("berth_config_reloads_total", result="refused"),
+                        page.get("berth_policy_reloads_total"), page.get("berth_policy_reload_failures_total"),
+                        page.get("berth_policy_stale"))
+
+            expect(figures(server.scrape()) == (0, 0, 0, 0, 0), "at the start")
+            reload(policy, "'placement:usages': '@'\n", 1, 0, 1, 0, 0)
+            reload(policy, "'placement:usages': [\n", 2, 0, 1, 1, 1)
+            reload(policy, "", 3, 0, 2, 1, 0)
+            configuration = open(server.config_file).read()
+            reload(server.config_file, "[berth]\nmax_body = much\n", 3, 1, 3, 1, 0)
+            reload(server.config_file, configuration, 4, 1, 4, 1, 0)

@@ -24,7 +24,7 @@ PARSERS = {
     "body_json": ["api/body_schema.c", "api/schema_check.c", "api/schema_keywords.c", "api/schema_message.c",
                   "api/schema_patterns.c", "api/python_repr.c", "base/python_text.c"],
     "conf": ["conf/resolve.c", "conf/settings.c", "conf/suggest.c"],
-    "headers": ["api/accept.c", "api/fault.c", "api/latin1.c", "api/microversion.c", "api/origin.c",
+    "headers": ["api/accept.c", "api/fault.c", "api/html_text.c", "api/latin1.c", "api/microversion.c", "api/origin.c",
                 "auth/identity.c", "auth/noauth.c"],
     "ini": ["conf/address_range.c", "conf/ini.c", "conf/interpolate.c", "conf/listen.c", "conf/value.c", "conf/whitespace.c"],
     "keystone": ["auth/access_rules.c", "auth/keystone_documents.c", "auth/keystone_url.c", "auth/token.c"],

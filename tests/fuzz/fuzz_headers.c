@@ -82,6 +82,23 @@ static void check_origin(struct api_request *request)
     }
 }
 
+static void write_fault(struct api_request *request)
+{
+    request->http->out.len = 0;
+    fault_write(request);
+    check(request->http->out.len > 0);
+}
+
+static void write_other_fault(struct api_request *request, int status, enum fault_form form)
+{
+    request->fault_form = form;
+    request->http->response_header_count = 0;
+    request->version_in_error = false;
+    request->err = (struct err){.arena = request->arena};
+    err_set(&request->err, status, NULL, "%s", "");
+    write_fault(request);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct api api;
@@ -108,8 +125,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              : request->err.status == 400 || request->err.status == 406);
     if (request->has_minor)
         err_set_join(&request->err, 415, NULL, SLICE_LIT("type "), answer_content_type(request));
-    fault_write(request);
-    check(request->http->out.len > 0);
+    request->version_in_error = request->err.status == 406;
+    write_fault(request);
+    write_other_fault(request, 401, FAULT_OUTSIDE);
+    write_other_fault(request, 401, FAULT_OF_KEYSTONE);
+    write_other_fault(request, 405, FAULT_OF_API);
     fuzz_request_end(&r);
     arena_destroy(arena);
     return 0;

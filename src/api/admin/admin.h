@@ -17,8 +17,8 @@ struct admin *admin_create(const struct api *api, const struct store *store);
 /* A Placement listener whose figures are shown; it lives as long as the service answers. */
 void admin_add_listener(struct admin *admin, struct http_server *server);
 
-/* Any thread. */
-void admin_count_reload(struct admin *admin);
+/* The configuration was read again, and taken or not. Any thread. */
+void admin_count_reload(struct admin *admin, bool is_taken);
 
 /* The process drains; any thread. */
 void admin_begin_stop(struct admin *admin);

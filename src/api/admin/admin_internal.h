@@ -13,7 +13,8 @@ struct admin {
     const struct api *api;
     const struct store *store;
     int64_t started_us; /* of the process, wall clock */
-    _Atomic uint64_t reloads;
+    _Atomic uint64_t reloads_taken;
+    _Atomic uint64_t reloads_refused;
     _Atomic bool is_stopping;
 
     pthread_mutex_t lock;   /* over the rest */

@@ -46,7 +46,7 @@ const struct metric metric_table[METRIC_COUNT] = {
     ROW(METRIC_REPLICA_RETAINED, GAUGE, "berth_replica_versions_retained", "", "Older versions of which something is kept for readers."),
     ROW(METRIC_REPLICA_RETAINED_MEMORY, GAUGE, "berth_replica_retained_bytes", "", "Memory that only those versions take."),
     ROW(METRIC_LOG_LOST, COUNTER, "berth_log_lost_bytes_total", "", "Bytes of the log that could not be written."),
-    ROW(METRIC_CONFIG_RELOADS, COUNTER, "berth_config_reloads_total", "", "Signals to reload the configuration."),
+    ROW(METRIC_CONFIG_RELOADS, COUNTER, "berth_config_reloads_total", "result", "Times that the configuration was read again."),
     ROW(METRIC_POLICY_RELOADS, COUNTER, "berth_policy_reloads_total", "", "Policies that came into force after the first."),
     ROW(METRIC_POLICY_FAILURES, COUNTER, "berth_policy_reload_failures_total", "", "Problems of policy files for which the policy in force stayed."),
     ROW(METRIC_POLICY_STALE, GAUGE, "berth_policy_stale", "", "1 while the policy files are wrong and an older policy is in force."),

@@ -210,6 +210,15 @@ static void write_replica(const struct admin *admin, const struct version *versi
     exposition_single(exposition, METRIC_REPLICA_RETAINED_MEMORY, replica.retained_bytes);
 }
 
+static void write_reloads(const struct admin *admin, struct exposition *exposition)
+{
+    struct label taken = label_of("result", "taken");
+    struct label refused = label_of("result", "refused");
+    exposition_begin(exposition, METRIC_CONFIG_RELOADS);
+    exposition_count(exposition, &taken, 1, atomic_load(&admin->reloads_taken));
+    exposition_count(exposition, &refused, 1, atomic_load(&admin->reloads_refused));
+}
+
 static void write_build(struct exposition *exposition)
 {
     const struct label labels[] = {label_of("version", BERTH_VERSION),
@@ -235,7 +244,7 @@ void metrics_write(struct admin *admin, const struct version *version,
     write_database(admin, &figures, exposition);
     write_replica(admin, version, &figures, exposition);
     exposition_single(exposition, METRIC_LOG_LOST, log_lost_bytes());
-    exposition_single(exposition, METRIC_CONFIG_RELOADS, atomic_load(&admin->reloads));
+    write_reloads(admin, exposition);
     auth_metrics_write(admin, exposition);
     exposition_single(exposition, METRIC_STOPPING, atomic_load(&admin->is_stopping));
     write_build(exposition);

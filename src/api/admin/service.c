@@ -228,9 +228,9 @@ void admin_add_listener(struct admin *admin, struct http_server *server)
     pthread_mutex_unlock(&admin->lock);
 }
 
-void admin_count_reload(struct admin *admin)
+void admin_count_reload(struct admin *admin, bool is_taken)
 {
-    atomic_fetch_add(&admin->reloads, 1);
+    atomic_fetch_add(is_taken ? &admin->reloads_taken : &admin->reloads_refused, 1);
 }
 
 void admin_begin_stop(struct admin *admin)
