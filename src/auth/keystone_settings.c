@@ -10,7 +10,12 @@
 #include "auth/keystone_url.h"
 #include "base/json_write.h"
 
-enum { ATTEMPT_TIMEOUT_S = 30 };
+enum {
+    ATTEMPT_TIMEOUT_S = 30,
+    TIMEOUT_MOST_S = 86400,
+    RETRIES_MOST = 1000,
+    CACHE_MOST_S = 30 * 86400
+};
 
 struct reader {
     const struct conf *conf;
@@ -318,18 +323,23 @@ static bool fill_endpoint(const struct reader *r)
     return true;
 }
 
+/* Upstream takes any number; what is beyond these makes no difference. */
+static unsigned within(int64_t number, int64_t low, int64_t high)
+{
+    return (unsigned)(number < low ? low : number > high ? high : number);
+}
+
 static bool fill_connection(const struct reader *r)
 {
     struct keystone_settings *out = r->out;
     const struct conf_value *timeout = value_of(r, "http_connect_timeout");
-    int64_t retries = value_of(r, "http_request_max_retries")->integer;
     out->cafile = text_of(r, "cafile");
     out->certfile = text_of(r, "certfile");
     out->keyfile = text_of(r, "keyfile");
     out->insecure = value_of(r, "insecure")->boolean;
     out->attempt_timeout_ms =
-        (unsigned)(timeout->is_set ? timeout->integer : ATTEMPT_TIMEOUT_S) * 1000;
-    out->retries = retries < 0 ? 0 : (unsigned)retries;
+        within(timeout->is_set ? timeout->integer : ATTEMPT_TIMEOUT_S, 1, TIMEOUT_MOST_S) * 1000;
+    out->retries = within(value_of(r, "http_request_max_retries")->integer, 0, RETRIES_MOST);
     return check_file(r, "cafile") && check_file(r, "certfile") && check_file(r, "keyfile");
 }
 
@@ -347,11 +357,10 @@ static enum token_bind bind_of(const char *mode)
 static void fill_tokens(const struct reader *r)
 {
     struct keystone_settings *out = r->out;
-    int64_t cache_s = value_of(r, "token_cache_time")->integer;
     const struct conf_value *roles = value_of(r, "service_token_roles");
     const char *type = text_of(r, "service_type");
     out->delay_auth_decision = value_of(r, "delay_auth_decision")->boolean;
-    out->cache_s = cache_s < 0 ? 0 : (unsigned)cache_s;
+    out->cache_s = within(value_of(r, "token_cache_time")->integer, 0, CACHE_MOST_S);
     out->service_roles = (struct conf_texts){roles->items, roles->items_n};
     out->service_roles_required = value_of(r, "service_token_roles_required")->boolean;
     out->terms.service_type = type == NULL ? (struct slice){0} : slice_of(type);

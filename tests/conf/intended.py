@@ -55,6 +55,9 @@ ENTRIES = [
     Entry("conf-overridden-value", "what is overridden is not looked at, as for other options",
           ["[DEFAULT]\nlog_dir = $nothing\n"], {"DEFAULT.log_dir": "b"}, environment={"OS_DEFAULT__LOG_DIR": "b"}),
     Entry("conf-empty-connection", "an empty URL is none", [b"[placement_database]\nconnection =\n"], None),
+    Entry("conf-auth-section", "keystoneauth reads the plugin's options in the section that is named",
+          ["[keystone_authtoken]\nauth_section = other\nusername = a\n[other]\nusername = b\n"],
+          {"keystone_authtoken.username": "b"}),
     Entry("conf-long-value", "references cannot make a value larger than 64 KiB",
           ["[DEFAULT]\nlog_dir = " + "x" * 40000 + "\ntempdir = $log_dir$log_dir\n"], None),
 ]
