@@ -56,6 +56,10 @@ def packages_named_alike():
     expect(wanted <= image, f"packaging/Containerfile does not install {wanted - image}")
     essential = {"gcc", "libc6-dev"}
     expect(wanted - essential <= debian, f"packaging/debian/control does not name {wanted - essential - debian}")
+    libraries = {name for path in glob.glob(os.path.join(roots.ROOT, "src", "**", "meson.build"), recursive=True)
+                 + ["meson.build"] for name in re.findall(r"\bdependency\('([^']+)'", read(path))}
+    spec = set(re.findall(r"^BuildRequires: +pkgconfig\((.*?)\)", read("packaging/rpm/berth.spec"), re.M))
+    expect(libraries - {"cmocka", "threads"} == spec, f"packaging/rpm/berth.spec names {spec}, meson {libraries}")
 
 
 def import_base():

@@ -64,7 +64,7 @@ class Guide:
         self.client("openstack project create --domain default service\n" + self.blocks["keystone"])
 
     def configuration(self):
-        self.machine.run("sh", "-c", "apt-get install --yes --no-install-recommends /root/berth.deb")
+        self.machine.run("sh", "-c", "apt-get install --yes --no-install-recommends /root/berth.deb curl")
         path = "/etc/placement/placement.conf"
         self.machine.run("install", "-D", "-m", "0640", "-g", "placement", "/dev/null", path)
         with open(self.machine.root.at(path), "w") as file:
@@ -119,7 +119,7 @@ def main():
     score = servers.Score()
     if inside.arguments_inside(score) is not None:
         return play(score)
-    if not packages.prepare_or_say(score):
+    if not packages.prepare_or_say(score, "curl"):
         return score.end()
     return inside.run_inside(__file__, score)
 
