@@ -2,13 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "base/log.h"
 #include "conf/command_line.h"
 #include "conf/load.h"
 #include "conf/notes.h"
 #include "daemon/daemon.h"
+#include "daemon/logging.h"
 
 static void raise_descriptor_limit(void)
 {
@@ -22,6 +21,7 @@ static void raise_descriptor_limit(void)
 static bool start(struct daemon *daemon)
 {
     notes_log(daemon->conf);
+    logging_tell_options(daemon->conf, daemon->inputs);
     if (!policies_open(daemon) || !tls_open(daemon) || !authentication_open(daemon) ||
         !database_open(daemon))
         return false;
@@ -42,8 +42,7 @@ static bool run(struct daemon *daemon)
         return false;
     }
     raise_descriptor_limit();
-    log_start(STDERR_FILENO, daemon->conf->debug);
-    bool started = start(daemon);
+    bool started = logging_start(daemon->conf, &daemon->err) && start(daemon);
     if (started) {
         listeners_print_ready(daemon);
         loop_run(daemon);
@@ -56,7 +55,7 @@ static bool run(struct daemon *daemon)
     database_close(daemon);
     tls_close(daemon);
     policies_close(daemon);
-    log_stop();
+    logging_stop();
     return started;
 }
 

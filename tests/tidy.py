@@ -28,6 +28,7 @@ ONLY_IN = {
     "gnutls/abstract.h": "http/",
     "gnutls/x509.h": "http/",
     "systemd/sd-daemon.h": "daemon/",
+    "systemd/sd-journal.h": "base/",
     "jansson.h": ("api/", "auth/", "cli/"),
     "yaml.h": "auth/",
     "curl/curl.h": "auth/",

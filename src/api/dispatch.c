@@ -171,6 +171,8 @@ static enum http_step on_request(struct http_exchange *exchange, void *cls)
         return HTTP_PENDING;
     }
     request_id_generate(request->request_id);
+    stages_read_target(request);
+    access_log_begin(request);
     if (cors_answer_preflight(request))
         return answer(request);
     return after_stages(request, stages_pass(request));

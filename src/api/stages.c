@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "api/accept.h"
+#include "api/access_log.h"
 #include "api/answer.h"
 #include "api/latin1.h"
 #include "api/microversion.h"
@@ -74,7 +75,7 @@ static struct slice take_authority(struct slice *target)
     return authority;
 }
 
-static void stage_target(struct api_request *request)
+void stages_read_target(struct api_request *request)
 {
     struct slice target = request->http->target;
     struct slice authority = take_authority(&target);
@@ -139,8 +140,8 @@ static void fill_tokens(struct api_request *request)
 
 static void log_refusal(const struct api_request *request)
 {
-    log_write(LOG_LEVEL_DEBUG, "berth.keystone",
-              (struct slice){request->request_id, REQUEST_ID_LEN}, "the token is refused: %s",
+    struct log_context context = access_log_context(request);
+    log_write(LOG_LEVEL_DEBUG, "berth.keystone", &context, "the token is refused: %s",
               request->tokens.why);
 }
 
@@ -294,7 +295,6 @@ enum stages_outcome stages_go_on(struct api_request *request)
 
 enum stages_outcome stages_pass(struct api_request *request)
 {
-    stage_target(request);
     if (!stage_framing(request))
         return STAGES_FAILED;
     if (request->api->keystone != NULL)

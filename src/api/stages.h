@@ -11,7 +11,10 @@ enum stages_outcome {
                      */
 };
 
-/* Fills the request (path, mount, identity, microversion, route, arguments) and checks it. */
+/* Fills the request's target (origin, mount, path, query) and its global id. */
+void stages_read_target(struct api_request *request);
+
+/* Behind it: fills the rest (identity, microversion, route, arguments) and checks the request. */
 enum stages_outcome stages_pass(struct api_request *request) BERTH_MUST_CHECK;
 
 /* The same from the token on, after PENDING. */

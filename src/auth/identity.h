@@ -20,6 +20,15 @@ struct identity_party {
     struct identity_roles roles;
 };
 
+/* What people call them, for the log. */
+struct identity_names {
+    struct slice user;
+    struct slice user_domain;
+    struct slice project;
+    struct slice project_domain;
+    struct slice domain; /* of a domain-scoped token */
+};
+
 /* All texts belong to the request, or to what it keeps alive. */
 struct identity {
     struct slice user_id;
@@ -29,6 +38,7 @@ struct identity {
     struct slice domain_id;    /* of a domain-scoped token */
     struct slice system_scope; /* "all" for a system-scoped token */
     struct identity_roles roles;
+    struct identity_names names;
     bool outside_admin_project;    /* X-Is-Admin-Project is there and is not "true" */
     struct identity_party service; /* whose X-Service-Token came with the request */
 };

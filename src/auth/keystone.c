@@ -168,6 +168,7 @@ static void fill_identity(struct keystone_request *request)
         .domain_id = user->domain_id,
         .system_scope = user->is_system ? SLICE_LIT("all") : (struct slice){0},
         .roles = user->party.roles,
+        .names = user->names,
         .outside_admin_project = !user->is_admin_project,
     };
     if (request->service != NULL && !request->service_refused)

@@ -176,6 +176,11 @@ static void pack_token(struct packer *packer, json_t *source, struct slice type,
     token->party.project_id = pack_member(packer, project, "id");
     token->party.project_domain_id = pack_member(packer, json_object_get(project, "domain"), "id");
     token->domain_id = pack_member(packer, json_object_get(source, "domain"), "id");
+    token->names.user = pack_member(packer, user, "name");
+    token->names.user_domain = pack_member(packer, json_object_get(user, "domain"), "name");
+    token->names.project = pack_member(packer, project, "name");
+    token->names.project_domain = pack_member(packer, json_object_get(project, "domain"), "name");
+    token->names.domain = pack_member(packer, json_object_get(source, "domain"), "name");
     token->party.roles.count = pack_roles(packer, json_object_get(source, "roles"), roles);
     token->rule_count =
         pack_rules(packer, json_object_get(credential, "access_rules"), type, rules);

@@ -41,7 +41,8 @@ struct token {
     int64_t expires_us;          /* wall clock */
     struct identity_party party; /* user, project, roles */
     struct slice domain_id;      /* of a domain-scoped token, or data == NULL */
-    bool is_system;              /* system-scoped */
+    struct identity_names names;
+    bool is_system; /* system-scoped */
     bool is_admin_project;
     bool is_bound;      /* it may not be used without what it is bound to */
     bool is_restricted; /* of an application credential with access rules */

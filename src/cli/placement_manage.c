@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/log.h"
+#include "base/log_settings.h"
 #include "cli/data_migrations.h"
 #include "cli/tool_arguments.h"
 #include "conf/load.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "base/log.h"
+#include "base/log_settings.h"
 #include "cli/tool_arguments.h"
 #include "cli/upgrade_checks.h"
 #include "conf/load.h"

@@ -27,8 +27,7 @@ struct ini_parser {
     struct buf value; /* of the open assignment */
 };
 
-/* The next line without its end, which is \n, \r\n or \r, as in Python's text files. */
-static struct slice next_line(struct slice *rest)
+struct slice ini_next_line(struct slice *rest)
 {
     size_t len = 0;
     while (len < rest->len && rest->data[len] != '\n' && rest->data[len] != '\r')
@@ -134,7 +133,7 @@ bool ini_parse(struct slice text, struct arena *arena, struct ini_file *out,
     if (slice_starts_with(text, SLICE_LIT("\xef\xbb\xbf")))
         text = slice_skip(text, 3);
     while (what == NULL && text.len > 0) {
-        struct slice line = next_line(&text);
+        struct slice line = ini_next_line(&text);
         what = take_line(&parser, line, ++number);
     }
     if (what == NULL)

@@ -33,6 +33,10 @@ struct ini_error {
 bool ini_parse(struct slice text, struct arena *arena, struct ini_file *out,
                struct ini_error *error) BERTH_MUST_CHECK;
 
+/* Cuts the next line off *rest and returns it without its end, which is \n, \r\n or \r, as in
+ * Python's text files. */
+struct slice ini_next_line(struct slice *rest);
+
 /* Does the section as written in a file mean this one? oslo.config compares without case, except
  * for DEFAULT, which is only DEFAULT. `name` is in lower case or DEFAULT. */
 bool ini_section_is(struct slice written, const char *name);

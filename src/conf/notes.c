@@ -38,18 +38,6 @@ void notes_print_value(const struct conf_value *value, struct buf *out)
         value_print(value, out);
 }
 
-static void log_values(const struct conf *conf)
-{
-    for (size_t i = 0; i < option_count; i++) {
-        const struct conf_value *value = &conf->values[i];
-        struct buf text = {0};
-        notes_print_value(value, &text);
-        log_write(LOG_LEVEL_DEBUG, LOGGER, LOG_NO_CONTEXT, "[%s] %s = %.*s", value->option->section,
-                  value->option->name, SLICE_ARG(buf_slice(&text)));
-        buf_free(&text);
-    }
-}
-
 static void warn_open_admin(const struct conf *conf)
 {
     for (size_t i = 0; i < conf->admin_listen_count; i++)
@@ -97,6 +85,4 @@ void notes_log(const struct conf *conf)
                   "unknown option passed over: %s:%u: [%.*s] %.*s", conf->unknown[i].path,
                   conf->unknown[i].line, SLICE_ARG(conf->unknown[i].section),
                   SLICE_ARG(conf->unknown[i].name));
-    if (log_is_enabled(LOG_LEVEL_DEBUG) && conf_value(conf, "DEFAULT", "log_options")->boolean)
-        log_values(conf);
 }

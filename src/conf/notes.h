@@ -12,8 +12,7 @@ void notes_print_value(const struct conf_value *value, struct buf *out);
 
 /* Logs where the configuration comes from, deprecated names (a warning each), the options that are
  * set but have no effect (one line), noauth2 on an address that others reach (a warning), and at
- * DEBUG what was passed over, and with [DEFAULT] log_options every value but secrets. The main
- * thread. */
+ * DEBUG what was passed over. The main thread. */
 void notes_log(const struct conf *conf);
 
 #endif

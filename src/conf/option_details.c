@@ -84,29 +84,57 @@ static const struct details table[] = {
 
     {"DEFAULT", "debug",
      "Otherwise the log begins at level INFO. DEBUG adds what the configuration has that nobody "
-     "knows, all values in force, and details of what is done; under load that is much."},
+     "knows, all values in force, a line when each request comes, and details of what is done; "
+     "under load that is much. docs/logging.md tells more about this and all other options of "
+     "the log."},
     {"DEFAULT", "log_config_append",
-     "The file has the form of Python's logging.config. All other options of the log are then "
-     "passed over."},
+     "The file has the form of Python's logging.config, such as openstack-helm's logging.conf. "
+     "The other options of the log are then passed over, except for the formats. A reload reads "
+     "it again if it has changed."},
     {"DEFAULT", "log_options",
      "At start, with debug only. Values of options that hold secrets are shown as ****."},
     {"DEFAULT", "log_file",
      "A relative name is one in log_dir. Without it the log goes to standard error, which "
-     "systemd puts into the journal. Passed over if log_config_append is set."},
-    {"DEFAULT", "log_dir", "Passed over if log_config_append is set."},
+     "systemd puts into the journal. It is opened for append, and anew when it was moved or "
+     "removed, and on a reload. Passed over if log_config_append is set."},
+    {"DEFAULT", "log_dir",
+     "PROGRAM is the name that the program was started by. Passed over if log_config_append is "
+     "set."},
     {"DEFAULT", "log_date_format",
      "In the language of strftime. Passed over if log_config_append is set."},
-    {"DEFAULT", "syslog_log_facility", "A name such as LOG_LOCAL0 or local0, with use_syslog."},
+    {"DEFAULT", "use_json", "With the keys of oslo.log's JSONFormatter."},
+    {"DEFAULT", "use_syslog", "By the socket /dev/log. Passed over if log_config_append is set."},
+    {"DEFAULT", "syslog_log_facility",
+     "One of user, mail, daemon, auth, syslog, lpr, news, uucp, cron, authpriv, ftp, local0 to "
+     "local7, with LOG_ before it or without. Others stop the start if use_syslog or use_journal "
+     "is set."},
+    {"DEFAULT", "use_journal",
+     "Then standard error gets no lines unless use_stderr is set, too. Passed over if "
+     "log_config_append is set."},
+    {"DEFAULT", "log_color", "For format strings that have it; escape sequences of terminals."},
     {"DEFAULT", "watch_log_file",
-     "For rotation by another program, which moves the file away. Only with log_file."},
+     "Even while nothing is written: berth looks twice a second. When it writes it looks "
+     "anyway. Excludes log_rotation_type."},
+    {"DEFAULT", "log_rotation_type",
+     "none: by others, such as logrotate, or never. berth renames the file as Python's rotating "
+     "handlers do: log.1, log.2 and so on by size, log.2026-11-21 and the like by interval."},
     {"DEFAULT", "log_rotate_interval",
-     "The unit is log_rotate_interval_type; only with log_rotation_type = interval."},
-    {"DEFAULT", "max_logfile_count", "The oldest is removed when there is one more."},
+     "The unit is log_rotate_interval_type; with weekday it is the day, 0 is Monday. Only with "
+     "log_rotation_type = interval."},
+    {"DEFAULT", "max_logfile_count",
+     "The oldest is removed when there is one more, at most 10000 are numbered. 0: by interval "
+     "all are kept, by size nothing is rotated."},
     {"DEFAULT", "max_logfile_size_mb", "In megabytes; only with log_rotation_type = size."},
     {"DEFAULT", "default_log_levels",
-     "A list of pairs such as placement=DEBUG, each a logger and the lowest level that it logs."},
+     "A list of pairs such as placement=DEBUG, each a logger and the lowest level that it and "
+     "those below it log. berth's own loggers count as below placement."},
+    {"DEFAULT", "logging_context_format_string",
+     "In the language of Python's % operator, with the keys of log records and of the request."},
+    {"DEFAULT", "logging_default_format_string",
+     "In the language of Python's % operator, with the keys of log records."},
     {"DEFAULT", "rate_limit_interval", "0: no limit."},
-    {"DEFAULT", "rate_limit_burst", "0: no limit."},
+    {"DEFAULT", "rate_limit_burst", "0: no limit. One more line tells that some are missing."},
+    {"DEFAULT", "rate_limit_except_level", "Nor are those above it; an empty value: all are."},
 
     {"api", "auth_strategy",
      "keystone asks Keystone about each token, with the settings of [keystone_authtoken]. "

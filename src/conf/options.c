@@ -42,6 +42,17 @@
     "%SERVER_PRECEDENCE"
 #define GIB (1024 * 1024 * 1024)
 
+#define LOG_PREFIX "%(asctime)s.%(msecs)03d %(process)d %(levelname)s %(name)s "
+
+/* oslo.log's list and the placement service's addition. */
+#define LOG_LEVELS                                                                                 \
+    "amqp=WARN,amqplib=WARN,boto=WARN,qpid=WARN,sqlalchemy=WARN,suds=INFO,oslo.messaging=INFO,"    \
+    "oslo_messaging=INFO,iso8601=WARN,requests.packages.urllib3.connectionpool=WARN,"              \
+    "urllib3.connectionpool=WARN,websocket=WARN,requests.packages.urllib3.util.retry=WARN,"        \
+    "urllib3.util.retry=WARN,keystonemiddleware=WARN,routes.middleware=WARN,stevedore=WARN,"       \
+    "taskflow=WARN,keystoneauth=WARN,oslo.cache=INFO,oslo_policy=INFO,dogpile.core.dogpile=INFO,"  \
+    "routes=INFO"
+
 /* clang-format off */
 const struct option option_table[] = {
     ROW(MULT, USED, "berth", "listen", "127.0.0.1:8778", "Where the Placement API is served: ADDRESS:PORT, https://ADDRESS:PORT or unix:/PATH."),
@@ -69,34 +80,35 @@ const struct option option_table[] = {
     ROW(STR, NONE, "DEFAULT", "tempdir", NULL, "Directory for temporary files; berth makes none."),
     ROW(STR, NONE, "DEFAULT", "pybasedir", "/usr/share/berth", "Directory of the program's own files, for other options to refer to."),
     ROW(STR, NONE, "DEFAULT", "state_path", "$pybasedir", "Directory for state, for other options to refer to."),
-    ROW(STR, NONE, "DEFAULT", "log_file", NULL, "Log file; the log goes to standard error.", OLD("DEFAULT", "logfile")),
-    ROW(STR, NONE, "DEFAULT", "log_dir", NULL, "Directory of log_file.", OLD("DEFAULT", "logdir")),
-    ROW(STR, NONE, "DEFAULT", "log_config_append", NULL, "A Python logging configuration.", OLD2("DEFAULT", "log_config", "log-config"), MUTABLE),
-    ROW(STR, NONE, "DEFAULT", "log_date_format", "%Y-%m-%d %H:%M:%S", "Form of dates in the log."),
+    ROW(STR, USED, "DEFAULT", "log_file", NULL, "File that the log goes to.", OLD("DEFAULT", "logfile")),
+    ROW(STR, USED, "DEFAULT", "log_dir", NULL, "Directory of log_file; alone: the file PROGRAM.log in it.", OLD("DEFAULT", "logdir")),
+    ROW(STR, USED, "DEFAULT", "log_config_append", NULL, "A logging configuration in Python's form, instead of the options of the log.", OLD2("DEFAULT", "log_config", "log-config"), MUTABLE),
+    ROW(STR, USED, "DEFAULT", "log_date_format", "%Y-%m-%d %H:%M:%S", "Form of %(asctime)s."),
     ROW(BOOL, USED, "DEFAULT", "log_options", "true", "Log all options at level DEBUG."),
-    ROW(BOOL, NONE, "DEFAULT", "use_syslog", "false", "Log to syslog."),
-    ROW(STR, NONE, "DEFAULT", "syslog_log_facility", "LOG_USER", "Facility for syslog."),
-    ROW(BOOL, NONE, "DEFAULT", "use_journal", "false", "Log to the journal."),
+    ROW(BOOL, USED, "DEFAULT", "use_syslog", "false", "Log to syslog, beside other destinations."),
+    ROW(STR, USED, "DEFAULT", "syslog_log_facility", "LOG_USER", "Facility for syslog and the journal."),
+    ROW(BOOL, USED, "DEFAULT", "use_journal", "false", "Log to systemd's journal, with fields."),
     ROW(BOOL, NONE, "DEFAULT", "use_eventlog", "false", "Log to the event log of Windows."),
-    ROW(BOOL, NONE, "DEFAULT", "use_json", "false", "Log lines as JSON."),
-    ROW(BOOL, NONE, "DEFAULT", "use_stderr", "false", "Log to standard error, which is done anyway."),
-    ROW(BOOL, NONE, "DEFAULT", "watch_log_file", "false", "Reopen the log file when it is moved."),
-    ROW(STR, NONE, "DEFAULT", "log_rotation_type", "none", "When to rotate the log file.", ANY_CASE("interval|size|none")),
-    ROW(INT, NONE, "DEFAULT", "log_rotate_interval", "1", "Rotate after so many units."),
-    ROW(STR, NONE, "DEFAULT", "log_rotate_interval_type", "days", "Unit of log_rotate_interval.", ANY_CASE("Seconds|Minutes|Hours|Days|Weekday|Midnight")),
-    ROW(INT, NONE, "DEFAULT", "max_logfile_count", "30", "Rotated files kept."),
-    ROW(INT, NONE, "DEFAULT", "max_logfile_size_mb", "200", "Rotate at this size."),
-    ROW(LIST, NONE, "DEFAULT", "default_log_levels", NULL, "Levels of single loggers."),
-    ROW(STR, NONE, "DEFAULT", "logging_context_format_string", NULL, "Form of a line with a request."),
-    ROW(STR, NONE, "DEFAULT", "logging_default_format_string", NULL, "Form of a line without a request."),
-    ROW(STR, NONE, "DEFAULT", "logging_debug_format_suffix", NULL, "What lines of level DEBUG end with."),
-    ROW(STR, NONE, "DEFAULT", "logging_exception_prefix", NULL, "Beginning of the lines of a traceback."),
-    ROW(STR, NONE, "DEFAULT", "logging_user_identity_format", NULL, "Form of the user in a line."),
-    ROW(STR, NONE, "DEFAULT", "instance_format", NULL, "Form of an instance in a log line; no line of Placement has one."),
-    ROW(STR, NONE, "DEFAULT", "instance_uuid_format", NULL, "Form of an instance's uuid in a log line; no line of Placement has one."),
-    ROW(INT, NONE, "DEFAULT", "rate_limit_interval", "0", "Seconds in which rate_limit_burst lines are logged."),
-    ROW(INT, NONE, "DEFAULT", "rate_limit_burst", "0", "Lines logged in one rate_limit_interval."),
-    ROW(STR, NONE, "DEFAULT", "rate_limit_except_level", "CRITICAL", "Level that is never limited."),
+    ROW(BOOL, USED, "DEFAULT", "use_json", "false", "Log lines as JSON objects."),
+    ROW(BOOL, USED, "DEFAULT", "use_stderr", "false", "Log to standard error beside a file or the journal; without those it is done anyway."),
+    ROW(BOOL, USED, "DEFAULT", "log_color", "false", "Set %(color)s on standard error."),
+    ROW(BOOL, USED, "DEFAULT", "watch_log_file", "false", "Open the log file anew as soon as it is moved or removed."),
+    ROW(STR, USED, "DEFAULT", "log_rotation_type", "none", "When the log file is rotated.", ANY_CASE("interval|size|none")),
+    ROW(INT, USED, "DEFAULT", "log_rotate_interval", "1", "Rotate after so many units."),
+    ROW(STR, USED, "DEFAULT", "log_rotate_interval_type", "days", "Unit of log_rotate_interval.", ANY_CASE("Seconds|Minutes|Hours|Days|Weekday|Midnight")),
+    ROW(INT, USED, "DEFAULT", "max_logfile_count", "30", "Rotated files kept."),
+    ROW(INT, USED, "DEFAULT", "max_logfile_size_mb", "200", "Rotate at this size."),
+    ROW(LIST, USED, "DEFAULT", "default_log_levels", LOG_LEVELS, "Levels of single loggers.", MUTABLE),
+    ROW(STR, USED, "DEFAULT", "logging_context_format_string", LOG_PREFIX "[%(global_request_id)s %(request_id)s %(user_identity)s] %(instance)s%(message)s", "Form of lines with a request."),
+    ROW(STR, USED, "DEFAULT", "logging_default_format_string", LOG_PREFIX "[-] %(instance)s%(message)s", "Form of lines without a request."),
+    ROW(STR, USED, "DEFAULT", "logging_debug_format_suffix", "%(funcName)s %(pathname)s:%(lineno)d", "What lines of level DEBUG end with."),
+    ROW(STR, NONE, "DEFAULT", "logging_exception_prefix", "%(asctime)s.%(msecs)03d %(process)d ERROR %(name)s %(instance)s", "Beginning of the lines of a traceback; berth has none."),
+    ROW(STR, USED, "DEFAULT", "logging_user_identity_format", "%(user)s %(project)s %(domain)s %(system_scope)s %(user_domain)s %(project_domain)s", "Form of %(user_identity)s."),
+    ROW(STR, NONE, "DEFAULT", "instance_format", "[instance: %(uuid)s] ", "Form of an instance in a log line; no line of Placement has one."),
+    ROW(STR, NONE, "DEFAULT", "instance_uuid_format", "[instance: %(uuid)s] ", "Form of an instance's uuid in a log line; no line of Placement has one."),
+    ROW(INT, USED, "DEFAULT", "rate_limit_interval", "0", "Seconds in which rate_limit_burst lines are logged."),
+    ROW(INT, USED, "DEFAULT", "rate_limit_burst", "0", "Lines logged in one rate_limit_interval."),
+    ROW(STR, USED, "DEFAULT", "rate_limit_except_level", "CRITICAL", "Level that is never limited."),
     ROW(BOOL, NONE, "DEFAULT", "publish_errors", "false", "Send notifications of errors to a message bus, which berth does not have."),
     ROW(BOOL, NONE, "DEFAULT", "fatal_deprecations", "false", "End at a use of what is deprecated; berth only warns."),
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "conf/load_internal.h"
+#include "conf/log_options.h"
 
 const struct conf_value *conf_value(const struct conf *conf, const char *section, const char *name)
 {
@@ -224,7 +225,7 @@ bool settings_fill(struct conf *conf, struct faults *faults)
 {
     static bool (*const steps[])(struct conf * conf, struct err * err) = {
         check_connection, fill_listeners,      fill_admin_listeners, fill_socket_mode,
-        fill_tls,         fill_mount_prefixes, fill_healthcheck,
+        fill_tls,         fill_mount_prefixes, fill_healthcheck,     log_options_check,
     };
     fill_berth(conf);
     fill_upstream(conf);

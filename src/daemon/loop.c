@@ -9,6 +9,7 @@
 #include "auth/policy_keeper.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "daemon/logging.h"
 
 enum { TICK_MS = 500, STATUS_EVERY_US = 10 * 1000 * 1000 };
 
@@ -59,6 +60,7 @@ static void look_after(struct daemon *daemon)
 {
     tls_look_after(daemon);
     policy_keeper_look(daemon->api.policies, false);
+    logging_look_after();
 }
 
 void loop_run(struct daemon *daemon)

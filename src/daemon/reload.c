@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "conf/changes.h"
 #include "conf/load.h"
+#include "daemon/logging.h"
 
 static const char LOGGER[] = "berth";
 
@@ -37,6 +38,15 @@ static struct conf *load_again(const struct daemon *daemon)
     return next;
 }
 
+static void apply_logging(const struct conf *next)
+{
+    struct err err = {.arena = arena_create()};
+    if (!logging_apply(next, &err))
+        log_write(LOG_LEVEL_ERROR, LOGGER, LOG_NO_CONTEXT, "the log stays as it was: %.*s",
+                  SLICE_ARG(err.message));
+    arena_destroy(err.arena);
+}
+
 static void take_configuration(struct daemon *daemon)
 {
     struct conf *next = load_again(daemon);
@@ -45,7 +55,7 @@ static void take_configuration(struct daemon *daemon)
     if (next == NULL)
         return;
     size_t changed = changes_log(daemon->conf, conf_in_force(daemon), next);
-    log_set_debug(next->debug);
+    apply_logging(next);
     api_settings_take(daemon, next);
     listeners_take(daemon, next);
     conf_destroy(daemon->reloaded);

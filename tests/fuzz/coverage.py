@@ -28,6 +28,8 @@ PARSERS = {
                 "auth/identity.c", "auth/noauth.c"],
     "ini": ["conf/address_range.c", "conf/ini.c", "conf/interpolate.c", "conf/listen.c", "conf/value.c", "conf/whitespace.c"],
     "keystone": ["auth/access_rules.c", "auth/keystone_documents.c", "auth/keystone_url.c", "auth/token.c"],
+    "log_format": ["base/log_format.c", "base/log_json.c", "base/log_keys.c", "base/log_render.c", "base/log_value.c"],
+    "logging_ini": ["conf/logging_config.c", "conf/logging_handler.c", "conf/python_ini.c", "conf/python_literal.c"],
     "policy": ["auth/policy_check_text.c", "auth/policy_evaluate.c", "auth/policy_explain.c", "auth/policy_language.c",
                "auth/policy_scalar.c", "auth/policy_set.c", "auth/policy_subject.c", "auth/policy_yaml.c"],
     "query": ["api/query_string.c", "api/python_int.c", "api/placement/candidates_checks.c",

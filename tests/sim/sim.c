@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_settings.h"
 #include "instance.h"
 
 enum { INSTANCES_MAX = 2, STEPS = 250, SEEDS_TO_JUDGE_BY = 150 };

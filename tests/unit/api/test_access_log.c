@@ -8,6 +8,7 @@
 #include "asked.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_settings.h"
 #include "unit.h"
 
 static const struct api LOGGED = {.access_log = true};
@@ -81,6 +82,58 @@ static void lines(void **state)
     asked_close(&asked);
 }
 
+/* Before anybody has looked who asks: under noauth2 what the headers claim, else nobody. */
+static void begun_requests(void **state)
+{
+    (void)state;
+    static char somebody; /* who is only looked for, not asked */
+    const struct api keystone = {.access_log = true, .keystone = (struct keystone *)&somebody};
+    for (int noauth = 0; noauth < 2; noauth++) {
+        struct asked asked;
+        asked_open(&asked, noauth ? &LOGGED : &keystone);
+        asked.request.origin.address = SLICE_LIT("192.0.2.7");
+        asked.request.path = SLICE_LIT("/traits");
+        asked.request.query = SLICE_LIT("name=x");
+        asked_header(&asked, "X-User-Id", SLICE_LIT("u"));
+        asked_header(&asked, "X-Tenant-Id", SLICE_LIT("p"));
+        asked_header(&asked, "OpenStack-System-Scope", SLICE_LIT("all"));
+        int fd = begin();
+        access_log_begin(&asked.request); /* not at INFO */
+        log_set_debug(true);
+        access_log_begin(&asked.request);
+        char *text = end(fd);
+        const char *level = strstr(text, " DEBUG ");
+        assert_non_null(level);
+        const char *expected = noauth ? " DEBUG placement.requestlog [None "
+                                        "req-00000000-0000-4000-8000-000000000000 u p - all - -] "
+                                        "Starting request: 192.0.2.7 \"GET /traits?name=x\" "
+                                        "access_log_begin src/api/access_log.c:"
+                                      : " DEBUG placement.requestlog [None "
+                                        "req-00000000-0000-4000-8000-000000000000 - - - - - -] "
+                                        "Starting request: 192.0.2.7 \"GET /traits?name=x\" "
+                                        "access_log_begin src/api/access_log.c:";
+        assert_memory_equal(level, expected, strlen(expected));
+        assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1); /* one line */
+        free(text);
+        asked_close(&asked);
+    }
+}
+
+static void head_requests(void **state)
+{
+    (void)state;
+    struct asked asked;
+    asked_open(&asked, &LOGGED);
+    asked.exchange.http.method = SLICE_LIT("HEAD");
+    asked.request.path = SLICE_LIT("/");
+    asked.request.status = 405;
+    buf_append_lit(&asked.exchange.http.out, "1234567");
+    expect_line(&asked.request, " INFO placement.requestlog [None "
+                                "req-00000000-0000-4000-8000-000000000000 - - - - - -] "
+                                " \"HEAD /\" status: 405 len: 0 microversion: 1.39\n");
+    asked_close(&asked);
+}
+
 static void slow_requests(void **state)
 {
     (void)state;
@@ -110,6 +163,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines),
+        cmocka_unit_test(begun_requests),
+        cmocka_unit_test(head_requests),
         cmocka_unit_test(slow_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "base/log.h"
+#include "base/log_settings.h"
 #include "policy_directory.h"
 
 static const struct policy_options OPTIONS = {0};

@@ -58,6 +58,10 @@ static void whole_token(void **state)
     expect_text(token->party.project_id, "p-1");
     expect_text(token->party.project_domain_id, "pd");
     expect_text(token->domain_id, NULL);
+    expect_text(token->names.user, "n");
+    expect_text(token->names.user_domain, "D");
+    expect_text(token->names.project, NULL);
+    expect_text(token->names.domain, NULL);
     assert_int_equal(token->party.roles.count, 3);
     expect_text(token->party.roles.names[0], "admin");
     expect_text(token->party.roles.names[1], "R\xc3\xb6le");

@@ -1,5 +1,6 @@
 /* The form of lines, gathering by many threads, and outputs that fail. */
 #include "base/log.h"
+#include "base/log_settings.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,7 +16,13 @@
 #include "base/clock.h"
 #include "unit.h"
 
-#define CONTEXT SLICE_LIT("None req-1 - - - - - -")
+static const struct log_context CONTEXT = {.request_id = SLICE_LIT("req-1")};
+
+static void gather(const char *logger, struct slice text)
+{
+    const struct log_message message = {.parts = &text, .part_count = 1};
+    log_gather(LOG_LEVEL_INFO, logger, &CONTEXT, &message);
+}
 
 static void wait_ms(unsigned ms)
 {
@@ -59,11 +66,11 @@ static void form_of_a_line(void **state)
     log_write(LOG_LEVEL_INFO, "berth.main", LOG_NO_CONTEXT, "a %d", 7);
     log_write(LOG_LEVEL_DEBUG, "berth.main", LOG_NO_CONTEXT, "not written");
     log_set_debug(true);
-    assert_true(log_is_enabled(LOG_LEVEL_DEBUG));
-    log_write(LOG_LEVEL_DEBUG, "x", CONTEXT, "b\nc\x7f\t");
-    log_write(LOG_LEVEL_WARNING, "x", CONTEXT, "%s", "");
-    log_write(LOG_LEVEL_ERROR, "x", CONTEXT, "d");
-    log_write(LOG_LEVEL_ERROR, "x", CONTEXT, "long enough \xc3\xa9 \xff\xc3 \xed\xa0\x80|");
+    assert_true(log_is_enabled(LOG_LEVEL_DEBUG, "x"));
+    log_write(LOG_LEVEL_ERROR, "x", &CONTEXT, "b\nc\x7f\t");
+    log_write(LOG_LEVEL_WARNING, "x", &CONTEXT, "%s", "");
+    log_write(LOG_LEVEL_ERROR, "x", &CONTEXT, "d");
+    log_write(LOG_LEVEL_ERROR, "x", &CONTEXT, "long enough \xc3\xa9 \xff\xc3 \xed\xa0\x80|");
     char *text = read_back(fd); /* unbuffered: there before log_stop */
     log_stop();
     snprintf(pattern, sizeof(pattern),
@@ -71,7 +78,7 @@ static void form_of_a_line(void **state)
              "berth.main \\[-\\] a 7\n",
              getpid());
     assert_true(matches(text, pattern));
-    assert_non_null(strstr(text, " DEBUG x [None req-1 - - - - - -] b\\x0ac\\x7f\t\n"));
+    assert_non_null(strstr(text, " ERROR x [None req-1 - - - - - -] b\\x0ac\\x7f\t\n"));
     assert_non_null(strstr(text, " WARNING x [None req-1 - - - - - -] \n"));
     assert_non_null(strstr(text, " ERROR x [None req-1 - - - - - -] d\n"));
     assert_non_null(strstr(text, "] long enough \xc3\xa9 \\xff\\xc3 \\xed\\xa0\\x80|\n"));
@@ -119,7 +126,7 @@ static void *gather_many(void *argument)
     char text[64];
     for (int i = 0; i < LINES; i++) {
         int len = snprintf(text, sizeof(text), "thread %d line %d end", *number, i);
-        log_gather("placement.requestlog", CONTEXT, (struct slice){text, (size_t)len});
+        gather("placement.requestlog", (struct slice){text, (size_t)len});
     }
     return NULL;
 }
@@ -163,7 +170,7 @@ static void gathered_lines_come_by_themselves(void **state)
     (void)state;
     int fd = temporary();
     log_start(fd, false);
-    log_gather("r", CONTEXT, SLICE_LIT("first"));
+    gather("r", SLICE_LIT("first"));
     assert_int_equal(lseek(fd, 0, SEEK_END), 0);
     uint64_t start = clock_monotonic_us();
     while (lseek(fd, 0, SEEK_END) == 0 && clock_monotonic_us() - start < 5000000)
@@ -172,7 +179,7 @@ static void gathered_lines_come_by_themselves(void **state)
     assert_non_null(strstr(text, " INFO r [None req-1 - - - - - -] first\n"));
     free(text);
     log_stop();
-    log_gather("r", CONTEXT, SLICE_LIT("after the end"));
+    gather("r", SLICE_LIT("after the end"));
     text = read_back(fd);
     assert_non_null(strstr(text, "after the end\n"));
     free(text);
@@ -188,8 +195,8 @@ static void long_lines(void **state)
     assert_non_null(text);
     memset(text, 'x', len);
     log_start(fd, false);
-    log_gather("r", CONTEXT, (struct slice){text, len});
-    log_gather("r", CONTEXT, SLICE_LIT("short"));
+    gather("r", (struct slice){text, len});
+    gather("r", SLICE_LIT("short"));
     log_stop();
     char *written = read_back(fd);
     assert_int_equal(strcspn(strchr(written, ']') + 2, "\n"), len);
@@ -208,7 +215,7 @@ static void closed_pipe(void **state)
     close(ends[0]);
     log_start(ends[1], false);
     log_write(LOG_LEVEL_INFO, "x", LOG_NO_CONTEXT, "nobody reads");
-    log_gather("r", CONTEXT, SLICE_LIT("nobody reads"));
+    gather("r", SLICE_LIT("nobody reads"));
     log_stop();
     assert_true(log_lost_bytes() > lost);
     close(ends[1]);
@@ -279,7 +286,7 @@ static void written_at_exit(void **state)
     pid_t child = fork();
     if (child == 0) {
         log_start(fd, false);
-        log_gather("r", CONTEXT, SLICE_LIT("last words"));
+        gather("r", SLICE_LIT("last words"));
         exit(0);
     }
     int status = -1;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_settings.h"
 #include "conf/changes.h"
 #include "conf/notes.h"
 #include "loading.h"

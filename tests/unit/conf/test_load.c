@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_settings.h"
 #include "conf/find.h"
 #include "conf/notes.h"
 #include "loading.h"
@@ -136,7 +137,7 @@ static void logged_notes(void **state)
     notes_log(conf);
     assert_true(pread(fd, text, sizeof(text) - 1, 0) > 0);
     assert_non_null(strstr(text, "DEBUG berth.conf [-] unknown option passed over: a.conf:4: "
-                                 "[placement_database] foo\n"));
+                                 "[placement_database] foo notes_log src/conf/notes.c:"));
     log_stop();
     close(fd);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_settings.h"
 #include "conf/load.h"
 #include "daemon/daemon.h"
 #include "unit.h"
@@ -42,7 +43,7 @@ static void takes_and_keeps(void **state)
     assert_true(daemon_.api.randomize_candidates);
     assert_int_equal(daemon_.api.max_candidates, 3);
     assert_int_equal(daemon_.conf->max_connections, 7);
-    assert_true(log_is_enabled(LOG_LEVEL_DEBUG));
+    assert_true(log_is_enabled(LOG_LEVEL_DEBUG, "x"));
 
     put("[berth]\naccess_log = perhaps\n");
     daemon_reload(&daemon_);
@@ -56,7 +57,7 @@ static void takes_and_keeps(void **state)
     put("");
     daemon_reload(&daemon_);
     assert_int_equal(daemon_.api.max_candidates, -1);
-    assert_false(log_is_enabled(LOG_LEVEL_DEBUG));
+    assert_false(log_is_enabled(LOG_LEVEL_DEBUG, "x"));
     assert_false(err_is_set(&daemon_.err));
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/log_settings.h"
 #include "write/pipeline.h"
 
 struct store {

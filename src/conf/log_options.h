@@ -1,0 +1,20 @@
+/* What oslo.log's options say about the log. */
+#ifndef BERTH_CONF_LOG_OPTIONS_H
+#define BERTH_CONF_LOG_OPTIONS_H
+
+#include "base/err.h"
+#include "base/log_settings.h"
+#include "conf/settings.h"
+
+/* The settings; all lies in the arena or in conf. False: err names the option at fault. */
+bool log_options_fill(const struct conf *conf, struct arena *arena, struct log_settings *out,
+                      struct err *err) BERTH_MUST_CHECK;
+
+/* What all handlers have in common: formats, facility 1 and the program's name. */
+struct log_handler_settings log_options_handler(const struct conf *conf);
+
+/* Whether the log would take the options, if there is no log_config_append: without opening
+ * anything. */
+bool log_options_check(struct conf *conf, struct err *err) BERTH_MUST_CHECK;
+
+#endif

@@ -1,0 +1,114 @@
+/* The log's start and what a reload changes of it. What the options mean is told by
+ * conf/log_options.c, what a logging configuration means by conf/logging_config.c. */
+#include "daemon/logging.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log_settings.h"
+#include "conf/log_options.h"
+#include "conf/logging_config.h"
+
+static const char LOGGER[] = "berth.log";
+
+/* What the log was started or last changed with; there is one log in a process. */
+static struct {
+    bool debug;
+    bool by_file; /* log_config_append */
+    struct timespec file_changed;
+    char *file;
+} applied;
+
+static const char *logging_file(const struct conf *conf)
+{
+    const struct conf_value *value = conf_value(conf, "DEFAULT", "log_config_append");
+    return value->is_set && value->text[0] != '\0' ? value->text : NULL;
+}
+
+static bool start_by_options(const struct conf *conf, struct arena *arena, struct err *err)
+{
+    struct log_settings settings;
+    return log_options_fill(conf, arena, &settings, err) && log_start_with(&settings, err);
+}
+
+static bool start_by_file(const struct conf *conf, const char *path, struct arena *arena,
+                          struct err *err)
+{
+    struct log_settings settings;
+    struct conf_texts warnings;
+    struct stat status = {0};
+    const struct log_handler_settings common = log_options_handler(conf);
+    (void)stat(path, &status); /* before it is read: a later change is seen the next time */
+    if (!logging_config_read(path, &common, arena, &settings, &warnings, err) ||
+        !log_start_with(&settings, err))
+        return false;
+    for (size_t i = 0; i < warnings.n; i++)
+        log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT, "%s", warnings.items[i]);
+    applied.by_file = true;
+    applied.file_changed = status.st_mtim;
+    free(applied.file);
+    applied.file = strdup(path);
+    check(applied.file != NULL);
+    return true;
+}
+
+bool logging_start(const struct conf *conf, struct err *err)
+{
+    struct arena *arena = arena_create();
+    const char *file = logging_file(conf);
+    bool ok =
+        file != NULL ? start_by_file(conf, file, arena, err) : start_by_options(conf, arena, err);
+    applied.debug = conf->debug;
+    arena_destroy(arena);
+    return ok;
+}
+
+static bool file_is_new(const char *path)
+{
+    struct stat status;
+    return !applied.by_file || strcmp(applied.file, path) != 0 || stat(path, &status) != 0 ||
+           status.st_mtim.tv_sec != applied.file_changed.tv_sec ||
+           status.st_mtim.tv_nsec != applied.file_changed.tv_nsec;
+}
+
+static bool apply_levels(const struct conf *conf, struct arena *arena, struct err *err)
+{
+    struct log_settings settings;
+    if (!log_options_fill(conf, arena, &settings, err))
+        return false;
+    log_set_levels(settings.loggers, settings.logger_count);
+    return true;
+}
+
+bool logging_apply(const struct conf *conf, struct err *err)
+{
+    struct arena *arena = arena_create();
+    const char *file = logging_file(conf);
+    bool ok = true;
+    log_reopen();
+    if (file == NULL && !applied.by_file) {
+        ok = apply_levels(conf, arena, err);
+    } else {
+        if (conf->debug != applied.debug)
+            log_set_debug(conf->debug);
+        if (file != NULL && file_is_new(file))
+            ok = start_by_file(conf, file, arena, err);
+    }
+    applied.debug = conf->debug;
+    arena_destroy(arena);
+    return ok;
+}
+
+void logging_look_after(void)
+{
+    log_look_after();
+}
+
+void logging_stop(void)
+{
+    log_stop();
+    free(applied.file);
+    applied.file = NULL;
+    applied.by_file = false;
+}

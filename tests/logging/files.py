@@ -1,0 +1,233 @@
+"""Log files: rotated by others, by berthd itself, removed, full."""
+
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import case
+from case import ask, berthd, expect, expect_all, names_in, wait_until
+
+
+def logrotate_copytruncate(program, directory):
+    """The file is copied and cut: lines go on at its beginning, not behind a hole."""
+    log = os.path.join(directory, "p.log")
+    with berthd(program, directory, f"log_file = {log}") as server:
+        asked = []
+        for generation in range(3):
+            ask(server, f"g{generation}", 50)
+            asked += [f"g{generation}-{number}" for number in range(50)]
+            wait_until(lambda: len(names_in(log)) == 50, "the lines are not written")
+            shutil.copy(log, f"{log}.{generation}")
+            os.truncate(log, 0)
+        ask(server, "last", 1)
+        server.stop()
+    expect_all(asked + ["last-0"], case.files(log))
+    expect(os.path.getsize(log) < 4096, "the file was not cut")
+
+
+def logrotate_rename_and_hup(program, directory):
+    log = os.path.join(directory, "p.log")
+    with berthd(program, directory, f"log_file = {log}", "log_rotation_type = size") as server:
+        load = case.Load(server)
+        for generation in range(8):
+            time.sleep(0.25)
+            os.rename(log, f"{log}.a{generation}")
+            server.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: os.path.exists(log), "no new file after SIGHUP")
+        asked = load.end()
+        server.stop()
+    expect_all(asked, case.files(log))
+
+
+def renamed_without_a_word(program, directory):
+    """As oslo.log's WatchedFileHandler, which is its default."""
+    log = os.path.join(directory, "p.log")
+    with berthd(program, directory, f"log_file = {log}") as server:
+        load = case.Load(server)
+        for generation in range(8):
+            time.sleep(0.25)
+            os.rename(log, f"{log}.a{generation}")
+            wait_until(lambda: os.path.exists(log), "no new file")
+        asked = load.end()
+        server.stop()
+    expect_all(asked, case.files(log))
+
+
+def watch_log_file(program, directory):
+    """Made anew without any line."""
+    log = os.path.join(directory, "p.log")
+    with berthd(program, directory, f"log_dir = {directory}", "log_file = p.log", "watch_log_file = true") as server:
+        os.unlink(log)
+        wait_until(lambda: os.path.exists(log), "no new file")
+        ask(server, "a", 3)
+        wait_until(lambda: len(names_in(log)) == 3, "the lines are not written")
+        os.rename(log, log + ".1")
+        wait_until(lambda: os.path.exists(log), "no new file")
+        ask(server, "b", 3)
+        server.stop()
+    expect(sorted(names_in(log)) == ["b-0", "b-1", "b-2"], names_in(log))
+
+
+def rotation_by_size(program, directory):
+    """openstack-k8s-operators' settings, with smaller files; no file reaches its limit."""
+    log = os.path.join(directory, "p.log")
+    with berthd(program, directory, f"log_file = {log}", "log_rotation_type = size", "max_logfile_size_mb = 1",
+                "max_logfile_count = 30") as server:
+        load = case.Load(server, padding=3000)
+        wait_until(lambda: len(case.files(log)) >= 8, "too few rotations", 60)
+        asked = load.end()
+        server.stop()
+    rotated = case.files(log)
+    expect(sorted(rotated) == sorted([log] + [f"{log}.{i}" for i in range(1, len(rotated))]), rotated)
+    for path in rotated[1:]:
+        size = os.path.getsize(path)
+        expect(1 << 20 > size > (1 << 20) - 8192, f"{path} has {size} bytes")
+    expect_all(asked, rotated)
+
+
+def size_rotation_keeps_so_many(program, directory):
+    log = os.path.join(directory, "p.log")
+    with berthd(program, directory, f"log_file = {log}", "log_rotation_type = SIZE", "max_logfile_size_mb = 1",
+                "max_logfile_count = 2") as server:
+        ask(server, "a", 1600, 3000)
+        server.stop()
+    expect(case.files(log) == [log, log + ".1", log + ".2"], case.files(log))
+    expect("a-1599" in names_in(log) and "a-0" not in names_in(*case.files(log)), "the wrong ones are gone")
+
+
+def settings_of_k8s_operators(program, directory):
+    log = os.path.join(directory, "placement.log")
+    with berthd(program, directory, "debug = true", f"log_file = {log}", "log_rotation_type=size",
+                "max_logfile_count=5", "max_logfile_size_mb=50") as server:
+        ask(server, "a", 10)
+        server.stop()
+    with open(log) as file:
+        text = file.read()
+    expect(text.count("Starting request: ") == 10 and text.count("status: 404") == 10, "not all lines are there")
+
+
+def rotation_by_interval(program, directory):
+    log = os.path.join(directory, "p.log")
+    with berthd(program, directory, f"log_file = {log}", "log_rotation_type = interval", "log_rotate_interval = 1",
+                "log_rotate_interval_type = seconds", "max_logfile_count = 100") as server:
+        load = case.Load(server)
+        time.sleep(4.5)
+        asked = load.end()
+        server.stop()
+    rotated = case.files(log)
+    expect(len(rotated) >= 4, rotated)
+    for path in rotated:
+        expect(re.fullmatch(r"p\.log(\.\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d)?", os.path.basename(path)), path)
+    expect_all(asked, rotated)
+
+
+def interval_rotation_keeps_so_many(program, directory):
+    log = os.path.join(directory, "p.log")
+    with berthd(program, directory, f"log_file = {log}", "log_rotation_type = interval", "log_rotate_interval = 1",
+                "log_rotate_interval_type = Seconds", "max_logfile_count = 2") as server:
+        for number in range(5):
+            ask(server, "a", 1, 0, number)
+            time.sleep(1.1)
+        server.stop()
+    expect(len(case.files(log)) == 3, case.files(log))
+
+
+def removed_directory(program, directory):
+    """Lines are lost and counted, requests are answered; when it is back, so is the log."""
+    logs = os.path.join(directory, "logs")
+    log = os.path.join(logs, "p.log")
+    os.mkdir(logs)
+    with berthd(program, directory, f"log_file = {log}") as server:
+        ask(server, "before", 3)
+        shutil.rmtree(logs)
+        ask(server, "lost", 100)
+        time.sleep(1.2)
+        os.mkdir(logs)
+        wait_until(lambda: os.path.exists(log), "no new file")
+        wait_until(lambda: "bytes of the log could not be written and are lost" in open(log).read(), "not told")
+        ask(server, "after", 3)
+        server.stop()
+    expect(sorted(names_in(log)) == ["after-0", "after-1", "after-2"], names_in(log))
+
+
+def full_disk(program, directory):
+    """A file that may not grow: lines are lost, the process goes on; cut, it takes lines again."""
+    log = os.path.join(directory, "p.log")
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300000, 300000))
+
+    with berthd(program, directory, f"log_file = {log}", limits=limit) as server:
+        ask(server, "a", 2000, 200)
+        expect(os.path.getsize(log) == 300000, "the file is not full")
+        os.truncate(log, 0)
+        ask(server, "b", 20)
+        wait_until(lambda: "bytes of the log could not be written" in open(log).read(), "not told")
+        server.stop()
+    with open(log) as file:
+        text = file.read()
+    expect(text.count("/nowhere/b-") == 20, "lines are missing")
+
+
+def reader_that_does_not_read(program, directory):
+    """Standard error is a pipe that nobody empties: every request is answered, and quickly."""
+    server = berthd(program, directory)
+    reading, writing = os.pipe()
+    out = open(os.path.join(directory, "out"), "wb")
+    server.process = subprocess.Popen(server.command(), stdin=subprocess.DEVNULL, stdout=out, stderr=writing)
+    try:
+        wait_until(lambda: b"ready" in open(out.name, "rb").read(), "it does not start")
+        began = time.monotonic()
+        ask(server, "a", 3000, 500)
+        took = time.monotonic() - began
+        expect(took < 20, f"3000 requests took {took:.1f} s")
+        os.set_blocking(reading, False)
+        expect(len(os.read(reading, 1 << 20)) > 0, "nothing was written")
+        began = time.monotonic()
+        expect(server.stop() == 0 and time.monotonic() - began < 10, "the end takes long")
+    finally:
+        server.kill()
+        for fd in (reading, writing):
+            os.close(fd)
+        out.close()
+
+
+def refused(program, directory, *options):
+    server = berthd(program, directory, *options)
+    try:
+        with server:
+            pass
+    except RuntimeError:
+        lines = server.log().splitlines()
+        expect(server.process.returncode == 1, f"exit status {server.process.returncode}")
+        expect(len(lines) == 1 and lines[0].startswith("berthd: "), lines)
+        return lines[0]
+    raise AssertionError("it started")
+
+
+def starts_that_are_refused(program, directory):
+    line = refused(program, directory, "log_file = /nowhere/p.log")
+    expect(line == "berthd: cannot open the log file /nowhere/p.log: No such file or directory", line)
+    line = refused(program, directory, f"log_file = {directory}")
+    expect(line.endswith("Is a directory"), line)
+    line = refused(program, directory, "use_syslog = true", "syslog_log_facility = LOG_NOTHING")
+    expect("syslog_log_facility must be one of LOG_USER" in line, line)
+    line = refused(program, directory, "log_config_append = /nowhere/logging.conf")
+    expect("/nowhere/logging.conf: No such file" in line, line)
+    line = refused(program, directory, "logging_context_format_string = %(message)")
+    expect("logging_context_format_string: an incomplete format" in line, line)
+
+
+CASES = [logrotate_copytruncate, logrotate_rename_and_hup, renamed_without_a_word, watch_log_file, rotation_by_size,
+         size_rotation_keeps_so_many, settings_of_k8s_operators, rotation_by_interval,
+         interval_rotation_keeps_so_many, removed_directory, full_disk, reader_that_does_not_read,
+         starts_that_are_refused]
+
+
+def play(score, program, directory):
+    case.play(score, program, directory, CASES)

@@ -1,0 +1,17 @@
+"""A C header that a script of this folder makes and a unit test includes."""
+
+import sys
+
+
+def main(path, text):
+    """With --write writes the header; else compares it with what would be written. The exit status."""
+    if "--write" in sys.argv:
+        with open(path, "w") as file:
+            file.write(text)
+        return 0
+    with open(path) as file:
+        same = file.read() == text
+    if not same:
+        print(f"FAILED {path} is not what Python says: write it anew")
+    print(f"{int(same)} passed, {int(not same)} failed")
+    return 0 if same else 1
