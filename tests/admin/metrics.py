@@ -365,7 +365,9 @@ class Metrics(Case):
                     "x-auth-token": "admin", "openstack-api-version": "placement 1.39"})
                 searches.append(connection)
             end = time.monotonic() + 20
-            while server.scrape().sum("berth_slow_lane_jobs") < 3:
+            # its threads yield to everybody else: the second may begin late
+            while (page := server.scrape()).sum("berth_slow_lane_jobs") < 3 or not page.get(
+                    "berth_slow_lane_jobs", state="running"):
                 expect(time.monotonic() < end, "the slow lane is idle")
                 time.sleep(0.05)
             half = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(20)]
@@ -381,7 +383,7 @@ class Metrics(Case):
                 server.scrape("/metrics?inventory=1")
                 took = time.monotonic() - began
                 expect(took < 5, f"three pages took {took:.1f} s")
-            expect(page.sum("berth_slow_lane_jobs") >= 2 and page.get("berth_slow_lane_jobs_begun_total") >= 2, "slow lane")
+            expect(page.sum("berth_slow_lane_jobs") >= 2 and page.get("berth_slow_lane_jobs_begun_total") >= 1, "slow lane")
             for connection in searches + half:
                 connection.close()
             end = time.monotonic() + 20
