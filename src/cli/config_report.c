@@ -10,8 +10,13 @@
 static void print_unknown(const struct conf_unknown *unknown, FILE *out)
 {
     const struct option *meant = suggest_option(unknown->section, unknown->name);
-    fprintf(out, "warning: %s:%u: [%.*s] %.*s is not known, and is passed over", unknown->path,
-            unknown->line, SLICE_ARG(unknown->section), SLICE_ARG(unknown->name));
+    fprintf(out, "warning: %s:%u: [%.*s] %.*s ", unknown->path, unknown->line,
+            SLICE_ARG(unknown->section), SLICE_ARG(unknown->name));
+    if (option_find_any(unknown->section, unknown->name) != NULL) {
+        fputs("is passed over, since auth_section names another section for it\n", out);
+        return;
+    }
+    fputs("is not known, and is passed over", out);
     if (meant != NULL)
         fprintf(out, "; did you mean [%s] %s?", meant->section, meant->name);
     putc('\n', out);

@@ -232,27 +232,40 @@ static const struct details table[] = {
     {"keystone_authtoken", "www_authenticate_uri",
      "It stands in the header WWW-Authenticate of a 401. Unset: auth_url."},
     {"keystone_authtoken", "auth_section",
-     "Then the options of the plugin are read there, and not here: auth_type, auth_url, the names "
-     "and secrets of the service user, its project and other scopes."},
+     "Then the options of the plugin are read there, and not here: auth_type, auth_url, the "
+     "names and secrets of the service user, its project and other scopes."},
     {"keystone_authtoken", "auth_url",
      "password and token ask it where version 3 is; the v3 types add /v3 unless it ends with it."},
     {"keystone_authtoken", "cafile",
-     "A file or directory with the authorities that Keystone's certificate is checked with. Unset: "
-     "those of the system."},
+     "A file or directory with the authorities that Keystone's certificate is checked with. "
+     "Unset: those of the system."},
     {"keystone_authtoken", "http_connect_timeout",
      "It bounds one question to Keystone from its beginning to its end. Unset: 30."},
     {"keystone_authtoken", "delay_auth_decision",
-     "Then the 401 is the service's own, also when Keystone is away, and a bad service token does "
-     "not refuse a good token."},
+     "Then the 401 is the service's own, also when Keystone is away, and a bad service token "
+     "does not refuse a good token."},
     {"keystone_authtoken", "token_cache_time",
-     "0 or -1: Keystone is asked every time. A token that is revoked may be believed for so long, "
-     "one that expires is not."},
+     "0 or -1: Keystone is asked every time. A token that is revoked may be believed for so "
+     "long, one that expires is not."},
     {"keystone_authtoken", "service_token_roles",
      "Of which a service token needs one to let expired tokens pass."},
     {"keystone_authtoken", "service_type",
      "placement. Without it application credentials with access rules are refused."},
+    {"keystone_authtoken", "auth_type",
+     "Each needs its own options: password and v3password a user, a password and a project, "
+     "v3applicationcredential the id and the secret of an application credential. Those whose "
+     "name begins with v3 do not ask Keystone for its versions first."},
+    {"keystone_authtoken", "interface", "One of public, internal and admin."},
+    {"keystone_authtoken", "region_name", "Unset: any region."},
+    {"keystone_authtoken", "certfile",
+     "Only where Keystone asks its clients for one; keyfile is its key."},
+    {"keystone_authtoken", "insecure",
+     "Then anybody between the two can read the service's password and invent tokens: for tests "
+     "only."},
     {"keystone_authtoken", "memcached_servers",
      "Tokens that were found valid are kept in the process itself."},
+    {"keystone_authtoken", "service_token_roles_required",
+     "Otherwise such a token is accepted, but expired user tokens are not."},
 
     {"profiler", "enabled",
      "Requests are not traced; the log and its slow_request_ms tell what takes long."},
@@ -272,8 +285,8 @@ static const struct details sections[] = {
     {"healthcheck", NULL, "The health check of oslo.middleware on the Placement listeners."},
     {"cors", NULL, "Web pages that call the API from a browser (Cross-Origin Resource Sharing)."},
     {"keystone_authtoken", NULL,
-     "How tokens are checked with Keystone. docs/keystone.md tells what these options do together, "
-     "and what happens when Keystone is away."},
+     "How tokens are checked with Keystone. docs/keystone.md tells what these options do "
+     "together, and what happens when Keystone is away."},
     {"profiler", NULL, "Tracing with osprofiler, which berth does not do."},
 };
 

@@ -15,6 +15,19 @@ WORDS = ("true", "False", "ON", "off", "yes", "No", "1", "0", "2", "-1", "007", 
 KEYS = ("foo", "Debug", "max-age", "a b", "listen", "\u00e9", "workers", "name]", "use_syslog_", "x.y")
 SWITCHED = ("debug", "log_config_append", "log_date_format", "log_dir", "log_file", "syslog_log_facility", "use_journal",
             "use_json", "use_syslog", "watch_log_file")
+# Options whose texts have a meaning that oslo.log looks at later, and berth at once: see the tricks.
+LOG_TEXTS = {
+    "default_log_levels": ("a=DEBUG", "placement=INFO, b.c=WARN,", "", "a=5"),
+    "syslog_log_facility": ("LOG_LOCAL0", "local1", "user"),
+    "log_rotate_interval": ("1", "6", " 3 "),
+    "rate_limit_except_level": ("ERROR", "", "CRITICAL"),
+    "log_date_format": ("%Y", "%H:%M:%S %d"),
+    "logging_context_format_string": ("%(message)s", "x %(name)s\n  %(message)s", "$$"),
+    "logging_default_format_string": ("%(message)s", "'%(levelname)s'", ""),
+    "logging_debug_format_suffix": ("%(funcName)s", "x"),
+    "logging_exception_prefix": ("%(name)s", "x y"),
+    "logging_user_identity_format": ("%(user)s", "a,b"),
+}
 SECTIONS = ("cache", "oslo_concurrency", "default", "Foo Bar", "database", "\u00dcber", "nova", "a]b", "database:x")
 BROKEN = ("no assignment at all", "[x", "[]", "= 1", ": 1", "  indented", "\tindented", "[x] # comment", "[]x", "]", "[", "\\",
           "=")
@@ -133,6 +146,8 @@ class Generator:
     def value(self, section, name):
         """Of any row, also of an old name: mostly something that is allowed."""
         row = self.rows.get((section, name), {"type": "string", "choices": None})
+        if name in LOG_TEXTS:
+            return self.random.choice(LOG_TEXTS[name])
         if name == "connection":
             return self.random.choice(("sqlite:////x.db?a=b&c=d%25", "a\\$b$$", "mysql+pymysql://u:p@h/placement?charset=utf8"))
         roll = self.random.random()

@@ -72,6 +72,12 @@ class Commands:
             assert line in out, f"{line!r} is not in {out}"
         assert re.search(r"^3 errors, 4 warnings, \d+ notes?$", out, re.M), out
 
+    def options_that_moved_to_another_section(self):
+        more = "auth_section = service\n[service]\npassword = p\n"
+        code, out, _ = self.run("validate", *self.write("a.conf", GOOD.replace("[DEFAULT]\n", more + "[DEFAULT]\n")))
+        assert code == 0 and "a.conf:4: [keystone_authtoken] password is passed over, since auth_section names another " \
+            "section for it\n" in out and "1 warning" in out, out
+
     def warnings_count_when_strict(self):
         where = self.write("a.conf", GOOD + "[cache]\nenabled = true\n")
         assert self.run("validate", *where)[0] == 0

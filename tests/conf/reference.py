@@ -18,7 +18,7 @@ from placement import conf as placement_conf  # noqa: E402
 from placement import wsgi  # noqa: E402
 
 AUTHTOKEN = "keystone_authtoken"
-PLUGINS = ("password", "v3password", "v3applicationcredential")
+PLUGINS = ("password", "v3password", "v3applicationcredential", "token", "v3token", "admin_token")
 # Those of upstream's own sample (etc/placement/config-generator.conf), and the profiler's.
 NAMESPACES = ("placement.conf", "keystonemiddleware.auth_token", "oslo.log", "oslo.middleware.cors",
               "oslo.middleware.http_proxy_to_wsgi", "oslo.policy", "osprofiler")
