@@ -123,7 +123,10 @@ static void sample_defaults(const struct option *option, FILE *out)
     }
     do {
         size_t len = option->type == OPTION_MULTI ? strcspn(rest, ",") : strlen(rest);
-        fprintf(out, "#%s =%s%.*s\n", option->name, len > 0 ? " " : "", (int)len, rest);
+        /* Only quotes keep the reader from trimming a blank at the end. */
+        const char *quote = len > 0 && rest[len - 1] == ' ' ? "\"" : "";
+        fprintf(out, "#%s =%s%s%.*s%s\n", option->name, len > 0 ? " " : "", quote, (int)len, rest,
+                quote);
         rest += len + (rest[len] != '\0');
     } while (*rest != '\0');
 }

@@ -55,7 +55,7 @@ class Commands:
 
     def good_file_is_valid(self):
         code, out, err = self.run("validate", *self.write("a.conf", GOOD))
-        assert (code, err) == (0, "") and out.startswith("read: a.conf\n") and "error" not in out.split("\n")[1], out
+        assert (code, err) == (0, "") and out == "read: a.conf\n0 errors, 0 warnings, 0 notes\n", out
 
     def every_problem_is_told(self):
         code, out, _ = self.run("validate", *self.write("a.conf", BAD))
@@ -114,7 +114,7 @@ class Commands:
         plain = lambda out: re.sub(r"^# .*\n", "", out, flags=re.M)
         mine, wanted = (plain(self.run("show", "--all", *where)[1]) for where in
                         (["--config-file", "sample.conf", "--config-dir", "none"], bare))
-        assert mine == wanted, (mine, wanted)
+        assert mine == wanted, sorted(set(mine.split("\n")) ^ set(wanted.split("\n")))
 
     def wrong_command_lines(self):
         for words in ([], ["bogus"], ["show", "a", "b", "c"], ["validate", "--bogus"], ["sample", "x"],

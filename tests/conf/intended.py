@@ -58,6 +58,9 @@ ENTRIES = [
     Entry("conf-auth-section", "keystoneauth reads the plugin's options in the section that is named",
           ["[keystone_authtoken]\nauth_section = other\nusername = a\n[other]\nusername = b\n"],
           {"keystone_authtoken.username": "b"}),
+    Entry("conf-log-texts", "what oslo.log refuses when it is set up is refused with the configuration",
+          ["[DEFAULT]\ndefault_log_levels = a\n", "[DEFAULT]\nuse_syslog = true\nsyslog_log_facility = nowhere\n",
+           "[DEFAULT]\nlogging_context_format_string = %(message\n"], None),
     Entry("conf-long-value", "references cannot make a value larger than 64 KiB",
           ["[DEFAULT]\nlog_dir = " + "x" * 40000 + "\ntempdir = $log_dir$log_dir\n"], None),
 ]

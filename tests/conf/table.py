@@ -11,14 +11,8 @@ NOT_HERE = "not here"
 # What differs on purpose: (section, name, field): (what upstream has, why berth's is another). None: whatever it is.
 INTENDED = {
     ("DEFAULT", "pybasedir", "default"): (None, "berth's own files lie elsewhere"),
-    ("DEFAULT", "default_log_levels", "default"): (None, "unset: oslo.log's list is of Python packages"),
-    ("DEFAULT", "instance_format", "default"): (None, "no effect, and so no default"),
-    ("DEFAULT", "instance_uuid_format", "default"): (None, "no effect, and so no default"),
-    ("DEFAULT", "logging_context_format_string", "default"): (None, "unset: oslo.log's form"),
-    ("DEFAULT", "logging_default_format_string", "default"): (None, "unset: oslo.log's form"),
-    ("DEFAULT", "logging_debug_format_suffix", "default"): (None, "unset: oslo.log's form"),
-    ("DEFAULT", "logging_exception_prefix", "default"): (None, "unset: oslo.log's form"),
-    ("DEFAULT", "logging_user_identity_format", "default"): (None, "unset: oslo.log's form"),
+    ("DEFAULT", "default_log_levels", "default"): (None, "the newest oslo.log, which has more names"),
+    ("DEFAULT", "default_log_levels", "mutable"): (False, "levels are for finding out what is happening now"),
     ("keystone_authtoken", "auth_uri", NOT_HERE): (None, "only the old name of www_authenticate_uri"),
     ("oslo_policy", "policy_file", "default"): ("policy.json", "the newest oslo.policy: policy.yaml"),
     ("placement", "randomize_allocation_candidates", "mutable"): (False, "taken by a reload, too"),
