@@ -28,11 +28,11 @@ ONLY_IN = {
     "gnutls/abstract.h": "http/",
     "gnutls/x509.h": "http/",
     "systemd/sd-daemon.h": "daemon/",
-    "systemd/sd-journal.h": "base/",
-    "jansson.h": ("api/", "auth/", "cli/"),
-    "yaml.h": "auth/",
-    "curl/curl.h": "auth/",
-    "nettle/sha2.h": "auth/",
+    "systemd/sd-journal.h": "log/",
+    "jansson.h": ("api/", "policy/", "keystone/", "cli/"),
+    "yaml.h": "policy/",
+    "curl/curl.h": "keystone/",
+    "nettle/sha2.h": "keystone/",
 }
 # Layers that are no folder, or whose behaviour the tests of whole programs cover.
 WITHOUT_UNITS = {"main"}

@@ -3,7 +3,7 @@
 #define BERTH_API_ACCESS_LOG_H
 
 #include "api/request.h"
-#include "base/log.h"
+#include "log/log.h"
 
 /* What a line knows of the request; good as long as the request. */
 struct log_context access_log_context(const struct api_request *request);

@@ -13,7 +13,7 @@
 #include "api/query_string.h"
 #include "api/routes.h"
 #include "auth/noauth.h"
-#include "base/log.h"
+#include "log/log.h"
 
 static bool stage_framing(struct api_request *request)
 {

@@ -4,9 +4,9 @@
 #include "cli/data_migrations.h"
 
 #include "base/arena.h"
-#include "base/log.h"
 #include "cli/table.h"
 #include "conf/value.h"
+#include "log/log.h"
 #include "store/repair.h"
 
 enum { BATCH = 50, MIGRATION_COUNT = 2 };

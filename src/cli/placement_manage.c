@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/log_settings.h"
 #include "cli/data_migrations.h"
 #include "cli/tool_arguments.h"
 #include "conf/load.h"
+#include "log/settings.h"
 #include "store/schema.h"
 
 enum { SYNC, VERSION, STAMP, MIGRATE };

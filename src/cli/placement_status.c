@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "base/log_settings.h"
 #include "cli/tool_arguments.h"
 #include "cli/upgrade_checks.h"
 #include "conf/load.h"
+#include "log/settings.h"
 
 enum { UNEXPECTED = 255 };
 

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "auth/policy.h"
 #include "base/check.h"
 #include "conf/command_line.h"
+#include "policy/policy.h"
 
 enum policy_action {
     POLICY_ACTION_LIST,

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "auth/policy_explain.h"
-#include "auth/policy_keeper.h"
 #include "cli/policy_arguments.h"
 #include "cli/policy_command.h"
 #include "cli/policy_print.h"
 #include "cli/token_file.h"
 #include "conf/load.h"
+#include "policy/explain.h"
+#include "policy/keeper.h"
 
 struct look {
     struct arena *arena;

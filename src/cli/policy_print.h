@@ -2,7 +2,7 @@
 #ifndef BERTH_CLI_POLICY_PRINT_H
 #define BERTH_CLI_POLICY_PRINT_H
 
-#include "auth/policy_set.h"
+#include "policy/set.h"
 
 /* A policy file with every rule, commented out. */
 void policy_print_sample(struct buf *out);

@@ -2,8 +2,8 @@
 #include "conf/changes.h"
 
 #include "base/buf.h"
-#include "base/log.h"
 #include "conf/notes.h"
+#include "log/log.h"
 
 static const char LOGGER[] = "berth.conf";
 

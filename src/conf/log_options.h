@@ -3,8 +3,8 @@
 #define BERTH_CONF_LOG_OPTIONS_H
 
 #include "base/err.h"
-#include "base/log_settings.h"
 #include "conf/settings.h"
+#include "log/settings.h"
 
 /* The settings; all lies in the arena or in conf. False: err names the option at fault. */
 bool log_options_fill(const struct conf *conf, struct arena *arena, struct log_settings *out,

@@ -4,8 +4,8 @@
 #define BERTH_CONF_LOGGING_CONFIG_H
 
 #include "base/err.h"
-#include "base/log_settings.h"
 #include "conf/settings.h"
+#include "log/settings.h"
 
 /* A name of Python's levels, NOTSET included. False: it is none (case matters). */
 bool logging_level_parse(struct slice name, int *level) BERTH_MUST_CHECK;

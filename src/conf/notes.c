@@ -2,7 +2,7 @@
 #include "conf/notes.h"
 
 #include "base/buf.h"
-#include "base/log.h"
+#include "log/log.h"
 
 static const char LOGGER[] = "berth.conf";
 

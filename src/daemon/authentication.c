@@ -1,7 +1,7 @@
 /* Who asks Keystone about tokens, where the configuration says so. */
-#include "auth/keystone.h"
-#include "base/log.h"
 #include "daemon/daemon.h"
+#include "keystone/keystone.h"
+#include "log/log.h"
 
 static void log_settings(const struct keystone_settings *settings, const struct conf *conf)
 {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "api/dispatch.h"
-#include "base/log.h"
 #include "daemon/daemon.h"
+#include "log/log.h"
 
 enum {
     LARGE_ANSWERS_BYTES = 1 << 30,

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/log_settings.h"
 #include "conf/log_options.h"
 #include "conf/logging_config.h"
+#include "log/settings.h"
 
 static const char LOGGER[] = "berth.log";
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/log.h"
 #include "base/python_text.h"
 #include "conf/notes.h"
 #include "daemon/logging.h"
+#include "log/log.h"
 
 enum { SHOWN_MAX = 4096 };
 

@@ -6,10 +6,10 @@
 #include <signal.h>
 #include <time.h>
 
-#include "auth/policy_keeper.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "daemon/logging.h"
+#include "log/log.h"
+#include "policy/keeper.h"
 
 enum { TICK_MS = 500, STATUS_EVERY_US = 10 * 1000 * 1000 };
 

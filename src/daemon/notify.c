@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "log/log.h"
 
 enum { START_LOOK_S = 1, START_EXTEND_US = 20 * 1000 * 1000, STATUS_MOST_BYTES = 256 };
 

@@ -1,7 +1,7 @@
 /* The policy in force. */
 #include "daemon/daemon.h"
 
-#include "auth/policy_keeper.h"
+#include "policy/keeper.h"
 
 bool policies_open(struct daemon *daemon)
 {

@@ -6,11 +6,11 @@
  * newest it copies, since the next reload frees it. */
 #include "daemon/daemon.h"
 
-#include "auth/policy_keeper.h"
-#include "base/log.h"
 #include "conf/changes.h"
 #include "conf/load.h"
 #include "daemon/logging.h"
+#include "log/log.h"
+#include "policy/keeper.h"
 
 static const char LOGGER[] = "berth";
 

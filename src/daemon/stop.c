@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "daemon/daemon.h"
+#include "log/log.h"
 
 enum {
     LINGER_MS = 250, /* a request that is on its way to an idle connection has come by then */

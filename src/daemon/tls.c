@@ -1,8 +1,8 @@
 /* The certificates of the https listeners: read at start, at SIGHUP, and when their files change.
  * What cannot be read ends a start, and is told on a reload, which leaves the old ones in use. */
 #include "base/clock.h"
-#include "base/log.h"
 #include "daemon/daemon.h"
+#include "log/log.h"
 
 enum { LOOK_EVERY_US = 2 * 1000 * 1000 };
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "log/log.h"
 
 static void begin(struct outage *outage, enum outage_extent extent, const struct err *err)
 {

@@ -33,8 +33,8 @@ def newest():
 
 
 def policies():
-    """Of src/auth/policy_rules.c: {POLICY_…: name}"""
-    rows = re.findall(r'\[(POLICY_\w+)\] =\s*OPERATION\(\s*"([\w:]+)"', read("src/auth/policy_rules.c"))
+    """Of src/policy/rules.c: {POLICY_…: name}"""
+    rows = re.findall(r'\[(POLICY_\w+)\] =\s*OPERATION\(\s*"([\w:]+)"', read("src/policy/rules.c"))
     return {rule: "placement:" + name for rule, name in rows}
 
 

@@ -21,17 +21,17 @@ INSTRUMENTED = ["-Dc_args=-fprofile-instr-generate -fcoverage-mapping", "-Dc_lin
 
 # What each harness is there for.
 PARSERS = {
-    "body_json": ["api/body_schema.c", "api/schema_check.c", "api/schema_keywords.c", "api/schema_message.c",
-                  "api/schema_patterns.c", "api/python_repr.c", "base/python_text.c"],
+    "body_json": ["api/schema/body_schema.c", "api/schema/check.c", "api/schema/keywords.c", "api/schema/message.c",
+                  "api/schema/patterns.c", "api/python_repr.c", "base/python_text.c"],
     "conf": ["conf/resolve.c", "conf/settings.c", "conf/suggest.c"],
     "headers": ["api/accept.c", "api/fault.c", "api/html_text.c", "api/latin1.c", "api/microversion.c", "api/origin.c",
                 "auth/identity.c", "auth/noauth.c"],
     "ini": ["conf/address_range.c", "conf/ini.c", "conf/interpolate.c", "conf/listen.c", "conf/value.c", "conf/whitespace.c"],
-    "keystone": ["auth/access_rules.c", "auth/keystone_documents.c", "auth/keystone_url.c", "auth/token.c"],
-    "log_format": ["base/log_format.c", "base/log_json.c", "base/log_keys.c", "base/log_render.c", "base/log_value.c"],
+    "keystone": ["keystone/access_rules.c", "keystone/documents.c", "keystone/url.c", "keystone/token.c"],
+    "log_format": ["log/format.c", "log/json.c", "log/keys.c", "log/render.c", "log/value.c"],
     "logging_ini": ["conf/logging_config.c", "conf/logging_handler.c", "conf/python_ini.c", "conf/python_literal.c"],
-    "policy": ["auth/policy_check_text.c", "auth/policy_evaluate.c", "auth/policy_explain.c", "auth/policy_language.c",
-               "auth/policy_scalar.c", "auth/policy_set.c", "auth/policy_subject.c", "auth/policy_yaml.c"],
+    "policy": ["policy/check_text.c", "policy/evaluate.c", "policy/explain.c", "policy/language.c",
+               "policy/scalar.c", "policy/set.c", "policy/subject.c", "policy/yaml_text.c"],
     "query": ["api/query_string.c", "api/python_int.c", "api/placement/candidates_checks.c",
               "api/placement/candidates_parameters.c", "api/placement/group_parameters.c", "api/name_table.c"],
     "store_texts": ["store/sqlite/instant.c", "store/sqlite/log.c", "store/sqlite/url.c"],

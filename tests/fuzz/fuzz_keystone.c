@@ -5,12 +5,12 @@
  */
 #include <stdlib.h>
 
-#include "auth/access_rules.h"
-#include "auth/keystone_documents.h"
-#include "auth/keystone_url.h"
-#include "auth/token.h"
 #include "base/buf.h"
 #include "fuzz.h"
+#include "keystone/access_rules.h"
+#include "keystone/documents.h"
+#include "keystone/token.h"
+#include "keystone/url.h"
 
 static void check_inside(const struct token *token, struct slice text)
 {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log_program.h"
 #include "fuzz.h"
+#include "log/program.h"
 
 enum { STRINGS = 4, INPUT_MAX = 4096 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "api/fault.h"
-#include "auth/policy_keeper.h"
+#include "policy/keeper.h"
 #include "replica/apply.h"
 
 /* Added to the ids of what is in memory only: the database's next ids never come near. */

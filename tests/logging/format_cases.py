@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """What real Python logging and oslo.log make of format strings: the table of the unit test
-tests/unit/base/test_log_format.c, which it includes as log_format_cases.h.
+tests/unit/log/test_format.c, which it includes as format_cases.h.
 
     tests/logging/format_cases.py            compares the header with what Python says now
     tests/logging/format_cases.py --write    writes it
@@ -23,7 +23,7 @@ from oslo_log import formatters, log  # noqa: E402
 import made_header  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-HEADER = os.path.join(os.path.dirname(HERE), "unit", "base", "log_format_cases.h")
+HEADER = os.path.join(os.path.dirname(HERE), "unit", "log", "format_cases.h")
 
 CREATED = 1795279448.037512  # 2026-11-21 22:54:08 at UTC+5:30
 PROCESS, THREAD = 4321, 77
@@ -187,7 +187,7 @@ def literal(text):
 def header():
     names = {DATE: "DATE", SUFFIX: "SUFFIX", IDENTITY: "IDENTITY", DEFAULT: "WITHOUT", CONTEXT: "WITH"}
     lines = ["/* Made by tests/logging/format_cases.py from real Python logging and oslo.log; not to be edited. */",
-             "#ifndef BERTH_TESTS_UNIT_BASE_LOG_FORMAT_CASES_H", "#define BERTH_TESTS_UNIT_BASE_LOG_FORMAT_CASES_H", "", '#include "base/log_settings.h"', "", STRUCT,
+             "#ifndef BERTH_TESTS_UNIT_LOG_FORMAT_CASES_H", "#define BERTH_TESTS_UNIT_LOG_FORMAT_CASES_H", "", '#include "log/settings.h"', "", STRUCT,
              "/* clang-format off */",
              *("#define %s %s" % (name, literal(text)) for text, name in names.items()), "", "static const struct format_case CASES[] = {"]
     for case in cases():

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """When real Python logging rotates files and how it names them: the table of the unit test
-tests/unit/base/test_log_rotate.c, which it includes as log_rotation_cases.h.
+tests/unit/log/test_rotate.c, which it includes as rotation_cases.h.
 
     tests/logging/rotation_cases.py            compares the header with what Python says now
     tests/logging/rotation_cases.py --write    writes it
@@ -19,7 +19,7 @@ import types
 import made_header
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-HEADER = os.path.join(os.path.dirname(HERE), "unit", "base", "log_rotation_cases.h")
+HEADER = os.path.join(os.path.dirname(HERE), "unit", "log", "rotation_cases.h")
 ZONE = "CET-1CEST,M3.5.0,M10.5.0/3"  # summer of 2026: 29 March 01:00 to 25 October 01:00 UTC
 os.environ["TZ"] = ZONE
 time.tzset()
@@ -56,8 +56,8 @@ def played(when, interval, begin, late):
 
 def header():
     lines = ["/* Made by tests/logging/rotation_cases.py from real Python logging; not to be edited. */",
-             "#ifndef BERTH_TESTS_UNIT_BASE_LOG_ROTATION_CASES_H",
-             "#define BERTH_TESTS_UNIT_BASE_LOG_ROTATION_CASES_H", "", '#include "base/log_settings.h"', "",
+             "#ifndef BERTH_TESTS_UNIT_LOG_ROTATION_CASES_H",
+             "#define BERTH_TESTS_UNIT_LOG_ROTATION_CASES_H", "", '#include "log/settings.h"', "",
              f'static const char ZONE[] = "{ZONE}";', "",
              "/* A file begun at begin_s is due at due_s; rotated late_s later it has the suffix, and the next is",
              " * due at next_s. */",

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "auth/policy_evaluate.h"
-#include "auth/policy_keeper.h"
+#include "policy/evaluate.h"
+#include "policy/keeper.h"
 
 enum { LIST_MAX = 64 };
 

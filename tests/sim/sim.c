@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
-#include "base/log_settings.h"
 #include "instance.h"
+#include "log/log.h"
+#include "log/settings.h"
 
 enum { INSTANCES_MAX = 2, STEPS = 250, SEEDS_TO_JUDGE_BY = 150 };
 

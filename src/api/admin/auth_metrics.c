@@ -1,7 +1,7 @@
 /* Policies, and, if callers are known by Keystone, tokens and the questions about them. */
 #include "api/admin/admin_internal.h"
-#include "auth/keystone_stats.h"
-#include "auth/policy_keeper.h"
+#include "keystone/stats.h"
+#include "policy/keeper.h"
 
 static void write_policies(const struct admin *admin, struct exposition *exposition)
 {

@@ -4,7 +4,7 @@
 
 #include "api/admin/admin_internal.h"
 #include "api/meter.h"
-#include "base/log.h"
+#include "log/log.h"
 
 static const double US_PER_S = 1e6;
 

@@ -1,8 +1,8 @@
 /* GET and PUT /resource_providers/{uuid}/aggregates. */
-#include "api/body_schema.h"
 #include "api/latin1.h"
 #include "api/placement/handlers.h"
-#include "api/schema_tables.h"
+#include "api/schema/body_schema.h"
+#include "api/schema/tables.h"
 #include "base/json_write.h"
 #include "write/plan_aggregates.h"
 #include "write/plan_providers.h"

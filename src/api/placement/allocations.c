@@ -4,11 +4,11 @@
  */
 #include <stdlib.h>
 
-#include "api/body_schema.h"
 #include "api/latin1.h"
 #include "api/placement/allocation_handlers.h"
 #include "api/placement/claim_read.h"
-#include "api/schema_tables.h"
+#include "api/schema/body_schema.h"
+#include "api/schema/tables.h"
 #include "api/uuid_like.h"
 #include "base/json_write.h"
 #include "write/plan_allocations.h"

@@ -3,13 +3,13 @@
  * (candidates_checks.c). Pure; any thread. */
 #include "api/placement/candidates_parameters.h"
 
-#include "api/body_schema.h"
 #include "api/name_table.h"
 #include "api/placement/candidates_checks.h"
 #include "api/placement/group_parameters.h"
 #include "api/python_int.h"
 #include "api/query_string.h"
-#include "api/schema_tables.h"
+#include "api/schema/body_schema.h"
+#include "api/schema/tables.h"
 
 static const struct schema *schema_for(unsigned minor)
 {

@@ -3,7 +3,7 @@
  * 1.38. Any thread. */
 #include "api/placement/claim_read.h"
 
-#include "api/body_schema.h"
+#include "api/schema/body_schema.h"
 #include "base/json_write.h"
 
 struct slice claim_key(void *iter)

@@ -1,11 +1,11 @@
 /* /resource_providers/{uuid}/inventories and one of them. Handlers run on a worker, planners on the
  * writer's thread. Answers to writes show what is stored. */
-#include "api/body_schema.h"
 #include "api/latin1.h"
 #include "api/placement/allocation_handlers.h"
 #include "api/placement/handlers.h"
-#include "api/schema.h"
-#include "api/schema_tables.h"
+#include "api/schema/body_schema.h"
+#include "api/schema/schema.h"
+#include "api/schema/tables.h"
 #include "base/json_write.h"
 #include "write/plan_inventories.h"
 #include "write/plan_providers.h"

@@ -1,8 +1,8 @@
 /* GET, PUT, DELETE /resource_providers/{uuid}/traits. */
-#include "api/body_schema.h"
 #include "api/latin1.h"
 #include "api/placement/handlers.h"
-#include "api/schema_tables.h"
+#include "api/schema/body_schema.h"
+#include "api/schema/tables.h"
 #include "base/json_write.h"
 #include "write/plan_provider_traits.h"
 

@@ -1,8 +1,8 @@
 /* POST /reshaper. Reads and validates on a worker; write/plan_reshaper.c decides. */
-#include "api/body_schema.h"
 #include "api/placement/allocation_handlers.h"
 #include "api/placement/claim_read.h"
-#include "api/schema_tables.h"
+#include "api/schema/body_schema.h"
+#include "api/schema/tables.h"
 #include "write/plan_reshaper.h"
 
 static int32_t figure(const json_t *inventory, const char *name, int32_t otherwise)

@@ -1,9 +1,9 @@
 /* GET and POST /resource_classes; GET, PUT, DELETE /resource_classes/{name}. */
-#include "api/body_schema.h"
 #include "api/latin1.h"
 #include "api/placement/handlers.h"
 #include "api/placement/provider_json.h"
-#include "api/schema_tables.h"
+#include "api/schema/body_schema.h"
+#include "api/schema/tables.h"
 #include "base/json_write.h"
 #include "write/plan_classes.h"
 

@@ -1,8 +1,8 @@
 /* GET /resource_providers: the list with its filters. */
-#include "api/body_schema.h"
 #include "api/placement/group_parameters.h"
 #include "api/placement/handlers.h"
-#include "api/schema_tables.h"
+#include "api/schema/body_schema.h"
+#include "api/schema/tables.h"
 #include "query/providers.h"
 
 static const struct schema *schema_for(unsigned minor)

@@ -1,11 +1,11 @@
 /* POST /resource_providers; GET, PUT, DELETE /resource_providers/{uuid}. Handlers run on a worker,
  * planners on the writer's thread. */
-#include "api/body_schema.h"
 #include "api/latin1.h"
 #include "api/placement/handlers.h"
 #include "api/placement/provider_json.h"
 #include "api/request_id.h"
-#include "api/schema_tables.h"
+#include "api/schema/body_schema.h"
+#include "api/schema/tables.h"
 #include "api/uuid_like.h"
 #include "write/plan_providers.h"
 

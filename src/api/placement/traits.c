@@ -1,10 +1,10 @@
 /* GET /traits; GET, PUT, DELETE /traits/{name}. */
-#include "api/body_schema.h"
 #include "api/latin1.h"
 #include "api/placement/handlers.h"
 #include "api/query_string.h"
-#include "api/schema_patterns.h"
-#include "api/schema_tables.h"
+#include "api/schema/body_schema.h"
+#include "api/schema/patterns.h"
+#include "api/schema/tables.h"
 #include "base/json_write.h"
 #include "write/plan_traits.h"
 

@@ -4,10 +4,10 @@
  * many allocations there are. On a worker, with a pinned version. */
 #include <stdlib.h>
 
-#include "api/body_schema.h"
 #include "api/placement/allocation_handlers.h"
 #include "api/query_string.h"
-#include "api/schema_tables.h"
+#include "api/schema/body_schema.h"
+#include "api/schema/tables.h"
 #include "api/stages.h"
 #include "base/json_write.h"
 #include "replica/usage.h"

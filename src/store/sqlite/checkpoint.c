@@ -9,7 +9,7 @@
  * wait for seconds once the reader has gone, and other instances for the write lock. That is the
  * copier's work: pass after pass, until so little is left that the writer can do it at once, or
  * until a pass shows that commits come as fast as the copier copies. Writer thread only. */
-#include "base/log.h"
+#include "log/log.h"
 #include "store/sqlite/internal.h"
 
 enum {

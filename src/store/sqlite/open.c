@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "log/log.h"
 #include "store/sqlite/internal.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/url.h"

@@ -7,8 +7,8 @@
 
 #include "asked.h"
 #include "base/clock.h"
-#include "base/log.h"
-#include "base/log_settings.h"
+#include "log/log.h"
+#include "log/settings.h"
 #include "unit.h"
 
 static const struct api LOGGED = {.access_log = true};

@@ -1,7 +1,7 @@
 /* What the handlers of allocations and usages write: order of rows, and the forms of the
  * microversions. */
 #include "api/placement/allocation_handlers.h"
-#include "auth/policy_keeper.h"
+#include "policy/keeper.h"
 #include "replica/apply.h"
 #include "unit.h"
 

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
-#include "base/log_settings.h"
 #include "conf/changes.h"
 #include "conf/notes.h"
 #include "loading.h"
+#include "log/log.h"
+#include "log/settings.h"
 #include "unit.h"
 
 static char text[8192];

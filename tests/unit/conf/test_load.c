@@ -6,11 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
-#include "base/log_settings.h"
 #include "conf/find.h"
 #include "conf/notes.h"
 #include "loading.h"
+#include "log/log.h"
+#include "log/settings.h"
 #include "unit.h"
 
 /* A machine with a placement of its own is never without a file. */

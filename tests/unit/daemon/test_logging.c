@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "conf/load.h"
+#include "log/log.h"
 #include "unit.h"
 
 static char directory[64];

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/log.h"
-#include "base/log_settings.h"
 #include "conf/load.h"
 #include "daemon/daemon.h"
+#include "log/log.h"
+#include "log/settings.h"
 #include "unit.h"
 
 static char path[] = "/tmp/berth-reload-XXXXXX";

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/log.h"
-#include "base/log_settings.h"
+#include "log/log.h"
+#include "log/settings.h"
 #include "write/pipeline.h"
 
 struct store {

@@ -1,0 +1,149 @@
+/* From bytes to a validated document. Any thread. */
+#include "api/schema/body_schema.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "api/name_table.h"
+#include "api/query_string.h"
+#include "api/request.h"
+#include "api/schema/schema.h"
+#include "base/arena.h"
+
+/* jansson takes no NULL, not even for nothing. */
+static const char *text_of(struct slice text)
+{
+    return text.data == NULL ? "" : text.data;
+}
+
+static bool refuse(struct err *err, const char *prefix, const struct schema_failure *failure)
+{
+    struct slice text = schema_failure_text(err->arena, failure);
+    size_t prefix_len = strlen(prefix);
+    char *whole = arena_alloc(err->arena, prefix_len + text.len);
+    memcpy(whole, prefix, prefix_len);
+    memcpy(whole + prefix_len, text.data, text.len);
+    return err_set_text(err, 400, NULL, (struct slice){whole, prefix_len + text.len});
+}
+
+bool body_schema_check(const json_t *document, const struct schema *schema, struct err *err)
+{
+    struct schema_failure failure;
+    return schema_check(schema, document, false, &failure) ||
+           refuse(err, "JSON does not validate: ", &failure);
+}
+
+json_t *body_schema_parse(struct slice body, const struct schema *schema, struct err *err)
+{
+    const char *nul = body.len == 0 ? NULL : memchr(body.data, '\0', body.len);
+    if (nul != NULL) { /* the parser drops one that stands behind a number */
+        err_set(err, 400, NULL, "Malformed JSON: a NUL byte at %zu", (size_t)(nul - body.data));
+        return NULL;
+    }
+    json_error_t error;
+    json_t *document =
+        json_loadb(text_of(body), body.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+    if (document == NULL) {
+        err_set(err, 400, NULL, "Malformed JSON: %s: line %d column %d", error.text, error.line,
+                error.column);
+        return NULL;
+    }
+    if (!body_schema_check(document, schema, err)) {
+        json_decref(document);
+        return NULL;
+    }
+    return document;
+}
+
+json_t *body_schema_read(struct api_request *request, const struct schema *schema)
+{
+    check(request->body == NULL);
+    request->body = body_schema_parse(request->http->body, schema, &request->err);
+    return request->body;
+}
+
+/* The parameters in rounds: the last value of each name, then the next to last of each, ... */
+struct rounds {
+    const struct query_pair **pairs; /* round after round, the last in the query first */
+    size_t *ends;
+    size_t count; /* at least one, which may be empty */
+};
+
+static struct rounds sort_rounds(struct arena *arena, const struct query_string *query)
+{
+    struct name_table seen = name_table_create(arena, query->count);
+    uint32_t *round_of = arena_array(arena, query->count, sizeof(*round_of));
+    struct rounds rounds = {arena_array(arena, query->count, sizeof(*rounds.pairs)),
+                            arena_zalloc(arena, (query->count + 1) * sizeof(*rounds.ends)), 1};
+    for (size_t i = query->count; i-- > 0;) {
+        round_of[i] = (*name_table_at(&seen, query->pairs[i].name))++;
+        rounds.ends[round_of[i] + 1]++;
+        if (round_of[i] >= rounds.count)
+            rounds.count = round_of[i] + 1;
+    }
+    /* ends[r] is where round r begins, and moves to its end as the round is filled */
+    for (size_t r = 1; r < rounds.count; r++)
+        rounds.ends[r] += rounds.ends[r - 1];
+    for (size_t i = query->count; i-- > 0;)
+        rounds.pairs[rounds.ends[round_of[i]]++] = &query->pairs[i];
+    return rounds;
+}
+
+/* An object of pairs [from, to); NULL when a text is not UTF-8. */
+static json_t *object_of(const struct rounds *rounds, size_t from, size_t to)
+{
+    json_t *object = json_object();
+    check(object != NULL);
+    for (size_t i = from; i < to; i++) {
+        struct slice name = rounds->pairs[i]->name;
+        struct slice text = rounds->pairs[i]->value;
+        json_t *value = json_stringn(text_of(text), text.len);
+        if (value == NULL || json_object_setn_new(object, text_of(name), name.len, value) != 0) {
+            json_decref(object);
+            return NULL;
+        }
+    }
+    return object;
+}
+
+bool body_schema_check_query(const struct query_string *query, const struct schema *schema,
+                             struct err *err)
+{
+    struct rounds rounds = sort_rounds(err->arena, query);
+    size_t from = 0;
+    for (size_t r = 0; r < rounds.count; from = rounds.ends[r++]) {
+        json_t *object = object_of(&rounds, from, rounds.ends[r]);
+        struct schema_failure failure;
+        bool valid = object != NULL && schema_check(schema, object, r > 0, &failure);
+        if (object == NULL)
+            err_set(err, 400, NULL, "Invalid query string parameters: not valid UTF-8");
+        else if (!valid)
+            refuse(err, "Invalid query string parameters: ", &failure);
+        json_decref(object);
+        if (!valid)
+            return false;
+    }
+    return true;
+}
+
+int64_t body_schema_integer(const json_t *value)
+{
+    if (json_is_integer(value))
+        return json_integer_value(value);
+    double real = json_real_value(value);
+    if (real >= 0x1p63)
+        return INT64_MAX;
+    if (real <= -0x1p63)
+        return INT64_MIN;
+    return (int64_t)real;
+}
+
+double body_schema_number(const json_t *value)
+{
+    return json_number_value(value);
+}
+
+struct slice body_schema_text(const json_t *value)
+{
+    return (struct slice){json_string_value(value), json_string_length(value)};
+}

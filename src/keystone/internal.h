@@ -1,0 +1,75 @@
+/* What keystone.c (rules for requests) and questions.c (the thread that asks) share. */
+#ifndef BERTH_KEYSTONE_INTERNAL_H
+#define BERTH_KEYSTONE_INTERNAL_H
+
+#include <pthread.h>
+#include <sys/queue.h>
+
+#include "keystone/http.h"
+#include "keystone/keystone.h"
+#include "keystone/outage.h"
+#include "keystone/session.h"
+#include "keystone/token_cache.h"
+
+struct question;
+TAILQ_HEAD(question_queue, question);
+LIST_HEAD(question_chain, question);
+
+struct keystone_counters {
+    _Atomic uint64_t questions;
+    _Atomic uint64_t shared;
+    _Atomic uint64_t failed;
+    _Atomic uint64_t dropped;
+    _Atomic uint64_t logins;
+    _Atomic uint64_t accepted;
+    _Atomic uint64_t refused;
+    _Atomic uint64_t unavailable;
+    _Atomic bool is_away;
+};
+
+struct keystone {
+    const struct keystone_settings *settings;
+    struct keystone_limits limits;
+    struct token_cache *cache;
+    struct keystone_counters counters;
+    struct keystone_http *http;
+    _Atomic uint64_t hurry_until_us; /* no question lasts longer; UINT64_MAX: none hurries */
+    pthread_t thread;
+
+    pthread_mutex_t lock; /* over what follows */
+    bool stopping;
+    unsigned question_count;
+    unsigned chain_count; /* a power of two */
+    struct question_chain *chains;
+    struct question_queue arrived; /* not seen by the thread yet */
+
+    /* the thread's own */
+    struct keystone_session session;
+    struct keystone_outage outage;
+    struct question_queue waiting; /* to be asked, in their order */
+    struct question_queue asked;
+    struct question_queue delayed; /* to be asked again after a while */
+    unsigned asked_count;
+    uint64_t swept_us;
+};
+
+/* Starts and ends the thread. */
+bool keystone_questions_start(struct keystone *keystone, struct err *err);
+void keystone_questions_stop(struct keystone *keystone);
+
+/* What has to be known to ask. */
+struct keystone_question {
+    struct token_key key;
+    struct slice token; /* visible ASCII, at most KEYSTONE_TOKEN_BYTES_MAX */
+    bool may_be_expired;
+    struct slice request_id;
+};
+
+/* Has Keystone asked about a token, or joins a question that is pending. PENDING: the waiter's
+ * `done` will be called, on Keystone's thread; else the waiter's verdict is returned. Any thread.
+ */
+enum keystone_verdict keystone_questions_ask(struct keystone *keystone,
+                                             const struct keystone_question *about,
+                                             struct keystone_waiter *waiter);
+
+#endif

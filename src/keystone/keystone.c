@@ -1,0 +1,315 @@
+/* From tokens to a verdict, by keystonemiddleware's rules: the service token first, since a good
+ * one lets the user's token be expired; then the user's; then what the request may do with it. What
+ * has to be asked about leaves the worker and comes back by `done`; the step tells where it goes
+ * on.
+ *
+ * Invariant: an expired token is refused, whoever remembers it, unless a service asks. */
+#include "keystone/keystone.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "keystone/access_rules.h"
+#include "keystone/internal.h"
+#include "keystone/stats.h"
+
+enum step { STEP_START, STEP_SERVICE_ASKED, STEP_USER, STEP_USER_ASKED };
+
+const struct keystone_limits keystone_default_limits = {
+    .questions = 1024,
+    .questions_asked = 16,
+    .question_ms = 60 * 1000,
+    .cache_shards = 64,
+    .cache_entries = 64 * 512,
+    .cache_bytes = 64 * 1024 * 1024,
+};
+
+/* Keystone's tokens are visible ASCII without blanks (fernet, JWS, UUID); nothing else is asked
+ * about. */
+static bool is_usable(struct slice token)
+{
+    if (token.len == 0 || token.len > KEYSTONE_TOKEN_BYTES_MAX)
+        return false;
+    for (size_t i = 0; i < token.len; i++)
+        if (token.data[i] <= ' ' || token.data[i] >= 0x7f)
+            return false;
+    return true;
+}
+
+static enum keystone_verdict refuse(struct keystone_request *request, const char *why)
+{
+    request->why = why;
+    return KEYSTONE_REFUSED;
+}
+
+static void resume(struct keystone_waiter *waiter)
+{
+    struct keystone_request *request =
+        (struct keystone_request *)((char *)waiter - offsetof(struct keystone_request, waiter));
+    request->done(request);
+}
+
+/* Who the token belongs to, from memory or from Keystone. */
+static enum keystone_verdict look_up(struct keystone *keystone, struct keystone_request *request,
+                                     struct slice token, bool may_be_expired)
+{
+    struct keystone_question about = {
+        .key = token_cache_key(keystone->cache, token),
+        .token = token,
+        .may_be_expired = may_be_expired,
+        .request_id = request->request_id,
+    };
+    struct keystone_waiter *waiter = &request->waiter;
+    *waiter = (struct keystone_waiter){.done = resume};
+    waiter->token = token_cache_find(keystone->cache, &about.key, clock_monotonic_us());
+    if (waiter->token != NULL)
+        return waiter->verdict = KEYSTONE_ACCEPTED;
+    return keystone_questions_ask(keystone, &about, waiter);
+}
+
+static struct token *take_token(struct keystone_request *request)
+{
+    struct token *token = request->waiter.token;
+    request->waiter.token = NULL;
+    return token;
+}
+
+/* What is wrong with a token that Keystone knows; NULL: nothing. */
+static const char *find_fault(const struct token *token, bool may_be_expired)
+{
+    if (!may_be_expired && token_is_expired(token, clock_wall_us()))
+        return "it has expired";
+    return token->is_bound ? "it is bound to another way of authentication" : NULL;
+}
+
+static bool has_service_role(const struct keystone *keystone, const struct token *token)
+{
+    const struct conf_texts *wanted = &keystone->settings->service_roles;
+    for (unsigned i = 0; i < token->party.roles.count; i++)
+        for (size_t j = 0; j < wanted->n; j++)
+            if (slice_equal(token->party.roles.names[i], slice_of(wanted->items[j])))
+                return true;
+    return false;
+}
+
+static enum keystone_verdict refuse_service(struct keystone *keystone,
+                                            struct keystone_request *request, const char *why)
+{
+    request->service_refused = true;
+    request->step = STEP_USER;
+    if (keystone->settings->delay_auth_decision)
+        return KEYSTONE_ACCEPTED;
+    return refuse(request, why);
+}
+
+/* ACCEPTED: on with the user's token. */
+static enum keystone_verdict judge_service(struct keystone *keystone,
+                                           struct keystone_request *request)
+{
+    if (request->waiter.verdict != KEYSTONE_ACCEPTED)
+        return request->waiter.verdict == KEYSTONE_UNAVAILABLE &&
+                       !keystone->settings->delay_auth_decision
+                   ? KEYSTONE_UNAVAILABLE
+                   : refuse_service(keystone, request, "Keystone does not know the service token");
+    request->service = take_token(request);
+    const char *fault = find_fault(request->service, false);
+    bool has_role = has_service_role(keystone, request->service);
+    if (fault == NULL && !has_role && keystone->settings->service_roles_required)
+        fault = "the service token has none of service_token_roles";
+    if (fault != NULL)
+        return refuse_service(keystone, request, fault);
+    request->may_be_expired = has_role;
+    request->step = STEP_USER;
+    return KEYSTONE_ACCEPTED;
+}
+
+static enum keystone_verdict start(struct keystone *keystone, struct keystone_request *request)
+{
+    if (!is_usable(request->user_token))
+        return refuse(request,
+                      request->user_token.len == 0 ? "there is no token" : "it cannot be a token");
+    if (request->service_token.len == 0) {
+        request->step = STEP_USER;
+        return KEYSTONE_ACCEPTED;
+    }
+    if (!is_usable(request->service_token))
+        return refuse_service(keystone, request, "the service token cannot be one");
+    request->step = STEP_SERVICE_ASKED;
+    return look_up(keystone, request, request->service_token, false);
+}
+
+/* Application credentials may be good for some requests only; services in a chain are not bound by
+ * that (keystonemiddleware, validate_allowed_request). */
+static const char *find_denial(const struct keystone *keystone,
+                               const struct keystone_request *request)
+{
+    const struct token *token = request->user;
+    if (!token->is_restricted)
+        return NULL;
+    if (keystone->settings->terms.service_type.data == NULL)
+        return "it has access rules, and [keystone_authtoken] service_type is not set";
+    if (!token->serves_our_type)
+        return "it has access rules, and its catalog has no service of our service_type";
+    if (request->service != NULL && !request->service_refused)
+        return NULL;
+    struct slice path = access_rules_encode_path(request->arena, request->mount, request->path);
+    return access_rules_allow(token, request->method, path) ? NULL
+                                                            : "its access rules do not allow this";
+}
+
+static void fill_identity(struct keystone_request *request)
+{
+    const struct token *user = request->user;
+    request->identity = (struct identity){
+        .user_id = user->party.user_id,
+        .user_domain_id = user->party.user_domain_id,
+        .project_id = user->party.project_id,
+        .project_domain_id = user->party.project_domain_id,
+        .domain_id = user->domain_id,
+        .system_scope = user->is_system ? SLICE_LIT("all") : (struct slice){0},
+        .roles = user->party.roles,
+        .names = user->names,
+        .outside_admin_project = !user->is_admin_project,
+    };
+    if (request->service != NULL && !request->service_refused)
+        request->identity.service = request->service->party;
+}
+
+static enum keystone_verdict judge_user(struct keystone *keystone, struct keystone_request *request)
+{
+    if (request->waiter.verdict == KEYSTONE_UNAVAILABLE && !keystone->settings->delay_auth_decision)
+        return KEYSTONE_UNAVAILABLE;
+    if (request->waiter.verdict != KEYSTONE_ACCEPTED)
+        return refuse(request, "Keystone does not know it");
+    request->user = take_token(request);
+    const char *fault = find_fault(request->user, request->may_be_expired);
+    if (fault == NULL)
+        fault = find_denial(keystone, request);
+    if (fault != NULL)
+        return refuse(request, fault);
+    fill_identity(request);
+    return KEYSTONE_ACCEPTED;
+}
+
+static enum keystone_verdict go_on(struct keystone *keystone, struct keystone_request *request)
+{
+    enum keystone_verdict verdict = KEYSTONE_ACCEPTED;
+    if (request->step == STEP_START)
+        verdict = start(keystone, request);
+    if (verdict == KEYSTONE_PENDING)
+        return verdict;
+    if (request->step == STEP_SERVICE_ASKED)
+        verdict = judge_service(keystone, request);
+    if (verdict != KEYSTONE_ACCEPTED)
+        return verdict;
+    if (request->step == STEP_USER) {
+        request->step = STEP_USER_ASKED;
+        if (look_up(keystone, request, request->user_token, request->may_be_expired) ==
+            KEYSTONE_PENDING)
+            return KEYSTONE_PENDING;
+    }
+    return judge_user(keystone, request);
+}
+
+enum keystone_verdict keystone_check(struct keystone *keystone, struct keystone_request *request)
+{
+    struct keystone_counters *counters = &keystone->counters;
+    enum keystone_verdict verdict = go_on(keystone, request);
+    switch (verdict) {
+    case KEYSTONE_PENDING:
+        break;
+    case KEYSTONE_ACCEPTED:
+        atomic_fetch_add_explicit(&counters->accepted, 1, memory_order_relaxed);
+        break;
+    case KEYSTONE_REFUSED:
+        atomic_fetch_add_explicit(&counters->refused, 1, memory_order_relaxed);
+        break;
+    case KEYSTONE_UNAVAILABLE:
+        atomic_fetch_add_explicit(&counters->unavailable, 1, memory_order_relaxed);
+        break;
+    }
+    return verdict;
+}
+
+void keystone_request_close(struct keystone_request *request)
+{
+    token_unref(request->user);
+    token_unref(request->service);
+    token_unref(request->waiter.token);
+    request->user = request->service = request->waiter.token = NULL;
+}
+
+struct slice keystone_www_authenticate(const struct keystone *keystone)
+{
+    return keystone->settings->www_authenticate;
+}
+
+bool keystone_delays(const struct keystone *keystone)
+{
+    return keystone->settings->delay_auth_decision;
+}
+
+static void destroy(struct keystone *keystone)
+{
+    token_cache_destroy(keystone->cache);
+    free(keystone);
+}
+
+struct keystone *keystone_start(const struct keystone_settings *settings,
+                                const struct keystone_limits *limits, struct err *err)
+{
+    struct keystone *keystone = calloc(1, sizeof(*keystone));
+    check(keystone != NULL);
+    const struct token_cache_limits cache_limits = {
+        .shards = limits->cache_shards,
+        .shard_entries = limits->cache_entries / limits->cache_shards,
+        .shard_bytes = limits->cache_bytes / limits->cache_shards,
+    };
+    keystone->settings = settings;
+    keystone->limits = *limits;
+    keystone->cache = token_cache_create(&cache_limits);
+    atomic_store(&keystone->hurry_until_us, UINT64_MAX);
+    if (keystone_questions_start(keystone, err))
+        return keystone;
+    keystone_questions_stop(keystone);
+    destroy(keystone);
+    return NULL;
+}
+
+void keystone_hurry(struct keystone *keystone, unsigned ms)
+{
+    atomic_store(&keystone->hurry_until_us, clock_monotonic_us() + ms * 1000ULL);
+    keystone_http_wake(keystone->http);
+}
+
+void keystone_stop(struct keystone *keystone)
+{
+    keystone_questions_stop(keystone);
+    destroy(keystone);
+}
+
+void keystone_stats_read(struct keystone *keystone, struct keystone_stats *out)
+{
+    struct token_cache_counts cache = token_cache_count(keystone->cache);
+    struct keystone_counters *counters = &keystone->counters;
+    pthread_mutex_lock(&keystone->lock);
+    uint64_t pending = keystone->question_count;
+    pthread_mutex_unlock(&keystone->lock);
+    *out = (struct keystone_stats){
+        .tokens_cached = cache.entries,
+        .tokens_cached_bytes = cache.bytes,
+        .questions_pending = pending,
+        .is_away = atomic_load(&counters->is_away),
+        .cache_hits = cache.hits,
+        .cache_misses = cache.misses,
+        .cache_evictions = cache.evictions,
+        .questions = atomic_load(&counters->questions),
+        .questions_shared = atomic_load(&counters->shared),
+        .questions_failed = atomic_load(&counters->failed),
+        .questions_dropped = atomic_load(&counters->dropped),
+        .logins = atomic_load(&counters->logins),
+        .accepted = atomic_load(&counters->accepted),
+        .refused = atomic_load(&counters->refused),
+        .unavailable = atomic_load(&counters->unavailable),
+    };
+}

@@ -1,0 +1,38 @@
+/* Reasons that take turns (two servers behind one address) must not fill the log, nor may one
+ * reason hide that another came. Keystone's thread only. */
+#include "keystone/outage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "log/log.h"
+
+static const char LOGGER[] = "berth.keystone";
+static const uint64_t TELL_AGAIN_US = 1000000;
+
+void keystone_outage_failed(struct keystone_outage *outage, const char *reason, uint64_t now_us)
+{
+    bool is_known = outage->is_told && strcmp(reason, outage->reason) == 0;
+    outage->is_away = true;
+    if (is_known || (outage->told_us != 0 && now_us - outage->told_us < TELL_AGAIN_US)) {
+        outage->untold++;
+        return;
+    }
+    outage->is_told = true;
+    outage->told_us = now_us;
+    snprintf(outage->reason, sizeof(outage->reason), "%s", reason);
+    log_write(LOG_LEVEL_ERROR, LOGGER, LOG_NO_CONTEXT,
+              "requests with tokens that are not cached are answered 503 from now on: %s", reason);
+}
+
+void keystone_outage_worked(struct keystone_outage *outage)
+{
+    outage->is_away = false;
+    if (!outage->is_told)
+        return;
+    outage->is_told = false;
+    log_write(LOG_LEVEL_INFO, LOGGER, LOG_NO_CONTEXT,
+              "Keystone answers again; questions that failed without a line: %llu",
+              (unsigned long long)outage->untold);
+    outage->untold = 0;
+}

@@ -1,0 +1,72 @@
+/* What Keystone says of a token: one block of memory that nobody changes any more, shared by
+ * requests and cache, counted. */
+#ifndef BERTH_KEYSTONE_TOKEN_H
+#define BERTH_KEYSTONE_TOKEN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "auth/identity.h"
+#include "base/check.h"
+#include "base/slice.h"
+
+enum { TOKEN_ANSWER_BYTES_MAX = 2 * 1024 * 1024 }; /* of Keystone's answer about one token */
+
+/* [keystone_authtoken] enforce_token_bind: what becomes of a token that is bound to another way of
+ * authentication, none of which this service has. */
+enum token_bind {
+    TOKEN_BIND_DISABLED,   /* not looked at */
+    TOKEN_BIND_PERMISSIVE, /* bound to Kerberos: refused */
+    TOKEN_BIND_STRICT,     /* bound to anything: refused */
+    TOKEN_BIND_REQUIRED,   /* "required", or a way's name: none of ours can fulfil it */
+};
+
+/* How answers are read. */
+struct token_terms {
+    struct slice service_type; /* data == NULL: not configured */
+    enum token_bind bind;
+};
+
+/* One rule of an application credential that speaks of this service. */
+struct token_access_rule {
+    struct slice method;
+    struct slice path; /* a pattern, see access_rules.h */
+};
+
+struct token {
+    _Atomic unsigned references;
+    size_t bytes;                /* of the block */
+    int64_t expires_us;          /* wall clock */
+    struct identity_party party; /* user, project, roles */
+    struct slice domain_id;      /* of a domain-scoped token, or data == NULL */
+    struct identity_names names;
+    bool is_system; /* system-scoped */
+    bool is_admin_project;
+    bool is_bound;      /* it may not be used without what it is bound to */
+    bool is_restricted; /* of an application credential with access rules */
+    bool has_catalog;
+    bool serves_our_type; /* the catalog has our service_type; only with has_catalog */
+    unsigned rule_count;
+    const struct token_access_rule *rules;
+};
+
+/* Reads the body of an answer to GET /v3/auth/tokens (identity API v3, Validate and show
+ * information for token). NULL: it is none, and `why`, static text, says what is wrong. The caller
+ * owns one reference. Any thread. */
+struct token *token_read(struct slice body, const struct token_terms *terms,
+                         const char **why) BERTH_MUST_CHECK;
+
+struct token *token_ref(struct token *token);
+
+/* NULL is allowed. */
+void token_unref(struct token *token);
+
+bool token_is_expired(const struct token *token, int64_t wall_us);
+
+/* "2026-11-21T18:14:47.000000Z" (a fraction may be there, and an offset +hh:mm instead of the Z).
+ * False: it is none. */
+bool token_parse_time(struct slice text, int64_t *wall_us) BERTH_MUST_CHECK;
+
+#endif

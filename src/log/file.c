@@ -1,0 +1,140 @@
+/* A log file by its path. It is opened for append, so that whoever truncates it (logrotate's
+ * copytruncate) does not make a hole; it is opened anew when the path has become another file or
+ * none (logrotate's rename, a removed directory). What cannot be opened again is tried once a
+ * second, and lines are lost until then. Behind its output's lock. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log/internal.h"
+
+enum { RETRY_S = 1 };
+
+/* O_NONBLOCK: a pipe without a reader is an error, not a wait. */
+static int open_path(const char *path, struct stat *status)
+{
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    if (fd >= 0 && fstat(fd, status) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static void take(struct log_file *file, int fd, const struct stat *status)
+{
+    file->fd = fd;
+    file->device = status->st_dev;
+    file->inode = status->st_ino;
+    file->is_regular = S_ISREG(status->st_mode);
+}
+
+static bool by_time(const struct log_rotation_settings *rotation)
+{
+    return rotation->when > LOG_ROTATION_SIZE;
+}
+
+bool log_file_open(struct log_file *file, const char *path,
+                   const struct log_rotation_settings *rotation, int64_t now_s, struct err *err)
+{
+    struct stat status;
+    int fd = open_path(path, &status);
+    if (fd < 0)
+        return err_set(err, 500, NULL, "cannot open the log file %s: %s", path, strerror(errno));
+    *file = (struct log_file){.path = strdup(path), .rotation = *rotation};
+    check(file->path != NULL);
+    take(file, fd, &status);
+    if (by_time(rotation))
+        file->due_s = log_rotate_next(rotation, status.st_mtime < now_s ? status.st_mtime : now_s);
+    return true;
+}
+
+void log_file_close(struct log_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    free(file->path);
+}
+
+static bool path_is_ours(const struct log_file *file)
+{
+    struct stat status;
+    return file->fd >= 0 && stat(file->path, &status) == 0 && status.st_dev == file->device &&
+           status.st_ino == file->inode;
+}
+
+void log_file_follow(struct log_file *file, bool always, int64_t now_s)
+{
+    struct stat status;
+    bool ours = path_is_ours(file);
+    if (ours ? !always : file->fd < 0 && !always && now_s < file->next_try_s)
+        return;
+    int fd = open_path(file->path, &status);
+    if (fd < 0)
+        file->next_try_s = now_s + RETRY_S;
+    if (fd < 0 && ours)
+        return; /* it is still the right one */
+    if (file->fd >= 0)
+        close(file->fd);
+    file->fd = -1;
+    if (fd >= 0)
+        take(file, fd, &status);
+}
+
+static void rotate(struct log_file *file, int64_t now_s)
+{
+    bool ok = by_time(&file->rotation)
+                  ? log_rotate_by_time(file->path, &file->rotation, file->due_s, now_s)
+                  : log_rotate_by_size(file->path, file->rotation.keep);
+    if (ok)
+        log_file_follow(file, true, now_s);
+    else
+        file->next_try_s = now_s + RETRY_S;
+}
+
+static int64_t size_of(const struct log_file *file)
+{
+    struct stat status;
+    return file->fd >= 0 && fstat(file->fd, &status) == 0 ? status.st_size : 0;
+}
+
+static size_t first_line(struct slice lines)
+{
+    const char *end = memchr(lines.data, '\n', lines.len);
+    return end == NULL ? lines.len : (size_t)(end - lines.data) + 1;
+}
+
+/* A file never reaches its limit, but holds at least one line. */
+static size_t ready_by_size(struct log_file *file, struct slice lines, int64_t now_s)
+{
+    int64_t limit = file->rotation.max_bytes;
+    int64_t size = size_of(file);
+    if (size > 0 && size + (int64_t)first_line(lines) >= limit && now_s >= file->next_try_s) {
+        rotate(file, now_s);
+        size = size_of(file);
+    }
+    size_t len = first_line(lines);
+    while (len < lines.len) {
+        size_t more = first_line(slice_skip(lines, len));
+        if (size + (int64_t)(len + more) >= limit)
+            break;
+        len += more;
+    }
+    return len;
+}
+
+size_t log_file_ready(struct log_file *file, struct slice lines, int64_t now_s)
+{
+    if (!file->is_regular)
+        return lines.len;
+    if (by_time(&file->rotation) && now_s >= file->due_s && now_s >= file->next_try_s) {
+        rotate(file, now_s);
+        file->due_s = log_rotate_after(&file->rotation, now_s);
+    }
+    if (file->rotation.when == LOG_ROTATION_SIZE && file->rotation.max_bytes > 0 &&
+        file->rotation.keep > 0)
+        return ready_by_size(file, lines, now_s);
+    return lines.len;
+}

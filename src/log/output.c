@@ -1,0 +1,241 @@
+/* Where gathered bytes go: a descriptor, a file, or a queue. The idea for the first two: never wait
+ * for a reader longer than once a fifth of a second. A blocking pipe takes PIPE_BUF bytes without
+ * waiting if poll() says that it is writable, so lines go out in pieces of at most that, each of
+ * whole lines if they fit; changing the descriptor to non-blocking is no way, because the
+ * terminal's shell shares it. After a wait in vain nobody waits until a write succeeds again. A
+ * file is always ready: it takes all at once. Any thread, behind one mutex for each output. */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "log/internal.h"
+
+enum { OUTPUT_WAIT_MS = 200 };
+
+struct log_output {
+    pthread_mutex_t lock;
+    enum log_destination to;
+    int fd;                  /* LOG_TO_DESCRIPTOR */
+    struct log_file file;    /* LOG_TO_FILE */
+    struct log_queue *queue; /* NULL for others, and once it is stopped */
+    bool is_regular;         /* of a descriptor */
+    bool stalled;            /* the last wait was in vain */
+    bool mid_line;           /* what was written last was not followed by the rest of its line */
+};
+
+static atomic_uint_fast64_t lost_bytes;
+
+void log_count_lost(size_t bytes)
+{
+    atomic_fetch_add_explicit(&lost_bytes, bytes, memory_order_relaxed);
+}
+
+uint64_t log_lost_bytes(void)
+{
+    return atomic_load_explicit(&lost_bytes, memory_order_relaxed);
+}
+
+static int64_t now_s(void)
+{
+    return clock_wall_us() / 1000000;
+}
+
+static bool open_queue(struct log_output *output, const struct log_handler_settings *settings,
+                       struct err *err)
+{
+    if (settings->to == LOG_TO_JOURNAL) {
+        output->queue = log_queue_start(log_journal_send, NULL, NULL);
+        return true;
+    }
+    void *sender = log_syslog_open(settings, err);
+    if (sender == NULL)
+        return false;
+    output->queue = log_queue_start(log_syslog_send, log_syslog_end, sender);
+    return true;
+}
+
+static bool open_destination(struct log_output *output, const struct log_handler_settings *settings,
+                             struct err *err)
+{
+    struct stat status;
+    switch (settings->to) {
+    case LOG_TO_NOTHING:
+        break;
+    case LOG_TO_DESCRIPTOR:
+        output->fd = settings->fd;
+        output->is_regular = fstat(settings->fd, &status) == 0 && S_ISREG(status.st_mode);
+        break;
+    case LOG_TO_FILE:
+        return log_file_open(&output->file, settings->path, &settings->rotation, now_s(), err);
+    case LOG_TO_SYSLOG:
+    case LOG_TO_SYSLOGD:
+    case LOG_TO_JOURNAL:
+        return open_queue(output, settings, err);
+    }
+    return true;
+}
+
+struct log_output *log_output_open(const struct log_handler_settings *settings, struct err *err)
+{
+    struct log_output *output = calloc(1, sizeof(*output));
+    check(output != NULL);
+    output->to = settings->to;
+    if (!open_destination(output, settings, err)) {
+        free(output);
+        return NULL;
+    }
+    pthread_mutex_init(&output->lock, NULL);
+    return output;
+}
+
+bool log_output_is(const struct log_output *output, const struct log_handler_settings *settings)
+{
+    if (output->to != settings->to)
+        return false;
+    return (output->to == LOG_TO_DESCRIPTOR && output->fd == settings->fd) ||
+           (output->to == LOG_TO_FILE && strcmp(output->file.path, settings->path) == 0);
+}
+
+void log_output_begin(struct log_output *output)
+{
+    pthread_mutex_lock(&output->lock);
+}
+
+void log_output_end(struct log_output *output)
+{
+    pthread_mutex_unlock(&output->lock);
+}
+
+void log_output_stop(struct log_output *output)
+{
+    log_output_begin(output);
+    struct log_queue *queue = output->queue;
+    output->queue = NULL;
+    log_output_end(output);
+    if (queue != NULL)
+        log_queue_stop(queue);
+}
+
+void log_output_close(struct log_output *output)
+{
+    log_output_stop(output);
+    if (output->to == LOG_TO_FILE)
+        log_file_close(&output->file);
+    pthread_mutex_destroy(&output->lock);
+    free(output);
+}
+
+bool log_output_takes_frames(const struct log_output *output)
+{
+    return output->to == LOG_TO_SYSLOG || output->to == LOG_TO_SYSLOGD ||
+           output->to == LOG_TO_JOURNAL;
+}
+
+static bool is_writable(struct log_output *output, int fd, bool is_regular)
+{
+    if (is_regular)
+        return true;
+    struct pollfd wait = {.fd = fd, .events = POLLOUT};
+    int ready;
+    do
+        ready = poll(&wait, 1, output->stalled ? 0 : OUTPUT_WAIT_MS);
+    while (ready < 0 && errno == EINTR);
+    output->stalled = ready == 0;
+    return ready > 0 && (wait.revents & POLLOUT) != 0;
+}
+
+/* As many whole lines as fit into a piece; a longer line is cut. */
+static size_t piece_length(struct slice lines, bool is_regular)
+{
+    if (lines.len <= PIPE_BUF || is_regular)
+        return lines.len;
+    const char *end = memrchr(lines.data, '\n', PIPE_BUF);
+    return end == NULL ? PIPE_BUF : (size_t)(end - lines.data) + 1;
+}
+
+/* Writes the next `len` bytes of the lines, and cuts off what was written. */
+static bool write_piece(struct log_output *output, int fd, bool is_regular, struct slice *lines,
+                        size_t len)
+{
+    while (len > 0) {
+        if (!is_writable(output, fd, is_regular))
+            return false;
+        ssize_t written = write(fd, lines->data, len);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return false;
+        if (written > 0)
+            output->mid_line = lines->data[written - 1] != '\n';
+        *lines = slice_skip(*lines, (size_t)written);
+        len -= (size_t)written;
+    }
+    return true;
+}
+
+static void write_to(struct log_output *output, int fd, bool is_regular, struct slice lines)
+{
+    struct slice end_of_line = SLICE_LIT("\n");
+    bool ok = !output->mid_line || write_piece(output, fd, is_regular, &end_of_line, 1);
+    while (ok && lines.len > 0)
+        ok = write_piece(output, fd, is_regular, &lines, piece_length(lines, is_regular));
+    log_count_lost(lines.len);
+}
+
+static void follow(struct log_output *output, bool always)
+{
+    ino_t before = output->file.inode;
+    log_file_follow(&output->file, always, now_s());
+    if (output->file.inode != before)
+        output->mid_line = false;
+}
+
+static void write_to_file(struct log_output *output, struct slice lines)
+{
+    struct log_file *file = &output->file;
+    follow(output, false);
+    while (lines.len > 0) {
+        ino_t before = file->inode;
+        size_t len = log_file_ready(file, lines, now_s());
+        if (file->inode != before)
+            output->mid_line = false;
+        write_to(output, file->fd, file->is_regular, (struct slice){lines.data, len});
+        lines = slice_skip(lines, len);
+    }
+}
+
+void log_output_write(struct log_output *output, struct slice lines)
+{
+    if (lines.len == 0)
+        return;
+    if (output->queue != NULL)
+        log_queue_push(output->queue, lines);
+    else if (output->to == LOG_TO_FILE)
+        write_to_file(output, lines);
+    else if (output->to == LOG_TO_DESCRIPTOR)
+        write_to(output, output->fd, output->is_regular, lines);
+    else
+        log_count_lost(lines.len);
+}
+
+bool log_output_is_well(struct log_output *output)
+{
+    log_output_begin(output);
+    bool well = !output->stalled && (output->to != LOG_TO_FILE || output->file.fd >= 0);
+    log_output_end(output);
+    return well;
+}
+
+void log_output_follow(struct log_output *output, bool always)
+{
+    if (output->to != LOG_TO_FILE)
+        return;
+    log_output_begin(output);
+    follow(output, always);
+    log_output_end(output);
+}

@@ -1,0 +1,283 @@
+/* The log's life: the configuration in force, the flusher, start and stop. The idea of a change:
+ * under both locks each thread's buffers are taken away and its gatherer gets the new
+ * configuration; what was gathered goes where it was meant to go, and nobody knows the old one any
+ * more.
+ *
+ * The main thread, but for what runs once and at the ends of threads. */
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "log/internal.h"
+
+enum {
+    LOG_FLUSH_MS = 100,
+    LOG_KEEP_BYTES = 256 * 1024, /* a buffer that grew larger for a long line is given back */
+    LOG_TELL_LOST_US = 10 * 1000000
+};
+
+struct log_state log_state = {.config_lock = PTHREAD_RWLOCK_INITIALIZER,
+                              .lock = PTHREAD_MUTEX_INITIALIZER,
+                              .lowest = LOG_NUMBER_INFO};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* The main thread's own, of tell_of_lost. */
+static struct {
+    uint64_t seen;
+    uint64_t told;
+    uint64_t told_us;
+} lost_bytes;
+
+void log_begin_shared(void)
+{
+    pthread_rwlock_rdlock(&log_state.config_lock);
+}
+
+void log_end_shared(void)
+{
+    pthread_rwlock_unlock(&log_state.config_lock);
+}
+
+/* Out of memory, or a format of ours that is malformed: nothing else can fail here. */
+static struct log_config *one_descriptor(int fd, bool debug)
+{
+    struct err err = {.arena = arena_create()};
+    const struct log_handler_settings handler = {
+        .to = LOG_TO_DESCRIPTOR, .fd = fd, .format = log_format_default};
+    const struct log_logger_settings root = {
+        .name = "", .level = debug ? LOG_NUMBER_DEBUG : LOG_NUMBER_INFO, .handler_count = 1};
+    const struct log_settings settings = {
+        .handlers = &handler, .handler_count = 1, .loggers = &root, .logger_count = 1};
+    struct log_config *config = log_config_create(&settings, &err);
+    check(config != NULL);
+    arena_destroy(err.arena);
+    return config;
+}
+
+void log_flush_lines(struct log_output *output, struct buf *lines)
+{
+    log_output_write(output, buf_slice(lines));
+    lines->len = 0;
+    if (lines->cap > LOG_KEEP_BYTES)
+        buf_free(lines);
+}
+
+static void begin_log(void)
+{
+    check(pthread_key_create(&log_state.at_thread_end, log_gatherer_end) == 0);
+    check(atexit(log_stop) == 0);
+    log_state.config = one_descriptor(STDERR_FILENO, false);
+    (void)log_relative_ms(clock_wall_us());
+}
+
+void log_run_once(void)
+{
+    pthread_once(&once, begin_log);
+}
+
+void log_forget_times(struct log_scratch *scratch)
+{
+    for (size_t i = 0; i < LOG_HANDLERS_MAX; i++)
+        scratch->times[i].second = -1;
+}
+
+/* Exchanges each thread's buffers for empty ones and writes them while the thread goes on. The
+ * caller holds the configuration shared, and the list's lock. */
+static void flush_all(struct buf *spare)
+{
+    const struct log_sinks *sinks = log_state.config->sinks;
+    for (struct log_gatherer *at = log_state.first; at != NULL; at = at->next)
+        for (size_t i = 0; i < sinks->output_count; i++) {
+            log_output_begin(sinks->outputs[i]);
+            pthread_mutex_lock(&at->lock);
+            struct buf full = at->lines[i];
+            at->lines[i] = *spare;
+            pthread_mutex_unlock(&at->lock);
+            log_flush_lines(sinks->outputs[i], &full);
+            log_output_end(sinks->outputs[i]);
+            *spare = full;
+        }
+}
+
+static void wait_for_next_flush(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += LOG_FLUSH_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&log_state.wake, &log_state.lock, &until);
+}
+
+static void *flush_until_stopped(void *argument)
+{
+    struct buf spare = {0};
+    bool stopping = false;
+    (void)argument;
+    while (!stopping) {
+        pthread_mutex_lock(&log_state.lock);
+        if (!log_state.stopping)
+            wait_for_next_flush();
+        stopping = log_state.stopping;
+        pthread_mutex_unlock(&log_state.lock);
+        log_begin_shared();
+        pthread_mutex_lock(&log_state.lock);
+        flush_all(&spare);
+        pthread_mutex_unlock(&log_state.lock);
+        log_end_shared();
+    }
+    buf_free(&spare);
+    return NULL;
+}
+
+/* What a thread gathered so far goes to the outputs that it was gathered for. */
+static void change_gatherer(struct log_gatherer *gatherer, struct log_config *config)
+{
+    struct buf lines[LOG_HANDLERS_MAX];
+    pthread_mutex_lock(&gatherer->lock);
+    const struct log_sinks *sinks = gatherer->config->sinks;
+    memcpy(lines, gatherer->lines, sizeof(lines));
+    memset(gatherer->lines, 0, sizeof(gatherer->lines));
+    memset(gatherer->routes, 0, sizeof(gatherer->routes));
+    log_forget_times(&gatherer->scratch);
+    gatherer->config = config;
+    pthread_mutex_unlock(&gatherer->lock);
+    for (size_t i = 0; i < LOG_HANDLERS_MAX; i++) {
+        if (i < sinks->output_count) {
+            log_output_begin(sinks->outputs[i]);
+            log_output_write(sinks->outputs[i], buf_slice(&lines[i]));
+            log_output_end(sinks->outputs[i]);
+        }
+        buf_free(&lines[i]);
+    }
+}
+
+static void change_config(struct log_config *config)
+{
+    log_run_once();
+    pthread_rwlock_wrlock(&log_state.config_lock);
+    pthread_mutex_lock(&log_state.lock);
+    struct log_config *old = log_state.config;
+    log_state.config = config;
+    atomic_store_explicit(&log_state.lowest, config->lowest, memory_order_relaxed);
+    for (struct log_gatherer *at = log_state.first; at != NULL; at = at->next)
+        change_gatherer(at, config);
+    pthread_mutex_unlock(&log_state.lock);
+    pthread_rwlock_unlock(&log_state.config_lock);
+    log_config_destroy(old, old->sinks != config->sinks);
+}
+
+static void start_flusher(void)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&log_state.wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    log_state.stopping = false;
+    check(pthread_create(&log_state.flusher, NULL, flush_until_stopped, NULL) == 0);
+    atomic_store(&log_state.running, true);
+}
+
+static void start_with(struct log_config *config)
+{
+    signal(SIGPIPE, SIG_IGN);
+    tzset();
+    change_config(config);
+    if (!atomic_load(&log_state.running))
+        start_flusher();
+}
+
+bool log_start_with(const struct log_settings *settings, struct err *err)
+{
+    struct log_config *config = log_config_create(settings, err);
+    if (config == NULL)
+        return false;
+    start_with(config);
+    for (const struct log_unknown_key *at = config->sinks->unknown; at != NULL; at = at->next)
+        log_write(LOG_LEVEL_WARNING, "berth.log", LOG_NO_CONTEXT,
+                  "%s: no line has %%(%.*s): nothing is written for it", at->format,
+                  SLICE_ARG(at->key));
+    return true;
+}
+
+void log_start(int fd, bool debug)
+{
+    start_with(one_descriptor(fd, debug));
+}
+
+void log_stop(void)
+{
+    if (!atomic_load(&log_state.running))
+        return;
+    atomic_store(&log_state.running, false);
+    pthread_mutex_lock(&log_state.lock);
+    log_state.stopping = true;
+    pthread_cond_signal(&log_state.wake);
+    pthread_mutex_unlock(&log_state.lock);
+    pthread_join(log_state.flusher, NULL);
+    pthread_cond_destroy(&log_state.wake);
+    for (size_t i = 0; i < log_state.config->sinks->output_count; i++)
+        log_output_stop(log_state.config->sinks->outputs[i]);
+}
+
+void log_set_levels(const struct log_logger_settings *loggers, size_t logger_count)
+{
+    log_run_once();
+    change_config(log_config_with_levels(log_state.config, loggers, logger_count));
+}
+
+void log_set_debug(bool debug)
+{
+    log_run_once();
+    change_config(
+        log_config_with_root_level(log_state.config, debug ? LOG_NUMBER_DEBUG : LOG_NUMBER_INFO));
+}
+
+static void follow_files(bool always)
+{
+    log_run_once();
+    const struct log_sinks *sinks = log_state.config->sinks;
+    for (size_t i = 0; i < sinks->output_count; i++)
+        log_output_follow(sinks->outputs[i], always);
+}
+
+void log_reopen(void)
+{
+    follow_files(true);
+}
+
+static bool all_outputs_are_well(void)
+{
+    const struct log_sinks *sinks = log_state.config->sinks;
+    for (size_t i = 0; i < sinks->output_count; i++)
+        if (!log_output_is_well(sinks->outputs[i]))
+            return false;
+    return true;
+}
+
+/* Once no more are lost, and not too often: this line may be lost, too. */
+static void tell_of_lost(void)
+{
+    uint64_t lost = log_lost_bytes();
+    bool over = lost == lost_bytes.seen;
+    uint64_t now_us = clock_monotonic_us();
+    lost_bytes.seen = lost;
+    if (!over || lost == lost_bytes.told || !all_outputs_are_well() ||
+        now_us - lost_bytes.told_us < LOG_TELL_LOST_US)
+        return;
+    uint64_t since = lost - lost_bytes.told;
+    lost_bytes.told = lost;
+    lost_bytes.told_us = now_us;
+    log_write(LOG_LEVEL_WARNING, "berth.log", LOG_NO_CONTEXT,
+              "%llu bytes of the log could not be written and are lost", (unsigned long long)since);
+}
+
+void log_look_after(void)
+{
+    follow_files(false);
+    tell_of_lost();
+}

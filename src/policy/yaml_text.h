@@ -1,0 +1,25 @@
+/* Policy files are YAML 1.1, of which JSON is a part, as PyYAML's safe loader reads it. */
+#ifndef BERTH_POLICY_YAML_TEXT_H
+#define BERTH_POLICY_YAML_TEXT_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "policy/value.h"
+
+enum {
+    POLICY_YAML_NODES_MAX = 50000,
+    POLICY_YAML_DEPTH_MAX = 16,
+    POLICY_YAML_ANCHORS_MAX = 256,
+};
+
+/* The one document of the text, whole, in the arena; a text without a document is
+ * POLICY_VALUE_NULL. An alias is the value it names, not a copy, so that it costs nothing; it may
+ * not be part of itself. Tags are refused, but for those of text, lists and mappings. NULL: err has
+ * "NAME:LINE: what". */
+const struct policy_value *policy_yaml_read(struct arena *arena, const char *name,
+                                            struct slice text, struct err *err) BERTH_MUST_CHECK;
+
+/* What an unquoted scalar is in YAML 1.1: NULL, TEXT, OTHER or MERGE. */
+enum policy_value_kind policy_yaml_scalar_kind(struct slice text);
+
+#endif

@@ -1,0 +1,425 @@
+/* The engine against a Keystone of the test: sharing, bounds, renewal, deadlines. */
+#include "keystone/keystone.h"
+
+#include <errno.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "fake_keystone.h"
+#include "keystone/stats.h"
+#include "unit.h"
+
+static struct fake_keystone fake;
+static struct keystone_settings settings;
+static struct keystone_limits limits;
+static struct keystone *keystone;
+static struct arena *arena;
+
+static int setup(void **state)
+{
+    (void)state;
+    static const char *const SERVICE_ROLES[] = {"service"};
+    arena = arena_create();
+    fake_keystone_start(&fake);
+    settings = (struct keystone_settings){
+        .auth_url = fake.url,
+        .login_body = "{}",
+        .interface = "internal",
+        .attempt_timeout_ms = 20000,
+        .cache_s = 300,
+        .service_roles = {SERVICE_ROLES, 1},
+    };
+    limits = keystone_default_limits;
+    keystone = NULL;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    if (keystone != NULL)
+        keystone_stop(keystone);
+    fake_keystone_stop(&fake);
+    arena_destroy(arena);
+    return 0;
+}
+
+static void start(void)
+{
+    struct err err = {.arena = arena};
+    keystone = keystone_start(&settings, &limits, &err);
+    assert_non_null(keystone);
+}
+
+/* A request whose `done` wakes whoever waits for it. */
+struct asker {
+    struct keystone_request request;
+    sem_t done;
+};
+
+static void wake(struct keystone_request *request)
+{
+    sem_post(&((struct asker *)request)->done);
+}
+
+static enum keystone_verdict begin(struct asker *asker, const char *token, const char *service)
+{
+    memset(asker, 0, sizeof(*asker));
+    sem_init(&asker->done, 0, 0);
+    asker->request = (struct keystone_request){
+        .user_token = token == NULL ? (struct slice){0} : slice_of(token),
+        .service_token = service == NULL ? (struct slice){0} : slice_of(service),
+        .method = SLICE_LIT("GET"),
+        .path = SLICE_LIT("/traits"),
+        .request_id = SLICE_LIT("req-1"),
+        .arena = arena,
+        .done = wake,
+    };
+    return keystone_check(keystone, &asker->request);
+}
+
+static enum keystone_verdict finish(struct asker *asker, enum keystone_verdict verdict)
+{
+    while (verdict == KEYSTONE_PENDING) {
+        struct timespec end;
+        clock_gettime(CLOCK_REALTIME, &end);
+        end.tv_sec += 60;
+        while (sem_timedwait(&asker->done, &end) != 0)
+            assert_int_equal(errno, EINTR);
+        verdict = keystone_check(keystone, &asker->request);
+    }
+    return verdict;
+}
+
+static void close_asker(struct asker *asker)
+{
+    keystone_request_close(&asker->request);
+    sem_destroy(&asker->done);
+}
+
+static enum keystone_verdict ask(const char *token, const char *service)
+{
+    struct asker asker;
+    enum keystone_verdict verdict = finish(&asker, begin(&asker, token, service));
+    close_asker(&asker);
+    return verdict;
+}
+
+static struct keystone_stats stats(void)
+{
+    struct keystone_stats read;
+    keystone_stats_read(keystone, &read);
+    return read;
+}
+
+static void asks_once(void **state)
+{
+    (void)state;
+    start();
+    struct asker asker;
+    assert_int_equal(finish(&asker, begin(&asker, "good", NULL)), KEYSTONE_ACCEPTED);
+    struct identity *identity = &asker.request.identity;
+    assert_memory_equal(identity->user_id.data, "user-of-good", identity->user_id.len);
+    assert_int_equal(identity->roles.count, 1);
+    assert_true(identity_has_role(identity, SLICE_LIT("admin")));
+    assert_null(identity->service.user_id.data);
+    close_asker(&asker);
+    assert_string_equal(fake.last.target, "/v3/auth/tokens?nocatalog");
+    assert_string_equal(fake.last.own, "own-1");
+    assert_string_equal(fake.last.request_id, "req-1");
+    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(ask("x", NULL), KEYSTONE_REFUSED);
+    assert_int_equal(ask("x", NULL), KEYSTONE_REFUSED); /* a refusal is not remembered */
+    assert_int_equal(fake_keystone_asked(&fake), 3);
+    assert_int_equal(fake_keystone_logins(&fake), 1);
+    struct keystone_stats seen = stats();
+    assert_int_equal(seen.tokens_cached, 1);
+    assert_int_equal(seen.cache_hits, 1);
+    assert_int_equal(seen.questions, 3);
+    assert_int_equal(seen.logins, 1);
+    assert_int_equal(seen.accepted, 2);
+    assert_int_equal(seen.refused, 2);
+    assert_int_equal(seen.questions_pending, 0);
+}
+
+static void service_tokens(void **state)
+{
+    (void)state;
+    start();
+    assert_int_equal(ask("expired", NULL), KEYSTONE_REFUSED);
+    struct asker asker;
+    assert_int_equal(finish(&asker, begin(&asker, "expired", "service")), KEYSTONE_ACCEPTED);
+    assert_memory_equal(asker.request.identity.user_id.data, "user-of-expired", 15);
+    assert_memory_equal(asker.request.identity.service.user_id.data, "user-of-service", 15);
+    close_asker(&asker);
+    /* it is remembered now, and still good for services only */
+    assert_int_equal(ask("expired", NULL), KEYSTONE_REFUSED);
+    assert_int_equal(ask("expired", "good"), KEYSTONE_REFUSED);
+    assert_int_equal(ask("expired", "service"), KEYSTONE_ACCEPTED);
+    assert_int_equal(ask("good", "x"), KEYSTONE_REFUSED);
+}
+
+enum { SHARERS = 50 };
+
+static void share_a_question(void **state)
+{
+    (void)state;
+    start();
+    struct asker askers[SHARERS];
+    fake_keystone_hold(&fake, true);
+    for (unsigned i = 0; i < SHARERS; i++)
+        assert_int_equal(begin(&askers[i], "good", NULL), KEYSTONE_PENDING);
+    assert_true(fake_keystone_wait_asked(&fake, 1));
+    assert_int_equal(stats().questions_pending, 1);
+    assert_int_equal(stats().questions_shared, SHARERS - 1);
+    fake_keystone_hold(&fake, false);
+    for (unsigned i = 0; i < SHARERS; i++) {
+        assert_int_equal(finish(&askers[i], KEYSTONE_PENDING), KEYSTONE_ACCEPTED);
+        assert_memory_equal(askers[i].request.identity.user_id.data, "user-of-good", 12);
+        close_asker(&askers[i]);
+    }
+    assert_int_equal(fake_keystone_asked(&fake), 1);
+}
+
+/* With the cache off nobody is told what was so before he came. */
+static void no_sharing_without_a_cache(void **state)
+{
+    (void)state;
+    settings.cache_s = 0;
+    start();
+    struct asker one, two;
+    fake_keystone_hold(&fake, true);
+    assert_int_equal(begin(&one, "good", NULL), KEYSTONE_PENDING);
+    assert_true(fake_keystone_wait_asked(&fake, 1));
+    assert_int_equal(begin(&two, "good", NULL), KEYSTONE_PENDING);
+    assert_true(fake_keystone_wait_asked(&fake, 2));
+    fake_keystone_hold(&fake, false);
+    assert_int_equal(finish(&one, KEYSTONE_PENDING), KEYSTONE_ACCEPTED);
+    assert_int_equal(finish(&two, KEYSTONE_PENDING), KEYSTONE_ACCEPTED);
+    close_asker(&one);
+    close_asker(&two);
+    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(fake_keystone_asked(&fake), 3);
+    assert_int_equal(stats().tokens_cached, 0);
+}
+
+static void bounded_questions(void **state)
+{
+    (void)state;
+    limits.questions = 4;
+    limits.questions_asked = 2;
+    start();
+    struct asker askers[4];
+    char names[4][8];
+    fake_keystone_hold(&fake, true);
+    for (unsigned i = 0; i < 4; i++) {
+        snprintf(names[i], sizeof(names[i]), "good-%u", i);
+        assert_int_equal(begin(&askers[i], names[i], NULL), KEYSTONE_PENDING);
+    }
+    assert_true(fake_keystone_wait_asked(&fake, 2));
+    assert_int_equal(ask("good-5", NULL), KEYSTONE_UNAVAILABLE);
+    assert_int_equal(stats().questions_dropped, 1);
+    assert_int_equal(stats().questions_pending, 4);
+    nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+    assert_int_equal(fake_keystone_asked(&fake), 2); /* no more than two at once */
+    fake_keystone_hold(&fake, false);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(finish(&askers[i], KEYSTONE_PENDING), KEYSTONE_ACCEPTED);
+        close_asker(&askers[i]);
+    }
+    assert_int_equal(ask("good-5", NULL), KEYSTONE_ACCEPTED);
+}
+
+static void deadlines(void **state)
+{
+    (void)state;
+    limits.question_ms = 300;
+    start();
+    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
+    fake_keystone_hold(&fake, true);
+    uint64_t began_us = clock_monotonic_us();
+    assert_int_equal(ask("good-2", NULL), KEYSTONE_UNAVAILABLE);
+    assert_in_range(clock_monotonic_us() - began_us, 200 * 1000, 5 * 1000 * 1000);
+    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED); /* what is known goes on */
+    assert_true(stats().is_away);
+    fake_keystone_hold(&fake, false);
+    assert_int_equal(ask("good-2", NULL), KEYSTONE_ACCEPTED);
+    assert_false(stats().is_away);
+    assert_int_equal(stats().questions_failed, 1);
+    assert_int_equal(stats().unavailable, 1);
+}
+
+static void hurry(void **state)
+{
+    (void)state;
+    start();
+    fake_keystone_hold(&fake, true);
+    struct asker asker;
+    assert_int_equal(begin(&asker, "good", NULL), KEYSTONE_PENDING);
+    assert_true(fake_keystone_wait_asked(&fake, 1));
+    uint64_t began_us = clock_monotonic_us();
+    keystone_hurry(keystone, 200);
+    assert_int_equal(finish(&asker, KEYSTONE_PENDING), KEYSTONE_UNAVAILABLE);
+    close_asker(&asker);
+    assert_int_equal(ask("good-2", NULL), KEYSTONE_UNAVAILABLE); /* who comes later hurries, too */
+    assert_in_range(clock_monotonic_us() - began_us, 100 * 1000, 5 * 1000 * 1000);
+}
+
+static void own_token_is_replaced(void **state)
+{
+    (void)state;
+    start();
+    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
+    pthread_mutex_lock(&fake.lock);
+    fake.own_valid = 2;
+    pthread_mutex_unlock(&fake.lock);
+    assert_int_equal(ask("good-2", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(fake_keystone_logins(&fake), 2);
+    assert_int_equal(fake_keystone_asked(&fake), 3);
+    pthread_mutex_lock(&fake.lock);
+    fake.own_valid = 100; /* whatever the service does */
+    pthread_mutex_unlock(&fake.lock);
+    assert_int_equal(ask("good-3", NULL), KEYSTONE_UNAVAILABLE);
+    assert_int_equal(fake_keystone_logins(&fake), 3);
+    assert_int_equal(fake_keystone_asked(&fake), 5);
+}
+
+static void refused_login(void **state)
+{
+    (void)state;
+    fake.login_status = 401;
+    start();
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(ask("good", NULL), KEYSTONE_UNAVAILABLE);
+    assert_int_equal(fake_keystone_logins(&fake), 1); /* no storm of wrong passwords */
+    assert_int_equal(fake_keystone_asked(&fake), 0);
+}
+
+static void bad_statuses(void **state)
+{
+    (void)state;
+    start();
+    static const int STATUSES[] = {204, 301, 302, 400, 403, 413, 500, 503};
+    for (size_t i = 0; i < sizeof(STATUSES) / sizeof(STATUSES[0]); i++) {
+        pthread_mutex_lock(&fake.lock);
+        fake.token_status = STATUSES[i];
+        pthread_mutex_unlock(&fake.lock);
+        assert_int_equal(ask("good", NULL), KEYSTONE_UNAVAILABLE);
+    }
+    assert_int_equal(fake_keystone_asked(&fake), sizeof(STATUSES) / sizeof(STATUSES[0]));
+    pthread_mutex_lock(&fake.lock);
+    fake.token_status = 0;
+    pthread_mutex_unlock(&fake.lock);
+    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
+}
+
+static void fixed_token(void **state)
+{
+    (void)state;
+    settings.auth_url = arena_printf(arena, "%s/v3/", fake.url).data;
+    settings.login_body = NULL;
+    settings.own_token = "own-7";
+    start();
+    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
+    assert_string_equal(fake.last.own, "own-7");
+    assert_string_equal(fake.last.target, "/v3/auth/tokens?nocatalog");
+    pthread_mutex_lock(&fake.lock);
+    fake.own_valid = 8;
+    pthread_mutex_unlock(&fake.lock);
+    assert_int_equal(ask("good-2", NULL), KEYSTONE_UNAVAILABLE);
+    assert_int_equal(fake_keystone_logins(&fake), 0);
+}
+
+static void nobody_listens(void **state)
+{
+    (void)state;
+    settings.auth_url = "http://127.0.0.1:1";
+    settings.retries = 0;
+    start();
+    assert_int_equal(ask("good", NULL), KEYSTONE_UNAVAILABLE);
+    assert_int_equal(ask(NULL, NULL), KEYSTONE_REFUSED);
+}
+
+/* An attempt that does not reach Keystone is repeated after half a second. */
+static void retries(void **state)
+{
+    (void)state;
+    settings.attempt_timeout_ms = 300;
+    settings.retries = 1;
+    start();
+    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
+    fake_keystone_hold(&fake, true);
+    uint64_t began_us = clock_monotonic_us();
+    assert_int_equal(ask("good-2", NULL), KEYSTONE_UNAVAILABLE);
+    assert_in_range(clock_monotonic_us() - began_us, 1000 * 1000, 8 * 1000 * 1000);
+    assert_int_equal(fake_keystone_asked(&fake), 3);
+}
+
+enum { THREADS = 4, ROUNDS = 150, NAMES = 40 };
+
+static void *run(void *cls)
+{
+    unsigned seed = *(unsigned *)cls;
+    unsigned *wrong = cls;
+    *wrong = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        seed = seed * 1103515245 + 12345;
+        bool good = (seed >> 9) % 4 != 0;
+        char token[32];
+        snprintf(token, sizeof(token), "%s-%u", good ? "good" : "x", (seed >> 11) % NAMES);
+        if (ask(token, NULL) != (good ? KEYSTONE_ACCEPTED : KEYSTONE_REFUSED))
+            ++*wrong;
+        if (i % 16 == 0)
+            (void)stats();
+    }
+    return NULL;
+}
+
+static void many_threads(void **state)
+{
+    (void)state;
+    limits.cache_shards = 1;
+    limits.cache_entries = 20; /* fewer than there are: some go and are asked about again */
+    start();
+    pthread_t threads[THREADS];
+    unsigned seeds[THREADS];
+    for (unsigned i = 0; i < THREADS; i++) {
+        seeds[i] = i + 1;
+        assert_int_equal(pthread_create(&threads[i], NULL, run, &seeds[i]), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(seeds[i], 0);
+    }
+    struct keystone_stats seen = stats();
+    assert_int_equal(seen.accepted + seen.refused, THREADS * ROUNDS);
+    assert_int_equal(seen.questions, fake_keystone_asked(&fake));
+    assert_in_range(seen.cache_hits, 1, THREADS * ROUNDS);
+    assert_in_range(seen.tokens_cached, 1, 20);
+}
+
+#define WITH_FAKE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_FAKE(asks_once),
+        WITH_FAKE(service_tokens),
+        WITH_FAKE(share_a_question),
+        WITH_FAKE(no_sharing_without_a_cache),
+        WITH_FAKE(bounded_questions),
+        WITH_FAKE(deadlines),
+        WITH_FAKE(hurry),
+        WITH_FAKE(own_token_is_replaced),
+        WITH_FAKE(refused_login),
+        WITH_FAKE(bad_statuses),
+        WITH_FAKE(fixed_token),
+        WITH_FAKE(nobody_listens),
+        WITH_FAKE(retries),
+        WITH_FAKE(many_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

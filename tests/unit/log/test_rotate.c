@@ -1,0 +1,328 @@
+/* When files are rotated and what they are called then, against what Python's handlers do
+ * (rotation_cases.h); and which of the older ones stay. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log/internal.h"
+#include "rotation_cases.h"
+#include "unit.h"
+
+static void as_python_does(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        const struct rotation_case *at = &CASES[i];
+        const struct log_rotation_settings rotation = {
+            .when = at->when, .interval = at->interval, .weekday = at->weekday};
+        char suffix[32];
+        int64_t now = at->due_s + at->late_s;
+        int64_t due = log_rotate_next(&rotation, at->begin_s);
+        int64_t next = log_rotate_after(&rotation, now);
+        log_rotate_suffix(&rotation, at->due_s, now, suffix);
+        if (due != at->due_s || next != at->next_s || strcmp(suffix, at->suffix) != 0)
+            fail_msg("case %zu: due %lld, %s, next %lld", i, (long long)due, suffix,
+                     (long long)next);
+    }
+}
+
+static char directory[64];
+
+static void touch(const char *name, const char *content)
+{
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    assert_true(fputs(content, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void expect_content(const char *name, const char *content)
+{
+    char text[64] = "";
+    int fd = open(name, O_RDONLY);
+    if (content == NULL) {
+        assert_int_equal(fd, -1);
+        return;
+    }
+    assert_true(fd >= 0);
+    assert_true(read(fd, text, sizeof(text) - 1) >= 0);
+    close(fd);
+    assert_string_equal(text, content);
+}
+
+static size_t count_files(void)
+{
+    size_t n = 0;
+    DIR *dir = opendir(".");
+    assert_non_null(dir);
+    for (struct dirent *at = readdir(dir); at != NULL; at = readdir(dir))
+        n += at->d_name[0] != '.';
+    closedir(dir);
+    return n;
+}
+
+/* As RotatingFileHandler.doRollover: every number goes one up, the last is gone. */
+static void by_size(void **state)
+{
+    (void)state;
+    touch("log", "new");
+    touch("log.1", "1");
+    touch("log.2", "2");
+    touch("log.3", "3");
+    touch("log.4", "kept by nobody");
+    assert_true(log_rotate_by_size("log", 3));
+    expect_content("log", NULL);
+    expect_content("log.1", "new");
+    expect_content("log.2", "1");
+    expect_content("log.3", "2");
+    expect_content("log.4", "kept by nobody");
+    touch("log", "newer");
+    assert_int_equal(unlink("log.1"), 0);
+    assert_true(log_rotate_by_size("log", 3));
+    expect_content("log.1", "newer");
+    expect_content("log.2", NULL); /* a gap moves on */
+    expect_content("log.3", "1");
+    assert_false(log_rotate_by_size("log", 3)); /* there is none */
+    touch("log", "only");
+    assert_true(log_rotate_by_size("log", 1));
+    expect_content("log.1", "only");
+}
+
+/* Only what this rotation has made is removed, the oldest first; what is compressed counts. */
+static void by_time(void **state)
+{
+    (void)state;
+    const struct log_rotation_settings days = {.when = LOG_ROTATION_DAYS, .interval = 1, .keep = 3};
+    touch("log", "today");
+    touch("log.2026-11-18", "18");
+    touch("log.2026-11-19.gz", "19");
+    touch("log.2026-11-17", "17");
+    touch("log.2026-11-20", "20");
+    touch("log.2026-11-1", "no date");
+    touch("log.2026-11-16_10", "of another rotation");
+    touch("log2.2026-11-01", "of another log");
+    touch("log.old", "old");
+    char path[128];
+    snprintf(path, sizeof(path), "%s/log", directory);
+    /* 2026-11-22 00:00 in the test's zone */
+    assert_true(log_rotate_by_time(path, &days, 1795302000, 1795302000));
+    expect_content("log", NULL);
+    expect_content("log.2026-11-21", "today");
+    expect_content("log.2026-11-20", "20");
+    expect_content("log.2026-11-19.gz", "19");
+    expect_content("log.2026-11-18", NULL);
+    expect_content("log.2026-11-17", NULL);
+    assert_int_equal(count_files(), 7);
+    touch("log", "again");
+    assert_true(log_rotate_by_time("log", &days, 1795302000, 1795302000)); /* replaces */
+    expect_content("log.2026-11-21", "again");
+    assert_int_equal(count_files(), 7);
+    assert_false(log_rotate_by_time("log", &days, 1795302000, 1795302000));
+    const struct log_rotation_settings all = {.when = LOG_ROTATION_DAYS, .interval = 1};
+    touch("log", "once more");
+    assert_true(log_rotate_by_time("log", &all, 1795388400, 1795388400));
+    expect_content("log.2026-11-19.gz", "19");
+    expect_content("log.2026-11-22", "once more");
+}
+
+/* A file in its directory and back. */
+
+static const struct log_rotation_settings NONE = {.when = LOG_ROTATION_NONE};
+
+static void write_lines(struct log_file *file, const char *text, int64_t now_s)
+{
+    struct slice lines = slice_of(text);
+    log_file_follow(file, false, now_s);
+    while (lines.len > 0) {
+        size_t len = log_file_ready(file, lines, now_s);
+        assert_true(len > 0 && len <= lines.len);
+        assert_true(write(file->fd, lines.data, len) == (ssize_t)len);
+        lines = slice_skip(lines, len);
+    }
+}
+
+static void open_file(struct log_file *file, const struct log_rotation_settings *rotation,
+                      int64_t now_s)
+{
+    struct err err = {.arena = arena_create()};
+    if (!log_file_open(file, "log", rotation, now_s, &err))
+        fail_msg("%.*s", SLICE_ARG(err.message));
+    arena_destroy(err.arena);
+}
+
+static void files_are_appended_to(void **state)
+{
+    (void)state;
+    struct log_file file;
+    struct stat status;
+    touch("log", "before\n");
+    umask(027);
+    open_file(&file, &NONE, 100);
+    write_lines(&file, "a\n", 100);
+    expect_content("log", "before\na\n");
+    assert_int_equal(truncate("log", 0), 0); /* copytruncate */
+    write_lines(&file, "b\n", 100);
+    expect_content("log", "b\n");
+    assert_int_equal(rename("log", "log.1"), 0); /* rename, and a file of the rotator's */
+    write_lines(&file, "c\n", 100);
+    expect_content("log.1", "b\n");
+    expect_content("log", "c\n");
+    assert_int_equal(stat("log", &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0640);
+    log_file_close(&file);
+    umask(022);
+}
+
+static void files_that_cannot_be_opened(void **state)
+{
+    (void)state;
+    struct log_file file;
+    struct err err = {.arena = arena_create()};
+    assert_false(log_file_open(&file, "no/log", &NONE, 100, &err));
+    assert_string_equal(err.message.data,
+                        "cannot open the log file no/log: No such file or directory");
+    err.status = 0;
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    assert_false(log_file_open(&file, "pipe", &NONE, 100, &err)); /* and no wait for a reader */
+    arena_destroy(err.arena);
+}
+
+/* Tried once a second, and in any case when somebody asks. */
+static void removed_directory(void **state)
+{
+    (void)state;
+    struct log_file file;
+    struct err err = {.arena = arena_create()};
+    assert_int_equal(mkdir("sub", 0700), 0);
+    assert_true(log_file_open(&file, "sub/log", &NONE, 100, &err));
+    arena_destroy(err.arena);
+    assert_int_equal(unlink("sub/log"), 0);
+    assert_int_equal(rmdir("sub"), 0);
+    log_file_follow(&file, false, 100);
+    assert_int_equal(file.fd, -1);
+    assert_int_equal(mkdir("sub", 0700), 0);
+    log_file_follow(&file, false, 100);
+    assert_int_equal(file.fd, -1);
+    log_file_follow(&file, false, 101);
+    assert_true(file.fd >= 0);
+    write_lines(&file, "x\n", 101);
+    expect_content("sub/log", "x\n");
+    assert_int_equal(rename("sub/log", "sub/old"), 0);
+    assert_int_equal(chdir("sub"), 0);
+    assert_int_equal(chdir(".."), 0);
+    log_file_follow(&file, true, 101);
+    expect_content("sub/log", "");
+    log_file_close(&file);
+}
+
+static void rotated_by_size(void **state)
+{
+    (void)state;
+    const struct log_rotation_settings rotation = {
+        .when = LOG_ROTATION_SIZE, .keep = 2, .max_bytes = 12};
+    struct log_file file;
+    open_file(&file, &rotation, 100);
+    write_lines(&file, "aaaa\nbbbb\ncccc\n", 100); /* twelve bytes are never reached */
+    expect_content("log.1", "aaaa\nbbbb\n");
+    expect_content("log", "cccc\n");
+    write_lines(&file, "a line that is longer than a file\nd\n", 100);
+    expect_content("log.2", "cccc\n");
+    expect_content("log.1", "a line that is longer than a file\n");
+    expect_content("log", "d\n");
+    assert_int_equal(count_files(), 3);
+    log_file_close(&file);
+}
+
+/* Without numbers to keep there is nowhere to go, as in Python. */
+static void no_rotation_by_size(void **state)
+{
+    (void)state;
+    const struct log_rotation_settings rotation = {.when = LOG_ROTATION_SIZE, .max_bytes = 4};
+    struct log_file file;
+    open_file(&file, &rotation, 100);
+    write_lines(&file, "aaaa\nbbbb\n", 100);
+    expect_content("log", "aaaa\nbbbb\n");
+    log_file_close(&file);
+}
+
+static void rotated_by_time(void **state)
+{
+    (void)state;
+    const struct log_rotation_settings rotation = {
+        .when = LOG_ROTATION_MINUTES, .interval = 1, .keep = 2};
+    struct log_file file;
+    int64_t now = 1795302000;
+    open_file(&file, &rotation, now);
+    assert_true(file.due_s <= now + 60);
+    file.due_s = now + 60;
+    write_lines(&file, "a\n", now + 59);
+    write_lines(&file, "b\n", now + 60);
+    expect_content("log.2026-11-22_00-00", "a\n");
+    expect_content("log", "b\n");
+    write_lines(&file, "c\n", now + 200);
+    expect_content("log.2026-11-22_00-01", "b\n");
+    write_lines(&file, "d\n", now + 300);
+    expect_content("log.2026-11-22_00-00", NULL); /* two are kept */
+    assert_int_equal(count_files(), 3);
+    log_file_close(&file);
+}
+
+/* What cannot be renamed goes on growing, and is tried again. */
+static void rotation_in_vain(void **state)
+{
+    (void)state;
+    const struct log_rotation_settings rotation = {
+        .when = LOG_ROTATION_SIZE, .keep = 1, .max_bytes = 6};
+    struct log_file file;
+    open_file(&file, &rotation, 100);
+    assert_int_equal(mkdir("log.1", 0700), 0);
+    touch("log.1/x", "");
+    write_lines(&file, "aaaa\nbbbb\n", 100);
+    expect_content("log", "aaaa\nbbbb\n");
+    assert_int_equal(unlink("log.1/x"), 0);
+    assert_int_equal(rmdir("log.1"), 0);
+    write_lines(&file, "cccc\n", 100);
+    expect_content("log", "aaaa\nbbbb\ncccc\n");
+    write_lines(&file, "dddd\n", 101);
+    expect_content("log", "dddd\n");
+    log_file_close(&file);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    setenv("TZ", ZONE, 1);
+    tzset();
+    snprintf(directory, sizeof(directory), "/tmp/berth-test-rotate-XXXXXX");
+    return mkdtemp(directory) == NULL || chdir(directory) != 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    char command[128];
+    assert_int_equal(chdir("/"), 0);
+    snprintf(command, sizeof(command), "rm -r %s", directory);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(as_python_does, setup, teardown),
+        cmocka_unit_test_setup_teardown(by_size, setup, teardown),
+        cmocka_unit_test_setup_teardown(by_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(files_are_appended_to, setup, teardown),
+        cmocka_unit_test_setup_teardown(files_that_cannot_be_opened, setup, teardown),
+        cmocka_unit_test_setup_teardown(removed_directory, setup, teardown),
+        cmocka_unit_test_setup_teardown(rotated_by_size, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_rotation_by_size, setup, teardown),
+        cmocka_unit_test_setup_teardown(rotated_by_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(rotation_in_vain, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+/* What files make of the defaults: overrides, deprecated rules, what is said about them. */
+#include "policy/evaluate.h"
+#include "policy_of.h"
+
+enum { NEW = 1, SCOPE = 2 };
+
+/* Whether a caller with just this role passes the rule. */
+static bool passes(const struct policy *policy, const char *rule, struct slice role)
+{
+    const struct identity identity = {.project_id = SLICE_LIT("p"), .roles = {&role, 1}};
+    const struct policy_attribute about = {SLICE_LIT("project_id"), SLICE_LIT("p")};
+    const struct policy_target target = {&about, 1};
+    const struct policy_question question = {&identity, &target};
+    return policy_evaluate(policy_find(policy, slice_of(rule))->root, &question) == POLICY_TRUE;
+}
+
+/* The letters are the roles that pass: admin, service, reader, x. */
+static void check_passes(const char *file, unsigned settings, const char *rule, const char *who)
+{
+    static const struct slice ROLES[] = {SLICE_LIT("admin"), SLICE_LIT("service"),
+                                         SLICE_LIT("reader"), SLICE_LIT("x")};
+    const struct policy_options options = {(settings & NEW) != 0, (settings & SCOPE) != 0,
+                                           SLICE_LIT("default")};
+    struct policy *policy = policy_of(&options, file);
+    char found[5] = "";
+    for (unsigned i = 0; i < 4; i++)
+        if (passes(policy, rule, ROLES[i]))
+            strncat(found, ROLES[i].data, 1);
+    if (strcmp(found, who) != 0)
+        fail_msg("%s: %s passes %s, not %s", file, rule, found, who);
+    policy_release(policy);
+}
+
+static void overrides(void **state)
+{
+    (void)state;
+    static const char LIST[] = "placement:traits:list";
+    check_passes("", 0, LIST, "as");
+    check_passes("'placement:traits:list': role:x", 0, LIST, "x");
+    check_passes("'placement:traits:list': role:x", NEW, LIST, "x");
+    check_passes("admin_or_service_api: role:x", 0, LIST, "x");
+    check_passes("admin_or_service_api: role:x", 0, "placement:usages", "asr");
+    check_passes("admin_api: role:x", 0, LIST, "as");
+    check_passes("a: role:x\n'placement:traits:list': rule:a\na: role:reader", 0, LIST, "r");
+    check_passes("'placement:traits:list': ''", 0, LIST, "asrx");
+    check_passes("'placement:traits:list': rule:nothing\ndefault: role:reader", 0, LIST, "r");
+    check_passes("default: role:reader", 0, LIST, "as");
+}
+
+static void deprecated_rules(void **state)
+{
+    (void)state;
+    static const char RESHAPE[] = "placement:reshaper:reshape";
+    check_passes("", 0, RESHAPE, "as");
+    check_passes("", NEW, RESHAPE, "s");
+    check_passes("service_api: role:x", 0, RESHAPE, "x");
+    /* Its old name. */
+    check_passes("'rule:admin_api': role:x", 0, RESHAPE, "x");
+    check_passes("'rule:admin_api': role:x", NEW, RESHAPE, "x");
+    check_passes("'rule:admin_api': role:x", 0, "placement:usages", "x");
+    check_passes("'rule:admin_api': role:x\nservice_api: role:reader", 0, RESHAPE, "r");
+    check_passes("'rule:admin_api': rule:service_api", 0, RESHAPE, "as");
+    check_passes("'rule:admin_api': rule:service_api", 0, "placement:traits:list", "as");
+    check_passes("'rule:admin_api': rule:service_api", NEW, "placement:traits:list", "s");
+    /* Aliases of 8.0.0. */
+    check_passes("", 0, "system_admin_api", "a");
+    check_passes("", NEW, "system_admin_api", "");
+    check_passes("'placement:usages': rule:system_or_project_reader", NEW, "placement:usages", "r");
+}
+
+static void origins(void **state)
+{
+    (void)state;
+    const struct policy_options options = {0};
+    struct policy *policy =
+        policy_of(&options, "'rule:admin_api': role:x\n\n'placement:usages': role:x\n");
+    const struct policy_entry *usages = policy_find(policy, SLICE_LIT("placement:usages"));
+    assert_string_equal(usages->where, "file:3");
+    assert_false(usages->has_deprecated);
+    const struct policy_entry *alias = policy_find(policy, SLICE_LIT("service_api"));
+    assert_null(alias->where);
+    assert_string_equal(alias->renamed, "file:1");
+    assert_null(policy_find(policy, SLICE_LIT("nothing")));
+    policy_release(policy);
+    policy =
+        policy_of(&options, "'placement:usages': rule:admin_or_project_reader_or_service_api\n");
+    assert_true(policy_find(policy, SLICE_LIT("placement:usages"))->is_redundant);
+    assert_true(policy_find(policy, SLICE_LIT("service_api"))->has_deprecated);
+    assert_false(policy_find(policy, SLICE_LIT("admin_api"))->has_deprecated);
+    policy_release(policy);
+}
+
+static void check_note(const char *file, const char *words)
+{
+    const struct policy_options options = {0};
+    struct policy *policy = policy_of(&options, file);
+    bool found = words == NULL && policy->notes.count == 0;
+    for (unsigned i = 0; words != NULL && i < policy->notes.count; i++)
+        found |= strstr(policy->notes.items[i].text.data, words) != NULL;
+    if (!found)
+        fail_msg("%s: %u notes, first: %s", file, policy->notes.count,
+                 policy->notes.count == 0 ? "" : policy->notes.items[0].text.data);
+    policy_release(policy);
+}
+
+static void notes(void **state)
+{
+    (void)state;
+    check_note("'placement:usages': role:x", NULL);
+    check_note("a: role:x", NULL);
+    check_note("'placement:usage': role:x",
+               "file:1: rule placement:usage: no operation asks for a rule of this name");
+    check_note("a: role:x\nb: and and", "file:2: rule b: cannot be understood");
+    check_note("a: http://x", "file:1: rule a: http://x would ask a server");
+    check_note("a: rule:b", "file:1: rule a: comes to rule:b, which is not defined");
+    check_note("a: rule:b\nb: not rule:a", "file:2: rule b: refers to itself");
+    check_note("a: role:x\na: role:y", "file:2: rule a stands here a second time");
+    check_note("5: role:x", "file:1: \"5\" is passed over");
+    check_note("'rule:admin_api': role:x",
+               "file:1: the deprecated rule:admin_api is overridden, which counts for service_api");
+    check_note("'placement:reshaper:reshape': rule:service_api",
+               "rules in policy files that are the defaults: placement:reshaper:reshape");
+}
+
+static void notes_end(void **state)
+{
+    (void)state;
+    struct buf file = {0};
+    for (unsigned i = 0; i < 2 * POLICY_NOTES_MAX; i++)
+        buf_printf(&file, "a%u: wrong\n", i);
+    buf_append_char(&file, '\0');
+    const struct policy_options options = {0};
+    struct policy *policy = policy_of(&options, file.data);
+    assert_int_equal(policy->notes.count, POLICY_NOTES_MAX);
+    assert_int_equal(policy->notes.more, POLICY_NOTES_MAX);
+    policy_release(policy);
+    buf_free(&file);
+}
+
+static void too_many_rules(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct buf file = {0};
+    for (unsigned i = 0; i <= POLICY_ENTRIES_MAX; i++)
+        buf_printf(&file, "a%u: '@'\n", i);
+    buf_append_char(&file, '\0');
+    assert_string_equal(refusal_of(arena, file.data),
+                        "file:2001: more than 2000 rules in policy files");
+    buf_free(&file);
+    arena_destroy(arena);
+}
+
+static void scopes(void **state)
+{
+    (void)state;
+    const struct policy_default project = {.scopes = POLICY_SCOPE_PROJECT};
+    const struct policy_default others = {.scopes = POLICY_SCOPE_SYSTEM | POLICY_SCOPE_DOMAIN};
+    const struct policy_default any = {0};
+    const struct identity of_project = {.project_id = SLICE_LIT("p")};
+    const struct identity of_system = {.system_scope = SLICE_LIT("all"),
+                                       .domain_id = SLICE_LIT("d")};
+    const struct identity of_domain = {.domain_id = SLICE_LIT("d")};
+    assert_true(policy_scope_fits(&project, &of_project));
+    assert_true(policy_scope_fits(&project, &(struct identity){0}));
+    assert_false(policy_scope_fits(&project, &of_system));
+    assert_false(policy_scope_fits(&project, &of_domain));
+    assert_false(policy_scope_fits(&others, &of_project));
+    assert_true(policy_scope_fits(&others, &of_system));
+    assert_true(policy_scope_fits(&others, &of_domain));
+    assert_true(policy_scope_fits(&any, &of_project));
+    assert_true(policy_scope_fits(&any, &of_system));
+}
+
+/* Every row is whole: a file that is made from the table must be a file. */
+static void the_table(void **state)
+{
+    (void)state;
+    for (unsigned i = POLICY_NONE + 1; i < POLICY_TABLE_COUNT; i++) {
+        const struct policy_default *row = &policy_rules[i];
+        assert_non_null(row->name);
+        assert_true(row->description != NULL && row->description[0] != '\0');
+        assert_int_equal(row->operations[0].method != NULL, i < POLICY_RULE_COUNT);
+        for (unsigned o = 0; o < POLICY_OPERATIONS_MAX; o++)
+            assert_true(row->operations[o].method == NULL || row->operations[o].path[0] == '/');
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(overrides), cmocka_unit_test(deprecated_rules),
+        cmocka_unit_test(origins),   cmocka_unit_test(notes),
+        cmocka_unit_test(notes_end), cmocka_unit_test(too_many_rules),
+        cmocka_unit_test(scopes),    cmocka_unit_test(the_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
