@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/check.h"
+
 struct slice {
     const char *data;
     size_t len;
@@ -21,6 +23,14 @@ struct slice {
 static inline struct slice slice_of(const char *text)
 {
     return (struct slice){text, strlen(text)};
+}
+
+/* A string of its own, to be freed; an empty one of a slice without data. */
+static inline char *slice_dup(struct slice s)
+{
+    char *text = strndup(s.data == NULL ? "" : s.data, s.len);
+    check(text != NULL);
+    return text;
 }
 
 static inline bool slice_equal(struct slice a, struct slice b)

@@ -1,4 +1,5 @@
-/* What keystone.c (rules for requests) and questions.c (the thread that asks) share. */
+/* What keystone.c (rules for requests), questions.c (the table of what is asked) and asking.c (the
+ * thread that asks) share. */
 #ifndef BERTH_KEYSTONE_INTERNAL_H
 #define BERTH_KEYSTONE_INTERNAL_H
 
@@ -52,10 +53,6 @@ struct keystone {
     unsigned asked_count;
     uint64_t swept_us;
 };
-
-/* Starts and ends the thread. */
-bool keystone_questions_start(struct keystone *keystone, struct err *err);
-void keystone_questions_stop(struct keystone *keystone);
 
 /* What has to be known to ask. */
 struct keystone_question {

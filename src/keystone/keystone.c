@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "keystone/access_rules.h"
+#include "keystone/asking.h"
 #include "keystone/internal.h"
 #include "keystone/stats.h"
 
@@ -269,9 +270,9 @@ struct keystone *keystone_start(const struct keystone_settings *settings,
     keystone->limits = *limits;
     keystone->cache = token_cache_create(&cache_limits);
     atomic_store(&keystone->hurry_until_us, UINT64_MAX);
-    if (keystone_questions_start(keystone, err))
+    if (asking_start(keystone, err))
         return keystone;
-    keystone_questions_stop(keystone);
+    asking_stop(keystone);
     destroy(keystone);
     return NULL;
 }
@@ -284,7 +285,7 @@ void keystone_hurry(struct keystone *keystone, unsigned ms)
 
 void keystone_stop(struct keystone *keystone)
 {
-    keystone_questions_stop(keystone);
+    asking_stop(keystone);
     destroy(keystone);
 }
 

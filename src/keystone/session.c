@@ -24,13 +24,6 @@ static const uint64_t US = 1000000;
 
 static void on_answer(struct keystone_call *call);
 
-static char *copy(struct slice text)
-{
-    char *out = strndup(text.data, text.len);
-    check(out != NULL);
-    return out;
-}
-
 static void replace(char **text, char *by)
 {
     free(*text);
@@ -47,8 +40,8 @@ void keystone_session_open(struct keystone_session *session,
     struct slice endpoint = slice_of(settings->auth_url);
     while (endpoint.len > 0 && endpoint.data[endpoint.len - 1] == '/')
         endpoint.len--;
-    session->url = copy(arena_printf(session->arena, "%.*s/auth/tokens", SLICE_ARG(endpoint)));
-    session->token = copy(slice_of(settings->own_token));
+    session->url = slice_dup(arena_printf(session->arena, "%.*s/auth/tokens", SLICE_ARG(endpoint)));
+    session->token = slice_dup(slice_of(settings->own_token));
     session->until_us = session->renew_us = UINT64_MAX;
 }
 
@@ -111,7 +104,7 @@ static void begin(struct keystone_session *session)
         return;
     }
     if (session->login_url == NULL)
-        session->login_url = copy(keystone_url_of_tokens(session->arena, slice_of(auth_url)));
+        session->login_url = slice_dup(keystone_url_of_tokens(session->arena, slice_of(auth_url)));
     log_in(session);
 }
 
@@ -138,7 +131,7 @@ static void on_login_found(struct keystone_session *session)
              outcome(session));
         return;
     }
-    session->login_url = copy(keystone_url_of_tokens(session->arena, url));
+    session->login_url = slice_dup(keystone_url_of_tokens(session->arena, url));
     log_in(session);
 }
 
@@ -157,7 +150,7 @@ static void become_ready(struct keystone_session *session, struct slice endpoint
     session->until_us = now_us + life_us - lesser(LAST_S * US, life_us / 4);
     replace(&session->token, session->new_token);
     session->new_token = NULL;
-    replace(&session->url, copy(keystone_url_of_tokens(session->arena, endpoint)));
+    replace(&session->url, slice_dup(keystone_url_of_tokens(session->arena, endpoint)));
     session->retry_us = 0;
     session->step = SESSION_IDLE;
 }
@@ -186,7 +179,7 @@ static void on_login(struct keystone_session *session)
              settings->interface, settings->region_name != NULL ? " in region " : "",
              settings->region_name != NULL ? settings->region_name : "");
     } else {
-        replace(&session->new_token, copy(slice_of(call->subject_token)));
+        replace(&session->new_token, slice_dup(slice_of(call->subject_token)));
         session->new_life_us = login.life_us;
         if (keystone_url_is_v3(login.endpoint)) {
             become_ready(session, login.endpoint);

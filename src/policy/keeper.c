@@ -251,8 +251,7 @@ static void complain(struct policy_keeper *keeper, struct slice problem)
     if (keeper->problem != NULL && slice_equal(slice_of(keeper->problem), problem))
         return;
     forget_problem(keeper);
-    keeper->problem = strndup(problem.data, problem.len);
-    check(keeper->problem != NULL);
+    keeper->problem = slice_dup(problem);
     counter_set(&keeper->is_stale, 1);
     counter_add(&keeper->failures, 1);
     log_write(LOG_LEVEL_ERROR, LOGGER, LOG_NO_CONTEXT,
