@@ -138,7 +138,7 @@ def check_members(pages, report):
     """Names in the tables of schemas, and the words of the patterns of query parameters."""
     text = "".join(page.text for page in pages)
     names = set()
-    for path in glob.glob(os.path.join(markdown.ROOT, "src/api/schema_*.c")):
+    for path in glob.glob(os.path.join(markdown.ROOT, "src/api/schema/*.c")):
         source = read(os.path.relpath(path, markdown.ROOT))
         names.update(re.findall(r'\{\s*"(\w+)",\s*(?:&|ANY)', source))
     names.update(("resources", "required", "member_of", "in_tree"))
