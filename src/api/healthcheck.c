@@ -118,30 +118,59 @@ static void add(struct results *results, bool is_ok, struct slice reason, struct
     results->are_ok = results->are_ok && is_ok;
 }
 
-static void add_file(struct results *results, const char *path, struct slice details)
+static void add_disabling(struct results *results, const char *path, struct slice details)
 {
     bool is_ok = path == NULL || !exists(path);
     add(results, is_ok, is_ok ? SLICE_LIT("OK") : SLICE_LIT("DISABLED BY FILE"), details);
 }
 
-static void add_backend(const struct api_request *request, enum conf_health_backend backend,
-                        struct results *results)
+static void add_disabling_file(const struct api_request *request, struct results *results)
 {
-    const struct conf_healthcheck *settings = request->api->healthcheck;
-    const char *path = NULL;
-    if (backend == CONF_DISABLE_BY_FILES_PORTS) {
-        for (size_t i = 0; i < settings->port_path_count; i++)
-            if (settings->port_paths[i].port == request->http->port)
-                path = settings->port_paths[i].path;
-        add_file(results, path, SLICE_LIT(""));
-        return;
-    }
-    path = settings->disable_by_file_path;
+    const char *path = request->api->healthcheck->disable_by_file_path;
     struct slice details =
         path == NULL ? SLICE_LIT("No 'disable_by_file_path' configuration value specified")
                      : arena_printf(request->arena, "Path '%s' was %s", path,
                                     exists(path) ? "found" : "not found");
-    add_file(results, path, details);
+    add_disabling(results, path, details);
+}
+
+static void add_disabling_file_of_port(const struct api_request *request, struct results *results)
+{
+    const struct conf_healthcheck *settings = request->api->healthcheck;
+    const char *path = NULL;
+    for (size_t i = 0; i < settings->port_path_count; i++)
+        if (settings->port_paths[i].port == request->http->port)
+            path = settings->port_paths[i].path;
+    add_disabling(results, path, SLICE_LIT(""));
+}
+
+static void add_enabling_files(const struct api_request *request, struct results *results)
+{
+    const struct conf_healthcheck *settings = request->api->healthcheck;
+    for (size_t i = 0; i < settings->enable_path_count; i++) {
+        const char *path = settings->enable_by_file_paths[i];
+        if (exists(path))
+            continue;
+        add(results, false, SLICE_LIT("FILE PATH MISSING"),
+            arena_printf(request->arena, "File path '%s' is missing", path));
+        return;
+    }
+    add(results, true, SLICE_LIT("OK"), SLICE_LIT(""));
+}
+
+static void add_backend(const struct api_request *request, enum conf_health_backend backend,
+                        struct results *results)
+{
+    switch (backend) {
+    case CONF_DISABLE_BY_FILE:
+        add_disabling_file(request, results);
+        break;
+    case CONF_DISABLE_BY_FILES_PORTS:
+        add_disabling_file_of_port(request, results);
+        break;
+    default:
+        add_enabling_files(request, results);
+    }
 }
 
 /* In plain words who is at fault, and nothing that a stranger should not see. */

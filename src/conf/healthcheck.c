@@ -15,17 +15,47 @@ static bool refuse(const struct conf_value *value, const char *item, const char 
                    value->option->name, item, what);
 }
 
+const char *healthcheck_backend_name(enum conf_health_backend backend)
+{
+    static const char *const NAMES[CONF_HEALTH_BACKEND_KINDS] = {
+        [CONF_DISABLE_BY_FILE] = "disable_by_file",
+        [CONF_DISABLE_BY_FILES_PORTS] = "disable_by_files_ports",
+        [CONF_ENABLE_BY_FILES] = "enable_by_files",
+    };
+    return NAMES[backend];
+}
+
+bool healthcheck_backend_is_idle(const struct conf_healthcheck *healthcheck,
+                                 enum conf_health_backend backend)
+{
+    switch (backend) {
+    case CONF_DISABLE_BY_FILE:
+        return healthcheck->disable_by_file_path == NULL;
+    case CONF_DISABLE_BY_FILES_PORTS:
+        return healthcheck->port_path_count == 0;
+    default:
+        return healthcheck->enable_path_count == 0;
+    }
+}
+
+static int backend_of(const char *name)
+{
+    int backend = 0;
+    while (backend < CONF_HEALTH_BACKEND_KINDS &&
+           strcmp(name, healthcheck_backend_name((enum conf_health_backend)backend)) != 0)
+        backend++;
+    return backend;
+}
+
 static void fill_backends(const struct conf *conf, struct conf_healthcheck *healthcheck)
 {
     const struct conf_value *value = conf_value(conf, SECTION, "backends");
     for (size_t i = 0; i < value->items_n; i++) {
-        const char *name = value->items[i];
-        bool by_file = strcmp(name, "disable_by_file") == 0;
-        if (!by_file && strcmp(name, "disable_by_files_ports") != 0)
-            healthcheck->unknown_backend = name;
+        int backend = backend_of(value->items[i]);
+        if (backend == CONF_HEALTH_BACKEND_KINDS)
+            healthcheck->unknown_backend = value->items[i];
         else if (healthcheck->backend_count < CONF_HEALTH_BACKENDS_MAX)
-            healthcheck->backends[healthcheck->backend_count++] =
-                by_file ? CONF_DISABLE_BY_FILE : CONF_DISABLE_BY_FILES_PORTS;
+            healthcheck->backends[healthcheck->backend_count++] = (enum conf_health_backend)backend;
     }
 }
 
@@ -57,6 +87,16 @@ static bool fill_port_paths(const struct conf *conf, struct conf_healthcheck *he
     return true;
 }
 
+static void fill_enable_paths(const struct conf *conf, struct conf_healthcheck *healthcheck)
+{
+    const struct conf_value *value = conf_value(conf, SECTION, "enable_by_file_paths");
+    healthcheck->enable_by_file_paths =
+        arena_array(conf->arena, value->items_n, sizeof(*healthcheck->enable_by_file_paths));
+    for (size_t i = 0; i < value->items_n; i++)
+        if (value->items[i][0] != '\0')
+            healthcheck->enable_by_file_paths[healthcheck->enable_path_count++] = value->items[i];
+}
+
 static bool fill_source_ranges(const struct conf *conf, struct conf_healthcheck *healthcheck,
                                struct err *err)
 {
@@ -85,5 +125,6 @@ bool healthcheck_fill(const struct conf *conf, struct conf_healthcheck *healthch
     if (path->text[0] != '/')
         return refuse(path, path->text, "a path such as /healthcheck", err);
     fill_backends(conf, healthcheck);
+    fill_enable_paths(conf, healthcheck);
     return fill_port_paths(conf, healthcheck, err) && fill_source_ranges(conf, healthcheck, err);
 }

@@ -10,7 +10,12 @@
 #include "conf/address_range.h"
 #include "conf/value.h"
 
-enum conf_health_backend { CONF_DISABLE_BY_FILE, CONF_DISABLE_BY_FILES_PORTS };
+enum conf_health_backend {
+    CONF_DISABLE_BY_FILE,
+    CONF_DISABLE_BY_FILES_PORTS,
+    CONF_ENABLE_BY_FILES,
+    CONF_HEALTH_BACKEND_KINDS
+};
 
 enum { CONF_HEALTH_BACKENDS_MAX = 8 };
 
@@ -29,12 +34,20 @@ struct conf_healthcheck {
     const char *disable_by_file_path; /* NULL: none */
     const struct conf_port_path *port_paths;
     size_t port_path_count;
+    const char **enable_by_file_paths;
+    size_t enable_path_count;
     const struct address_range *source_ranges; /* none: any source */
     size_t source_range_count;
     bool ignores_proxied;
 };
 
 struct conf;
+
+/* As [healthcheck] backends has it. */
+const char *healthcheck_backend_name(enum conf_health_backend backend);
+/* Does it have nothing to look for? */
+bool healthcheck_backend_is_idle(const struct conf_healthcheck *healthcheck,
+                                 enum conf_health_backend backend);
 
 /* From conf->values. False: a value makes no sense. For settings.c. */
 bool healthcheck_fill(const struct conf *conf, struct conf_healthcheck *healthcheck,

@@ -56,13 +56,10 @@ static void warn_healthcheck(const struct conf *conf)
                   "[healthcheck] backends: '%s' is not known here, and checks nothing",
                   healthcheck->unknown_backend);
     for (unsigned i = 0; i < healthcheck->backend_count; i++)
-        if (healthcheck->backends[i] == CONF_DISABLE_BY_FILE
-                ? healthcheck->disable_by_file_path == NULL
-                : healthcheck->port_path_count == 0)
+        if (healthcheck_backend_is_idle(healthcheck, healthcheck->backends[i]))
             log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT,
                       "[healthcheck] backends: '%s' has no file to look for",
-                      healthcheck->backends[i] == CONF_DISABLE_BY_FILE ? "disable_by_file"
-                                                                       : "disable_by_files_ports");
+                      healthcheck_backend_name(healthcheck->backends[i]));
 }
 
 void notes_log(const struct conf *conf)

@@ -210,7 +210,7 @@ static const struct details table[] = {
      "Paths, versions and what /readyz of the admin listener tells are shown to whoever asks."},
     {"healthcheck", "backends",
      "What berth itself has to say (is the database reached, is memory as new as it) is always "
-     "among the checks. Others than these two are passed over, with a warning."},
+     "among the checks. Others than these three are passed over, with a warning."},
     {"healthcheck", "disable_by_file_paths", "PORT is that of the listener a request came to."},
     {"healthcheck", "allowed_source_ranges",
      "Such as 10.0.0.0/8,::1. Others are answered as for any path that is not there. It is the "

@@ -155,9 +155,10 @@ const struct option option_table[] = {
     ROW(BOOL, USED, "healthcheck", "enabled", "true", "Answer the health check at all."),
     ROW(STR, USED, "healthcheck", "path", "/healthcheck", "Path of the health check, below every mount prefix too."),
     ROW(BOOL, USED, "healthcheck", "detailed", "false", "Tell callers more, as JSON and HTML."),
-    ROW(LIST, USED, "healthcheck", "backends", NULL, "Further checks: disable_by_file, disable_by_files_ports."),
+    ROW(LIST, USED, "healthcheck", "backends", NULL, "Further checks: disable_by_file, disable_by_files_ports, enable_by_files."),
     ROW(STR, USED, "healthcheck", "disable_by_file_path", NULL, "While this file is there, disable_by_file fails."),
     ROW(LIST, USED, "healthcheck", "disable_by_file_paths", NULL, "PORT:PATH of such files, for disable_by_files_ports."),
+    ROW(LIST, USED, "healthcheck", "enable_by_file_paths", NULL, "Files of which enable_by_files misses none while all is well."),
     ROW(LIST, USED, "healthcheck", "allowed_source_ranges", NULL, "Callers from elsewhere do not find the health check; none: any."),
     ROW(BOOL, USED, "healthcheck", "ignore_proxied_requests", "false", "Requests with a proxy's headers do not find it."),
 

@@ -87,6 +87,16 @@ class Healthcheck(Case):
             os.unlink(there)
             expect(ours(server.port, "GET", None)[::2] == (200, "OK"), "afterwards")
 
+    def enabled_by_files(self):
+        """A backend of newer releases than the one beside us: all of its files must be there."""
+        files = [os.path.join(self.directory, name) for name in ("first", "second")]
+        with self.berthd(options=["[healthcheck]", "backends = enable_by_files",
+                                  "enable_by_file_paths = " + ",".join(files)]) as server:
+            for wanted in ((503, "FILE PATH MISSING"), (503, "FILE PATH MISSING"), (200, "OK")):
+                expect(ours(server.port, "GET", None)[::2] == wanted, f"{wanted}: {ours(server.port, 'GET', None)}")
+                if files:
+                    open(files.pop(), "w").close()
+
     def in_detail(self):
         """The members that both have are equal; ours tells of berth where theirs tells of Python."""
         there = os.path.join(self.directory, "off")

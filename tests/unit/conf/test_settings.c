@@ -112,7 +112,9 @@ static void healthcheck(void **state)
     (void)state;
     use_file("a.conf", BASE "[berth]\nadmin_listen = 127.0.0.1:9\nadmin_listen = [::1]:10\n"
                             "[healthcheck]\nenabled = no\npath = /alive\ndetailed = yes\n"
-                            "backends = disable_by_files_ports, nonsense ,disable_by_file\n"
+                            "backends = disable_by_files_ports, nonsense ,disable_by_file,"
+                            "enable_by_files\n"
+                            "enable_by_file_paths = /a,,/b\n"
                             "disable_by_file_path = /run/off\n"
                             "disable_by_file_paths = 1:/a,65535:/b:c\n"
                             "allowed_source_ranges = 10.0.0.0/8,::1\n"
@@ -125,9 +127,12 @@ static void healthcheck(void **state)
     assert_false(got->is_enabled);
     assert_true(got->is_detailed && got->ignores_proxied);
     assert_string_equal(got->path.data, "/alive");
-    assert_int_equal(got->backend_count, 2);
+    assert_int_equal(got->backend_count, 3);
     assert_int_equal(got->backends[0], CONF_DISABLE_BY_FILES_PORTS);
     assert_int_equal(got->backends[1], CONF_DISABLE_BY_FILE);
+    assert_int_equal(got->backends[2], CONF_ENABLE_BY_FILES);
+    assert_int_equal(got->enable_path_count, 2);
+    assert_string_equal(got->enable_by_file_paths[1], "/b");
     assert_string_equal(got->unknown_backend, "nonsense");
     assert_string_equal(got->disable_by_file_path, "/run/off");
     assert_int_equal(got->port_path_count, 2);
