@@ -3,6 +3,7 @@
 
     tests/check.py [PART…]        all parts, or those named
     tests/check.py --list         their names
+    tests/check.py --jobs N       so many at a time; 2 unless said otherwise, since most of them wait most of the time
 
 A part is a command whose last line is `N passed, N failed`, or one that passes or fails as a whole. What it
 prints goes to build/check/PART.log, and is shown when it fails. The last line is the sum of all parts.
@@ -16,6 +17,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -24,12 +26,18 @@ LOGS = "build/check"
 PART_TIMEOUT_S = 900
 SHOWN_LINES = 150
 
+children = set()  # commands that run now
+
 
 class Part:
-    def __init__(self, name, *commands, reports=None, **environment):
+    """`after`: parts that it needs the outcome of. `room`: of those that name one only one runs at a time. `alone`:
+    nothing runs beside it, because it measures."""
+
+    def __init__(self, name, *commands, reports=None, after=("build",), room=None, alone=False, **environment):
         self.name = name
         self.commands = commands
         self.reports = reports  # sanitizers write here what they find
+        self.after, self.room, self.alone = set(after), room, alone
         self.environment = environment
 
 
@@ -57,8 +65,9 @@ def sanitized(name, kinds):
     # a second signal ends berthd in the middle of everything, which is a leak of threads to the tool, and it waits a second then
     ends_at_once = {**environment, "TSAN_OPTIONS": environment["TSAN_OPTIONS"] + ":report_thread_leaks=0:atexit_sleep_ms=0"}
     setup = build(directory, f"-Db_sanitize={kinds}", "-Db_lundef=false", "-Doptimization=1")
-    return [
-        Part(name + "-build", setup),
+    built = name + "-build"
+    parts = [
+        Part(built, setup, after=()),
         Part(name + "-units", script("tests/units.py", directory, "--slow", "6"),
              reports=reports, **environment),
         Part(name + "-api", script("tests/api/run.py", "--berthd", directory + "/berthd"),
@@ -87,14 +96,18 @@ def sanitized(name, kinds):
              script("tests/policy/diff.py", "--build", directory, "--seeds", "1", "--files", "30"),
              reports=reports, **environment),
     ]
+    for part in parts[1:]:
+        part.after = {built}
+        part.room = name  # they share a folder of reports
+    return parts
 
 
 PARTS = [
-    Part("build", build("build")),
-    Part("clang", build("build-clang", compiler="clang")),
+    Part("build", build("build"), after=()),
+    Part("clang", build("build-clang", compiler="clang"), after=()),
     Part("format",
-         ["sh", "-c", "find src tests bench -name '*.[ch]' 2>/dev/null | xargs clang-format --dry-run -Werror"]),
-    Part("tidy", script("tests/tidy.py")),
+         ["sh", "-c", "find src tests bench -name '*.[ch]' 2>/dev/null | xargs clang-format --dry-run -Werror"], after=()),
+    Part("tidy", script("tests/tidy.py"), after=()),
     Part("units", script("tests/units.py", "build")),
     Part("api", script("tests/api/run.py", "--berthd", "build/berthd")),
     Part("api-coverage", script("tests/api/run.py", "--coverage")),
@@ -115,11 +128,11 @@ PARTS = [
     Part("keystone", script("tests/keystone/run.py", "--berthd", "build/berthd")),
     Part("keystone-faults", script("tests/keystone/faults.py", "--berthd", "build/berthd")),
     Part("kill", script("tests/crash/kill.py", "--berthd", "build/berthd")),
-    Part("package", script("tests/package/run.py")),
-    Part("package-switch", script("tests/package/switch.py")),
-    Part("package-guide", script("tests/package/guide.py")),
-    Part("package-rpm", script("tests/package/rpm.py")),
-    Part("package-container", script("tests/package/container.py")),
+    Part("package", script("tests/package/run.py"), room="packages"),
+    Part("package-switch", script("tests/package/switch.py"), room="packages"),
+    Part("package-guide", script("tests/package/guide.py"), room="packages"),
+    Part("package-rpm", script("tests/package/rpm.py"), room="packages"),
+    Part("package-container", script("tests/package/container.py"), room="packages"),
     Part("powercut", script("tests/crash/powercut.py", "--build", "build")),
     Part("admin", script("tests/admin/run.py", "--berthd", "build/berthd")),
     Part("hostile", script("tests/hostile/run.py", "--berthd", "build/berthd")),
@@ -132,21 +145,27 @@ PARTS = [
 ]
 
 
+def end_group(pid):
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 def run_command(command, environment, log):
     """Its exit status; what it leaves running ends with it."""
     child = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                              env={**os.environ, **environment}, start_new_session=True)
+    children.add(child.pid)
     try:
         return child.wait(PART_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         log.write(f"\nended after {PART_TIMEOUT_S} s\n".encode())
         return 1
     finally:
-        try:
-            os.killpg(child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        end_group(child.pid)
         child.wait()
+        children.discard(child.pid)
 
 
 def judge(status, text, reports):
@@ -161,6 +180,7 @@ def judge(status, text, reports):
 
 
 def run_part(part):
+    """(passed, failed, what it printed)"""
     path = os.path.join(ROOT, LOGS, part.name + ".log")
     if part.reports:
         os.makedirs(part.reports, exist_ok=True)
@@ -176,15 +196,71 @@ def run_part(part):
     found = glob.glob(part.reports + "/report*") if part.reports else []
     for report in found:
         text += f"\n{report}:\n" + open(report, errors="replace").read()[:8000]
-    passed, failed = judge(status, text, found)
-    if failed:
-        print("\n".join(text.splitlines()[-SHOWN_LINES:]))
-    return passed, failed
+    return *judge(status, text, found), text
+
+
+class Schedule:
+    """Parts in their order, several at a time. Workers call next() and ended()."""
+
+    def __init__(self, parts):
+        self.waiting = list(parts)
+        self.running = []
+        self.changed = threading.Condition()
+
+    def _is_held_up(self, part):
+        open_parts = {other.name for other in self.waiting + self.running}
+        return bool(part.after & open_parts or (part.alone and self.running) or
+                    any(other.alone or (part.room and other.room == part.room) for other in self.running))
+
+    def next(self):
+        """A part to run, or None: there is none left."""
+        with self.changed:
+            while self.waiting:
+                for part in self.waiting:
+                    if not self._is_held_up(part):
+                        self.waiting.remove(part)
+                        self.running.append(part)
+                        return part
+                    if part.alone and not part.after & {other.name for other in self.waiting + self.running}:
+                        break  # those behind it would keep it waiting for ever
+                self.changed.wait()
+        return None
+
+    def ended(self, part):
+        with self.changed:
+            self.running.remove(part)
+            self.changed.notify_all()
+
+
+class Score:
+    def __init__(self):
+        self.passed = self.failed = 0
+        self.lock = threading.Lock()
+
+    def tell(self, part, seconds, passed, failed, text):
+        with self.lock:
+            self.passed, self.failed = self.passed + passed, self.failed + failed
+            if failed:
+                print("\n".join(text.splitlines()[-SHOWN_LINES:]))
+            print("%-6s %-17s %6.1f s   %d passed, %d failed" % (
+                "FAILED" if failed else "ok", part.name, seconds, passed, failed), flush=True)
+
+
+def work(schedule, score):
+    while (part := schedule.next()) is not None:
+        start = time.monotonic()
+        try:
+            passed, failed, text = run_part(part)
+        except Exception as problem:  # whatever it is, the others go on
+            passed, failed, text = 0, 1, repr(problem)
+        score.tell(part, time.monotonic() - start, passed, failed, text)
+        schedule.ended(part)
 
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev check")
     parser.add_argument("--list", action="store_true", help="name the parts")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="parts at a time (2)")
     parser.add_argument("parts", nargs="*", metavar="PART")
     options = parser.parse_args()
     if options.list:
@@ -195,18 +271,21 @@ def main():
         parser.error("no such part: " + ", ".join(sorted(unknown)))
     os.makedirs(os.path.join(ROOT, LOGS), exist_ok=True)
     began = time.monotonic()
-    passed = failed = 0
-    for part in PARTS:
-        if options.parts and part.name not in options.parts:
-            continue
-        start = time.monotonic()
-        good, bad = run_part(part)
-        passed, failed = passed + good, failed + bad
-        print("%-6s %-13s %6.1f s   %d passed, %d failed" % (
-            "FAILED" if bad else "ok", part.name, time.monotonic() - start, good, bad), flush=True)
+    schedule = Schedule(part for part in PARTS if not options.parts or part.name in options.parts)
+    score = Score()
+    workers = [threading.Thread(target=work, args=(schedule, score), daemon=True) for _ in range(max(1, options.jobs))]
+    for worker in workers:
+        worker.start()
+    try:
+        for worker in workers:
+            worker.join()
+    except KeyboardInterrupt:
+        for pid in list(children):
+            end_group(pid)
+        raise
     print("%.1f s in all" % (time.monotonic() - began))
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    print(f"{score.passed} passed, {score.failed} failed")
+    return 1 if score.failed else 0
 
 
 if __name__ == "__main__":
