@@ -114,9 +114,9 @@ REQUESTS = [
     ("type of bytes", head("POST", HOME, "Content-Length: 2", "Content-Type: \xff\xff") + b"{}", {400, 415}),
     ("10 000 query parameters", head("GET", HOME + "?" + "&".join(f"a{i}=1" for i in range(10000))),
      {414, 431, *BAD}),
-    ("1 000 query parameters", head("GET", HOME + "?" + "&".join(f"a{i}=1" for i in range(1000))), {414, 431, *BAD}),
+    ("1 000 query parameters", head("GET", HOME + "?" + "&".join(f"a{i}=1" for i in range(1000))), {400}),
     ("1 000 groups", head("GET", "/allocation_candidates?group_policy=none&" + "&".join(
-        f"resources{i}=VCPU:1" for i in range(1000))), {200, 414, 431, *BAD}),
+        f"resources{i}=VCPU:1" for i in range(1000))), {200}),
 ]
 
 

@@ -18,7 +18,7 @@ POLITE = "127.0.0.2"  # good clients come from here: limits per address do not m
 class Server:
     def __init__(self, berthd, **options):
         self.berthd = berthd
-        self.good_statuses = {0, 3}  # 3: what a hostile client left unfinished was cut off after stop_grace
+        self.good_statuses = {0}
         self.directory = tempfile.mkdtemp(prefix="berth-hostile-")
         lines = ["[placement_database]", f"connection = sqlite:///{self.directory}/berth.db",
                  "sync_on_startup = true", "[api]", "auth_strategy = noauth2", "[berth]"]
