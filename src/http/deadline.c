@@ -21,7 +21,12 @@
 
 #include "http/http_internal.h"
 
-enum { LOOK_AT_LEAST_US = 20 * 1000, LOOK_AT_MOST_US = 500 * 1000, LOOKS_PER_LOCK = 64 };
+enum {
+    LOOK_AT_LEAST_US = 20 * 1000,
+    LOOK_AT_MOST_US = 500 * 1000,
+    LOOKS_PER_LOCK = 64,
+    HANDSHAKE_LINGER_US = 2000 * 1000, /* for a client that has begun one when the server drains */
+};
 
 static uint64_t bytes_received(int fd)
 {
@@ -68,7 +73,7 @@ static bool is_left_over(const struct http_server *server, const struct connecti
     if (now_us < since_us + server->linger_us)
         return false;
     if (atomic_load_explicit(&connection->in_handshake, memory_order_relaxed))
-        return true;
+        return bytes_received(connection->fd) == 0 || now_us >= since_us + HANDSHAKE_LINGER_US;
     return connection->first_byte_us == 0 && ioctl(connection->fd, FIONREAD, &unread) == 0 &&
            unread == 0;
 }

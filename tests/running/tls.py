@@ -65,6 +65,44 @@ def hello():
     return outgoing.read()
 
 
+class SlowClient:
+    """One whose handshake waits for us after half of its first flight."""
+
+    def __init__(self, port):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = context.wrap_bio(self.incoming, self.outgoing)
+        self.sock = socket.create_connection(("127.0.0.1", port))
+        self.sock.settimeout(10)
+        try:
+            self.tls.do_handshake()
+        except ssl.SSLWantReadError:
+            flight = self.outgoing.read()
+        self.sock.sendall(flight[:100])
+        self.rest = flight[100:]
+
+    def _until(self, step):
+        while True:
+            try:
+                return step()
+            except ssl.SSLWantReadError:
+                self.sock.sendall(self.outgoing.read())
+                data = self.sock.recv(65536)
+                self.incoming.write(data) if data else self.incoming.write_eof()
+
+    def finish(self):
+        """The answer to a request behind the rest of the handshake."""
+        try:
+            self.sock.sendall(self.rest)
+            self._until(self.tls.do_handshake)
+            self.tls.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.sock.sendall(self.outgoing.read())
+            return self._until(lambda: self.tls.read(65536)).decode()
+        except OSError as problem:
+            return repr(problem)
+
+
 def closed_within(sock, seconds):
     sock.settimeout(seconds)
     try:
@@ -340,8 +378,13 @@ def hangs(score, program, directory, authority, quick):
         open_ones = [socket.create_connection(("127.0.0.1", case.port)) for _ in range(20)]
         for sock in open_ones[::2]:
             sock.sendall(flight)
+        late = SlowClient(case.port)
+        time.sleep(0.2)
         began = time.monotonic()
         case.process.signal(signal.SIGTERM)
+        time.sleep(0.7)  # longer than an idle connection is kept
+        answer = late.finish()
+        score.case("who had begun a handshake when it stops is answered", None if " 200 OK" in answer else answer)
         status = case.process.wait()
         took = time.monotonic() - began
         score.case("a stop with handshakes under way", None if status == 0 and took < 5 else f"{status}, {took:.1f} s")
