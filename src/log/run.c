@@ -18,7 +18,9 @@ enum {
     LOG_TELL_LOST_US = 10 * 1000000
 };
 
-struct log_state log_state = {.config_lock = PTHREAD_RWLOCK_INITIALIZER,
+/* A change goes before lines that come later: else threads that write without a pause, and wait for
+ * each other at an output, would keep it out for ever. So nobody takes the lock shared twice. */
+struct log_state log_state = {.config_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
                               .lock = PTHREAD_MUTEX_INITIALIZER,
                               .lowest = LOG_NUMBER_INFO};
 

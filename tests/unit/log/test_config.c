@@ -303,6 +303,36 @@ static void changes_while_threads_log(void **state)
     close(fds[1]);
 }
 
+static void *write_on(void *stop)
+{
+    while (!atomic_load((atomic_bool *)stop))
+        log_write(LOG_LEVEL_INFO, "x", LOG_NO_CONTEXT, "more");
+    return NULL;
+}
+
+/* SIGHUP takes the debug lines away that keep all threads writing. */
+static void changes_get_their_turn(void **state)
+{
+    (void)state;
+    int fd = open("/dev/null", O_WRONLY);
+    pthread_t threads[8];
+    atomic_bool stop = false;
+    log_start(fd, false);
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, write_on, &stop), 0);
+    usleep(20000);
+    uint64_t began_us = clock_monotonic_us();
+    for (int i = 0; i < 10; i++)
+        log_set_debug(i % 2 == 0);
+    uint64_t took_us = clock_monotonic_us() - began_us;
+    atomic_store(&stop, true);
+    for (size_t i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+    log_stop();
+    close(fd);
+    assert_true(took_us < 5000000);
+}
+
 /* Once nothing is lost any more, and not at once again. */
 static void lost_lines_are_told_of(void **state)
 {
@@ -333,7 +363,7 @@ int main(void)
         cmocka_unit_test(handlers_of_loggers),    cmocka_unit_test(settings_that_fail),
         cmocka_unit_test(unknown_keys),           cmocka_unit_test(rate),
         cmocka_unit_test(rate_in_the_log),        cmocka_unit_test(changes_while_threads_log),
-        cmocka_unit_test(lost_lines_are_told_of),
+        cmocka_unit_test(changes_get_their_turn), cmocka_unit_test(lost_lines_are_told_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
