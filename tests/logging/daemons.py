@@ -47,7 +47,8 @@ class Daemon:
 def preloaded(program, **sockets):
     """The environment in which /dev/log and the journal are these."""
     library = os.path.join(os.path.dirname(program), "tests", "logging", "libsockets.so")
-    return {"LD_PRELOAD": library, **{f"BERTH_TEST_{name.upper()}": path for name, path in sockets.items()}}
+    asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"  # the library comes before its own
+    return {"LD_PRELOAD": library, "ASAN_OPTIONS": asan, **{f"BERTH_TEST_{name.upper()}": path for name, path in sockets.items()}}
 
 
 def syslog(program, directory):
