@@ -1,7 +1,8 @@
 /* A log file by its path. It is opened for append, so that whoever truncates it (logrotate's
  * copytruncate) does not make a hole; it is opened anew when the path has become another file or
- * none (logrotate's rename, a removed directory). What cannot be opened again is tried once a
- * second, and lines are lost until then. Behind its output's lock. */
+ * none (logrotate's rename, a removed directory). What cannot be opened or rotated is tried again
+ * once a second; until then lines go on to the file that it was, wherever that is by now, and are
+ * lost if it is gone. Behind its output's lock. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -65,17 +66,32 @@ static bool path_is_ours(const struct log_file *file)
            status.st_ino == file->inode;
 }
 
+/* Also if the clock was set back since. */
+static bool may_try_again(int64_t failed_s, int64_t now_s)
+{
+    return now_s >= failed_s + RETRY_S || now_s < failed_s;
+}
+
+/* Without a name there is nobody who could read what is written. */
+static bool has_a_name(const struct log_file *file)
+{
+    struct stat status;
+    return file->fd >= 0 && fstat(file->fd, &status) == 0 && status.st_nlink > 0;
+}
+
 void log_file_follow(struct log_file *file, bool always, int64_t now_s)
 {
     struct stat status;
     bool ours = path_is_ours(file);
-    if (ours ? !always : file->fd < 0 && !always && now_s < file->next_try_s)
+    if (ours)
+        file->open_error = 0;
+    if (!always && (ours || (file->open_error != 0 && !may_try_again(file->opened_s, now_s))))
         return;
     int fd = open_path(file->path, &status);
-    if (fd < 0)
-        file->next_try_s = now_s + RETRY_S;
-    if (fd < 0 && ours)
-        return; /* it is still the right one */
+    file->open_error = fd < 0 && !ours ? errno : 0;
+    file->opened_s = now_s;
+    if (fd < 0 && has_a_name(file))
+        return;
     if (file->fd >= 0)
         close(file->fd);
     file->fd = -1;
@@ -83,15 +99,27 @@ void log_file_follow(struct log_file *file, bool always, int64_t now_s)
         take(file, fd, &status);
 }
 
+/* Somebody else may have rotated it meanwhile, as the other berthd of a restart without a gap. */
+static bool rotate_if_ours(struct log_file *file, int64_t now_s)
+{
+    if (!path_is_ours(file))
+        return true;
+    if (by_time(&file->rotation))
+        return log_rotate_by_time(file->path, &file->rotation, file->due_s, now_s);
+    return log_rotate_by_size(file->path, file->rotation.keep);
+}
+
 static void rotate(struct log_file *file, int64_t now_s)
 {
-    bool ok = by_time(&file->rotation)
-                  ? log_rotate_by_time(file->path, &file->rotation, file->due_s, now_s)
-                  : log_rotate_by_size(file->path, file->rotation.keep);
-    if (ok)
-        log_file_follow(file, true, now_s);
-    else
-        file->next_try_s = now_s + RETRY_S;
+    bool ok = rotate_if_ours(file, now_s);
+    file->rotate_error = ok ? 0 : errno;
+    file->turned_s = now_s;
+    log_file_follow(file, false, now_s);
+}
+
+static bool may_rotate(const struct log_file *file, int64_t now_s)
+{
+    return file->fd >= 0 && (file->rotate_error == 0 || may_try_again(file->turned_s, now_s));
 }
 
 static int64_t size_of(const struct log_file *file)
@@ -111,7 +139,7 @@ static size_t ready_by_size(struct log_file *file, struct slice lines, int64_t n
 {
     int64_t limit = file->rotation.max_bytes;
     int64_t size = size_of(file);
-    if (size > 0 && size + (int64_t)first_line(lines) >= limit && now_s >= file->next_try_s) {
+    if (size > 0 && size + (int64_t)first_line(lines) >= limit && may_rotate(file, now_s)) {
         rotate(file, now_s);
         size = size_of(file);
     }
@@ -129,8 +157,9 @@ size_t log_file_ready(struct log_file *file, struct slice lines, int64_t now_s)
 {
     if (!file->is_regular)
         return lines.len;
-    if (by_time(&file->rotation) && now_s >= file->due_s && now_s >= file->next_try_s) {
-        rotate(file, now_s);
+    if (by_time(&file->rotation) && now_s >= file->due_s) {
+        if (may_rotate(file, now_s))
+            rotate(file, now_s);
         file->due_s = log_rotate_after(&file->rotation, now_s);
     }
     if (file->rotation.when == LOG_ROTATION_SIZE && file->rotation.max_bytes > 0 &&

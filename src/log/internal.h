@@ -103,7 +103,8 @@ int64_t log_rotate_after(const struct log_rotation_settings *rotation, int64_t n
 void log_rotate_suffix(const struct log_rotation_settings *rotation, int64_t due_s, int64_t now_s,
                        char out[32]);
 
-/* Renames the file and removes what is too old. False: the file is where it was. */
+/* Renames the file and removes what is too old. False: the file is where it was, errno says why. By
+ * time never over a file that is there: EEXIST. */
 bool log_rotate_by_size(const char *path, unsigned keep);
 bool log_rotate_by_time(const char *path, const struct log_rotation_settings *rotation,
                         int64_t due_s, int64_t now_s);
@@ -111,13 +112,16 @@ bool log_rotate_by_time(const char *path, const struct log_rotation_settings *ro
 /* file.c: a file that is opened anew when it was moved. All behind its output's lock. */
 struct log_file {
     char *path;
-    int fd; /* -1: it could not be opened again */
+    int fd; /* -1: it is gone and could not be opened again */
     dev_t device;
     ino_t inode;
     bool is_regular;
     struct log_rotation_settings rotation;
-    int64_t due_s;      /* of the next rotation by time */
-    int64_t next_try_s; /* no attempt to open or rotate before */
+    int64_t due_s;    /* of the next rotation by time */
+    int64_t opened_s; /* when opening failed last */
+    int64_t turned_s; /* when rotating did */
+    int open_error;   /* errno of what does not work now; 0: all is well */
+    int rotate_error;
 };
 
 bool log_file_open(struct log_file *file, const char *path,
@@ -208,6 +212,11 @@ void log_output_write(struct log_output *output, struct slice lines);
 
 /* Whether it took what it was given last, as far as is known. Any thread. */
 bool log_output_is_well(struct log_output *output);
+
+/* Whether there is something new to say of the file, if it is one: what cannot be done with it and
+ * why (errno). Any thread. */
+bool log_output_complains(struct log_output *output, const char **what, const char **path,
+                          int *error);
 
 /* Looks after the file, if it is one. Any thread. */
 void log_output_follow(struct log_output *output, bool always);

@@ -26,6 +26,8 @@ struct log_output {
     bool is_regular;         /* of a descriptor */
     bool stalled;            /* the last wait was in vain */
     bool mid_line;           /* what was written last was not followed by the rest of its line */
+    int told_open_error;     /* of the file's errors those that are in the log */
+    int told_rotate_error;
 };
 
 static atomic_uint_fast64_t lost_bytes;
@@ -229,6 +231,33 @@ bool log_output_is_well(struct log_output *output)
     bool well = !output->stalled && (output->to != LOG_TO_FILE || output->file.fd >= 0);
     log_output_end(output);
     return well;
+}
+
+static bool is_news(int error, int *told)
+{
+    bool news = error != *told;
+    *told = error;
+    return news && error != 0;
+}
+
+bool log_output_complains(struct log_output *output, const char **what, const char **path,
+                          int *error)
+{
+    if (output->to != LOG_TO_FILE)
+        return false;
+    log_output_begin(output);
+    const struct log_file *file = &output->file;
+    *path = file->path;
+    *what = "opened anew";
+    *error = file->open_error;
+    bool news = is_news(file->open_error, &output->told_open_error);
+    if (!news) {
+        *what = "rotated";
+        *error = file->rotate_error;
+        news = is_news(file->rotate_error, &output->told_rotate_error);
+    }
+    log_output_end(output);
+    return news;
 }
 
 void log_output_follow(struct log_output *output, bool always)

@@ -2,9 +2,13 @@
  * RotatingFileHandler and TimedRotatingFileHandler do it, to the odd hours around a change of
  * daylight saving time (Python library reference, logging.handlers; the table in the unit test is
  * made by them). Any one thread for one file. */
+#include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -108,26 +112,32 @@ bool log_rotate_by_size(const char *path, unsigned keep)
 {
     if (keep > KEEP_MAX)
         keep = KEEP_MAX;
+    bool ok = true;
     char *to = numbered(path, keep);
-    for (unsigned i = keep; i > 1; i--) {
+    for (unsigned i = keep; ok && i > 1; i--) {
         char *from = numbered(path, i - 1);
-        (void)rename(from, to); /* one that is not there leaves a gap, as in Python */
+        ok = rename(from, to) == 0 || errno == ENOENT; /* it leaves a gap then, as in Python */
         free(to);
         to = from;
     }
-    bool ok = rename(path, to) == 0;
+    ok = ok && rename(path, to) == 0;
     free(to);
     return ok;
 }
 
-/* Whether `text` begins with digits and signs as in `form`, where 0 is any digit, and ends there or
- * at a point. */
+/* Whether `text` has digits and signs as in `form`, where 0 is any digit, and behind them nothing
+ * or a point and one word, as of a file that was compressed. */
 static bool has_form(const char *text, const char *form)
 {
     for (; *form != '\0'; text++, form++)
         if (*form == '0' ? *text < '0' || *text > '9' : *text != *form)
             return false;
-    return *text == '\0' || *text == '.';
+    if (*text == '\0')
+        return true;
+    size_t word = 0;
+    while (*text == '.' && (isalnum((unsigned char)text[1 + word]) || text[1 + word] == '_'))
+        word++;
+    return word > 0 && text[1 + word] == '\0';
 }
 
 static const char *suffix_form(enum log_rotation when)
@@ -190,6 +200,21 @@ static void remove_old(const char *path, const struct log_rotation_settings *rot
     arena_destroy(arena);
 }
 
+/* A second hour of the same name, when daylight saving time ends, or another berthd's rotation must
+ * not cost the lines of the first; Python's does until 3.12. */
+static bool rename_to_new(const char *from, const char *to)
+{
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    struct stat status; /* the file system does not know how */
+    if (lstat(to, &status) != 0)
+        return rename(from, to) == 0;
+    errno = EEXIST;
+    return false;
+}
+
 bool log_rotate_by_time(const char *path, const struct log_rotation_settings *rotation,
                         int64_t due_s, int64_t now_s)
 {
@@ -197,7 +222,7 @@ bool log_rotate_by_time(const char *path, const struct log_rotation_settings *ro
     char *to = NULL;
     log_rotate_suffix(rotation, due_s, now_s, suffix);
     check(asprintf(&to, "%s.%s", path, suffix) > 0);
-    bool ok = rename(path, to) == 0;
+    bool ok = rename_to_new(path, to);
     free(to);
     if (ok && rotation->keep > 0)
         remove_old(path, rotation);

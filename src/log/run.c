@@ -6,6 +6,7 @@
  * The main thread, but for what runs once and at the ends of threads. */
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -278,8 +279,21 @@ static void tell_of_lost(void)
               "%llu bytes of the log could not be written and are lost", (unsigned long long)since);
 }
 
+static void tell_of_files(void)
+{
+    const struct log_sinks *sinks = log_state.config->sinks;
+    const char *what;
+    const char *path;
+    int error;
+    for (size_t i = 0; i < sinks->output_count; i++)
+        if (log_output_complains(sinks->outputs[i], &what, &path, &error))
+            log_write(LOG_LEVEL_WARNING, "berth.log", LOG_NO_CONTEXT,
+                      "the log file %s cannot be %s: %s", path, what, strerror(error));
+}
+
 void log_look_after(void)
 {
     follow_files(false);
+    tell_of_files();
     tell_of_lost();
 }

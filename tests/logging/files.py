@@ -154,6 +154,36 @@ def removed_directory(program, directory):
     expect(sorted(names_in(log)) == ["after-0", "after-1", "after-2"], names_in(log))
 
 
+def path_that_cannot_be_opened(program, directory):
+    """After the rename something else is in its place: lines go on to the file that it was, and say so."""
+    log = os.path.join(directory, "p.log")
+    with berthd(program, directory, f"log_file = {log}") as server:
+        ask(server, "a", 3)
+        os.rename(log, log + ".1")
+        os.mkdir(log)
+        ask(server, "b", 50)
+        wait_until(lambda: f"WARNING berth.log [-] the log file {log} cannot be opened anew: Is a directory\n"
+                   in open(log + ".1").read(), "not told")
+        time.sleep(1.2)
+        os.rmdir(log)
+        wait_until(lambda: os.path.exists(log), "no new file")
+        ask(server, "c", 3)
+        server.stop()
+    expect(len(names_in(log + ".1")) == 53 and len(names_in(log)) == 3, "lines are missing")
+
+
+def rotation_in_vain(program, directory):
+    log = os.path.join(directory, "p.log")
+    os.makedirs(os.path.join(log + ".1", "in the way"))
+    with berthd(program, directory, f"log_file = {log}", "log_rotation_type = size", "max_logfile_size_mb = 1",
+                "max_logfile_count = 1") as server:
+        ask(server, "a", 400, 3000)
+        wait_until(lambda: f"the log file {log} cannot be rotated: " in open(log).read(), "not told")
+        server.stop()
+    text = open(log).read()
+    expect(text.count("cannot be rotated") == 1 and len(names_in(log)) == 400, "told more than once, or lines are missing")
+
+
 def full_disk(program, directory):
     """A file that may not grow: lines are lost, the process goes on; cut, it takes lines again."""
     log = os.path.join(directory, "p.log")
@@ -225,7 +255,8 @@ def starts_that_are_refused(program, directory):
 
 CASES = [logrotate_copytruncate, logrotate_rename_and_hup, renamed_without_a_word, watch_log_file, rotation_by_size,
          size_rotation_keeps_so_many, settings_of_k8s_operators, rotation_by_interval,
-         interval_rotation_keeps_so_many, removed_directory, full_disk, reader_that_does_not_read,
+         interval_rotation_keeps_so_many, removed_directory,
+         path_that_cannot_be_opened, rotation_in_vain, full_disk, reader_that_does_not_read,
          starts_that_are_refused]
 
 

@@ -1,6 +1,7 @@
 /* When files are rotated and what they are called then, against what Python's handlers do
  * (rotation_cases.h); and which of the older ones stay. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +104,8 @@ static void by_time(void **state)
     touch("log.2026-11-17", "17");
     touch("log.2026-11-20", "20");
     touch("log.2026-11-1", "no date");
+    touch("log.2026-11-02.tar.gz", "of somebody else, as for Python");
+    touch("log.2026-11-02.", "");
     touch("log.2026-11-16_10", "of another rotation");
     touch("log2.2026-11-01", "of another log");
     touch("log.old", "old");
@@ -116,11 +119,13 @@ static void by_time(void **state)
     expect_content("log.2026-11-19.gz", "19");
     expect_content("log.2026-11-18", NULL);
     expect_content("log.2026-11-17", NULL);
-    assert_int_equal(count_files(), 7);
+    assert_int_equal(count_files(), 9);
     touch("log", "again");
-    assert_true(log_rotate_by_time("log", &days, 1795302000, 1795302000)); /* replaces */
-    expect_content("log.2026-11-21", "again");
-    assert_int_equal(count_files(), 7);
+    assert_false(log_rotate_by_time("log", &days, 1795302000, 1795302000));
+    assert_int_equal(errno, EEXIST);
+    expect_content("log.2026-11-21", "today");
+    expect_content("log", "again");
+    assert_int_equal(unlink("log"), 0);
     assert_false(log_rotate_by_time("log", &days, 1795302000, 1795302000));
     const struct log_rotation_settings all = {.when = LOG_ROTATION_DAYS, .interval = 1};
     touch("log", "once more");
@@ -271,6 +276,62 @@ static void rotated_by_time(void **state)
     log_file_close(&file);
 }
 
+/* When daylight saving time ends two hours get the same name: the lines of both stay. */
+static void an_hour_twice(void **state)
+{
+    (void)state;
+    const struct log_rotation_settings rotation = {.when = LOG_ROTATION_HOURS, .interval = 1};
+    struct log_file file;
+    int64_t now = 1792885500; /* 2026-10-25 01:45, summer time until 03:00 */
+    open_file(&file, &rotation, now);
+    file.due_s = now + 900;
+    write_lines(&file, "a\n", now);
+    write_lines(&file, "b\n", now + 1200);
+    write_lines(&file, "c\n", now + 1200 + 3600);
+    write_lines(&file, "d\n", now + 1200 + 7200);
+    assert_int_equal(system("cat log* | sort | tr -d '\\n' > all"), 0);
+    expect_content("all", "abcd");
+    log_file_close(&file);
+}
+
+/* Another berthd on the same file has rotated it: this one does not do it again. */
+static void rotated_by_another(void **state)
+{
+    (void)state;
+    const struct log_rotation_settings rotation = {
+        .when = LOG_ROTATION_SIZE, .keep = 1, .max_bytes = 12};
+    struct log_file file;
+    open_file(&file, &rotation, 100);
+    write_lines(&file, "aaaa\nbbbb\n", 100);
+    assert_int_equal(rename("log", "log.1"), 0);
+    touch("log", "of the other\n");
+    (void)log_file_ready(&file, SLICE_LIT("cccc\n"), 100); /* it has looked just before */
+    expect_content("log.1", "aaaa\nbbbb\n");
+    expect_content("log", "of the other\n");
+    log_file_close(&file);
+}
+
+/* logrotate's new file belongs to somebody else: lines go on to the one that was moved. */
+static void a_path_that_cannot_be_opened(void **state)
+{
+    (void)state;
+    struct log_file file;
+    open_file(&file, &NONE, 100);
+    write_lines(&file, "a\n", 100);
+    assert_int_equal(rename("log", "log.1"), 0);
+    assert_int_equal(mkdir("log", 0700), 0);
+    write_lines(&file, "b\n", 100);
+    assert_int_equal(file.open_error, EISDIR);
+    expect_content("log.1", "a\nb\n");
+    assert_int_equal(rmdir("log"), 0);
+    write_lines(&file, "c\n", 100);
+    expect_content("log.1", "a\nb\nc\n");
+    write_lines(&file, "d\n", 50); /* the clock was set back */
+    expect_content("log", "d\n");
+    assert_int_equal(file.open_error, 0);
+    log_file_close(&file);
+}
+
 /* What cannot be renamed goes on growing, and is tried again. */
 static void rotation_in_vain(void **state)
 {
@@ -283,12 +344,14 @@ static void rotation_in_vain(void **state)
     touch("log.1/x", "");
     write_lines(&file, "aaaa\nbbbb\n", 100);
     expect_content("log", "aaaa\nbbbb\n");
+    assert_true(file.rotate_error != 0);
     assert_int_equal(unlink("log.1/x"), 0);
     assert_int_equal(rmdir("log.1"), 0);
     write_lines(&file, "cccc\n", 100);
     expect_content("log", "aaaa\nbbbb\ncccc\n");
     write_lines(&file, "dddd\n", 101);
     expect_content("log", "dddd\n");
+    assert_int_equal(file.rotate_error, 0);
     log_file_close(&file);
 }
 
@@ -322,6 +385,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(rotated_by_size, setup, teardown),
         cmocka_unit_test_setup_teardown(no_rotation_by_size, setup, teardown),
         cmocka_unit_test_setup_teardown(rotated_by_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_hour_twice, setup, teardown),
+        cmocka_unit_test_setup_teardown(rotated_by_another, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_path_that_cannot_be_opened, setup, teardown),
         cmocka_unit_test_setup_teardown(rotation_in_vain, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
