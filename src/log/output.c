@@ -1,9 +1,10 @@
 /* Where gathered bytes go: a descriptor, a file, or a queue. The idea for the first two: never wait
- * for a reader longer than once a fifth of a second. A blocking pipe takes PIPE_BUF bytes without
- * waiting if poll() says that it is writable, so lines go out in pieces of at most that, each of
- * whole lines if they fit; changing the descriptor to non-blocking is no way, because the
- * terminal's shell shares it. After a wait in vain nobody waits until a write succeeds again. A
- * file is always ready: it takes all at once. Any thread, behind one mutex for each output. */
+ * for a reader longer than a fifth of a second, and a tenth of the time if it is slow. A blocking
+ * pipe takes PIPE_BUF bytes without waiting if poll() says that it is writable, so lines go out in
+ * pieces of at most that, each of whole lines if they fit; changing the descriptor to non-blocking
+ * is no way, because the terminal's shell shares it. After a wait in vain nobody waits until a
+ * write succeeds again. A file is always ready: it takes all at once. Any thread, behind one mutex
+ * for each output. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -15,7 +16,7 @@
 #include "base/clock.h"
 #include "log/internal.h"
 
-enum { OUTPUT_WAIT_MS = 200 };
+enum { PATIENCE_MAX_US = 200000, PATIENCE_GROWS = 10 /* by one in so many microseconds */ };
 
 struct log_output {
     pthread_mutex_t lock;
@@ -25,6 +26,8 @@ struct log_output {
     struct log_queue *queue; /* NULL for others, and once it is stopped */
     bool is_regular;         /* of a descriptor */
     bool stalled;            /* the last wait was in vain */
+    uint64_t patience_us;    /* so long may be waited, */
+    uint64_t patience_at_us; /* and more from here on */
     bool mid_line;           /* what was written last was not followed by the rest of its line */
     int told_open_error;     /* of the file's errors those that are in the log */
     int told_rotate_error;
@@ -138,17 +141,42 @@ bool log_output_takes_frames(const struct log_output *output)
            output->to == LOG_TO_JOURNAL;
 }
 
-static bool is_writable(struct log_output *output, int fd, bool is_regular)
+static int poll_for(int fd, uint64_t us, short *events)
 {
-    if (is_regular)
-        return true;
     struct pollfd wait = {.fd = fd, .events = POLLOUT};
     int ready;
     do
-        ready = poll(&wait, 1, output->stalled ? 0 : OUTPUT_WAIT_MS);
+        ready = poll(&wait, 1, (int)(us / 1000));
     while (ready < 0 && errno == EINTR);
+    *events = wait.revents;
+    return ready;
+}
+
+static int wait_patiently(struct log_output *output, int fd, short *events)
+{
+    uint64_t now_us = clock_monotonic_us();
+    output->patience_us += (now_us - output->patience_at_us) / PATIENCE_GROWS;
+    if (output->patience_us > PATIENCE_MAX_US)
+        output->patience_us = PATIENCE_MAX_US;
+    int ready = poll_for(fd, output->patience_us, events);
+    output->patience_at_us = clock_monotonic_us();
+    uint64_t waited_us = output->patience_at_us - now_us;
+    output->patience_us -= waited_us < output->patience_us ? waited_us : output->patience_us;
+    return ready;
+}
+
+static bool is_writable(struct log_output *output, int fd, bool is_regular)
+{
+    short events = 0;
+    if (is_regular)
+        return true;
+    if (fd < 0)
+        return false;
+    int ready = poll_for(fd, 0, &events);
+    if (ready == 0 && !output->stalled)
+        ready = wait_patiently(output, fd, &events);
     output->stalled = ready == 0;
-    return ready > 0 && (wait.revents & POLLOUT) != 0;
+    return ready > 0 && (events & POLLOUT) != 0;
 }
 
 /* As many whole lines as fit into a piece; a longer line is cut. */

@@ -188,6 +188,8 @@ static void start_flusher(void)
 static void start_with(struct log_config *config)
 {
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ,
+           SIG_IGN); /* a limit of the size of files is an error of write(), as for Python */
     tzset();
     change_config(config);
     if (!atomic_load(&log_state.running))

@@ -118,8 +118,8 @@ struct log_settings {
 bool log_settings_check(const struct log_settings *settings, struct err *err) BERTH_MUST_CHECK;
 
 /* Opens the destinations, starts the thread that writes gathered lines, and has the process ignore
- * SIGPIPE. While the log runs: replaces everything, once all is open. False: err names the format
- * or file at fault, and the log is as it was. The main thread. */
+ * SIGPIPE and SIGXFSZ. While the log runs: replaces everything, once all is open. False: err names
+ * the format or file at fault, and the log is as it was. The main thread. */
 bool log_start_with(const struct log_settings *settings, struct err *err) BERTH_MUST_CHECK;
 
 /* The same with one descriptor, oslo.log's default format, and the root's level. */

@@ -189,7 +189,7 @@ def full_disk(program, directory):
     log = os.path.join(directory, "p.log")
 
     def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it
         resource.setrlimit(resource.RLIMIT_FSIZE, (300000, 300000))
 
     with berthd(program, directory, f"log_file = {log}", limits=limit) as server:

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <regex.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -228,7 +229,7 @@ static void full_disk(void **state)
     struct rlimit before;
     int fd = temporary();
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    signal(SIGXFSZ, SIG_DFL);
     log_start(fd, false);
     log_write(LOG_LEVEL_INFO, "x", LOG_NO_CONTEXT, "to measure");
     size_t line_len = (size_t)lseek(fd, 0, SEEK_END);
@@ -240,7 +241,6 @@ static void full_disk(void **state)
     assert_int_equal(log_lost_bytes() - lost, line_len - 10);
     log_write(LOG_LEVEL_INFO, "x", LOG_NO_CONTEXT, "to measure");
     log_stop();
-    signal(SIGXFSZ, handler);
     char *text = read_back(fd);
     assert_int_equal(strlen(text), line_len + 10 + 1 + line_len); /* the cut line is ended */
     assert_int_equal(text[line_len + 10], '\n');
@@ -278,6 +278,41 @@ static void full_pipe(void **state)
     close(ends[1]);
 }
 
+static atomic_bool reader_stops;
+
+/* Four KiB at a time, as often as a lame shipper does it. */
+static void *read_slowly(void *argument)
+{
+    char page[4096];
+    while (!atomic_load(&reader_stops) && read(*(int *)argument, page, sizeof(page)) > 0)
+        wait_ms(100);
+    return NULL;
+}
+
+/* A reader that is too slow holds up nobody either: of each second little is spent on waiting. */
+static void slow_pipe(void **state)
+{
+    (void)state;
+    int ends[2];
+    char line[1000];
+    pthread_t reader;
+    memset(line, 'y', sizeof(line));
+    assert_int_equal(pipe(ends), 0);
+    atomic_store(&reader_stops, false);
+    assert_int_equal(pthread_create(&reader, NULL, read_slowly, &ends[0]), 0);
+    log_start(ends[1], false);
+    uint64_t start_us = clock_monotonic_us();
+    for (int i = 0; i < 400; i++)
+        log_write(LOG_LEVEL_INFO, "x", LOG_NO_CONTEXT, "%.*s", (int)sizeof(line), line);
+    uint64_t took_us = clock_monotonic_us() - start_us;
+    log_stop();
+    atomic_store(&reader_stops, true);
+    close(ends[1]);
+    pthread_join(reader, NULL);
+    close(ends[0]);
+    assert_true(took_us < 2000000); /* 400 KiB at 40 a second are ten of them */
+}
+
 /* exit() without log_stop writes what is gathered. */
 static void written_at_exit(void **state)
 {
@@ -310,6 +345,7 @@ int main(void)
         cmocka_unit_test(full_disk),
         cmocka_unit_test(closed_pipe),
         cmocka_unit_test(full_pipe),
+        cmocka_unit_test(slow_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
