@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "conf/whitespace.h"
 
-enum { REFERENCES_DEEP = 10, VALUE_MAX = 64 * 1024 };
+enum { REFERENCES_DEEP = 10, REFERENCES_MAX = 10000, VALUE_MAX = 64 * 1024 };
 
 struct parser {
     struct arena *arena;
@@ -162,38 +162,55 @@ const struct ini_entry *python_ini_find(const struct ini_file *file, struct slic
     return entry != NULL ? entry : find(file, SLICE_LIT("DEFAULT"), slice_of(key));
 }
 
-static const char *expand(const struct ini_file *file, struct slice section, struct slice text,
-                          struct arena *arena, struct buf *out, unsigned deep)
+struct expansion {
+    const struct ini_file *file;
+    struct slice section;
+    struct arena *arena;
+    struct buf out;
+    unsigned references; /* so far: ten deep, several to a value, are more than anybody waits for */
+};
+
+static const char *expand(struct expansion *e, struct slice text, unsigned deep);
+
+/* The reference at the beginning of *text. */
+static const char *expand_reference(struct expansion *e, struct slice *text, unsigned deep)
+{
+    const char *end = memchr(text->data, ')', text->len);
+    if (text->len < 4 || text->data[1] != '(' || end == NULL || end + 1 >= text->data + text->len ||
+        end[1] != 's')
+        return "a % that begins no reference (write %%)";
+    struct slice name =
+        lower(e->arena, (struct slice){text->data + 2, (size_t)(end - text->data) - 2});
+    const struct ini_entry *entry = python_ini_find(e->file, e->section, name.data);
+    if (entry == NULL || name.len == 0)
+        return "a reference to a key that is not there";
+    if (++e->references > REFERENCES_MAX)
+        return "too many references";
+    *text = slice_skip(*text, (size_t)(end + 2 - text->data));
+    return expand(e, entry->value, deep + 1);
+}
+
+static const char *expand(struct expansion *e, struct slice text, unsigned deep)
 {
     if (deep > REFERENCES_DEEP)
         return "references that go too deep";
     while (text.len > 0) {
         const char *percent = memchr(text.data, '%', text.len);
         size_t plain = percent == NULL ? text.len : (size_t)(percent - text.data);
-        buf_append(out, text.data, plain);
+        buf_append(&e->out, text.data, plain);
         text = slice_skip(text, plain);
         if (text.len == 0)
             break;
         if (text.len > 1 && text.data[1] == '%') {
-            buf_append_char(out, '%');
+            buf_append_char(&e->out, '%');
             text = slice_skip(text, 2);
             continue;
         }
-        const char *end = memchr(text.data, ')', text.len);
-        if (text.len < 4 || text.data[1] != '(' || end == NULL || end + 1 >= text.data + text.len ||
-            end[1] != 's')
-            return "a % that begins no reference (write %%)";
-        struct slice name =
-            lower(arena, (struct slice){text.data + 2, (size_t)(end - text.data) - 2});
-        const struct ini_entry *entry = python_ini_find(file, section, name.data);
-        if (entry == NULL || name.len == 0)
-            return "a reference to a key that is not there";
-        const char *what = expand(file, section, entry->value, arena, out, deep + 1);
+        const char *what = expand_reference(e, &text, deep);
         if (what != NULL)
             return what;
-        if (out->len > VALUE_MAX)
+        if (e->out.len > VALUE_MAX)
             return "a value of more than 64 KiB";
-        text = slice_skip(text, (size_t)(end + 2 - text.data));
     }
     return NULL;
 }
@@ -201,10 +218,10 @@ static const char *expand(const struct ini_file *file, struct slice section, str
 bool python_ini_expand(const struct ini_file *file, const struct ini_entry *entry,
                        struct arena *arena, struct slice *value, struct ini_error *error)
 {
-    struct buf out = {0};
-    const char *what = expand(file, entry->section, entry->value, arena, &out, 0);
-    *value = arena_copy(arena, buf_slice(&out));
-    buf_free(&out);
+    struct expansion expansion = {.file = file, .section = entry->section, .arena = arena};
+    const char *what = expand(&expansion, entry->value, 0);
+    *value = arena_copy(arena, buf_slice(&expansion.out));
+    buf_free(&expansion.out);
     if (what != NULL)
         *error = (struct ini_error){entry->line, what};
     return what == NULL;

@@ -19,7 +19,7 @@ const struct ini_entry *python_ini_find(const struct ini_file *file, struct slic
                                         const char *key);
 
 /* The entry's value with %(name)s replaced by the value of that key and %% by a sign. False: a
- * reference leads nowhere, is malformed, or goes deeper than ten. */
+ * reference leads nowhere, is malformed, or goes deeper than ten, or they are more than 10000. */
 bool python_ini_expand(const struct ini_file *file, const struct ini_entry *entry,
                        struct arena *arena, struct slice *value,
                        struct ini_error *error) BERTH_MUST_CHECK;

@@ -28,9 +28,16 @@ int log_level_priority(enum log_level level)
     return PRIORITIES[level];
 }
 
-static bool is_control(char c)
+/* Of ASCII and of Unicode (U+0080 to U+009F, which a terminal may obey), and what else ends a line
+ * for those who read the log: U+2028, U+2029. `len` bytes are a character. */
+static bool is_control(const char *at, size_t len)
 {
-    return (unsigned char)c < 0x20 || c == 0x7f;
+    unsigned char c = (unsigned char)at[0];
+    if (len == 1)
+        return (c < 0x20 && c != '\t') || c == 0x7f;
+    if (len == 2)
+        return c == 0xc2 && (unsigned char)at[1] < 0xa0;
+    return len == 3 && (memcmp(at, "\xe2\x80\xa8", 3) == 0 || memcmp(at, "\xe2\x80\xa9", 3) == 0);
 }
 
 /* Where what needs no escaping ends, from `i` on. */
@@ -38,7 +45,7 @@ static size_t plain_end(struct slice text, size_t i)
 {
     while (i < text.len) {
         size_t len = utf8_length(text.data + i, text.len - i);
-        if (len == 0 || (is_control(text.data[i]) && text.data[i] != '\t'))
+        if (len == 0 || is_control(text.data + i, len))
             break;
         i += len;
     }
@@ -54,10 +61,12 @@ void log_append_escaped(struct buf *out, struct slice text)
         buf_append(out, text.data + from, to - from);
         if (to == text.len)
             return;
-        unsigned char c = (unsigned char)text.data[to];
-        const char escaped[] = {'\\', 'x', digits[c >> 4], digits[c & 15]};
-        buf_append(out, escaped, sizeof(escaped));
-        from = to + 1;
+        size_t len = utf8_length(text.data + to, text.len - to);
+        for (from = to; from < to + (len == 0 ? 1 : len); from++) {
+            unsigned char c = (unsigned char)text.data[from];
+            const char escaped[] = {'\\', 'x', digits[c >> 4], digits[c & 15]};
+            buf_append(out, escaped, sizeof(escaped));
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 #include "conf/python_ini.h"
 
 #include "arena_group.h"
+#include "base/buf.h"
 #include "unit.h"
 
 static struct ini_file file;
@@ -129,12 +130,31 @@ static void refused(void **state)
     assert_int_equal(file.n, 0);
 }
 
+/* Ten deep and ten each are ten thousand millions. */
+static void references_that_multiply(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    struct slice value;
+    buf_append_lit(&text, "[s]\nk0 =\n");
+    for (int i = 1; i <= 10; i++) {
+        buf_printf(&text, "k%d =", i);
+        for (int j = 0; j < 10; j++)
+            buf_printf(&text, "%%(k%d)s", i - 1);
+        buf_append_char(&text, '\n');
+    }
+    assert_true(python_ini_parse(buf_slice(&text), arena, &file, &error));
+    const struct ini_entry *entry = python_ini_find(&file, SLICE_LIT("s"), "k10");
+    assert_false(python_ini_expand(&file, entry, arena, &value, &error));
+    assert_string_equal(error.what, "too many references");
+    buf_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),
-        cmocka_unit_test(indentation),
-        cmocka_unit_test(references),
+        cmocka_unit_test(values),     cmocka_unit_test(indentation),
+        cmocka_unit_test(references), cmocka_unit_test(references_that_multiply),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, arena_group_setup, arena_group_teardown);

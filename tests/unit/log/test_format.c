@@ -213,6 +213,24 @@ static void hostile_texts(void **state)
     end(&r);
 }
 
+/* What is more than one byte, too: next line, a terminal's escape sequence, separators of lines. */
+static void hostile_characters(void **state)
+{
+    (void)state;
+    struct rendering r;
+    struct log_format_settings settings = log_format_default;
+    settings.without = "%(message)s";
+    settings.debug_suffix = "";
+    begin(&r);
+    char *line = render(&r, &settings, LOG_LEVEL_INFO, NULL,
+                        SLICE_LIT("\xc2\x85|\xc2\x9b[2J\xc2\xa0|\xe2\x80\xa8\xe2\x80\xa9|"
+                                  "\xe2\x80\xa7\xe2\x80\xaa\xc3\xa9\t"));
+    assert_string_equal(line, "\\xc2\\x85|\\xc2\\x9b[2J\xc2\xa0|\\xe2\\x80\\xa8\\xe2\\x80\\xa9|"
+                              "\xe2\x80\xa7\xe2\x80\xaa\xc3\xa9\t");
+    free(line);
+    end(&r);
+}
+
 static void expect_refused(const char *format, const char *message)
 {
     struct rendering r;
@@ -326,9 +344,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_python_does),  cmocka_unit_test(unknown_keys),
-        cmocka_unit_test(additional_keys), cmocka_unit_test(hostile_texts),
-        cmocka_unit_test(refused),         cmocka_unit_test(long_dates),
-        cmocka_unit_test(colors),          cmocka_unit_test(json_arguments),
+        cmocka_unit_test(additional_keys), cmocka_unit_test(hostile_characters),
+        cmocka_unit_test(hostile_texts),   cmocka_unit_test(refused),
+        cmocka_unit_test(long_dates),      cmocka_unit_test(colors),
+        cmocka_unit_test(json_arguments),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }
