@@ -1,13 +1,25 @@
 /* berthd: the order of start and stop; nothing else. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "conf/command_line.h"
 #include "conf/load.h"
 #include "conf/notes.h"
 #include "daemon/daemon.h"
 #include "daemon/logging.h"
+
+/* Whoever starts it without one of the three would read its log in a client's connection. */
+static void fill_standard_descriptors(void)
+{
+    int fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO)
+        fd = open("/dev/null", O_RDWR);
+    if (fd >= 0)
+        close(fd);
+}
 
 static void raise_descriptor_limit(void)
 {
@@ -62,6 +74,7 @@ static bool run(struct daemon *daemon)
 int main(int argc, char **argv)
 {
     struct command_line line;
+    fill_standard_descriptors();
     command_line_parse_all(command_line_berthd, argc, argv, &line);
     switch (line.action) {
     case COMMAND_LINE_HELP:

@@ -227,6 +227,21 @@ def reader_that_does_not_read(program, directory):
         out.close()
 
 
+def without_standard_descriptors(program, directory):
+    """Started without them: no file and no connection of its own may take their place, where lines go."""
+    log = os.path.join(directory, "p.log")
+    server = berthd(program, directory, f"log_file = {log}", "use_stderr = true")
+    server.process = subprocess.Popen(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *server.command()])
+    try:
+        wait_until(lambda: os.path.exists(log) and "Placement API on" in open(log).read(), "it does not start")
+        ask(server, "a", 3)
+        links = [os.readlink(f"/proc/{server.process.pid}/fd/{fd}") for fd in range(3)]
+        expect(server.stop() == 0, "the exit status")
+    finally:
+        server.kill()
+    expect(links == ["/dev/null"] * 3, links)
+
+
 def refused(program, directory, *options):
     server = berthd(program, directory, *options)
     try:
@@ -256,7 +271,7 @@ def starts_that_are_refused(program, directory):
 CASES = [logrotate_copytruncate, logrotate_rename_and_hup, renamed_without_a_word, watch_log_file, rotation_by_size,
          size_rotation_keeps_so_many, settings_of_k8s_operators, rotation_by_interval,
          interval_rotation_keeps_so_many, removed_directory,
-         path_that_cannot_be_opened, rotation_in_vain, full_disk, reader_that_does_not_read,
+         path_that_cannot_be_opened, rotation_in_vain, full_disk, reader_that_does_not_read, without_standard_descriptors,
          starts_that_are_refused]
 
 
