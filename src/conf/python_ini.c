@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "conf/whitespace.h"
 
-enum { REFERENCES_DEEP = 10, REFERENCES_MAX = 10000, VALUE_MAX = 64 * 1024 };
+enum { REFERENCES_DEEP = 10, REFERENCES_MAX = 10000, ENTRIES_MAX = 4096, VALUE_MAX = 64 * 1024 };
 
 struct parser {
     struct arena *arena;
@@ -123,6 +123,8 @@ static const char *take_line(struct parser *p, struct slice line, unsigned numbe
         return p->value.len > VALUE_MAX ? "a value of more than 64 KiB" : NULL;
     }
     push_open(p);
+    if (p->out->n >= ENTRIES_MAX)
+        return "more than 4096 keys and sections";
     p->indent = indent;
     if (text.data[0] == '[')
         return open_section(p, text, number);

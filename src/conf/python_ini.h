@@ -7,8 +7,8 @@
 #include "conf/ini.h"
 
 /* Parses a whole file. Keys are in lower case; a section or a key of one that is there twice is an
- * error; values are raw (python_ini_get replaces references). Everything in `out` lies in the
- * arena. */
+ * error, as are more than 4096 of them; values are raw (python_ini_get replaces references).
+ * Everything in `out` lies in the arena. */
 bool python_ini_parse(struct slice text, struct arena *arena, struct ini_file *out,
                       struct ini_error *error) BERTH_MUST_CHECK;
 

@@ -50,15 +50,29 @@ static bool take_escape(struct reader *r, struct buf *out)
     return true;
 }
 
-static bool take_quoted(struct reader *r, struct buf *out)
+/* u'text', r'text' or neither; behind blanks. */
+static bool begins_quoted(struct reader *r, bool *raw)
 {
+    char c = peek(r);
+    bool prefixed = c != '\0' && strchr("uUrR", c) != NULL && r->rest.len > 1;
+    if (prefixed) {
+        *raw = c == 'r' || c == 'R';
+        c = r->rest.data[1];
+    }
+    return c == '\'' || c == '"';
+}
+
+static bool take_quoted(struct reader *r, struct buf *out, bool raw)
+{
+    if (r->rest.data[0] != '\'' && r->rest.data[0] != '"')
+        r->rest = slice_skip(r->rest, 1);
     char quote = r->rest.data[0];
     r->rest = slice_skip(r->rest, 1);
     while (r->rest.len > 0 && r->rest.data[0] != quote) {
         char c = r->rest.data[0];
-        if (c == '\n')
+        if (c == '\n' || (raw && c == '\\' && r->rest.len > 1 && r->rest.data[1] == quote))
             return false;
-        if (c == '\\') {
+        if (c == '\\' && !raw) {
             if (!take_escape(r, out))
                 return false;
             continue;
@@ -74,8 +88,9 @@ static bool read_text(struct reader *r, struct python_value *out)
 {
     struct buf text = {0};
     bool ok = true;
-    while (ok && (peek(r) == '\'' || peek(r) == '"'))
-        ok = take_quoted(r, &text);
+    bool raw = false;
+    for (; ok && begins_quoted(r, &raw); raw = false)
+        ok = take_quoted(r, &text, raw);
     out->kind = PYTHON_TEXT;
     out->text = arena_copy(r->arena, buf_slice(&text));
     buf_free(&text);
@@ -135,7 +150,7 @@ static bool read_name(struct reader *r, struct python_value *out)
 
 static bool read_value(struct reader *r, struct python_value *out);
 
-/* Items up to the closing sign; of a mapping with colons. */
+/* Items up to the closing sign, or ('\0') the end; of a mapping with colons. */
 static bool read_items(struct reader *r, char close, bool mapping, struct python_value *out,
                        bool *has_comma)
 {
@@ -156,7 +171,8 @@ static bool read_items(struct reader *r, char close, bool mapping, struct python
         *has_comma = true;
     }
     out->items = items;
-    return take(r, close) && (!mapping || out->count % 2 == 0);
+    bool closed = close == '\0' ? peek(r) == '\0' && r->rest.len == 0 : take(r, close);
+    return closed && (!mapping || out->count % 2 == 0);
 }
 
 static bool read_sequence(struct reader *r, char close, struct python_value *out)
@@ -175,12 +191,13 @@ static bool read_sequence(struct reader *r, char close, struct python_value *out
 static bool read_value(struct reader *r, struct python_value *out)
 {
     bool ignored;
+    bool raw;
     *out = (struct python_value){.kind = PYTHON_NONE};
     if (++r->deep > DEEP)
         return false;
     bool ok = false;
     char c = peek(r);
-    if (c == '\'' || c == '"') {
+    if (begins_quoted(r, &raw)) {
         ok = read_text(r, out);
     } else if (c == '-' || isdigit((unsigned char)c)) {
         ok = read_product(r, out);
@@ -201,5 +218,12 @@ static bool read_value(struct reader *r, struct python_value *out)
 bool python_literal_parse(struct slice text, struct arena *arena, struct python_value *out)
 {
     struct reader reader = {.rest = text, .arena = arena};
-    return read_value(&reader, out) && peek(&reader) == '\0' && reader.rest.len == 0;
+    if (!read_value(&reader, out))
+        return false;
+    if (peek(&reader) != ',')
+        return peek(&reader) == '\0' && reader.rest.len == 0;
+    reader.rest = text; /* a tuple without its parentheses */
+    bool ignored;
+    *out = (struct python_value){.kind = PYTHON_SEQUENCE};
+    return read_items(&reader, '\0', false, out, &ignored);
 }

@@ -28,8 +28,8 @@ struct python_value {
 };
 
 /* Reads one expression of strings, whole numbers and their products, None, True, False, dotted
- * names, tuples, lists and mappings. False: it is malformed, nested deeper than eight, or of
- * another kind. Everything lies in the arena. */
+ * names, tuples (also without parentheses), lists and mappings. False: it is malformed, nested
+ * deeper than eight, or of another kind. Everything lies in the arena. */
 bool python_literal_parse(struct slice text, struct arena *arena,
                           struct python_value *out) BERTH_MUST_CHECK;
 

@@ -126,6 +126,13 @@ static void refused(void **state)
     }
     assert_false(python_ini_parse((struct slice){"[a]\nx=\0\n", 8}, arena, &file, &error));
     assert_string_equal(error.what, "NUL byte");
+    struct buf many = {0};
+    for (int i = 0; i < 4100; i++)
+        buf_printf(&many, "[s%d]\n", i);
+    assert_false(python_ini_parse(buf_slice(&many), arena, &file, &error));
+    assert_string_equal(error.what, "more than 4096 keys and sections");
+    assert_int_equal(error.line, 4097);
+    buf_free(&many);
     assert_true(parse(""));
     assert_int_equal(file.n, 0);
 }

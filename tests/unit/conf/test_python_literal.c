@@ -66,6 +66,9 @@ static void read(void **state)
     expect("['a' 'b'\n 'c', -7, False]", "('abc' -7 False )");
     expect("'it\\'s\\n\\\\'", "'it's\n\\'");
     expect("{}", "{}");
+    expect("sys.stdout,", "(sys.stdout )");
+    expect("'x.log', 'a', 2", "('x.log' 'a' 2 )");
+    expect("(u'x', r'C:\\n', U\"y\" R'z')", "('x' 'C:\\n' 'yz' )");
     expect("9223372036854775807", "9223372036854775807");
 }
 
