@@ -149,10 +149,13 @@ static void set_outcome(const struct api_request *request, struct outcome *outco
 static void warn(const struct api_request *request, const struct log_context *context,
                  const struct outcome *outcome, uint64_t took_us)
 {
-    struct slice line =
-        arena_join(request->arena, outcome->message.parts, outcome->message.part_count);
-    log_write(LOG_LEVEL_WARNING, "berth.slow", context, "took %llu ms: %.*s",
-              (unsigned long long)(took_us / 1000), SLICE_ARG(line));
+    char took[DECIMAL_MAX];
+    const struct slice parts[] = {
+        SLICE_LIT("took "), number(took, (int64_t)(took_us / 1000)), SLICE_LIT(" ms: "),
+        arena_join(request->arena, outcome->message.parts, outcome->message.part_count)};
+    const struct log_message message = {.parts = parts,
+                                        .part_count = sizeof(parts) / sizeof(parts[0])};
+    log_gather(LOG_LEVEL_WARNING, "berth.slow", context, &message);
 }
 
 void access_log_write(const struct api_request *request)
