@@ -91,6 +91,10 @@ def sanitized(name, kinds):
              script("tests/faults/run.py", "--berthd", directory + "/berthd", "two_berthd", "backup", "file_replaced",
                     "sqlite_shell_writes"),
              reports=reports, **environment),
+        Part(name + "-logging",
+             # without those whose time goes to the Python service, or to loads that -load has, too
+             script("tests/logging/run.py", "--berthd", directory + "/berthd", "files", "daemons"),
+             reports=reports, **environment),
         Part(name + "-policy",
              script("tests/policy/run.py", "--build", directory),
              script("tests/policy/diff.py", "--build", directory, "--seeds", "1", "--files", "30"),
