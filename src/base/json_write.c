@@ -102,9 +102,8 @@ static size_t plain_end(struct slice text, size_t i)
     return i;
 }
 
-void json_write_string(struct buf *buf, struct slice text)
+void json_write_piece(struct buf *buf, struct slice text)
 {
-    buf_append_char(buf, '"');
     size_t i = 0;
     while (i < text.len) {
         size_t run = plain_end(text, i);
@@ -113,6 +112,12 @@ void json_write_string(struct buf *buf, struct slice text)
         if (i < text.len)
             write_escaped(buf, decode_utf8(text, &i));
     }
+}
+
+void json_write_string(struct buf *buf, struct slice text)
+{
+    buf_append_char(buf, '"');
+    json_write_piece(buf, text);
     buf_append_char(buf, '"');
 }
 

@@ -10,6 +10,9 @@
  * `/` and `'` stay. */
 void json_write_string(struct buf *buf, struct slice text);
 
+/* The same without the quotes: one of several pieces of a string, each of whole characters. */
+void json_write_piece(struct buf *buf, struct slice text);
+
 /* A float as Python's repr prints it: shortest digits that read back equal, ".0" for whole numbers,
  * exponents as 1e+16. The value is finite. */
 void json_write_double(struct buf *buf, double value);

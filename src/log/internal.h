@@ -92,8 +92,8 @@ void log_append_message(struct buf *out, const struct log_message *message);
 /* Appends the roles as Python prints a list. */
 void log_append_roles(struct buf *out, const struct log_context *context);
 
-/* Milliseconds since the log was first used. */
-double log_relative_ms(int64_t wall_us);
+/* Microseconds since the log was first used. */
+int64_t log_relative_us(int64_t wall_us);
 
 /* rotate.c: when a file is rotated, and what becomes of the older ones. */
 int64_t log_rotate_next(const struct log_rotation_settings *rotation, int64_t from_s);

@@ -27,10 +27,25 @@ static void integer(struct buf *out, const char *name, int64_t value)
     buf_append_int(out, value);
 }
 
-static void real(struct buf *out, const char *name, double value)
+/* A number of `places` decimals, one or more, at most 16 digits in all, as Python shows the float:
+ * without the zeros at its end. To look for the shortest form, as json_write_double does, takes
+ * longer than the rest of the line. */
+static void decimal(struct buf *out, const char *name, int64_t value, unsigned places)
 {
+    char digits[DECIMAL_MAX];
+    int64_t scale = 1;
+    for (unsigned i = 0; i < places; i++)
+        scale *= 10;
     key(out, name);
-    json_write_double(out, value);
+    if (value < 0)
+        buf_append_char(out, '-');
+    value = value < 0 ? -value : value;
+    buf_append_int(out, value / scale);
+    buf_append_char(out, '.');
+    size_t len = decimal_write(digits, scale + value % scale); /* a one before the decimals */
+    while (len > 2 && digits[len - 1] == '0')
+        len--;
+    buf_append(out, digits + 1, len - 1);
 }
 
 static void constant(struct buf *out, const char *name, const char *value)
@@ -42,11 +57,10 @@ static void constant(struct buf *out, const char *name, const char *value)
 static void joined(struct buf *out, const struct log_message *message, unsigned first,
                    unsigned count)
 {
-    struct buf whole = {0};
+    buf_append_char(out, '"');
     for (unsigned i = first; i < first + count; i++)
-        buf_append_slice(&whole, message->parts[i]);
-    json_write_string(out, buf_slice(&whole));
-    buf_free(&whole);
+        json_write_piece(out, message->parts[i]);
+    buf_append_char(out, '"');
 }
 
 static bool is_number(struct slice text)
@@ -108,14 +122,14 @@ static void identity(struct buf *out, const struct log_context *context)
 {
     const struct slice words[] = {context->user_id, context->project_id, context->domain_id,
                                   context->user_domain_id, context->project_domain_id};
-    struct buf whole = {0};
+    key(out, "user_identity");
+    buf_append_char(out, '"');
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (i > 0)
-            buf_append_char(&whole, ' ');
-        buf_append_slice(&whole, words[i].len > 0 ? words[i] : SLICE_LIT("-"));
+            buf_append_char(out, ' ');
+        json_write_piece(out, words[i].len > 0 ? words[i] : SLICE_LIT("-"));
     }
-    text(out, "user_identity", buf_slice(&whole));
-    buf_free(&whole);
+    buf_append_char(out, '"');
 }
 
 static void context(struct buf *out, const struct log_context *context)
@@ -179,9 +193,9 @@ void log_json_render(const struct log_record *record, struct slice date, struct 
     text(out, "levelname", slice_of(log_level_name(record->level)));
     integer(out, "levelno", log_level_number(record->level));
     place(out, record);
-    real(out, "created", (double)record->wall_us / 1e6);
-    real(out, "msecs", (double)(record->wall_us / 1000 % 1000));
-    real(out, "relative_created", log_relative_ms(record->wall_us));
+    decimal(out, "created", record->wall_us, 6);
+    decimal(out, "msecs", record->wall_us / 1000 % 1000 * 10, 1);
+    decimal(out, "relative_created", log_relative_us(record->wall_us), 3);
     integer(out, "thread", scratch->thread_id);
     text(out, "thread_name", slice_of(scratch->thread_name));
     constant(out, "process_name", "\"MainProcess\"");

@@ -154,7 +154,8 @@ static struct log_value value_of(const struct log_format *format, const struct l
     case LOG_FIELD_CREATED:
         return (struct log_value){.kind = LOG_VALUE_REAL, .real = (double)record->wall_us / 1e6};
     case LOG_FIELD_RELATIVE:
-        return (struct log_value){.kind = LOG_VALUE_REAL, .real = log_relative_ms(record->wall_us)};
+        return (struct log_value){.kind = LOG_VALUE_REAL,
+                                  .real = (double)log_relative_us(record->wall_us) / 1000};
     case LOG_FIELD_THREAD:
         return (struct log_value){.kind = LOG_VALUE_INTEGER, .integer = scratch->thread_id};
     case LOG_FIELD_LINE:

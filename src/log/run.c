@@ -73,7 +73,7 @@ static void begin_log(void)
     check(pthread_key_create(&log_state.at_thread_end, log_gatherer_end) == 0);
     check(atexit(log_stop) == 0);
     log_state.config = one_descriptor(STDERR_FILENO, false);
-    (void)log_relative_ms(clock_wall_us());
+    (void)log_relative_us(clock_wall_us());
 }
 
 void log_run_once(void)

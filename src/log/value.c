@@ -110,13 +110,13 @@ struct slice log_place_module(const struct log_place *place)
     return file;
 }
 
-double log_relative_ms(int64_t wall_us)
+int64_t log_relative_us(int64_t wall_us)
 {
     static _Atomic int64_t began_us;
     int64_t began = 0;
     if (atomic_compare_exchange_strong(&began_us, &began, wall_us))
         began = wall_us;
-    return (double)(wall_us - began) / 1000;
+    return wall_us - began;
 }
 
 static size_t count_characters(struct slice text)

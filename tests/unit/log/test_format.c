@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json_write.h"
 #include "format_cases.h"
 #include "log/internal.h"
 #include "unit.h"
@@ -331,12 +332,47 @@ static void json_arguments(void **state)
     end(&r);
 }
 
+/* As json_write_double has them, which is as Python has them. */
+static void json_times(void **state)
+{
+    (void)state;
+    static const int64_t TIMES[] = {1795279448037512, 1795279448037510, 1795279448500000,
+                                    1795279448000000, 1795279448000001, 1795279448999999};
+    struct rendering r;
+    struct log_format_settings settings = log_format_default;
+    settings.form = LOG_FORM_JSON;
+    begin(&r);
+    const struct log_format *format =
+        log_format_compile(&settings, false, 0, r.arena, &r.unknown, &r.err);
+    const struct slice text = SLICE_LIT("x");
+    const struct log_message message = {.parts = &text, .part_count = 1};
+    struct log_record record = {.logger = text, .place = &PLACE, .message = &message};
+    for (size_t i = 0; i < sizeof(TIMES) / sizeof(TIMES[0]); i++) {
+        struct buf expected = {0};
+        record.wall_us = TIMES[i];
+        r.out.len = 0;
+        log_format_render(format, &record, &r.scratch, &r.out);
+        buf_append_char(&r.out, '\0');
+        buf_append_lit(&expected, "\"created\": ");
+        json_write_double(&expected, (double)TIMES[i] / 1e6);
+        buf_append_lit(&expected, ", \"msecs\": ");
+        json_write_double(&expected, (double)(TIMES[i] / 1000 % 1000));
+        buf_append_lit(&expected, ", \"relative_created\": ");
+        json_write_double(&expected, (double)log_relative_us(TIMES[i]) / 1000);
+        buf_append_lit(&expected, ", ");
+        buf_append_char(&expected, '\0');
+        assert_non_null(strstr(r.out.data, expected.data));
+        buf_free(&expected);
+    }
+    end(&r);
+}
+
 static int setup(void **state)
 {
     (void)state;
     setenv("TZ", "XXX-5:30", 1);
     tzset();
-    (void)log_relative_ms(0);
+    (void)log_relative_us(0);
     return 0;
 }
 
@@ -347,7 +383,7 @@ int main(void)
         cmocka_unit_test(additional_keys), cmocka_unit_test(hostile_characters),
         cmocka_unit_test(hostile_texts),   cmocka_unit_test(refused),
         cmocka_unit_test(long_dates),      cmocka_unit_test(colors),
-        cmocka_unit_test(json_arguments),
+        cmocka_unit_test(json_arguments),  cmocka_unit_test(json_times),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }
