@@ -134,7 +134,8 @@ def journal_of(server, path):
         server.kill()
     daemon.stop()
     found = [fields_of(data) for data in daemon.received]
-    return sorted((one for one in found if "status: " in one["MESSAGE"]), key=lambda one: one["MESSAGE"][-60:])
+    return sorted((one for one in found if "status: " in one["MESSAGE"]),
+                  key=lambda one: (one["MESSAGE"][-60:], same_lines.GLOBAL in one["MESSAGE"]))
 
 
 def journal(program, directory):
