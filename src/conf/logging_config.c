@@ -176,6 +176,15 @@ static bool set_formatter(struct reader *r, const struct ini_entry *section,
     return wrong(r, section, "its formatter is not among the formatters' keys");
 }
 
+/* The log would refuse its format later, without a word of where it stands. */
+static bool check_format(struct reader *r, const struct ini_entry *section,
+                         const struct log_handler_settings *handler)
+{
+    struct err err = {.arena = r->arena};
+    const struct log_settings one = {.handlers = handler, .handler_count = 1};
+    return log_settings_check(&one, &err) || wrong(r, section, err.message.data);
+}
+
 static bool read_handler(struct reader *r, struct slice name)
 {
     const struct ini_entry *section = section_of(r, "handler_", name);
@@ -202,7 +211,8 @@ static bool read_handler(struct reader *r, struct slice name)
         handler->to = LOG_TO_DESCRIPTOR;
         handler->fd = STDERR_FILENO;
     }
-    return read_level(r, section, &handler->level) && set_formatter(r, section, handler);
+    return read_level(r, section, &handler->level) && set_formatter(r, section, handler) &&
+           check_format(r, section, handler);
 }
 
 /* Calls `each` for the names in a list. */

@@ -277,6 +277,10 @@ static void refused(void **state)
     expect_refused(HANDLER "class=StreamHandler\nformatter=g\n",
                    "the logging configuration f:11: its formatter is not among the formatters' "
                    "keys");
+    expect_refused("[formatters]\nkeys=f\n[formatter_f]\nformat=%(message)r\n[handlers]\nkeys=h\n"
+                   "[handler_h]\nclass=StreamHandler\nformatter=f\n",
+                   "the logging configuration f:7: format: a conversion that a log format cannot "
+                   "have at \"%(message)r\"");
     expect_refused(HANDLER "class=StreamHandler\nargs=%\n",
                    "the logging configuration f:13: a % that begins no reference (write %%)");
     expect_refused(FORMATTERS "[handlers]\nkeys=\n[loggers]\nkeys=x\n[logger_x]\nhandlers=\n"
