@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ static void take(struct log_file *file, int fd, const struct stat *status)
     file->device = status->st_dev;
     file->inode = status->st_ino;
     file->is_regular = S_ISREG(status->st_mode);
+    file->rotate_error = 0;
 }
 
 static bool by_time(const struct log_rotation_settings *rotation)
@@ -99,9 +101,12 @@ void log_file_follow(struct log_file *file, bool always, int64_t now_s)
         take(file, fd, &status);
 }
 
-/* Somebody else may have rotated it meanwhile, as the other berthd of a restart without a gap. */
+/* Others may write to the file and rotate it, as the second berthd of a restart without a gap: only
+ * who has its lock does, and only while it is at its path. Some file systems know no locks. */
 static bool rotate_if_ours(struct log_file *file, int64_t now_s)
 {
+    if (flock(file->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return false;
     if (!path_is_ours(file))
         return true;
     if (by_time(&file->rotation))
@@ -114,6 +119,7 @@ static void rotate(struct log_file *file, int64_t now_s)
     bool ok = rotate_if_ours(file, now_s);
     file->rotate_error = ok ? 0 : errno;
     file->turned_s = now_s;
+    (void)flock(file->fd, LOCK_UN);
     log_file_follow(file, false, now_s);
 }
 

@@ -172,6 +172,28 @@ def path_that_cannot_be_opened(program, directory):
     expect(len(names_in(log + ".1")) == 53 and len(names_in(log)) == 3, "lines are missing")
 
 
+def two_berthd_on_one_file(program, directory):
+    """As in a restart without a gap: whoever rotates, every line stays."""
+    sizes = ["log_rotation_type = size", "max_logfile_size_mb = 1", "max_logfile_count = 500"]
+    seconds = ["log_rotation_type = interval", "log_rotate_interval = 1", "log_rotate_interval_type = seconds",
+               "max_logfile_count = 500"]
+    for kind, options in {"s": sizes, "i": seconds}.items():
+        homes = [os.path.join(directory, kind + which) for which in ("log", "one", "other")]
+        for home in homes:
+            os.mkdir(home)
+        log = os.path.join(homes[0], "p.log")
+        with (berthd(program, homes[1], f"log_file = {log}", *options) as one,
+              berthd(program, homes[2], f"log_file = {log}", *options) as other):
+            loads = [case.Load(server, padding=3000) for server in (one, other)]
+            time.sleep(2.5)
+            asked = [name for load in loads for name in load.end()]
+            one.stop()
+            other.stop()
+        found = names_in(*case.files(log))
+        expect(len(case.files(log)) > 2, f"{kind}: too few rotations")
+        expect(sorted(found) == sorted(asked), f"{kind}: {len(asked)} asked, {len(found)} lines")
+
+
 def rotation_in_vain(program, directory):
     log = os.path.join(directory, "p.log")
     os.makedirs(os.path.join(log + ".1", "in the way"))
@@ -271,7 +293,8 @@ def starts_that_are_refused(program, directory):
 CASES = [logrotate_copytruncate, logrotate_rename_and_hup, renamed_without_a_word, watch_log_file, rotation_by_size,
          size_rotation_keeps_so_many, settings_of_k8s_operators, rotation_by_interval,
          interval_rotation_keeps_so_many, removed_directory,
-         path_that_cannot_be_opened, rotation_in_vain, full_disk, reader_that_does_not_read, without_standard_descriptors,
+         path_that_cannot_be_opened, two_berthd_on_one_file,
+         rotation_in_vain, full_disk, reader_that_does_not_read, without_standard_descriptors,
          starts_that_are_refused]
 
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -311,6 +312,28 @@ static void rotated_by_another(void **state)
     log_file_close(&file);
 }
 
+/* It is at it just now: its renames and ours must not cross. */
+static void rotated_by_another_now(void **state)
+{
+    (void)state;
+    const struct log_rotation_settings rotation = {
+        .when = LOG_ROTATION_SIZE, .keep = 1, .max_bytes = 6};
+    struct log_file file;
+    open_file(&file, &rotation, 100);
+    int other = open("log", O_RDONLY);
+    assert_true(other >= 0);
+    assert_int_equal(flock(other, LOCK_EX), 0);
+    write_lines(&file, "aaaa\nbbbb\n", 100);
+    expect_content("log", "aaaa\nbbbb\n");
+    assert_int_equal(file.rotate_error, EWOULDBLOCK);
+    close(other);
+    write_lines(&file, "cccc\n", 101);
+    expect_content("log.1", "aaaa\nbbbb\n");
+    expect_content("log", "cccc\n");
+    assert_int_equal(file.rotate_error, 0);
+    log_file_close(&file);
+}
+
 /* logrotate's new file belongs to somebody else: lines go on to the one that was moved. */
 static void a_path_that_cannot_be_opened(void **state)
 {
@@ -387,6 +410,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rotated_by_time, setup, teardown),
         cmocka_unit_test_setup_teardown(an_hour_twice, setup, teardown),
         cmocka_unit_test_setup_teardown(rotated_by_another, setup, teardown),
+        cmocka_unit_test_setup_teardown(rotated_by_another_now, setup, teardown),
         cmocka_unit_test_setup_teardown(a_path_that_cannot_be_opened, setup, teardown),
         cmocka_unit_test_setup_teardown(rotation_in_vain, setup, teardown),
     };
