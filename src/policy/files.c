@@ -110,6 +110,9 @@ bool policy_files_list(const struct policy_places *places, struct arena *arena,
     if (file == NULL)
         file = find(places, arena, places->fallback_file);
     inventory->main = file;
+    bool is_chosen = places->fallback_file == NULL && places->file != NULL;
+    if (file == NULL && is_chosen && places->file[0] != '\0')
+        inventory->missing = places->file;
     if (file != NULL) {
         if (stat(file, &found) != 0)
             return refuse(err, file, strerror(errno));

@@ -33,6 +33,7 @@ struct policy_inventory {
     size_t count;
     size_t capacity;
     const char *main;         /* policy_file, where it was found; NULL: nowhere */
+    const char *missing;      /* policy_file as somebody chose it, if it is nowhere; or NULL */
     const char **directories; /* as many as directories_of_files; NULL: nowhere */
     size_t directory_count;
 };

@@ -129,6 +129,10 @@ static struct policy *build(const struct policy_inventory *inventory,
     struct policy_notes notes = {.arena = arena};
     struct policy_overrides overrides;
     struct policy *policy = NULL;
+    if (inventory->missing != NULL)
+        policy_note(&notes, LOG_LEVEL_WARNING,
+                    "[oslo_policy] policy_file: there is no %s where files are searched",
+                    inventory->missing);
     if (policy_files_read(inventory, arena, &overrides, &notes, err))
         policy = policy_build(options, &overrides, err);
     if (policy != NULL)

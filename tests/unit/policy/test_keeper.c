@@ -5,6 +5,7 @@
 
 #include "log/log.h"
 #include "log/settings.h"
+#include "policy/set.h"
 #include "policy_directory.h"
 
 static const struct policy_options OPTIONS = {0};
@@ -224,6 +225,29 @@ static void wrong_at_start(void **state)
             .data);
 }
 
+/* Somebody has chosen a file that is not there: the defaults hold, which is not what he wants. */
+static void nowhere(void **state)
+{
+    struct directory *d = *state;
+    struct policy_places places = places_of(d);
+    struct err err = {.arena = d->arena};
+    places.file = "policies.yaml";
+    places.fallback_file = NULL;
+    struct policy *policy = policy_load(&places, &OPTIONS, &err);
+    assert_non_null(policy);
+    assert_int_equal(policy->notes.count, 1);
+    assert_int_equal(policy->notes.items[0].level, LOG_LEVEL_WARNING);
+    assert_string_equal(
+        policy->notes.items[0].text.data,
+        "[oslo_policy] policy_file: there is no policies.yaml where files are searched");
+    policy_release(policy);
+    places.fallback_file = "policy.json"; /* nobody has */
+    policy = policy_load(&places, &OPTIONS, &err);
+    assert_non_null(policy);
+    assert_int_equal(policy->notes.count, 0);
+    policy_release(policy);
+}
+
 /* A file of this moment is looked at twice, one of the future at once. */
 static void fresh_files(void **state)
 {
@@ -324,10 +348,9 @@ static void a_crowd(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_DIRECTORY(life),           WITH_DIRECTORY(wrong_files),
-        WITH_DIRECTORY(gone),           WITH_DIRECTORY(gone_and_back),
-        WITH_DIRECTORY(problems_again), WITH_DIRECTORY(wrong_at_start),
-        WITH_DIRECTORY(fresh_files),    WITH_DIRECTORY(two_keepers),
+        WITH_DIRECTORY(life),           WITH_DIRECTORY(wrong_files),    WITH_DIRECTORY(gone),
+        WITH_DIRECTORY(gone_and_back),  WITH_DIRECTORY(problems_again), WITH_DIRECTORY(nowhere),
+        WITH_DIRECTORY(wrong_at_start), WITH_DIRECTORY(fresh_files),    WITH_DIRECTORY(two_keepers),
         WITH_DIRECTORY(a_crowd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
