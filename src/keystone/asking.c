@@ -245,8 +245,8 @@ static void *work(void *cls)
         }
         ask_waiting(keystone, now_us);
         atomic_store(&keystone->counters.logins, keystone->session.logins);
-        keystone_http_run(keystone->http,
-                          (has_questions(keystone) ? TICK_US : IDLE_WAIT_US) / 1000);
+        unsigned wait_us = has_questions(keystone) ? TICK_US : IDLE_WAIT_US;
+        keystone_http_run(keystone->http, wait_us / 1000);
     }
     return NULL;
 }
