@@ -60,7 +60,8 @@ class Server:
     def start(self, seconds=60):
         out = open(os.path.join(self.directory, self.id + ".out"), "wb")
         log = open(os.path.join(self.directory, self.id + ".log"), "ab")
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
+        clean = {name: value for name, value in os.environ.items()
+                 if not name.startswith("OS_") and not name.lower().endswith("_proxy")}
         self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=out, stderr=log,
                                         env={**clean, **self.environment}, preexec_fn=self.limits)
         out.close()

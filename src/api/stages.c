@@ -119,6 +119,19 @@ static void resume_with_tokens(struct keystone_request *tokens)
     http_resume(api_request_of_tokens(tokens)->http);
 }
 
+/* What access rules take for the mount: any client may send X-Forwarded-Prefix where the server in
+ * front does not see to it, and would choose the path that its rules are compared with. */
+static struct slice mount_of_rules(const struct api_request *request)
+{
+    struct slice proxied = request->origin.prefix;
+    if (proxied.len == 0)
+        return request->mount;
+    for (unsigned i = 0; i < request->api->mount_prefix_count; i++)
+        if (slice_equal(request->api->mount_prefixes[i], proxied))
+            return request->mount;
+    return slice_skip(request->mount, proxied.len);
+}
+
 static void fill_tokens(struct api_request *request)
 {
     struct slice token = http_request_header(request->http, "X-Auth-Token");
@@ -128,7 +141,7 @@ static void fill_tokens(struct api_request *request)
         .user_token = token,
         .service_token = http_request_header(request->http, "X-Service-Token"),
         .method = request->http->method,
-        .mount = request->mount,
+        .mount = mount_of_rules(request),
         .path = request->path,
         .request_id = request->global_id.data != NULL
                           ? request->global_id

@@ -124,7 +124,7 @@ static void on_login_refused(struct question *question)
     bool is_fixed = keystone->settings->login_body == NULL;
     keystone_session_drop(&keystone->session, question->own_token);
     if (question->has_new_login || is_fixed) {
-        end_unanswered(question, "Keystone refuses the service's own token (HTTP 401)");
+        end_unanswered(question, SESSION_TOKEN_REFUSED);
         return;
     }
     question->has_new_login = true;
@@ -135,6 +135,8 @@ void asking_on_answer(struct keystone_call *call)
 {
     struct question *question = (struct question *)((char *)call - offsetof(struct question, call));
     char why[KEYSTONE_WHY_BYTES];
+    if (call->status == 200 || call->status == 404)
+        keystone_session_served(&question->keystone->session, question->own_token);
     switch (call->status) {
     case 200:
         on_token_told(question);
@@ -243,8 +245,8 @@ static void *work(void *cls)
         }
         ask_waiting(keystone, now_us);
         atomic_store(&keystone->counters.logins, keystone->session.logins);
-        keystone_http_run(keystone->http,
-                          (has_questions(keystone) ? TICK_US : IDLE_WAIT_US) / 1000);
+        unsigned wait_us = has_questions(keystone) ? TICK_US : IDLE_WAIT_US;
+        keystone_http_run(keystone->http, wait_us / 1000);
     }
     return NULL;
 }

@@ -8,7 +8,8 @@
 
 #include "keystone/token.h"
 
-enum { IDLE_CONNECTIONS = 16 };
+/* libcurl keeps all headers, and bounds those before a body but not those behind it. */
+enum { IDLE_CONNECTIONS = 16, HEADER_BYTES_MAX = 256 * 1024 };
 
 struct keystone_http {
     const struct keystone_settings *settings;
@@ -60,6 +61,10 @@ static size_t take_header(char *data, size_t size, size_t count, void *cls)
     static const struct slice NAME = SLICE_LIT("x-subject-token:");
     struct keystone_call *call = cls;
     struct slice line = {data, size * count};
+    call->header_bytes += line.len;
+    call->is_too_large = call->header_bytes > HEADER_BYTES_MAX;
+    if (call->is_too_large)
+        return 0;
     if (line.len < NAME.len || !slice_equal_nocase((struct slice){data, NAME.len}, NAME))
         return size * count;
     while (line.len > 0 && (line.data[line.len - 1] == '\n' || line.data[line.len - 1] == '\r'))
@@ -119,7 +124,7 @@ void keystone_http_start(struct keystone_http *http, struct keystone_call *call)
     call->header_list = NULL;
     call->status = 0;
     call->is_unreachable = call->is_too_large = false;
-    call->body.len = 0;
+    call->body.len = call->header_bytes = 0;
     free(call->subject_token);
     call->subject_token = NULL;
     call->error[0] = call->why[0] = '\0';
@@ -184,13 +189,14 @@ static void finish_call(struct keystone_http *http, struct keystone_call *call, 
         else
             call->status = (int)status;
     } else if (call->is_too_large) {
-        snprintf(call->why, sizeof(call->why), "its answer is larger than %d bytes",
-                 TOKEN_ANSWER_BYTES_MAX);
+        snprintf(call->why, sizeof(call->why), "its answer is too large");
     } else {
         call->is_unreachable = is_unreachable(code);
         snprintf(call->why, sizeof(call->why), "%s",
                  call->error[0] != '\0' ? call->error : curl_easy_strerror(code));
     }
+    if (call->status == 0) /* whoever asks again may have to wait for long */
+        buf_free(&call->body);
     end_call(http, call);
     call->done(call);
 }

@@ -33,6 +33,7 @@ struct keystone_call {
     /* the module's own */
     CURL *curl;
     struct curl_slist *header_list;
+    size_t header_bytes;
     bool is_too_large;
     char error[CURL_ERROR_SIZE];
 };

@@ -139,6 +139,14 @@ static enum keystone_verdict start(struct keystone *keystone, struct keystone_re
     return look_up(keystone, request, request->service_token, false);
 }
 
+/* Whether the request is a step on a service's way, whatever the user's token is good for. For
+ * keystonemiddleware any second token makes it one, also the same token twice, and then access
+ * rules bind nobody who reads this. */
+static bool is_of_service(const struct keystone_request *request)
+{
+    return request->may_be_expired && !request->service->is_restricted;
+}
+
 /* Application credentials may be good for some requests only; services in a chain are not bound by
  * that (keystonemiddleware, validate_allowed_request). */
 static const char *find_denial(const struct keystone *keystone,
@@ -151,7 +159,7 @@ static const char *find_denial(const struct keystone *keystone,
         return "it has access rules, and [keystone_authtoken] service_type is not set";
     if (!token->serves_our_type)
         return "it has access rules, and its catalog has no service of our service_type";
-    if (request->service != NULL && !request->service_refused)
+    if (is_of_service(request))
         return NULL;
     struct slice path = access_rules_encode_path(request->arena, request->mount, request->path);
     return access_rules_allow(token, request->method, path) ? NULL

@@ -46,7 +46,7 @@ struct keystone_request {
 
     /* the module's own */
     unsigned step;
-    bool may_be_expired; /* a service asks: the user's token may have expired */
+    bool may_be_expired; /* the service token is good, with a role of service_token_roles */
     bool service_refused;
     struct token *user;
     struct token *service;

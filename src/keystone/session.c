@@ -2,7 +2,8 @@
  * find out), the login itself, and, if the catalog names Keystone without its version, where that
  * is. A new token is fetched while the old one still serves. After a failure nothing is asked for a
  * moment, longer when Keystone has refused the credentials: too many wrong logins would lock the
- * service's user. */
+ * service's user. The same when it refuses the very tokens that it gives: else any client could
+ * have it asked for two of them with each request. */
 #include "keystone/session.h"
 
 #include <stdio.h>
@@ -150,6 +151,7 @@ static void become_ready(struct keystone_session *session, struct slice endpoint
     session->until_us = now_us + life_us - lesser(LAST_S * US, life_us / 4);
     replace(&session->token, session->new_token);
     session->new_token = NULL;
+    session->has_served = false;
     replace(&session->url, slice_dup(keystone_url_of_tokens(session->arena, endpoint)));
     session->retry_us = 0;
     session->step = SESSION_IDLE;
@@ -237,9 +239,26 @@ enum keystone_session_state keystone_session_state(struct keystone_session *sess
     return session->step != SESSION_IDLE ? SESSION_BUSY : SESSION_FAILED;
 }
 
+static bool is_own(const struct keystone_session *session, const char *token)
+{
+    return session->settings->login_body != NULL && session->token != NULL &&
+           strcmp(session->token, token) == 0;
+}
+
 void keystone_session_drop(struct keystone_session *session, const char *token)
 {
-    if (session->settings->login_body != NULL && session->token != NULL &&
-        strcmp(session->token, token) == 0)
-        replace(&session->token, NULL);
+    if (!is_own(session, token))
+        return;
+    replace(&session->token, NULL);
+    session->useless = session->has_served ? 0 : session->useless + 1;
+    if (session->useless < 2)
+        return;
+    snprintf(session->why, sizeof(session->why), "%s", SESSION_TOKEN_REFUSED);
+    session->retry_us = clock_monotonic_us() + RETRY_S * US;
+}
+
+void keystone_session_served(struct keystone_session *session, const char *token)
+{
+    if (is_own(session, token))
+        session->has_served = true;
 }

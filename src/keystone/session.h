@@ -5,6 +5,8 @@
 
 #include "keystone/http.h"
 
+#define SESSION_TOKEN_REFUSED "Keystone refuses the service's own token (HTTP 401)"
+
 enum keystone_session_state {
     SESSION_READY,  /* token and url may be used */
     SESSION_BUSY,   /* a login is under way */
@@ -34,6 +36,8 @@ struct keystone_session {
     uint64_t renew_us; /* from here on a new one is fetched */
     uint64_t retry_us; /* no login before; 0: any time */
     uint64_t logins;   /* asked for, ever */
+    bool has_served;   /* Keystone has accepted the token */
+    unsigned useless;  /* tokens in a row that Keystone gave and never accepted */
     char why[KEYSTONE_WHY_BYTES];
 };
 
@@ -46,5 +50,8 @@ enum keystone_session_state keystone_session_state(struct keystone_session *sess
 
 /* Keystone has refused this token of ours: it is used no more. */
 void keystone_session_drop(struct keystone_session *session, const char *token);
+
+/* Keystone has accepted this token of ours. */
+void keystone_session_served(struct keystone_session *session, const char *token);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum {
     ATTEMPT_TIMEOUT_S = 30,
-    TIMEOUT_MOST_S = 86400,
+    TIMEOUT_MOST_S = 60, /* no question lasts longer; a login would, and hold them all up */
     RETRIES_MOST = 1000,
     CACHE_MOST_S = 30 * 86400
 };

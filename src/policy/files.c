@@ -100,19 +100,28 @@ static bool list_directory(const char *directory, struct arena *arena,
 bool policy_files_list(const struct policy_places *places, struct arena *arena,
                        struct policy_inventory *inventory, struct err *err)
 {
-    *inventory = (struct policy_inventory){0};
+    size_t directory_count = places->directories_of_files.n;
+    *inventory = (struct policy_inventory){
+        .directories = arena_zalloc(arena, directory_count * sizeof(char *)),
+        .directory_count = directory_count,
+    };
     struct stat found;
     const char *file = find(places, arena, places->file);
     if (file == NULL)
         file = find(places, arena, places->fallback_file);
+    inventory->main = file;
+    bool is_chosen = places->fallback_file == NULL && places->file != NULL;
+    if (file == NULL && is_chosen && places->file[0] != '\0')
+        inventory->missing = places->file;
     if (file != NULL) {
         if (stat(file, &found) != 0)
             return refuse(err, file, strerror(errno));
         if (!add(inventory, arena, file, &found, err))
             return false;
     }
-    for (size_t i = 0; i < places->directories_of_files.n; i++) {
+    for (size_t i = 0; i < directory_count; i++) {
         const char *directory = find(places, arena, places->directories_of_files.items[i]);
+        inventory->directories[i] = directory;
         if (directory != NULL && !list_directory(directory, arena, inventory, err))
             return false;
     }
@@ -137,6 +146,17 @@ bool policy_inventory_equal(const struct policy_inventory *a, const struct polic
             return false;
     }
     return true;
+}
+
+const char *policy_inventory_find_gone(const struct policy_inventory *before,
+                                       const struct policy_inventory *now)
+{
+    if (before->main != NULL && now->main == NULL)
+        return before->main;
+    for (size_t i = 0; i < before->directory_count; i++)
+        if (before->directories[i] != NULL && now->directories[i] == NULL)
+            return before->directories[i];
+    return NULL;
 }
 
 struct taker {

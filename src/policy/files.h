@@ -32,6 +32,10 @@ struct policy_inventory {
     struct policy_file *files; /* in the order of reading */
     size_t count;
     size_t capacity;
+    const char *main;         /* policy_file, where it was found; NULL: nowhere */
+    const char *missing;      /* policy_file as somebody chose it, if it is nowhere; or NULL */
+    const char **directories; /* as many as directories_of_files; NULL: nowhere */
+    size_t directory_count;
 };
 
 /* From [oslo_policy]; the texts are the configuration's, which was loaded from the inputs. */
@@ -43,6 +47,11 @@ bool policy_files_list(const struct policy_places *places, struct arena *arena,
                        struct policy_inventory *inventory, struct err *err) BERTH_MUST_CHECK;
 
 bool policy_inventory_equal(const struct policy_inventory *a, const struct policy_inventory *b);
+
+/* The file or directory of the places that was there before and is not now; NULL: none. Files in a
+ * directory come and go. */
+const char *policy_inventory_find_gone(const struct policy_inventory *before,
+                                       const struct policy_inventory *now);
 
 /* Reads the files into overrides, which point into the arena. Notes get what is odd about them.
  * False: err has one line with file and line. */

@@ -31,7 +31,8 @@ struct policy_keeper {
     struct arena *arena; /* of the inventory */
     struct policy_inventory read;
     bool waited;   /* for the writer of a file, at the last look */
-    bool unread;   /* the last look could not even list the files */
+    bool missed;   /* a file or directory at the last look */
+    bool unread;   /* what the last look found is still to be read, if it did not change since */
     char *problem; /* the last one that was logged; NULL: what was read is in force */
 
     struct counter reloads; /* the figures, which any thread may read */
@@ -128,6 +129,10 @@ static struct policy *build(const struct policy_inventory *inventory,
     struct policy_notes notes = {.arena = arena};
     struct policy_overrides overrides;
     struct policy *policy = NULL;
+    if (inventory->missing != NULL)
+        policy_note(&notes, LOG_LEVEL_WARNING,
+                    "[oslo_policy] policy_file: there is no %s where files are searched",
+                    inventory->missing);
     if (policy_files_read(inventory, arena, &overrides, &notes, err))
         policy = policy_build(options, &overrides, err);
     if (policy != NULL)
@@ -273,6 +278,18 @@ static void reload(struct policy_keeper *keeper, const struct policy_inventory *
     counter_add(&keeper->reloads, 1);
 }
 
+/* What is not there takes no rule away, unless somebody says so: it may be on its way to another
+ * name, which the first look forgives, or the disk that it is on be away. */
+static bool is_complete(struct policy_keeper *keeper, struct arena *arena,
+                        const struct policy_inventory *inventory)
+{
+    const char *gone = policy_inventory_find_gone(&keeper->read, inventory);
+    if (gone != NULL && keeper->missed)
+        complain(keeper, arena_printf(arena, "%s is gone; SIGHUP has it forgotten", gone));
+    keeper->missed = gone != NULL;
+    return gone == NULL;
+}
+
 void policy_keeper_look(struct policy_keeper *keeper, bool forced)
 {
     if (!keeper->has_places)
@@ -285,12 +302,13 @@ void policy_keeper_look(struct policy_keeper *keeper, bool forced)
     bool listed = policy_files_list(&keeper->places, arena, &inventory, &err);
     if (!listed)
         complain(keeper, err.message);
-    forced |= keeper->unread;
-    bool same = listed && !forced && policy_inventory_equal(&inventory, &keeper->read);
-    bool wait = listed && !forced && !same && !keeper->waited && is_fresh(&inventory);
+    bool usable = listed && (forced || is_complete(keeper, arena, &inventory));
+    bool unread = forced || keeper->unread;
+    bool same = usable && !unread && policy_inventory_equal(&inventory, &keeper->read);
+    bool wait = usable && !forced && !same && !keeper->waited && is_fresh(&inventory);
     keeper->waited = wait;
-    keeper->unread = !listed;
-    if (!listed || same || wait) {
+    keeper->unread = !usable || (wait && unread);
+    if (!usable || same || wait) {
         arena_destroy(arena);
         return;
     }

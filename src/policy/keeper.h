@@ -24,7 +24,7 @@ void policy_keeper_close(struct policy_keeper *keeper);
  * they cannot be read or are wrong, the old one stays and the log says so, once for each problem
  * and each `forced`.
  * A file that was written within the last tenth of a second may be half written, and waits for the
- * next look. */
+ * next look. That policy_file or a directory is gone counts, unless `forced`, as wrong. */
 void policy_keeper_look(struct policy_keeper *keeper, bool forced);
 
 /* For metrics. */

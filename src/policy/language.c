@@ -273,6 +273,7 @@ const struct policy_node *policy_rule_parse(struct policy_parser *parser,
     parser->checks = 0;
     switch (value->kind) {
     case POLICY_VALUE_NULL:
+        policy_note_rule(parser->notes, "says nothing, so it allows everybody; \"@\" says so");
         return policy_node_new(parser, POLICY_OP_TRUE, (struct slice){0});
     case POLICY_VALUE_TEXT:
         return parse_text(parser, value->text, err);

@@ -132,9 +132,26 @@ static enum form take_operand(struct slice *rest)
     return signs > 0 ? FORM_SUM : FORM_PATH;
 }
 
+/* Python's `not`, any number of times. It may stand nowhere but at the beginning. */
+static bool take_nots(struct slice *rest)
+{
+    bool any = false;
+    while (slice_starts_with(*rest, SLICE_LIT("not ")) ||
+           slice_starts_with(*rest, SLICE_LIT("not\t"))) {
+        (void)cut(rest, 4);
+        while (rest->len > 0 && (rest->data[0] == ' ' || rest->data[0] == '\t'))
+            (void)cut(rest, 1);
+        any = true;
+    }
+    return any;
+}
+
 static enum form form_of(struct slice text)
 {
+    bool negated = take_nots(&text);
     enum form form = take_operand(&text);
+    if (negated && form != FORM_WRONG)
+        form = FORM_SUM;
     while (form != FORM_WRONG && text.len > 0) {
         form = FORM_SUM;
         if (!take_operator(&text) || take_operand(&text) == FORM_WRONG)

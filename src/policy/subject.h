@@ -8,8 +8,8 @@
 /* Fills subject, below and literal of the node. oslo.policy asks Python: a literal stands for
  * itself, an expression is looked up as a path of names among the credentials, what Python does not
  * parse ends the request. Here literals are texts without escapes or prefix, whole numbers, True,
- * False and None; expressions are names, literals and binary operators; the rest is
- * POLICY_SUBJECT_FAULT. */
+ * False and None; expressions are names, literals and binary operators, behind `not` too; the
+ * rest is POLICY_SUBJECT_FAULT. */
 void policy_subject_parse(struct arena *arena, struct slice text, struct policy_node *node);
 
 #endif

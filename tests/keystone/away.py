@@ -124,6 +124,19 @@ class Away(case.Case):
             must(server, 503, "other")
         keystone.stop()
 
+    def proxies(self):
+        """The way to Keystone leads through the environment's proxies, as the Python service's does; here there is none."""
+        keystone = fakes.FakeKeystone()
+        keystone.add("good")
+        nobody = "http://127.0.0.1:1"
+        for environment, status in (({}, 200), ({"http_proxy": nobody}, 503), ({"HTTP_PROXY": nobody}, 200),
+                                    ({"http_proxy": nobody, "no_proxy": "127.0.0.1"}, 200),
+                                    ({"http_proxy": nobody, "NO_PROXY": "127.0.0.0/8"}, 200)):
+            with self._berthd(keystone, environment=environment, http_request_max_retries=0) as server:
+                got = ask(server, "good")[0]
+                expect(got == status, f"{environment}: {got}")
+        keystone.stop()
+
     def stop_while_hanging(self):
         """SIGTERM with Keystone hanging: everybody is answered, and the end comes within the grace."""
         keystone = fakes.FakeKeystone()

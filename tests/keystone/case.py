@@ -95,10 +95,11 @@ class Case:
     def _end(self):
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def _berthd(self, keystone, berth=(), **more):
+    def _berthd(self, keystone, berth=(), environment=None, **more):
         options = {"www_authenticate_uri": "http://public:5000", "auth_url": keystone.url, "auth_type": "password",
                    "username": "placement", "password": "secret", "user_domain_name": "Default",
                    "project_name": "service", "project_domain_name": "Default", **more}
         lines = ["[keystone_authtoken]", *(f"{name} = {value}" for name, value in options.items() if value is not None)]
         return servers.Berthd(self.program, tempfile.mkdtemp(dir=self.directory), strategy="keystone",
+                              environment=environment,
                               options=[*lines, "[berth]", "worker_threads = 2", *berth])

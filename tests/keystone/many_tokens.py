@@ -175,6 +175,31 @@ class ManyTokens(case.Case):
         expect(seen == [own, must_id], seen)
         keystone.stop()
 
+    def rules_and_prefixes(self):
+        """Access rules go by paths that clients cannot choose: of X-Forwarded-Prefix only what is a mount_prefix counts."""
+        keystone = fakes.FakeKeystone()
+
+        def add(token, *paths):
+            rules = [{"service": "placement", "method": "GET", "path": path} for path in paths]
+            keystone.add(token, application_credential={"id": "a", "access_rules": rules})
+
+        add("bare", "/resource_classes", "/none/**")
+        add("mounted", "/placement/resource_classes", "/of-proxy/resource_classes")
+        for parsing in ("false", "true"):
+            with self._berthd(keystone, service_type="placement", berth=[
+                    "mount_prefix = /placement", "mount_prefix = /of-proxy",
+                    "[oslo_middleware]", f"enable_proxy_headers_parsing = {parsing}"]) as server:
+                must(server, 200, "bare")
+                must(server, 401, "bare", path="/traits")
+                must(server, 401, "bare", path="/traits", x_forwarded_prefix="/none")
+                must(server, 401 if parsing == "true" else 404, "bare", path="/none/traits", x_forwarded_prefix="/none")
+                must(server, 401, "bare", path="/placement/traits", x_forwarded_prefix="/none")
+                must(server, 401, "mounted")
+                must(server, 200, "mounted", path="/placement/resource_classes")
+                must(server, 200 if parsing == "true" else 401, "mounted", x_forwarded_prefix="/of-proxy")
+                must(server, 401, "mounted", path="/traits", x_forwarded_prefix="/of-proxy")
+        keystone.stop()
+
     def delayed(self):
         """delay_auth_decision: the service's own 401, also when Keystone is away."""
         keystone = fakes.FakeKeystone()

@@ -60,6 +60,35 @@ class Nonsense(case.Case):
             keystone.odd = None
         keystone.stop()
 
+    def endless(self):
+        """An answer without an end is given up when it is too large to be one, long before its time is over."""
+        keystone = fakes.FakeKeystone()
+        keystone.add("known")
+        header = b"X-Y: " + b"y" * 50 + b"\r\n"
+        chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        kinds = {
+            "headers": (b"HTTP/1.1 200 OK\r\n", header),
+            "answers to come": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+            "chunks": (chunked, b"10\r\n" + b" " * 16 + b"\r\n"),
+            "trailers": (chunked + b"0\r\n", header),
+            "a body of no length": (b"HTTP/1.1 200 OK\r\n\r\n", b" " * 20),
+        }
+
+        def pour(handler, begin, more):
+            handler.wfile.write(begin)
+            while True:  # until berth hangs up
+                handler.wfile.write(more * 100)
+
+        with self._berthd(keystone, http_request_max_retries=0, http_connect_timeout=40) as server:
+            must(server, 200, "known")
+            for name, (begin, more) in kinds.items():
+                keystone.odd = lambda handler, question: question.is_validation and pour(handler, begin, more)
+                took = must(server, 503, "t-" + name.replace(" ", "-"))[3]
+                expect(took < 20, f"{name}: {took:.1f} s")
+                keystone.odd = None
+                must(server, 401, "u-" + name.replace(" ", "-"))
+        keystone.stop()
+
     def nonsense_at_login(self):
         """The same for the service's own login and for where version 3 is."""
         keystone = fakes.FakeKeystone()

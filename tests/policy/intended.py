@@ -17,9 +17,10 @@ RULES = [
           "of Python's formats only %(key)s and %% are known: oslo.policy prints the whole target for %s, and raises "
           "an exception for most others, which is a 500"),
     Entry("odd-literal", re.compile(r"""(?x) (?<!\S)\(* (?: [^\s:]*["'\\] | [^\s:]*[\d.]*\.\d | [^\s:]*\d[.eExXoObBjJ_]
-                                     | [^\s:]*[\[\]{}(),.~] | [^\s:]*[^\x00-\x7f] | [^\s:]*; ) [^\s:]* :"""),
+                                     | [^\s:]*[\[\]{}(),.~] | [^\s:]*[^\x00-\x7f] | [^\s:]*;
+                                     | [^\s:]+\# ) [^\s:]* :"""),
           "before the colon Python's texts without escapes or prefix, whole numbers in decimal, True, False, None, and "
-          "names joined by operators are known, not its tuples, lists, calls and other forms of literals"),
+          "names joined by operators are known, not its tuples, lists, calls, comments and other forms of literals"),
 ]
 
 # Files that berth refuses and oslo.policy reads: a word of berth's error, and why.

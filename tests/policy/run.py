@@ -124,9 +124,20 @@ def override_and_back(place):
             for roles, wanted in (("admin", admin), ("x", other)):
                 took = live.wait(wanted, roles=roles)
                 must(took < IN_FORCE_S, f"in force after {took:.2f} s")
-        os.unlink(place.path("policy.yaml"))
+        place.write("policy.yaml", "{}")
         took = live.wait(ALLOWED)
         must(took < IN_FORCE_S and live.ask(roles="x")[0] == DENIED, "the default is not back")
+
+
+def file_gone(place):
+    """Its rules stay until SIGHUP: nobody gets more because a file is being replaced, or its disk is away."""
+    place.write("policy.yaml", '"placement:traits:list": role:x')
+    with Live(place) as live:
+        os.unlink(place.path("policy.yaml"))
+        live.stays(DENIED, 1.8)
+        must(len(live.lines("policy.yaml is gone")) == 1, live.server.log())
+        live.server.process.send_signal(signal.SIGHUP)
+        live.wait(ALLOWED)
 
 
 def words_of_a_refusal(place):
@@ -327,7 +338,7 @@ def documentation(place):
     must(re.findall(r"^passed: (\S+)", out, re.M) == ["placement:resource_providers:list", "placement:usages"], out)
 
 
-CASES = [override_and_back, words_of_a_refusal, directories_win, broken_file_keeps_the_old, hangup_reads_again,
+CASES = [override_and_back, file_gone, words_of_a_refusal, directories_win, broken_file_keeps_the_old, hangup_reads_again,
          requests_beside_reloads, targets, scopes, wrong_at_the_start, json_alone, tool_check, tool_scopes, tool_bad_input,
          tool_list, tool_sample, tool_validate, documentation]
 

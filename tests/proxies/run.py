@@ -117,6 +117,12 @@ def addresses(base, name, score):
     location = made.headers.get("location", "")
     problem = is_ok(made) or (None if location == f"{base}/resource_providers/{made.json()['uuid']}" else location)
     score.case(f"{name}: Location", problem or is_ok(ask(location)))
+    claims = [part for claim in ("Forwarded: host=evil;proto=ftp;for=9.9.9.9", "X-Forwarded-Host: evil", "X-Forwarded-Port: 1",
+                                 "X-Forwarded-Prefix: /evil") for part in ("-H", claim)]
+    claimed = ask(base + "/resource_providers", *claims, data=json.dumps({"name": name + base[-12:] + "-evil"}).encode())
+    location = claimed.headers.get("location", "")
+    score.case(f"{name}: Location is not what the client claims", is_ok(claimed) or (
+        None if location == f"{base}/resource_providers/{claimed.json()['uuid']}" else location))
     return made.json()["uuid"]
 
 

@@ -298,6 +298,24 @@ static void refused_login(void **state)
     assert_int_equal(fake_keystone_asked(&fake), 0);
 }
 
+/* Logins succeed, and what they bring is refused: two Keystones with different keys. */
+static void refused_tokens_of_own(void **state)
+{
+    (void)state;
+    fake.own_valid = 1000;
+    start();
+    uint64_t began_us = clock_monotonic_us();
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(ask("good", NULL), KEYSTONE_UNAVAILABLE);
+    uint64_t seconds = (clock_monotonic_us() - began_us) / 1000000;
+    assert_in_range(fake_keystone_logins(&fake), 2, 2 + seconds);
+    pthread_mutex_lock(&fake.lock);
+    fake.own_valid = 0;
+    pthread_mutex_unlock(&fake.lock);
+    while (ask("good", NULL) != KEYSTONE_ACCEPTED)
+        assert_in_range(clock_monotonic_us() - began_us, 0, 20 * 1000 * 1000);
+}
+
 static void bad_statuses(void **state)
 {
     (void)state;
@@ -415,6 +433,7 @@ int main(void)
         WITH_FAKE(hurry),
         WITH_FAKE(own_token_is_replaced),
         WITH_FAKE(refused_login),
+        WITH_FAKE(refused_tokens_of_own),
         WITH_FAKE(bad_statuses),
         WITH_FAKE(fixed_token),
         WITH_FAKE(nobody_listens),

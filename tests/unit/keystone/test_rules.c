@@ -212,11 +212,27 @@ static void access_rules(void **state)
     expect_refused("strange", "s",
                    "it has access rules, and its catalog has no service of our service_type");
     expect_refused("none", NULL, "its access rules do not allow this");
-    /* a service may ask whatever it has to, as in keystonemiddleware */
-    assert_int_equal(ask("none", "s"), KEYSTONE_ACCEPTED);
-    assert_int_equal(ask("none", "good"), KEYSTONE_ACCEPTED);
-    settings.delay_auth_decision = true; /* but not who only says that he is one */
+    settings.delay_auth_decision = true;
     expect_refused("none", "a b", "its access rules do not allow this");
+}
+
+/* A service may ask whatever it has to, but nobody is one who has just a second token: not even
+ * where service tokens need no role. */
+static void lifted_access_rules(void **state)
+{
+    (void)state;
+    know("none", false, CREDENTIAL("", "{\"type\": \"placement\"}"));
+    know("none-s", false,
+         CREDENTIAL("", "{\"type\": \"placement\"}") ", \"roles\": [{\"name\": \"service\"}]");
+    know("s", false, SERVICE);
+    know("good", false, "");
+    const char *why = "its access rules do not allow this";
+    assert_int_equal(ask("none", "s"), KEYSTONE_ACCEPTED);
+    expect_refused("none", "good", why);
+    expect_refused("none", "none", why);
+    expect_refused("none-s", "none-s", why);
+    expect_refused("none", "none-s", why);
+    assert_int_equal(ask("good", "none-s"), KEYSTONE_ACCEPTED);
 }
 
 static void no_service_type(void **state)
@@ -244,9 +260,9 @@ static void bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RULES_TEST(identities),        RULES_TEST(expired),      RULES_TEST(required_roles),
-        RULES_TEST(no_tokens),         RULES_TEST(access_rules), RULES_TEST(no_service_type),
-        RULES_TEST(delayed_decisions), RULES_TEST(bound),
+        RULES_TEST(identities),      RULES_TEST(expired),           RULES_TEST(required_roles),
+        RULES_TEST(no_tokens),       RULES_TEST(access_rules),      RULES_TEST(lifted_access_rules),
+        RULES_TEST(no_service_type), RULES_TEST(delayed_decisions), RULES_TEST(bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -196,6 +196,8 @@ static void the_rest(void **state)
     assert_int_equal(settings.attempt_timeout_ms, 1000);
     assert_int_equal(settings.retries, 1000);
     assert_int_equal(settings.cache_s, 30 * 86400);
+    expect(PASSWORD "http_connect_timeout = 86400\n"); /* a login that hangs holds up everybody */
+    assert_int_equal(settings.attempt_timeout_ms, 60000);
     expect(PASSWORD "auth_uri = http://public\ninterface = adminURL\nregion_name = One\n"
                     "delay_auth_decision = yes\nenforce_token_bind = strict\n"
                     "service_token_roles = a, b\nservice_token_roles_required = true\n"

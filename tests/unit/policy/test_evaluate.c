@@ -119,6 +119,23 @@ static void checks(void **state)
     CHECK_ROWS(ROWS, &CALLER);
 }
 
+/* In the syntax of lists a whole sentence is one check, and what stands before its colon an
+ * expression of Python's. */
+static void sentences(void **state)
+{
+    (void)state;
+    check_letter("{r: ['not role:x']}", &CALLER, 'F');
+    check_letter("{r: ['not role:x', 'role:admin']}", &CALLER, 'T');
+    check_letter("{r: ['not 00:x or role:admin']}", &CALLER, 'F');
+    check_letter("{r: ['not \t not a.b+5:x']}", &CALLER, 'F');
+    check_letter("{r: ['not:x']}", &CALLER, 'E');
+    check_letter("{r: ['not not:x']}", &CALLER, 'E');
+    check_letter("{r: ['not 007:x']}", &CALLER, 'E');
+    check_letter("{r: ['5+not a:x']}", &CALLER, 'E');
+    check_letter("{r: ['not a b:x']}", &CALLER, 'E');
+    check_letter("{r: ['nota b:x']}", &CALLER, 'E');
+}
+
 static void operators(void **state)
 {
     (void)state;
@@ -196,8 +213,9 @@ static void a_bomb(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(checks),     cmocka_unit_test(operators), cmocka_unit_test(of_the_system),
-        cmocka_unit_test(references), cmocka_unit_test(circles),   cmocka_unit_test(a_bomb),
+        cmocka_unit_test(checks),        cmocka_unit_test(sentences),  cmocka_unit_test(operators),
+        cmocka_unit_test(of_the_system), cmocka_unit_test(references), cmocka_unit_test(circles),
+        cmocka_unit_test(a_bomb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

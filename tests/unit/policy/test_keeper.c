@@ -5,6 +5,7 @@
 
 #include "log/log.h"
 #include "log/settings.h"
+#include "policy/set.h"
 #include "policy_directory.h"
 
 static const struct policy_options OPTIONS = {0};
@@ -61,7 +62,7 @@ static void life(void **state)
     assert_true(allows(keeper, SLICE_LIT("x")));
 
     assert_int_equal(unlink(directory_path(d, "policy.yaml")), 0);
-    policy_keeper_look(keeper, false);
+    policy_keeper_look(keeper, true);
     assert_true(allows(keeper, SLICE_LIT("admin")));
     policy_keeper_close(keeper);
 }
@@ -126,6 +127,71 @@ static void wrong_files(void **state)
     close(fd);
 }
 
+static void move(struct directory *d, const char *from, const char *to)
+{
+    assert_int_equal(rename(directory_path(d, from), directory_path(d, to)), 0);
+}
+
+/* What goes away takes no rule with it: it may be on its way to a new name, or its disk be gone. */
+static void gone(void **state)
+{
+    struct directory *d = *state;
+    struct policy_places places = places_of(d);
+    int fd = log_to_file(d);
+    directory_sub(d, "policy.d");
+    directory_write(d, "policy.yaml", "'placement:traits:list': role:x\n");
+    struct policy_keeper *keeper = open_keeper(d, &places);
+
+    move(d, "policy.yaml", "policy.yaml~");
+    policy_keeper_look(keeper, false);
+    assert_int_equal(count_lines(d, "policies stay"), 0); /* an editor at work */
+    assert_true(allows(keeper, SLICE_LIT("x")));
+    for (unsigned i = 0; i < 3; i++)
+        policy_keeper_look(keeper, false);
+    assert_int_equal(count_lines(d, "policies stay"), 1);
+    assert_int_equal(count_lines(d, "policy.yaml is gone"), 1);
+    assert_true(allows(keeper, SLICE_LIT("x")) && !allows(keeper, SLICE_LIT("admin")));
+    assert_true(policy_keeper_figures(keeper).is_stale);
+    move(d, "policy.yaml~", "policy.yaml"); /* the very file */
+    policy_keeper_look(keeper, false);
+    assert_false(policy_keeper_figures(keeper).is_stale);
+    assert_true(allows(keeper, SLICE_LIT("x")));
+
+    directory_write(d, "policy.d/1.yaml", "'placement:traits:list': role:y\n");
+    policy_keeper_look(keeper, false);
+    assert_true(allows(keeper, SLICE_LIT("y")));
+    move(d, "policy.d", "policy.off");
+    for (unsigned i = 0; i < 2; i++)
+        policy_keeper_look(keeper, false);
+    assert_int_equal(count_lines(d, "policy.d is gone"), 1);
+    assert_true(allows(keeper, SLICE_LIT("y")));
+
+    policy_keeper_look(keeper, true); /* who says so is believed */
+    assert_true(allows(keeper, SLICE_LIT("x")));
+    assert_false(policy_keeper_figures(keeper).is_stale);
+    policy_keeper_close(keeper);
+    log_stop();
+    close(fd);
+}
+
+/* A file that comes back may be half written, as any new one. */
+static void gone_and_back(void **state)
+{
+    struct directory *d = *state;
+    struct policy_places places = places_of(d);
+    const char *path = directory_write(d, "policy.yaml", "'placement:traits:list': role:x\n");
+    struct policy_keeper *keeper = open_keeper(d, &places);
+    assert_int_equal(unlink(path), 0);
+    policy_keeper_look(keeper, false);
+    directory_write(d, "policy.yaml", "'placement:traits:list': role:y\n");
+    assert_int_equal(utimensat(AT_FDCWD, path, NULL, 0), 0);
+    policy_keeper_look(keeper, false);
+    assert_true(allows(keeper, SLICE_LIT("x")));
+    policy_keeper_look(keeper, false);
+    assert_true(allows(keeper, SLICE_LIT("y")));
+    policy_keeper_close(keeper);
+}
+
 /* The same problem after it was mended once is said again. */
 static void problems_again(void **state)
 {
@@ -157,6 +223,29 @@ static void wrong_at_start(void **state)
         arena_printf(d->arena, "%s:2: rule a: must be text (in quotes) or a list, not a mapping",
                      path)
             .data);
+}
+
+/* Somebody has chosen a file that is not there: the defaults hold, which is not what he wants. */
+static void nowhere(void **state)
+{
+    struct directory *d = *state;
+    struct policy_places places = places_of(d);
+    struct err err = {.arena = d->arena};
+    places.file = "policies.yaml";
+    places.fallback_file = NULL;
+    struct policy *policy = policy_load(&places, &OPTIONS, &err);
+    assert_non_null(policy);
+    assert_int_equal(policy->notes.count, 1);
+    assert_int_equal(policy->notes.items[0].level, LOG_LEVEL_WARNING);
+    assert_string_equal(
+        policy->notes.items[0].text.data,
+        "[oslo_policy] policy_file: there is no policies.yaml where files are searched");
+    policy_release(policy);
+    places.fallback_file = "policy.json"; /* nobody has */
+    policy = policy_load(&places, &OPTIONS, &err);
+    assert_non_null(policy);
+    assert_int_equal(policy->notes.count, 0);
+    policy_release(policy);
 }
 
 /* A file of this moment is looked at twice, one of the future at once. */
@@ -259,8 +348,9 @@ static void a_crowd(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_DIRECTORY(life),           WITH_DIRECTORY(wrong_files), WITH_DIRECTORY(problems_again),
-        WITH_DIRECTORY(wrong_at_start), WITH_DIRECTORY(fresh_files), WITH_DIRECTORY(two_keepers),
+        WITH_DIRECTORY(life),           WITH_DIRECTORY(wrong_files),    WITH_DIRECTORY(gone),
+        WITH_DIRECTORY(gone_and_back),  WITH_DIRECTORY(problems_again), WITH_DIRECTORY(nowhere),
+        WITH_DIRECTORY(wrong_at_start), WITH_DIRECTORY(fresh_files),    WITH_DIRECTORY(two_keepers),
         WITH_DIRECTORY(a_crowd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

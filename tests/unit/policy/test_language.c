@@ -41,7 +41,6 @@ static void rules(void **state)
     (void)state;
     static const char *const ROWS[][2] = {
         {"''", "@"},
-        {"", "@"},
         {"[]", "@"},
         {"'@'", "@"},
         {"'!'", "!"},
@@ -71,6 +70,7 @@ static void wrong_rules(void **state)
 {
     (void)state;
     static const char *const ROWS[][2] = {
+        {"", "@"},
         {"' '", "!"},
         {"admin", "!"},
         {"role:a role:b", "!"},

@@ -110,6 +110,8 @@ static void notes(void **state)
     check_note("a: role:x", NULL);
     check_note("'placement:usage': role:x",
                "file:1: rule placement:usage: no operation asks for a rule of this name");
+    check_note("a:\n", "file:1: rule a: says nothing, so it allows everybody");
+    check_note("a: \"\"\nb: \"@\"", NULL);
     check_note("a: role:x\nb: and and", "file:2: rule b: cannot be understood");
     check_note("a: http://x", "file:1: rule a: http://x would ask a server");
     check_note("a: rule:b", "file:1: rule a: comes to rule:b, which is not defined");
