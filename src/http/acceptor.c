@@ -36,7 +36,7 @@ static bool is_shortage(int failure)
 static void wait_for_workers(struct http_server *server)
 {
     for (unsigned naps = 0; naps < AHEAD_NAPS_MAX; naps++) {
-        unsigned handed = atomic_load(&server->connections_handed);
+        uint64_t handed = atomic_load(&server->connections_handed);
         if (handed - atomic_load(&server->connections_taken) < HANDED_AHEAD_MAX ||
             asked_to_end(server, AHEAD_NAP_MS))
             return;
