@@ -11,6 +11,7 @@ enum {
     LARGE_ANSWERS_BYTES = 1 << 30,
     ADMIN_WORKERS = 2,
     ADMIN_CONNECTIONS = 256,
+    ADMIN_CONNECTIONS_EACH = 64,
     ADMIN_BODY_BYTES = 1024,
     ADMIN_MEMORY_BYTES = 16 * 1024
 };
@@ -44,14 +45,15 @@ static struct http_limits limits_of(const struct conf *conf)
     };
 }
 
-/* Few ask, and little; but they get in whatever happens at the other listeners. */
+/* Few ask, and little; but they get in whatever happens at the other listeners, and whatever one of
+ * them does. */
 static struct http_limits admin_limits_of(const struct conf *conf)
 {
     struct http_limits limits = limits_of(conf);
     limits.max_body_bytes = ADMIN_BODY_BYTES;
     limits.connection_memory_bytes = ADMIN_MEMORY_BYTES;
     limits.connections_max = ADMIN_CONNECTIONS;
-    limits.connections_per_address = ADMIN_CONNECTIONS;
+    limits.connections_per_address = ADMIN_CONNECTIONS_EACH;
     limits.worker_threads = ADMIN_WORKERS;
     return limits;
 }
