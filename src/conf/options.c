@@ -67,7 +67,7 @@ const struct option option_table[] = {
     ROW(INT, USED, "berth", "max_connections", "4096", "Open connections to one address in all.", BOUNDS(1, 1000000)),
     ROW(INT, USED, "berth", "max_connections_per_address", "2048", "Open connections to one address from one address of clients.", BOUNDS(1, 1000000)),
     ROW(INT, USED, "berth", "idle_timeout", "60", "Seconds after which a silent connection is closed.", BOUNDS(1, DAY_S)),
-    ROW(INT, USED, "berth", "header_deadline", "30", "Seconds from a request's first byte to the end of its headers, and for a TLS handshake.", BOUNDS(1, DAY_S), MUTABLE),
+    ROW(INT, USED, "berth", "header_deadline", "30", "Seconds from a request's first byte to the end of its line, from there to the end of its headers, and for a TLS handshake.", BOUNDS(1, DAY_S), MUTABLE),
     ROW(INT, USED, "berth", "body_deadline", "30", "Seconds for a body, beside the time it needs at 10 KB/s.", BOUNDS(1, DAY_S), MUTABLE),
     ROW(INT, USED, "berth", "stop_grace", "10", "Seconds that a stop leaves to what has begun.", BOUNDS(0, DAY_S)),
     ROW(INT, USED, "berth", "connection_memory", "65536", "Bytes for a connection's request line and headers.", BOUNDS(4096, GIB)),

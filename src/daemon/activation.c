@@ -50,19 +50,38 @@ union any_address {
     struct sockaddr_un un;
 };
 
-static bool is_at_host(const union any_address *bound, const struct conf_listen *address)
+/* Whether a socket at IPv6's wildcard leaves IPv4 to others. */
+static bool is_six_only(int fd)
+{
+    int only = 0;
+    socklen_t len = sizeof(only);
+    return getsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, &len) == 0 && only != 0;
+}
+
+static bool is_at_four(const struct sockaddr_in *bound, const char *host)
+{
+    struct in_addr wanted;
+    if (bound->sin_addr.s_addr == htonl(INADDR_ANY)) /* beside it "::" cannot be opened any more */
+        return strchr(host, ':') == NULL || strcmp(host, "::") == 0;
+    return inet_pton(AF_INET, host, &wanted) == 1 && wanted.s_addr == bound->sin_addr.s_addr;
+}
+
+static bool is_at_six(int fd, const struct sockaddr_in6 *bound, const char *host)
+{
+    struct in6_addr wanted;
+    if (IN6_IS_ADDR_UNSPECIFIED(&bound->sin6_addr))
+        return strchr(host, ':') != NULL || !is_six_only(fd);
+    return inet_pton(AF_INET6, host, &wanted) == 1 &&
+           IN6_ARE_ADDR_EQUAL(&wanted, &bound->sin6_addr);
+}
+
+static bool is_at_host(int fd, const union any_address *bound, const struct conf_listen *address)
 {
     const char *host = strcasecmp(address->host, "localhost") == 0 ? "127.0.0.1" : address->host;
-    struct in6_addr wanted;
     if (bound->any.sa_family == AF_INET)
-        return ntohs(bound->in.sin_port) == address->port &&
-               (bound->in.sin_addr.s_addr == htonl(INADDR_ANY) ||
-                (inet_pton(AF_INET, host, &wanted) == 1 &&
-                 memcmp(&wanted, &bound->in.sin_addr, sizeof(bound->in.sin_addr)) == 0));
+        return ntohs(bound->in.sin_port) == address->port && is_at_four(&bound->in, host);
     return bound->any.sa_family == AF_INET6 && ntohs(bound->in6.sin6_port) == address->port &&
-           (IN6_IS_ADDR_UNSPECIFIED(&bound->in6.sin6_addr) ||
-            (inet_pton(AF_INET6, host, &wanted) == 1 &&
-             IN6_ARE_ADDR_EQUAL(&wanted, &bound->in6.sin6_addr)));
+           is_at_six(fd, &bound->in6, host);
 }
 
 bool activation_is_at(const struct activation_socket *socket, const struct conf_listen *address)
@@ -73,5 +92,5 @@ bool activation_is_at(const struct activation_socket *socket, const struct conf_
         return false;
     if (address->path != NULL)
         return bound.any.sa_family == AF_UNIX && strcmp(bound.un.sun_path, address->path) == 0;
-    return is_at_host(&bound, address);
+    return is_at_host(socket->fd, &bound, address);
 }

@@ -32,7 +32,7 @@ bool activation_is_admin(const struct activation_socket *socket);
 bool activation_is_https(const struct activation_socket *socket);
 
 /* Whether the socket listens where `address` says; one that listens everywhere does so for every
- * address with its port. */
+ * address of its family (IPv6's mostly has both) with its port. */
 bool activation_is_at(const struct activation_socket *socket, const struct conf_listen *address);
 
 #endif

@@ -53,7 +53,6 @@ void api_settings_fill(struct daemon *daemon)
     api->trust_proxies = conf->proxy_headers;
     api->healthcheck = &conf->healthcheck;
     api_settings_take(daemon, conf);
-    api->healthcheck = &conf->healthcheck;
     fill_cors(daemon);
     api->slow_lane = slow_lane_start(SLOW_THREADS);
 }

@@ -1,6 +1,6 @@
 /* The addresses that are served: those of the configuration, and the sockets that the service
- * manager gave us. A given socket takes the place of the configured address that it listens at;
- * when any is given, the default address is not opened beside it. */
+ * manager gave us. A given socket takes the place of the configured address that it listens at, and
+ * serves what that is for; when any is given, the default address is not opened beside it. */
 #include <stdio.h>
 
 #include "api/dispatch.h"
@@ -11,6 +11,7 @@ enum {
     LARGE_ANSWERS_BYTES = 1 << 30,
     ADMIN_WORKERS = 2,
     ADMIN_CONNECTIONS = 256,
+    ADMIN_CONNECTIONS_EACH = 64,
     ADMIN_BODY_BYTES = 1024,
     ADMIN_MEMORY_BYTES = 16 * 1024
 };
@@ -44,14 +45,15 @@ static struct http_limits limits_of(const struct conf *conf)
     };
 }
 
-/* Few ask, and little; but they get in whatever happens at the other listeners. */
+/* Few ask, and little; but they get in whatever happens at the other listeners, and whatever one of
+ * them does. */
 static struct http_limits admin_limits_of(const struct conf *conf)
 {
     struct http_limits limits = limits_of(conf);
     limits.max_body_bytes = ADMIN_BODY_BYTES;
     limits.connection_memory_bytes = ADMIN_MEMORY_BYTES;
     limits.connections_max = ADMIN_CONNECTIONS;
-    limits.connections_per_address = ADMIN_CONNECTIONS;
+    limits.connections_per_address = ADMIN_CONNECTIONS_EACH;
     limits.worker_threads = ADMIN_WORKERS;
     return limits;
 }
@@ -77,30 +79,47 @@ static bool open_one(struct daemon *daemon, const struct opening *opening,
 }
 
 /* notes_log() knows only what is configured. */
-static void warn_open_noauth(const struct daemon *daemon, const char *url)
+static void warn_open(const struct daemon *daemon, const struct daemon_listener *listener)
 {
+    const char *url = http_server_url(listener->server);
     struct conf_listen bound;
-    if (daemon->conf->auth_strategy == CONF_AUTH_NOAUTH2 &&
-        listen_parse(slice_of(url), daemon->arena, &bound) && !listen_is_loopback(&bound))
+    if (!listen_parse(slice_of(url), daemon->arena, &bound) || listen_is_loopback(&bound))
+        return;
+    if (listener->kind == LISTENER_ADMIN)
+        log_write(
+            LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+            "%s is not loopback, and whoever reaches it is shown metrics and health without a "
+            "token",
+            url);
+    else if (daemon->conf->auth_strategy == CONF_AUTH_NOAUTH2)
         log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
                   "auth_strategy is noauth2 and %s is not loopback: whoever reaches it is believed "
                   "to be who he says",
                   url);
 }
 
-static const struct conf_listen *configured_at(const struct opening *opening,
-                                               const struct activation_socket *socket)
+static const struct conf_listen *find_at(const struct activation_socket *socket,
+                                         const struct conf_listen *addresses, size_t count)
 {
-    for (size_t i = 0; i < opening->address_count; i++)
-        if (activation_is_at(socket, &opening->addresses[i]))
-            return &opening->addresses[i];
+    for (size_t i = 0; i < count; i++)
+        if (activation_is_at(socket, &addresses[i]))
+            return &addresses[i];
     return NULL;
+}
+
+/* By its name, or by where it listens. */
+static bool is_for_admin(const struct conf *conf, const struct activation_socket *socket)
+{
+    return activation_is_admin(socket) ||
+           (find_at(socket, conf->admin_listen, conf->admin_listen_count) != NULL &&
+            find_at(socket, conf->listen, conf->listen_count) == NULL);
 }
 
 static bool open_given(struct daemon *daemon, const struct opening *opening,
                        struct activation_socket *socket)
 {
-    const struct conf_listen *configured = configured_at(opening, socket);
+    const struct conf_listen *configured =
+        find_at(socket, opening->addresses, opening->address_count);
     bool tls = activation_is_https(socket) || (configured != NULL && configured->tls);
     if (tls && daemon->tls == NULL)
         return err_set(&daemon->err, 500, NULL,
@@ -112,9 +131,7 @@ static bool open_given(struct daemon *daemon, const struct opening *opening,
     socket->is_taken = true;
     if (!open_one(daemon, opening, &address))
         return false;
-    if (opening->kind == LISTENER_PLACEMENT)
-        warn_open_noauth(daemon,
-                         http_server_url(daemon->listeners[daemon->listener_count - 1].server));
+    warn_open(daemon, &daemon->listeners[daemon->listener_count - 1]);
     return true;
 }
 
@@ -122,7 +139,7 @@ static bool open_all_given(struct daemon *daemon, const struct opening *opening,
 {
     for (size_t i = 0; i < daemon->activation.count; i++) {
         struct activation_socket *socket = &daemon->activation.sockets[i];
-        if (activation_is_admin(socket) != (opening->kind == LISTENER_ADMIN))
+        if (is_for_admin(daemon->conf, socket) != (opening->kind == LISTENER_ADMIN))
             continue;
         if (!open_given(daemon, opening, socket))
             return false;

@@ -18,6 +18,7 @@ enum {
     AHEAD_NAP_MS = 1,
     AHEAD_NAPS_MAX = 100,
     SHORTAGE_NAP_MS = 20,
+    SHUT_NAP_MS = 100,
 };
 
 /* Whether the acceptor is to end, having waited for that so long. */
@@ -35,7 +36,7 @@ static bool is_shortage(int failure)
 static void wait_for_workers(struct http_server *server)
 {
     for (unsigned naps = 0; naps < AHEAD_NAPS_MAX; naps++) {
-        unsigned handed = atomic_load(&server->connections_handed);
+        uint64_t handed = atomic_load(&server->connections_handed);
         if (handed - atomic_load(&server->connections_taken) < HANDED_AHEAD_MAX ||
             asked_to_end(server, AHEAD_NAP_MS))
             return;
@@ -71,7 +72,7 @@ static void accept_waiting(struct http_server *server)
         } else if (is_shortage(errno)) {
             asked_to_end(server, SHORTAGE_NAP_MS);
             return;
-        } else if (errno == EAGAIN) {
+        } else if (errno == EAGAIN || errno == EINVAL) { /* EINVAL: see acceptor_run() */
             return;
         }
         if (asked_to_end(server, 0))
@@ -87,6 +88,9 @@ static void *acceptor_run(void *cls)
     while (ready[1].revents == 0) {
         if (poll(ready, 2, -1) > 0 && ready[0].revents != 0)
             accept_waiting(server);
+        /* somebody else who holds a given socket has shut it down, and may listen anew */
+        if ((ready[0].revents & POLLHUP) != 0)
+            asked_to_end(server, SHUT_NAP_MS);
     }
     /* who got through to a listener that ends with us is served; else it is for the next one */
     for (unsigned i = 0; !server->listener.is_given && i < LAST_ACCEPTED_MAX; i++)

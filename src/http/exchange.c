@@ -17,9 +17,8 @@
 
 enum {
     KEEP_BYTES = 16 * 1024,
-    SHELF_KEEP_BYTES =
-        4 << 20, /* of larger answers' buffers: growing one costs a fifth of filling it */
-    LINE_TO_HANDLER_MS = 5000
+    /* of larger answers' buffers: growing one costs a fifth of filling it */
+    SHELF_KEEP_BYTES = 4 << 20,
 };
 
 static void count_add(_Atomic unsigned *count, unsigned change)
@@ -111,10 +110,8 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     exchange->http.started_us = clock_now_us(CLOCK_MONOTONIC);
     count_add(&connection->shelf->begun, 1);
 
-    unsigned allowed_ms = server->limits.header_deadline_ms;
-    if (allowed_ms == 0 || allowed_ms > LINE_TO_HANDLER_MS)
-        allowed_ms = LINE_TO_HANDLER_MS;
-    deadline_set(exchange, exchange->http.started_us + allowed_ms * 1000ULL);
+    uint64_t allowed_us = server->limits.header_deadline_ms * 1000ULL;
+    deadline_set(exchange, allowed_us == 0 ? 0 : exchange->http.started_us + allowed_us);
     atomic_store_explicit(&connection->idle_since_us, 0, memory_order_relaxed);
     return exchange;
 }

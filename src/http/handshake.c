@@ -4,7 +4,8 @@
  * and a thread of ours resumes it when its client has sent something.
  *
  * The place to notice is where GnuTLS reads: its pull function is ours. A handshake has until the
- * header deadline; then the watcher shuts the socket down, which resumes it, to its end.
+ * header deadline, or, if there is none, the idle timeout, which the library does not count while
+ * it is suspended; then the watcher shuts the socket down, which resumes it, to its end.
  *
  * Invariant: who suspends counts himself in handshakes_awaited before he looks at `cutting`, and a
  * stop sets `cutting` before it waits for that count, so no handshake is suspended behind its back.
@@ -79,9 +80,10 @@ void handshake_begin(struct http_server *server, struct connection *connection)
     connection->credentials = tls_take(server->tls);
     tls_prepare(connection->credentials, session);
     atomic_init(&connection->in_handshake, true);
-    if (server->limits.header_deadline_ms > 0)
-        atomic_init(&connection->deadline_us,
-                    connection->opened_us + server->limits.header_deadline_ms * 1000ULL);
+    uint64_t allowed_us = server->limits.header_deadline_ms * 1000ULL;
+    if (allowed_us == 0)
+        allowed_us = server->limits.idle_timeout_s * 1000000ULL;
+    atomic_init(&connection->deadline_us, connection->opened_us + allowed_us);
     gnutls_transport_set_ptr2(session, connection,
                               (gnutls_transport_ptr_t)(intptr_t)connection->fd);
     gnutls_transport_set_pull_function(session, pull);

@@ -94,7 +94,8 @@ struct http_limits {
     unsigned connections_per_address;
     unsigned idle_timeout_s;             /* between requests */
     _Atomic unsigned header_deadline_ms; /* 30 000: from a request's first byte to the end of its
-                                            headers; 0: none */
+                                            line, and from there to the end of its headers; 0: none
+                                          */
     _Atomic unsigned body_deadline_ms;   /* 30 000: plus the body's size at 10 KB/s; 0: none */
     unsigned worker_threads;             /* at least 2 (one epoll thread stalls under load) */
 };

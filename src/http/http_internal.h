@@ -85,8 +85,8 @@ struct http_server {
 
     pthread_t acceptor;
     int acceptor_wake_fd;
-    _Atomic unsigned connections_handed; /* to the workers, ever */
-    _Atomic unsigned connections_taken;  /* by them */
+    _Atomic uint64_t connections_handed; /* to the workers, ever */
+    _Atomic uint64_t connections_taken;  /* by them */
 
     int handshakes_fd; /* epoll; TLS only */
     int handshakes_wake_fd;

@@ -104,6 +104,14 @@ static void url_set(struct listener *listener, const char *host, bool tls)
     check(asprintf(&listener->url, form, tls ? "https" : "http", host, listener->port) > 0);
 }
 
+static bool family_is_served(int fd)
+{
+    int family = 0;
+    socklen_t len = sizeof(family);
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len) == 0 &&
+           (family == AF_INET || family == AF_INET6 || family == AF_UNIX);
+}
+
 /* A socket that was opened by others. */
 static bool given_take(int fd, bool tls, struct listener *listener, struct err *err)
 {
@@ -114,6 +122,9 @@ static bool given_take(int fd, bool tls, struct listener *listener, struct err *
     if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) != 0 || listens == 0 ||
         getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) != 0 || type != SOCK_STREAM)
         return err_set(err, 500, NULL, "descriptor %d is no listening stream socket", fd);
+    if (!family_is_served(fd))
+        return err_set(err, 500, NULL,
+                       "descriptor %d is of no family that can be served: IPv4, IPv6 or unix", fd);
     if (fcntl(fd, F_SETFL, O_NONBLOCK) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
         return err_set(err, 500, NULL, "descriptor %d: %s", fd, strerror(errno));
     char host[NAME_MOST_BYTES + 1] = "";

@@ -215,10 +215,10 @@ struct http_load http_server_load(struct http_server *server)
             load.longest_us = now_us - called_us;
     }
     /* in this order: one that is taken in between counts twice, not never */
-    unsigned waiting =
+    uint64_t waiting =
         atomic_load(&server->connections_handed) - atomic_load(&server->connections_taken);
     pthread_mutex_lock(&server->lock);
-    load.connections = server->connection_count + (waiting <= INT_MAX ? waiting : 0);
+    load.connections = server->connection_count + (waiting <= INT_MAX ? (unsigned)waiting : 0);
     pthread_mutex_unlock(&server->lock);
     return load;
 }

@@ -151,6 +151,26 @@ class Health(Case):
             expect(server.scrape().get("berth_replica_age_seconds") == 0, "still behind")
             shell.close()
 
+    def crowded(self):
+        """One address cannot take all connections of the admin listener: a probe gets in from another."""
+        with self.berthd() as server:
+            crowd = []
+            for _ in range(300):
+                sock = socket.create_connection(("127.0.0.1", server.admin_port))
+                crowd.append(sock)
+                try:
+                    sock.sendall(b"GET / HTTP/1.1\r\nX: ")
+                except OSError:  # turned away
+                    pass
+            time.sleep(0.3)
+            for path in ("/healthz", "/readyz", "/metrics"):
+                probe = http.client.HTTPConnection("127.0.0.1", server.admin_port, timeout=2, source_address=("127.0.0.2", 0))
+                probe.request("GET", path)
+                expect(probe.getresponse().status == 200, path)
+                probe.close()
+            for sock in crowd:
+                sock.close()
+
     def drains(self):
         """From SIGTERM to the end: not ready, alive, and metrics go on."""
         with self.berthd() as server:

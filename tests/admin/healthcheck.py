@@ -122,10 +122,11 @@ class Healthcheck(Case):
 
     def warnings(self):
         """What checks nothing is told at start."""
-        with self.berthd(options=["[healthcheck]", "backends = enable_by_files,disable_by_file"]) as server:
+        with self.berthd(options=["[healthcheck]", "backends = enable_by_files,no_such,disable_by_file"]) as server:
             lines = [line for line in server.log().splitlines() if " WARNING " in line]
-            expect(len(lines) == 2 and "'enable_by_files' is not known here" in lines[0]
-                   and "'disable_by_file' has no file to look for" in lines[1], lines)
+            expect(len(lines) == 3 and all(any(told in line for line in lines) for told in (
+                "'no_such' is not known here", "'enable_by_files' has no file to look for",
+                "'disable_by_file' has no file to look for")), lines)
 
     def not_in_the_request_log(self):
         """Monitoring does not fill the log; what others ask still stands there."""

@@ -1,6 +1,7 @@
 """/metrics?inventory=1: the numbers of openstack-exporter, compared with what the API answers."""
 
 import random
+import socket
 import sqlite3
 import threading
 import time
@@ -10,6 +11,7 @@ from admin import Case
 from case import CHILD, HOST, consumer, expect
 from servers import claim_body
 
+ABANDONED = 60  # requests
 PREFIX = "openstack_placement_resource_"
 FIELDS = ("total", "reserved", "allocation_ratio", "usage", "generation")
 NAMES = ["plain", "with space", "quo\"te", "back\\slash", "ümläut", "日本", "a{b=\"c\"} 1", "\\n", "tab\there", "new\nline",
@@ -143,6 +145,14 @@ class Inventory(Case):
                 expect(status == 200 and text.count(PREFIX + "usage{") == 30000, "samples")
             page = server.scrape("/metrics?inventory=1")
             expect(page.sum(PREFIX + "total", resourcetype="MEMORY_MB") == 10000 * 1048576, "total")
+            for _ in range(ABANDONED):  # who goes before he is served costs nothing
+                gone = socket.create_connection(("127.0.0.1", server.admin_port))
+                gone.sendall(b"GET /metrics?inventory=1 HTTP/1.1\r\nHost: x\r\n\r\n")
+                gone.close()
+            began = time.monotonic()
+            server.page("/metrics?inventory=1")
+            behind = time.monotonic() - began
+            expect(behind < ABANDONED / 4 * min(times), f"{behind:.1f} s behind {ABANDONED} that nobody waits for")
             stop, worst = threading.Event(), [0]
 
             def scrape():

@@ -7,6 +7,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import time
 
 import case
 from case import HOST, expect, servers, total_of
@@ -103,6 +104,31 @@ class Disk(case.Case):
                 os.setuid(NOBODY)
 
         self._refused("read-only", servers.Berthd(program, self.directory, limits=drop))
+
+    def overwritten_in_place(self):
+        """The same file, for a while empty: refused, and served again, though nobody writes meanwhile."""
+        with self.berthd() as server:
+            client = server.client()
+            client.make_provider(HOST, "host", VCPU=10)
+            shell = sqlite3.connect(server.database)
+            expect(shell.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall() == [(0, 0, 0)], "the WAL is in use")
+            shell.close()
+            time.sleep(0.3)
+            with open(server.database, "rb") as file:
+                content = file.read()
+            with open(server.database, "r+b") as file:
+                file.truncate()
+            end = time.monotonic() + 10
+            while client.ask("GET", "/resource_providers")[0] != 503:
+                expect(time.monotonic() < end, "nobody has noticed")
+                time.sleep(0.05)
+            with open(server.database, "r+b") as file:
+                file.write(content)
+            while client.ask("GET", "/resource_providers")[0] != 200:
+                expect(time.monotonic() < end, "not served again")
+                time.sleep(0.05)
+            client.must(201, "PUT", "/traits/CUSTOM_LATER")
+            expect(client.must(200, "GET", f"/resource_providers/{HOST}")["name"] == "host", "the host")
 
     def start_refusals(self):
         with self.berthd() as server:

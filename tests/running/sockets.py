@@ -15,10 +15,10 @@ from service_manager import Manager, tcp_socket, unix_socket
 LOG_GATHERS_S = 0.3
 
 
-def answers(connection):
+def answers(connection, path="/"):
     """None, or what is wrong."""
     try:
-        connection.request("GET", "/")
+        connection.request("GET", path)
         status = connection.getresponse().status
         return None if status == 200 else status
     except OSError as error:
@@ -27,8 +27,8 @@ def answers(connection):
         connection.close()
 
 
-def on_port(sock):
-    return answers(http.client.HTTPConnection("127.0.0.1", sock.getsockname()[1], timeout=5))
+def on_port(sock, path="/"):
+    return answers(http.client.HTTPConnection("127.0.0.1", sock.getsockname()[1], timeout=5), path)
 
 
 def addresses(process):
@@ -99,6 +99,10 @@ def open_to_others(score, program, directory):
         said = [line for line in process.log().splitlines() if "believed to be who he says" in line]
         score.case("a given socket that others reach, without authentication, is warned of",
                    None if len(said) == 1 and "http://0.0.0.0:" in said[0] else f"{said}")
+    with Manager(program, directory, [], [("placement", tcp_socket()), ("admin", tcp_socket("0.0.0.0"))]) as manager:
+        process = manager.start()
+        said = [line for line in process.log().splitlines() if "is shown metrics" in line]
+        score.case("so is one for metrics", None if len(said) == 1 and "http://0.0.0.0:" in said[0] else f"{said}")
 
 
 def beside_configured(score, program, directory, authority):
@@ -121,6 +125,17 @@ def beside_configured(score, program, directory, authority):
                    None if len(own) == 1 and len(found) == 4 else f"{found}")
 
 
+def at_the_admin_address(score, program, directory):
+    """Whatever its name is."""
+    api, admin = tcp_socket(), tcp_socket()
+    options = ["[berth]", f"admin_listen = 127.0.0.1:{admin.getsockname()[1]}"]
+    with Manager(program, directory, options, [("placement", api), ("berthd-admin.socket", admin)]) as manager:
+        process = manager.start()
+        told = "metrics and health on http://127.0.0.1:%d, a socket that was given" % admin.getsockname()[1]
+        score.case("a socket at the admin address is for metrics and health",
+                   on_port(api) or on_port(admin, "/healthz") or (None if told in process.log() else process.log()))
+
+
 def refused(score, program, directory):
     datagram = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     deaf = socket.socket(socket.AF_INET)
@@ -138,7 +153,7 @@ def refused(score, program, directory):
 
 def run(score, program, quick):
     with tempfile.TemporaryDirectory(prefix="berth-sockets-") as directory:
-        for part in (unix_sockets, given, open_to_others, refused):
+        for part in (unix_sockets, given, open_to_others, at_the_admin_address, refused):
             with tempfile.TemporaryDirectory(dir=directory) as own:
                 part(score, program, own)
         with tempfile.TemporaryDirectory(dir=directory) as own:

@@ -18,6 +18,8 @@ BOOT_S = 60
 HAMMER_S = 10
 UID = 990
 ADDRESS = "http://127.0.0.1:8778"
+# systemd makes the second one's directory, and whatever is in it, the service's own when that starts
+PATHS = ("/run/berth.sock", "/run/berth/api.sock")
 
 
 def verify(score, directory, program):
@@ -47,6 +49,8 @@ class Container:
         os.makedirs(self.shared + "/state")
         for name in os.listdir(UNITS):
             shutil.copy(os.path.join(UNITS, name), self.shared + "/units")
+        with open(self.shared + "/units/berthd.socket", "a") as unit:
+            unit.write("".join(f"\n[Socket]\nListenStream={path}\nSocketGroup=nogroup\nSocketMode=0660\n" for path in PATHS))
         # the spare one of the deployment guide
         shutil.copy(os.path.join(UNITS, "berthd.service"), self.shared + "/units/berthd-spare.service")
         self.write("units/berthd.service.d/test.conf", "[Service]\nExecStart=\nExecStart=/berth/berthd\nWatchdogSec=4\n")
@@ -187,6 +191,16 @@ def hammered(score, box, name, *steps):
                f"{bad} {box.journal()}" if bad else None, time.monotonic() - began)
 
 
+def keeps_paths(score, box):
+    """After restarts, and a stop of the spare one."""
+    for path in PATHS:
+        code = box.run("curl", "-s", "-m", "20", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", path,
+                       "http://localhost/").stdout
+        score.case(f"{path}, which systemd opened, is still there", None if code == "200" else box.run("ls", "-l", path).stderr)
+    told = box.run("stat", "--format", "%a %G", PATHS[0]).stdout.strip()
+    score.case("with the group of those who may connect", None if told == "660 nogroup" else told)
+
+
 def watched(score, box):
     pid = box.shown("berthd.service", "MainPID")
     box.run("kill", "-STOP", pid)
@@ -224,6 +238,7 @@ def run(score, program, quick):
             hammered(score, box, "systemctl restart under load", *[["restart", "berthd"]] * 3)
             hammered(score, box, "restart beside a spare one under load", ["start", "berthd-spare"],
                      ["restart", "berthd"], ["stop", "berthd-spare"])
+            keeps_paths(score, box)
             watched(score, box)
             ends(score, box)
         finally:

@@ -36,9 +36,11 @@ void process_metrics_write(const struct admin *admin, struct exposition *exposit
 int64_t process_started_us(void);
 
 /* inventory_metrics.c: what all providers have and use; and, which is as long as the table of
- * allocations, by whom. */
-void inventory_metrics_write(const struct version *version, struct exposition *exposition);
-void allocation_metrics_write(const struct version *version, struct exposition *exposition);
+ * allocations, by whom. False: the client, whose exchange is pending, has gone meanwhile. */
+bool inventory_metrics_write(const struct version *version, const struct http_exchange *client,
+                             struct exposition *exposition) BERTH_MUST_CHECK;
+bool allocation_metrics_write(const struct version *version, const struct http_exchange *client,
+                              struct exposition *exposition) BERTH_MUST_CHECK;
 
 /* health_pages.c */
 void health_write_alive(struct admin *admin, struct http_exchange *http);

@@ -1,9 +1,12 @@
 /* The inventory of all providers under the names of openstack-exporter, so that its dashboards go
  * on working: resources by host name and class, in the order of the providers' rows; and
- * allocations by consumer, in no order. Everything from one version. */
+ * allocations by consumer, in no order. Everything from one version. A page that nobody waits for
+ * any more is not finished: the next one waits behind it, and so does a stop. */
 #include <stdlib.h>
 
 #include "api/admin/admin_internal.h"
+
+enum { ROWS_A_LOOK = 1024 }; /* a look at the client's socket is a system call */
 
 /* Live providers in the order of their rows. */
 struct providers {
@@ -41,12 +44,21 @@ static double value_of(enum metric_id id, const struct provider *provider,
     }
 }
 
-static void write_family(const struct version *version, const struct providers *providers,
-                         enum metric_id id, struct exposition *exposition)
+static bool is_abandoned(const struct http_exchange *client, size_t row)
+{
+    return row % ROWS_A_LOOK == 0 && http_client_gone(client);
+}
+
+/* False: the client has gone. */
+static bool write_family(const struct version *version, const struct providers *providers,
+                         enum metric_id id, const struct http_exchange *client,
+                         struct exposition *exposition)
 {
     struct label labels[] = {{"hostname", {0}}, {"resourcetype", {0}}};
     exposition_begin(exposition, id);
     for (size_t p = 0; p < providers->count; p++) {
+        if (is_abandoned(client, p))
+            return false;
         const struct provider *provider = providers->at[p];
         labels[0].value = provider_name(provider);
         for (uint32_t i = 0; i < provider->inventory_count; i++) {
@@ -56,17 +68,21 @@ static void write_family(const struct version *version, const struct providers *
             exposition_value(exposition, labels, 2, value_of(id, provider, inventory));
         }
     }
+    return true;
 }
 
-void inventory_metrics_write(const struct version *version, struct exposition *exposition)
+bool inventory_metrics_write(const struct version *version, const struct http_exchange *client,
+                             struct exposition *exposition)
 {
     static const enum metric_id IDS[] = {METRIC_RESOURCE_TOTAL, METRIC_RESOURCE_RESERVED,
                                          METRIC_RESOURCE_RATIO, METRIC_RESOURCE_USAGE,
                                          METRIC_RESOURCE_GENERATION};
     struct providers providers = list_providers(version);
-    for (size_t i = 0; i < sizeof(IDS) / sizeof(IDS[0]); i++)
-        write_family(version, &providers, IDS[i], exposition);
+    bool goes_on = true;
+    for (size_t i = 0; goes_on && i < sizeof(IDS) / sizeof(IDS[0]); i++)
+        goes_on = write_family(version, &providers, IDS[i], client, exposition);
     free(providers.at);
+    return goes_on;
 }
 
 static void write_consumer(const struct version *version, const struct consumer *consumer,
@@ -84,12 +100,18 @@ static void write_consumer(const struct version *version, const struct consumer 
     }
 }
 
-void allocation_metrics_write(const struct version *version, struct exposition *exposition)
+bool allocation_metrics_write(const struct version *version, const struct http_exchange *client,
+                              struct exposition *exposition)
 {
     struct ptree_iter iter;
+    size_t row = 0;
     exposition_begin(exposition, METRIC_PROVIDER_ALLOCATIONS);
     ptree_seek(&version->consumers, 0, 0, &iter);
     for (const struct ptree_entry *entry; (entry = ptree_iter_get(&iter)) != NULL;
-         ptree_iter_next(&iter))
+         ptree_iter_next(&iter)) {
+        if (is_abandoned(client, row++))
+            return false;
         write_consumer(version, (const struct consumer *)(uintptr_t)entry->value, exposition);
+    }
+    return true;
 }

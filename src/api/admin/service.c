@@ -20,6 +20,7 @@ struct asked {
     enum { ASKED_METRICS, ASKED_READINESS } what; /* while pending */
     bool inventory;
     bool allocations;
+    bool is_abandoned; /* nobody waits for the metrics any more */
 };
 
 struct page {
@@ -45,7 +46,8 @@ static enum http_step refuse(struct http_exchange *http, int status, const char 
     return HTTP_ANSWERED;
 }
 
-static void write_metrics(struct asked *asked)
+/* False: the client of a pending exchange has gone. */
+static bool write_metrics(struct asked *asked)
 {
     struct admin *admin = asked->admin;
     struct http_exchange *http = asked->http;
@@ -57,22 +59,23 @@ static void write_metrics(struct asked *asked)
     struct replica_reader *reader = thread_reader(admin->api->replica);
     const struct version *version = replica_pin(reader);
     metrics_write(admin, version, &exposition);
-    if (asked->inventory)
-        inventory_metrics_write(version, &exposition);
-    if (asked->allocations)
-        allocation_metrics_write(version, &exposition);
+    bool goes_on = (!asked->inventory || inventory_metrics_write(version, http, &exposition)) &&
+                   (!asked->allocations || allocation_metrics_write(version, http, &exposition));
     replica_unpin(reader);
+    if (!goes_on)
+        return false;
     exposition_end(&exposition);
     admin_answer(http, 200,
                  exposition.is_openmetrics
                      ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
                      : "text/plain; version=0.0.4; charset=utf-8");
+    return true;
 }
 
 static void run_slow(void *cls)
 {
     struct asked *asked = cls;
-    write_metrics(asked);
+    asked->is_abandoned = http_client_gone(asked->http) || !write_metrics(asked);
     http_resume(asked->http);
 }
 
@@ -101,7 +104,7 @@ static enum http_step page_metrics(struct asked *asked, struct slice text)
         !read_flag(&query, SLICE_LIT("allocations"), &asked->allocations))
         return refuse(asked->http, 400, "inventory and allocations are 0 or 1");
     if (!asked->inventory && !asked->allocations) {
-        write_metrics(asked);
+        check(write_metrics(asked)); /* nothing long in it */
         return HTTP_ANSWERED;
     }
     asked->what = ASKED_METRICS;
@@ -188,6 +191,8 @@ static enum http_step on_resume(struct http_exchange *http, void *cls)
     struct asked *asked = http->state;
     if (asked->what == ASKED_READINESS)
         health_write_ready(&asked->wait.report, http);
+    else if (asked->is_abandoned)
+        return refuse(http, 503, "nobody waits for it");
     else if (!http_body_fits(http))
         return refuse(http, 503, "too many are reading large answers");
     return HTTP_ANSWERED;

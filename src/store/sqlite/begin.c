@@ -49,7 +49,7 @@ static bool step_head(struct store *store, struct err *err)
     if (rc == SQLITE_ROW)
         store->transaction.seq = sqlite3_column_int64(head, 0);
     else
-        db_fail(&store->writer, "read", err);
+        store_read_failed(store, err);
     sqlite3_reset(head);
     return rc == SQLITE_ROW;
 }
@@ -110,7 +110,7 @@ static bool explained_by_log(struct store *store, struct err *err)
              log_parse(blob, &transaction->to_follow);
     }
     if (ok && rc != SQLITE_DONE)
-        db_fail(&store->writer, "read", err);
+        store_read_failed(store, err);
     sqlite3_reset(rows);
     return ok && !err_is_set(err) && seq == transaction->seq && change == transaction->change &&
            can_follow(&transaction->to_follow);

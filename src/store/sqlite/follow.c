@@ -124,7 +124,7 @@ static bool read_parent(struct following *following, int64_t id, bool *exists, i
     if (rc == SQLITE_ROW)
         *parent_id = rows_read_optional_id(rows, 0);
     else if (rc != SQLITE_DONE)
-        db_fail(&following->store->writer, "read", following->err);
+        store_read_failed(following->store, following->err);
     sqlite3_reset(rows);
     return rc == SQLITE_ROW || rc == SQLITE_DONE;
 }

@@ -79,7 +79,7 @@ static bool read_rows(struct store *store, enum rows_table table, struct change_
         if (rows_read(table, rows, &change))
             keep(list, &change);
     if (rc != SQLITE_DONE)
-        db_fail(&store->writer, "read", err);
+        store_read_failed(store, err);
     sqlite3_reset(rows);
     return rc == SQLITE_DONE;
 }

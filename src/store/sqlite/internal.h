@@ -145,6 +145,9 @@ enum {
 
 /* statements.c */
 sqlite3_stmt *store_statement(struct store *store, int which, struct err *err) BERTH_MUST_CHECK;
+/* In a transaction, a statement that reads has failed: sets err, and ends the connection together
+ * with the transaction if that is what is broken. False. */
+bool store_read_failed(struct store *store, struct err *err);
 /* Steps a statement that returns no rows, and resets it. False and err when it fails. */
 bool store_step(struct store *store, sqlite3_stmt *statement, struct err *err) BERTH_MUST_CHECK;
 bool store_run(struct store *store, int which, struct err *err) BERTH_MUST_CHECK;

@@ -163,7 +163,7 @@ static bool plan_forest(struct loading *loading)
             .id = sqlite3_column_int64(rows, 0), .parent_id = rows_read_optional_id(rows, 1)};
     }
     if (rc != SQLITE_DONE)
-        db_fail(&loading->store->writer, "read", loading->err);
+        store_read_failed(loading->store, loading->err);
     sqlite3_finalize(rows);
     for (size_t i = 0; i < forest->count; i++)
         find_root(forest, &forest->nodes[i]);
@@ -207,7 +207,7 @@ static bool load_table(struct loading *loading, enum rows_table table)
         loading->sink(loading->cls, &change);
     }
     if (rc != SQLITE_DONE)
-        db_fail(&loading->store->writer, "read", loading->err);
+        store_read_failed(loading->store, loading->err);
     sqlite3_finalize(rows);
     return rc == SQLITE_DONE;
 }

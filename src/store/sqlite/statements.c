@@ -95,15 +95,26 @@ sqlite3_stmt *store_statement(struct store *store, int which, struct err *err)
     return store->statements[which];
 }
 
+/* What the connection has read of a broken file it may keep, and find there when the file is whole
+ * again. */
+static bool fail(struct store *store, const char *what, struct err *err)
+{
+    int primary = sqlite3_errcode(store->writer.handle) & 0xff;
+    if (primary == SQLITE_IOERR || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
+        store->transaction.broken = true;
+    return db_fail(&store->writer, what, err);
+}
+
+bool store_read_failed(struct store *store, struct err *err)
+{
+    return fail(store, "read", err);
+}
+
 bool store_step(struct store *store, sqlite3_stmt *statement, struct err *err)
 {
     int rc = sqlite3_step(statement);
-    if (rc != SQLITE_DONE) {
-        db_fail(&store->writer, "written", err);
-        int primary = sqlite3_errcode(store->writer.handle) & 0xff;
-        if (primary == SQLITE_IOERR || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
-            store->transaction.broken = true;
-    }
+    if (rc != SQLITE_DONE)
+        fail(store, "written", err);
     sqlite3_reset(statement);
     return rc == SQLITE_DONE;
 }
@@ -123,7 +134,7 @@ bool store_data_version(struct store *store, int64_t *version, struct err *err)
     if (ok)
         *version = sqlite3_column_int64(statement, 0);
     else
-        db_fail(&store->writer, "read", err);
+        store_read_failed(store, err);
     sqlite3_reset(statement);
     return ok;
 }

@@ -49,6 +49,8 @@ static void at_hosts(void **state)
     given = bound("0.0.0.0", &port);
     assert_true(is_at(&given, "127.0.0.1", port));
     assert_true(is_at(&given, "0.0.0.0", port));
+    assert_false(is_at(&given, "::1", port));
+    assert_true(is_at(&given, "::", port)); /* which cannot be opened beside it */
     assert_false(is_at(&given, "127.0.0.1", (uint16_t)(port + 1)));
     close(given.fd);
     given = bound("::1", &port);
@@ -58,6 +60,21 @@ static void at_hosts(void **state)
     given = bound("::", &port);
     assert_true(is_at(&given, "::1", port));
     assert_true(is_at(&given, "127.0.0.1", port));
+    close(given.fd);
+    /* BindIPv6Only=ipv6-only: somebody else may have the port for IPv4 */
+    struct sockaddr_in6 any = {.sin6_family = AF_INET6};
+    const int only = 1;
+    given.fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(setsockopt(given.fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof(only)), 0);
+    assert_int_equal(bind(given.fd, (struct sockaddr *)&any, sizeof(any)), 0);
+    socklen_t len = sizeof(any);
+    assert_int_equal(getsockname(given.fd, (struct sockaddr *)&any, &len), 0);
+    port = ntohs(any.sin6_port);
+    assert_true(is_at(&given, "::", port));
+    assert_true(is_at(&given, "::1", port));
+    assert_false(is_at(&given, "127.0.0.1", port));
+    assert_false(is_at(&given, "0.0.0.0", port));
+    assert_false(is_at(&given, "localhost", port));
     close(given.fd);
 }
 

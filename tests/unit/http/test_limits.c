@@ -75,6 +75,26 @@ static void slow_headers_behind_the_line(void **state)
     harness_stop(&harness);
 }
 
+/* All of the deadline is theirs, behind the line, too. */
+static void patient_headers(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    const unsigned deadlines_ms[] = {0, 30000};
+    for (unsigned i = 0; i < 2; i++) {
+        limits.header_deadline_ms = deadlines_ms[i];
+        start(limits);
+        int fd = client_connect(&harness);
+        client_send(fd, "GET /x HTTP/1.1\r\nHost: x\r\n");
+        nap_ms(5800);
+        client_send(fd, "\r\n");
+        struct reply reply = client_read(fd);
+        assert_reply(reply, 200, "GET /x ");
+        close(fd);
+        harness_stop(&harness);
+    }
+}
+
 static void slow_bodies(void **state)
 {
     (void)state;
@@ -270,6 +290,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slow_headers),
         cmocka_unit_test(slow_headers_behind_the_line),
+        cmocka_unit_test(patient_headers),
         cmocka_unit_test(slow_bodies),
         cmocka_unit_test(short_deadlines),
         cmocka_unit_test(no_deadlines),

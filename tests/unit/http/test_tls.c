@@ -336,6 +336,26 @@ static void deadlines(void **state)
     end();
 }
 
+/* Where no deadline is wanted, a client that does not go on is one that idles. */
+static void without_deadline(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.header_deadline_ms = 0;
+    limits.idle_timeout_s = 1;
+    serve(NULL, &limits);
+    int silent = client_connect(&harness);
+    int half = client_connect(&harness);
+    client_send_bytes(half, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
+    uint64_t start_ms = now_ms();
+    assert_true(client_closed_within(silent, 5000));
+    assert_true(client_closed_within(half, 5000));
+    assert_in_range(now_ms() - start_ms, 900, 4000);
+    close(silent);
+    close(half);
+    end();
+}
+
 static void idle_ones_are_closed(void **state)
 {
     (void)state;
@@ -469,6 +489,7 @@ int main(void)
         cmocka_unit_test(bad_files),
         cmocka_unit_test(warnings),
         cmocka_unit_test(deadlines),
+        cmocka_unit_test(without_deadline),
         cmocka_unit_test(idle_ones_are_closed),
         cmocka_unit_test(waiting_costs_nothing),
         cmocka_unit_test(the_longest_waiting_make_room),

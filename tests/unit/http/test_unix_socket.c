@@ -7,7 +7,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <linux/vm_sockets.h>
 
 #include "base/arena.h"
 #include "harness.h"
@@ -266,6 +269,54 @@ static void given_tcp(void **state)
     close(held);
 }
 
+/* Who holds the socket, too, may end it for all: that keeps no processor busy. */
+static void given_and_ended(void **state)
+{
+    (void)state;
+    struct err err;
+    const int families[] = {AF_UNIX, AF_INET};
+    for (unsigned i = 0; i < 2; i++) {
+        struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        int held = socket(families[i], SOCK_STREAM | SOCK_CLOEXEC, 0);
+        assert_int_equal(families[i] == AF_UNIX
+                             ? bind(held, (struct sockaddr *)&address, sizeof(address))
+                             : bind(held, (struct sockaddr *)&in, sizeof(in)),
+                         0);
+        assert_int_equal(listen(held, 16), 0);
+        struct http_server *server =
+            serve_peers(&(struct http_address){.is_given = true, .fd = dup(held)}, &err);
+        assert_non_null(server);
+        assert_int_equal(shutdown(held, SHUT_RDWR), 0);
+        struct timespec before;
+        struct timespec after;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+        nap_ms(500);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+        int64_t used_us =
+            (after.tv_sec - before.tv_sec) * 1000000 + (after.tv_nsec - before.tv_nsec) / 1000;
+        assert_true(used_us < 150000);
+        http_server_stop(server, 0);
+        close(held);
+    }
+    unlink(address.sun_path);
+}
+
+/* Streams there are of other families, too, whose addresses mean nothing here. */
+static void given_of_another_family(void **state)
+{
+    (void)state;
+    struct err err;
+    struct sockaddr_vm vm = {
+        .svm_family = AF_VSOCK, .svm_cid = VMADDR_CID_ANY, .svm_port = VMADDR_PORT_ANY};
+    int held = socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (held < 0 || bind(held, (struct sockaddr *)&vm, sizeof(vm)) != 0)
+        skip(); /* a machine without */
+    assert_int_equal(listen(held, 16), 0);
+    assert_null(serve_peers(&(struct http_address){.is_given = true, .fd = held}, &err));
+    assert_non_null(strstr(err.message.data, "is of no family that can be served"));
+    close(held);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +328,8 @@ int main(void)
         cmocka_unit_test(impossible),
         cmocka_unit_test(given),
         cmocka_unit_test(given_tcp),
+        cmocka_unit_test(given_and_ended),
+        cmocka_unit_test(given_of_another_family),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
