@@ -192,7 +192,7 @@ static enum http_step on_resume(struct http_exchange *http, void *cls)
     if (asked->what == ASKED_READINESS)
         health_write_ready(&asked->wait.report, http);
     else if (asked->is_abandoned)
-        return refuse(http, 503, "nobody waits for it");
+        return refuse(http, 503, "The client has gone.");
     else if (!http_body_fits(http))
         return refuse(http, 503, "too many are reading large answers");
     return HTTP_ANSWERED;
