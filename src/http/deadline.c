@@ -1,12 +1,13 @@
 /* The watcher: one thread that shuts down connections that are late. The library has nothing
  * against a client that sends a byte now and then, so its sockets are looked at from outside.
  *
- * From the request line on, the worker keeps the connection's deadline_us. Before that nobody has
- * seen anything: the first byte of a request is noticed by the kernel's count of received bytes
- * (TCP_INFO), which stands still while a connection idles. What came between the end of an exchange
- * and the watcher's next look is taken for idling; such a client cannot stay longer than one that
- * sends nothing, since the idle timeout then runs. A unix socket has no such count: there a request
- * line has to come within the idle timeout and the header deadline together.
+ * From the end of the headers on, the worker keeps the connection's deadline_us; before that, since
+ * when the request line is there. Before the request line nobody has seen anything: the first byte
+ * of a request is noticed by the kernel's count of received bytes (TCP_INFO), which stands still
+ * while a connection idles. What came between the end of an exchange and the watcher's next look is
+ * taken for idling; such a client cannot stay longer than one that sends nothing, since the idle
+ * timeout then runs. A unix socket has no such count: there a request line has to come within the
+ * idle timeout and the header deadline together.
  *
  * While the server drains, idle connections are closed, too: not at once, since a request may be on
  * its way, and not one where a request has begun to come.
@@ -85,7 +86,10 @@ static void connection_look(struct http_server *server, struct connection *conne
         return;
     uint64_t deadline = atomic_load_explicit(&connection->deadline_us, memory_order_relaxed);
     uint64_t idle = atomic_load_explicit(&connection->idle_since_us, memory_order_relaxed);
+    uint64_t line = atomic_load_explicit(&connection->line_us, memory_order_relaxed);
+    uint64_t allowed_us = server->limits.header_deadline_ms * 1000ULL;
     if ((deadline != 0 && now_us > deadline) ||
+        (line != 0 && allowed_us > 0 && now_us > line + allowed_us) ||
         (idle != 0 && headers_are_late(server, connection, idle, now_us)) ||
         (idle != 0 && server->draining_since_us != 0 &&
          is_left_over(server, connection, idle, now_us)))

@@ -110,8 +110,7 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     exchange->http.started_us = clock_now_us(CLOCK_MONOTONIC);
     count_add(&connection->shelf->begun, 1);
 
-    uint64_t allowed_us = server->limits.header_deadline_ms * 1000ULL;
-    deadline_set(exchange, allowed_us == 0 ? 0 : exchange->http.started_us + allowed_us);
+    atomic_store_explicit(&connection->line_us, exchange->http.started_us, memory_order_relaxed);
     atomic_store_explicit(&connection->idle_since_us, 0, memory_order_relaxed);
     return exchange;
 }
@@ -178,6 +177,7 @@ static void body_deadline_set(struct exchange *exchange, uint64_t bytes)
 
 static enum MHD_Result headers_have_come(struct exchange *exchange, const char *method)
 {
+    atomic_store_explicit(&exchange->connection->line_us, 0, memory_order_relaxed);
     exchange->http.method = slice_of(method);
     request_read_headers(exchange);
     if (exchange->http.fault != HTTP_FAULT_NONE)
@@ -237,6 +237,7 @@ void exchange_end(struct exchange *exchange)
     if (exchange->large_bytes > 0)
         atomic_fetch_sub(&server->large_bytes, exchange->large_bytes);
     shelf_put(connection->shelf, exchange);
+    atomic_store_explicit(&connection->line_us, 0, memory_order_relaxed);
     atomic_store_explicit(&connection->deadline_us, 0, memory_order_relaxed);
     atomic_store_explicit(&connection->idle_since_us, clock_now_us(CLOCK_MONOTONIC),
                           memory_order_relaxed);

@@ -51,6 +51,7 @@ struct connection {
 
     /* written by its worker, read by the watcher */
     _Atomic uint64_t idle_since_us; /* 0 from a request line to the end of that exchange */
+    _Atomic uint64_t line_us;       /* when the request line came, until its headers have; 0 else */
     _Atomic uint64_t deadline_us;   /* shut down when past; 0: none */
 
     /* the watcher's own: has anything come since the connection fell idle? */
