@@ -156,6 +156,14 @@ class Reload(case.Case):
             self._reload("[berth]", "access_log = true")
             expect(self._requests_logged(client) == 1, "what is good again is not taken")
 
+    def a_pipe(self):
+        """Nobody writes into it: the configuration stays, and the process listens to its signals."""
+        with self._begin() as server:
+            os.unlink(server.config_file)
+            os.mkfifo(server.config_file)
+            self._signal("the configuration stays as it was: .*connection is not set")
+            expect(server.stop() == 0, "berthd does not end")
+
     def secrets(self):
         with self._begin() as server:
             text = self._text().replace("connection = sqlite:///", "connection = sqlite:////tmp/hunter2")
