@@ -104,6 +104,19 @@ class Disk(case.Case):
 
         self._refused("read-only", servers.Berthd(program, self.directory, limits=drop))
 
+    def in_memory(self):
+        """What is written there is gone at the end, which the log says."""
+        for connection in ("sqlite://", "sqlite:///", "sqlite:///:memory:"):
+            with self.berthd() as server:
+                server.stop()
+                with open(server.config_file) as file:
+                    text = file.read()
+                with open(server.config_file, "w") as file:
+                    file.write(text.replace(f"sqlite:///{server.database}", connection))
+                server.start().client().make_provider(HOST, "host", VCPU=10)
+                told = " WARNING berth [-] the database is in memory: whatever is written is lost at the end\n"
+                expect(server.log().count(told) == 1, server.log())
+
     def start_refusals(self):
         with self.berthd() as server:
             self._refused("", self.berthd(port=server.port, name="other.db"))

@@ -208,6 +208,12 @@ bool store_ensure_file(struct store *store, struct err *err)
     return true;
 }
 
+bool store_knows_connection(struct slice connection, struct err *err)
+{
+    struct slice path;
+    return sqlite_url_parse(connection, &path, err);
+}
+
 struct store *store_open(const struct store_options *options, struct err *err)
 {
     struct slice path;
@@ -235,8 +241,12 @@ struct store *store_open(const struct store_options *options, struct err *err)
                                             .synchronous_off = options->synchronous_off,
                                             .steps = options->steps};
     check(getrandom(store->instance, sizeof(store->instance), 0) == sizeof(store->instance));
-    if (store_connect(store, options->sync_schema, create, err))
+    if (store_connect(store, options->sync_schema, create, err)) {
+        if (store->in_memory)
+            log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+                      "the database is in memory: whatever is written is lost at the end");
         return store;
+    }
     store_close(store);
     return NULL;
 }
