@@ -105,6 +105,9 @@ bool policy_files_list(const struct policy_places *places, struct arena *arena,
     const char *file = find(places, arena, places->file);
     if (file == NULL)
         file = find(places, arena, places->fallback_file);
+    if (file == NULL && places->fallback_file == NULL && places->file != NULL &&
+        places->file[0] != '\0')
+        inventory->missing = arena_copy(arena, slice_of(places->file)).data;
     if (file != NULL) {
         if (stat(file, &found) != 0)
             return refuse(err, file, strerror(errno));
@@ -266,6 +269,10 @@ bool policy_files_read(const struct policy_inventory *inventory, struct arena *a
                        struct err *err)
 {
     *overrides = (struct policy_overrides){0};
+    /* Upstream is silent; whoever has mistyped the name believes his rules to be in force. */
+    if (inventory->missing != NULL)
+        policy_note(notes, LOG_LEVEL_WARNING, "[oslo_policy] policy_file: there is no %s",
+                    inventory->missing);
     for (size_t i = 0; i < inventory->count; i++) {
         const char *path = inventory->files[i].path;
         struct buf text = {0};

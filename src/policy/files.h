@@ -32,6 +32,7 @@ struct policy_inventory {
     struct policy_file *files; /* in the order of reading */
     size_t count;
     size_t capacity;
+    const char *missing; /* the file that somebody has named, and that is nowhere; or NULL */
 };
 
 /* From [oslo_policy]; the texts are the configuration's, which was loaded from the inputs. */

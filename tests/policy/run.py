@@ -162,6 +162,23 @@ def broken_file_keeps_the_old(place):
         must(live.wait(ALLOWED, roles="y") < IN_FORCE_S, "too late")
 
 
+def named_file_is_missing(place):
+    """Whoever has named a file believes it to be in force: each time that it is missed is told, the default name's is not."""
+    told = "WARNING berth.policy [-] [oslo_policy] policy_file: there is no polcy.yaml"
+    with Live(place) as live:
+        must(not live.lines("policy_file"), live.server.log())
+    with Live(place, "[oslo_policy]", "policy_file = polcy.yaml") as live:
+        must(len(live.lines(told)) == 1, live.server.log())
+        place.write("polcy.yaml", '"placement:traits:list": role:x')
+        live.wait(ALLOWED, roles="x")
+        os.unlink(place.path("polcy.yaml"))
+        live.wait(DENIED, roles="x")
+        must(len(live.lines(told)) == 2, live.server.log())
+    place.config = place.write("a.conf", "[placement_database]\nconnection = sqlite://\n[oslo_policy]\npolicy_file = polcy.yaml\n")
+    code, out, _ = place.berth("validate")
+    must(code == 1 and out == "[oslo_policy] policy_file: there is no polcy.yaml\n", (code, out))
+
+
 def hangup_reads_again(place):
     with Live(place) as live:
         place.write("policy.yaml", '"placement:traits:list": role:x')
@@ -327,7 +344,7 @@ def documentation(place):
     must(re.findall(r"^passed: (\S+)", out, re.M) == ["placement:resource_providers:list", "placement:usages"], out)
 
 
-CASES = [override_and_back, words_of_a_refusal, directories_win, broken_file_keeps_the_old, hangup_reads_again,
+CASES = [override_and_back, words_of_a_refusal, directories_win, broken_file_keeps_the_old, named_file_is_missing, hangup_reads_again,
          requests_beside_reloads, targets, scopes, wrong_at_the_start, json_alone, tool_check, tool_scopes, tool_bad_input,
          tool_list, tool_sample, tool_validate, documentation]
 
