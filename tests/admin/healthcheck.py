@@ -122,10 +122,11 @@ class Healthcheck(Case):
 
     def warnings(self):
         """What checks nothing is told at start."""
-        with self.berthd(options=["[healthcheck]", "backends = enable_by_files,disable_by_file"]) as server:
+        with self.berthd(options=["[healthcheck]", "backends = memcached,enable_by_files,disable_by_file"]) as server:
             lines = [line for line in server.log().splitlines() if " WARNING " in line]
-            expect(len(lines) == 2 and "'enable_by_files' is not known here" in lines[0]
-                   and "'disable_by_file' has no file to look for" in lines[1], lines)
+            expect(len(lines) == 3 and "'memcached' is not known here" in lines[0]
+                   and "'enable_by_files' has no file to look for" in lines[1]
+                   and "'disable_by_file' has no file to look for" in lines[2], lines)
 
     def not_in_the_request_log(self):
         """Monitoring does not fill the log; what others ask still stands there."""
