@@ -173,6 +173,14 @@ class Reload(case.Case):
             server.client().must(200, "GET", "/resource_providers")
             expect("hunter2" not in server.log(), "a secret is in the log")
 
+    def sections_of_origins(self):
+        """What oslo.middleware reads of them is not read here, and that is told without debug."""
+        with self._begin("[cors]", "allowed_origin = http://a", "[cors.b]", "allowed_origin = http://b",
+                         "max_age = 1") as server:
+            told = [line for line in server.log().splitlines() if " WARNING " in line]
+            expect(len(told) == 1 and re.search(r"\.conf:\d+: \[cors\.b\] is not read: all origins belong into "
+                                                r"\[cors\] allowed_origin$", told[0]), told)
+
     def options_at_debug(self):
         with self._begin("[DEFAULT]", "debug = true", "[keystone_authtoken]", "password = hunter2") as server:
             log = server.log()
