@@ -35,9 +35,8 @@ static bool start(struct daemon *daemon)
     notes_log(daemon->conf);
     logging_tell_options(daemon->conf, daemon->inputs);
     if (!policies_open(daemon) || !tls_open(daemon) || !authentication_open(daemon) ||
-        !database_open(daemon))
+        !database_open(daemon) || !api_settings_fill(daemon))
         return false;
-    api_settings_fill(daemon);
     return listeners_open(daemon);
 }
 

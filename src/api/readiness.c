@@ -218,6 +218,15 @@ void readiness_begin_stop(struct readiness *readiness)
     pthread_mutex_unlock(&readiness->lock);
 }
 
+static void readiness_destroy(struct readiness *readiness)
+{
+    replica_reader_close(readiness->reader);
+    pthread_cond_destroy(&readiness->wake);
+    pthread_mutex_destroy(&readiness->lock);
+    arena_destroy(readiness->arena);
+    free(readiness);
+}
+
 struct readiness *readiness_start(struct pipeline *pipeline, struct replica *replica)
 {
     struct readiness *readiness = calloc(1, sizeof(*readiness));
@@ -233,8 +242,10 @@ struct readiness *readiness_start(struct pipeline *pipeline, struct replica *rep
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&readiness->wake, &attributes);
     pthread_condattr_destroy(&attributes);
-    check(pthread_create(&readiness->thread, NULL, watch, readiness) == 0);
-    return readiness;
+    if (pthread_create(&readiness->thread, NULL, watch, readiness) == 0)
+        return readiness;
+    readiness_destroy(readiness);
+    return NULL;
 }
 
 void readiness_stop(struct readiness *readiness)
@@ -246,9 +257,5 @@ void readiness_stop(struct readiness *readiness)
     pthread_cond_signal(&readiness->wake);
     pthread_mutex_unlock(&readiness->lock);
     pthread_join(readiness->thread, NULL);
-    replica_reader_close(readiness->reader);
-    pthread_cond_destroy(&readiness->wake);
-    pthread_mutex_destroy(&readiness->lock);
-    arena_destroy(readiness->arena);
-    free(readiness);
+    readiness_destroy(readiness);
 }

@@ -41,7 +41,7 @@ struct readiness_wait {
 
 struct readiness;
 
-/* Both outlive it. */
+/* Both outlive it. NULL: its thread cannot be started. */
 struct readiness *readiness_start(struct pipeline *pipeline, struct replica *replica);
 
 /* Any thread. May call done before it returns. */

@@ -57,10 +57,13 @@ struct slow_lane *slow_lane_start(unsigned threads)
     pthread_mutex_init(&lane->lock, NULL);
     pthread_cond_init(&lane->wake, NULL);
     lane->last = &lane->first;
-    lane->threads = threads;
-    for (unsigned i = 0; i < threads; i++)
-        check(pthread_create(&lane->thread[i], NULL, work, lane) == 0);
-    return lane;
+    while (lane->threads < threads &&
+           pthread_create(&lane->thread[lane->threads], NULL, work, lane) == 0)
+        lane->threads++;
+    if (lane->threads == threads)
+        return lane;
+    slow_lane_stop(lane);
+    return NULL;
 }
 
 void slow_lane_submit(struct slow_lane *lane, struct slow_job *job)

@@ -12,7 +12,8 @@ struct slow_job {
     struct slow_job *next; /* the lane's */
 };
 
-/* Starts 1 to 16 threads; the caller ends them with slow_lane_stop. */
+/* Starts 1 to 16 threads; the caller ends them with slow_lane_stop. NULL: the system has no more.
+ */
 struct slow_lane *slow_lane_start(unsigned threads);
 
 /* Any thread; jobs begin in the order in which they come. Never waits and never refuses: there is

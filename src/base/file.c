@@ -1,19 +1,35 @@
-/* Reading in pieces: a pipe has no size. Any thread. */
+/* Reading in pieces: a pipe has no size. One that nobody writes to reads as empty: a file may have
+ * become one by mistake since it was read last, and whoever waited for it would wait for ever. Any
+ * thread. */
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 enum { PIECE_BYTES = 8192 };
 
+/* As read() of a file that blocks. */
+static ssize_t read_piece(int fd, char *piece)
+{
+    ssize_t got = read(fd, piece, PIECE_BYTES);
+    while (got < 0 && errno == EAGAIN) {
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        if (poll(&wait, 1, -1) < 0 && errno != EINTR)
+            return -1;
+        got = read(fd, piece, PIECE_BYTES);
+    }
+    return got;
+}
+
 bool file_read(const char *path, const char *what, size_t most_bytes, struct buf *out,
                struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t got = fd < 0 ? -1 : 1;
     while (got > 0 && out->len <= most_bytes) {
-        got = read(fd, buf_reserve(out, PIECE_BYTES), PIECE_BYTES);
+        got = read_piece(fd, buf_reserve(out, PIECE_BYTES));
         if (got > 0)
             out->len += (size_t)got;
     }

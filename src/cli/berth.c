@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/config_command.h"
+#include "cli/output.h"
 #include "cli/policy_command.h"
 #include "conf/command_line.h"
 
@@ -28,7 +29,10 @@ static const struct command commands[] = {
      policy_command},
 };
 
-enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
+enum {
+    COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]),
+    WRONG = 2 /* the exit code */
+};
 
 static void print_help(FILE *out)
 {
@@ -45,20 +49,21 @@ int main(int argc, char **argv)
     command_line_parse(program_switches, argc, argv, &line);
     if (line.action == COMMAND_LINE_HELP) {
         print_help(stdout);
-        return 0;
+        return output_end("berth", 0, WRONG);
     }
     if (line.action == COMMAND_LINE_VERSION) {
         printf("berth %s\n", BERTH_VERSION);
-        return 0;
+        return output_end("berth", 0, WRONG);
     }
     for (size_t i = 0; line.action == COMMAND_LINE_RUN && i < COMMAND_COUNT && line.rest < argc;
          i++)
         if (strcmp(argv[line.rest], commands[i].name) == 0)
-            return commands[i].run(argc - line.rest, argv + line.rest, &line.inputs);
+            return output_end(
+                "berth", commands[i].run(argc - line.rest, argv + line.rest, &line.inputs), WRONG);
     if (line.action == COMMAND_LINE_WRONG)
         fprintf(stderr, "berth: %s\n", line.error);
     else if (line.rest < argc)
         fprintf(stderr, "berth: no such command: %s\n", argv[line.rest]);
     print_help(stderr);
-    return 2;
+    return WRONG;
 }

@@ -67,7 +67,7 @@ struct action {
 static int validate(const struct arguments *arguments)
 {
     struct conf *conf = conf_examine(arguments->inputs);
-    struct config_problems problems = config_report_problems(conf, stdout);
+    struct config_problems problems = config_report_problems(conf, arguments->inputs, stdout);
     conf_destroy(conf);
     bool strict = command_line_own(arguments->line, "--strict") != NULL;
     return problems.errors > 0 || (strict && problems.warnings > 0) ? 1 : 0;
@@ -83,9 +83,10 @@ static int show(const struct arguments *arguments)
     bool ok = conf != NULL && config_report_values(conf, all, section, name, stdout);
     if (conf == NULL)
         fprintf(stderr, "berth config: %.*s\n", SLICE_ARG(err.message));
+    else if (!ok && name == NULL)
+        fprintf(stderr, "berth config: there is no section [%s]\n", section);
     else if (!ok)
-        fprintf(stderr, "berth config: there is no option [%s] %s\n", section,
-                name == NULL ? "" : name);
+        fprintf(stderr, "berth config: there is no option [%s] %s\n", section, name);
     int code = conf == NULL ? 2 : ok ? 0 : 1;
     conf_destroy(conf);
     arena_destroy(err.arena);
@@ -94,8 +95,9 @@ static int show(const struct arguments *arguments)
 
 static const struct action actions[] = {
     {"validate", NULL, 0,
-     "Read the configuration as berthd would, and say what is wrong with it: bad values (berthd "
-     "would not start), options that are unknown, have old names, or have no effect.",
+     "Read the configuration as berthd would, and say what is wrong with it: bad values, and what "
+     "else it would not start with in Keystone's settings, policy files and certificates; options "
+     "that are unknown, have old names, or have no effect.",
      validate_switches, NULL, validate},
     {"show", "[SECTION [OPTION]]", 2,
      "Print the values in force that somebody has set, and where each comes from. Secrets are "
@@ -172,10 +174,8 @@ int config_command(int argc, char **argv, struct conf_inputs *inputs)
         return 0;
     }
     for (size_t i = 0; i < ACTION_COUNT; i++)
-        if (strcmp(argv[1], actions[i].name) == 0) {
-            int code = run(&actions[i], argc - 1, argv + 1, inputs);
-            return fflush(stdout) == 0 ? code : 2;
-        }
+        if (strcmp(argv[1], actions[i].name) == 0)
+            return run(&actions[i], argc - 1, argv + 1, inputs);
     fprintf(stderr, "berth config: no such action: %s\n", argv[1]);
     return 2;
 }

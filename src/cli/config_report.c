@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/config_parts.h"
 #include "conf/notes.h"
 #include "conf/suggest.h"
 
@@ -22,17 +23,21 @@ static void print_unknown(const struct conf_unknown *unknown, FILE *out)
     putc('\n', out);
 }
 
-struct config_problems config_report_problems(const struct conf *conf, FILE *out)
+struct config_problems config_report_problems(const struct conf *conf,
+                                              const struct conf_inputs *inputs, FILE *out)
 {
-    const struct config_problems problems = {.errors = conf->faults.n,
-                                             .warnings = conf->unknown_n + conf->deprecated.n,
-                                             .notes = conf->no_effect.n};
+    struct config_problems problems = {.errors = conf->faults.n,
+                                       .warnings = conf->unknown_n + conf->deprecated.n,
+                                       .notes = conf->no_effect.n};
     for (size_t i = 0; i < conf->files.n; i++)
         fprintf(out, "read: %s\n", conf->files.items[i]);
     if (conf->embedded)
         fputs("read: no file; berthd would run embedded\n", out);
     for (size_t i = 0; i < conf->faults.n; i++)
         fprintf(out, "error: %s\n", conf->faults.items[i]);
+    /* What the files do not say because half of them was read is no fault of a part. */
+    if (!conf->half_read)
+        problems.errors += config_parts_check(conf, inputs, out);
     for (size_t i = 0; i < conf->deprecated.n; i++)
         fprintf(out, "warning: deprecated name: %s\n", conf->deprecated.items[i]);
     for (size_t i = 0; i < conf->unknown_n; i++)

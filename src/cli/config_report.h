@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "conf/inputs.h"
 #include "conf/settings.h"
 
 struct config_problems {
@@ -12,9 +13,10 @@ struct config_problems {
     size_t notes;    /* options without effect */
 };
 
-/* Prints each problem of what conf_examine has read, and a last line with their numbers. Values of
- * secret options are not shown. */
-struct config_problems config_report_problems(const struct conf *conf, FILE *out);
+/* Prints each problem of what conf_examine has read of the inputs, those that berthd's parts find
+ * included, and a last line with their numbers. Values of secret options are not shown. */
+struct config_problems config_report_problems(const struct conf *conf,
+                                              const struct conf_inputs *inputs, FILE *out);
 
 /* Prints the values in force as a file would write them, each with where it comes from: those that
  * somebody has set, or all. Secrets are shown as ****. `section` and `name` may be NULL: all of

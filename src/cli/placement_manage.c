@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "cli/data_migrations.h"
+#include "cli/output.h"
 #include "cli/tool_arguments.h"
 #include "conf/load.h"
 #include "log/settings.h"
@@ -86,5 +87,5 @@ int main(int argc, char **argv)
                                                                      : report(&err);
     conf_destroy(conf);
     arena_destroy(err.arena);
-    return fflush(stdout) == 0 ? code : 1;
+    return output_end("placement-manage", code, 1);
 }

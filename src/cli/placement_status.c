@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "cli/output.h"
 #include "cli/tool_arguments.h"
 #include "cli/upgrade_checks.h"
 #include "conf/load.h"
@@ -61,5 +62,5 @@ int main(int argc, char **argv)
     }
     conf_destroy(conf);
     arena_destroy(err.arena);
-    return fflush(stdout) == 0 ? code : UNEXPECTED;
+    return output_end("placement-status", code, UNEXPECTED);
 }

@@ -201,7 +201,8 @@ struct conf *conf_examine(const struct conf_inputs *inputs)
     struct faults faults = {.err = &err, .all = &all, .arena = conf->arena};
     check(load(conf, inputs, &faults));
     /* What a file lacks because half of it was read is no fault of its own. */
-    if (faults.of_files > 0)
+    conf->half_read = faults.of_files > 0;
+    if (conf->half_read)
         all.n = faults.of_files;
     conf->faults = texts_done(&all);
     return conf;

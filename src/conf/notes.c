@@ -62,6 +62,19 @@ static void warn_healthcheck(const struct conf *conf)
                       healthcheck_backend_name(healthcheck->backends[i]));
 }
 
+/* Sections of further origins, which oslo.middleware still reads and has deprecated. Whoever has
+ * one wonders why browsers are refused. */
+static void warn_cors_sections(const struct conf *conf)
+{
+    for (size_t i = 0; i < conf->unknown_n; i++)
+        if (slice_starts_with(conf->unknown[i].section, SLICE_LIT("cors.")) &&
+            slice_equal(conf->unknown[i].name, SLICE_LIT("allowed_origin")))
+            log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT,
+                      "%s:%u: [%.*s] is not read: all origins belong into [cors] allowed_origin",
+                      conf->unknown[i].path, conf->unknown[i].line,
+                      SLICE_ARG(conf->unknown[i].section));
+}
+
 void notes_log(const struct conf *conf)
 {
     if (conf->embedded)
@@ -77,6 +90,7 @@ void notes_log(const struct conf *conf)
     warn_open_noauth(conf);
     warn_open_admin(conf);
     warn_healthcheck(conf);
+    warn_cors_sections(conf);
     for (size_t i = 0; i < conf->unknown_n; i++)
         log_write(LOG_LEVEL_DEBUG, LOGGER, LOG_NO_CONTEXT,
                   "unknown option passed over: %s:%u: [%.*s] %.*s", conf->unknown[i].path,

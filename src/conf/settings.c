@@ -115,16 +115,17 @@ static bool fill_tls(struct conf *conf, struct err *err)
     if ((conf->tls_cert_file == NULL) != (conf->tls_key_file == NULL))
         return err_set(err, 500, NULL,
                        "[berth] tls_cert_file and tls_key_file are only good together");
-    if (conf->tls_cert_file == NULL && (any_has_tls(conf->listen, conf->listen_count) ||
-                                        any_has_tls(conf->admin_listen, conf->admin_listen_count)))
+    bool listens = any_has_tls(conf->listen, conf->listen_count);
+    if (conf->tls_cert_file == NULL &&
+        (listens || any_has_tls(conf->admin_listen, conf->admin_listen_count)))
         return err_set(err, 500, NULL,
-                       "[berth] listen = https://... needs tls_cert_file and tls_key_file");
+                       "[berth] %s = https://... needs tls_cert_file and tls_key_file",
+                       listens ? "listen" : "admin_listen");
     return true;
 }
 
-/* An empty value is a way to say: no prefix. */
 /* Segments of letters, digits and -._~ behind single slashes: what a request's path can match
- * without a doubt about its encoding. */
+ * without a doubt about its encoding. An empty value is a way to say: no prefix. */
 static bool is_mount_path(struct slice path)
 {
     for (size_t i = 0; i < path.len; i++) {

@@ -92,6 +92,7 @@ struct conf {
     struct conf_texts no_effect;     /* "[section] name": set, but without effect here */
     struct conf_texts deprecated;    /* "FILE:LINE: [section] old is now [section] new" */
     struct conf_texts faults;        /* of conf_examine: what a load would have failed over */
+    bool half_read;                  /* of conf_examine: there was a file that could not be read */
     const char *auth_section;        /* where options of_auth_plugin were read */
     const struct conf_value *values; /* one for each row of option_table, in its order */
 };

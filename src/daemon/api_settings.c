@@ -42,7 +42,7 @@ void api_settings_take(struct daemon *daemon, const struct conf *conf)
     api->slow_request_us = conf->slow_request_us;
 }
 
-void api_settings_fill(struct daemon *daemon)
+bool api_settings_fill(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
     struct api *api = &daemon->api;
@@ -55,4 +55,6 @@ void api_settings_fill(struct daemon *daemon)
     api_settings_take(daemon, conf);
     fill_cors(daemon);
     api->slow_lane = slow_lane_start(SLOW_THREADS);
+    return api->slow_lane != NULL ||
+           err_set(&daemon->err, 503, NULL, "cannot start the threads of expensive queries");
 }

@@ -71,8 +71,9 @@ bool authentication_open(struct daemon *daemon) BERTH_MUST_CHECK;
 void authentication_hurry(struct daemon *daemon);
 void authentication_close(struct daemon *daemon);
 
-/* Fills daemon->api's settings from the configuration, and starts the slow lane. */
-void api_settings_fill(struct daemon *daemon);
+/* Fills daemon->api's settings from the configuration, and starts the slow lane. False: err has one
+ * line. */
+bool api_settings_fill(struct daemon *daemon) BERTH_MUST_CHECK;
 
 /* Sets those that a reload may change, while others read them. */
 void api_settings_take(struct daemon *daemon, const struct conf *conf);

@@ -24,7 +24,8 @@ static bool open_and_load(struct daemon *daemon)
     if (daemon->api.pipeline == NULL)
         return false;
     daemon->api.readiness = readiness_start(daemon->api.pipeline, daemon->api.replica);
-    return true;
+    return daemon->api.readiness != NULL ||
+           err_set(&daemon->err, 503, NULL, "cannot start the thread of the health checks");
 }
 
 bool database_open(struct daemon *daemon)

@@ -44,7 +44,7 @@ void notify_starting(struct starting *starting, const _Atomic uint64_t *steps)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&starting->wake, &attributes);
     pthread_condattr_destroy(&attributes);
-    check(pthread_create(&starting->thread, NULL, extend, starting) == 0);
+    starting->has_thread = pthread_create(&starting->thread, NULL, extend, starting) == 0;
 }
 
 void notify_started(struct starting *starting)
@@ -53,7 +53,8 @@ void notify_started(struct starting *starting)
     starting->is_over = true;
     pthread_cond_signal(&starting->wake);
     pthread_mutex_unlock(&starting->lock);
-    pthread_join(starting->thread, NULL);
+    if (starting->has_thread)
+        pthread_join(starting->thread, NULL);
     pthread_cond_destroy(&starting->wake);
     pthread_mutex_destroy(&starting->lock);
 }

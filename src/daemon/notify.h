@@ -26,9 +26,11 @@ struct starting {
     pthread_cond_t wake;
     const _Atomic uint64_t *steps;
     bool is_over;
+    bool has_thread;
 };
 
-/* Asks for more time as long as `steps` grows: a start that hangs gets none. */
+/* Asks for more time as long as `steps` grows: a start that hangs gets none, nor one that gets no
+ * thread for it. */
 void notify_starting(struct starting *starting, const _Atomic uint64_t *steps);
 void notify_started(struct starting *starting);
 

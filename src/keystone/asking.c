@@ -258,8 +258,12 @@ bool asking_start(struct keystone *keystone, struct err *err)
     if (keystone->http == NULL)
         return false;
     keystone_session_open(&keystone->session, keystone->settings, keystone->http);
-    check(pthread_create(&keystone->thread, NULL, work, keystone) == 0);
-    return true;
+    if (pthread_create(&keystone->thread, NULL, work, keystone) == 0)
+        return true;
+    keystone_session_close(&keystone->session);
+    keystone_http_destroy(keystone->http);
+    keystone->http = NULL;
+    return err_set(err, 503, NULL, "cannot start the thread that asks Keystone");
 }
 
 void asking_stop(struct keystone *keystone)

@@ -34,6 +34,10 @@ struct store_options {
                                  to see that it does */
 };
 
+/* Whether a SQLAlchemy URL is of a database that this build can open; nothing is opened. False: err
+ * has one line. Any thread. */
+bool store_knows_connection(struct slice connection, struct err *err) BERTH_MUST_CHECK;
+
 /* Opens the database, checks its schema revision (known ones: see schema.h). Returns NULL with err
  * set to one clear line when it cannot be used. The caller owns the store. */
 struct store *store_open(const struct store_options *options, struct err *err);

@@ -10,6 +10,12 @@ import pages
 GOOD = """[placement_database]
 connection = sqlite:////secret.db
 [keystone_authtoken]
+auth_type = password
+auth_url = http://keystone:5000
+username = placement
+user_domain_id = default
+project_name = service
+project_domain_id = default
 password = hunter2
 [DEFAULT]
 log_date_format = " %Y $$x"
@@ -63,6 +69,7 @@ class Commands:
         for line in ("error: a.conf:2: [DEFAULT] debug must be true or false, not 'maybe'",
                      "error: [placement_database] connection is not set in a.conf",
                      "error: a.conf:11: [berth] listen: 'nowhere' is not",
+                     "error: [keystone_authtoken] auth_type is not set in a.conf",
                      "warning: deprecated name: a.conf:4: [DEFAULT] logfile is now [DEFAULT] log_file",
                      "warning: a.conf:3: [DEFAULT] Debug is not known, and is passed over; did you mean [DEFAULT] debug?",
                      "a.conf:6: [placement_database] conection is not known, and is passed over; did you mean "
@@ -70,13 +77,43 @@ class Commands:
                      "warning: a.conf:9: [cache] enabled is not known, and is passed over\n",
                      "note: [placement_database] max_pool_size has no effect"):
             assert line in out, f"{line!r} is not in {out}"
-        assert re.search(r"^3 errors, 4 warnings, \d+ notes?$", out, re.M), out
+        assert re.search(r"^4 errors, 4 warnings, \d+ notes?$", out, re.M), out
+
+    def what_a_start_would_refuse_is_told(self):
+        """Each part's fault, as berthd tells it, and that of others in the same run."""
+        os.mkdir(os.path.join(self.directory, "wrong"))
+        for name in ("policy.yaml", "logging.conf", "key.pem"):
+            with open(os.path.join(self.directory, "wrong", name), "w", encoding="utf-8") as file:
+                file.write("[\n")
+        wrong = {"password = hunter2\n": ("", "[keystone_authtoken] password is not set in a.conf"),
+                 "auth_type = password": ("auth_type = foo", "a.conf:4: [keystone_authtoken] auth_type must be one of "),
+                 "sqlite:////secret.db": ("mysql://u:hunter2@h/p", "the database connection mysql:// is not supported"),
+                 "[berth]\n": ("[berth]\ntls_cert_file = wrong/key.pem\ntls_key_file = wrong/key.pem\n",
+                               "[berth] tls_cert_file, tls_key_file: cannot use wrong/key.pem"),
+                 "[cors]\n": ("[oslo_policy]\npolicy_file = wrong/policy.yaml\n[cors]\n", "wrong/policy.yaml:2: "),
+                 "[DEFAULT]\n": ("[DEFAULT]\nlog_config_append = wrong/logging.conf\n",
+                                 "the logging configuration wrong/logging.conf:1: ")}
+        good = GOOD.replace("log_dir = first\n    second\n", "")
+        everything = good
+        for old, (new, told) in wrong.items():
+            where = self.write("a.conf", good.replace(old, new))
+            code, out, _ = self.run("validate", *where)
+            assert code == 1 and re.search("^error: .*" + re.escape(told), out, re.M), (told, out)
+            assert out.endswith("1 error, 0 warnings, 0 notes\n") and "hunter2" not in out, out
+            done = subprocess.run([self.program + "d", *where], cwd=self.directory, capture_output=True, text=True,
+                                  timeout=60, env={"HOME": self.directory})
+            error = re.search("^error: (.*)$", out, re.M).group(1)
+            assert done.returncode == 1 and f"berthd: {error}\n" in done.stderr, (error, done.stderr)
+            if old != "password = hunter2\n":
+                everything = everything.replace(old, new)
+        code, out, _ = self.run("validate", *self.write("a.conf", everything))
+        assert code == 1 and out.endswith("5 errors, 0 warnings, 0 notes\n"), out
 
     def options_that_moved_to_another_section(self):
-        more = "auth_section = service\n[service]\npassword = p\n"
+        more = "auth_section = service\n[service]\n" + GOOD[GOOD.index("auth_type"):GOOD.index("[DEFAULT]")]
         code, out, _ = self.run("validate", *self.write("a.conf", GOOD.replace("[DEFAULT]\n", more + "[DEFAULT]\n")))
-        assert code == 0 and "a.conf:4: [keystone_authtoken] password is passed over, since auth_section names another " \
-            "section for it\n" in out and "1 warning" in out, out
+        assert code == 0 and "a.conf:10: [keystone_authtoken] password is passed over, since auth_section names another " \
+            "section for it\n" in out and "7 warnings" in out, out
 
     def warnings_count_when_strict(self):
         where = self.write("a.conf", GOOD + "[cache]\nenabled = true\n")
@@ -107,10 +144,11 @@ class Commands:
         code, sample, _ = self.run("sample")
         assert code == 0
         text = re.sub(r"^#(\w+ =)(?! <None>)", r"\1", sample, flags=re.M)
-        text = text.replace("[placement_database]\n", "[placement_database]\nconnection = x\n", 1)
+        text = text.replace("[placement_database]\n", "[placement_database]\nconnection = sqlite:///x\n", 1)
+        text = text.replace("auth_strategy = keystone\n", "auth_strategy = noauth2\n")
         code, out, _ = self.run("validate", *self.write("sample.conf", text))
         assert code == 0 and " 0 warnings" in out, out
-        bare = self.write("bare.conf", "[placement_database]\nconnection = x\n")
+        bare = self.write("bare.conf", "[api]\nauth_strategy = noauth2\n[placement_database]\nconnection = sqlite:///x\n")
         plain = lambda out: re.sub(r"^# .*\n", "", out, flags=re.M)
         mine, wanted = (plain(self.run("show", "--all", *where)[1]) for where in
                         (["--config-file", "sample.conf", "--config-dir", "none"], bare))
@@ -125,9 +163,26 @@ class Commands:
             code, out, err = self.run(*words)
             assert code == 0 and out.startswith("usage: berth config") and err == "", (words, code, out, err)
 
+    def what_cannot_be_written(self):
+        """A page that a full disk has cut is no success, for any of the programs."""
+        where = self.write("a.conf", "[placement_database]\nconnection = sqlite:///" + self.directory + "/a.db\n")
+        near = os.path.dirname(self.program)
+        subprocess.run([near + "/placement-manage", *where, "db", "sync"], cwd=self.directory, check=True)
+        for program, code, words in (
+                ("berth", 2, "config sample"), ("berth", 2, "config show --all"), ("berth", 2, "policy sample"),
+                ("berth", 2, "policy list"), ("berth", 2, "policy reference"), ("berth", 2, "--version"),
+                ("placement-manage", 1, "db version"), ("placement-manage", 1, "db online_data_migrations"),
+                ("placement-status", 255, "upgrade check"), ("placement-status", 255, "upgrade check --json")):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([os.path.join(near, program), *where, *words.split()], cwd=self.directory,
+                                      stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            assert done.returncode == code, (words, done)
+            assert re.fullmatch(f"{program}: cannot write to standard output(: No space left on device)?\n", done.stderr), done
+
     def what_is_not_there(self):
         where = self.write("a.conf", GOOD)
         assert self.run("show", *where, "cors", "nothing") == (1, "", "berth config: there is no option [cors] nothing\n")
+        assert self.run("show", *where, "nowhere") == (1, "", "berth config: there is no section [nowhere]\n")
         code, out, err = self.run("show", "--config-file", "nowhere")
         assert code == 2 and out == "" and "cannot read the configuration file nowhere" in err, err
         code, out, _ = self.run("validate", "--config-file", "nowhere", "--config-dir", "none")

@@ -156,6 +156,14 @@ class Reload(case.Case):
             self._reload("[berth]", "access_log = true")
             expect(self._requests_logged(client) == 1, "what is good again is not taken")
 
+    def a_pipe(self):
+        """Nobody writes into it: the configuration stays, and the process listens to its signals."""
+        with self._begin() as server:
+            os.unlink(server.config_file)
+            os.mkfifo(server.config_file)
+            self._signal("the configuration stays as it was: .*connection is not set")
+            expect(server.stop() == 0, "berthd does not end")
+
     def secrets(self):
         with self._begin() as server:
             text = self._text().replace("connection = sqlite:///", "connection = sqlite:////tmp/hunter2")
@@ -164,6 +172,14 @@ class Reload(case.Case):
             self._reload("[DEFAULT]", "debug = true", "[keystone_authtoken]", "password = hunter2")
             server.client().must(200, "GET", "/resource_providers")
             expect("hunter2" not in server.log(), "a secret is in the log")
+
+    def sections_of_origins(self):
+        """What oslo.middleware reads of them is not read here, and that is told without debug."""
+        with self._begin("[cors]", "allowed_origin = http://a", "[cors.b]", "allowed_origin = http://b",
+                         "max_age = 1") as server:
+            told = [line for line in server.log().splitlines() if " WARNING " in line]
+            expect(len(told) == 1 and re.search(r"\.conf:\d+: \[cors\.b\] is not read: all origins belong into "
+                                                r"\[cors\] allowed_origin$", told[0]), told)
 
     def options_at_debug(self):
         with self._begin("[DEFAULT]", "debug = true", "[keystone_authtoken]", "password = hunter2") as server:

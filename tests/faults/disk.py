@@ -1,6 +1,7 @@
 """The disk and the files on it: full, read-only, not ours."""
 
 import contextlib
+import http.client
 import os
 import resource
 import shutil
@@ -129,6 +130,65 @@ class Disk(case.Case):
                 time.sleep(0.05)
             client.must(201, "PUT", "/traits/CUSTOM_LATER")
             expect(client.must(200, "GET", f"/resource_providers/{HOST}")["name"] == "host", "the host")
+
+    def few_threads(self):
+        """Where the system gives fewer threads than berthd needs, it says so in one line, and leaves no core file."""
+        if os.getuid() != 0:
+            return "only root can become somebody who has no other processes"
+        shutil.copy(self.program, os.path.join(self.directory, "berthd"))
+        os.chmod(self.directory, 0o777)
+        keystone = ["[keystone_authtoken]", "auth_type = password", "auth_url = http://127.0.0.1:9", "username = u",
+                    "user_domain_id = d", "password = p", "project_id = p"]
+        self._start_with_few(strategy="keystone", options=keystone)
+        admin = servers.free_port()
+        options = ["[berth]", f"admin_listen = 127.0.0.1:{admin}"]
+        least = self._start_with_few(lambda: self._inventory(admin, 503), options=options)
+        self._start_with_few(lambda: self._inventory(admin, 200), least=least + 1, options=options)
+
+    def _start_with_few(self, look=lambda: None, least=2, **more):
+        """Starts with that many threads, and one more until it serves; with how many it does."""
+        user = 100000 + os.getpid()
+        for most in range(least, 40):
+            def limit(most=most):
+                resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+                os.setgroups([])
+                os.setgid(user)
+                os.setuid(user)
+
+            server = servers.Berthd(os.path.join(self.directory, "berthd"), self.directory, limits=limit, **more)
+            try:
+                server.start()
+            except RuntimeError:
+                server.kill()
+                lines = [line for line in server.log().splitlines() if line.startswith("berth")]
+                expect(server.process.returncode == 1 and len(lines) == 1 and "cannot " in lines[0], server.log())
+                continue
+            with server:
+                look()
+                return most
+        raise AssertionError("it never starts")
+
+    def _inventory(self, admin, wanted):
+        """The page takes one thread more than all that a start begins with."""
+        connection = http.client.HTTPConnection("127.0.0.1", admin, timeout=10)
+        connection.request("GET", "/metrics?inventory=1")
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        expect(answer.status == wanted, (answer.status, text[:100]))
+
+    def in_memory(self):
+        """What is written there is gone at the end, which the log says."""
+        for connection in ("sqlite://", "sqlite:///", "sqlite:///:memory:"):
+            with self.berthd() as server:
+                server.stop()
+                with open(server.config_file) as file:
+                    text = file.read()
+                with open(server.config_file, "w") as file:
+                    file.write(text.replace(f"sqlite:///{server.database}", connection))
+                server.start().client().make_provider(HOST, "host", VCPU=10)
+                told = " WARNING berth [-] the database is in memory: whatever is written is lost at the end\n"
+                expect(server.log().count(told) == 1, server.log())
 
     def start_refusals(self):
         with self.berthd() as server:

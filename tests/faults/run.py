@@ -149,6 +149,32 @@ class Hands(case.Case):
             expect(servers.rows(server.database, "SELECT used FROM allocations") == [(60,)], "written elsewhere")
             expect(servers.rows(server.database, "PRAGMA integrity_check") == [("ok",)], "damaged")
 
+    def file_restored(self):
+        """A backup that is copied to the path piece by piece: what is not there yet is left alone, and no schema is
+        made in its place, although a start may make one."""
+        with self.berthd(sync=True) as server:
+            client = server.client()
+            client.make_provider(HOST, "host", VCPU=10)
+            copy = os.path.join(self.directory, "copy.db")
+            subprocess.run(["sqlite3", server.database, f"VACUUM INTO '{copy}'"], check=True)
+            os.rename(server.database, server.database + ".old")
+            with open(copy, "rb") as backup, open(server.database, "wb") as restored:
+                end = time.monotonic() + 1
+                while time.monotonic() < end:
+                    status, answer = client.ask("GET", "/resource_providers")
+                    expect(status == 503 or answer["resource_providers"], "an empty file counts as an empty cloud")
+                    expect(os.path.getsize(server.database) == 0, "berthd has written into it")
+                    time.sleep(0.02)
+                expect("is being replaced" in answer["errors"][0]["detail"], answer)
+                restored.write(backup.read())
+            end = time.monotonic() + 3
+            while client.ask("GET", "/resource_providers")[0] != 200:
+                expect(time.monotonic() < end, "what was restored is not noticed")
+                time.sleep(0.05)
+            expect(total_of(client) == 10, "what was restored is not served")
+            server.stop()
+            expect(servers.rows(server.database, "PRAGMA integrity_check") == [("ok",)], "damaged")
+
     def backup(self):
         """VACUUM INTO while eight clients write: it ends, is one state, and nobody is refused."""
         with self.berthd() as server:

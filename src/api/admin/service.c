@@ -87,6 +87,7 @@ static bool read_flag(const struct query_string *query, struct slice name, bool 
     return *flag || value.data == NULL || slice_equal(value, SLICE_LIT("0"));
 }
 
+/* NULL: there is no thread to be had now. */
 static struct slow_lane *lane_of(struct admin *admin)
 {
     pthread_mutex_lock(&admin->lock);
@@ -107,9 +108,12 @@ static enum http_step page_metrics(struct asked *asked, struct slice text)
         check(write_metrics(asked)); /* nothing long in it */
         return HTTP_ANSWERED;
     }
+    struct slow_lane *lane = lane_of(asked->admin);
+    if (lane == NULL)
+        return refuse(asked->http, 503, "no thread can be started for it");
     asked->what = ASKED_METRICS;
     asked->job = (struct slow_job){.run = run_slow, .cls = asked};
-    slow_lane_submit(lane_of(asked->admin), &asked->job);
+    slow_lane_submit(lane, &asked->job);
     return HTTP_PENDING;
 }
 

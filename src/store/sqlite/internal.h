@@ -94,7 +94,6 @@ struct copying {
 struct store {
     char *path; /* absolute; "" in memory */
     struct db_options db_options;
-    bool sync_schema;
     bool in_memory;
 
     _Atomic(struct sentinel *) sentinel; /* any thread; NULL in memory, and while there is none */

@@ -6,6 +6,9 @@
  * the old WAL beside the new file. Writer thread; store_open and store_close while nobody else is
  * there.
  *
+ * Only a start may make a schema. A file that takes the path later is whole or on its way: an empty
+ * one is what a copying of a backup begins with, and nothing may be written into that.
+ *
  * A file that cannot be written is served all the same if nothing in it lacks: without a sentinel,
  * so that nothing of it is held open in the way of opening it anew once it can be written. Every
  * read then asks the writer. */
@@ -36,12 +39,12 @@ static char *absolute_path(struct slice path, struct err *err)
 }
 
 /* In memory there is no other way to a schema than making it. */
-static bool prepare_contents(struct store *store, struct err *err)
+static bool prepare_contents(struct store *store, bool sync_schema, struct err *err)
 {
     struct db *db = &store->writer;
     return db_exec(db, "BEGIN IMMEDIATE", err) &&
-           migrate_at_open(db, store->sync_schema || store->in_memory, err) &&
-           standard_sync(db, err) && db_exec(db, "COMMIT", err);
+           migrate_at_open(db, sync_schema || store->in_memory, err) && standard_sync(db, err) &&
+           db_exec(db, "COMMIT", err);
 }
 
 static bool can_be_written(const struct store *store)
@@ -76,7 +79,7 @@ static bool connect_read_only(struct store *store, struct err *err)
     return true;
 }
 
-static bool store_connect(struct store *store, bool create, struct err *err)
+static bool store_connect(struct store *store, bool sync_schema, bool create, struct err *err)
 {
     struct db_options options = store->db_options;
     options.create = create;
@@ -90,7 +93,7 @@ static bool store_connect(struct store *store, bool create, struct err *err)
         return false;
     if (store->writer.read_only)
         return connect_read_only(store, err);
-    if (!prepare_contents(store, err)) {
+    if (!prepare_contents(store, sync_schema, err)) {
         store_disconnect_writer(store, false);
         return false;
     }
@@ -173,6 +176,12 @@ void store_notice_file(struct store *store)
         store_forget_file(store);
 }
 
+static bool is_empty_file(const char *path)
+{
+    struct stat file;
+    return stat(path, &file) == 0 && S_ISREG(file.st_mode) && file.st_size == 0;
+}
+
 bool store_ensure_file(struct store *store, struct err *err)
 {
     if (store->in_memory)
@@ -189,12 +198,20 @@ bool store_ensure_file(struct store *store, struct err *err)
         if (sentinel_check_file(store->stale) == SENTINEL_REPLACED)
             sentinel_remove_stale_wal(store->stale);
     }
-    if (!store_connect(store, false, err))
+    if (is_empty_file(store->path))
+        return err_set(err, 503, NULL, "the database '%s' is being replaced", store->path);
+    if (!store_connect(store, false, false, err))
         return false;
     if (store->stale != NULL)
         retire(store, store->stale);
     store->stale = NULL;
     return true;
+}
+
+bool store_knows_connection(struct slice connection, struct err *err)
+{
+    struct slice path;
+    return sqlite_url_parse(connection, &path, err);
 }
 
 struct store *store_open(const struct store_options *options, struct err *err)
@@ -219,14 +236,17 @@ struct store *store_open(const struct store_options *options, struct err *err)
     check(store != NULL);
     store->path = absolute;
     store->in_memory = path.len == 0;
-    store->sync_schema = options->sync_schema;
     store->db_options = (struct db_options){.path = absolute,
                                             .busy_timeout_ms = options->busy_timeout_ms,
                                             .synchronous_off = options->synchronous_off,
                                             .steps = options->steps};
     check(getrandom(store->instance, sizeof(store->instance), 0) == sizeof(store->instance));
-    if (store_connect(store, create, err))
+    if (store_connect(store, options->sync_schema, create, err)) {
+        if (store->in_memory)
+            log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+                      "the database is in memory: whatever is written is lost at the end");
         return store;
+    }
     store_close(store);
     return NULL;
 }

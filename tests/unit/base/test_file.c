@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -57,11 +59,57 @@ static void pipes(void **state)
     buf_free(&out);
 }
 
+/* The writer is slower than the reader: all of it is waited for. */
+static void slow_pipes(void **state)
+{
+    (void)state;
+    int ends[2];
+    char path[32];
+    struct err err = {0};
+    struct buf out = {0};
+    assert_int_equal(pipe(ends), 0);
+    pid_t writer = fork();
+    assert_true(writer >= 0);
+    for (int i = 0; writer == 0 && i < 3; i++)
+        if (usleep(20 * 1000) != 0 || write(ends[1], "abc", 3) != 3)
+            _exit(1);
+    if (writer == 0)
+        _exit(0);
+    close(ends[1]);
+    snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
+    assert_true(file_read(path, "the pipe", 10, &out, &err));
+    assert_true(slice_equal(buf_slice(&out), SLICE_LIT("abcabcabc")));
+    int status;
+    assert_int_equal(waitpid(writer, &status, 0), writer);
+    assert_int_equal(status, 0);
+    close(ends[0]);
+    buf_free(&out);
+}
+
+static void pipes_without_writer(void **state)
+{
+    (void)state;
+    char directory[] = "/tmp/berth-file-XXXXXX";
+    char path[64];
+    struct err err = {0};
+    struct buf out = {0};
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof(path), "%s/pipe", directory);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_true(file_read(path, "the pipe", 10, &out, &err));
+    assert_int_equal(out.len, 0);
+    unlink(path);
+    rmdir(directory);
+    buf_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files),
         cmocka_unit_test(pipes),
+        cmocka_unit_test(slow_pipes),
+        cmocka_unit_test(pipes_without_writer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

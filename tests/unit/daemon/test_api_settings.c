@@ -28,7 +28,7 @@ static void settings(void **state)
     daemon.err.arena = daemon.arena;
     daemon.conf = conf_load(&inputs, &daemon.err);
     assert_non_null(daemon.conf);
-    api_settings_fill(&daemon);
+    assert_true(api_settings_fill(&daemon));
     const struct api *api = &daemon.api;
     assert_int_equal(api->max_candidates, 7);
     assert_false(api->spread_candidates);

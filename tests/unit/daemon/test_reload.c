@@ -30,7 +30,7 @@ static void takes_and_keeps(void **state)
     daemon_.conf = conf_load(&inputs, &daemon_.err);
     assert_non_null(daemon_.conf);
     assert_true(policies_open(&daemon_));
-    api_settings_fill(&daemon_);
+    assert_true(api_settings_fill(&daemon_));
     assert_ptr_equal(conf_in_force(&daemon_), daemon_.conf);
     assert_false(daemon_.api.access_log);
 

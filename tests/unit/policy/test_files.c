@@ -50,6 +50,26 @@ static void order(void **state)
     assert_string_equal(listed(d, &absolute), "two/policy.json");
 }
 
+static const char *missing(struct directory *d, const char *file, const char *fallback_file)
+{
+    struct policy_inventory inventory;
+    struct err err = {.arena = d->arena};
+    const struct policy_places places = {.file = file, fallback_file, .inputs = &NONE};
+    assert_true(policy_files_list(&places, d->arena, &inventory, &err));
+    return inventory.missing;
+}
+
+/* Of the default name, which goes with another, nobody expects it. */
+static void named_and_missing(void **state)
+{
+    struct directory *d = *state;
+    const char *there = directory_write(d, "there.yaml", "");
+    assert_string_equal(missing(d, "/nowhere.yaml", NULL), "/nowhere.yaml");
+    assert_null(missing(d, "/nowhere.yaml", "policy.json"));
+    assert_null(missing(d, there, NULL));
+    assert_null(missing(d, "", NULL));
+}
+
 static void unlistable(void **state)
 {
     struct directory *d = *state;
@@ -224,9 +244,10 @@ static void options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_DIRECTORY(order),   WITH_DIRECTORY(unlistable), WITH_DIRECTORY(changes),
-        WITH_DIRECTORY(merges),  WITH_DIRECTORY(merge_bomb), WITH_DIRECTORY(unreadable),
-        WITH_DIRECTORY(options),
+        WITH_DIRECTORY(order),      WITH_DIRECTORY(named_and_missing),
+        WITH_DIRECTORY(unlistable), WITH_DIRECTORY(changes),
+        WITH_DIRECTORY(merges),     WITH_DIRECTORY(merge_bomb),
+        WITH_DIRECTORY(unreadable), WITH_DIRECTORY(options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

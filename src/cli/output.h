@@ -1,0 +1,9 @@
+/* What a tool has printed has to arrive: a page that was cut by a full disk is no page. */
+#ifndef BERTH_CLI_OUTPUT_H
+#define BERTH_CLI_OUTPUT_H
+
+/* At a tool's end: writes out what standard output still holds. Gives back `code`, or, if not
+ * everything could be written, `lost` after a line on standard error. */
+int output_end(const char *program, int code, int lost);
+
+#endif
