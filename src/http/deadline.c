@@ -10,7 +10,8 @@
  * idle timeout and the header deadline together.
  *
  * While the server drains, idle connections are closed, too: not at once, since a request may be on
- * its way, and not one where a request has begun to come.
+ * its way; where a request or a handshake has begun to come it has two seconds, or one silent
+ * client would make every stop as long as its grace.
  *
  * A connection that is shut down is closed by its worker, which sees the end of the stream. */
 #include <errno.h>
@@ -26,7 +27,7 @@ enum {
     LOOK_AT_LEAST_US = 20 * 1000,
     LOOK_AT_MOST_US = 500 * 1000,
     LOOKS_PER_LOCK = 64,
-    HANDSHAKE_LINGER_US = 2000 * 1000, /* for a client that has begun one when the server drains */
+    BEGUN_LINGER_US = 2000 * 1000, /* for what has begun to come when the server drains */
 };
 
 static uint64_t bytes_received(int fd)
@@ -63,20 +64,27 @@ static bool headers_are_late(const struct http_server *server, struct connection
            atomic_load_explicit(&connection->idle_since_us, memory_order_relaxed) == idle_since_us;
 }
 
-/* Whether nobody seems to want anything of a connection of a server that drains. */
-static bool is_left_over(const struct http_server *server, const struct connection *connection,
-                         uint64_t idle_since_us, uint64_t now_us)
+/* Whether a request, or a handshake, has begun to come. */
+static bool has_begun(const struct connection *connection, uint64_t line_us)
 {
     int unread = 0;
-    uint64_t since_us = server->draining_since_us;
-    if (since_us < idle_since_us)
-        since_us = idle_since_us;
-    if (now_us < since_us + server->linger_us)
-        return false;
+    if (line_us != 0)
+        return true;
     if (atomic_load_explicit(&connection->in_handshake, memory_order_relaxed))
-        return bytes_received(connection->fd) == 0 || now_us >= since_us + HANDSHAKE_LINGER_US;
-    return connection->first_byte_us == 0 && ioctl(connection->fd, FIONREAD, &unread) == 0 &&
-           unread == 0;
+        return bytes_received(connection->fd) > 0;
+    return connection->first_byte_us != 0 || ioctl(connection->fd, FIONREAD, &unread) != 0 ||
+           unread > 0;
+}
+
+/* Whether a server that drains need not wait for a connection whose next request is not whole. */
+static bool is_left_over(const struct http_server *server, const struct connection *connection,
+                         uint64_t idle_since_us, uint64_t line_us, uint64_t now_us)
+{
+    uint64_t since_us = idle_since_us != 0 ? idle_since_us : line_us;
+    if (since_us < server->draining_since_us)
+        since_us = server->draining_since_us;
+    return now_us >= since_us + server->linger_us &&
+           (now_us >= since_us + BEGUN_LINGER_US || !has_begun(connection, line_us));
 }
 
 static void connection_look(struct http_server *server, struct connection *connection,
@@ -91,8 +99,8 @@ static void connection_look(struct http_server *server, struct connection *conne
     if ((deadline != 0 && now_us > deadline) ||
         (line != 0 && allowed_us > 0 && now_us > line + allowed_us) ||
         (idle != 0 && headers_are_late(server, connection, idle, now_us)) ||
-        (idle != 0 && server->draining_since_us != 0 &&
-         is_left_over(server, connection, idle, now_us)))
+        (server->draining_since_us != 0 && (idle != 0 || line != 0) &&
+         is_left_over(server, connection, idle, line, now_us)))
         connection_shut(server, connection);
 }
 

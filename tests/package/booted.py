@@ -76,6 +76,8 @@ class Booted(Case):
         pid = machine.property("berthd.service", "MainPID")
         user = machine.run("stat", "--format", "%U", f"/proc/{pid}").stdout.strip()
         expect(user == "placement", user)
+        logs = machine.run("stat", "--format", "%U %G %a", "/var/log/berth").stdout.strip()
+        expect(logs == "placement adm 750", f"a start has changed /var/log/berth: {logs}")
         use(servers.Client(PORT))
         self._stays(machine)
         self._crashes(machine)
