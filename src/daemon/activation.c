@@ -17,7 +17,7 @@ bool activation_read(struct activation *activation, struct arena *arena, struct 
     *activation = (struct activation){.count = count > 0 ? (size_t)count : 0};
     bool ok = count >= 0 && count <= ACTIVATION_SOCKETS_MAX;
     if (count < 0)
-        err_set(err, 500, NULL, "LISTEN_FDS: %s", strerror(-count));
+        err_set(err, 500, NULL, "LISTEN_FDS, LISTEN_PID or LISTEN_FDNAMES: %s", strerror(-count));
     else if (!ok)
         err_set(err, 500, NULL, "LISTEN_FDS: %d sockets were given, at most %d can be served",
                 count, ACTIVATION_SOCKETS_MAX);
