@@ -70,22 +70,32 @@ static struct slice without_quotes(struct slice value)
     return (struct slice){value.data + 1, value.len < 2 ? 0 : value.len - 2};
 }
 
-static const char *open_assignment(struct ini_parser *p, struct slice line, unsigned number)
+const char *ini_split(struct slice line, struct slice *key, struct slice *value)
 {
     size_t at = 0;
     while (at < line.len && line.data[at] != '=' && line.data[at] != ':')
         at++;
     if (at == line.len)
         return "neither a section nor an assignment: no = or : in it";
-    struct slice key = whitespace_strip((struct slice){line.data, at});
-    if (key.len == 0)
+    *key = whitespace_strip((struct slice){line.data, at});
+    if (key->len == 0)
         return "no name before the assignment";
+    *value = whitespace_strip(slice_skip(line, at + 1));
+    return NULL;
+}
+
+static const char *open_assignment(struct ini_parser *p, struct slice line, unsigned number)
+{
+    struct slice key, value;
+    const char *wrong = ini_split(line, &key, &value);
+    if (wrong != NULL)
+        return wrong;
     if (!p->in_section)
         return "assignment before the first section";
     p->open =
         (struct ini_entry){.section = p->section, .key = arena_copy(p->arena, key), .line = number};
     p->value.len = 0;
-    buf_append_slice(&p->value, without_quotes(whitespace_strip(slice_skip(line, at + 1))));
+    buf_append_slice(&p->value, without_quotes(value));
     p->is_open = true;
     return NULL;
 }

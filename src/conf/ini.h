@@ -33,6 +33,10 @@ struct ini_error {
 bool ini_parse(struct slice text, struct arena *arena, struct ini_file *out,
                struct ini_error *error) BERTH_MUST_CHECK;
 
+/* The two sides of an assignment, without the blanks around them, in the line's own memory. NULL,
+ * or what is wrong with the line. */
+const char *ini_split(struct slice line, struct slice *key, struct slice *value) BERTH_MUST_CHECK;
+
 /* Cuts the next line off *rest and returns it without its end, which is \n, \r\n or \r, as in
  * Python's text files. */
 struct slice ini_next_line(struct slice *rest);

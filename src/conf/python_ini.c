@@ -86,20 +86,16 @@ static struct slice lower(struct arena *arena, struct slice text)
 
 static const char *open_key(struct parser *p, struct slice line, unsigned number)
 {
-    size_t at = 0;
-    while (at < line.len && line.data[at] != '=' && line.data[at] != ':')
-        at++;
-    if (at == line.len)
-        return "neither a section nor an assignment: no = or : in it";
-    struct slice key = whitespace_strip((struct slice){line.data, at});
-    if (key.len == 0)
-        return "no name before the assignment";
+    struct slice key, value;
+    const char *wrong = ini_split(line, &key, &value);
+    if (wrong != NULL)
+        return wrong;
     p->open =
         (struct ini_entry){.section = p->section, .key = lower(p->arena, key), .line = number};
     if (find(p->out, p->section, p->open.key) != NULL)
         return "a key that is there already";
     p->value.len = 0;
-    buf_append_slice(&p->value, whitespace_strip(slice_skip(line, at + 1)));
+    buf_append_slice(&p->value, value);
     p->is_open = true;
     return NULL;
 }

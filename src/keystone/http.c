@@ -73,7 +73,7 @@ static size_t take_header(char *data, size_t size, size_t count, void *cls)
     free(call->subject_token);
     call->subject_token = NULL;
     if (value.len > 0 && value.len <= KEYSTONE_TOKEN_BYTES_MAX)
-        call->subject_token = strndup(value.data, value.len);
+        call->subject_token = slice_dup(value);
     return size * count;
 }
 

@@ -338,9 +338,8 @@ def documentation(place):
     must(re.findall(r"^passed: (\S+)", out, re.M) == ["placement:resource_providers:list", "placement:usages"], out)
 
 
-CASES = [override_and_back, file_gone, words_of_a_refusal, directories_win, broken_file_keeps_the_old,
-         hangup_reads_again, requests_beside_reloads, targets, scopes, wrong_at_the_start, json_alone, tool_check, tool_scopes,
-         tool_bad_input,
+CASES = [override_and_back, file_gone, words_of_a_refusal, directories_win, broken_file_keeps_the_old, hangup_reads_again,
+         requests_beside_reloads, targets, scopes, wrong_at_the_start, json_alone, tool_check, tool_scopes, tool_bad_input,
          tool_list, tool_sample, tool_validate, documentation]
 
 
