@@ -252,6 +252,9 @@ class Tests:
                 "user_id": self.cloud.users["placement"], "user_domain_name": None, "project_name": None,
                 "project_id": self.cloud.projects["service"], "project_domain_name": None,
                 "region_name": "RegionOne", "interface": "admin", "include_service_catalog": "false"},
+            "v3token": {
+                "auth_type": "v3token", "auth_url": self.keystone.url + "/v3", "username": None, "password": None,
+                "user_domain_name": None, "token": self.cloud.token("placement", "service")},
             "default domain, system scope": {
                 "user_domain_name": None, "default_domain_id": "default", "project_name": None,
                 "project_domain_name": None, "system_scope": "all", "username": "boss"},
