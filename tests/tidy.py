@@ -159,14 +159,14 @@ def check_units(table):
 
 
 def routes():
-    """[(method, path)] of src/api/routes.c."""
-    return re.findall(r'\.method = "(\w+)",\s*\.path = "([^"]+)"', read("src/api/routes.c"))
+    """[(method, path)] of src/api/placement/routes.c."""
+    return re.findall(r'\.method = "(\w+)",\s*\.path = "([^"]+)"', read("src/api/placement/routes.c"))
 
 
 def check_routes():
     gabbits = "\n".join(read(path) for path in files("tests/api/**/*.yaml", "tests/api/**/*.yml"))
     known = routes()
-    check(known and len(known) == read("src/api/routes.c").count("{.method ="), "src/api/routes.c",
+    check(known and len(known) == read("src/api/placement/routes.c").count("{.method ="), "src/api/placement/routes.c",
           "has routes in a form that this check does not read")
     asked = set()
     for method, url in re.findall(r"^\s*(GET|PUT|POST|DELETE):\s*(\S+)", gabbits, re.M):

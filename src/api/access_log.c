@@ -4,8 +4,6 @@
 
 #include "base/clock.h"
 
-static const char LOGGER[] = "placement.requestlog";
-
 struct log_context access_log_context(const struct api_request *request)
 {
     const struct identity *who = &request->identity;
@@ -82,7 +80,7 @@ void access_log_begin(const struct api_request *request)
 {
     static const struct log_argument ARGUMENTS[] = {
         {NULL, 1, 1, false}, {NULL, 3, 1, false}, {NULL, 1 + URI_AT, URI_PARTS, false}};
-    if (!request->api->access_log || !log_is_enabled(LOG_LEVEL_DEBUG, LOGGER))
+    if (!request->api->access_log || !log_is_enabled(LOG_LEVEL_DEBUG, request->door->logger))
         return;
     struct slice parts[1 + TARGET_PARTS + 1] = {SLICE_LIT("Starting request: ")};
     set_target(request, parts + 1);
@@ -96,7 +94,7 @@ void access_log_begin(const struct api_request *request)
         .arguments = ARGUMENTS,
         .argument_count = sizeof(ARGUMENTS) / sizeof(ARGUMENTS[0]),
     };
-    log_gather(LOG_LEVEL_DEBUG, LOGGER, &context, &message);
+    log_gather(LOG_LEVEL_DEBUG, request->door->logger, &context, &message);
 }
 
 /* The line about an answer, whose digits are its own. */
@@ -171,5 +169,5 @@ void access_log_write(const struct api_request *request)
     if (slow)
         warn(request, &context, &outcome, took_us);
     if (request->api->access_log)
-        log_gather(LOG_LEVEL_INFO, LOGGER, &context, &outcome.message);
+        log_gather(LOG_LEVEL_INFO, request->door->logger, &context, &outcome.message);
 }

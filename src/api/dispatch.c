@@ -9,7 +9,6 @@
 
 #include "api/access_log.h"
 #include "api/answer.h"
-#include "api/fault.h"
 #include "api/healthcheck.h"
 #include "api/meter.h"
 #include "api/stages.h"
@@ -26,16 +25,13 @@ static enum http_step count_answer(struct api_request *request)
 
 static enum http_step answer(struct api_request *request)
 {
-    if (err_is_set(&request->err) && request->err.status == 404 && request->route != NULL &&
-        request->route->bare_404 && request->minor >= request->route->min_minor)
-        request->vary_shown = false;
     if (!err_is_set(&request->err) && !http_body_fits(request->http)) {
         buf_free(api_out(request));
         err_set(&request->err, 503, NULL,
                 "Too many clients are reading large answers. Ask again later, or for fewer.");
     }
     if (err_is_set(&request->err))
-        fault_write(request);
+        request->door->write_fault(request);
     answer_headers(request);
     return count_answer(request);
 }
@@ -162,7 +158,9 @@ static enum http_step on_request(struct http_exchange *exchange, void *cls)
     struct api_request *request = arena_zalloc(exchange->arena, sizeof(*request));
     exchange->state = request;
     request->http = exchange;
-    request->api = cls;
+    request->doorway = cls;
+    request->door = request->doorway->door;
+    request->api = request->doorway->api;
     request->arena = exchange->arena;
     request->err.arena = exchange->arena;
     request->status = 200;
@@ -218,12 +216,12 @@ static void on_finished(struct http_exchange *exchange, void *cls)
     json_decref(request->body);
 }
 
-struct http_service dispatch_service(const struct api *api)
+struct http_service dispatch_service(const struct doorway *doorway)
 {
     return (struct http_service){
         .on_request = on_request,
         .on_resume = on_resume,
         .on_finished = on_finished,
-        .cls = (void *)(uintptr_t)api,
+        .cls = (void *)(uintptr_t)doorway,
     };
 }

@@ -49,13 +49,13 @@ static inline bool ends_at(const struct slice *target, size_t len)
 /* Every request is asked this: most fall by where their path would have to end. */
 static bool path_is_asked(const struct api_request *request)
 {
-    const struct api *api = request->api;
+    const struct doorway *doorway = request->doorway;
     const struct slice *target = &request->http->target;
-    const struct slice *path = &api->healthcheck->path;
+    const struct slice *path = &request->api->healthcheck->path;
     if (ends_at(target, path->len) && slice_starts_with(*target, *path))
         return true;
-    for (unsigned i = 0; i < api->mount_prefix_count; i++) {
-        const struct slice *prefix = &api->mount_prefixes[i];
+    for (unsigned i = 0; i < doorway->mount_prefix_count; i++) {
+        const struct slice *prefix = &doorway->mount_prefixes[i];
         if (ends_at(target, prefix->len + path->len) && slice_starts_with(*target, *prefix) &&
             slice_starts_with(slice_skip(*target, prefix->len), *path))
             return true;

@@ -6,8 +6,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "api/routes.h"
-
 static const char *const METHODS[] = {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"};
 enum { METHOD_COUNT = sizeof(METHODS) / sizeof(METHODS[0]) };
 
@@ -24,11 +22,18 @@ struct series {
 struct block {
     _Alignas(64) _Atomic bool is_taken;
     struct block *next;
-    struct series series[METER_SERIES_MAX];
-    struct counter minors[METER_MINORS];
+    struct {
+        struct series series[METER_SERIES_MAX];
+        struct counter minors[METER_MINORS];
+    } doors[DOOR_COUNT];
     struct histogram candidates;
     struct counter none[AC_NONE_COUNT];
     struct counter arena_bytes;
+};
+
+static const struct door *const DOORS[DOOR_COUNT] = {
+    [DOOR_PLACEMENT] = &placement_door,
+    [DOOR_BAREMETAL] = &baremetal_door,
 };
 
 static _Atomic(struct block *) first_block;
@@ -73,12 +78,19 @@ static struct block *own_block(void)
     return own;
 }
 
+/* A door may answer some methods without a row. */
+static bool is_in_table(const struct api_request *request)
+{
+    const struct door *door = request->door;
+    return request->route >= door->routes && request->route < door->routes + door->route_count;
+}
+
 /* Routes, then /healthcheck, then what has no route, by method. */
 static unsigned series_of(const struct api_request *request)
 {
-    if (request->route != NULL)
-        return routes_number(request->route);
-    unsigned routes = routes_count();
+    if (is_in_table(request))
+        return (unsigned)(request->route - request->door->routes);
+    unsigned routes = request->door->route_count;
     if (request->phase == PHASE_CHECKING)
         return routes;
     for (unsigned i = 0; i < METHOD_COUNT; i++)
@@ -98,7 +110,8 @@ static unsigned status_at(int status)
 void meter_count_answer(const struct api_request *request, uint64_t now_us)
 {
     struct block *block = own_block();
-    struct series *series = &block->series[series_of(request)];
+    enum door_id door = request->door->id;
+    struct series *series = &block->doors[door].series[series_of(request)];
     const struct http_exchange *http = request->http;
     uint64_t started_us = http->started_us;
     uint64_t arena_bytes = arena_footprint_bytes(request->arena);
@@ -106,7 +119,8 @@ void meter_count_answer(const struct api_request *request, uint64_t now_us)
     counter_add(&series->bytes, http->out.len);
     histogram_add(&series->took_us, &METER_TOOK_SHAPE_US,
                   now_us > started_us ? now_us - started_us : 0);
-    counter_add(&block->minors[request->has_minor ? request->minor : METER_MINORS - 1], 1);
+    counter_add(&block->doors[door].minors[request->has_minor ? request->minor : METER_MINORS - 1],
+                1);
     if (arena_bytes > counter_read(&block->arena_bytes))
         counter_set(&block->arena_bytes, arena_bytes);
 }
@@ -127,35 +141,43 @@ static void add_series(struct meter_series *total, const struct series *series)
     histogram_read(&series->took_us, &total->took_us);
 }
 
-static unsigned series_count(void)
+static unsigned series_count(const struct door *door)
 {
-    unsigned count = routes_count() + 1 + METHOD_COUNT + 1;
-    check(count <= METER_SERIES_MAX);
+    unsigned count = door->route_count + 1 + METHOD_COUNT + 1;
+    check(count <= METER_SERIES_MAX && door->max_minor < METER_MINORS - 1);
     return count;
 }
 
 /* The series of the table's first row with the same method and path. */
-static unsigned shared_series(unsigned series)
+static unsigned shared_series(const struct door *door, unsigned series)
 {
-    const char *method;
-    const char *route;
-    if (!meter_series_name(series, &method, &route) || series >= routes_count())
+    const struct api_route *routes = door->routes;
+    if (series >= door->route_count)
         return series;
     for (unsigned i = 0; i < series; i++)
-        if (strcmp(routes_at(i)->path, route) == 0 && strcmp(routes_at(i)->method, method) == 0)
+        if (strcmp(routes[i].path, routes[series].path) == 0 &&
+            strcmp(routes[i].method, routes[series].method) == 0)
             return i;
     return series;
+}
+
+static void add_door(struct meter_totals *totals, const struct block *block,
+                     const struct door *door)
+{
+    struct meter_door *total = &totals->doors[door->id];
+    unsigned count = series_count(door);
+    for (unsigned i = 0; i < count; i++)
+        add_series(&total->series[shared_series(door, i)], &block->doors[door->id].series[i]);
+    for (unsigned i = 0; i < METER_MINORS; i++)
+        total->minors[i] += counter_read(&block->doors[door->id].minors[i]);
 }
 
 void meter_read(struct meter_totals *totals)
 {
     *totals = (struct meter_totals){.arena_bytes = 0};
-    unsigned count = series_count();
     for (const struct block *at = atomic_load(&first_block); at != NULL; at = at->next) {
-        for (unsigned i = 0; i < count; i++)
-            add_series(&totals->series[shared_series(i)], &at->series[i]);
-        for (unsigned i = 0; i < METER_MINORS; i++)
-            totals->minors[i] += counter_read(&at->minors[i]);
+        for (unsigned i = 0; i < DOOR_COUNT; i++)
+            add_door(totals, at, DOORS[i]);
         for (unsigned i = 0; i < AC_NONE_COUNT; i++)
             totals->none[i] += counter_read(&at->none[i]);
         histogram_read(&at->candidates, &totals->candidates);
@@ -165,14 +187,15 @@ void meter_read(struct meter_totals *totals)
     }
 }
 
-bool meter_series_name(unsigned series, const char **method, const char **route)
+bool meter_series_name(const struct door *door, unsigned series, const char **method,
+                       const char **route)
 {
-    unsigned routes = routes_count();
-    if (series >= series_count())
+    unsigned routes = door->route_count;
+    if (series >= series_count(door))
         return false;
     if (series < routes) {
-        *method = routes_at(series)->method;
-        *route = routes_at(series)->path;
+        *method = door->routes[series].method;
+        *route = door->routes[series].path;
         return true;
     }
     *route = series == routes ? "/healthcheck" : "other";
@@ -180,6 +203,11 @@ bool meter_series_name(unsigned series, const char **method, const char **route)
     if (series > routes)
         *method = series - routes - 1 < METHOD_COUNT ? METHODS[series - routes - 1] : "other";
     return true;
+}
+
+const struct door *meter_door_at(enum door_id id)
+{
+    return DOORS[id];
 }
 
 unsigned meter_status(unsigned at)

@@ -1,4 +1,4 @@
-/* What is counted of every request to the Placement API, for metrics.
+/* What is counted of every request to an API, for metrics.
  *
  * Each thread counts in a block of its own, and blocks are added up when somebody reads: nothing
  * that two threads write is touched by a request. What a client sends never makes a new series:
@@ -12,9 +12,9 @@
 #include "query/ac_none.h"
 
 enum {
-    METER_SERIES_MAX = 80,           /* routes with methods, and what belongs to none */
-    METER_STATUSES = 15,             /* the last: any other */
-    METER_MINORS = API_MINOR_MAX + 2 /* the last: none negotiated */
+    METER_SERIES_MAX = 80, /* of a door: routes with methods, and what belongs to none */
+    METER_STATUSES = 15,   /* the last: any other */
+    METER_MINORS = 100     /* the last: none negotiated */
 };
 
 static const struct histogram_shape METER_TOOK_SHAPE_US = {
@@ -30,9 +30,13 @@ struct meter_series {
     struct histogram_total took_us;
 };
 
-struct meter_totals {
+struct meter_door {
     struct meter_series series[METER_SERIES_MAX];
     uint64_t minors[METER_MINORS];
+};
+
+struct meter_totals {
+    struct meter_door doors[DOOR_COUNT];
     struct histogram_total candidates;
     uint64_t none[AC_NONE_COUNT];
     uint64_t arena_bytes; /* the most that one request took */
@@ -48,9 +52,13 @@ void meter_count_candidates(uint64_t count, enum ac_none none);
 /* What all threads have counted so far. Any thread. */
 void meter_read(struct meter_totals *totals);
 
-/* The method and route of a series; false: there is no series of that number. Of two rows of the
- * table that differ in their microversions only, the first has the counts of both. */
-bool meter_series_name(unsigned series, const char **method, const char **route);
+/* The method and route of a door's series; false: there is no series of that number. Of two rows of
+ * the table that differ in their microversions only, the first has the counts of both. */
+bool meter_series_name(const struct door *door, unsigned series, const char **method,
+                       const char **route);
+
+/* The doors, by their ids. */
+const struct door *meter_door_at(enum door_id id);
 
 /* The status that statuses[] counts; 0: any other. */
 unsigned meter_status(unsigned at);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "api/cors.h"
+#include "api/door.h"
 #include "api/origin.h"
 #include "api/readiness.h"
 #include "api/request_id.h"
@@ -15,6 +16,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "conf/baremetal.h"
 #include "conf/healthcheck.h"
 #include "http/http.h"
 #include "keystone/keystone.h"
@@ -34,8 +36,8 @@ struct api {
     struct policy_keeper *policies;
     struct readiness *readiness;
     const struct conf_healthcheck *healthcheck; /* NULL: there is none */
-    const struct slice *mount_prefixes; /* each with a leading and without a trailing slash */
-    unsigned mount_prefix_count;
+    struct doorway doorways[DOOR_COUNT];
+    const struct conf_baremetal *baremetal;
     struct slice incomplete_project_id; /* [placement] incomplete_consumer_* */
     struct slice incomplete_user_id;
     struct cors_settings cors;
@@ -55,20 +57,14 @@ enum api_step {
     API_SLOW,  /* too much work for a worker: run the handler again on the slow lane */
 };
 
-enum { API_ARGS_MAX = 2, API_MINOR_MAX = 39 };
-
-enum api_accept { ACCEPT_ANY, ACCEPT_JSON }; /* ACCEPT_JSON: 406 if the client does not take it */
-enum api_content { CONTENT_IGNORED, CONTENT_JSON };
+enum { API_ARGS_MAX = 2 };
 
 struct api_route {
     const char *method;
     const char *path; /* "/resource_providers/{uuid}/traits" */
     unsigned min_minor;
     unsigned max_minor;
-    bool bare_404;   /* a 404 of this route's handler lacks vary (placement spec, Microversions) */
-    bool hidden_405; /* outside its microversions the answer is 405 without Allow instead of 404 */
-    enum api_accept accept;
-    enum api_content content;
+    unsigned flags;          /* the door's own */
     enum policy_rule policy; /* POLICY_NONE: the handler checks, or nobody does */
     /* Reads request->version (pinned, as new as the database) and writes the answer; or validates
      * the body and fills request->write. */
@@ -76,13 +72,13 @@ struct api_route {
     /* After a write was decided: writes the answer (err may be set; version is not pinned). */
     void (*finish)(struct api_request *request);
     bool reads; /* pin a version before handle */
-    /* These two look before the version check (placement spec, Order of checks). */
-    bool content_before_version;
 };
 
 struct api_request {
     struct http_exchange *http;
-    const struct api *api;
+    const struct doorway *doorway;
+    const struct door *door; /* the doorway's */
+    const struct api *api;   /* the same */
     struct arena *arena;
 
     struct origin origin;
@@ -93,9 +89,7 @@ struct api_request {
     struct slice args[API_ARGS_MAX]; /* decoded path parameters, in order */
     unsigned minor;                  /* the microversion 1.minor */
     bool has_minor;                  /* false until it is negotiated */
-    bool version_shown;              /* the openstack-api-version header goes out */
-    bool vary_shown;
-    struct keystone_request tokens; /* what the identity points into, with keystone */
+    struct keystone_request tokens;  /* what the identity points into, with keystone */
     struct identity identity;
     char request_id[REQUEST_ID_LEN + 1];
     struct slice global_id; /* the client's, or data == NULL */
@@ -124,12 +118,20 @@ struct api_request {
     } fault_form;
     int status;             /* 200 unless the handler says otherwise */
     bool has_body;          /* out holds JSON */
-    bool is_cacheable;      /* from 1.15: Cache-Control and Last-Modified go out */
-    int64_t modified_at_us; /* for Last-Modified; 0: now */
-    struct slice location;  /* path with mount prefix; made absolute when sent */
+    int64_t modified_at_us; /* of what it tells about; 0: now */
+    struct slice location;  /* path with mount prefix, made absolute when sent; or a whole URL */
     struct slice allow;
-    bool version_in_error; /* 406 of the negotiation: min and max versions in the body */
-    bool is_preflight;     /* a CORS preflight: its headers are there already */
+    struct slice vary; /* header names, or data == NULL */
+    bool is_preflight; /* a CORS preflight: its headers are there already */
+    struct slice base; /* what links begin with, once one was written (bare metal) */
+
+    /* Only of the Placement API. */
+    struct {
+        bool version_shown; /* the openstack-api-version header goes out */
+        bool vary_shown;
+        bool is_cacheable;     /* without a body, and with cache headers all the same */
+        bool version_in_error; /* 406 of the negotiation: min and max versions in the body */
+    } placement;
 };
 
 static inline struct buf *api_out(struct api_request *request)
@@ -157,7 +159,8 @@ struct budget api_budget(struct api_request *request);
  * nobody to answer. */
 enum api_step api_over_budget(struct api_request *request);
 
-/* Says that a 200 with JSON in api_out() is the answer; from 1.15 with cache headers (0: now). */
+/* Says that a 200 with JSON in api_out() is the answer, about something that was modified then (0:
+ * now). */
 void api_answer_json(struct api_request *request, int64_t modified_at_us);
 
 /* Says that an answer without a body is it. */

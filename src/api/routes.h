@@ -1,4 +1,4 @@
-/* THE table of routes. */
+/* Finds the route of a request in its door's table. */
 #ifndef BERTH_API_ROUTES_H
 #define BERTH_API_ROUTES_H
 
@@ -6,13 +6,15 @@
 
 enum route_found { ROUTE_FOUND, ROUTE_UNKNOWN_PATH, ROUTE_UNKNOWN_METHOD };
 
-/* Finds the route of request->path and the method; fills request->route and args. For an unknown
- * method of a known path request->allow lists the methods there are. */
-enum route_found routes_find(struct api_request *request);
+struct route_finder;
 
-/* The table's rows, and the number of one of them. */
-unsigned routes_count(void);
-const struct api_route *routes_at(unsigned number);
-unsigned routes_number(const struct api_route *route);
+/* In the arena. The table outlives it. */
+const struct route_finder *route_finder_create(const struct api_route *routes, unsigned count,
+                                               struct arena *arena);
+
+/* Finds the route of the path and the request's method; fills request->route and args, slices of
+ * the path. For an unknown method of a known path request->allow lists the methods there are. */
+enum route_found routes_find(const struct route_finder *finder, struct slice path,
+                             struct api_request *request);
 
 #endif

@@ -1,18 +1,11 @@
-/* Everything between a request's arrival and its handler: a straight list of stages in the Python
- * service's order (placement spec, Order of checks). The first that fails sets err. Worker threads.
- */
+/* What all doors do between a request's arrival and its handler: framing, target, token; then the
+ * door's own stages. The first that fails sets err. Worker threads. */
 #include "api/stages.h"
 
 #include <strings.h>
 
-#include "api/accept.h"
 #include "api/access_log.h"
-#include "api/answer.h"
-#include "api/latin1.h"
-#include "api/microversion.h"
 #include "api/query_string.h"
-#include "api/routes.h"
-#include "auth/noauth.h"
 #include "log/log.h"
 
 static bool stage_framing(struct api_request *request)
@@ -44,8 +37,8 @@ static void strip_mount(struct api_request *request)
     struct slice mounted = {0};
     if (proxied.len > 0 && is_below(request->path, proxied))
         request->path = slice_skip(request->path, proxied.len);
-    for (unsigned i = 0; i < request->api->mount_prefix_count; i++) {
-        struct slice prefix = request->api->mount_prefixes[i];
+    for (unsigned i = 0; i < request->doorway->mount_prefix_count; i++) {
+        struct slice prefix = request->doorway->mount_prefixes[i];
         if (prefix.len > mounted.len && is_below(request->path, prefix))
             mounted = prefix;
     }
@@ -95,25 +88,6 @@ void stages_read_target(struct api_request *request)
         request->global_id = global;
 }
 
-static bool is_root(const struct api_request *request)
-{
-    return request->path.len == 0 || slice_equal(request->path, SLICE_LIT("/"));
-}
-
-static bool identify_noauth(struct api_request *request)
-{
-    struct noauth_headers headers = {
-        .token = http_request_header(request->http, "X-Auth-Token"),
-        .roles = http_request_header(request->http, "X-Roles"),
-        .project_id = http_request_header(request->http, "X-Project-Id"),
-        .system_scope = http_request_header(request->http, "OpenStack-System-Scope"),
-    };
-    if (noauth_identify(&headers, request->arena, &request->identity))
-        return true;
-    request->fault_form = FAULT_OUTSIDE;
-    return err_set(&request->err, 401, NULL, "%s", "");
-}
-
 static void resume_with_tokens(struct keystone_request *tokens)
 {
     http_resume(api_request_of_tokens(tokens)->http);
@@ -126,8 +100,8 @@ static struct slice mount_of_rules(const struct api_request *request)
     struct slice proxied = request->origin.prefix;
     if (proxied.len == 0)
         return request->mount;
-    for (unsigned i = 0; i < request->api->mount_prefix_count; i++)
-        if (slice_equal(request->api->mount_prefixes[i], proxied))
+    for (unsigned i = 0; i < request->doorway->mount_prefix_count; i++)
+        if (slice_equal(request->doorway->mount_prefixes[i], proxied))
             return request->mount;
     return slice_skip(request->mount, proxied.len);
 }
@@ -180,122 +154,14 @@ static enum stages_outcome identify_keystone(struct api_request *request)
     return STAGES_FAILED;
 }
 
-/* Everything behind this stage may rely on the identity; the root is for everybody. */
+/* Everything behind this stage may rely on the identity, unless its path is for everybody. */
 static enum stages_outcome stage_token(struct api_request *request)
 {
-    if (is_root(request))
+    if (request->door->is_public(request))
         return STAGES_PASSED;
     if (request->api->keystone != NULL)
         return identify_keystone(request);
-    return identify_noauth(request) ? STAGES_PASSED : STAGES_FAILED;
-}
-
-static bool stage_microversion(struct api_request *request)
-{
-    struct slice header =
-        latin1_text(request->arena, http_request_header(request->http, "OpenStack-API-Version"));
-    if (!microversion_negotiate(header, &request->minor, &request->err)) {
-        request->version_in_error = request->err.status == 406;
-        return false;
-    }
-    request->has_minor = true;
-    return true;
-}
-
-static bool has_body(const struct api_request *request)
-{
-    return request->http->body.len > 0;
-}
-
-static bool stage_content_header(struct api_request *request)
-{
-    if (has_body(request) && http_request_header(request->http, "Content-Length").len > 0 &&
-        http_request_header(request->http, "Content-Type").len == 0)
-        return err_set(&request->err, 400, NULL,
-                       "content-type header required when content-length > 0");
-    return true;
-}
-
-static bool stage_route(struct api_request *request)
-{
-    switch (routes_find(request)) {
-    case ROUTE_FOUND:
-        return true;
-    case ROUTE_UNKNOWN_METHOD:
-        request->vary_shown = true;
-        return err_set(&request->err, 405, NULL,
-                       "The method specified is not allowed for this resource.");
-    case ROUTE_UNKNOWN_PATH:
-        break;
-    }
-    request->vary_shown = false;
-    return err_set(&request->err, 404, NULL, "%s", "");
-}
-
-static bool stage_version_range(struct api_request *request)
-{
-    const struct api_route *route = request->route;
-    if (request->minor >= route->min_minor && request->minor <= route->max_minor)
-        return true;
-    return err_set(&request->err, route->hidden_405 ? 405 : 404, NULL, "%s", "");
-}
-
-static bool stage_content(struct api_request *request)
-{
-    const struct api_route *route = request->route;
-    if (route->accept == ACCEPT_JSON &&
-        accept_weight(answer_accept(request), SLICE_LIT("application/json")) == 0)
-        return err_set(&request->err, 406, NULL, "Only application/json is provided");
-    if (route->content != CONTENT_JSON)
-        return true;
-    struct slice type = answer_content_type(request);
-    if (slice_equal(type, SLICE_LIT("application/json")))
-        return true;
-    return err_set_join(&request->err, 415, NULL, SLICE_LIT("The media type "),
-                        latin1_text(request->arena, type),
-                        SLICE_LIT(" is not supported, use application/json"));
-}
-
-bool stages_check_policy(struct api_request *request, enum policy_rule rule,
-                         const struct policy_target *target)
-{
-    switch (policy_check(request->api->policies, rule, &request->identity, target)) {
-    case POLICY_ALLOWED:
-        return true;
-    case POLICY_DENIED_SCOPE:
-        request->vary_shown = false;
-        return err_set(&request->err, 403, NULL, "%s", policy_rule_name(rule));
-    case POLICY_DENIED:
-        break;
-    }
-    request->vary_shown = false;
-    return err_set(&request->err, 403, NULL, "Policy does not allow %s to be performed.",
-                   policy_rule_name(rule));
-}
-
-/* Where nothing else is said, a request is about who asks (placement, RequestContext.can). */
-static bool stage_policy(struct api_request *request)
-{
-    const struct policy_attribute attributes[] = {
-        {SLICE_LIT("project_id"), request->identity.project_id},
-        {SLICE_LIT("user_id"), request->identity.user_id},
-    };
-    const struct policy_target target = {attributes, 2};
-    return stages_check_policy(request, request->route->policy, &target);
-}
-
-static bool pass_behind_token(struct api_request *request)
-{
-    if (!stage_microversion(request))
-        return false;
-    request->version_shown = true;
-    request->vary_shown = false;
-    if (!stage_content_header(request) || !stage_route(request))
-        return false;
-    request->vary_shown = true;
-    if (request->route->content_before_version)
-        return stage_content(request) && stage_version_range(request) && stage_policy(request);
-    return stage_version_range(request) && stage_content(request) && stage_policy(request);
+    return request->door->identify(request) ? STAGES_PASSED : STAGES_FAILED;
 }
 
 enum stages_outcome stages_go_on(struct api_request *request)
@@ -303,7 +169,7 @@ enum stages_outcome stages_go_on(struct api_request *request)
     enum stages_outcome outcome = stage_token(request);
     if (outcome != STAGES_PASSED)
         return outcome;
-    return pass_behind_token(request) ? STAGES_PASSED : STAGES_FAILED;
+    return request->door->pass(request) ? STAGES_PASSED : STAGES_FAILED;
 }
 
 enum stages_outcome stages_pass(struct api_request *request)

@@ -20,9 +20,4 @@ enum stages_outcome stages_pass(struct api_request *request) BERTH_MUST_CHECK;
 /* The same from the token on, after PENDING. */
 enum stages_outcome stages_go_on(struct api_request *request) BERTH_MUST_CHECK;
 
-/* Checks a policy rule for the request, which is about `target`; false sets err (403). For handlers
- * that know the target themselves. */
-bool stages_check_policy(struct api_request *request, enum policy_rule rule,
-                         const struct policy_target *target) BERTH_MUST_CHECK;
-
 #endif

@@ -24,6 +24,9 @@ const struct command_line_switch command_line_berthd[] = {
     {"--admin-listen", NULL, "ADDRESS:PORT",
      "Serve metrics and health here, whatever [berth] admin_listen says. May be repeated.",
      SWITCH_OPTION, "berth", "admin_listen", NULL},
+    {"--baremetal-listen", NULL, "ADDRESS:PORT",
+     "Serve the bare metal API here, whatever [baremetal] enabled and listen say. May be repeated.",
+     SWITCH_OPTION, "baremetal", "listen", NULL},
     {"--debug", "-d", NULL, "Log at level DEBUG.", SWITCH_OPTION, "DEFAULT", "debug", "true"},
     {.name = NULL},
 };

@@ -52,4 +52,16 @@ bool resolve_options(const struct resolve_from *from, struct arena *arena,
 /* Fills the fields from conf->values. False: a value is well-formed but makes no sense. */
 bool settings_fill(struct conf *conf, struct faults *faults) BERTH_MUST_CHECK;
 
+/* For those who fill their section's part: err says that the option's item is not `what`. */
+bool settings_refuse(struct err *err, const struct conf_value *value, const char *what,
+                     const char *item);
+
+/* Addresses and mount prefixes of an option of type OPTION_MULTI. */
+bool settings_fill_listen(struct conf *conf, const char *section, const char *option,
+                          const struct conf_listen **filled, size_t *count_filled,
+                          struct err *err) BERTH_MUST_CHECK;
+bool settings_fill_prefixes(struct conf *conf, const char *section, const char *option,
+                            const struct slice **filled, size_t *count_filled,
+                            struct err *err) BERTH_MUST_CHECK;
+
 #endif

@@ -16,14 +16,15 @@ static void log_list(const char *before, const struct conf_texts *texts)
     buf_free(&list);
 }
 
-static void warn_open_noauth(const struct conf *conf)
+static void warn_open_noauth(const struct conf *conf, const struct conf_listen *listen,
+                             size_t count)
 {
-    for (size_t i = 0; i < conf->listen_count; i++)
-        if (conf->auth_strategy == CONF_AUTH_NOAUTH2 && !listen_is_loopback(&conf->listen[i])) {
+    for (size_t i = 0; i < count; i++)
+        if (conf->auth_strategy == CONF_AUTH_NOAUTH2 && !listen_is_loopback(&listen[i])) {
             log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT,
                       "auth_strategy is noauth2 and %s is not loopback: whoever reaches it is "
                       "believed to be who he says",
-                      conf->listen[i].host);
+                      listen[i].host);
             return;
         }
 }
@@ -87,7 +88,8 @@ void notes_log(const struct conf *conf)
                   conf->deprecated.items[i]);
     if (conf->no_effect.n > 0)
         log_list("options that have no effect here", &conf->no_effect);
-    warn_open_noauth(conf);
+    warn_open_noauth(conf, conf->listen, conf->listen_count);
+    warn_open_noauth(conf, conf->baremetal.listen, conf->baremetal.listen_count);
     warn_open_admin(conf);
     warn_healthcheck(conf);
     warn_cors_sections(conf);

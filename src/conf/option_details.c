@@ -82,6 +82,32 @@ static const struct details table[] = {
     {"berth", "bounded_staleness_ms",
      "Every answer is of the newest committed state, whatever is set here."},
 
+    {"baremetal", "enabled",
+     "berth keeps nodes and allocations and deploys nothing: see docs/api/baremetal.md. The switch "
+     "--baremetal-listen serves it as well, whatever is set here. Nodes that are there stay "
+     "resource providers when it is not served."},
+    {"baremetal", "listen",
+     "As [berth] listen. All other options of [berth] about connections, TLS and the log hold for "
+     "these addresses, too."},
+    {"baremetal", "prefix",
+     "Such as /baremetal; as [berth] mount_prefix, which is for the Placement API."},
+    {"baremetal", "mirror",
+     "Turn it off where somebody else writes providers of the same nodes in another form. "
+     "nova's ironic driver writes the same one, and can go on. With false the two sides do not "
+     "know each other, and both may hand out a node."},
+    {"baremetal", "provider_name",
+     "nova looks providers up by uuid. With name the provider has the node's name, if that has "
+     "at most 200 characters and no other provider has it, and follows it."},
+    {"baremetal", "public_endpoint",
+     "Needed where a proxy in front does not pass on what it was called by."},
+    {"baremetal", "node_locked_retry_attempts",
+     "A node is locked while a power or provision operation goes on."},
+    {"baremetal", "host",
+     "After a restart nodes and allocations of a berthd of the same name, which is gone, are taken "
+     "up at once; those of another one a minute after they were due."},
+    {"baremetal", "fake_delay_ms",
+     "berth has no drivers: deploying, cleaning and so on only take time."},
+
     {"DEFAULT", "debug",
      "Otherwise the log begins at level INFO. DEBUG adds what the configuration has that nobody "
      "knows, all values in force, a line when each request comes, and details of what is done; "
@@ -275,6 +301,7 @@ static const struct details table[] = {
 
 static const struct details sections[] = {
     {"berth", NULL, "What the Python service leaves to its web server, and what only berth has."},
+    {"baremetal", NULL, "The bare metal API: nodes and their allocations, in Ironic's words."},
     {"DEFAULT", NULL, "The log."},
     {"api", NULL, "Who may call."},
     {"placement", NULL, "How questions are answered."},
@@ -282,7 +309,7 @@ static const struct details sections[] = {
     {"placement_database", NULL, "Where everything is kept."},
     {"oslo_policy", NULL, "Who may do what."},
     {"oslo_middleware", NULL, "What is believed of a proxy in front."},
-    {"healthcheck", NULL, "The health check of oslo.middleware on the Placement listeners."},
+    {"healthcheck", NULL, "The health check of oslo.middleware on the listeners of all APIs."},
     {"cors", NULL, "Web pages that call the API from a browser (Cross-Origin Resource Sharing)."},
     {"keystone_authtoken", NULL,
      "How tokens are checked with Keystone. docs/keystone.md tells what these options do "

@@ -76,6 +76,18 @@ const struct option option_table[] = {
     ROW(INT, USED, "berth", "slow_request_ms", "1000", "A request that takes longer is logged; 0: none.", BOUNDS(0, DAY_S * 1000), MUTABLE),
     ROW(INT, NONE, "berth", "bounded_staleness_ms", "0", "How old an answer may be; 0: reads are strict.", BOUNDS(0, DAY_S * 1000)),
 
+    ROW(BOOL, USED, "baremetal", "enabled", "false", "Serve the bare metal API: nodes and their allocations."),
+    ROW(MULT, USED, "baremetal", "listen", "127.0.0.1:6385", "Where the bare metal API is served: ADDRESS:PORT, https://ADDRESS:PORT or unix:/PATH."),
+    ROW(MULT, USED, "baremetal", "prefix", NULL, "Path below which the bare metal API is served too."),
+    ROW(BOOL, USED, "baremetal", "mirror", "true", "Nodes are resource providers, and what is taken on one side is taken on the other."),
+    ROW(STR, USED, "baremetal", "provider_name", "uuid", "What a node's resource provider is called.", CHOICES("uuid|name")),
+    ROW(STR, USED, "baremetal", "public_endpoint", NULL, "URL that links in answers begin with, instead of the one that was asked."),
+    ROW(INT, USED, "baremetal", "max_limit", "1000", "Items of a page of a list at most.", BOUNDS(1, 100000)),
+    ROW(INT, USED, "baremetal", "node_locked_retry_attempts", "3", "How often an allocation tries nodes that are locked.", BOUNDS(1, 1000)),
+    ROW(INT, USED, "baremetal", "node_locked_retry_interval", "1", "Seconds between these tries.", BOUNDS(0, 3600)),
+    ROW(STR, USED, "baremetal", "host", NULL, "Name that nodes show as their conductor and locks as their holder; not set: the machine's."),
+    ROW(INT, USED, "baremetal", "fake_delay_ms", "100", "Milliseconds that each passing state of a node lasts.", BOUNDS(0, 60000)),
+
     ROW(BOOL, USED, "DEFAULT", "debug", "false", "Log at level DEBUG.", MUTABLE),
     ROW(STR, NONE, "DEFAULT", "tempdir", NULL, "Directory for temporary files; berth makes none."),
     ROW(STR, NONE, "DEFAULT", "pybasedir", "/usr/share/berth", "Directory of the program's own files, for other options to refer to."),

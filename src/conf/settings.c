@@ -52,21 +52,21 @@ static const char *text_if_any(const struct conf *conf, const char *name)
     return found == NULL || found[0] == '\0' ? NULL : found;
 }
 
-static bool refuse(struct err *err, const struct conf_value *value, const char *what,
-                   const char *item)
+bool settings_refuse(struct err *err, const struct conf_value *value, const char *what,
+                     const char *item)
 {
     return err_set(err, 500, NULL, "%s: [%s] %s: '%s' is not %s", value->where,
                    value->option->section, value->option->name, item, what);
 }
 
-static bool fill_listen(struct conf *conf, const char *option, const struct conf_listen **filled,
-                        size_t *count_filled, struct err *err)
+bool settings_fill_listen(struct conf *conf, const char *section, const char *option,
+                          const struct conf_listen **filled, size_t *count_filled, struct err *err)
 {
-    const struct conf_value *value = typed(conf, "berth", option, OPTION_MULTI);
+    const struct conf_value *value = typed(conf, section, option, OPTION_MULTI);
     struct conf_listen *listen = arena_array(conf->arena, value->items_n, sizeof(*listen));
     for (size_t i = 0; i < value->items_n; i++)
         if (!listen_parse(slice_of(value->items[i]), conf->arena, &listen[i]))
-            return refuse(err, value, LISTEN_FORMS, value->items[i]);
+            return settings_refuse(err, value, LISTEN_FORMS, value->items[i]);
     *filled = listen;
     *count_filled = value->items_n;
     return true;
@@ -76,12 +76,13 @@ static bool fill_listeners(struct conf *conf, struct err *err)
 {
     conf->listen_is_default =
         typed(conf, "berth", "listen", OPTION_MULTI)->origin <= CONF_ORIGIN_EMBEDDED;
-    return fill_listen(conf, "listen", &conf->listen, &conf->listen_count, err);
+    return settings_fill_listen(conf, "berth", "listen", &conf->listen, &conf->listen_count, err);
 }
 
 static bool fill_admin_listeners(struct conf *conf, struct err *err)
 {
-    return fill_listen(conf, "admin_listen", &conf->admin_listen, &conf->admin_listen_count, err);
+    return settings_fill_listen(conf, "berth", "admin_listen", &conf->admin_listen,
+                                &conf->admin_listen_count, err);
 }
 
 static bool fill_socket_mode(struct conf *conf, struct err *err)
@@ -90,7 +91,7 @@ static bool fill_socket_mode(struct conf *conf, struct err *err)
     char *end = NULL;
     unsigned long mode = strtoul(value->text, &end, 8);
     if (!isdigit((unsigned char)value->text[0]) || *end != '\0' || mode > 0777)
-        return refuse(err, value, "a mode such as 0660", value->text);
+        return settings_refuse(err, value, "a mode such as 0660", value->text);
     conf->socket_mode = (unsigned)mode;
     return true;
 }
@@ -115,12 +116,19 @@ static bool fill_tls(struct conf *conf, struct err *err)
     if ((conf->tls_cert_file == NULL) != (conf->tls_key_file == NULL))
         return err_set(err, 500, NULL,
                        "[berth] tls_cert_file and tls_key_file are only good together");
-    bool listens = any_has_tls(conf->listen, conf->listen_count);
-    if (conf->tls_cert_file == NULL &&
-        (listens || any_has_tls(conf->admin_listen, conf->admin_listen_count)))
-        return err_set(err, 500, NULL,
-                       "[berth] %s = https://... needs tls_cert_file and tls_key_file",
-                       listens ? "listen" : "admin_listen");
+    const struct {
+        const char *option;
+        const struct conf_listen *listen;
+        size_t count;
+    } all[] = {
+        {"[berth] listen", conf->listen, conf->listen_count},
+        {"[berth] admin_listen", conf->admin_listen, conf->admin_listen_count},
+        {"[baremetal] listen", conf->baremetal.listen, conf->baremetal.listen_count},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && conf->tls_cert_file == NULL; i++)
+        if (any_has_tls(all[i].listen, all[i].count))
+            return err_set(err, 500, NULL, "%s = https://... needs tls_cert_file and tls_key_file",
+                           all[i].option);
     return true;
 }
 
@@ -137,9 +145,10 @@ static bool is_mount_path(struct slice path)
     return path.len == 0 || path.data[0] == '/';
 }
 
-static bool fill_mount_prefixes(struct conf *conf, struct err *err)
+bool settings_fill_prefixes(struct conf *conf, const char *section, const char *option,
+                            const struct slice **filled, size_t *count_filled, struct err *err)
 {
-    const struct conf_value *value = typed(conf, "berth", "mount_prefix", OPTION_MULTI);
+    const struct conf_value *value = typed(conf, section, option, OPTION_MULTI);
     struct slice *prefixes = arena_array(conf->arena, value->items_n, sizeof(*prefixes));
     size_t n = 0;
     for (size_t i = 0; i < value->items_n; i++) {
@@ -147,13 +156,19 @@ static bool fill_mount_prefixes(struct conf *conf, struct err *err)
         while (prefix.len > 0 && prefix.data[prefix.len - 1] == '/')
             prefix.len--;
         if (!is_mount_path(prefix))
-            return refuse(err, value, "a path such as /placement", value->items[i]);
+            return settings_refuse(err, value, "a path such as /placement", value->items[i]);
         if (prefix.len > 0)
             prefixes[n++] = arena_copy(conf->arena, prefix);
     }
-    conf->mount_prefixes = prefixes;
-    conf->mount_prefix_count = n;
+    *filled = prefixes;
+    *count_filled = n;
     return true;
+}
+
+static bool fill_mount_prefixes(struct conf *conf, struct err *err)
+{
+    return settings_fill_prefixes(conf, "berth", "mount_prefix", &conf->mount_prefixes,
+                                  &conf->mount_prefix_count, err);
 }
 
 /* The cores this process may use, which in a container are fewer than the machine's. */
@@ -222,11 +237,17 @@ static bool fill_healthcheck(struct conf *conf, struct err *err)
     return healthcheck_fill(conf, &conf->healthcheck, err);
 }
 
+static bool fill_baremetal(struct conf *conf, struct err *err)
+{
+    return baremetal_fill(conf, &conf->baremetal, err);
+}
+
 bool settings_fill(struct conf *conf, struct faults *faults)
 {
     static bool (*const steps[])(struct conf * conf, struct err * err) = {
-        check_connection, fill_listeners,      fill_admin_listeners, fill_socket_mode,
-        fill_tls,         fill_mount_prefixes, fill_healthcheck,     log_options_check,
+        check_connection,    fill_listeners,   fill_admin_listeners,
+        fill_socket_mode,    fill_baremetal,   fill_tls,
+        fill_mount_prefixes, fill_healthcheck, log_options_check,
     };
     fill_berth(conf);
     fill_upstream(conf);

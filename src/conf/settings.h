@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "conf/baremetal.h"
 #include "conf/healthcheck.h"
 #include "conf/listen.h"
 #include "conf/value.h"
@@ -71,6 +72,7 @@ struct conf {
     bool proxy_headers;
 
     struct conf_healthcheck healthcheck;
+    struct conf_baremetal baremetal;
 
     /* [placement] */
     bool randomize_allocation_candidates;

@@ -1,4 +1,5 @@
 /* The configuration in the words of the API. */
+#include "api/routes.h"
 #include "daemon/daemon.h"
 
 enum { SLOW_THREADS = 2 };
@@ -42,12 +43,28 @@ void api_settings_take(struct daemon *daemon, const struct conf *conf)
     api->slow_request_us = conf->slow_request_us;
 }
 
+static struct doorway doorway_open(struct daemon *daemon, const struct door *door,
+                                   const struct slice *mount_prefixes, size_t mount_prefix_count)
+{
+    return (struct doorway){
+        .door = door,
+        .api = &daemon->api,
+        .routes = route_finder_create(door->routes, door->route_count, daemon->arena),
+        .mount_prefixes = mount_prefixes,
+        .mount_prefix_count = (unsigned)mount_prefix_count,
+    };
+}
+
 bool api_settings_fill(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
     struct api *api = &daemon->api;
-    api->mount_prefixes = conf->mount_prefixes;
-    api->mount_prefix_count = (unsigned)conf->mount_prefix_count;
+    api->doorways[DOOR_PLACEMENT] =
+        doorway_open(daemon, &placement_door, conf->mount_prefixes, conf->mount_prefix_count);
+    api->doorways[DOOR_BAREMETAL] =
+        doorway_open(daemon, &baremetal_door, conf->baremetal.mount_prefixes,
+                     conf->baremetal.mount_prefix_count);
+    api->baremetal = &conf->baremetal;
     api->incomplete_project_id = slice_of(conf->incomplete_consumer_project_id);
     api->incomplete_user_id = slice_of(conf->incomplete_consumer_user_id);
     api->trust_proxies = conf->proxy_headers;

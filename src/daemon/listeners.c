@@ -9,6 +9,7 @@
 
 enum {
     LARGE_ANSWERS_BYTES = 1 << 30,
+    BAREMETAL_BODY_BYTES = 1024 * 1024, /* baremetal-allocations spec, 1.5 */
     ADMIN_WORKERS = 2,
     ADMIN_CONNECTIONS = 256,
     ADMIN_CONNECTIONS_EACH = 64,
@@ -27,6 +28,7 @@ struct opening {
 
 static const char *const purposes[LISTENER_KINDS] = {
     [LISTENER_PLACEMENT] = "Placement API",
+    [LISTENER_BAREMETAL] = "bare metal API",
     [LISTENER_ADMIN] = "metrics and health",
 };
 
@@ -63,6 +65,8 @@ static bool open_one(struct daemon *daemon, const struct opening *opening,
 {
     bool is_admin = opening->kind == LISTENER_ADMIN;
     struct http_limits limits = is_admin ? admin_limits_of(daemon->conf) : limits_of(daemon->conf);
+    if (opening->kind == LISTENER_BAREMETAL && limits.max_body_bytes > BAREMETAL_BODY_BYTES)
+        limits.max_body_bytes = BAREMETAL_BODY_BYTES;
     if (daemon->listener_count == DAEMON_LISTENERS_MAX)
         return err_set(&daemon->err, 500, NULL, "more than %d addresses to listen on",
                        DAEMON_LISTENERS_MAX);
@@ -108,11 +112,20 @@ static const struct conf_listen *find_at(const struct activation_socket *socket,
 }
 
 /* By its name, or by where it listens. */
-static bool is_for_admin(const struct conf *conf, const struct activation_socket *socket)
+static enum listener_kind kind_of(const struct conf *conf, const struct activation_socket *socket)
 {
-    return activation_is_admin(socket) ||
-           (find_at(socket, conf->admin_listen, conf->admin_listen_count) != NULL &&
-            find_at(socket, conf->listen, conf->listen_count) == NULL);
+    const struct conf_baremetal *baremetal = &conf->baremetal;
+    if (activation_is_admin(socket))
+        return LISTENER_ADMIN;
+    if (activation_is_baremetal(socket))
+        return LISTENER_BAREMETAL;
+    if (find_at(socket, conf->listen, conf->listen_count) != NULL)
+        return LISTENER_PLACEMENT;
+    if (find_at(socket, conf->admin_listen, conf->admin_listen_count) != NULL)
+        return LISTENER_ADMIN;
+    if (find_at(socket, baremetal->listen, baremetal->listen_count) != NULL)
+        return LISTENER_BAREMETAL;
+    return LISTENER_PLACEMENT;
 }
 
 static bool open_given(struct daemon *daemon, const struct opening *opening,
@@ -139,7 +152,7 @@ static bool open_all_given(struct daemon *daemon, const struct opening *opening,
 {
     for (size_t i = 0; i < daemon->activation.count; i++) {
         struct activation_socket *socket = &daemon->activation.sockets[i];
-        if (is_for_admin(daemon->conf, socket) != (opening->kind == LISTENER_ADMIN))
+        if (kind_of(daemon->conf, socket) != opening->kind)
             continue;
         if (!open_given(daemon, opening, socket))
             return false;
@@ -193,7 +206,9 @@ bool listeners_open(struct daemon *daemon)
     daemon->admin = admin_create(&daemon->api, daemon->store);
     const struct opening openings[] = {
         {LISTENER_PLACEMENT, conf->listen, conf->listen_count, conf->listen_is_default,
-         dispatch_service(&daemon->api)},
+         dispatch_service(&daemon->api.doorways[DOOR_PLACEMENT])},
+        {LISTENER_BAREMETAL, conf->baremetal.listen, conf->baremetal.listen_count, false,
+         dispatch_service(&daemon->api.doorways[DOOR_BAREMETAL])},
         {LISTENER_ADMIN, conf->admin_listen, conf->admin_listen_count, false,
          admin_service(daemon->admin)},
     };
@@ -213,9 +228,14 @@ void listeners_take(struct daemon *daemon, const struct conf *conf)
 
 void listeners_print_ready(const struct daemon *daemon)
 {
+    static const char *const words[LISTENER_KINDS] = {
+        [LISTENER_PLACEMENT] = "",
+        [LISTENER_BAREMETAL] = " baremetal",
+        [LISTENER_ADMIN] = " admin",
+    };
     printf("berthd: ready");
     for (size_t i = 0; i < daemon->listener_count; i++)
-        printf("%s %s", daemon->listeners[i].kind == LISTENER_ADMIN ? " admin" : "",
+        printf("%s %s", words[daemon->listeners[i].kind],
                http_server_url(daemon->listeners[i].server));
     printf("\n");
     fflush(stdout);

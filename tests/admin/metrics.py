@@ -108,22 +108,24 @@ class Metrics(Case):
             fetch(server.port, "/healthcheck")
             fetch(server.port, "/healthcheck", "HEAD")
             delta = Delta(before, server.scrape())
-            show = {"route": "/resource_providers/{uuid}", "method": "GET"}
+            show = {"door": "placement", "route": "/resource_providers/{uuid}", "method": "GET"}
             expect(delta.changed(REQUESTS) == {
                 key(**show, status="200"): 8,
                 key(**show, status="404"): 1,
-                key(route="/resource_providers", method="GET", status="200"): 1,
-                key(route="other", method="GET", status="404"): 2,
-                key(route="other", method="DELETE", status="405"): 1,
-                key(route="/traits/{name}", method="PUT", status="400"): 1,
-                key(route="other", method="GET", status="406"): 1,
-                key(route="other", method="GET", status="401"): 1,
-                key(route="/", method="GET", status="200"): 1,
-                key(route="/healthcheck", method="any", status="200"): 1,
-                key(route="/healthcheck", method="any", status="204"): 1,
+                key(door="placement", route="/resource_providers", method="GET", status="200"): 1,
+                key(door="placement", route="other", method="GET", status="404"): 2,
+                key(door="placement", route="other", method="DELETE", status="405"): 1,
+                key(door="placement", route="/traits/{name}", method="PUT", status="400"): 1,
+                key(door="placement", route="other", method="GET", status="406"): 1,
+                key(door="placement", route="other", method="GET", status="401"): 1,
+                key(door="placement", route="/", method="GET", status="200"): 1,
+                key(door="placement", route="/healthcheck", method="any", status="200"): 1,
+                key(door="placement", route="/healthcheck", method="any", status="204"): 1,
             }, delta.changed(REQUESTS))
             expect(delta.changed("berth_http_requests_by_microversion_total") == {
-                key(microversion="1.39"): 13, key(microversion="1.0"): 2, key(microversion="none"): 4,
+                key(door="placement", microversion="1.39"): 13,
+                key(door="placement", microversion="1.0"): 2,
+                key(door="placement", microversion="none"): 4,
             }, delta.changed("berth_http_requests_by_microversion_total"))
             expect(delta.get("berth_http_request_duration_seconds_count", **show) == 9, "histogram")
             expect(0 < delta.get("berth_http_request_duration_seconds_sum", **show) < 9, "time")

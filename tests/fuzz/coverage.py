@@ -24,7 +24,7 @@ PARSERS = {
     "body_json": ["api/schema/body_schema.c", "api/schema/check.c", "api/schema/keywords.c", "api/schema/message.c",
                   "api/schema/patterns.c", "api/python_repr.c", "base/python_text.c"],
     "conf": ["conf/resolve.c", "conf/settings.c", "conf/suggest.c"],
-    "headers": ["api/accept.c", "api/fault.c", "api/html_text.c", "api/latin1.c", "api/microversion.c", "api/origin.c",
+    "headers": ["api/accept.c", "api/placement/fault.c", "api/html_text.c", "api/latin1.c", "api/placement/microversion.c", "api/origin.c",
                 "auth/identity.c", "auth/noauth.c"],
     "ini": ["conf/address_range.c", "conf/ini.c", "conf/interpolate.c", "conf/listen.c", "conf/value.c", "conf/whitespace.c"],
     "keystone": ["keystone/access_rules.c", "keystone/documents.c", "keystone/url.c", "keystone/token.c"],

@@ -1,10 +1,11 @@
 /* Header values: each line of the input is "LETTER VALUE", the letter names the header. Everything
  * that reads headers reads them; a fault is written in the form that Accept asks for. */
 #include "api/accept.h"
-#include "api/answer.h"
-#include "api/fault.h"
 #include "api/latin1.h"
-#include "api/microversion.h"
+#include "api/placement/fault.h"
+#include "api/placement/headers.h"
+#include "api/placement/microversion.h"
+#include "api/placement/routes.h"
 #include "api/query_string.h"
 #include "auth/noauth.h"
 #include "fuzz.h"
@@ -85,7 +86,7 @@ static void check_origin(struct api_request *request)
 static void write_fault(struct api_request *request)
 {
     request->http->out.len = 0;
-    fault_write(request);
+    placement_write_fault(request);
     check(request->http->out.len > 0);
 }
 
@@ -93,7 +94,7 @@ static void write_other_fault(struct api_request *request, int status, enum faul
 {
     request->fault_form = form;
     request->http->response_header_count = 0;
-    request->version_in_error = false;
+    request->placement.version_in_error = false;
     request->err = (struct err){.arena = request->arena};
     err_set(&request->err, status, NULL, "%s", "");
     write_fault(request);
@@ -121,11 +122,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         latin1_text(arena, http_request_header(request->http, "OpenStack-API-Version"));
     check(text_is_utf8(version));
     request->has_minor = microversion_negotiate(version, &request->minor, &request->err);
-    check(request->has_minor ? request->minor <= API_MINOR_MAX
+    check(request->has_minor ? request->minor <= PLACEMENT_MINOR_MAX
                              : request->err.status == 400 || request->err.status == 406);
     if (request->has_minor)
-        err_set_join(&request->err, 415, NULL, SLICE_LIT("type "), answer_content_type(request));
-    request->version_in_error = request->err.status == 406;
+        err_set_join(&request->err, 415, NULL, SLICE_LIT("type "), placement_content_type(request));
+    request->placement.version_in_error = request->err.status == 406;
     write_fault(request);
     write_other_fault(request, 401, FAULT_OUTSIDE);
     write_other_fault(request, 401, FAULT_OF_KEYSTONE);

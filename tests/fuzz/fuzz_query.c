@@ -2,6 +2,7 @@
  * query. It goes the whole way: parsed, checked, asked of a small cloud, and answered with JSON. */
 #include "api/placement/allocation_handlers.h"
 #include "api/placement/handlers.h"
+#include "api/placement/routes.h"
 #include "fuzz.h"
 #include "world.h"
 
@@ -18,10 +19,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (api.policies == NULL)
         api.policies = fuzz_policies();
-    unsigned question = data[0] / (API_MINOR_MAX + 1);
-    unsigned minor = data[0] % (API_MINOR_MAX + 1);
+    unsigned question = data[0] / (PLACEMENT_MINOR_MAX + 1);
+    unsigned minor = data[0] % (PLACEMENT_MINOR_MAX + 1);
     if (minor < FIRST_MINORS[question])
-        minor = API_MINOR_MAX;
+        minor = PLACEMENT_MINOR_MAX;
     struct arena *arena = arena_create();
     struct fuzz_request r;
     struct api_request *request = fuzz_request_begin(&r, arena, &api, minor);

@@ -6,6 +6,7 @@
 
 #include "api/placement/allocation_handlers.h"
 #include "api/placement/handlers.h"
+#include "api/placement/routes.h"
 #include "fuzz.h"
 #include "replica/apply.h"
 #include "replica/audit.h"
@@ -69,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                    .incomplete_user_id = SLICE_LIT("incomplete")};
     if (size < 2)
         return 0;
-    unsigned minor = data[0] % (API_MINOR_MAX + 1);
+    unsigned minor = data[0] % (PLACEMENT_MINOR_MAX + 1);
     unsigned route = data[1] % ROUTE_COUNT;
     if (minor < ROUTES[route].first || minor > ROUTES[route].last)
         minor = ROUTES[route].last;

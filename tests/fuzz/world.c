@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "api/fault.h"
+#include "api/placement/fault.h"
 #include "policy/keeper.h"
 #include "replica/apply.h"
 
@@ -145,7 +145,10 @@ struct api_request *fuzz_request_begin(struct fuzz_request *r, struct arena *are
 {
     *r = (struct fuzz_request){.exchange.http = {.arena = arena, .method = SLICE_LIT("GET")}};
     r->exchange.headers = r->headers;
+    r->doorway = (struct doorway){.door = &placement_door, .api = api};
     r->request = (struct api_request){.http = &r->exchange.http,
+                                      .doorway = &r->doorway,
+                                      .door = &placement_door,
                                       .api = api,
                                       .arena = arena,
                                       .minor = minor,
@@ -175,7 +178,7 @@ void fuzz_request_check_answer(struct fuzz_request *r)
 {
     if (err_is_set(&r->request.err)) {
         check(r->request.err.status >= 400 && r->request.err.message.len < 1 << 20);
-        fault_write(&r->request);
+        placement_write_fault(&r->request);
     }
     struct buf *out = &r->exchange.http.out;
     if (out->len == 0)

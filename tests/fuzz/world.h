@@ -24,6 +24,7 @@ const struct world *world_get(void);
 struct fuzz_request {
     struct exchange exchange;
     struct request_header headers[16];
+    struct doorway doorway;
     struct api_request request;
 };
 

@@ -11,10 +11,10 @@
 
 /* clang-format off */
 const struct metric metric_table[METRIC_COUNT] = {
-    ROW(METRIC_REQUESTS, COUNTER, "berth_http_requests_total", "route method status", "Answers to requests to the Placement API."),
-    ROW(METRIC_REQUEST_DURATION, HISTOGRAM, "berth_http_request_duration_seconds", "route method", "Time from the request line to the answer being ready."),
-    ROW(METRIC_RESPONSE_BYTES, COUNTER, "berth_http_response_bytes_total", "route method", "Bytes of answers' bodies."),
-    ROW(METRIC_MICROVERSIONS, COUNTER, "berth_http_requests_by_microversion_total", "microversion", "Answers by negotiated microversion."),
+    ROW(METRIC_REQUESTS, COUNTER, "berth_http_requests_total", "door route method status", "Answers to requests, by API."),
+    ROW(METRIC_REQUEST_DURATION, HISTOGRAM, "berth_http_request_duration_seconds", "door route method", "Time from the request line to the answer being ready."),
+    ROW(METRIC_RESPONSE_BYTES, COUNTER, "berth_http_response_bytes_total", "door route method", "Bytes of answers' bodies."),
+    ROW(METRIC_MICROVERSIONS, COUNTER, "berth_http_requests_by_microversion_total", "door microversion", "Answers by negotiated microversion."),
     ROW(METRIC_IN_FLIGHT, GAUGE, "berth_http_requests_in_flight", "listener", "Requests from request line to the end of their answer."),
     ROW(METRIC_CONNECTIONS, GAUGE, "berth_http_connections_open", "listener", "Open connections."),
     ROW(METRIC_CONNECTIONS_ACCEPTED, COUNTER, "berth_http_connections_accepted_total", "listener", "Connections accepted."),

@@ -8,61 +8,81 @@
 
 static const double US_PER_S = 1e6;
 
-/* The labels of a series, and whether anything was counted in it. */
-static bool series_labels(const struct meter_totals *totals, unsigned series,
-                          struct label labels[static 2])
+/* One door's series with something counted in it. */
+struct counted {
+    const struct meter_series *series;
+    struct label labels[3]; /* door, route, method */
+};
+
+/* The next one behind *at; false: there is none. */
+static bool next_counted(const struct meter_totals *totals, unsigned *at, struct counted *counted)
 {
-    const char *method;
-    const char *route;
-    if (!meter_series_name(series, &method, &route))
-        return false;
-    labels[0] = label_of("route", route);
-    labels[1] = label_of("method", method);
-    return histogram_count(&totals->series[series].took_us) > 0;
+    while (*at < DOOR_COUNT * METER_SERIES_MAX) {
+        const struct door *door = meter_door_at((enum door_id)(*at / METER_SERIES_MAX));
+        unsigned number = *at % METER_SERIES_MAX;
+        const char *method;
+        const char *route;
+        ++*at;
+        counted->series = &totals->doors[door->id].series[number];
+        if (!meter_series_name(door, number, &method, &route) ||
+            histogram_count(&counted->series->took_us) == 0)
+            continue;
+        counted->labels[0] = label_of("door", door->name);
+        counted->labels[1] = label_of("route", route);
+        counted->labels[2] = label_of("method", method);
+        return true;
+    }
+    return false;
 }
 
-static void write_statuses(struct exposition *exposition, const struct meter_series *series,
-                           struct label labels[static 3])
+static void write_statuses(struct exposition *exposition, const struct counted *counted)
 {
+    struct label labels[4] = {counted->labels[0], counted->labels[1], counted->labels[2]};
     for (unsigned i = 0; i < METER_STATUSES; i++) {
         char text[DECIMAL_MAX + 1] = "other";
-        if (series->statuses[i] == 0)
+        if (counted->series->statuses[i] == 0)
             continue;
         if (meter_status(i) != 0)
             text[decimal_write(text, meter_status(i))] = '\0';
-        labels[2] = label_of("status", text);
-        exposition_count(exposition, labels, 3, series->statuses[i]);
+        labels[3] = label_of("status", text);
+        exposition_count(exposition, labels, 4, counted->series->statuses[i]);
+    }
+}
+
+static void write_microversions(const struct meter_totals *totals, const struct door *door,
+                                struct exposition *exposition)
+{
+    const uint64_t *minors = totals->doors[door->id].minors;
+    for (unsigned i = 0; i < METER_MINORS; i++) {
+        char text[DECIMAL_MAX + 3] = "none";
+        if (minors[i] == 0)
+            continue;
+        if (i <= door->max_minor) {
+            memcpy(text, "1.", 2);
+            text[2 + decimal_write(text + 2, i)] = '\0';
+        }
+        const struct label labels[] = {label_of("door", door->name),
+                                       label_of("microversion", text)};
+        exposition_count(exposition, labels, 2, minors[i]);
     }
 }
 
 static void write_requests(const struct meter_totals *totals, struct exposition *exposition)
 {
-    struct label labels[3];
+    struct counted counted;
     exposition_begin(exposition, METRIC_REQUESTS);
-    for (unsigned i = 0; i < METER_SERIES_MAX; i++)
-        if (series_labels(totals, i, labels))
-            write_statuses(exposition, &totals->series[i], labels);
+    for (unsigned at = 0; next_counted(totals, &at, &counted);)
+        write_statuses(exposition, &counted);
     exposition_begin(exposition, METRIC_REQUEST_DURATION);
-    for (unsigned i = 0; i < METER_SERIES_MAX; i++)
-        if (series_labels(totals, i, labels))
-            exposition_histogram(exposition, labels, 2, &METER_TOOK_SHAPE_US,
-                                 &totals->series[i].took_us, US_PER_S);
+    for (unsigned at = 0; next_counted(totals, &at, &counted);)
+        exposition_histogram(exposition, counted.labels, 3, &METER_TOOK_SHAPE_US,
+                             &counted.series->took_us, US_PER_S);
     exposition_begin(exposition, METRIC_RESPONSE_BYTES);
-    for (unsigned i = 0; i < METER_SERIES_MAX; i++)
-        if (series_labels(totals, i, labels))
-            exposition_count(exposition, labels, 2, totals->series[i].bytes);
+    for (unsigned at = 0; next_counted(totals, &at, &counted);)
+        exposition_count(exposition, counted.labels, 3, counted.series->bytes);
     exposition_begin(exposition, METRIC_MICROVERSIONS);
-    for (unsigned i = 0; i < METER_MINORS; i++) {
-        char text[DECIMAL_MAX + 3] = "none";
-        if (totals->minors[i] == 0)
-            continue;
-        if (i <= API_MINOR_MAX) {
-            memcpy(text, "1.", 2);
-            text[2 + decimal_write(text + 2, i)] = '\0';
-        }
-        struct label label = label_of("microversion", text);
-        exposition_count(exposition, &label, 1, totals->minors[i]);
-    }
+    for (unsigned i = 0; i < DOOR_COUNT; i++)
+        write_microversions(totals, meter_door_at((enum door_id)i), exposition);
 }
 
 static void write_listeners(struct admin *admin, struct exposition *exposition)

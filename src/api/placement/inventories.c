@@ -293,7 +293,7 @@ void finish_inventory_delete(struct api_request *request)
 {
     const struct inventories_write *state = request->state;
     if (state->provider_is_missing)
-        request->vary_shown = false; /* this route's other 404 has vary */
+        request->placement.vary_shown = false; /* this route's other 404 has vary */
     finish_no_content(request);
 }
 

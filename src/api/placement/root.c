@@ -1,5 +1,6 @@
 /* GET /: the version document. */
 #include "api/placement/handlers.h"
+#include "api/placement/routes.h"
 
 enum api_step handle_root(struct api_request *request)
 {
@@ -7,7 +8,7 @@ enum api_step handle_root(struct api_request *request)
                "{\"versions\": [{\"id\": \"v1.0\", \"max_version\": \"1.%d\", "
                "\"min_version\": \"1.0\", \"status\": \"CURRENT\", "
                "\"links\": [{\"rel\": \"self\", \"href\": \"\"}]}]}",
-               API_MINOR_MAX);
+               PLACEMENT_MINOR_MAX);
     api_answer_json(request, 0);
     return API_DONE;
 }

@@ -147,7 +147,7 @@ enum api_step handle_traits_list(struct api_request *request)
 static void answer_trait(struct api_request *request, int status, int64_t created_at_us)
 {
     api_answer_empty(request, status);
-    request->is_cacheable = request->minor >= 15;
+    request->placement.is_cacheable = true;
     request->modified_at_us = created_at_us;
 }
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "api/placement/allocation_handlers.h"
+#include "api/placement/stages.h"
 #include "api/query_string.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
-#include "api/stages.h"
 #include "base/json_write.h"
 #include "replica/usage.h"
 
@@ -200,7 +200,7 @@ enum api_step handle_usages(struct api_request *request)
     struct query_string query = query_string_parse(request->arena, request->query);
     struct slice project = query_string_last(&query, SLICE_LIT("project_id"));
     const struct policy_attribute about = {SLICE_LIT("project_id"), project};
-    if (!stages_check_policy(request, POLICY_USAGES, &(struct policy_target){&about, 1}))
+    if (!placement_check_policy(request, POLICY_USAGES, &(struct policy_target){&about, 1}))
         return API_DONE;
     bool has_types = request->minor >= 38;
     if (!body_schema_check_query(&query,

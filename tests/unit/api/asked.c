@@ -1,6 +1,7 @@
 /* See asked.h. */
 #include "asked.h"
 
+#include "api/routes.h"
 #include "unit.h"
 
 void asked_open(struct asked *asked, const struct api *api)
@@ -9,10 +10,17 @@ void asked_open(struct asked *asked, const struct api *api)
     asked->exchange.http = (struct http_exchange){
         .arena = asked->arena, .method = SLICE_LIT("GET"), .peer = SLICE_LIT("192.0.2.1")};
     asked->exchange.headers = asked->headers;
+    asked->doorway = (struct doorway){
+        .door = &placement_door,
+        .api = api,
+        .routes = route_finder_create(placement_routes, PLACEMENT_ROUTE_COUNT, asked->arena),
+    };
     asked->request = (struct api_request){.http = &asked->exchange.http,
+                                          .doorway = &asked->doorway,
+                                          .door = &placement_door,
                                           .api = api,
                                           .arena = asked->arena,
-                                          .minor = API_MINOR_MAX,
+                                          .minor = PLACEMENT_MINOR_MAX,
                                           .has_minor = true,
                                           .status = 200,
                                           .err = {.arena = asked->arena}};

@@ -3,6 +3,7 @@
 #ifndef BERTH_TESTS_UNIT_API_ASKED_H
 #define BERTH_TESTS_UNIT_API_ASKED_H
 
+#include "api/placement/routes.h"
 #include "api/request.h"
 #include "http/http_internal.h"
 
@@ -10,6 +11,7 @@ struct asked {
     struct arena *arena;
     struct exchange exchange;
     struct request_header headers[16];
+    struct doorway doorway; /* Placement's */
     struct api_request request;
 };
 

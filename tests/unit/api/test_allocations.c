@@ -116,10 +116,8 @@ static void rows_of_a_provider_together(void **state)
 #define OWNER ", \"project_id\": \"pro\\\"ject\", \"user_id\": \"user\""
     assert_answer(&world, handle_allocations_show, 11, "one", HELD "}");
     assert_answer(&world, handle_allocations_show, 12, "one", HELD OWNER "}");
-    assert_false(world.request.is_cacheable);
     assert_answer(&world, handle_allocations_show, 28, "one",
                   HELD OWNER ", \"consumer_generation\": 4}");
-    assert_true(world.request.is_cacheable);
     assert_int_equal(world.request.modified_at_us, 1000000);
     assert_answer(&world, handle_allocations_show, 38, "one",
                   HELD OWNER ", \"consumer_generation\": 4, \"consumer_type\": \"INSTANCE\"}");

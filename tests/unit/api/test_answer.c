@@ -1,5 +1,6 @@
 /* The headers of answers, and the parts of requests that they repeat. */
 #include "api/answer.h"
+#include "api/placement/headers.h"
 #include "asked.h"
 #include "unit.h"
 
@@ -11,7 +12,7 @@ static void good_answers(void **state)
     struct asked asked;
     asked_open(&asked, &API);
     asked.request.minor = 15;
-    asked.request.version_shown = asked.request.vary_shown = true;
+    asked.request.placement.version_shown = asked.request.placement.vary_shown = true;
     api_answer_json(&asked.request, 1790000000123456);
     answer_headers(&asked.request);
     assert_int_equal(asked.exchange.http.status, 200);
@@ -85,7 +86,7 @@ static void errors(void **state)
     api_answer_json(&asked.request, 5);
     asked.request.location = SLICE_LIT("/x");
     asked.request.allow = SLICE_LIT("GET, PUT");
-    asked.request.version_shown = true;
+    asked.request.placement.version_shown = true;
     asked.request.status = 405;
     err_set(&asked.request.err, 405, NULL, "no");
     answer_headers(&asked.request);
@@ -104,18 +105,18 @@ static void repeated_parts(void **state)
     (void)state;
     struct asked asked;
     asked_open(&asked, &API);
-    assert_true(slice_equal(answer_content_type(&asked.request), SLICE_LIT("None")));
-    assert_true(slice_equal(answer_accept(&asked.request), SLICE_LIT("application/json")));
+    assert_true(slice_equal(placement_content_type(&asked.request), SLICE_LIT("None")));
+    assert_true(slice_equal(placement_accept(&asked.request), SLICE_LIT("application/json")));
     asked_header(&asked, "content-TYPE", SLICE_LIT("text/plain; charset=utf-8"));
     asked_header(&asked, "Accept", SLICE_LIT("*/*"));
-    assert_true(slice_equal(answer_content_type(&asked.request), SLICE_LIT("text/plain")));
-    assert_true(slice_equal(answer_accept(&asked.request), SLICE_LIT("application/json")));
+    assert_true(slice_equal(placement_content_type(&asked.request), SLICE_LIT("text/plain")));
+    assert_true(slice_equal(placement_accept(&asked.request), SLICE_LIT("application/json")));
     asked.headers[0].value = SLICE_LIT("text/plain ;x"); /* the blank counts, as for the peer */
-    assert_true(slice_equal(answer_content_type(&asked.request), SLICE_LIT("text/plain ")));
+    assert_true(slice_equal(placement_content_type(&asked.request), SLICE_LIT("text/plain ")));
     asked.headers[0].value = SLICE_LIT(";x");
     asked.headers[1].value = SLICE_LIT("text/*");
-    assert_true(slice_equal(answer_content_type(&asked.request), SLICE_LIT("None")));
-    assert_true(slice_equal(answer_accept(&asked.request), SLICE_LIT("text/*")));
+    assert_true(slice_equal(placement_content_type(&asked.request), SLICE_LIT("None")));
+    assert_true(slice_equal(placement_accept(&asked.request), SLICE_LIT("text/*")));
     asked_close(&asked);
 }
 

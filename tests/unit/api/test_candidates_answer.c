@@ -103,7 +103,7 @@ static void alike_but_for_the_provider(void **state)
     (void)state;
     struct arena *arena = arena_create();
     struct replica *replica = make_replica(arena, false);
-    for (unsigned minor = 10; minor <= API_MINOR_MAX; minor++) {
+    for (unsigned minor = 10; minor <= PLACEMENT_MINOR_MAX; minor++) {
         json_t *answer = ask(replica, "resources=C1:1,C2:2", minor);
         assert_int_equal(candidate_count(answer), PROVIDERS - 1);
         for (unsigned i = 0; i < PROVIDERS - 1; i++) {

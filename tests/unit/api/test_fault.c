@@ -1,5 +1,5 @@
 /* The bytes of errors, in the forms that Accept asks for (placement spec, Errors). */
-#include "api/fault.h"
+#include "api/placement/fault.h"
 #include "asked.h"
 #include "unit.h"
 
@@ -12,7 +12,7 @@ static void assert_fault(struct asked *asked, const char *type, const char *body
     struct buf *out = &asked->exchange.http.out;
     asked->exchange.http.response_header_count = 0;
     buf_append_lit(out, "what the handler had begun");
-    fault_write(&asked->request);
+    placement_write_fault(&asked->request);
     assert_string_equal(arena_copy(asked->arena, buf_slice(out)).data, body);
     struct slice got = asked_answer_header(asked, "Content-Type");
     assert_string_equal(arena_copy(asked->arena, got).data, type);
@@ -57,7 +57,7 @@ static void version_range(void **state)
     struct asked asked;
     asked_open(&asked, &API);
     asked.request.has_minor = false;
-    asked.request.version_in_error = true;
+    asked.request.placement.version_in_error = true;
     asked_header(&asked, "Accept", SLICE_LIT("application/json, x/y"));
     set(&asked, 406, NULL, SLICE_LIT("Unacceptable"));
     assert_fault(&asked, "application/json",
@@ -208,7 +208,7 @@ static void which_form(void **state)
         asked_open(&asked, &API);
         asked_header(&asked, "Accept", slice_of(CASES[i].accept));
         set(&asked, 404, NULL, SLICE_LIT("x"));
-        fault_write(&asked.request);
+        placement_write_fault(&asked.request);
         assert_true(
             slice_equal(asked_answer_header(&asked, "Content-Type"), slice_of(CASES[i].type)));
         asked_close(&asked);
@@ -222,7 +222,7 @@ static void unknown_status(void **state)
     struct asked asked;
     asked_open(&asked, &API);
     set(&asked, 999, NULL, SLICE_LIT("x"));
-    fault_write(&asked.request);
+    placement_write_fault(&asked.request);
     assert_int_equal(asked.request.status, 500);
     asked_close(&asked);
 }

@@ -15,7 +15,7 @@ static unsigned series_named(const char *method, const char *route)
     const char *m;
     const char *r;
     unsigned found = METER_SERIES_MAX;
-    for (unsigned i = 0; meter_series_name(i, &m, &r); i++)
+    for (unsigned i = 0; meter_series_name(&placement_door, i, &m, &r); i++)
         if (strcmp(m, method) == 0 && strcmp(r, route) == 0 && found == METER_SERIES_MAX)
             found = i;
     assert_true(found < METER_SERIES_MAX);
@@ -26,7 +26,7 @@ static uint64_t count_of(const struct meter_totals *totals, unsigned series, uns
 {
     for (unsigned i = 0; i < METER_STATUSES; i++)
         if (meter_status(i) == status)
-            return totals->series[series].statuses[i];
+            return totals->doors[DOOR_PLACEMENT].series[series].statuses[i];
     fail();
     return 0;
 }
@@ -44,7 +44,7 @@ static void count(const char *method, const char *path, int status, unsigned min
     request->status = status;
     request->http->started_us = 1000000;
     buf_append_lit(&request->http->out, "0123456789");
-    if (routes_find(request) != ROUTE_FOUND)
+    if (routes_find(request->doorway->routes, request->path, request) != ROUTE_FOUND)
         request->route = NULL;
     meter_count_answer(request, 1000000 + took_us);
     asked_close(&asked);
@@ -72,11 +72,15 @@ static void answers(void **state)
     assert_int_equal(count_of(&after, other, 404) - count_of(&before, other, 404), 1);
     assert_int_equal(count_of(&after, other, 0) - count_of(&before, other, 0), 1);
     assert_int_equal(count_of(&after, odd, 405) - count_of(&before, odd, 405), 2);
-    assert_int_equal(after.series[show].bytes - before.series[show].bytes, 30);
-    assert_int_equal(after.minors[39] - before.minors[39], 2);
-    assert_int_equal(after.minors[0] - before.minors[0], 1);
-    const struct histogram_total *took = &after.series[show].took_us;
-    const struct histogram_total *took_before = &before.series[show].took_us;
+    assert_int_equal(after.doors[DOOR_PLACEMENT].series[show].bytes -
+                         before.doors[DOOR_PLACEMENT].series[show].bytes,
+                     30);
+    assert_int_equal(
+        after.doors[DOOR_PLACEMENT].minors[39] - before.doors[DOOR_PLACEMENT].minors[39], 2);
+    assert_int_equal(after.doors[DOOR_PLACEMENT].minors[0] - before.doors[DOOR_PLACEMENT].minors[0],
+                     1);
+    const struct histogram_total *took = &after.doors[DOOR_PLACEMENT].series[show].took_us;
+    const struct histogram_total *took_before = &before.doors[DOOR_PLACEMENT].series[show].took_us;
     assert_int_equal(took->sum - took_before->sum, 20000120);
     assert_int_equal(took->buckets[1] - took_before->buckets[1], 2);
     unsigned last = METER_TOOK_SHAPE_US.count;
@@ -105,13 +109,12 @@ static void series(void **state)
     (void)state;
     const char *method;
     const char *route;
-    for (unsigned i = 0; i < routes_count(); i++) {
-        assert_int_equal(routes_number(routes_at(i)), i);
-        assert_true(meter_series_name(i, &method, &route));
-        assert_string_equal(route, routes_at(i)->path);
+    for (unsigned i = 0; i < PLACEMENT_ROUTE_COUNT; i++) {
+        assert_true(meter_series_name(&placement_door, i, &method, &route));
+        assert_string_equal(route, placement_routes[i].path);
     }
-    assert_true(series_named("any", "/healthcheck") == routes_count());
-    assert_false(meter_series_name(METER_SERIES_MAX, &method, &route));
+    assert_true(series_named("any", "/healthcheck") == PLACEMENT_ROUTE_COUNT);
+    assert_false(meter_series_name(&placement_door, METER_SERIES_MAX, &method, &route));
 }
 
 static void candidates(void **state)

@@ -1,7 +1,7 @@
 /* The version header: which minor, or which error (placement spec, Microversions). */
 #include <stdio.h>
 
-#include "api/microversion.h"
+#include "api/placement/microversion.h"
 #include "base/arena.h"
 #include "unit.h"
 

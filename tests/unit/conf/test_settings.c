@@ -107,6 +107,44 @@ static void all_fields(void **state)
     assert_int_equal(conf->slow_request_us, 20000);
 }
 
+static void baremetal(void **state)
+{
+    (void)state;
+    use_file("a.conf", BASE);
+    load_ok();
+    assert_int_equal(conf->baremetal.listen_count, 0);
+    assert_true(conf->baremetal.mirror);
+    assert_false(conf->baremetal.provider_has_node_name);
+    assert_int_equal(conf->baremetal.mount_prefix_count, 0);
+    assert_int_equal(conf->baremetal.public_endpoint.len, 0);
+    assert_int_equal(conf->baremetal.max_limit, 1000);
+    assert_int_equal(conf->baremetal.locked_retry_attempts, 3);
+    assert_int_equal(conf->baremetal.locked_retry_interval_us, 1000000);
+    assert_int_equal(conf->baremetal.fake_delay_us, 100000);
+    assert_true(conf->baremetal.host.len > 0);
+    put("a.conf", BASE "[baremetal]\nenabled = true\n");
+    load_ok();
+    assert_int_equal(conf->baremetal.listen_count, 1);
+    assert_int_equal(conf->baremetal.listen[0].port, 6385);
+    put("a.conf", BASE "[baremetal]\nenabled = true\nlisten = unix:/x\nlisten = [::1]:1\n"
+                       "prefix = /baremetal/\nmirror = no\nprovider_name = name\n"
+                       "public_endpoint = https://x/y/\nmax_limit = 5\n"
+                       "node_locked_retry_attempts = 7\nnode_locked_retry_interval = 0\n"
+                       "host = me\nfake_delay_ms = 0\n");
+    load_ok();
+    assert_int_equal(conf->baremetal.listen_count, 2);
+    assert_string_equal(conf->baremetal.listen[0].path, "/x");
+    assert_string_equal(conf->baremetal.mount_prefixes[0].data, "/baremetal");
+    assert_false(conf->baremetal.mirror);
+    assert_true(conf->baremetal.provider_has_node_name);
+    assert_true(slice_equal(conf->baremetal.public_endpoint, SLICE_LIT("https://x/y")));
+    assert_int_equal(conf->baremetal.max_limit, 5);
+    assert_int_equal(conf->baremetal.locked_retry_attempts, 7);
+    assert_int_equal(conf->baremetal.locked_retry_interval_us, 0);
+    assert_true(slice_equal(conf->baremetal.host, SLICE_LIT("me")));
+    assert_int_equal(conf->baremetal.fake_delay_us, 0);
+}
+
 static void healthcheck(void **state)
 {
     (void)state;
@@ -176,6 +214,18 @@ static void bad_values(void **state)
                    "a.conf:4: [berth] mount_prefix: '/%41' is not a path such as /placement");
     expect_refused("[berth]\nadmin_listen = here\n",
                    "a.conf:4: [berth] admin_listen: 'here' is not " LISTEN_FORMS);
+    expect_refused("[baremetal]\nenabled = yes\nlisten = x\n",
+                   "a.conf:5: [baremetal] listen: 'x' is not " LISTEN_FORMS);
+    expect_refused("[baremetal]\nenabled = yes\nlisten = https://[::1]:2\n",
+                   "[baremetal] listen = https://... needs tls_cert_file and tls_key_file");
+    expect_refused("[baremetal]\nprefix = x\n",
+                   "a.conf:4: [baremetal] prefix: 'x' is not a path such as /placement");
+    expect_refused("[baremetal]\npublic_endpoint = x\n",
+                   "a.conf:4: [baremetal] public_endpoint: 'x' is not a URL such as "
+                   "https://baremetal.example.org");
+    expect_refused("[baremetal]\nhost = a b\n",
+                   "a.conf:4: [baremetal] host: 'a b' is not a name of at most 255 characters "
+                   "without blanks");
     expect_refused("[healthcheck]\npath = x\n",
                    "a.conf:4: [healthcheck] path: 'x' is not a path such as /healthcheck");
     expect_refused("[healthcheck]\ndisable_by_file_paths = 65536:/a\n",
@@ -194,10 +244,8 @@ static void bad_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LOADING_TEST(defaults_with_a_file),
-        LOADING_TEST(all_fields),
-        LOADING_TEST(healthcheck),
-        LOADING_TEST(bad_values),
+        LOADING_TEST(defaults_with_a_file), LOADING_TEST(all_fields), LOADING_TEST(baremetal),
+        LOADING_TEST(healthcheck),          LOADING_TEST(bad_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

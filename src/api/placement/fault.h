@@ -1,11 +1,11 @@
 /* Error answers (placement spec, Errors). */
-#ifndef BERTH_API_FAULT_H
-#define BERTH_API_FAULT_H
+#ifndef BERTH_API_PLACEMENT_FAULT_H
+#define BERTH_API_PLACEMENT_FAULT_H
 
 #include "api/request.h"
 
 /* Writes request->err as the answer, in the form that the client's Accept asks for: JSON, HTML or
  * plain text. Sets status, content type and body. */
-void fault_write(struct api_request *request);
+void placement_write_fault(struct api_request *request);
 
 #endif

@@ -1,6 +1,6 @@
 /* Negotiation of the microversion (placement spec, Microversions). */
-#ifndef BERTH_API_MICROVERSION_H
-#define BERTH_API_MICROVERSION_H
+#ifndef BERTH_API_PLACEMENT_MICROVERSION_H
+#define BERTH_API_PLACEMENT_MICROVERSION_H
 
 #include "base/err.h"
 

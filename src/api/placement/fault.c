@@ -1,14 +1,15 @@
 /* The body of an error: the status's own sentence, then the detail. Three forms, chosen by Accept,
  * a fourth for JSON of what is not made by the API proper, and one that is always the same. Any
  * thread. */
-#include "api/fault.h"
+#include "api/placement/fault.h"
 
 #include <strings.h>
 
 #include "api/accept.h"
-#include "api/answer.h"
 #include "api/html_text.h"
 #include "api/latin1.h"
+#include "api/placement/headers.h"
+#include "api/placement/routes.h"
 #include "base/json_write.h"
 
 /* %M: the method, %T: the content type, %A: the Accept header. Line breaks show in HTML alone. */
@@ -64,9 +65,9 @@ static struct slice repeated_part(struct api_request *request, char which)
     if (which == 'M')
         return request->http->method;
     if (which == 'A')
-        return latin1_text(request->arena, answer_accept(request));
+        return latin1_text(request->arena, placement_accept(request));
     struct slice type = http_request_header(request->http, "Content-Type");
-    return latin1_text(request->arena, type.len > 0 ? type : answer_content_type(request));
+    return latin1_text(request->arena, type.len > 0 ? type : placement_content_type(request));
 }
 
 typedef void append_text(struct buf *out, struct slice text);
@@ -173,8 +174,9 @@ static void write_json(struct api_request *request, const struct status *status,
         buf_printf(out, ", \"code\": \"%s\"",
                    request->err.code != NULL ? request->err.code : "placement.undefined_code");
     buf_printf(out, ", \"request_id\": \"%s\"", request->request_id);
-    if (request->version_in_error)
-        buf_printf(out, ", \"max_version\": \"1.%d\", \"min_version\": \"1.0\"", API_MINOR_MAX);
+    if (request->placement.version_in_error)
+        buf_printf(out, ", \"max_version\": \"1.%d\", \"min_version\": \"1.0\"",
+                   PLACEMENT_MINOR_MAX);
     buf_append_lit(out, "}]}");
 }
 
@@ -196,11 +198,21 @@ static void write_keystone_refusal(struct buf *out)
                         "\"The request you have made requires authentication.\"}}");
 }
 
-void fault_write(struct api_request *request)
+/* As upstream's: a 404 that some handlers make goes out past what adds vary. */
+static void hide_vary(struct api_request *request)
+{
+    const struct api_route *route = request->route;
+    if (request->err.status == 404 && route != NULL && (route->flags & ROUTE_BARE_404) != 0 &&
+        request->minor >= route->min_minor)
+        request->placement.vary_shown = false;
+}
+
+void placement_write_fault(struct api_request *request)
 {
     const struct status *status = find_status(request->err.status);
     struct buf *out = api_out(request);
-    struct slice accept = answer_accept(request);
+    hide_vary(request);
+    struct slice accept = placement_accept(request);
     unsigned html = accept_weight(accept, SLICE_LIT("text/html"));
     unsigned json = accept_weight(accept, SLICE_LIT("application/json"));
     struct slice type;

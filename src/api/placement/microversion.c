@@ -1,10 +1,10 @@
 /* The version header: a list of "SERVICE VERSION"; the last entry for placement counts. Pure; any
  * thread. */
-#include "api/microversion.h"
+#include "api/placement/microversion.h"
 
+#include "api/placement/routes.h"
 #include "api/python_int.h"
 #include "api/python_repr.h"
-#include "api/request.h"
 
 static bool is_space(char c)
 {
@@ -63,7 +63,7 @@ static bool read_plain(struct slice header, unsigned *minor)
         number = number * 10 + (unsigned)(header.data[i] - '0');
     }
     *minor = number;
-    return number <= API_MINOR_MAX;
+    return number <= PLACEMENT_MINOR_MAX;
 }
 
 bool microversion_negotiate(struct slice header, unsigned *minor, struct err *err)
@@ -75,7 +75,7 @@ bool microversion_negotiate(struct slice header, unsigned *minor, struct err *er
     if (version.data == NULL)
         return true;
     if (slice_equal(version, SLICE_LIT("latest"))) {
-        *minor = API_MINOR_MAX;
+        *minor = PLACEMENT_MINOR_MAX;
         return true;
     }
     const char *dot = memchr(version.data, '.', version.len);
@@ -94,7 +94,7 @@ bool microversion_negotiate(struct slice header, unsigned *minor, struct err *er
     struct slice after = slice_skip(version, before.len + 1);
     if (!python_int_parse(after, &found))
         return refuse_int(err, version, after);
-    if (major != 1 || found < 0 || found > API_MINOR_MAX)
+    if (major != 1 || found < 0 || found > PLACEMENT_MINOR_MAX)
         return err_set(err, 406, NULL, "Invalid microversion: Unacceptable version header: %.*s",
                        SLICE_ARG(version));
     *minor = (unsigned)found;

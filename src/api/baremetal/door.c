@@ -1,0 +1,21 @@
+/* The bare metal API, Ironic's, as a door. */
+#include "api/door.h"
+
+#include "api/baremetal/fault.h"
+#include "api/baremetal/routes.h"
+#include "api/baremetal/stages.h"
+
+const struct door baremetal_door = {
+    .id = DOOR_BAREMETAL,
+    .name = "baremetal",
+    .logger = "baremetal.requestlog",
+    .request_id_header = "Openstack-Request-Id",
+    .routes = baremetal_routes,
+    .route_count = BAREMETAL_ROUTE_COUNT,
+    .max_minor = BAREMETAL_MINOR_MAX,
+    .is_public = baremetal_is_public,
+    .identify = baremetal_identify,
+    .pass = baremetal_pass,
+    .write_fault = baremetal_write_fault,
+    .add_headers = baremetal_add_headers,
+};

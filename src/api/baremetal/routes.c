@@ -1,0 +1,17 @@
+/* THE table of the bare metal API: method, path, microversions, who answers (baremetal-allocations
+ * spec, 3, 8.1 and 9). A path's methods are in the order in which Allow tells them. */
+#include "api/baremetal/routes.h"
+
+#include "api/baremetal/handlers.h"
+
+#define SINCE(minor)          .min_minor = (minor), .max_minor = BAREMETAL_MINOR_MAX
+#define READS(function)       .handle = (function), .reads = true
+#define WRITES(function, end) .handle = (function), .finish = (end)
+
+const struct api_route baremetal_routes[] = {
+    {.method = "GET", .path = "/", SINCE(0), .handle = baremetal_versions},
+    {.method = "GET", .path = "/v1", SINCE(1), .handle = baremetal_version},
+};
+
+_Static_assert(sizeof(baremetal_routes) / sizeof(baremetal_routes[0]) == BAREMETAL_ROUTE_COUNT,
+               "the number of rows");

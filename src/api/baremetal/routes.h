@@ -1,0 +1,17 @@
+/* THE table of the bare metal API's routes. */
+#ifndef BERTH_API_BAREMETAL_ROUTES_H
+#define BERTH_API_BAREMETAL_ROUTES_H
+
+#include "api/request.h"
+
+enum { BAREMETAL_MINOR_MIN = 1, BAREMETAL_MINOR_MAX = 82, BAREMETAL_ROUTE_COUNT = 2 };
+
+enum baremetal_route_flag {
+    ROUTE_OLD_405 = 1,        /* below its first microversion 405, not 404 */
+    ROUTE_OF_ALLOCATIONS = 2, /* says so when the microversion is too old */
+};
+
+/* Paths are those behind /v1, but for the two version documents. */
+extern const struct api_route baremetal_routes[BAREMETAL_ROUTE_COUNT];
+
+#endif

@@ -1,0 +1,127 @@
+/* The stages of a request to the bare metal API (baremetal-allocations spec, 1.1, 1.3 and 3): the
+ * path as Ironic reads it, the microversion, the route. Whether the caller may do it only the
+ * handlers know, who know what it is about. The first that fails sets err. Worker threads. */
+#include "api/baremetal/stages.h"
+
+#include "api/baremetal/routes.h"
+#include "api/routes.h"
+
+static struct slice without_slash(struct slice path)
+{
+    if (path.len > 1 && path.data[path.len - 1] == '/')
+        path.len--;
+    return path;
+}
+
+bool baremetal_is_public(const struct api_request *request)
+{
+    struct slice path = without_slash(request->path);
+    return path.len <= 1 || slice_equal(path, SLICE_LIT("/v1"));
+}
+
+bool baremetal_identify(struct api_request *request)
+{
+    static const struct slice ROLES[] = {SLICE_LIT("admin"), SLICE_LIT("member"),
+                                         SLICE_LIT("reader")};
+    request->identity = (struct identity){
+        .roles = {ROLES, sizeof(ROLES) / sizeof(ROLES[0])},
+        .system_scope = SLICE_LIT("all"),
+    };
+    return true;
+}
+
+/* The path as the table has it: /v1 may be left out, one slash at the end counts for nothing. */
+static struct slice path_in_table(const struct api_request *request)
+{
+    const struct slice version = SLICE_LIT("/v1/");
+    struct slice path = without_slash(request->path);
+    if (path.len > version.len && slice_starts_with(path, version))
+        return slice_skip(path, version.len - 1);
+    return path;
+}
+
+/* The list of versions is for those who do not know one yet. */
+static bool is_root(const struct api_request *request)
+{
+    return request->path.len <= 1;
+}
+
+static bool fail_in_routing(struct api_request *request, int status, const char *text)
+{
+    request->fault_form = FAULT_OUTSIDE;
+    return err_set(&request->err, status, NULL, "%s", text);
+}
+
+static bool stage_microversion(struct api_request *request)
+{
+    if (is_root(request))
+        return true;
+    request->minor = BAREMETAL_MINOR_MAX;
+    request->has_minor = true;
+    return true;
+}
+
+static enum api_step answer_options(struct api_request *request)
+{
+    api_answer_empty(request, 200);
+    return API_DONE;
+}
+
+/* OPTIONS of whatever there is. */
+static bool find_options(struct api_request *request)
+{
+    static const struct api_route OPTIONS = {
+        .method = "OPTIONS", .path = "", .handle = answer_options};
+    if (!slice_equal(request->http->method, SLICE_LIT("OPTIONS")))
+        return false;
+    request->route = &OPTIONS;
+    return true;
+}
+
+static bool stage_route(struct api_request *request)
+{
+    switch (routes_find(request->doorway->routes, path_in_table(request), request)) {
+    case ROUTE_FOUND:
+        return true;
+    case ROUTE_UNKNOWN_METHOD:
+        return find_options(request) || fail_in_routing(request, 405, "");
+    case ROUTE_UNKNOWN_PATH:
+        break;
+    }
+    return fail_in_routing(request, 404, "");
+}
+
+static bool stage_version_range(struct api_request *request)
+{
+    const struct api_route *route = request->route;
+    if (!request->has_minor || request->minor >= route->min_minor)
+        return true;
+    const char *text = (route->flags & ROUTE_OF_ALLOCATIONS) != 0
+                           ? "The API version does not allow allocations"
+                           : "";
+    return fail_in_routing(request, (route->flags & ROUTE_OLD_405) != 0 ? 405 : 404, text);
+}
+
+bool baremetal_pass(struct api_request *request)
+{
+    return stage_microversion(request) && stage_route(request) && stage_version_range(request);
+}
+
+static struct slice version_text(struct api_request *request, unsigned minor)
+{
+    return arena_printf(request->arena, "1.%u", minor);
+}
+
+void baremetal_add_headers(struct api_request *request)
+{
+    struct http_exchange *http = request->http;
+    if (is_root(request))
+        return;
+    http_add_header(http, "X-OpenStack-Ironic-API-Minimum-Version",
+                    version_text(request, BAREMETAL_MINOR_MIN));
+    http_add_header(http, "X-OpenStack-Ironic-API-Maximum-Version",
+                    version_text(request, BAREMETAL_MINOR_MAX));
+    if (request->has_minor)
+        http_add_header(http, "X-OpenStack-Ironic-API-Version",
+                        version_text(request, request->minor));
+}

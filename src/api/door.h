@@ -1,0 +1,51 @@
+/* A door is one API, served on listeners of its own: what is different of the way that every
+ * request goes (dispatch.c). */
+#ifndef BERTH_API_DOOR_H
+#define BERTH_API_DOOR_H
+
+#include <stdbool.h>
+
+#include "base/slice.h"
+
+struct api;
+struct api_request;
+struct route_finder;
+
+enum door_id { DOOR_PLACEMENT, DOOR_BAREMETAL, DOOR_COUNT };
+
+struct api_route;
+
+/* Constant. The functions run on the workers. */
+struct door {
+    enum door_id id;
+    const char *name;   /* in metrics */
+    const char *logger; /* of the lines about each request */
+    const char *request_id_header;
+    const struct api_route *routes;
+    unsigned route_count;
+    unsigned max_minor;
+    /* Whether the request needs no token. Its target has been read, nothing else. */
+    bool (*is_public)(const struct api_request *request);
+    /* Without Keystone: fills the identity. False sets err. */
+    bool (*identify)(struct api_request *request);
+    /* The stages behind the token, whose last one fills request->route. False sets err. */
+    bool (*pass)(struct api_request *request);
+    /* Writes request->err as the answer: sets status, content type and body. */
+    void (*write_fault)(struct api_request *request);
+    /* Adds the headers that only this API has; of vary only request->vary is filled. */
+    void (*add_headers)(struct api_request *request);
+};
+
+extern const struct door placement_door;
+extern const struct door baremetal_door;
+
+/* A door as it is configured. It outlives the listeners. */
+struct doorway {
+    const struct door *door;
+    const struct api *api;
+    const struct route_finder *routes;
+    const struct slice *mount_prefixes; /* each with a leading and without a trailing slash */
+    unsigned mount_prefix_count;
+};
+
+#endif

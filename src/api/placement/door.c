@@ -1,0 +1,22 @@
+/* The Placement API as a door. */
+#include "api/door.h"
+
+#include "api/placement/fault.h"
+#include "api/placement/headers.h"
+#include "api/placement/routes.h"
+#include "api/placement/stages.h"
+
+const struct door placement_door = {
+    .id = DOOR_PLACEMENT,
+    .name = "placement",
+    .logger = "placement.requestlog",
+    .request_id_header = "x-openstack-request-id",
+    .routes = placement_routes,
+    .route_count = PLACEMENT_ROUTE_COUNT,
+    .max_minor = PLACEMENT_MINOR_MAX,
+    .is_public = placement_is_root,
+    .identify = placement_identify,
+    .pass = placement_pass,
+    .write_fault = placement_write_fault,
+    .add_headers = placement_add_headers,
+};

@@ -1,0 +1,33 @@
+/* [baremetal]: the bare metal API and what it keeps (baremetal-allocations spec, section 14). */
+#ifndef BERTH_CONF_BAREMETAL_H
+#define BERTH_CONF_BAREMETAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "conf/listen.h"
+
+struct conf_baremetal {
+    const struct conf_listen *listen; /* none unless it is served */
+    size_t listen_count;
+    const struct slice *mount_prefixes; /* one, or none */
+    size_t mount_prefix_count;
+    bool mirror; /* nodes are resource providers */
+    bool provider_has_node_name;
+    struct slice public_endpoint; /* without a slash at its end; len == 0: none */
+    unsigned max_limit;
+    unsigned locked_retry_attempts;
+    uint64_t locked_retry_interval_us;
+    struct slice host; /* never empty */
+    uint64_t fake_delay_us;
+};
+
+struct conf;
+
+/* From conf->values. False: a value makes no sense. For settings.c. */
+bool baremetal_fill(struct conf *conf, struct conf_baremetal *baremetal,
+                    struct err *err) BERTH_MUST_CHECK;
+
+#endif
