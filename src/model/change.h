@@ -12,6 +12,9 @@
 #include "base/slice.h"
 
 struct arena;
+struct node;
+struct node_allocation;
+struct record;
 
 enum change_kind {
     CHANGE_CLASS_INSERT,         /* resource_classes: catalog */
@@ -48,6 +51,14 @@ enum change_kind {
     CHANGE_ALLOCATIONS_OF_DELETE, /* allocation.consumer_id, consumer_uuid: all of that consumer's
                                      rows */
 
+    /* Rows of our own tables. A put is the whole row, inserted or replaced by its id; a delete of a
+     * row that memory does not have comes only from a follow. At every step no two rows have the
+     * same uuid, name or instance_uuid. */
+    CHANGE_NODE_PUT,               /* row; berth_nodes */
+    CHANGE_NODE_DELETE,            /* row.id; its allocation is deleted or put without it before */
+    CHANGE_NODE_ALLOCATION_PUT,    /* row; berth_node_allocations */
+    CHANGE_NODE_ALLOCATION_DELETE, /* row.id */
+
     /* Only from a load: every provider has come, the trees can be laid out. */
     CHANGE_LOAD_PROVIDERS_END,
     /* Only from a follow, before the rows of one entity are inserted anew: forget what is there.
@@ -55,12 +66,14 @@ enum change_kind {
      * A follow is, in this order: consumer resets; provider resets and deletes (no provider is
      * deleted in a follow that also updates one); class and trait deletes; catalog inserts and
      * renames; providers, each after its parent; the contents of the reset and the new ones;
-     * consumers; allocations by id. Of a provider it tells:
+     * consumers; allocations by id; nodes and their allocations. Of a provider it tells:
      *   - appeared: PROVIDER_INSERT, then its inventories and links as inserts;
      *   - vanished: RESET, PROVIDER_DELETE (children before parents);
      *   - other name, parent or root: PROVIDER_UPDATE and PROVIDER_GENERATION;
      *   - other contents: RESET, PROVIDER_GENERATION, all its inventories and links as inserts;
      *   - its generation only: PROVIDER_GENERATION.
+     * Of a node or a node's allocation it tells one record: the row as it is now, or that there is
+     * none; two rows may have swapped their names, so that only at the end names are unique.
      * These are images of the rows: nothing is compared (expected equals next), the timestamps are
      * those of the row. Ids may be used again, and two providers or classes may swap names: whoever
      * takes an old name out of an index does so only if it still is that entity's there. An
@@ -136,6 +149,12 @@ struct change_allocation {
     struct slice consumer_uuid;
 };
 
+/* A node's or a node's allocation's; the list's owner owns the record, as it does texts. */
+struct change_row {
+    int64_t id;
+    const struct record *record; /* NULL: deleted */
+};
+
 struct change {
     enum change_kind kind;
     int64_t created_at_us;
@@ -148,6 +167,7 @@ struct change {
         struct change_link link;
         struct change_consumer consumer;
         struct change_allocation allocation;
+        struct change_row row; /* it has its own instants: those of the change are 0 */
     };
 };
 
@@ -161,5 +181,11 @@ struct change_list {
 
 /* Appends a zeroed change of that kind and returns it, valid until the next append. */
 struct change *change_append(struct change_list *list, enum change_kind kind);
+
+/* Append the record of a row of ours. */
+void change_put_node(struct change_list *list, const struct node *node);
+void change_delete_node(struct change_list *list, int64_t id);
+void change_put_node_allocation(struct change_list *list, const struct node_allocation *allocation);
+void change_delete_node_allocation(struct change_list *list, int64_t id);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "replica/audit_internal.h"
 #include "replica/usage.h"
 
 struct audit {
@@ -22,13 +23,7 @@ struct audit {
     struct cow cow;
 };
 
-#define AUDIT(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            buf_printf(audit->why, __VA_ARGS__);                                                   \
-            return false;                                                                          \
-        }                                                                                          \
-    } while (0)
+#define AUDIT(condition, ...) AUDIT_INTO(audit->why, condition, __VA_ARGS__)
 
 static bool audit_place(struct audit *audit, uint32_t slot, const struct place *place)
 {
@@ -252,7 +247,7 @@ static bool audit_all(struct audit *audit)
            audit_catalog(audit, &version->aggregates, audit->aggregate_members) &&
            audit_catalog(audit, &version->projects, NULL) &&
            audit_catalog(audit, &version->users, NULL) &&
-           audit_catalog(audit, &version->types, NULL);
+           audit_catalog(audit, &version->types, NULL) && audit_nodes(version, audit->why);
 }
 
 static void *counters(size_t n)

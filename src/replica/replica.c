@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/counter.h"
+#include "replica/nodes.h"
 
 #define READER_FREE UINT64_MAX
 #define READER_IDLE (UINT64_MAX - 1)
@@ -80,6 +81,28 @@ static void free_consumer(void *cls, const struct ptree_entry *entry)
         free(consumer);
 }
 
+static void free_record(void *cls, const struct ptree_entry *entry)
+{
+    struct record_row *row = (struct record_row *)(uintptr_t)entry->value;
+    if (row->cow.birth >= *(const uint64_t *)cls)
+        free(row);
+}
+
+static void free_nodes(struct version *version, uint64_t birth)
+{
+    ptree_free(&version->nodes, birth, free_record, &birth);
+    ptree_free(&version->node_by_uuid, birth, NULL, NULL);
+    ptree_free(&version->node_by_name, birth, NULL, NULL);
+    ptree_free(&version->node_by_instance, birth, NULL, NULL);
+    ptree_free(&version->nodes_of_class, birth, NULL, NULL);
+    ptree_free(&version->busy_nodes, birth, NULL, NULL);
+    ptree_free(&version->node_allocations, birth, free_record, &birth);
+    ptree_free(&version->node_allocation_by_uuid, birth, NULL, NULL);
+    ptree_free(&version->node_allocation_by_name, birth, NULL, NULL);
+    ptree_free(&version->node_allocation_of_node, birth, NULL, NULL);
+    ptree_free(&version->allocating, birth, NULL, NULL);
+}
+
 /* Frees what of the version was born at or after `birth`, and the version itself. */
 static void version_free(struct version *version, uint64_t birth)
 {
@@ -102,6 +125,7 @@ static void version_free(struct version *version, uint64_t birth)
     ptree_free(&version->consumers, birth, free_consumer, &birth);
     ptree_free(&version->provider_consumers, birth, NULL, NULL);
     ptree_free(&version->usages, birth, NULL, NULL);
+    free_nodes(version, birth);
     free(version);
 }
 

@@ -61,6 +61,19 @@ struct version {
     struct ptree provider_consumers; /* (provider number, consumer id) -> hash of uuid */
     struct ptree usages;             /* see replica/usage.h */
     uint64_t allocation_count;       /* of all consumers; kept with the usages */
+
+    /* bare metal: see replica/nodes.h. Rows by id, then what finds their ids; ids are above 0 */
+    struct ptree nodes;                   /* (id, 0) -> struct record_row * */
+    struct ptree node_by_uuid;            /* (hash, id) -> 0 */
+    struct ptree node_by_name;            /* (hash, id) -> 0 */
+    struct ptree node_by_instance;        /* (hash of instance_uuid, id) -> 0 */
+    struct ptree nodes_of_class;          /* (hash of resource_class, id) -> 0: the free ones */
+    struct ptree busy_nodes;              /* (id, 0) -> 0: those with a reservation */
+    struct ptree node_allocations;        /* (id, 0) -> struct record_row * */
+    struct ptree node_allocation_by_uuid; /* (hash, id) -> 0 */
+    struct ptree node_allocation_by_name; /* (hash, id) -> 0 */
+    struct ptree node_allocation_of_node; /* (node id, id) -> 0 */
+    struct ptree allocating;              /* (id, 0) -> 0: those in that state */
 };
 
 static inline const struct place *version_place(const struct version *version, struct slot_no slot)

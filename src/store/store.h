@@ -114,6 +114,8 @@ enum store_table {
     STORE_PROVIDERS,
     STORE_CONSUMERS,
     STORE_ALLOCATIONS,
+    STORE_NODES,
+    STORE_NODE_ALLOCATIONS,
     STORE_TABLE_COUNT
 };
 int64_t store_next_id(struct store *store, enum store_table table);

@@ -46,6 +46,8 @@ static const enum change_kind WRITTEN_AS[LOG_KIND_COUNT] = {
     [LOG_PROVIDER_CONTENTS] = CHANGE_PROVIDER_TRAIT_INSERT,
     [LOG_PROVIDER_DELETED] = CHANGE_PROVIDER_DELETE,
     [LOG_CONSUMER] = CHANGE_ALLOCATION_INSERT,
+    [LOG_NODE] = CHANGE_NODE_PUT,
+    [LOG_NODE_ALLOCATION] = CHANGE_NODE_ALLOCATION_DELETE,
 };
 
 static struct change change_of(const struct log_entry *entry)
@@ -58,6 +60,8 @@ static struct change change_of(const struct log_entry *entry)
         change.generation.provider_id = entry->id;
     } else if (entry->kind == LOG_PROVIDER_CONTENTS) {
         change.link.provider_id = entry->id;
+    } else if (entry->kind >= LOG_NODE) {
+        change.row.id = entry->id;
     } else if (entry->kind >= LOG_PROVIDER_INSERTED) {
         change.provider.id = entry->id;
     } else {

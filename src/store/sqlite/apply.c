@@ -69,8 +69,14 @@ static void bind_allocation(sqlite3_stmt *statement, const struct change_allocat
     sqlite3_bind_int64(statement, 7, allocation->used);
 }
 
-static void bind_change(sqlite3_stmt *statement, const struct change *change)
+static void bind_change(struct store *store, sqlite3_stmt *statement, const struct change *change)
 {
+    if (record_table_of(change->kind) != NULL) {
+        store_bind_row(store, statement, change);
+        return;
+    }
+    store_bind_instant(store, statement, 1, change->created_at_us);
+    store_bind_instant(store, statement, 2, change->updated_at_us);
     switch (change->kind) {
     case CHANGE_CLASS_INSERT:
     case CHANGE_CLASS_RENAME:
@@ -117,6 +123,10 @@ static void bind_change(sqlite3_stmt *statement, const struct change *change)
     case CHANGE_ALLOCATIONS_OF_DELETE:
         bind_allocation(statement, &change->allocation);
         return;
+    case CHANGE_NODE_PUT:
+    case CHANGE_NODE_DELETE:
+    case CHANGE_NODE_ALLOCATION_PUT:
+    case CHANGE_NODE_ALLOCATION_DELETE:
     case CHANGE_LOAD_PROVIDERS_END:
     case CHANGE_FOLLOW_PROVIDER_RESET:
     case CHANGE_FOLLOW_CONSUMER_RESET:
@@ -131,9 +141,7 @@ static bool apply_one(struct store *store, const struct change *change, struct e
     sqlite3_stmt *statement = store_statement(store, STATEMENT_CHANGE + (int)change->kind, err);
     if (statement == NULL)
         return false;
-    store_bind_instant(store, statement, 1, change->created_at_us);
-    store_bind_instant(store, statement, 2, change->updated_at_us);
-    bind_change(statement, change);
+    bind_change(store, statement, change);
     if (!store_step(store, statement, err)) {
         /* A constraint: the database holds what memory does not know of. */
         if (sqlite3_errcode(store->writer.handle) == SQLITE_CONSTRAINT)

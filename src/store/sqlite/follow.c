@@ -3,8 +3,8 @@
  * The log says which entities, and for each in which order it was made, altered and deleted: so
  * what memory knows of it is known here without asking memory. Everything is read first and sent
  * then, in an order in which each record refers only to earlier ones: what goes, catalogs,
- * providers parents first, their contents, consumers, allocations by id. Writer thread, inside its
- * transaction. */
+ * providers parents first, their contents, consumers, allocations by id, rows of our own. Writer
+ * thread, inside its transaction. */
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -19,6 +19,7 @@ struct following {
     struct change_list contents;
     struct change_list consumers;
     struct change_list allocations;
+    struct change_list rows; /* of our own tables */
 };
 
 /* What the log tells of one entity. */
@@ -358,6 +359,7 @@ static bool read_everything(struct following *following)
            follow_inserted(following, LOG_PROJECT_INSERTED, ROWS_PROJECTS) &&
            follow_inserted(following, LOG_USER_INSERTED, ROWS_USERS) &&
            follow_inserted(following, LOG_CONSUMER_TYPE_INSERTED, ROWS_CONSUMER_TYPES) &&
+           store_follow_rows(following->store, &following->rows, following->err) &&
            store_read_next_ids(following->store, following->err);
 }
 
@@ -366,7 +368,7 @@ enum store_result store_follow(struct store *store, store_sink *sink, void *cls,
     check(store->transaction.open);
     struct arena *arena = arena_create();
     struct change_list none = {.arena = arena};
-    struct following following = {store, err, none, none, none, none, none, none};
+    struct following following = {store, err, none, none, none, none, none, none, none};
     bool ok = read_everything(&following);
     if (ok) {
         send(&following.gone, sink, cls);
@@ -378,6 +380,7 @@ enum store_result store_follow(struct store *store, store_sink *sink, void *cls,
             qsort(following.allocations.items, following.allocations.count, sizeof(struct change),
                   compare_allocations);
         send(&following.allocations, sink, cls);
+        send(&following.rows, sink, cls);
         store_mark_followed(store);
     }
     arena_destroy(arena);

@@ -10,6 +10,7 @@
 #include "store/sqlite/db.h"
 #include "store/sqlite/instant.h"
 #include "store/sqlite/log.h"
+#include "store/sqlite/record_tables.h"
 #include "store/sqlite/sentinel.h"
 #include "store/store.h"
 
@@ -110,6 +111,7 @@ struct store {
     struct db writer;
     sqlite3_stmt *statements[STATEMENT_COUNT];         /* prepared when first used */
     sqlite3_stmt *follow_statements[ROWS_TABLE_COUNT]; /* the rows of one entity */
+    sqlite3_stmt *row_statements[RECORD_TABLE_COUNT];  /* a row by its id */
 
     struct followed followed;
     struct transaction transaction;
@@ -175,6 +177,16 @@ bool store_reread(struct store *store, enum rows_table table, int64_t id, struct
                   struct err *err) BERTH_MUST_CHECK;
 bool store_reread_allocations(struct store *store, struct slice consumer_uuid,
                               struct change_list *list, struct err *err) BERTH_MUST_CHECK;
+
+/* record_rows.c */
+/* Binds a change of one of record_tables to its statement. */
+void store_bind_row(struct store *store, sqlite3_stmt *statement, const struct change *change);
+/* Streams the rows of all these tables. */
+bool store_load_rows(struct store *store, store_sink *sink, void *cls,
+                     struct err *err) BERTH_MUST_CHECK;
+/* Appends a put or a delete for each row that the log to follow names. */
+bool store_follow_rows(struct store *store, struct change_list *list,
+                       struct err *err) BERTH_MUST_CHECK;
 
 /* load.c */
 bool store_read_next_ids(struct store *store, struct err *err) BERTH_MUST_CHECK;

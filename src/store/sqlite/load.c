@@ -222,7 +222,7 @@ static bool load_all(struct loading *loading)
         if (table == ROWS_PROVIDERS)
             loading->sink(loading->cls, &(struct change){.kind = CHANGE_LOAD_PROVIDERS_END});
     }
-    return true;
+    return store_load_rows(loading->store, loading->sink, loading->cls, loading->err);
 }
 
 /* A load reads each page once. Its pages lie among the rows that memory keeps, so what a larger
@@ -289,9 +289,13 @@ bool store_read_next_ids(struct store *store, struct err *err)
         [STORE_PROVIDERS] = "SELECT max(id) FROM resource_providers",
         [STORE_CONSUMERS] = "SELECT max(id) FROM consumers",
         [STORE_ALLOCATIONS] = "SELECT max(id) FROM allocations",
+        [STORE_NODES] = "SELECT max(id) FROM berth_nodes",
+        [STORE_NODE_ALLOCATIONS] = "SELECT max(id) FROM berth_node_allocations",
     };
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         int64_t id = 0;
+        if (store->read_only && table >= STORE_NODES) /* which it may lack; nobody asks for ids */
+            continue;
         if (!db_query_int(&store->writer, max_id[table], &id, err))
             return false;
         if (id > ID_MAX)

@@ -143,6 +143,14 @@ static void append_entry(struct buf *blob, const struct change *change)
     case CHANGE_ALLOCATIONS_OF_DELETE:
         append_consumer(blob, change->allocation.consumer_id, change->allocation.consumer_uuid);
         return;
+    case CHANGE_NODE_PUT:
+    case CHANGE_NODE_DELETE:
+        append_plain(blob, LOG_NODE, change->row.id);
+        return;
+    case CHANGE_NODE_ALLOCATION_PUT:
+    case CHANGE_NODE_ALLOCATION_DELETE:
+        append_plain(blob, LOG_NODE_ALLOCATION, change->row.id);
+        return;
     case CHANGE_LOAD_PROVIDERS_END:
     case CHANGE_FOLLOW_PROVIDER_RESET:
     case CHANGE_FOLLOW_CONSUMER_RESET:

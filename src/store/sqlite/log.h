@@ -2,7 +2,8 @@
  *
  * A blob: a version byte, then entries: a byte of enum log_kind, the id as a base-128 varint, and
  * for LOG_CONSUMER the uuid (a length byte and the text; length 0: 16 raw bytes of a uuid in its
- * usual form). */
+ * usual form). A berth that does not know a kind, because it is older, reads the tables anew: a new
+ * kind needs no new version byte. */
 #ifndef BERTH_STORE_SQLITE_LOG_H
 #define BERTH_STORE_SQLITE_LOG_H
 
@@ -25,6 +26,8 @@ enum log_kind {
     LOG_PROVIDER_CONTENTS,   /* inventories, traits, aggregates */
     LOG_PROVIDER_DELETED,
     LOG_CONSUMER, /* anything of it, its allocations included */
+    LOG_NODE,     /* put or deleted */
+    LOG_NODE_ALLOCATION,
     LOG_KIND_COUNT
 };
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "store/sqlite/record_tables.h"
 #include "store/sqlite/url.h"
 
 static bool read_revision(struct db *db, char text[static STORE_REVISION_BYTES], struct err *err)
@@ -172,7 +173,7 @@ bool migrate_at_open(struct db *db, bool sync, struct err *err)
     char revision[STORE_REVISION_BYTES];
     if (sync ? !sync_to_newest(db, err) : !migrate_check_served(db, revision, err))
         return false;
-    return db_exec_all(db, schema_create_ours, err);
+    return db_exec_all(db, schema_create_ours, err) && record_tables_make(db, err);
 }
 
 bool migrate_check_read_only(struct db *db, struct err *err)

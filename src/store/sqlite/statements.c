@@ -1,6 +1,7 @@
 /* The prepared statements of the writer's connection: made when first needed, kept as long as the
  * connection. Statements of changes number their parameters alike: ?1 created_at, ?2 updated_at, ?3
- * and on the row. Writer thread only. */
+ * and on the row; those of records are made from their fields (record_tables.c). Writer thread
+ * only. */
 #include "store/sqlite/internal.h"
 
 #define CATALOG_INSERT(table, column)                                                              \
@@ -89,9 +90,14 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
 
 sqlite3_stmt *store_statement(struct store *store, int which, struct err *err)
 {
-    check(statement_sql[which] != NULL);
-    if (store->statements[which] == NULL)
-        store->statements[which] = db_prepare(&store->writer, statement_sql[which], err);
+    if (store->statements[which] != NULL)
+        return store->statements[which];
+    struct buf made = {0};
+    if (statement_sql[which] == NULL)
+        record_table_statement((enum change_kind)(which - STATEMENT_CHANGE), &made);
+    store->statements[which] =
+        db_prepare(&store->writer, made.len > 0 ? made.data : statement_sql[which], err);
+    buf_free(&made);
     return store->statements[which];
 }
 

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/node.h"
+#include "model/node_allocation.h"
+
 int fixture_setup(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
@@ -77,10 +80,40 @@ static const char *const kind_name[CHANGE_KIND_COUNT] = {
     [CHANGE_PROVIDER_AGGREGATE_INSERT] = "in_aggregate",
     [CHANGE_CONSUMER_INSERT] = "consumer",
     [CHANGE_ALLOCATION_INSERT] = "allocation",
+    [CHANGE_NODE_PUT] = "node",
+    [CHANGE_NODE_DELETE] = "node_delete",
+    [CHANGE_NODE_ALLOCATION_PUT] = "node_allocation",
+    [CHANGE_NODE_ALLOCATION_DELETE] = "node_allocation_delete",
     [CHANGE_LOAD_PROVIDERS_END] = "end",
     [CHANGE_FOLLOW_PROVIDER_RESET] = "provider_reset",
     [CHANGE_FOLLOW_CONSUMER_RESET] = "consumer_reset",
 };
+
+/* The id, and each field that differs from a new row's. */
+static void dump_row(struct buf *out, const struct record_shape *shape,
+                     const struct change_row *row)
+{
+    struct record_value values[RECORD_FIELDS_MAX];
+    struct record_value initial[RECORD_FIELDS_MAX];
+    buf_printf(out, "%ld", row->id);
+    if (row->record == NULL)
+        return;
+    assert_int_equal(row->id, row->record->id);
+    record_open(shape, row->record, values);
+    record_init(shape, initial);
+    for (unsigned i = 0; i < shape->stored; i++) {
+        bool is_same = values[i].number == initial[i].number &&
+                       (values[i].text.data == NULL) == (initial[i].text.data == NULL) &&
+                       slice_equal(values[i].text, initial[i].text);
+        if (is_same)
+            continue;
+        buf_printf(out, " %s=", shape->fields[i].name);
+        if (values[i].text.data != NULL)
+            buf_append_slice(out, values[i].text);
+        else
+            buf_printf(out, "%ld", values[i].number);
+    }
+}
 
 static void dump_fields(struct buf *out, const struct change *change)
 {
@@ -120,6 +153,14 @@ static void dump_fields(struct buf *out, const struct change *change)
     case CHANGE_ALLOCATION_INSERT:
         buf_printf(out, "%ld %ld %.*s %ld %ld %ld", a->id, a->consumer_id,
                    SLICE_ARG(a->consumer_uuid), a->provider_id, a->class_id, a->used);
+        return;
+    case CHANGE_NODE_PUT:
+    case CHANGE_NODE_DELETE:
+        dump_row(out, &NODE_SHAPE, &change->row);
+        return;
+    case CHANGE_NODE_ALLOCATION_PUT:
+    case CHANGE_NODE_ALLOCATION_DELETE:
+        dump_row(out, &NODE_ALLOCATION_SHAPE, &change->row);
         return;
     case CHANGE_LOAD_PROVIDERS_END:
         return;

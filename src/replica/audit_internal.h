@@ -1,0 +1,20 @@
+/* What audit.c and audit_nodes.c share. */
+#ifndef BERTH_REPLICA_AUDIT_INTERNAL_H
+#define BERTH_REPLICA_AUDIT_INTERNAL_H
+
+#include "base/buf.h"
+#include "replica/version.h"
+
+/* In a function that returns whether all holds. */
+#define AUDIT_INTO(why, condition, ...)                                                            \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            buf_printf((why), __VA_ARGS__);                                                        \
+            return false;                                                                          \
+        }                                                                                          \
+    } while (0)
+
+/* As audit_version, for the trees of nodes and their allocations. */
+bool audit_nodes(const struct version *version, struct buf *why);
+
+#endif
