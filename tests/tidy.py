@@ -29,7 +29,7 @@ ONLY_IN = {
     "gnutls/x509.h": "http/",
     "systemd/sd-daemon.h": "daemon/",
     "systemd/sd-journal.h": "log/",
-    "jansson.h": ("api/", "policy/", "keystone/", "cli/"),
+    "jansson.h": ("api/", "write/", "policy/", "keystone/", "cli/"),
     "yaml.h": "policy/",
     "curl/curl.h": "keystone/",
     "nettle/sha2.h": "keystone/",

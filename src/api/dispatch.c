@@ -74,7 +74,10 @@ static enum http_step submit(struct api_request *request, enum request_phase pha
     request->phase = phase;
     request->write.done = resume;
     request->write.err = (struct err){.arena = request->arena};
-    pipeline_submit(request->api->pipeline, &request->write);
+    if (request->door->waits_for_locks && phase == PHASE_WRITING)
+        conductor_submit(request->api->conductor, &request->lock_wait, &request->write);
+    else
+        pipeline_submit(request->api->pipeline, &request->write);
     return HTTP_PENDING;
 }
 

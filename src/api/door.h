@@ -24,6 +24,7 @@ struct door {
     const struct api_route *routes;
     unsigned route_count;
     unsigned max_minor;
+    bool waits_for_locks; /* writes that meet a locked node are tried again for a while */
     /* Whether the request needs no token. Its target has been read, nothing else. */
     bool (*is_public)(const struct api_request *request);
     /* Without Keystone: fills the identity. False sets err. */

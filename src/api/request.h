@@ -23,6 +23,7 @@
 #include "policy/policy.h"
 #include "query/budget.h"
 #include "replica/replica.h"
+#include "write/conductor.h"
 #include "write/pipeline.h"
 
 struct api_request;
@@ -31,6 +32,7 @@ struct api_request;
 struct api {
     struct replica *replica;
     struct pipeline *pipeline;
+    struct conductor *conductor;
     struct slow_lane *slow_lane;
     struct keystone *keystone; /* NULL: noauth2 */
     struct policy_keeper *policies;
@@ -105,6 +107,7 @@ struct api_request {
     } phase;
 
     struct pipeline_request write;
+    struct conductor_wait lock_wait; /* of the write */
     struct slow_job slow;
     json_t *body; /* the parsed body, freed with the request */
     void *state;  /* the handler's, between handle and finish */

@@ -94,6 +94,16 @@ static void iter_settle(struct ptree_iter *iter)
     }
 }
 
+const struct ptree_entry *ptree_last(const struct ptree *tree)
+{
+    const struct ptree_node *node = tree->root;
+    if (node == NULL || tree->count == 0)
+        return NULL;
+    while (!node->leaf)
+        node = child_of(&node->entry[node->count - 1]);
+    return &node->entry[node->count - 1];
+}
+
 void ptree_seek(const struct ptree *tree, uint64_t k1, uint64_t k2, struct ptree_iter *iter)
 {
     iter->depth = 0;

@@ -39,6 +39,9 @@ void ptree_seek(const struct ptree *tree, uint64_t k1, uint64_t k2, struct ptree
 const struct ptree_entry *ptree_iter_get(const struct ptree_iter *iter);
 void ptree_iter_next(struct ptree_iter *iter);
 
+/* The entry with the largest key; NULL: the tree is empty. Good as long as an iterator. */
+const struct ptree_entry *ptree_last(const struct ptree *tree);
+
 /* Inserts the entry or replaces its value. */
 void ptree_set(struct cow *cow, struct ptree *tree, uint64_t k1, uint64_t k2, uint64_t value);
 

@@ -12,6 +12,7 @@
 #include "daemon/notify.h"
 #include "http/http.h"
 #include "store/store.h"
+#include "write/metal.h"
 
 enum { DAEMON_LISTENERS_MAX = 16 };
 
@@ -48,6 +49,7 @@ struct daemon {
     struct watch watch;
     uint64_t status_us; /* when it is to be told next */
     struct store *store;
+    struct metal metal;
     struct api api;
     struct daemon_listener listeners[DAEMON_LISTENERS_MAX];
     size_t listener_count;

@@ -1,8 +1,26 @@
 /* The database and what keeps it in memory. */
 #include "conf/load.h"
 #include "daemon/daemon.h"
+#include "write/instance.h"
 
 enum { BUSY_TIMEOUT_MS = 5000 };
+
+static struct metal metal_of(struct daemon *daemon)
+{
+    const struct conf *conf = daemon->conf;
+    const struct conf_baremetal *baremetal = &conf->baremetal;
+    return (struct metal){
+        .mirror = baremetal->mirror,
+        .provider_has_node_name = baremetal->provider_has_node_name,
+        .host = baremetal->host,
+        .instance = instance_name(baremetal->host, daemon->arena),
+        .fake_delay_us = (int64_t)baremetal->fake_delay_us,
+        .locked_retry_attempts = baremetal->locked_retry_attempts,
+        .locked_retry_interval_us = (int64_t)baremetal->locked_retry_interval_us,
+        .incomplete_project_id = slice_of(conf->incomplete_consumer_project_id),
+        .incomplete_user_id = slice_of(conf->incomplete_consumer_user_id),
+    };
+}
 
 static bool open_and_load(struct daemon *daemon)
 {
@@ -20,8 +38,14 @@ static bool open_and_load(struct daemon *daemon)
     if (daemon->store == NULL)
         return false;
     daemon->api.replica = replica_create();
-    daemon->api.pipeline = pipeline_start(daemon->store, daemon->api.replica, &daemon->err);
+    daemon->metal = metal_of(daemon);
+    daemon->api.pipeline =
+        pipeline_start(daemon->store, daemon->api.replica, &daemon->metal, &daemon->err);
     if (daemon->api.pipeline == NULL)
+        return false;
+    daemon->api.conductor =
+        conductor_start(daemon->api.pipeline, daemon->api.replica, &daemon->metal, &daemon->err);
+    if (daemon->api.conductor == NULL)
         return false;
     daemon->api.readiness = readiness_start(daemon->api.pipeline, daemon->api.replica);
     return daemon->api.readiness != NULL ||
@@ -40,6 +64,8 @@ bool database_open(struct daemon *daemon)
 void database_close(struct daemon *daemon)
 {
     readiness_stop(daemon->api.readiness);
+    if (daemon->api.conductor != NULL)
+        conductor_stop(daemon->api.conductor);
     if (daemon->api.pipeline != NULL)
         pipeline_stop(daemon->api.pipeline);
     replica_destroy(daemon->api.replica);

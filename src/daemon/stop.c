@@ -41,11 +41,17 @@ static void await_second_signal(void)
     pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
 }
 
-static struct http_load load_of_kind(const struct daemon *daemon, enum listener_kind kind)
+static bool is_admin(const struct daemon *daemon, size_t listener)
+{
+    return daemon->listeners[listener].kind == LISTENER_ADMIN;
+}
+
+/* Of the admin listeners, or of all others. */
+static struct http_load load_of(const struct daemon *daemon, bool admin)
 {
     struct http_load sum = {0};
     for (size_t i = 0; i < daemon->listener_count; i++) {
-        if (daemon->listeners[i].kind != kind)
+        if (is_admin(daemon, i) != admin)
             continue;
         struct http_load load = http_server_load(daemon->listeners[i].server);
         sum.requests += load.requests;
@@ -55,29 +61,29 @@ static struct http_load load_of_kind(const struct daemon *daemon, enum listener_
     return sum;
 }
 
-static void look(struct daemon *daemon, enum listener_kind kind, uint64_t *told_us)
+static void look(struct daemon *daemon, bool admin, uint64_t *told_us)
 {
     nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
     uint64_t now_us = clock_monotonic_us();
     loop_watch(daemon);
     if (now_us - *told_us < STATUS_EVERY_US)
         return;
-    struct http_load load = load_of_kind(daemon, kind);
+    struct http_load load = load_of(daemon, admin);
     notify_status("stopping: %u requests, %u connections", load.requests, load.connections);
     *told_us = now_us;
 }
 
 /* Until nobody is left, or the grace is over. */
-static void drain(struct daemon *daemon, enum listener_kind kind, uint64_t end_us)
+static void drain(struct daemon *daemon, bool admin, uint64_t end_us)
 {
     uint64_t told_us = 0;
     for (size_t i = 0; i < daemon->listener_count; i++)
-        if (daemon->listeners[i].kind == kind)
+        if (is_admin(daemon, i) == admin)
             http_server_drain(daemon->listeners[i].server, LINGER_MS);
-    struct http_load load = load_of_kind(daemon, kind);
+    struct http_load load = load_of(daemon, admin);
     while ((load.requests > 0 || load.connections > 0) && clock_monotonic_us() < end_us) {
-        look(daemon, kind, &told_us);
-        load = load_of_kind(daemon, kind);
+        look(daemon, admin, &told_us);
+        load = load_of(daemon, admin);
     }
     if (load.requests > 0) {
         log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
@@ -85,10 +91,10 @@ static void drain(struct daemon *daemon, enum listener_kind kind, uint64_t end_u
         daemon->cut_short = true;
     }
     for (size_t i = 0; i < daemon->listener_count; i++)
-        if (daemon->listeners[i].kind == kind)
+        if (is_admin(daemon, i) == admin)
             http_server_cut(daemon->listeners[i].server);
-    while (load_of_kind(daemon, kind).in_service > 0)
-        look(daemon, kind, &told_us);
+    while (load_of(daemon, admin).in_service > 0)
+        look(daemon, admin, &told_us);
 }
 
 void listeners_close(struct daemon *daemon)
@@ -100,8 +106,8 @@ void listeners_close(struct daemon *daemon)
         readiness_begin_stop(daemon->api.readiness);
     if (daemon->admin != NULL)
         admin_begin_stop(daemon->admin);
-    for (int kind = 0; kind < LISTENER_KINDS; kind++)
-        drain(daemon, (enum listener_kind)kind, end_us);
+    drain(daemon, false, end_us);
+    drain(daemon, true, end_us);
     for (size_t i = 0; i < daemon->listener_count; i++)
         http_server_stop(daemon->listeners[i].server, 0);
     daemon->listener_count = 0;

@@ -71,7 +71,8 @@ enum node_field {
     NODE_DUE_AT,           /* when the passing state or the power operation ends */
     NODE_PASSING_TO,       /* the provision state that it will be in */
     NODE_PASSING_POWER,    /* the power state that it will be in */
-    NODE_PROVIDER_ADOPTED, /* its resource provider was there before it (spec, C1) */
+    NODE_PROVIDER_ADOPTED, /* its resource provider was there before it (spec, C1); null: it has
+                              none */
     NODE_STORED_COUNT,
     /* made when it is shown */
     NODE_ALLOCATION = NODE_STORED_COUNT, /* its uuid: "allocation_uuid" */

@@ -82,6 +82,7 @@ static bool plan_batch(struct pipeline *pipeline, struct edit *edit, struct pipe
         .changes = &changes,
         .arena = pipeline->arena,
         .store = pipeline->store,
+        .metal = pipeline->metal,
     };
     for (struct pipeline_request *request = first; request != NULL; request = request->next) {
         changes.count = 0;

@@ -129,12 +129,14 @@ static void *writer(void *cls)
     }
 }
 
-struct pipeline *pipeline_create(struct store *store, struct replica *replica, struct err *err)
+struct pipeline *pipeline_create(struct store *store, struct replica *replica,
+                                 const struct metal *metal, struct err *err)
 {
     struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
     check(pipeline != NULL);
     pipeline->store = store;
     pipeline->replica = replica;
+    pipeline->metal = metal;
     pipeline->arena = arena_create();
     pipeline_beat(pipeline);
     queue_clear(&pipeline->queue);
@@ -158,9 +160,10 @@ void pipeline_destroy(struct pipeline *pipeline)
     free(pipeline);
 }
 
-struct pipeline *pipeline_start(struct store *store, struct replica *replica, struct err *err)
+struct pipeline *pipeline_start(struct store *store, struct replica *replica,
+                                const struct metal *metal, struct err *err)
 {
-    struct pipeline *pipeline = pipeline_create(store, replica, err);
+    struct pipeline *pipeline = pipeline_create(store, replica, metal, err);
     if (pipeline == NULL)
         return NULL;
     if (pthread_create(&pipeline->thread, NULL, writer, pipeline) != 0) {

@@ -10,6 +10,8 @@
 #include "store/store.h"
 #include "write/outage.h"
 
+struct conductor_wait;
+struct metal;
 struct pipeline;
 struct pipeline_request;
 
@@ -20,6 +22,7 @@ struct plan {
     struct change_list *changes; /* filled by the planner; arena is the batch's */
     struct arena *arena;         /* the batch's: for texts that changes refer to */
     struct store *store;         /* for store_next_id only */
+    const struct metal *metal;   /* NULL: there are no bare metal nodes */
     int64_t now_us;
 };
 
@@ -44,16 +47,19 @@ struct pipeline_request {
     /* Called once on the writer thread when the request is decided and durable (err not set) or
      * refused (err set). The pipeline does not touch the request afterwards. */
     void (*done)(struct pipeline_request *request);
-    struct err err; /* err.arena: the request's own, used by the writer until done */
+    struct err err;              /* err.arena: the request's own, used by the writer until done */
+    struct conductor_wait *wait; /* the conductor's */
     struct pipeline_request *next;
 };
 
-/* Opens nothing: store and replica outlive the pipeline. Loads the database into the replica and
- * starts the writer thread. NULL with err when the load fails. */
-struct pipeline *pipeline_start(struct store *store, struct replica *replica, struct err *err);
+/* Opens nothing: store, replica and metal (NULL: no bare metal nodes) outlive the pipeline. Loads
+ * the database into the replica and starts the writer thread. NULL with err when the load fails. */
+struct pipeline *pipeline_start(struct store *store, struct replica *replica,
+                                const struct metal *metal, struct err *err);
 
 /* The same without a thread: the caller is the writer, by pipeline_run_once. For simulations. */
-struct pipeline *pipeline_create(struct store *store, struct replica *replica, struct err *err);
+struct pipeline *pipeline_create(struct store *store, struct replica *replica,
+                                 const struct metal *metal, struct err *err);
 
 /* Decides, as one batch, what is queued; false if nothing is. */
 bool pipeline_run_once(struct pipeline *pipeline);
@@ -80,6 +86,7 @@ enum pipeline_refusal {
     REFUSED_CONSUMER_GENERATION,
     REFUSED_PROVIDER_GENERATION,
     REFUSED_CAPACITY, /* or min_unit, max_unit, step_size, or there is no such inventory */
+    REFUSED_LOCKED,   /* the node: see write/conductor.h */
     REFUSED_BY_DATABASE,
     PIPELINE_REFUSAL_COUNT
 };

@@ -16,6 +16,7 @@ struct queue {
 struct pipeline {
     struct store *store;
     struct replica *replica;
+    const struct metal *metal;
     struct arena *arena; /* the batch's */
     pthread_t thread;
     pthread_mutex_t lock; /* guards queue, stopping and waiting */

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "write/node_guard.h"
 
 bool plan_allocations(const struct claim *claims, size_t claim_count, enum claim_door door,
                       const struct plan *plan, struct err *err)
@@ -12,6 +13,9 @@ bool plan_allocations(const struct claim *claims, size_t claim_count, enum claim
     claim_begin(&set, claims, claim_count, door, 0, plan, err);
     if (!claim_check_generations(&set) || !claim_find_providers(&set) || !claim_check_amounts(&set))
         return false;
+    for (size_t i = 0; i < claim_count; i++)
+        if (!node_guard_claim(&claims[i], plan, err))
+            return false;
     claim_write(&set);
     return true;
 }
@@ -29,6 +33,8 @@ bool plan_allocations_delete(struct slice consumer, struct slice shown, const st
         buf_free(&text);
         return err_set_text(err, 404, NULL, message);
     }
+    if (!node_guard_consumer(consumer, plan, err))
+        return false;
     struct change *change = change_append(plan->changes, CHANGE_ALLOCATIONS_OF_DELETE);
     change->allocation.consumer_id = held->id;
     change->allocation.consumer_uuid = consumer;

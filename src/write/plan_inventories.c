@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "write/node_guard.h"
 #include "write/plan_providers.h"
 
 static const char CONCURRENT[] = "placement.concurrent_update";
@@ -94,6 +95,8 @@ bool plan_inventory_create(const struct plan_inventories *input, const struct pl
         return err_set_join(err, 409, CONCURRENT, SLICE_LIT("Update conflict: Inventory of class "),
                             item->class_name, SLICE_LIT(" on resource provider "),
                             input->provider_uuid, SLICE_LIT(" already exists."));
+    if (!node_guard_inventory(provider, row->number, &item->figures, plan, err))
+        return false;
     plan_inventory_append(plan, true, provider->id, row->id, &item->figures);
     return finish(provider, plan, generation);
 }
@@ -116,6 +119,8 @@ bool plan_inventory_update(const struct plan_inventories *input, const struct pl
             SLICE_LIT("No inventory record with resource class for resource provider "),
             input->provider_uuid, SLICE_LIT(": No inventory of class "), item->class_name,
             SLICE_LIT(" found."));
+    if (!node_guard_inventory(provider, row->number, &item->figures, plan, err))
+        return false;
     plan_inventory_append(plan, false, provider->id, row->id, &item->figures);
     return finish(provider, plan, generation);
 }
@@ -160,8 +165,13 @@ static bool check_gone(const struct plan *plan, const struct provider *provider,
         if ((kept == NULL || !kept[i]) && provider->inventory[i].used != 0)
             used[count++] =
                 catalog_row_at(&plan->version->classes, provider->inventory[i].class_no.v);
-    return count == 0 ||
-           refuse_in_use(provider, used, count, prefix, "placement.inventory.inuse", err);
+    if (count > 0)
+        return refuse_in_use(provider, used, count, prefix, "placement.inventory.inuse", err);
+    for (uint32_t i = 0; i < provider->inventory_count; i++)
+        if ((kept == NULL || !kept[i]) &&
+            !node_guard_inventory(provider, provider->inventory[i].class_no.v, NULL, plan, err))
+            return false;
+    return true;
 }
 
 static void append_gone(const struct plan *plan, const struct provider *provider, const bool *kept)
@@ -225,6 +235,10 @@ bool plan_inventories_set(const struct plan_inventories *input, const struct pla
     }
     if (!check_gone(plan, provider, kept, SLICE_LIT("update conflict: "), err))
         return false;
+    for (size_t i = 0; i < input->item_count; i++)
+        if (!node_guard_inventory(provider, items[i].row->number, &items[i].item->figures, plan,
+                                  err))
+            return false;
 
     append_gone(plan, provider, kept);
     for (size_t i = 0; i < input->item_count; i++)
@@ -255,6 +269,8 @@ bool plan_inventory_delete(struct slice provider_uuid_text, struct slice class_n
                             class_name, SLICE_LIT(": Inventory for '"), class_name,
                             SLICE_LIT("' on resource provider '"), provider_uuid_text,
                             SLICE_LIT("' in use."));
+    if (!node_guard_inventory(provider, row->number, NULL, plan, err))
+        return false;
     append_delete(plan, provider, row->id);
     plan_generation_step(provider, plan);
     return true;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "write/node_guard.h"
 #include "write/plan_providers.h"
 
 enum { UNKNOWN_TEXT_MAX = 4096 };
@@ -95,6 +96,8 @@ bool plan_provider_traits_set(const struct plan_provider_traits *input, const st
     size_t count;
     const struct catalog_row **rows = resolve(input, plan, wanted, &count, err);
     if (rows == NULL)
+        return false;
+    if (!node_guard_traits(provider, wanted, plan, err))
         return false;
 
     size_t changes_before = plan->changes->count;

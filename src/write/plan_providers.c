@@ -3,6 +3,7 @@
 #include "write/plan_providers.h"
 
 #include "base/arena.h"
+#include "write/node_guard.h"
 
 static const char DUPLICATE_NAME[] = "placement.duplicate_name";
 
@@ -203,6 +204,8 @@ bool plan_provider_update(const struct plan_provider_update *update, const struc
         parent == NULL ? provider : version_provider(version, parent->root);
     uint32_t parent_no = parent == NULL ? NUMBER_NONE : parent->no.v;
     bool moves = parent_no != provider->parent.v;
+    if ((moves || namesake == NULL) && !node_guard_provider(provider, plan, err))
+        return false;
     if (moves || namesake == NULL)
         append_update(plan, provider, update->name, parent == NULL ? 0 : parent->id, root->id);
     if (root->no.v != provider->root.v)
@@ -251,7 +254,15 @@ bool plan_provider_delete(struct slice uuid, const struct plan *plan, struct err
         return err_set_join(err, 409, "placement.resource_provider.inuse",
                             SLICE_LIT("Unable to delete resource provider "), uuid,
                             SLICE_LIT(": Resource provider has allocations."));
+    if (!node_guard_provider(provider, plan, err))
+        return false;
+    plan_provider_append_delete(provider, plan);
+    return true;
+}
 
+void plan_provider_append_delete(const struct provider *provider, const struct plan *plan)
+{
+    const struct version *version = plan->version;
     for (uint32_t i = 0; i < provider->inventory_count; i++)
         change_append(plan->changes, CHANGE_INVENTORY_DELETE)->inventory =
             (struct change_inventory){
@@ -263,7 +274,6 @@ bool plan_provider_delete(struct slice uuid, const struct plan *plan, struct err
                       provider->traits);
     append_links_gone(plan, provider, CHANGE_PROVIDER_AGGREGATE_DELETE, &version->aggregates,
                       provider->aggregates);
-    change_append(plan->changes, CHANGE_PROVIDER_DELETE)->provider =
-        (struct change_provider){.id = provider->id, .uuid = uuid};
-    return true;
+    change_append(plan->changes, CHANGE_PROVIDER_DELETE)->provider = (struct change_provider){
+        .id = provider->id, .uuid = arena_copy(plan->arena, provider_uuid(provider))};
 }

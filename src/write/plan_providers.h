@@ -33,6 +33,9 @@ bool plan_provider_update(const struct plan_provider_update *update, const struc
 bool plan_provider_delete(struct slice uuid, const struct plan *plan,
                           struct err *err) BERTH_MUST_CHECK;
 
+/* Appends that it goes, with its inventories, traits and aggregates; checks nothing. */
+void plan_provider_append_delete(const struct provider *provider, const struct plan *plan);
+
 /* The provider, or NULL with the 404 "No resource provider with uuid X found". */
 const struct provider *plan_provider_find(const struct version *version, struct slice uuid,
                                           struct err *err);

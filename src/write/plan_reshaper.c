@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "write/node_guard.h"
 #include "write/plan_inventories.h"
 
 static bool check_generation(const struct reshape_provider *wanted, const struct provider *provider,
@@ -145,6 +146,29 @@ static void append_removals(const struct claim_set *set, const struct claim_targ
     }
 }
 
+static bool check_inventories(const struct claim_target *target, const struct plan *plan,
+                              struct err *err)
+{
+    for (size_t i = 0; i < target->stock_count; i++) {
+        const struct claim_stock *stock = &target->stock[i];
+        if (!node_guard_inventory(target->provider, stock->class_no.v,
+                                  stock->is_going ? NULL : stock->figures, plan, err))
+            return false;
+    }
+    return true;
+}
+
+static bool check_nodes(const struct claim_set *set, const struct reshape *reshape)
+{
+    for (size_t i = 0; i < reshape->provider_count; i++)
+        if (!check_inventories(&set->targets[i], set->plan, set->err))
+            return false;
+    for (size_t i = 0; i < reshape->claim_count; i++)
+        if (!node_guard_claim(&reshape->claims[i], set->plan, set->err))
+            return false;
+    return true;
+}
+
 bool plan_reshaper(const struct reshape *reshape, const struct plan *plan, struct err *err)
 {
     struct claim_set set;
@@ -161,6 +185,8 @@ bool plan_reshaper(const struct reshape *reshape, const struct plan *plan, struc
     for (size_t i = 0; i < reshape->provider_count; i++)
         if (!check_gone_unused(&set, &set.targets[i]))
             return false;
+    if (!check_nodes(&set, reshape))
+        return false;
     for (size_t i = 0; i < reshape->provider_count; i++)
         for (size_t k = 0; k < reshape->providers[i].inventory_count; k++)
             append_inventory(&set, &set.targets[i], &reshape->providers[i].inventories[k]);

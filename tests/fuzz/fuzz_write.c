@@ -47,7 +47,11 @@ static void carry_out(struct api_request *request, struct arena *arena)
     const struct world *world = world_get();
     struct edit *edit = replica_edit(world->replica);
     struct change_list changes = {.arena = arena};
-    struct plan plan = {edit->version, &changes, arena, world->store, 1000000};
+    struct plan plan = {.version = edit->version,
+                        .changes = &changes,
+                        .arena = arena,
+                        .store = world->store,
+                        .now_us = 1000000};
     if (request->write.plan(&request->write, &plan)) {
         struct buf why = {0};
         check(!err_is_set(&request->write.err));

@@ -197,7 +197,7 @@ void instance_start(struct instance *instance)
     instance->replica = replica_create();
     do {
         struct err err = {.arena = arena};
-        instance->pipeline = pipeline_create(instance->store, instance->replica, &err);
+        instance->pipeline = pipeline_create(instance->store, instance->replica, NULL, &err);
         if (instance->pipeline == NULL && err.status != 503)
             sim_fail("a start that fails with %d", err.status);
     } while (instance->pipeline == NULL);

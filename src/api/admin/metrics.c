@@ -135,6 +135,7 @@ static void write_refusals(const struct pipeline_figures *figures, struct exposi
         [REFUSED_CONSUMER_GENERATION] = "consumer_generation",
         [REFUSED_PROVIDER_GENERATION] = "provider_generation",
         [REFUSED_CAPACITY] = "capacity",
+        [REFUSED_LOCKED] = "locked",
         [REFUSED_BY_DATABASE] = "database",
     };
     exposition_begin(exposition, METRIC_WRITER_REFUSED);

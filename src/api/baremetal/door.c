@@ -13,6 +13,7 @@ const struct door baremetal_door = {
     .routes = baremetal_routes,
     .route_count = BAREMETAL_ROUTE_COUNT,
     .max_minor = BAREMETAL_MINOR_MAX,
+    .waits_for_locks = true,
     .is_public = baremetal_is_public,
     .identify = baremetal_identify,
     .pass = baremetal_pass,

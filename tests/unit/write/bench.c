@@ -24,7 +24,7 @@ struct bench *bench_open(void)
     bench->store = store_open(&options, &err);
     assert_non_null(bench->store);
     bench->replica = replica_create();
-    bench->pipeline = pipeline_start(bench->store, bench->replica, &err);
+    bench->pipeline = pipeline_start(bench->store, bench->replica, NULL, &err);
     assert_non_null(bench->pipeline);
     assert_int_equal(sqlite3_open(bench->path, &bench->shell), SQLITE_OK);
     sqlite3_busy_timeout(bench->shell, 5000);

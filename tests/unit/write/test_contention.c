@@ -39,7 +39,7 @@ static void berth_start(struct berth *berth)
     berth->store = store_open(&options, &berth->err);
     assert_non_null(berth->store);
     berth->replica = replica_create();
-    berth->pipeline = pipeline_start(berth->store, berth->replica, &berth->err);
+    berth->pipeline = pipeline_start(berth->store, berth->replica, NULL, &berth->err);
     assert_non_null(berth->pipeline);
 }
 

@@ -156,7 +156,7 @@ static void test_no_patience_after_a_slow_commit(void **state)
     struct store store = {.commit_takes_us = 0};
     uint64_t shortest_us = UINT64_MAX;
     struct replica *replica = replica_create();
-    struct pipeline *pipeline = pipeline_start(&store, replica, &err);
+    struct pipeline *pipeline = pipeline_start(&store, replica, NULL, &err);
     assert_non_null(pipeline);
     /* a busy machine may hold a thread up, but not each time */
     for (int i = 0; i < TRIES && shortest_us > MOST_US; i++) {

@@ -123,7 +123,7 @@ static int setup(void **state)
     bench->arena = arena_create();
     bench->replica = replica_create();
     struct err err = {.arena = bench->arena};
-    bench->pipeline = pipeline_create(&bench->store, bench->replica, &err);
+    bench->pipeline = pipeline_create(&bench->store, bench->replica, NULL, &err);
     assert_non_null(bench->pipeline);
     *state = bench;
     return 0;

@@ -1,0 +1,303 @@
+/* The search for one node. Free nodes of a class are an index of the version; the search begins at
+ * a random place in it and takes the first that fits, so that it costs the same in a large pool.
+ * Only when none fits it has seen all, and can say what was missing. Writer thread only. */
+#include "write/node_choice.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "write/metal.h"
+#include "write/node_provider.h"
+
+void node_choice_free(struct node_choice *choice)
+{
+    free(choice->locked_ids);
+    *choice = (struct node_choice){0};
+}
+
+/* What is left of the nodes, condition by condition. */
+struct search {
+    const struct node_allocation *allocation;
+    struct node_choice *choice;
+    const struct plan *plan;
+    size_t candidates; /* available, of the class, of the owner, held by nobody */
+};
+
+static void remember_locked(struct node_choice *choice, int64_t id)
+{
+    for (size_t i = 0; i < choice->locked_count; i++)
+        if (choice->locked_ids[i] == id)
+            return;
+    if (choice->locked_count == choice->locked_capacity) {
+        choice->locked_capacity = choice->locked_capacity == 0 ? 8 : 2 * choice->locked_capacity;
+        choice->locked_ids =
+            reallocarray(choice->locked_ids, choice->locked_capacity, sizeof(int64_t));
+        check(choice->locked_ids != NULL);
+    }
+    choice->locked_ids[choice->locked_count++] = id;
+}
+
+static bool is_of(const struct node *node, enum node_field field, struct slice owner)
+{
+    struct slice text = node_text(node, field);
+    return text.data != NULL && slice_equal(text, owner);
+}
+
+static bool owner_fits(const struct search *search, const struct node *node)
+{
+    struct slice owner = node_allocation_text(search->allocation, NODE_ALLOCATION_OWNER);
+    return owner.data == NULL || is_of(node, NODE_OWNER, owner) || is_of(node, NODE_LESSEE, owner);
+}
+
+/* C3; the allocation's own consumer, which may have been there before it, does not count. */
+static bool is_held(const struct search *search, const struct node *node)
+{
+    const struct plan *plan = search->plan;
+    const struct provider *provider =
+        plan->metal->mirror ? node_provider(plan->version, node) : NULL;
+    return provider != NULL &&
+           node_holder(plan->version, provider,
+                       node_allocation_text(search->allocation, NODE_ALLOCATION_UUID)) != NULL;
+}
+
+static bool class_fits(const struct search *search, const struct node *node)
+{
+    struct slice wanted = node_allocation_text(search->allocation, NODE_ALLOCATION_RESOURCE_CLASS);
+    return is_of(node, NODE_RESOURCE_CLASS, wanted);
+}
+
+static bool traits_fit(const struct search *search, const struct node *node)
+{
+    return record_has_words(node_text(node, NODE_TRAITS),
+                            node_allocation_text(search->allocation, NODE_ALLOCATION_TRAITS));
+}
+
+/* Whether this one can be taken; counts it and notes it if it is only locked. */
+static bool try_node(struct search *search, const struct node *node)
+{
+    if (!node_is_free(node) || !class_fits(search, node) || !owner_fits(search, node) ||
+        is_held(search, node))
+        return false;
+    search->candidates++;
+    if (!traits_fit(search, node))
+        return false;
+    if (node_is_null(node, NODE_RESERVATION))
+        return true;
+    remember_locked(search->choice, node->record.id);
+    return false;
+}
+
+/* The same for every search of one allocation, as good as any other for another one's. */
+static uint64_t number_of(const struct node_allocation *allocation)
+{
+    struct slice uuid = node_allocation_text(allocation, NODE_ALLOCATION_UUID);
+    uint64_t number = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < uuid.len; i++)
+        number = (number ^ (unsigned char)uuid.data[i]) * 0x100000001b3u;
+    return number ^ number >> 32;
+}
+
+static const struct node *search_candidates(struct search *search)
+{
+    struct slice rest = node_allocation_text(search->allocation, NODE_ALLOCATION_CANDIDATE_NODES);
+    struct slice uuid;
+    size_t count = 0;
+    struct slice all = rest;
+    while (record_next_word(&all, &uuid))
+        count++;
+    struct slice *uuids = arena_array(search->plan->arena, count, sizeof(*uuids));
+    for (size_t i = 0; record_next_word(&rest, &uuid); i++)
+        uuids[i] = uuid;
+    uint64_t start = number_of(search->allocation);
+    for (size_t i = 0; i < count; i++) {
+        const struct node *node =
+            version_node_by_uuid(search->plan->version, uuids[(start + i) % count]);
+        if (node != NULL && try_node(search, node))
+            return node;
+    }
+    return NULL;
+}
+
+static const struct node *search_class(struct search *search)
+{
+    const struct version *version = search->plan->version;
+    struct slice class = node_allocation_text(search->allocation, NODE_ALLOCATION_RESOURCE_CLASS);
+    const struct ptree_entry *last = ptree_last(&version->nodes);
+    int64_t start = last == NULL ? 0 : (int64_t)(number_of(search->allocation) % last->k1);
+    const struct node *node = version_next_node_of_class(version, class, start);
+    for (; node != NULL; node = version_next_node_of_class(version, class, node->record.id))
+        if (try_node(search, node))
+            return node;
+    node = version_next_node_of_class(version, class, 0);
+    for (; node != NULL && node->record.id <= start;
+         node = version_next_node_of_class(version, class, node->record.id))
+        if (try_node(search, node))
+            return node;
+    return NULL;
+}
+
+static bool has_candidates(const struct search *search)
+{
+    return node_allocation_text(search->allocation, NODE_ALLOCATION_CANDIDATE_NODES).len > 0;
+}
+
+static bool is_candidate(const struct search *search, const struct node *node)
+{
+    return !has_candidates(search) ||
+           record_has_word(
+               node_allocation_text(search->allocation, NODE_ALLOCATION_CANDIDATE_NODES),
+               node_text(node, NODE_UUID));
+}
+
+/* A node of the allocation's very name comes first. */
+static const struct node *search_name(struct search *search)
+{
+    struct slice name = node_allocation_text(search->allocation, NODE_ALLOCATION_NAME);
+    const struct node *node =
+        name.data == NULL ? NULL : version_node_by_name(search->plan->version, name);
+    if (node == NULL || !is_candidate(search, node) || !try_node(search, node))
+        return NULL;
+    return node;
+}
+
+/* C4: whoever has that uuid in Placement holds a node already, and no other will do. */
+static const struct node *search_held(struct search *search, bool *is_bound)
+{
+    const struct plan *plan = search->plan;
+    const struct consumer *consumer =
+        plan->metal->mirror
+            ? version_consumer(plan->version,
+                               node_allocation_text(search->allocation, NODE_ALLOCATION_UUID))
+            : NULL;
+    *is_bound = consumer != NULL && consumer->allocation_count > 0;
+    if (!*is_bound)
+        return NULL;
+    const struct provider *provider =
+        version_provider(plan->version, consumer->allocation[0].provider);
+    const struct node *node = node_of_provider(plan->version, provider);
+    if (node == NULL || !node_is_held_by(plan->version, node, consumer, plan->arena) ||
+        !is_candidate(search, node) || !try_node(search, node))
+        return NULL;
+    return node;
+}
+
+static struct slice shown_class(const struct node_allocation *allocation)
+{
+    struct slice class = node_allocation_text(allocation, NODE_ALLOCATION_RESOURCE_CLASS);
+    return class.data == NULL ? SLICE_LIT("None") : class;
+}
+
+static struct slice joined_traits(const struct search *search)
+{
+    struct slice rest = node_allocation_text(search->allocation, NODE_ALLOCATION_TRAITS);
+    struct buf text = {0};
+    struct slice trait;
+    struct slice seen = rest;
+    while (record_next_word(&rest, &trait)) {
+        struct slice before = {seen.data, (size_t)(trait.data - seen.data)};
+        if (before.len > 0)
+            before.len--;
+        if (record_has_word(before, trait))
+            continue;
+        if (text.len > 0)
+            buf_append_lit(&text, ", ");
+        buf_append_slice(&text, trait);
+    }
+    struct slice joined = arena_copy(search->plan->arena, buf_slice(&text));
+    buf_free(&text);
+    return joined;
+}
+
+static struct slice failed(const struct search *search, struct slice why)
+{
+    return arena_printf(search->plan->arena, "Failed to process allocation %.*s: %.*s.",
+                        SLICE_ARG(node_allocation_text(search->allocation, NODE_ALLOCATION_UUID)),
+                        SLICE_ARG(why));
+}
+
+static struct slice reason_of(const struct search *search)
+{
+    struct arena *arena = search->plan->arena;
+    struct slice class = shown_class(search->allocation);
+    if (search->candidates > 0)
+        return failed(search,
+                      arena_printf(arena, "no suitable nodes have the requested traits %.*s",
+                                   SLICE_ARG(joined_traits(search))));
+    if (has_candidates(search))
+        return failed(search, arena_printf(arena,
+                                           "none of the requested nodes are available and match "
+                                           "the resource class %.*s",
+                                           SLICE_ARG(class)));
+    return failed(search, arena_printf(arena, "no available nodes match the resource class %.*s",
+                                       SLICE_ARG(class)));
+}
+
+static struct slice bound_reason(const struct search *search)
+{
+    return arena_printf(
+        search->plan->arena,
+        "Unexpected exception during allocation: Instance %.*s already has allocations in "
+        "Placement",
+        SLICE_ARG(node_allocation_text(search->allocation, NODE_ALLOCATION_UUID)));
+}
+
+/* Those that were locked before. One that does not fit any more is dropped. */
+static const struct node *search_again(struct search *search)
+{
+    struct node_choice *choice = search->choice;
+    struct node_choice before = *choice;
+    const struct node *found = NULL;
+    choice->locked_ids = NULL;
+    choice->locked_count = choice->locked_capacity = 0;
+    for (size_t i = 0; i < before.locked_count && found == NULL; i++) {
+        const struct node *node = version_node(search->plan->version, before.locked_ids[i]);
+        if (node != NULL && try_node(search, node))
+            found = node;
+    }
+    free(before.locked_ids);
+    return found;
+}
+
+/* After a try that found nothing: whether locked nodes are worth another. */
+static struct slice after_try(struct search *search, struct slice none)
+{
+    struct node_choice *choice = search->choice;
+    choice->rounds++;
+    if (choice->locked_count == 0)
+        return none;
+    if (choice->rounds < search->plan->metal->locked_retry_attempts)
+        return (struct slice){0};
+    return failed(search,
+                  arena_printf(search->plan->arena, "could not reserve any of %zu suitable nodes",
+                               choice->locked_count));
+}
+
+const struct node *node_choose(const struct node_allocation *allocation, struct node_choice *choice,
+                               const struct plan *plan, struct slice *reason)
+{
+    struct search search = {.allocation = allocation, .choice = choice, .plan = plan};
+    const struct node *node;
+    *reason = (struct slice){0};
+    if (choice->rounds > 0) {
+        node = search_again(&search);
+        if (node == NULL)
+            *reason = after_try(
+                &search,
+                failed(&search, SLICE_LIT("all nodes were filtered out during reservation")));
+        return node;
+    }
+    bool is_bound;
+    node = search_held(&search, &is_bound);
+    if (node == NULL && is_bound) {
+        *reason = after_try(&search, bound_reason(&search));
+        return NULL;
+    }
+    if (node == NULL)
+        node = search_name(&search);
+    if (node == NULL)
+        node = has_candidates(&search) ? search_candidates(&search) : search_class(&search);
+    if (node == NULL)
+        *reason = after_try(&search, reason_of(&search));
+    return node;
+}

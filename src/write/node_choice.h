@@ -1,0 +1,29 @@
+/* Which node an allocation gets (baremetal-allocations spec, 4 and C3). */
+#ifndef BERTH_WRITE_NODE_CHOICE_H
+#define BERTH_WRITE_NODE_CHOICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/node.h"
+#include "model/node_allocation.h"
+#include "write/pipeline.h"
+
+/* What an allocation remembers between its tries. Zeroed for the first one, which looks at all
+ * nodes; later ones look at the locked ones again. */
+struct node_choice {
+    unsigned rounds;     /* tries so far */
+    int64_t *locked_ids; /* nodes that were suitable and locked at the last try; malloc'ed */
+    size_t locked_count;
+    size_t locked_capacity;
+};
+
+void node_choice_free(struct node_choice *choice);
+
+/* The node to take; NULL: there is none now. Then the choice has those that are only locked, or
+ * *reason (in the plan's arena) says why there is none. Writer thread only. */
+const struct node *node_choose(const struct node_allocation *allocation, struct node_choice *choice,
+                               const struct plan *plan, struct slice *reason);
+
+#endif

@@ -1,0 +1,142 @@
+/* Whether Placement can follow a write of a node (baremetal-allocations spec, C1, C4 to C7). Writer
+ * thread only. */
+#include "write/node_mirror.h"
+
+static struct slice uuid_of(const struct node *node)
+{
+    return node_text(node, NODE_UUID);
+}
+
+static const struct node *either(const struct node_mirror *mirror)
+{
+    return mirror->after != NULL ? mirror->after : mirror->before;
+}
+
+static bool refuse_associated(const struct node *node, const struct consumer *holder,
+                              struct err *err)
+{
+    return err_set(err, 409, NULL, "Node %.*s is associated with instance %.*s.",
+                   SLICE_ARG(uuid_of(node)), SLICE_ARG(consumer_uuid(holder)));
+}
+
+static void find_sides(struct node_mirror *mirror, const struct plan *plan)
+{
+    const struct version *version = plan->version;
+    const struct node_allocation *ours =
+        mirror->releases != NULL ? mirror->releases : mirror->holds;
+    mirror->provider = version_provider_by_uuid(version, uuid_of(either(mirror)));
+    if (ours != NULL)
+        mirror->ours = node_consumer_of(version, mirror->before, ours, plan->arena);
+    if (mirror->before != NULL && node_provider(version, mirror->before) != NULL)
+        mirror->class_before =
+            node_class_name(node_text(mirror->before, NODE_RESOURCE_CLASS), plan->arena);
+    if (mirror->after != NULL)
+        mirror->class_after =
+            node_class_name(node_text(mirror->after, NODE_RESOURCE_CLASS), plan->arena);
+}
+
+/* C1: only a root can be a node. */
+static bool check_provider(const struct node_mirror *mirror, struct err *err)
+{
+    if (mirror->class_after.data == NULL || mirror->provider == NULL ||
+        mirror->provider->parent.v == NUMBER_NONE)
+        return true;
+    return err_set(err, 409, NULL,
+                   "Node %.*s cannot be a resource provider: the one of that uuid has a parent.",
+                   SLICE_ARG(uuid_of(mirror->after)));
+}
+
+static struct slice our_uuid(const struct node_mirror *mirror)
+{
+    return mirror->ours == NULL ? (struct slice){0} : consumer_uuid(mirror->ours);
+}
+
+/* C4: the consumer that the allocation is to be, or none; and nobody else in the tree. */
+static bool check_taking(const struct node_mirror *mirror, const struct plan *plan, struct err *err)
+{
+    if (mirror->takes == NULL)
+        return true;
+    struct slice uuid = node_allocation_text(mirror->takes, NODE_ALLOCATION_UUID);
+    const struct consumer *consumer = version_consumer(plan->version, uuid);
+    if (consumer != NULL && consumer->allocation_count > 0 &&
+        !node_is_held_by(plan->version, mirror->before, consumer, plan->arena))
+        return err_set(err, 409, NULL, "Instance %.*s already has allocations in Placement",
+                       SLICE_ARG(uuid));
+    const struct consumer *holder =
+        mirror->provider == NULL ? NULL : node_holder(plan->version, mirror->provider, uuid);
+    return holder == NULL || refuse_associated(mirror->after, holder, err);
+}
+
+/* C5: while somebody holds the node, no other instance gets it. */
+static bool check_instance(const struct node_mirror *mirror, const struct plan *plan,
+                           struct err *err)
+{
+    if (mirror->after == NULL || mirror->provider == NULL)
+        return true;
+    struct slice before =
+        mirror->before == NULL ? (struct slice){0} : node_text(mirror->before, NODE_INSTANCE_UUID);
+    struct slice after = node_text(mirror->after, NODE_INSTANCE_UUID);
+    if (after.data == NULL || node_class_same(before, after))
+        return true;
+    const struct consumer *holder = node_holder(plan->version, mirror->provider, after);
+    return holder == NULL || refuse_associated(mirror->after, holder, err);
+}
+
+/* Whether anybody but us has allocated of that class of the provider. */
+static const struct consumer *stranger_of_class(const struct node_mirror *mirror,
+                                                const struct plan *plan, uint32_t class_number)
+{
+    struct ptree_iter iter;
+    const struct ptree_entry *entry;
+    uint32_t no = mirror->provider->no.v;
+    ptree_seek(&plan->version->provider_consumers, no, 0, &iter);
+    for (; (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == no; ptree_iter_next(&iter)) {
+        uint64_t value;
+        check(ptree_find(&plan->version->consumers, entry->value, entry->k2, &value));
+        const struct consumer *consumer = (const struct consumer *)(uintptr_t)value;
+        for (uint32_t i = 0; i < consumer->allocation_count && consumer != mirror->ours; i++)
+            if (consumer->allocation[i].provider.v == no &&
+                consumer->allocation[i].class_no.v == class_number)
+                return consumer;
+    }
+    return NULL;
+}
+
+/* C7: a class that a stranger has allocated cannot go. */
+static bool check_class(const struct node_mirror *mirror, const struct plan *plan, struct err *err)
+{
+    if (mirror->after == NULL || mirror->provider == NULL || mirror->class_before.data == NULL ||
+        node_class_same(mirror->class_before, mirror->class_after))
+        return true;
+    const struct catalog_row *row = catalog_find(&plan->version->classes, mirror->class_before);
+    const struct consumer *stranger =
+        row == NULL ? NULL : stranger_of_class(mirror, plan, row->number);
+    return stranger == NULL || refuse_associated(mirror->after, stranger, err);
+}
+
+/* C6. A provider with others below it cannot go, either. */
+static bool check_going(struct node_mirror *mirror, const struct plan *plan, struct err *err)
+{
+    if (mirror->after != NULL || mirror->provider == NULL)
+        return true;
+    if (node_is_null(mirror->before, NODE_PROVIDER_ADOPTED)) {
+        mirror->provider_stays = true; /* it never was the node's */
+        return true;
+    }
+    const struct consumer *stranger =
+        node_holder(plan->version, mirror->provider, our_uuid(mirror));
+    struct slot_no slot = version_slot(plan->version, mirror->provider->no);
+    mirror->provider_stays =
+        stranger != NULL || version_place(plan->version, slot)->end > slot.v + 1;
+    if (stranger == NULL || node_bool(mirror->before, NODE_MAINTENANCE))
+        return true;
+    return refuse_associated(mirror->before, stranger, err);
+}
+
+bool node_mirror_check(struct node_mirror *mirror, const struct plan *plan, struct err *err)
+{
+    find_sides(mirror, plan);
+    return check_provider(mirror, err) && check_taking(mirror, plan, err) &&
+           check_instance(mirror, plan, err) && check_class(mirror, plan, err) &&
+           check_going(mirror, plan, err);
+}

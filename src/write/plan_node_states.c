@@ -1,0 +1,220 @@
+/* Verbs and power: what is asked begins in one commit, with the lock and the time at which it is
+ * over; the conductor brings the end in another one. There is no hardware: time is all that passes.
+ * Writer thread only. */
+#include "write/plan_node_states.h"
+
+#include "base/arena.h"
+#include "replica/nodes.h"
+#include "write/metal.h"
+#include "write/node_write.h"
+#include "write/plan_nodes.h"
+
+static enum node_state state_of(const struct node *node)
+{
+    return node_state_find(node_text(node, NODE_PROVISION_STATE));
+}
+
+static void set_state(struct node_draft *draft, enum node_field field, enum node_state state)
+{
+    node_set_text(draft, field, node_state_text(state));
+}
+
+static void lock(struct node_draft *draft, const struct plan *plan)
+{
+    node_set_text(draft, NODE_RESERVATION, plan->metal->host);
+    node_set_text(draft, NODE_OWNER_INSTANCE, plan->metal->instance);
+    node_set_time(draft, NODE_DUE_AT, plan->now_us + plan->metal->fake_delay_us);
+}
+
+static void unlock(struct node_draft *draft)
+{
+    node_set_null(draft, NODE_RESERVATION);
+    node_set_null(draft, NODE_OWNER_INSTANCE);
+    node_set_null(draft, NODE_DUE_AT);
+    node_set_null(draft, NODE_PASSING_TO);
+    node_set_null(draft, NODE_PASSING_POWER);
+}
+
+static void set_course(struct node_draft *draft, const struct node_course *course,
+                       const struct plan *plan)
+{
+    set_state(draft, NODE_PROVISION_STATE, course->state);
+    set_state(draft, NODE_TARGET_PROVISION_STATE, course->target);
+    set_state(draft, NODE_PASSING_TO, course->to);
+    node_set_time(draft, NODE_PROVISION_UPDATED_AT, plan->now_us);
+    if (course->state == NODE_INSPECTING)
+        node_set_time(draft, NODE_INSPECTION_STARTED_AT, plan->now_us);
+}
+
+static bool refuse_verb(const struct node *node, struct slice verb, struct err *err)
+{
+    return err_set(err, 400, NULL,
+                   "The requested action \"%.*s\" can not be performed on node \"%.*s\" while it "
+                   "is in state \"%.*s\".",
+                   SLICE_ARG(verb), SLICE_ARG(node_text(node, NODE_UUID)),
+                   SLICE_ARG(node_text(node, NODE_PROVISION_STATE)));
+}
+
+static bool refuse_maintenance(const struct node *node, struct err *err)
+{
+    return err_set(err, 400, NULL,
+                   "The provisioning operation can't be performed on node %.*s because it's in "
+                   "maintenance mode.",
+                   SLICE_ARG(node_text(node, NODE_UUID)));
+}
+
+static bool refuse_protected(const struct node *node, struct err *err)
+{
+    return err_set(err, 403, NULL,
+                   "Node %.*s is protected and cannot be undeployed, rebuilt or deleted.",
+                   SLICE_ARG(node_text(node, NODE_UUID)));
+}
+
+static bool refuse_retired(const struct node *node, struct err *err)
+{
+    return err_set(err, 400, NULL,
+                   "The providing operation can't be performed on node %.*s because it is retired.",
+                   SLICE_ARG(node_text(node, NODE_UUID)));
+}
+
+static bool begin(const struct node *node, const struct plan_node_verb *verb,
+                  const struct plan *plan, struct node_course *course, struct err *err)
+{
+    const struct node_circumstances circumstances = {
+        .maintenance = node_bool(node, NODE_MAINTENANCE),
+        .is_protected = node_bool(node, NODE_PROTECTED),
+        .retired = node_bool(node, NODE_RETIRED),
+        .has_steps = verb->has_steps,
+    };
+    enum node_answer answer =
+        node_machine_begin(state_of(node), verb->verb, &circumstances, course);
+    switch (answer) {
+    case NODE_REFUSED_MAINTENANCE:
+        return refuse_maintenance(node, err);
+    case NODE_REFUSED_STATE:
+        if (plan_node_is_unlocked(node, plan, err))
+            return refuse_verb(node, verb->name, err);
+        err->kind = REFUSED_OTHERWISE; /* waiting would not make it possible */
+        return false;
+    case NODE_REFUSED_PROTECTED:
+        return refuse_protected(node, err);
+    case NODE_REFUSED_RETIRED:
+        return refuse_retired(node, err);
+    case NODE_AT_ONCE:
+    case NODE_PASSES:
+        break;
+    }
+    return plan_node_is_unlocked(node, plan, err);
+}
+
+bool plan_node_provision(const struct node *node, const struct plan_node_verb *verb,
+                         const struct plan *plan, struct err *err)
+{
+    struct node_course course;
+    if (!begin(node, verb, plan, &course, err))
+        return false;
+    struct node_draft draft = node_draft_of(node);
+    struct node_write write = {.before = node, .after = &draft};
+    set_course(&draft, &course, plan);
+    node_set_null(&draft, NODE_LAST_ERROR);
+    if (node_machine_is_passing(course.state))
+        lock(&draft, plan);
+    if (course.state == NODE_DELETING) {
+        node_set_null(&draft, NODE_INSTANCE_INFO);
+        node_set_null(&draft, NODE_INSTANCE_UUID);
+        write.releases = version_node_allocation_of(plan->version, node->record.id);
+    }
+    return node_write(&write, plan, NULL, err);
+}
+
+bool plan_node_power(const struct node *node, const struct node_power_verb *verb,
+                     const struct plan *plan, struct err *err)
+{
+    if (!node_state_lets_power(state_of(node)))
+        return refuse_verb(node, slice_of(verb->name), err);
+    if (!plan_node_is_unlocked(node, plan, err))
+        return false;
+    struct node_draft draft = node_draft_of(node);
+    const struct node_write write = {.before = node, .after = &draft};
+    lock(&draft, plan);
+    node_set_text(&draft, NODE_TARGET_POWER_STATE, node_power_text(verb->ends));
+    node_set_text(&draft, NODE_PASSING_POWER, node_power_text(verb->ends));
+    node_set_null(&draft, NODE_LAST_ERROR);
+    return node_write(&write, plan, NULL, err);
+}
+
+static void end_power(const struct node *node, struct node_draft *draft)
+{
+    node_set_text(draft, NODE_POWER_STATE, node_text(node, NODE_PASSING_POWER));
+    node_set_null(draft, NODE_TARGET_POWER_STATE);
+    node_set_null(draft, NODE_LAST_ERROR);
+    unlock(draft);
+}
+
+static void end_state(const struct node *node, struct node_draft *draft, const struct plan *plan)
+{
+    const struct node_course now = {
+        .state = state_of(node),
+        .target = node_state_find(node_text(node, NODE_TARGET_PROVISION_STATE)),
+        .to = node_state_find(node_text(node, NODE_PASSING_TO)),
+    };
+    struct node_course next = node_machine_next(&now);
+    set_course(draft, &next, plan);
+    if (now.state == NODE_INSPECTING)
+        node_set_time(draft, NODE_INSPECTION_FINISHED_AT, plan->now_us);
+    if (next.state == NODE_CLEAN_FAILED)
+        node_set_text(draft, NODE_LAST_ERROR,
+                      arena_printf(plan->arena,
+                                   "Failed to prepare node %.*s for cleaning: there is no such "
+                                   "clean step",
+                                   SLICE_ARG(node_text(node, NODE_UUID))));
+    if (node_machine_is_passing(next.state))
+        lock(draft, plan);
+    else
+        unlock(draft);
+}
+
+bool plan_node_advance(int64_t id, const struct plan *plan, struct err *err)
+{
+    const struct node *node = version_node(plan->version, id);
+    if (node == NULL || node_is_null(node, NODE_RESERVATION) ||
+        !slice_equal(node_text(node, NODE_OWNER_INSTANCE), plan->metal->instance) ||
+        node_time(node, NODE_DUE_AT) > plan->now_us)
+        return true;
+    struct node_draft draft = node_draft_of(node);
+    const struct node_write write = {.before = node, .after = &draft};
+    if (!node_is_null(node, NODE_PASSING_POWER))
+        end_power(node, &draft);
+    else if (node_machine_is_passing(state_of(node)))
+        end_state(node, &draft, plan);
+    else
+        unlock(&draft);
+    return node_write(&write, plan, NULL, err);
+}
+
+bool plan_node_recover(int64_t id, const struct plan *plan, struct err *err)
+{
+    const struct node *node = version_node(plan->version, id);
+    if (node == NULL || node_is_null(node, NODE_RESERVATION) ||
+        slice_equal(node_text(node, NODE_OWNER_INSTANCE), plan->metal->instance))
+        return true;
+    struct node_draft draft = node_draft_of(node);
+    const struct node_write write = {.before = node, .after = &draft};
+    enum node_state state = state_of(node);
+    if (!node_is_null(node, NODE_PASSING_POWER)) {
+        node_set_null(&draft, NODE_TARGET_POWER_STATE);
+        node_set_text(&draft, NODE_LAST_ERROR,
+                      SLICE_LIT("Pending power operation was aborted due to conductor restart"));
+    } else if (node_machine_is_passing(state)) {
+        struct node_course course = node_machine_interrupted(state);
+        set_course(&draft, &course, plan);
+        node_set_text(&draft, NODE_LAST_ERROR,
+                      arena_printf(plan->arena,
+                                   "The %.*s state can't be resumed by conductor %.*s. Moving to "
+                                   "fail state.",
+                                   SLICE_ARG(node_state_text(state)),
+                                   SLICE_ARG(plan->metal->host)));
+    }
+    unlock(&draft);
+    return node_write(&write, plan, NULL, err);
+}

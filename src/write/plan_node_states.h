@@ -1,0 +1,32 @@
+/* Plans PUT /v1/nodes/{ident}/states/provision and /states/power, and the ends of what they begin
+ * (baremetal-allocations spec, 8.4 to 8.6 and 10). */
+#ifndef BERTH_WRITE_PLAN_NODE_STATES_H
+#define BERTH_WRITE_PLAN_NODE_STATES_H
+
+#include "model/node.h"
+#include "model/node_machine.h"
+#include "write/pipeline.h"
+
+struct plan_node_verb {
+    struct slice name; /* as the client wrote it */
+    enum node_verb verb;
+    bool has_steps; /* clean_steps has any */
+};
+
+/* Begins what the verb does; undeploying also releases instance and allocation. The node is of the
+ * plan's version. */
+bool plan_node_provision(const struct node *node, const struct plan_node_verb *verb,
+                         const struct plan *plan, struct err *err) BERTH_MUST_CHECK;
+
+bool plan_node_power(const struct node *node, const struct node_power_verb *verb,
+                     const struct plan *plan, struct err *err) BERTH_MUST_CHECK;
+
+/* The node's passing state or power operation is over: the next one, or the end. Nothing if it is
+ * not due any more. */
+bool plan_node_advance(int64_t id, const struct plan *plan, struct err *err) BERTH_MUST_CHECK;
+
+/* The process that acted on the node is gone: its lock is dropped, and a passing state becomes the
+ * failed one. Nothing if somebody has done so already. */
+bool plan_node_recover(int64_t id, const struct plan *plan, struct err *err) BERTH_MUST_CHECK;
+
+#endif

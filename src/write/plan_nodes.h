@@ -1,0 +1,39 @@
+/* Plans the writes of bare metal nodes (baremetal-allocations spec, 8.3 and 8.6). Nodes that are
+ * given are of the plan's version. What a refusal says are Ironic's words. */
+#ifndef BERTH_WRITE_PLAN_NODES_H
+#define BERTH_WRITE_PLAN_NODES_H
+
+#include "model/node.h"
+#include "write/pipeline.h"
+
+/* False: somebody is at work on the node (409, REFUSED_LOCKED). */
+bool plan_node_is_unlocked(const struct node *node, const struct plan *plan,
+                           struct err *err) BERTH_MUST_CHECK;
+
+/* A new node; the draft has all but its id and instants. *result is in the plan's arena. */
+bool plan_node_create(struct node_draft *draft, const struct plan *plan, const struct node **result,
+                      struct err *err) BERTH_MUST_CHECK;
+
+/* PATCH: the node as the draft has it. */
+struct plan_node_update {
+    const struct node *before;
+    struct node_draft *after;
+    struct slice ident;         /* what the client called it */
+    bool only_removes_instance; /* the patch does nothing else: allowed in maintenance always */
+};
+bool plan_node_update(const struct plan_node_update *update, const struct plan *plan,
+                      const struct node **result, struct err *err) BERTH_MUST_CHECK;
+
+bool plan_node_delete(const struct node *node, const struct plan *plan,
+                      struct err *err) BERTH_MUST_CHECK;
+
+/* reason: data == NULL: none. */
+bool plan_node_maintenance(const struct node *node, bool is_on, struct slice reason,
+                           const struct plan *plan, struct err *err) BERTH_MUST_CHECK;
+
+/* The node's traits become those: words, sorted, each once. At most NODE_TRAITS_MAX. */
+enum { NODE_TRAITS_MAX = 50 };
+bool plan_node_traits(const struct node *node, struct slice traits, const struct plan *plan,
+                      struct err *err) BERTH_MUST_CHECK;
+
+#endif
