@@ -1,10 +1,10 @@
-"""Writes a C table of the lines of text files: embed_lines.py OUT NAME=FILE..."""
+"""Writes a C table of the lines of text files, which HEADER declares: embed_lines.py OUT HEADER NAME=FILE..."""
 
 import sys
 
-out, *tables = sys.argv[1:]
+out, header, *tables = sys.argv[1:]
 with open(out, "w", encoding="ascii") as c:
-    c.write('/* Made by data/embed_lines.py. */\n#include "store/standard.h"\n')
+    c.write(f'/* Made by data/embed_lines.py. */\n#include "{header}"\n')
     for table in tables:
         name, path = table.split("=", 1)
         with open(path, encoding="ascii") as lines:

@@ -98,3 +98,24 @@ void python_repr_json(struct buf *out, const json_t *value)
     struct writer w = {out, out->len + PYTHON_REPR_BYTES_MAX};
     write_value(&w, value);
 }
+
+void python_str_text(struct buf *out, struct slice text)
+{
+    if (text.len <= PYTHON_REPR_BYTES_MAX) {
+        buf_append_slice(out, text);
+        return;
+    }
+    size_t len = PYTHON_REPR_BYTES_MAX;
+    while (len > 0 && ((unsigned char)text.data[len] & 0xc0) == 0x80)
+        len--;
+    buf_append(out, text.data, len);
+    buf_append_lit(out, "...");
+}
+
+void python_str_json(struct buf *out, const json_t *value)
+{
+    if (json_is_string(value))
+        python_str_text(out, (struct slice){json_string_value(value), json_string_length(value)});
+    else
+        python_repr_json(out, value);
+}

@@ -14,4 +14,10 @@ void python_repr_string(struct buf *out, struct slice text);
 
 void python_repr_json(struct buf *out, const json_t *value);
 
+/* As str() prints it: a string without quotes and as it is, anything else as above. */
+void python_str_json(struct buf *out, const json_t *value);
+
+/* A text as it is; cut, with dots, if it is too long to be quoted. */
+void python_str_text(struct buf *out, struct slice text);
+
 #endif

@@ -33,7 +33,7 @@ bool body_schema_check(const json_t *document, const struct schema *schema, stru
            refuse(err, "JSON does not validate: ", &failure);
 }
 
-json_t *body_schema_parse(struct slice body, const struct schema *schema, struct err *err)
+json_t *body_schema_load(struct slice body, struct err *err)
 {
     const char *nul = body.len == 0 ? NULL : memchr(body.data, '\0', body.len);
     if (nul != NULL) { /* the parser drops one that stands behind a number */
@@ -43,12 +43,16 @@ json_t *body_schema_parse(struct slice body, const struct schema *schema, struct
     json_error_t error;
     json_t *document =
         json_loadb(text_of(body), body.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
-    if (document == NULL) {
+    if (document == NULL)
         err_set(err, 400, NULL, "Malformed JSON: %s: line %d column %d", error.text, error.line,
                 error.column);
-        return NULL;
-    }
-    if (!body_schema_check(document, schema, err)) {
+    return document;
+}
+
+json_t *body_schema_parse(struct slice body, const struct schema *schema, struct err *err)
+{
+    json_t *document = body_schema_load(body, err);
+    if (document != NULL && !body_schema_check(document, schema, err)) {
         json_decref(document);
         return NULL;
     }

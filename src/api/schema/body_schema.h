@@ -17,6 +17,9 @@ struct schema;
  * err set. */
 json_t *body_schema_read(struct api_request *request, const struct schema *schema);
 
+/* The bytes alone, without a schema: the caller owns the document. */
+json_t *body_schema_load(struct slice body, struct err *err);
+
 /* The same without a request: the caller owns the document. */
 json_t *body_schema_parse(struct slice body, const struct schema *schema, struct err *err);
 

@@ -201,17 +201,38 @@ static void check_value(struct checker *c, const struct schema *schema, const js
     }
 }
 
+static void start(struct checker *c, bool partial, struct schema_failure *failure)
+{
+    c->partial = partial;
+    c->wants_least = false;
+    c->failed = false;
+    c->tied = false;
+    c->best = failure;
+    c->path_len = 0;
+    c->schema_path_len = 0;
+}
+
 bool schema_check(const struct schema *schema, const json_t *value, bool partial,
                   struct schema_failure *failure)
 {
     struct checker c;
-    c.partial = partial;
-    c.wants_least = false;
-    c.failed = false;
-    c.tied = false;
-    c.best = failure;
-    c.path_len = 0;
-    c.schema_path_len = 0;
+    start(&c, partial, failure);
     check_value(&c, schema, value);
     return !c.failed;
+}
+
+bool schema_root_cause(const struct schema_failure *failure, struct schema_failure *cause)
+{
+    if (failure->keyword->kind != SCHEMA_ANY_OF)
+        return false;
+    struct schema_failure at = *failure;
+    while (at.keyword->kind == SCHEMA_ANY_OF) {
+        struct checker c;
+        start(&c, false, cause);
+        for (size_t i = 0; at.keyword->schemas[i] != NULL; i++)
+            check_value(&c, at.keyword->schemas[i], at.value);
+        check(c.failed);
+        at = *cause;
+    }
+    return true;
 }

@@ -36,7 +36,7 @@ bool schema_is_type(const json_t *value, unsigned types)
         return (types & SCHEMA_NULL) != 0;
     case JSON_TRUE:
     case JSON_FALSE:
-        return false;
+        return (types & SCHEMA_BOOLEAN) != 0;
     }
     return false;
 }

@@ -40,7 +40,8 @@ static void append_repr(struct buf *out, const char *text)
 
 static void write_types(struct buf *out, unsigned types)
 {
-    static const char *const names[] = {"integer", "number", "string", "null", "array", "object"};
+    static const char *const names[] = {"integer", "number",  "object", "array",
+                                        "string",  "boolean", "null"};
     bool first = true;
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if ((types & 1u << i) == 0)
@@ -181,18 +182,33 @@ static void write_path(struct buf *out, const struct schema_step *steps, unsigne
     }
 }
 
+static void write_message(struct buf *out, struct arena *arena,
+                          const struct schema_failure *failure)
+{
+    if (failure->keyword->kind == SCHEMA_REQUIRED) {
+        append_repr(out, failure->missing);
+        buf_append_lit(out, " is a required property");
+    } else if (failure->keyword->kind == SCHEMA_NO_ADDITIONAL_PROPERTIES) {
+        write_additional(out, arena, failure);
+    } else {
+        python_repr_json(out, failure->value);
+        write_complaint(out, failure->keyword);
+    }
+}
+
+struct slice schema_failure_message(struct arena *arena, const struct schema_failure *failure)
+{
+    struct buf out = {0};
+    write_message(&out, arena, failure);
+    struct slice text = arena_copy(arena, buf_slice(&out));
+    buf_free(&out);
+    return text;
+}
+
 struct slice schema_failure_text(struct arena *arena, const struct schema_failure *failure)
 {
     struct buf out = {0};
-    if (failure->keyword->kind == SCHEMA_REQUIRED) {
-        append_repr(&out, failure->missing);
-        buf_append_lit(&out, " is a required property");
-    } else if (failure->keyword->kind == SCHEMA_NO_ADDITIONAL_PROPERTIES) {
-        write_additional(&out, arena, failure);
-    } else {
-        python_repr_json(&out, failure->value);
-        write_complaint(&out, failure->keyword);
-    }
+    write_message(&out, arena, failure);
     buf_append_lit(&out, "  Failed validating ");
     append_repr(&out, KEYWORDS[failure->keyword->kind]);
     buf_append_lit(&out, " in schema");

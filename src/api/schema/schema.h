@@ -1,4 +1,4 @@
-/* JSON Schema as declarative tables, for as much of it as the Placement API uses.
+/* JSON Schema as declarative tables, for as much of it as the APIs use.
  *
  * A schema is its keywords in the order in which the Python service writes them down: where several
  * errors weigh the same, the first one is reported. */
@@ -38,10 +38,11 @@ enum schema_keyword_kind {
 enum schema_type {
     SCHEMA_INTEGER = 1, /* 4.0 is one, true is none */
     SCHEMA_NUMBER = 2,
-    SCHEMA_STRING = 4,
-    SCHEMA_NULL = 8,
-    SCHEMA_ARRAY = 16,
-    SCHEMA_OBJECT = 32,
+    SCHEMA_OBJECT = 4,
+    SCHEMA_ARRAY = 8,
+    SCHEMA_STRING = 16,
+    SCHEMA_BOOLEAN = 32,
+    SCHEMA_NULL = 64,
 };
 
 /* A pattern: what it accepts, and how it reads. "$" is the end here; the Python service lets a line
@@ -122,8 +123,14 @@ struct schema_failure {
 bool schema_check(const struct schema *schema, const json_t *value, bool partial,
                   struct schema_failure *failure);
 
-/* "0 is less than the minimum of 1  Failed validating 'minimum' in schema[...]  On instance[...]"
- */
+/* Of a failed anyOf none of whose alternatives comes closest: the failure within them that weighs
+ * most, down to one that is no anyOf. False if the failure is not of that kind. */
+bool schema_root_cause(const struct schema_failure *failure, struct schema_failure *cause);
+
+/* "0 is less than the minimum of 1" */
+struct slice schema_failure_message(struct arena *arena, const struct schema_failure *failure);
+
+/* The same and "  Failed validating 'minimum' in schema[...]  On instance[...]" */
 struct slice schema_failure_text(struct arena *arena, const struct schema_failure *failure);
 
 #endif
