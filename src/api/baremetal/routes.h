@@ -2,9 +2,10 @@
 #ifndef BERTH_API_BAREMETAL_ROUTES_H
 #define BERTH_API_BAREMETAL_ROUTES_H
 
+#include "api/baremetal/negotiate.h"
 #include "api/request.h"
 
-enum { BAREMETAL_MINOR_MIN = 1, BAREMETAL_MINOR_MAX = 82, BAREMETAL_ROUTE_COUNT = 2 };
+enum { BAREMETAL_ROUTE_COUNT = 2 };
 
 enum baremetal_route_flag {
     ROUTE_OLD_405 = 1,        /* below its first microversion 405, not 404 */

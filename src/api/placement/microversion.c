@@ -5,37 +5,7 @@
 #include "api/placement/routes.h"
 #include "api/python_int.h"
 #include "api/python_repr.h"
-
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* The version text of an entry "SERVICE X", or data == NULL. */
-static struct slice version_of_entry(struct slice entry, struct slice service)
-{
-    entry = python_strip(entry);
-    size_t word = 0;
-    while (word < entry.len && !is_space(entry.data[word]))
-        word++;
-    if (!slice_equal_nocase((struct slice){entry.data, word}, service))
-        return (struct slice){0};
-    struct slice version = python_strip(slice_skip(entry, word));
-    return version.len > 0 ? version : (struct slice){0};
-}
-
-struct slice microversion_find(struct slice header, struct slice service)
-{
-    while (header.len > 0) {
-        const char *comma = memrchr(header.data, ',', header.len);
-        size_t start = comma == NULL ? 0 : (size_t)(comma - header.data) + 1;
-        struct slice version = version_of_entry(slice_skip(header, start), service);
-        if (version.data != NULL)
-            return version;
-        header.len = comma == NULL ? 0 : start - 1;
-    }
-    return (struct slice){0};
-}
+#include "api/version_header.h"
 
 /* What Python's int() says about a text that it does not take. */
 static bool refuse_int(struct err *err, struct slice version, struct slice part)
@@ -70,7 +40,7 @@ bool microversion_negotiate(struct slice header, unsigned *minor, struct err *er
 {
     if (read_plain(header, minor))
         return true;
-    struct slice version = microversion_find(header, SLICE_LIT("placement"));
+    struct slice version = version_header_find(header, SLICE_LIT("placement"));
     *minor = 0;
     if (version.data == NULL)
         return true;

@@ -4,10 +4,6 @@
 
 #include "base/err.h"
 
-/* The last version that an OpenStack-API-Version header ("SERVICE VERSION, …") has for the service;
- * data == NULL if it names none. */
-struct slice microversion_find(struct slice header, struct slice service);
-
 /* Reads the OpenStack-API-Version header (data == NULL: absent). Sets *minor and returns true; or
  * sets err: 406 for an unknown version, 400 for a malformed one. */
 bool microversion_negotiate(struct slice header, unsigned *minor, struct err *err);
