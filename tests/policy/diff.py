@@ -10,40 +10,23 @@ import json
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import eras
 import intended
 import rules
+from asked import Asked
 from reference import Reference
 
 SHOWN = 20
 
 
-class Harness:
-    def __init__(self, build):
-        self.process = subprocess.Popen([os.path.join(build, "tests/policy/policy_harness")], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
-
-    def ask(self, job):
-        self.process.stdin.write(json.dumps(job) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"the harness ended with {self.process.wait()} at {job}")
-        return json.loads(line)
-
-    def end(self):
-        self.process.stdin.close()
-        return self.process.wait()
-
-
 class Differential:
     def __init__(self, build):
-        self.harness = Harness(build)
+        self.harness = Asked(os.path.join(build, "tests/policy/policy_harness"))
         self.table = self.harness.ask({"table": True})
         self.reference = Reference(self.table)
         self.passed = 0
