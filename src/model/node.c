@@ -85,6 +85,7 @@ static const struct record_field node_fields[NODE_FIELD_COUNT] = {
     FIELD(DUE_AT, "due_at", 1, TIME, INTERNAL, NULL, 0),
     FIELD(PASSING_TO, "passing_to", 1, TEXT, INTERNAL | NULLABLE, NULL, 0),
     FIELD(PASSING_POWER, "passing_power", 1, TEXT, INTERNAL | NULLABLE, NULL, 0),
+    FIELD(PASSING_ERROR, "passing_error", 1, TEXT, INTERNAL | NULLABLE, NULL, 0),
     FIELD(PROVIDER_ADOPTED, "provider_adopted", 1, BOOL, INTERNAL | NULLABLE, NULL, 0),
 
     FIELD(ALLOCATION, "allocation_uuid", 52, DERIVED, 0, NULL, 0),

@@ -71,6 +71,7 @@ enum node_field {
     NODE_DUE_AT,           /* when the passing state or the power operation ends */
     NODE_PASSING_TO,       /* the provision state that it will be in */
     NODE_PASSING_POWER,    /* the power state that it will be in */
+    NODE_PASSING_ERROR,    /* the last_error that it will have; null: none */
     NODE_PROVIDER_ADOPTED, /* its resource provider was there before it (spec, C1); null: it has
                               none */
     NODE_STORED_COUNT,

@@ -33,6 +33,7 @@ static void unlock(struct node_draft *draft)
     node_set_null(draft, NODE_DUE_AT);
     node_set_null(draft, NODE_PASSING_TO);
     node_set_null(draft, NODE_PASSING_POWER);
+    node_set_null(draft, NODE_PASSING_ERROR);
 }
 
 static void set_course(struct node_draft *draft, const struct node_course *course,
@@ -84,7 +85,7 @@ static bool begin(const struct node *node, const struct plan_node_verb *verb,
         .maintenance = node_bool(node, NODE_MAINTENANCE),
         .is_protected = node_bool(node, NODE_PROTECTED),
         .retired = node_bool(node, NODE_RETIRED),
-        .has_steps = verb->has_steps,
+        .has_steps = verb->clean_error.data != NULL,
     };
     enum node_answer answer =
         node_machine_begin(state_of(node), verb->verb, &circumstances, course);
@@ -119,6 +120,8 @@ bool plan_node_provision(const struct node *node, const struct plan_node_verb *v
     node_set_null(&draft, NODE_LAST_ERROR);
     if (node_machine_is_passing(course.state))
         lock(&draft, plan);
+    if (course.to == NODE_CLEAN_FAILED)
+        node_set_text(&draft, NODE_PASSING_ERROR, verb->clean_error);
     if (course.state == NODE_DELETING) {
         node_set_null(&draft, NODE_INSTANCE_INFO);
         node_set_null(&draft, NODE_INSTANCE_UUID);
@@ -162,12 +165,8 @@ static void end_state(const struct node *node, struct node_draft *draft, const s
     set_course(draft, &next, plan);
     if (now.state == NODE_INSPECTING)
         node_set_time(draft, NODE_INSPECTION_FINISHED_AT, plan->now_us);
-    if (next.state == NODE_CLEAN_FAILED)
-        node_set_text(draft, NODE_LAST_ERROR,
-                      arena_printf(plan->arena,
-                                   "Failed to prepare node %.*s for cleaning: there is no such "
-                                   "clean step",
-                                   SLICE_ARG(node_text(node, NODE_UUID))));
+    if (!node_machine_is_passing(next.state))
+        node_set_text(draft, NODE_LAST_ERROR, node_text(node, NODE_PASSING_ERROR));
     if (node_machine_is_passing(next.state))
         lock(draft, plan);
     else

@@ -10,7 +10,7 @@
 struct plan_node_verb {
     struct slice name; /* as the client wrote it */
     enum node_verb verb;
-    bool has_steps; /* clean_steps has any */
+    struct slice clean_error; /* clean_steps has any: what comes of it; data == NULL: none */
 };
 
 /* Begins what the verb does; undeploying also releases instance and allocation. The node is of the

@@ -56,9 +56,12 @@ static bool stage_microversion(struct api_request *request)
 {
     if (is_root(request))
         return true;
-    request->minor = BAREMETAL_MINOR_MAX;
-    request->has_minor = true;
-    return true;
+    struct slice own = http_request_header(request->http, "X-OpenStack-Ironic-API-Version");
+    struct slice general = http_request_header(request->http, "OpenStack-API-Version");
+    request->has_minor = negotiate_version(own, general, &request->minor, &request->err);
+    if (!request->has_minor)
+        request->fault_form = FAULT_OUTSIDE;
+    return request->has_minor;
 }
 
 static enum api_step answer_options(struct api_request *request)
