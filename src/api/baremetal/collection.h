@@ -1,0 +1,57 @@
+/* Pages of lists (baremetal-allocations spec, 1.7). */
+#ifndef BERTH_API_BAREMETAL_COLLECTION_H
+#define BERTH_API_BAREMETAL_COLLECTION_H
+
+#include "api/baremetal/arguments.h"
+#include "api/request.h"
+#include "model/record.h"
+
+/* How a list is asked for. */
+struct collection {
+    const struct record_shape *shape;
+    uint32_t sort_field;   /* RECORD_BY_ID: the order of creation */
+    struct slice sort_key; /* its name, for `next` */
+    bool is_descending;
+    size_t limit;
+    struct slice marker; /* a uuid, or data == NULL */
+    struct slice fields; /* as they were asked for, or data == NULL */
+};
+
+/* Reads limit, marker, sort_key, sort_dir and fields of the query; `max_limit` is also the default.
+ * 400 for what makes no sense, 406 for a sort key that came after the version. */
+bool collection_read(struct collection *collection, const struct record_shape *shape,
+                     const struct query_string *query, unsigned minor, size_t max_limit,
+                     struct arena *arena, struct err *err) BERTH_MUST_CHECK;
+
+/* A page in the making: of all rows that are offered it keeps the first `limit` behind the marker,
+ * in the list's order. */
+struct page {
+    const struct collection *collection;
+    const struct record *marker; /* NULL: from the beginning */
+    const struct record **rows;  /* in the arena; a heap until page_end */
+    size_t count;
+    size_t capacity;
+    struct arena *arena;
+};
+
+void page_begin(struct page *page, const struct collection *collection, const struct record *marker,
+                struct arena *arena);
+
+/* False: whoever offers rows in the order of their ids need not go on. */
+bool page_offer(struct page *page, const struct record *row);
+
+/* The id behind which rows are worth an offer, for those who offer them in the order of ids. */
+int64_t page_first_id(const struct page *page);
+
+/* Puts the rows in order. */
+void page_end(struct page *page);
+
+/* Appends , "next": "URL" if the page is full. `resource` as in the path ("allocations");
+ * `filters` begins with '&' or is empty, and is encoded already. */
+void page_write_next(const struct page *page, struct api_request *request, struct slice resource,
+                     struct slice filters, struct slice last_uuid, struct buf *out);
+
+/* Appends "&NAME=VALUE", encoded as a query needs it. */
+void collection_add_filter(struct buf *filters, const char *name, struct slice value);
+
+#endif
