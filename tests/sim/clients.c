@@ -4,13 +4,14 @@
 
 /* Of a hundred requests. */
 static const int weight[OP_COUNT] = {
-    [OP_ALLOCATIONS_PUT] = 26, [OP_ALLOCATIONS_POST] = 10, [OP_ALLOCATIONS_DELETE] = 7,
+    [OP_ALLOCATIONS_PUT] = 20, [OP_ALLOCATIONS_POST] = 10, [OP_ALLOCATIONS_DELETE] = 7,
     [OP_RESHAPE] = 5,          [OP_INVENTORY_CREATE] = 4,  [OP_INVENTORY_UPDATE] = 5,
     [OP_INVENTORIES_SET] = 5,  [OP_INVENTORY_DELETE] = 2,  [OP_INVENTORIES_DELETE] = 1,
     [OP_TRAITS_SET] = 6,       [OP_AGGREGATES_SET] = 5,    [OP_PROVIDER_CREATE] = 7,
     [OP_PROVIDER_UPDATE] = 5,  [OP_PROVIDER_DELETE] = 2,   [OP_CLASS_CREATE] = 1,
     [OP_CLASS_ENSURE] = 1,     [OP_CLASS_RENAME] = 1,      [OP_CLASS_DELETE] = 1,
     [OP_TRAIT_PUT] = 2,        [OP_TRAIT_DELETE] = 1,      [OP_WAIT] = 3,
+    [OP_NODE_PUT] = 5,         [OP_NODE_DELETE] = 1,
 };
 
 enum { WEIGHTS = 100, WRONG_PERMILLE = 60 };
@@ -227,6 +228,12 @@ void client_draw(struct client_request *request, const struct oracle *view, stru
     if (request->op == OP_CLASS_CREATE && rng_below(rng, 2) == 0)
         request->class = missing(view->classes, CLASSES, request->class);
     request->other_class = STANDARD_CLASSES + rng_below(rng, CLASSES - STANDARD_CLASSES);
+    request->node = rng_below(rng, NODES);
+    if (request->op == OP_NODE_PUT) {
+        request->name = rng_below(rng, NAMES);
+        request->is_busy = rng_below(rng, 2) == 0;
+        request->is_allocated = rng_below(rng, 2) == 0;
+    }
     request->trait = rng_below(rng, TRAITS);
     if (request->op == OP_TRAIT_DELETE && rng_below(rng, 3) > 0)
         request->trait = unused_trait(view, request->trait);

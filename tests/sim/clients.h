@@ -28,6 +28,8 @@ enum operation {
     OP_CLASS_DELETE,
     OP_TRAIT_PUT,
     OP_TRAIT_DELETE,
+    OP_NODE_PUT,
+    OP_NODE_DELETE,
     OP_WAIT, /* until memory is as new as the database */
     OP_COUNT
 };
@@ -66,6 +68,8 @@ struct client_request {
     int inventories_count;
     struct client_claim claim[REQUEST_CLAIMS];
     int claim_count;
+    int node;
+    bool is_busy, is_allocated;
 };
 
 /* A request of a client that has lately seen `view`. */
@@ -73,5 +77,9 @@ void client_draw(struct client_request *request, const struct oracle *view, stru
 
 /* Plans it, by the real planner. */
 bool client_plan(const struct client_request *request, const struct plan *plan, struct err *err);
+
+/* The same for OP_NODE_PUT and OP_NODE_DELETE. */
+bool client_plan_node(const struct client_request *request, const struct plan *plan,
+                      struct err *err);
 
 #endif

@@ -2,6 +2,8 @@
  * thread, on a pinned version. */
 #include "compare.h"
 
+#include "replica/nodes.h"
+
 static int64_t modified_at(const struct row *row)
 {
     return row->image.updated_at_us != 0 ? row->image.updated_at_us : row->image.created_at_us;
@@ -131,6 +133,27 @@ static const char *compare_consumer(const struct version *version, const struct 
     return same_allocations(version, consumer, tables) ? NULL : "a consumer's allocations";
 }
 
+static bool same_nodes(const struct version *version, const struct rows *rows)
+{
+    const struct node *node = version_next_node(version, 0);
+    for (uint32_t i = 0; i < rows->count; i++, node = version_next_node(version, node->record.id))
+        if (node == NULL || !record_equal(&node->record, rows->row[i].image.row.record) ||
+            node != version_node_by_uuid(version, node_text(node, NODE_UUID)))
+            return false;
+    return node == NULL;
+}
+
+static bool same_node_allocations(const struct version *version, const struct rows *rows)
+{
+    const struct node_allocation *has = version_next_node_allocation(version, 0);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        if (has == NULL || !record_equal(&has->record, rows->row[i].image.row.record))
+            return false;
+        has = version_next_node_allocation(version, has->record.id);
+    }
+    return has == NULL;
+}
+
 const char *compare_version(const struct version *version, const struct tables *tables)
 {
     const struct rows *rows = tables->rows;
@@ -147,6 +170,9 @@ const char *compare_version(const struct version *version, const struct tables *
     if (version->provider_by_id.count != rows[TABLE_PROVIDERS].count ||
         version->consumers.count != rows[TABLE_CONSUMERS].count)
         return "how many providers or consumers there are";
+    if (!same_nodes(version, &rows[TABLE_NODES]) ||
+        !same_node_allocations(version, &rows[TABLE_NODE_ALLOCATIONS]))
+        return "the nodes or their allocations";
     const char *what = NULL;
     for (uint32_t i = 0; i < rows[TABLE_PROVIDERS].count && what == NULL; i++)
         what = compare_provider(version, &rows[TABLE_PROVIDERS].row[i], tables);

@@ -345,6 +345,11 @@ const char *tables_execute(struct tables *tables, const struct change *change)
     case CHANGE_ALLOCATIONS_OF_DELETE:
         delete_allocations_of(tables, change->allocation.consumer_uuid);
         return NULL;
+    case CHANGE_NODE_PUT:
+    case CHANGE_NODE_DELETE:
+    case CHANGE_NODE_ALLOCATION_PUT:
+    case CHANGE_NODE_ALLOCATION_DELETE:
+        return tables_execute_row(tables, change);
     default:
         return "a plan has no records of loads and follows";
     }

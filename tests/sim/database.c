@@ -13,6 +13,8 @@ const enum table database_table_of[STORE_TABLE_COUNT] = {
     [STORE_PROVIDERS] = TABLE_PROVIDERS,
     [STORE_CONSUMERS] = TABLE_CONSUMERS,
     [STORE_ALLOCATIONS] = TABLE_ALLOCATIONS,
+    [STORE_NODES] = TABLE_NODES,
+    [STORE_NODE_ALLOCATIONS] = TABLE_NODE_ALLOCATIONS,
 };
 
 void database_commit(struct database *database, const struct tables *tables)
@@ -135,14 +137,26 @@ static void stranger_release(struct tables *tables, struct rng *rng)
     database_execute(tables, &change);
 }
 
+/* A node goes and leaves its allocation behind, or an allocation its node. */
+static void stranger_node(struct tables *tables, struct rng *rng)
+{
+    bool is_node = rng_below(rng, 2) == 0;
+    const struct rows *rows = &tables->rows[is_node ? TABLE_NODES : TABLE_NODE_ALLOCATIONS];
+    if (rows->count == 0)
+        return;
+    struct change change = {.kind = is_node ? CHANGE_NODE_DELETE : CHANGE_NODE_ALLOCATION_DELETE};
+    change.row.id = rows->row[rng_below(rng, (int)rows->count)].image.row.id;
+    database_execute(tables, &change);
+}
+
 void database_stranger(struct database *database)
 {
     static struct tables tables;
     typedef void writes(struct tables * tables, struct rng * rng);
     static writes *const all[] = {stranger_consumer, stranger_inventory, stranger_provider,
-                                  stranger_release};
+                                  stranger_release, stranger_node};
     tables_copy(&tables, &database->tables);
-    all[rng_below(database->rng, 4)](&tables, database->rng);
+    all[rng_below(database->rng, 5)](&tables, database->rng);
     database_commit(database, &tables);
     database->stranger_commit = database->commit;
 }

@@ -255,6 +255,25 @@ static void send_consumers(struct following *following)
     }
 }
 
+/* What differs, and now and then what does not: the row, or that there is none. */
+static void send_rows(struct following *following, enum table table, enum change_kind gone,
+                      struct rng *rng)
+{
+    const struct rows *old = &following->old->rows[table];
+    const struct rows *new = &following->new->rows[table];
+    for (uint32_t i = 0; i < old->count; i++) {
+        int64_t id = old->row[i].image.row.id;
+        if (tables_find(following->new, table, id) == NULL)
+            send(following, &(struct change){.kind = gone, .row = {id, NULL}});
+    }
+    for (uint32_t i = 0; i < new->count; i++) {
+        const struct row *was = survivor(old, &new->row[i]);
+        if (was == NULL || was->revision != new->row[i].revision ||
+            rng_permille(rng, TOLD_ANEW_PERMILLE))
+            send(following, &new->row[i].image);
+    }
+}
+
 bool tables_follow(const struct tables *old, const struct tables *new, struct rng *rng,
                    store_sink *sink, void *cls)
 {
@@ -277,5 +296,7 @@ bool tables_follow(const struct tables *old, const struct tables *new, struct rn
         for (enum table table = TABLE_INVENTORIES; table <= TABLE_PROVIDER_AGGREGATES; table++)
             send_contents(&following, table, &providers->row[i]);
     send_consumers(&following);
+    send_rows(&following, TABLE_NODES, CHANGE_NODE_DELETE, rng);
+    send_rows(&following, TABLE_NODE_ALLOCATIONS, CHANGE_NODE_ALLOCATION_DELETE, rng);
     return true;
 }

@@ -380,6 +380,9 @@ static bool decide(struct oracle *oracle, const struct client_request *request)
         return oracle->traits[request->trait] = true;
     case OP_TRAIT_DELETE:
         return trait_delete(oracle, request->trait);
+    case OP_NODE_PUT:
+    case OP_NODE_DELETE:
+        return oracle_decide_node(oracle, request);
     case OP_WAIT:
         return true;
     case OP_COUNT:

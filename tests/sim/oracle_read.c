@@ -81,6 +81,7 @@ void oracle_read(struct oracle *oracle, const struct tables *tables)
             true;
     read_providers(oracle, tables);
     read_consumers(oracle, tables);
+    oracle_read_nodes(oracle, tables);
 }
 
 static bool figures_differ(const struct inventory_figures *a, const struct inventory_figures *b)
@@ -138,5 +139,7 @@ const char *oracle_differs(const struct oracle *a, const struct oracle *b)
         what = provider_differs(&a->provider[p], &b->provider[p]);
     for (int c = 0; c < CONSUMERS && what == NULL; c++)
         what = consumer_differs(&a->consumer[c], &b->consumer[c]);
+    if (what == NULL && oracle_nodes_differ(a, b))
+        what = "a node";
     return what;
 }

@@ -6,7 +6,7 @@
 struct text {
     struct text *next;
     size_t len;
-    char data[];
+    _Alignas(8) char data[]; /* a record's bytes, too */
 };
 
 struct slice tables_keep_text(struct slice text)
@@ -34,7 +34,7 @@ void tables_copy(struct tables *to, const struct tables *from)
     to->clock = from->clock;
 }
 
-/* Providers, consumers, allocations and catalogs have their id first in the union. */
+/* Providers, consumers, allocations, catalogs and rows of ours have their id first in the union. */
 static int64_t id_of(const struct row *row)
 {
     return row->image.catalog.id;
@@ -42,7 +42,8 @@ static int64_t id_of(const struct row *row)
 
 _Static_assert(offsetof(struct change, catalog.id) == offsetof(struct change, provider.id) &&
                    offsetof(struct change, catalog.id) == offsetof(struct change, consumer.id) &&
-                   offsetof(struct change, catalog.id) == offsetof(struct change, allocation.id),
+                   offsetof(struct change, catalog.id) == offsetof(struct change, allocation.id) &&
+                   offsetof(struct change, catalog.id) == offsetof(struct change, row.id),
                "one id_of for all");
 
 static bool has_ids(enum table table)

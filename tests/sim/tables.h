@@ -1,4 +1,5 @@
-/* Upstream's tables in memory: rows, constraints, and how a load and a follow tell them.
+/* Upstream's tables and our own in memory: rows, constraints, and how a load and a follow tell
+ * them.
  *
  * A row is the image that a load would send. Texts live in one set for the whole program, so that
  * tables can be copied and compared by bytes. */
@@ -21,6 +22,8 @@ enum table {
     TABLE_PROVIDER_AGGREGATES,
     TABLE_CONSUMERS,
     TABLE_ALLOCATIONS,
+    TABLE_NODES,
+    TABLE_NODE_ALLOCATIONS,
     TABLE_COUNT
 };
 

@@ -18,4 +18,7 @@ void tables_erase(struct tables *tables, enum table table, const struct row *row
 /* The row has been updated by that change. */
 void tables_touch(struct tables *tables, struct row *row, const struct change *change);
 
+/* tables_execute for nodes and their allocations. */
+const char *tables_execute_row(struct tables *tables, const struct change *change);
+
 #endif

@@ -74,6 +74,18 @@ struct slice universe_type(int number)
     return made(&texts, "TYPE_", number);
 }
 
+struct slice universe_node(int number)
+{
+    static struct texts texts;
+    return made(&texts, "dddddddd-0000-4000-8000-0000000000", number);
+}
+
+struct slice universe_node_allocation(int number)
+{
+    static struct texts texts;
+    return made(&texts, "eeeeeeee-0000-4000-8000-0000000000", number);
+}
+
 int universe_number(struct slice text)
 {
     check(text.len > 2);

@@ -14,6 +14,7 @@ enum {
     AGGREGATES = 5,
     CONSUMERS = 20,
     OWNERS = 3, /* projects, users and types each */
+    NODES = 8,
 };
 
 struct slice universe_provider(int number);
@@ -25,6 +26,9 @@ struct slice universe_consumer(int number);
 struct slice universe_project(int number);
 struct slice universe_user(int number);
 struct slice universe_type(int number);
+
+struct slice universe_node(int number);
+struct slice universe_node_allocation(int number);
 
 /* The number of a text of the universe. */
 int universe_number(struct slice text);
