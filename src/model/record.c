@@ -2,7 +2,8 @@
  *
  * The block holds no pointer, so that it can be copied and compared by its bytes: a text is found
  * by its offset, which is never 0 because the head comes first. Texts lie in the order of their
- * fields and what is left of the last 8 bytes is zero. */
+ * fields, one that repeats the text of the field before lies there only once, and what is left of
+ * the last 8 bytes is zero. */
 #include "model/record.h"
 
 #include <stdlib.h>
@@ -48,7 +49,19 @@ static struct record_value value_to_keep(const struct record_field *field,
                                          const struct record_value *value)
 {
     bool is_null = is_text(field) ? value->text.data == NULL : value->number == RECORD_NULL;
-    return is_null && (field->flags & RECORD_NULLABLE) == 0 ? initial_value(field) : *value;
+    if (is_null && (field->flags & RECORD_NULLABLE) == 0)
+        return initial_value(field);
+    struct record_value kept = *value;
+    if (!is_text(field))
+        kept.text = (struct slice){NULL, 0};
+    return kept;
+}
+
+/* Whether it is the text of the field before, as those of interfaces and of empty objects are. */
+static bool is_shared(const struct record_value *values, unsigned field)
+{
+    return field > 0 && values[field].text.len > 0 &&
+           slice_equal(values[field].text, values[field - 1].text);
 }
 
 const struct record *record_pack(const struct record_shape *shape, int64_t id,
@@ -61,7 +74,8 @@ const struct record *record_pack(const struct record_shape *shape, int64_t id,
     for (unsigned i = 0; i < shape->stored; i++) {
         kept[i] = value_to_keep(&shape->fields[i], &values[i]);
         check(kept[i].text.len <= RECORD_TEXT_MAX);
-        bytes += kept[i].text.len;
+        if (!is_shared(kept, i))
+            bytes += kept[i].text.len;
     }
     bytes = (bytes + 7) & ~(size_t)7;
     struct record *record = arena_zalloc(arena, bytes);
@@ -72,6 +86,8 @@ const struct record *record_pack(const struct record_shape *shape, int64_t id,
         struct slice text = kept[i].text;
         if (!is_text(&shape->fields[i])) {
             record->value[i] = (uint64_t)kept[i].number;
+        } else if (is_shared(kept, i)) {
+            record->value[i] = record->value[i - 1];
         } else if (text.data != NULL) {
             record->value[i] = (uint64_t)text.len << 32 | at;
             memcpy((char *)record + at, text.data, text.len);

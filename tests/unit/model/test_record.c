@@ -116,6 +116,27 @@ static void every_kind_comes_back(void **state)
     expect_text(copy, TEXT, (struct slice){"a\0b", 3});
 }
 
+/* Those of neighbours lie there once, whose ever they are. */
+static void texts_that_repeat(void **state)
+{
+    struct record_value values[STORED] = {[TEXT].text = SLICE_LIT("same"),
+                                          [EMPTY].text = SLICE_LIT("same"),
+                                          [SECRET].text = SLICE_LIT("same")};
+    const struct record *record = record_pack(&shape, 1, values, *state);
+    assert_ptr_equal(record_text(record, TEXT).data, record_text(record, EMPTY).data);
+    expect_text(record, EMPTY, SLICE_LIT("same"));
+    expect_text(record, JSON, SLICE_LIT("{}"));
+    expect_text(record, SECRET, SLICE_LIT("same"));
+    values[TEXT].text = SLICE_LIT("");
+    values[EMPTY].text = SLICE_LIT("");
+    record = record_pack(&shape, 1, values, *state);
+    assert_false(record_is_null(record, TEXT));
+    expect_text(record, SECRET, SLICE_LIT("same"));
+    struct record_value again[STORED];
+    record_open(&shape, record, again);
+    assert_true(record_equal(record, record_pack(&shape, 1, again, *state)));
+}
+
 static void a_text_of_the_greatest_length(void **state)
 {
     struct record_value values[STORED] = {0};
@@ -214,6 +235,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_new_row_has_initial_values, setup, teardown),
         cmocka_unit_test_setup_teardown(null_is_kept_only_where_it_may_be, setup, teardown),
         cmocka_unit_test_setup_teardown(every_kind_comes_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(texts_that_repeat, setup, teardown),
         cmocka_unit_test_setup_teardown(a_text_of_the_greatest_length, setup, teardown),
         cmocka_unit_test(fields_are_found_by_name),
         cmocka_unit_test_setup_teardown(rows_sort_null_first, setup, teardown),
