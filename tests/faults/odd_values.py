@@ -10,7 +10,11 @@ import sqlite3
 TABLES = ("resource_classes", "traits", "placement_aggregates", "projects", "users", "consumer_types",
           "resource_providers", "inventories", "resource_provider_traits", "resource_provider_aggregates", "consumers",
           "allocations")
-OURS = ("berth_head", "berth_log")
+OURS = ("berth_head", "berth_log", "berth_nodes", "berth_node_allocations")
+# of tables with many alike: one column of each kind
+COLUMNS = {"berth_nodes": ("id", "uuid", "name", "instance_uuid", "provision_state", "maintenance", "extra", "traits", "due_at"),
+           "berth_node_allocations": ("id", "uuid", "state", "candidate_nodes", "node_id", "created_at")}
+NODE = "11111111-0000-4000-8000-000000000001"
 NUMBERS = (-1, 0, 1, 2**31 - 1, 2**31, -2**31 - 1, 2**62, 2**63 - 2, 2**63 - 1, -2**63, 0.5, -1e300, float("inf"))
 TEXTS = ("''", "'abc'", "'a' || char(0) || 'b'", "'1' || char(10) || '\"'", "CAST(x'ff61' AS TEXT)", "x''", "x'ff00'",
          "x'31'", "NULL", f"'{'x' * 37}'", f"'{'x' * 9999}'", "'9999-99-99 99:99:99'")
@@ -63,9 +67,11 @@ def ask_all(client, paths, writes, what):
 def play(server, client, paths, writes):
     """How many values were written."""
     shell = sqlite3.connect(server.database, isolation_level=None, timeout=10)
+    shell.execute("INSERT INTO berth_nodes (id, uuid, name) VALUES (1, ?, 'node')", (NODE,))
+    shell.execute("INSERT INTO berth_node_allocations (id, uuid, node_id) VALUES (1, ?, 1)", (NODE,))
     saved, count = save(shell), 0
     for table in TABLES + OURS:
-        for column in columns_of(shell, table):
+        for column in COLUMNS.get(table) or columns_of(shell, table):
             for statement in statements(table, column):
                 try:
                     if shell.execute(statement).rowcount == 0:

@@ -144,7 +144,8 @@ static bool refuse_broken(struct store *store, const struct record_table_info *t
                           struct err *err)
 {
     store_forget_file(store);
-    return err_set(err, 503, NULL, "the database '%s' lacks a part of its table %s",
+    return err_set(err, 503, NULL,
+                   "the database '%s' lacks its table %s or a column of it, which is made anew",
                    store->writer.path, table->name);
 }
 

@@ -162,7 +162,7 @@ static void append_put(const struct record_table_info *table, struct buf *sql)
     buf_append_lit(sql, ") VALUES (?1");
     for (unsigned i = 0; i < table->shape->stored; i++)
         buf_printf(sql, ", ?%u", i + 2);
-    buf_append_lit(sql, ") ON CONFLICT (id) DO UPDATE SET ");
+    buf_printf(sql, ") ON CONFLICT (id) DO UPDATE SET ");
     for (unsigned i = 0; i < table->shape->stored; i++)
         buf_printf(sql, "%s%s = excluded.%s", i == 0 ? "" : ", ", table->shape->fields[i].name,
                    table->shape->fields[i].name);
