@@ -20,7 +20,7 @@ struct identity_party {
     struct identity_roles roles;
 };
 
-/* What people call them, for the log. */
+/* What people call them: for the log, and the project's for rules that ask for it. */
 struct identity_names {
     struct slice user;
     struct slice user_domain;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/policy_command.h"
+#include "policy/rules.h"
 
 static const struct action {
     const char *name;
@@ -33,6 +34,8 @@ static const struct command_line_switch switches[] = {
      NULL, NULL, NULL},
     {"--redundant", NULL, NULL, "list: only rules of files that are what the default is.",
      SWITCH_OWN, NULL, NULL, NULL},
+    {"--service", NULL, "NAME", "Only the rules of this service: placement, baremetal.", SWITCH_OWN,
+     NULL, NULL, NULL},
     {"--token-file", NULL, "FILE",
      "check: the token, as Keystone answers GET /v3/auth/tokens; -: standard input.", SWITCH_OWN,
      NULL, NULL, NULL},
@@ -83,6 +86,16 @@ static bool take_targets(const struct command_line *line, struct policy_argument
     return true;
 }
 
+static bool take_service(const struct command_line *line, struct policy_arguments *arguments,
+                         FILE *errors)
+{
+    const char *name = command_line_own(line, "--service");
+    for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
+        if (name == NULL || strcmp(name, policy_table_of(i)->service) == 0)
+            arguments->services |= 1u << i;
+    return arguments->services != 0 || wrong(arguments, errors, "no such service: ", name);
+}
+
 static bool take_sources(const struct command_line *line, struct conf_inputs *inputs,
                          struct policy_arguments *arguments, FILE *errors)
 {
@@ -127,6 +140,6 @@ bool policy_arguments_parse(int argc, char *const *argv, struct conf_inputs *inp
     arguments->redundant = command_line_own(&line, "--redundant") != NULL;
     arguments->policy_file = command_line_own(&line, "--policy-file");
     arguments->token_file = command_line_own(&line, "--token-file");
-    return take_targets(&line, arguments, errors) &&
+    return take_targets(&line, arguments, errors) && take_service(&line, arguments, errors) &&
            take_sources(&line, inputs, arguments, errors) && take_action(arguments, errors);
 }

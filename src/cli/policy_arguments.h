@@ -22,6 +22,7 @@ enum { POLICY_ASKED_MAX = 64 };
 struct policy_arguments {
     enum policy_action action;
     bool redundant;
+    unsigned services;       /* a bit for each that is asked about */
     const char *policy_file; /* NULL: that of the configuration */
     const char *token_file;
     struct policy_attribute targets[COMMAND_LINE_OWN_MAX];

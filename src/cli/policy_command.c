@@ -8,6 +8,7 @@
 #include "cli/policy_print.h"
 #include "cli/token_file.h"
 #include "conf/load.h"
+#include "policy/caller.h"
 #include "policy/explain.h"
 #include "policy/keeper.h"
 
@@ -65,35 +66,48 @@ static void put(struct buf *out)
 
 /* The service's own, unless the command line says otherwise. */
 static struct policy_target target_of(const struct policy_arguments *arguments,
-                                      const struct identity *identity, struct arena *arena)
+                                      const struct identity *identity, enum policy_service service,
+                                      struct arena *arena)
 {
     unsigned count = arguments->target_count;
-    struct policy_attribute *items = arena_array(arena, count + 2, sizeof(*items));
+    struct policy_attribute *items =
+        arena_array(arena, count + POLICY_CALLER_ATTRIBUTES, sizeof(*items));
     /* The first of a name counts. */
     for (unsigned i = 0; i < count; i++)
         items[i] = arguments->targets[i];
-    items[count++] = (struct policy_attribute){SLICE_LIT("project_id"), identity->project_id};
-    items[count++] = (struct policy_attribute){SLICE_LIT("user_id"), identity->user_id};
+    count += policy_caller_attributes(service, identity, items + count);
     return (struct policy_target){items, count};
 }
 
-/* Whether it passes. */
-static bool ask(const struct policy *policy, struct slice name,
-                const struct policy_question *question, bool explained)
+/* What is asked of each service. */
+struct asking {
+    const struct policy *policy;
+    struct identity identity;
+    struct policy_target targets[POLICY_SERVICE_COUNT];
+    unsigned services;
+};
+
+/* Whether it passes. `of`: the service, where more than one knows the name. */
+static bool ask(const struct asking *asking, enum policy_service service, struct slice name,
+                const char *of, bool explained)
 {
-    const struct policy_entry *entry = policy_find(policy, name);
+    const struct policy *policy = asking->policy;
+    const struct policy_question question = {&asking->identity, &asking->targets[service]};
+    const struct policy_entry *entry = policy_find(&policy->sets[service], name);
     const struct policy_default *known = entry == NULL ? NULL : entry->known;
     struct buf why = {0};
-    bool fits =
-        known == NULL || !policy->enforce_scope || policy_scope_fits(known, question->identity);
-    bool passed = entry != NULL && fits && policy_evaluate(entry->root, question) == POLICY_TRUE;
+    bool fits = known == NULL || !policy->enforce_scope ||
+                policy_scope_fits(known->scopes, question.identity);
+    bool passed = entry != NULL && fits && policy_evaluate(entry->root, &question) == POLICY_TRUE;
     if (entry == NULL)
         buf_append_lit(&why, "  there is no rule of this name\n");
     else if (!fits)
         buf_append_lit(&why, "  the token has a scope that the rule is not for\n");
     else
-        policy_explain(&why, entry, question);
+        policy_explain(&why, entry, &question);
     printf("%s: %.*s", passed ? "passed" : "failed", SLICE_ARG(name));
+    if (of != NULL)
+        printf("  (of %s)", of);
     if (entry != NULL && !slice_equal(entry->name, name))
         printf("  (not defined: %.*s stands for it)", SLICE_ARG(entry->name));
     else if (entry != NULL && entry->where != NULL)
@@ -105,18 +119,45 @@ static bool ask(const struct policy *policy, struct slice name,
     return passed;
 }
 
+/* A name of several services is asked of each. */
+static bool ask_by_name(const struct asking *asking, struct slice name)
+{
+    unsigned known = 0;
+    bool all = true;
+    for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
+        if (policy_table_find(policy_table_of(i), name) != NULL)
+            known |= (1u << i) & asking->services;
+    if (known == 0) /* of files alone, or of a service that is not asked about */
+        return ask(asking, policy_service_of(asking->policy, name), name, NULL, true);
+    bool many = (known & (known - 1)) != 0;
+    for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
+        if ((known & 1u << i) != 0)
+            all &= ask(asking, i, name, many ? policy_table_of(i)->service : NULL, true);
+    return all;
+}
+
+static bool ask_table(const struct asking *asking, enum policy_service service)
+{
+    const struct policy_table *table = policy_table_of(service);
+    bool all = true;
+    for (unsigned i = 0; i < table->asked; i++)
+        all &= ask(asking, service, slice_of(table->rows[i].name), NULL, false);
+    return all;
+}
+
 static int check_rules(struct look *look, const struct policy_arguments *arguments)
 {
-    struct identity identity;
-    if (!token_file_read(arguments->token_file, look->arena, &identity, &look->err))
-        return POLICY_EXIT_WRONG;
-    struct policy_target target = target_of(arguments, &identity, look->arena);
-    struct policy_question question = {&identity, &target};
+    struct asking asking = {.policy = look->policy, .services = arguments->services};
     bool all = true;
+    if (!token_file_read(arguments->token_file, look->arena, &asking.identity, &look->err))
+        return POLICY_EXIT_WRONG;
+    for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
+        asking.targets[i] = target_of(arguments, &asking.identity, i, look->arena);
     for (unsigned i = 1; i < arguments->word_count; i++)
-        all &= ask(look->policy, slice_of(arguments->words[i]), &question, true);
-    for (unsigned i = POLICY_NONE + 1; arguments->word_count == 1 && i < POLICY_RULE_COUNT; i++)
-        all &= ask(look->policy, slice_of(policy_rules[i].name), &question, false);
+        all &= ask_by_name(&asking, slice_of(arguments->words[i]));
+    for (unsigned i = 0; arguments->word_count == 1 && i < POLICY_SERVICE_COUNT; i++)
+        if ((arguments->services & 1u << i) != 0)
+            all &= ask_table(&asking, i);
     return all ? POLICY_EXIT_OK : POLICY_EXIT_NO;
 }
 
@@ -147,7 +188,7 @@ static int look_and_run(const struct policy_arguments *arguments, const struct c
     case POLICY_ACTION_VALIDATE:
         return look_end(&look, validate(look.policy));
     default:
-        policy_print_list(&out, look.policy, arguments->redundant);
+        policy_print_list(&out, look.policy, arguments->services, arguments->redundant);
         put(&out);
         return look_end(&look, POLICY_EXIT_OK);
     }
@@ -161,7 +202,7 @@ int policy_command(int argc, char **argv, struct conf_inputs *inputs)
         return arguments.exit_code;
     switch (arguments.action) {
     case POLICY_ACTION_SAMPLE:
-        policy_print_sample(&out);
+        policy_print_sample(&out, arguments.services);
         break;
     case POLICY_ACTION_REFERENCE:
         policy_print_reference(&out);

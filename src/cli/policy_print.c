@@ -1,4 +1,4 @@
-/* Printing THE table and what became of it. The main thread. */
+/* Printing THE tables. The main thread. */
 #include "cli/policy_print.h"
 
 #include "base/json_write.h"
@@ -62,85 +62,103 @@ static void print_deprecation(struct buf *out, const struct policy_deprecation *
                old->since, old->name, old->check);
 }
 
-static void print_sample_row(struct buf *out, const struct policy_default *row)
+/* What a file says of such a name counts for each service, while the defaults differ. */
+static bool is_shared(const struct policy_default *row)
 {
+    unsigned count = 0;
+    for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
+        count += policy_table_find(policy_table_of(i), slice_of(row->name)) != NULL;
+    return count > 1;
+}
+
+static void print_sample_row(struct buf *out, const struct policy_default *row, bool all)
+{
+    bool apart = all && is_shared(row);
     print_comment(out, row->description);
     print_operations(out, row, "# ", "\n");
+    if (row->unserved)
+        buf_append_lit(out, "# Not served here.\n");
+    if (apart)
+        buf_append_lit(out, "# Rules of this name are of more than one service, and a file means "
+                            "all of them.\n");
     buf_append_lit(out, "# Scope types: ");
     print_scopes(out, row->scopes);
     buf_append_char(out, '\n');
     print_deprecation(out, row->deprecated);
-    buf_append_char(out, '#');
+    if (row->leaving != NULL)
+        buf_printf(out, "# Deprecated since %s: to be removed.\n", row->leaving);
+    buf_append_slice(out, apart ? SLICE_LIT("# ") : SLICE_LIT("#"));
     print_rule(out, slice_of(row->name), slice_of(row->check));
     buf_append_lit(out, "\n\n");
 }
 
-void policy_print_sample(struct buf *out)
+static void print_sample_of(struct buf *out, const struct policy_table *table, bool all)
 {
-    buf_append_lit(out, "# Policies of the placement service: every rule with its default. A rule "
-                        "that is\n# uncommented here replaces the default.\n\n");
-    for (unsigned i = POLICY_RULE_COUNT; i < POLICY_TABLE_COUNT; i++)
-        print_sample_row(out, &policy_rules[i]);
-    for (unsigned i = POLICY_NONE + 1; i < POLICY_RULE_COUNT; i++)
-        print_sample_row(out, &policy_rules[i]);
+    buf_printf(out, "# Rules of %s.\n\n", table->title);
+    for (unsigned i = table->asked; i < table->count; i++)
+        if (!table->rows[i].unserved)
+            print_sample_row(out, &table->rows[i], all);
+    for (unsigned i = 0; i < table->count; i++)
+        if (i < table->asked || table->rows[i].unserved)
+            print_sample_row(out, &table->rows[i], all);
+}
+
+void policy_print_sample(struct buf *out, unsigned services)
+{
+    buf_append_lit(out, "# Policies: every rule with its default. A rule that is uncommented here "
+                        "replaces\n# the default.\n\n");
+    for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
+        if ((services & 1u << i) != 0)
+            print_sample_of(out, policy_table_of(i), services == POLICY_ALL_SERVICES);
+}
+
+static void print_before(struct buf *out, const struct policy_default *row)
+{
+    const struct policy_deprecation *old = row->deprecated;
+    if (old == NULL)
+        return;
+    buf_printf(out, "`%s`", old->check);
+    if (strcmp(old->name, row->name) != 0)
+        buf_printf(out, " (`%s`)", old->name);
 }
 
 static void print_reference_row(struct buf *out, const struct policy_default *row)
 {
     buf_printf(out, "| `%s` | `%s` | ", row->name, row->check);
+    print_before(out, row);
+    buf_append_lit(out, " | ");
     print_operations(out, row, "`", "`<br>");
     if (row->operations[0].method != NULL)
         out->len -= sizeof("<br>") - 1;
-    else
-        buf_append_slice(out, row->deprecated == NULL ? SLICE_LIT("") : SLICE_LIT("yes"));
     buf_append_lit(out, " | ");
     print_scopes(out, row->scopes);
     buf_printf(out, " | %s |\n", row->description);
 }
 
+static void print_reference_part(struct buf *out, const struct policy_table *table,
+                                 const char *title, unsigned from, bool unserved)
+{
+    unsigned end = from < table->asked ? table->asked : table->count;
+    bool begun = false;
+    for (unsigned i = from; i < end; i++) {
+        if (table->rows[i].unserved != unserved)
+            continue;
+        if (!begun)
+            buf_printf(out,
+                       "\n### %s: %s\n\n| rule | default | before | operations | scope types | |\n"
+                       "|---|---|---|---|---|---|\n",
+                       table->title, title);
+        begun = true;
+        print_reference_row(out, &table->rows[i]);
+    }
+}
+
 void policy_print_reference(struct buf *out)
 {
-    buf_append_lit(out, "### Operations\n\n| rule | default | operations | scope types | |\n"
-                        "|---|---|---|---|---|\n");
-    for (unsigned i = POLICY_NONE + 1; i < POLICY_RULE_COUNT; i++)
-        print_reference_row(out, &policy_rules[i]);
-    buf_append_lit(out, "\n### Rules that others refer to\n\n"
-                        "| rule | default | deprecated rule passes too | scope types | |\n"
-                        "|---|---|---|---|---|\n");
-    for (unsigned i = POLICY_RULE_COUNT; i < POLICY_TABLE_COUNT; i++)
-        print_reference_row(out, &policy_rules[i]);
-}
-
-static void print_origin(struct buf *out, const struct policy_entry *entry)
-{
-    if (entry->where != NULL)
-        buf_printf(out, "  # %s", entry->where);
-    else if (entry->renamed != NULL)
-        buf_printf(out, "  # %s, by its deprecated name", entry->renamed);
-    else
-        buf_append_lit(out, "  # default");
-    if (entry->known == NULL)
-        buf_append_lit(out, "; no rule of the service");
-    if (entry->is_redundant)
-        buf_append_lit(out, "; the same as the default");
-    if (entry->has_deprecated)
-        buf_printf(out, "; with the deprecated \"%s\"", entry->known->deprecated->check);
-    buf_append_char(out, '\n');
-}
-
-static void print_entry(struct buf *out, const struct policy_entry *entry, bool redundant)
-{
-    struct buf rule = {0};
-    if (redundant && !entry->is_redundant)
-        return;
-    policy_node_print(&rule, entry->root);
-    print_rule(out, entry->name, buf_slice(&rule));
-    print_origin(out, entry);
-    buf_free(&rule);
-}
-
-void policy_print_list(struct buf *out, const struct policy *policy, bool redundant)
-{
-    for (size_t i = 0; i < policy->entry_count; i++)
-        print_entry(out, &policy->entries[i], redundant);
+    for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++) {
+        const struct policy_table *table = policy_table_of(i);
+        print_reference_part(out, table, "operations", 0, false);
+        print_reference_part(out, table, "rules that others refer to", table->asked, false);
+        print_reference_part(out, table, "operations that are not served", table->asked, true);
+    }
 }

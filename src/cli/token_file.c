@@ -62,6 +62,7 @@ static bool read_token(struct token_reader *r, const json_t *root, struct identi
         return refuse(r, "the token has no user with an id");
     read_party(r, json_object_get(token, "project"), &identity->project_id,
                &identity->project_domain_id);
+    identity->names.project = text_of(r, json_object_get(token, "project"), "name");
     identity->domain_id = text_of(r, json_object_get(token, "domain"), "id");
     if (json_is_true(json_object_get(json_object_get(token, "system"), "all")))
         identity->system_scope = SLICE_LIT("all");

@@ -71,7 +71,7 @@ static const struct policy_node *parse_generic(struct policy_parser *parser, str
 {
     struct policy_node *node = policy_node_new(parser, POLICY_OP_GENERIC, text);
     node->match = parse_match(parser->arena, match);
-    policy_subject_parse(parser->arena, kind, node);
+    policy_subject_parse(parser->arena, parser->service, kind, node);
     if (node->match.broken || node->subject == POLICY_SUBJECT_FAULT)
         policy_note_rule(parser->notes,
                          "%.*s cannot be evaluated: whoever it is asked of is refused",

@@ -111,6 +111,10 @@ struct slice policy_subject_text(const struct identity *identity, enum policy_su
         return or_none(identity->service.project_id);
     case POLICY_SUBJECT_SERVICE_PROJECT_DOMAIN_ID:
         return or_none(identity->service.project_domain_id);
+    case POLICY_SUBJECT_PROJECT_NAME:
+        return or_none(identity->names.project);
+    case POLICY_SUBJECT_IS_PUBLIC_API:
+        return SLICE_LIT("False");
     case POLICY_SUBJECT_LITERAL:
     case POLICY_SUBJECT_UNKNOWN:
     case POLICY_SUBJECT_FAULT:

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "policy/notes.h"
+#include "policy/policy.h"
 #include "policy/tree.h"
 #include "policy/value.h"
 
@@ -24,7 +25,8 @@ struct policy_parser {
     struct arena *arena; /* nodes and texts go here */
     struct policy_notes *notes;
     struct policy_references references;
-    unsigned checks; /* of the rule so far */
+    enum policy_service service; /* whose credentials rules may ask for */
+    unsigned checks;             /* of the rule so far */
 };
 
 /* A rule as files have it: a text in the language, the old list of lists, or nothing. As in

@@ -5,15 +5,15 @@
 #include "policy/keeper.h"
 #include "policy/set.h"
 
-bool policy_scope_fits(const struct policy_default *rule, const struct identity *identity)
+bool policy_scope_fits(unsigned scopes, const struct identity *identity)
 {
-    if (rule->scopes == 0)
+    if (scopes == 0)
         return true;
     if (identity->system_scope.len > 0)
-        return (rule->scopes & POLICY_SCOPE_SYSTEM) != 0;
+        return (scopes & POLICY_SCOPE_SYSTEM) != 0;
     if (identity->domain_id.len > 0)
-        return (rule->scopes & POLICY_SCOPE_DOMAIN) != 0;
-    return (rule->scopes & POLICY_SCOPE_PROJECT) != 0;
+        return (scopes & POLICY_SCOPE_DOMAIN) != 0;
+    return (scopes & POLICY_SCOPE_PROJECT) != 0;
 }
 
 enum policy_verdict policy_decide(const struct policy *policy, enum policy_rule rule,
@@ -23,10 +23,10 @@ enum policy_verdict policy_decide(const struct policy *policy, enum policy_rule 
     struct policy_question question = {identity, target};
     if (rule == POLICY_NONE)
         return POLICY_ALLOWED;
-    if (policy->enforce_scope && !policy_scope_fits(&policy_rules[rule], identity))
+    const struct policy_root *root = &policy->roots[rule];
+    if (policy->enforce_scope && !policy_scope_fits(root->scopes, identity))
         return POLICY_DENIED_SCOPE;
-    return policy_evaluate(policy->roots[rule], &question) == POLICY_TRUE ? POLICY_ALLOWED
-                                                                          : POLICY_DENIED;
+    return policy_evaluate(root->node, &question) == POLICY_TRUE ? POLICY_ALLOWED : POLICY_DENIED;
 }
 
 enum policy_verdict policy_check(struct policy_keeper *keeper, enum policy_rule rule,

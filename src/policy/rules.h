@@ -1,26 +1,14 @@
-/* THE table of policy rules: every rule that the service knows, with its default. Source of the
- * defaults: operators spec, Policy defaults, HEAD. */
+/* THE tables of policy rules, one for each service: every rule that it knows, with its default.
+ * Sources of the defaults: operators spec, Policy defaults, HEAD; and for bare metal the rules that
+ * Ironic 21.4.4 registers. */
 #ifndef BERTH_POLICY_RULES_H
 #define BERTH_POLICY_RULES_H
 
 #include "policy/policy.h"
 
-/* Rules that other rules refer to stand behind those of the operations. */
-enum policy_alias {
-    POLICY_ALIAS_ADMIN = POLICY_RULE_COUNT,
-    POLICY_ALIAS_SERVICE,
-    POLICY_ALIAS_ADMIN_OR_SERVICE,
-    POLICY_ALIAS_PROJECT_READER,
-    POLICY_ALIAS_ADMIN_OR_PROJECT_READER_OR_SERVICE,
-    POLICY_ALIAS_SYSTEM_ADMIN, /* from here on: 8.0.0's, for files that still refer to them */
-    POLICY_ALIAS_SYSTEM_READER,
-    POLICY_ALIAS_SYSTEM_OR_PROJECT_READER,
-    POLICY_TABLE_COUNT
-};
-
 enum policy_scope { POLICY_SCOPE_SYSTEM = 1, POLICY_SCOPE_DOMAIN = 2, POLICY_SCOPE_PROJECT = 4 };
 
-enum { POLICY_OPERATIONS_MAX = 2 };
+enum { POLICY_OPERATIONS_MAX = 8 };
 
 struct policy_operation {
     const char *method; /* NULL: no operation */
@@ -43,9 +31,30 @@ struct policy_default {
     struct policy_operation operations[POLICY_OPERATIONS_MAX];
     unsigned scopes;                             /* enum policy_scope; 0: of any */
     const struct policy_deprecation *deprecated; /* NULL: none */
+    const char *leaving; /* the release that announced that the rule will go, for no other; NULL */
+    bool unserved;       /* no request asks it: its operations are not among those served here */
 };
 
-/* By enum policy_rule and enum policy_alias; the row of POLICY_NONE is empty. */
-extern const struct policy_default policy_rules[POLICY_TABLE_COUNT];
+/* Its rows: first those that requests ask, in the order of enum policy_rule from `first` on; then
+ * those that only other rules refer to, and those that are not served. */
+struct policy_table {
+    const char *service; /* what the names of its operations begin with, before a colon */
+    const char *title;   /* for people */
+    enum policy_rule first;
+    unsigned asked;
+    unsigned count;
+    const struct policy_default *rows;
+};
+
+extern const struct policy_table policy_of_placement;
+extern const struct policy_table policy_of_baremetal;
+
+const struct policy_table *policy_table_of(enum policy_service service);
+
+/* The service's row of that name; NULL: it knows none. Any thread. */
+const struct policy_default *policy_table_find(const struct policy_table *table, struct slice name);
+
+/* The row of a rule other than POLICY_NONE. Any thread. */
+const struct policy_default *policy_rule_row(enum policy_rule rule);
 
 #endif

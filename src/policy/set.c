@@ -1,23 +1,11 @@
-/* From the table and the files to one policy: which text counts for each rule, where references
- * lead, what there is to say about it. One thread builds; any may decide. */
+/* From the tables and the files to one policy: for each service, which text counts for each rule,
+ * and where references lead. One thread builds; any may decide. */
 #include "policy/set.h"
 
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "policy/evaluate.h"
-#include "policy/language.h"
-
-struct builder {
-    struct policy *policy;
-    const struct policy_options *options;
-    struct policy_entry *entries;
-    size_t count;
-    struct policy_parser parser;
-    struct err *err;
-    /* The table's own rules cannot be at fault: what is said while they are read is a mistake. */
-    struct policy_notes none;
-};
+#include "policy/set_internal.h"
 
 static int by_name(const void *left, const void *right)
 {
@@ -31,37 +19,32 @@ static struct policy_entry *find(struct policy_entry *entries, size_t count, str
     return bsearch(&key, entries, count, sizeof(*entries), by_name);
 }
 
-/* One entry for each name, later overrides in the place of earlier ones. `chosen` gets the override
- * of each entry, by the entry's place. */
-static bool collect(struct builder *b, const struct policy_overrides *overrides,
-                    const struct policy_override ***chosen)
+/* One entry for each name, later overrides in the place of earlier ones. */
+static void collect(struct set_builder *b, const struct policy_overrides *overrides)
 {
     struct arena *arena = b->policy->arena;
-    size_t most = overrides->count + POLICY_TABLE_COUNT;
-    if (overrides->count > POLICY_ENTRIES_MAX)
-        return err_set(b->err, 500, NULL, "more than %d rules in policy files", POLICY_ENTRIES_MAX);
-    b->entries = arena_zalloc(arena, most * sizeof(*b->entries));
+    const struct policy_table *table = b->table;
+    b->entries = arena_zalloc(arena, (overrides->count + table->count) * sizeof(*b->entries));
     for (size_t i = 0; i < overrides->count; i++)
         b->entries[b->count++].name = arena_copy(arena, overrides->items[i].name);
-    for (unsigned i = POLICY_NONE + 1; i < POLICY_TABLE_COUNT; i++)
-        b->entries[b->count++].name = slice_of(policy_rules[i].name);
+    for (unsigned i = 0; i < table->count; i++)
+        b->entries[b->count++].name = slice_of(table->rows[i].name);
     qsort(b->entries, b->count, sizeof(*b->entries), by_name);
     size_t kept = 0;
     for (size_t i = 0; i < b->count; i++)
         if (kept == 0 || by_name(&b->entries[kept - 1], &b->entries[i]) != 0)
             b->entries[kept++] = b->entries[i];
     b->count = kept;
-    *chosen = arena_zalloc(arena, kept * sizeof(struct policy_override *));
+    b->chosen = arena_zalloc(arena, kept * sizeof(*b->chosen));
     for (size_t i = 0; i < overrides->count; i++) {
         const struct policy_entry *entry = find(b->entries, kept, overrides->items[i].name);
-        (*chosen)[entry - b->entries] = &overrides->items[i];
+        b->chosen[entry - b->entries] = &overrides->items[i];
     }
-    for (unsigned i = POLICY_NONE + 1; i < POLICY_TABLE_COUNT; i++)
-        find(b->entries, kept, slice_of(policy_rules[i].name))->known = &policy_rules[i];
-    return true;
+    for (unsigned i = 0; i < table->count; i++)
+        find(b->entries, kept, slice_of(table->rows[i].name))->known = &table->rows[i];
 }
 
-static const struct policy_node *parse_own(struct builder *b, const char *text)
+static const struct policy_node *parse_own(struct set_builder *b, const char *text)
 {
     struct policy_value value = {.kind = POLICY_VALUE_TEXT, .text = slice_of(text)};
     struct policy_notes *notes = b->parser.notes;
@@ -72,7 +55,7 @@ static const struct policy_node *parse_own(struct builder *b, const char *text)
     return node;
 }
 
-static bool prints_as(const struct policy_node *node, struct slice text)
+bool policy_set_prints_as(const struct policy_node *node, struct slice text)
 {
     struct buf printed = {0};
     policy_node_print(&printed, node);
@@ -85,18 +68,15 @@ static bool is_same(const struct policy_node *left, const struct policy_node *ri
 {
     struct buf printed = {0};
     policy_node_print(&printed, right);
-    bool same = prints_as(left, buf_slice(&printed));
+    bool same = policy_set_prints_as(left, buf_slice(&printed));
     buf_free(&printed);
     return same;
 }
 
-static bool take_override(struct builder *b, struct policy_entry *entry,
+static bool take_override(struct set_builder *b, struct policy_entry *entry,
                           const struct policy_override *override)
 {
-    struct policy_notes *notes = &b->policy->notes;
     entry->where = arena_copy(b->policy->arena, slice_of(override->where)).data;
-    notes->where = entry->where;
-    notes->rule = entry->name;
     struct err err = {.arena = b->err->arena};
     entry->written = policy_rule_parse(&b->parser, override->value, &err);
     if (entry->written == NULL)
@@ -105,16 +85,13 @@ static bool take_override(struct builder *b, struct policy_entry *entry,
     entry->root = entry->written;
     if (entry->known != NULL)
         entry->is_redundant = is_same(entry->written, parse_own(b, entry->known->check));
-    else if (slice_starts_with(entry->name, SLICE_LIT("placement:")))
-        policy_note_rule(notes, "no operation asks for a rule of this name");
-    notes->where = NULL;
     return true;
 }
 
 /* The default of a rule that no file overrides (oslo.policy, handling of deprecated rules). An
  * override of the deprecated name counts for the new one, unless it only refers to that, which is
  * how upstream's sample file writes it. */
-static void take_default(struct builder *b, struct policy_entry *entry)
+static void take_default(struct set_builder *b, struct policy_entry *entry)
 {
     const struct policy_deprecation *old = entry->known->deprecated;
     struct arena *arena = b->policy->arena;
@@ -125,7 +102,7 @@ static void take_default(struct builder *b, struct policy_entry *entry)
     const struct policy_entry *renamed = find(b->entries, b->count, slice_of(old->name));
     if (renamed != NULL && renamed->where != NULL) {
         struct slice itself = arena_printf(arena, "rule:%.*s", SLICE_ARG(entry->name));
-        if (!prints_as(renamed->written, itself)) {
+        if (!policy_set_prints_as(renamed->written, itself)) {
             entry->renamed = renamed->where;
             entry->root = renamed->written;
             return;
@@ -143,162 +120,91 @@ static void take_default(struct builder *b, struct policy_entry *entry)
     entry->has_deprecated = true;
 }
 
-static bool take_rules(struct builder *b, const struct policy_override *const *chosen)
+static bool take_rules(struct set_builder *b)
 {
     for (size_t i = 0; i < b->count; i++)
-        if (chosen[i] != NULL && !take_override(b, &b->entries[i], chosen[i]))
+        if (b->chosen[i] != NULL && !take_override(b, &b->entries[i], b->chosen[i]))
             return false;
     for (size_t i = 0; i < b->count; i++)
-        if (chosen[i] == NULL)
+        if (b->chosen[i] == NULL)
             take_default(b, &b->entries[i]);
     return true;
 }
 
-static void resolve_references(struct builder *b)
+static void resolve_references(struct set_builder *b, struct policy_set *set)
 {
     const struct policy_references *references = &b->parser.references;
-    b->policy->entries = b->entries;
-    b->policy->entry_count = b->count;
+    *set = (struct policy_set){.table = b->table, .entries = b->entries, .entry_count = b->count};
     if (b->options->default_rule.len > 0)
-        b->policy->fallback = find(b->entries, b->count, b->options->default_rule);
+        set->fallback = find(b->entries, b->count, b->options->default_rule);
     for (size_t i = 0; i < references->count; i++)
-        references->items[i]->rule = policy_find(b->policy, references->items[i]->text);
-}
-
-/* A walk over one rule's tree and, through references, over others', as far as evaluation might
- * come. */
-struct survey {
-    const struct policy_entry *from;
-    unsigned depth;
-    unsigned steps;
-    bool is_cyclic;
-    bool is_long;
-    const struct policy_node *undefined; /* a reference that leads nowhere */
-};
-
-/* The rules that led to where the walk is. */
-struct trail {
-    const struct policy_entry *entry;
-    const struct trail *before;
-};
-
-static bool is_on(const struct trail *trail, const struct policy_entry *entry)
-{
-    for (; trail != NULL; trail = trail->before)
-        if (trail->entry == entry)
-            return true;
-    return false;
-}
-
-static void survey(struct survey *s, const struct policy_node *node, const struct trail *trail)
-{
-    if (s->steps == POLICY_STEPS_MAX || s->depth == POLICY_DEPTH_MAX) {
-        s->is_long = true;
-        return;
-    }
-    s->steps++;
-    s->depth++;
-    for (unsigned i = 0; i < node->count; i++)
-        survey(s, node->children[i], trail);
-    if (node->op == POLICY_OP_RULE && node->rule == NULL)
-        s->undefined = node;
-    if (node->op == POLICY_OP_RULE && node->rule != NULL) {
-        const struct trail next = {node->rule, trail};
-        if (!is_on(trail, node->rule))
-            survey(s, node->rule->root, &next);
-        else if (node->rule == s->from)
-            s->is_cyclic = true;
-    }
-    s->depth--;
-}
-
-static void note_references(struct builder *b)
-{
-    struct policy_notes *notes = &b->policy->notes;
-    for (size_t i = 0; i < b->count; i++) {
-        const struct policy_entry *entry = &b->entries[i];
-        const struct trail trail = {entry, NULL};
-        struct survey s = {.from = entry};
-        survey(&s, entry->root, &trail);
-        notes->where = entry->where != NULL ? entry->where : entry->renamed;
-        notes->rule = entry->name;
-        if (s.is_cyclic)
-            policy_note_rule(notes, "refers to itself: whoever it is asked of is refused where it "
-                                    "comes to that");
-        if (s.is_long)
-            policy_note_rule(notes,
-                             "is too long with all that it refers to: who is not decided after %d "
-                             "checks, or %d deep, is refused",
-                             POLICY_STEPS_MAX, POLICY_DEPTH_MAX);
-        if (s.undefined != NULL && notes->where != NULL)
-            policy_note_rule(notes, "comes to rule:%.*s, which is not defined and never passes",
-                             SLICE_ARG(s.undefined->text));
-    }
-    notes->where = NULL;
-}
-
-static void note_overrides(struct builder *b)
-{
-    struct policy_notes *notes = &b->policy->notes;
-    struct buf redundant = {0};
-    for (size_t i = 0; i < b->count; i++) {
-        const struct policy_entry *entry = &b->entries[i];
-        if (entry->is_redundant)
-            buf_printf(&redundant, "%s%.*s", redundant.len == 0 ? "" : ", ",
-                       SLICE_ARG(entry->name));
-        if (entry->renamed != NULL)
-            policy_note(notes, LOG_LEVEL_WARNING,
-                        "%s: the deprecated %s is overridden, which counts for %.*s, too",
-                        entry->renamed, entry->known->deprecated->name, SLICE_ARG(entry->name));
-    }
-    if (redundant.len > 0)
-        policy_note(notes, LOG_LEVEL_INFO, "rules in policy files that are the defaults: %.*s",
-                    SLICE_ARG(buf_slice(&redundant)));
-    buf_free(&redundant);
+        references->items[i]->rule = policy_find(set, references->items[i]->text);
 }
 
 /* What a request asks first is reached without references. */
-static void fill_roots(struct builder *b)
+static void fill_roots(struct set_builder *b)
 {
-    for (unsigned i = POLICY_NONE + 1; i < POLICY_RULE_COUNT; i++) {
-        const struct policy_node *node =
-            find(b->entries, b->count, slice_of(policy_rules[i].name))->root;
+    const struct policy_table *table = b->table;
+    for (unsigned i = 0; i < table->asked; i++) {
+        const struct policy_default *row = &table->rows[i];
+        const struct policy_node *node = find(b->entries, b->count, slice_of(row->name))->root;
         for (unsigned hops = 0; node->op == POLICY_OP_RULE && node->rule != NULL && hops < 16;
              hops++)
             node = node->rule->root;
-        b->policy->roots[i] = node;
+        b->policy->roots[table->first + i] = (struct policy_root){node, row->scopes};
     }
+}
+
+static bool build_set(struct set_builder *b, const struct policy_overrides *overrides,
+                      enum policy_service service)
+{
+    /* What there is to say is said when all sets are there. */
+    struct policy_notes unheard = {.count = POLICY_NOTES_MAX};
+    b->table = policy_table_of(service);
+    b->parser =
+        (struct policy_parser){.arena = b->policy->arena, .notes = &unheard, .service = service};
+    b->none.arena = b->policy->arena;
+    collect(b, overrides);
+    if (!take_rules(b))
+        return false;
+    resolve_references(b, &b->policy->sets[service]);
+    fill_roots(b);
+    b->parser.notes = NULL;
+    return true;
 }
 
 struct policy *policy_build(const struct policy_options *options,
                             const struct policy_overrides *overrides, struct err *err)
 {
+    if (overrides->count > POLICY_ENTRIES_MAX) {
+        err_set(err, 500, NULL, "more than %d rules in policy files", POLICY_ENTRIES_MAX);
+        return NULL;
+    }
     struct arena *arena = arena_create();
     struct policy *policy = arena_zalloc(arena, sizeof(*policy));
-    struct builder b = {.policy = policy, .options = options, .err = err, .none.arena = arena};
-    const struct policy_override **chosen = NULL;
+    struct set_builder builders[POLICY_SERVICE_COUNT] = {0};
     atomic_init(&policy->holders, 1);
     policy->arena = arena;
     policy->enforce_scope = options->enforce_scope;
+    policy->enforce_new_defaults = options->enforce_new_defaults;
     policy->notes.arena = arena;
-    b.parser = (struct policy_parser){.arena = arena, .notes = &policy->notes};
-    if (!collect(&b, overrides, &chosen) || !take_rules(&b, chosen)) {
-        policy_release(policy);
-        return NULL;
+    for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++) {
+        builders[i] = (struct set_builder){.policy = policy, .options = options, .err = err};
+        if (!build_set(&builders[i], overrides, i)) {
+            policy_release(policy);
+            return NULL;
+        }
     }
-    resolve_references(&b);
-    note_references(&b);
-    note_overrides(&b);
-    fill_roots(&b);
+    policy_set_tell(policy, builders);
     return policy;
 }
 
-const struct policy_entry *policy_find(const struct policy *policy, struct slice name)
+const struct policy_entry *policy_find(const struct policy_set *set, struct slice name)
 {
     struct policy_entry key = {.name = name};
     const struct policy_entry *found =
-        bsearch(&key, policy->entries, policy->entry_count, sizeof(key), by_name);
-    return found != NULL ? found : policy->fallback;
+        bsearch(&key, set->entries, set->entry_count, sizeof(key), by_name);
+    return found != NULL ? found : set->fallback;
 }
 
 void policy_hold(struct policy *policy)

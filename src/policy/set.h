@@ -1,5 +1,5 @@
-/* A policy: every rule in force, compiled. Immutable once built, counted, freed by whoever lets go
- * last. */
+/* A policy: every rule in force of every service, compiled. Immutable once built, counted, freed by
+ * whoever lets go last. */
 #ifndef BERTH_POLICY_SET_H
 #define BERTH_POLICY_SET_H
 
@@ -38,26 +38,42 @@ struct policy_entry {
     struct slice name;
     const struct policy_node *root;     /* as it counts */
     const struct policy_node *written;  /* as the file or the table has it */
-    const struct policy_default *known; /* NULL: not in the table */
+    const struct policy_default *known; /* NULL: not in the service's table */
     const char *where;                  /* "FILE:LINE" of what overrides it; NULL: the default */
     const char *renamed;                /* "FILE:LINE" of the override of its deprecated name that
                                            counts; NULL: none */
     bool is_redundant;                  /* overridden by what the default is */
     bool has_deprecated;                /* the deprecated rule passes too */
+    bool is_reached;                    /* in the table, or referred to from there in the end */
+};
+
+/* The rules of one service: its table and all that files say, as if they were its own alone. So a
+ * name that several services have is overridden for each of them, and what a file adds is there for
+ * the rules of each. */
+struct policy_set {
+    const struct policy_table *table;
+    const struct policy_entry *entries; /* by name */
+    size_t entry_count;
+    const struct policy_entry *fallback; /* stands for rules that are not defined; NULL: nothing */
+};
+
+/* What a request comes to first: the rule's tree, references followed. */
+struct policy_root {
+    const struct policy_node *node;
+    unsigned scopes;
 };
 
 struct policy {
     atomic_uint holders;
     struct arena *arena;
     bool enforce_scope;
-    const struct policy_node *roots[POLICY_RULE_COUNT]; /* entries' roots, references followed */
-    const struct policy_entry *entries;                 /* by name */
-    size_t entry_count;
-    const struct policy_entry *fallback; /* stands for rules that are not defined; NULL: nothing */
+    bool enforce_new_defaults;
+    struct policy_root roots[POLICY_RULE_COUNT];
+    struct policy_set sets[POLICY_SERVICE_COUNT];
     struct policy_notes notes;
 };
 
-/* Builds the policy from the table and the overrides, of which it keeps nothing; the caller holds
+/* Builds the policy from the tables and the overrides, of which it keeps nothing; the caller holds
  * it. NULL: err has one line. */
 struct policy *policy_build(const struct policy_options *options,
                             const struct policy_overrides *overrides,
@@ -67,14 +83,17 @@ void policy_hold(struct policy *policy);
 void policy_release(struct policy *policy);
 
 /* The entry of that name, or the one that stands for undefined rules, or NULL. */
-const struct policy_entry *policy_find(const struct policy *policy, struct slice name);
+const struct policy_entry *policy_find(const struct policy_set *set, struct slice name);
+
+/* Of a name that a file overrides or a table has: the service that it is about first of all. */
+enum policy_service policy_service_of(const struct policy *policy, struct slice name);
 
 /* Any thread that holds the policy. */
 enum policy_verdict policy_decide(const struct policy *policy, enum policy_rule rule,
                                   const struct identity *identity,
                                   const struct policy_target *target);
 
-/* Whether a token of this identity has a scope that the rule is for. */
-bool policy_scope_fits(const struct policy_default *rule, const struct identity *identity);
+/* Whether a token of this identity is of one of the scopes; 0 is for any. */
+bool policy_scope_fits(unsigned scopes, const struct identity *identity);
 
 #endif

@@ -177,7 +177,13 @@ static struct slice number_text(struct arena *arena, struct slice text)
     return (struct slice){out, len};
 }
 
-static enum policy_subject credential(struct slice name)
+static bool has_credential(enum policy_service service, enum policy_subject subject)
+{
+    return service == POLICY_OF_BAREMETAL ||
+           (subject != POLICY_SUBJECT_PROJECT_NAME && subject != POLICY_SUBJECT_IS_PUBLIC_API);
+}
+
+static enum policy_subject credential(enum policy_service service, struct slice name)
 {
     static const struct {
         struct slice name;
@@ -197,14 +203,18 @@ static enum policy_subject credential(struct slice name)
         {SLICE_LIT("service_project_domain_id"), POLICY_SUBJECT_SERVICE_PROJECT_DOMAIN_ID},
         {SLICE_LIT("roles"), POLICY_SUBJECT_ROLES},
         {SLICE_LIT("service_roles"), POLICY_SUBJECT_SERVICE_ROLES},
+        {SLICE_LIT("project_name"), POLICY_SUBJECT_PROJECT_NAME},
+        {SLICE_LIT("is_public_api"), POLICY_SUBJECT_IS_PUBLIC_API},
     };
     for (size_t i = 0; i < sizeof(CREDENTIALS) / sizeof(CREDENTIALS[0]); i++)
-        if (slice_equal(CREDENTIALS[i].name, name))
+        if (slice_equal(CREDENTIALS[i].name, name) &&
+            has_credential(service, CREDENTIALS[i].subject))
             return CREDENTIALS[i].subject;
     return POLICY_SUBJECT_UNKNOWN;
 }
 
-void policy_subject_parse(struct arena *arena, struct slice text, struct policy_node *node)
+void policy_subject_parse(struct arena *arena, enum policy_service service, struct slice text,
+                          struct policy_node *node)
 {
     node->subject = POLICY_SUBJECT_LITERAL;
     node->literal = text;
@@ -224,7 +234,7 @@ void policy_subject_parse(struct arena *arena, struct slice text, struct policy_
     case FORM_PATH:
         if (is_one_of(text, CONSTANTS))
             break;
-        node->subject = credential(slice_cut(&text, '.'));
+        node->subject = credential(service, slice_cut(&text, '.'));
         node->below = text.len > 0;
         break;
     }

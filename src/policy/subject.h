@@ -3,6 +3,7 @@
 #define BERTH_POLICY_SUBJECT_H
 
 #include "base/arena.h"
+#include "policy/policy.h"
 #include "policy/tree.h"
 
 /* Fills subject, below and literal of the node. oslo.policy asks Python: a literal stands for
@@ -10,6 +11,7 @@
  * parse ends the request. Here literals are texts without escapes or prefix, whole numbers, True,
  * False and None; expressions are names, literals and binary operators, behind `not` too; the
  * rest is POLICY_SUBJECT_FAULT. */
-void policy_subject_parse(struct arena *arena, struct slice text, struct policy_node *node);
+void policy_subject_parse(struct arena *arena, enum policy_service service, struct slice text,
+                          struct policy_node *node);
 
 #endif

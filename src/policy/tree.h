@@ -38,7 +38,9 @@ enum policy_subject {
     POLICY_SUBJECT_SERVICE_USER_DOMAIN_ID,
     POLICY_SUBJECT_SERVICE_PROJECT_ID,
     POLICY_SUBJECT_SERVICE_PROJECT_DOMAIN_ID,
-    POLICY_SUBJECT_ROLES, /* lists: one that is equal is enough */
+    POLICY_SUBJECT_PROJECT_NAME,  /* this and the next are bare metal's alone */
+    POLICY_SUBJECT_IS_PUBLIC_API, /* never: what needs no token asks no rule */
+    POLICY_SUBJECT_ROLES,         /* lists: one that is equal is enough */
     POLICY_SUBJECT_SERVICE_ROLES,
 };
 

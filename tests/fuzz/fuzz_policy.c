@@ -15,8 +15,8 @@ static const struct identity CALLERS[] = {
     {.domain_id = SLICE_LIT("d"), .user_domain_id = SLICE_LIT(""), .outside_admin_project = true},
 };
 
-static void check_entry(const struct policy *policy, const struct policy_entry *entry,
-                        const struct policy_question *question)
+static void check_entry(const struct policy *policy, const struct policy_set *set,
+                        const struct policy_entry *entry, const struct policy_question *question)
 {
     struct buf why = {0};
     enum policy_outcome outcome = policy_evaluate(entry->root, question);
@@ -24,27 +24,27 @@ static void check_entry(const struct policy *policy, const struct policy_entry *
     static const char FIRST[] = {[POLICY_TRUE] = 'p', [POLICY_FALSE] = 'f', [POLICY_FAULT] = 'r'};
     check(why.len > 2 && why.data[2] == FIRST[outcome]);
     buf_free(&why);
-    if (entry->known == NULL || entry->known - policy_rules >= POLICY_RULE_COUNT)
+    if (entry->known == NULL || entry->known - set->table->rows >= set->table->asked)
         return;
     enum policy_verdict verdict =
-        policy_decide(policy, (enum policy_rule)(entry->known - policy_rules), question->identity,
-                      question->target);
-    if (policy->enforce_scope && !policy_scope_fits(entry->known, question->identity))
+        policy_decide(policy, set->table->first + (unsigned)(entry->known - set->table->rows),
+                      question->identity, question->target);
+    if (policy->enforce_scope && !policy_scope_fits(entry->known->scopes, question->identity))
         check(verdict == POLICY_DENIED_SCOPE);
     else
         check(verdict == (outcome == POLICY_TRUE ? POLICY_ALLOWED : POLICY_DENIED));
 }
 
-static void ask_all(const struct policy *policy)
+static void ask_all(const struct policy *policy, const struct policy_set *set)
 {
     const struct policy_attribute about[] = {{SLICE_LIT("project_id"), SLICE_LIT("p")},
                                              {SLICE_LIT("user_id"), {0}}};
     const struct policy_target target = {about, 2};
-    for (size_t i = 0; i < policy->entry_count && i < ASKED_MAX; i++) {
-        check(policy_find(policy, policy->entries[i].name) == &policy->entries[i]);
+    for (size_t i = 0; i < set->entry_count && i < ASKED_MAX; i++) {
+        check(policy_find(set, set->entries[i].name) == &set->entries[i]);
         for (size_t c = 0; c < sizeof(CALLERS) / sizeof(CALLERS[0]); c++) {
             const struct policy_question question = {&CALLERS[c], &target};
-            check_entry(policy, &policy->entries[i], &question);
+            check_entry(policy, set, &set->entries[i], &question);
         }
     }
     for (unsigned i = 0; i < policy->notes.count; i++)
@@ -83,7 +83,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(policy != NULL || err.message.len > 0);
     arena_destroy(arena); /* a policy keeps nothing of what it was made from */
     if (policy != NULL) {
-        ask_all(policy);
+        for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
+            ask_all(policy, &policy->sets[i]);
         policy_release(policy);
     }
     return 0;

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Random rules, files and callers: berth and oslo.policy must decide alike, but for tests/policy/intended.py.
+"""Random rules, files and callers: berth and oslo.policy must decide alike, but for tests/policy/intended.py; for
+Placement's rules and for bare metal's, of which the reference has those that Ironic registers.
 
     tests/policy/diff.py --build build [--seeds 3] [--first 1] [--files 60]      last line: N passed, N failed
 """
@@ -17,18 +18,29 @@ sys.dont_write_bytecode = True
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import eras
 import intended
+import metal
 import rules
 from asked import Asked
-from reference import Reference
+from reference import Reference, defaults_of
 
 SHOWN = 20
+SERVICES = ["placement", "baremetal"]
 
 
 class Differential:
-    def __init__(self, build):
+    def __init__(self, build, service):
         self.harness = Asked(os.path.join(build, "tests/policy/policy_harness"))
-        self.table = self.harness.ask({"table": True})
-        self.reference = Reference(self.table)
+        self.service = service
+        self.table = self.harness.ask({"table": service})
+        self.known = [row["name"] for row in self.table]
+        if service == "placement":
+            self.reference = Reference(defaults_of(self.table))
+            self.people = {"identities": rules.IDENTITIES, "targets": rules.TARGETS}
+            self.credentials = []
+        else:
+            self.reference = Reference(metal.registered(), metal.request_context)
+            self.people = {"identities": rules.IDENTITIES + metal.IDENTITIES[::7], "targets": rules.TARGETS + metal.TARGETS}
+            self.credentials = metal.CREDENTIALS
         self.passed = 0
         self.problems = []
         self.explained = collections.Counter()
@@ -92,10 +104,10 @@ def flat(rule):
     return [piece for item in rule for piece in flat(item)] if isinstance(rule, list) else []
 
 
-def job_of(file, dirs, chance, names):
-    return {"file": file, "dirs": dirs, "new_defaults": chance.random() < 0.5, "scope": chance.random() < 0.5,
-            "default": chance.choice(["default", "default", "", "r1"]), "identities": rules.IDENTITIES,
-            "targets": rules.TARGETS, "names": names}
+def job_of(differential, file, dirs, chance, names):
+    return {"service": differential.service, "file": file, "dirs": dirs, "new_defaults": chance.random() < 0.5,
+            "scope": chance.random() < 0.5, "default": chance.choice(["default", "default", "", "r1"]), "names": names,
+            **differential.people}
 
 
 def write(path, text):
@@ -107,11 +119,11 @@ def write(path, text):
 def play(differential, seed, count, directory):
     """Files of a policy file and up to two directories, of which later ones win."""
     chance = random.Random(seed)
-    known = [row["name"] for row in differential.table]
+    known = differential.known
     for number in range(count):
         names = [f"r{i}" for i in range(12)] + ["default", "nothing", "rule:admin_api", "placement:typing error"]
         pool = names[:12] + ["default"] * 2 + ["nothing"] + known + ["rule:admin_api", "r3)", "", "%(user_id)s"]
-        make = rules.Rules(chance, pool)
+        make = rules.Rules(chance, pool, differential.credentials)
         texts, dirs, file = {}, [], ""
         where = os.path.join(directory, f"{seed}-{number}")
         os.mkdir(where)
@@ -130,7 +142,8 @@ def play(differential, seed, count, directory):
             texts.update(chosen)
         if chance.random() < 0.1:
             file = ""  # directories alone
-        job = job_of(file, dirs + ["/nowhere"], chance, names + known)
+        asked = chance.sample(known, 30) if len(known) > 60 else known
+        job = job_of(differential, file, dirs + ["/nowhere"], chance, names + asked)
         differential.compare(f"seed {seed}, {where}", job, texts if file else {**texts})
 
 
@@ -139,9 +152,8 @@ def play_files(differential, directory):
     chance = random.Random(0)
     for number, text in enumerate(rules.FILES):
         path = write(os.path.join(directory, f"file{number}.yaml"), text)
-        job = job_of(path, [], chance, ["r0", "<<", "default", "placement:usages"])
+        job = job_of(differential, path, [], chance, ["r0", "<<", "default", "placement:usages"])
         differential.compare(repr(text), {**job, "default": "default"}, {"r0": text})
-    known = [row["name"] for row in differential.table]
     for name, (text, more) in eras.FILES.items():
         path = write(os.path.join(directory, name), text)
         dirs = []
@@ -150,32 +162,59 @@ def play_files(differential, directory):
             os.makedirs(dirs[-1])
             write(os.path.join(dirs[-1], inner), inner_text)
         for bits in range(4):
-            job = {**job_of(path, dirs, chance, known + eras.NAMES), "default": "default",
+            job = {**job_of(differential, path, dirs, chance, differential.known + eras.NAMES), "default": "default",
                    "new_defaults": bool(bits & 1), "scope": bool(bits & 2)}
             differential.compare(f"{name} {bits}", job, {})
+
+
+def play_metal(differential, directory):
+    """Every rule that Ironic registers, for callers of every role and scope."""
+    chance = random.Random(0)
+    for difference in metal.table_differs(differential.table):
+        differential.problems.append("the table: " + difference)
+    for name, text in metal.FILES.items():
+        path = write(os.path.join(directory, name), text)
+        for bits in range(4):
+            job = {**job_of(differential, path, [], chance, differential.known), "default": "default",
+                   "new_defaults": bool(bits & 1), "scope": bool(bits & 2), "identities": metal.IDENTITIES,
+                   "targets": metal.TARGETS}
+            differential.compare(f"{name} {bits}", job, {})
+
+
+def run(options, service):
+    differential = Differential(options.build, service)
+    with tempfile.TemporaryDirectory(prefix="berth-policy-") as directory:
+        if service == "placement":
+            play_files(differential, directory)
+        else:
+            play_metal(differential, directory)
+        for seed in range(options.first, options.first + options.seeds):
+            play(differential, seed, options.files, directory)
+    if differential.harness.end() != 0:
+        differential.problems.append("the harness ended badly")
+    return differential
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build")
+    parser.add_argument("--service", action="append", choices=SERVICES, help="which; may be repeated; all")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--files", type=int, default=60, help="for each seed")
     options = parser.parse_args()
-    differential = Differential(options.build)
-    with tempfile.TemporaryDirectory(prefix="berth-policy-") as directory:
-        play_files(differential, directory)
-        for seed in range(options.first, options.first + options.seeds):
-            play(differential, seed, options.files, directory)
-    if differential.harness.end() != 0:
-        differential.problems.append("the harness ended badly")
-    for problem in differential.problems[:SHOWN]:
-        print("FAILED", problem)
-    for why, count in differential.explained.most_common():
-        print(f"intended: {why}: {count}")
-    print("verdicts:", dict(differential.letters))
-    print(f"{differential.passed} passed, {len(differential.problems)} failed")
-    return 1 if differential.problems else 0
+    passed = failed = 0
+    for service in options.service or SERVICES:
+        differential = run(options, service)
+        for problem in differential.problems[:SHOWN]:
+            print("FAILED", problem)
+        for why, count in differential.explained.most_common():
+            print(f"intended: {why}: {count}")
+        print(f"verdicts of {service}: {dict(differential.letters)}")
+        passed += differential.passed
+        failed += len(differential.problems)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 /* Answers for the differential: each line of standard input is one JSON object, answered by a line.
  *
- *     {"table": true}   ->  the table of rules
- *     {"file": PATH or "", "dirs": [PATH…], "new_defaults": BOOL, "scope": BOOL, "default": NAME,
- *      "identities": [{…}…], "targets": [{KEY: TEXT or null}…], "names": [NAME…]}
+ *     {"table": SERVICE}   ->  the table of its rules
+ *     {"service": SERVICE, "file": PATH or "", "dirs": [PATH…], "new_defaults": BOOL, "scope":
+ * BOOL, "default": NAME, "identities": [{…}…], "targets": [{KEY: TEXT or null}…], "names": [NAME…]}
  *                       ->  {"error": TEXT}, or {"verdicts": {NAME: LETTERS}, "texts": {NAME:
  * TEXT}}
  *
@@ -52,6 +52,7 @@ static void read_person(const json_t *object, struct person *person)
         .project_domain_id = text_of(object, "project_domain_id"),
         .domain_id = text_of(object, "domain_id"),
         .system_scope = text_of(object, "system_scope"),
+        .names.project = text_of(object, "project_name"),
         .roles = roles_of(json_object_get(object, "roles"), person->roles),
         .outside_admin_project = json_is_false(json_object_get(object, "is_admin_project")),
         .service =
@@ -84,7 +85,7 @@ static char letter(const struct policy *policy, const struct policy_entry *entry
     if (entry == NULL)
         return 'F';
     if (policy->enforce_scope && entry->known != NULL &&
-        !policy_scope_fits(entry->known, question->identity))
+        !policy_scope_fits(entry->known->scopes, question->identity))
         return 'S';
     switch (policy_evaluate(entry->root, question)) {
     case POLICY_TRUE:
@@ -98,23 +99,34 @@ static char letter(const struct policy *policy, const struct policy_entry *entry
 }
 
 /* The way of a request must come to the same as the way by name. */
-static void check_decide(const struct policy *policy, const struct policy_entry *entry, char told,
+static void check_decide(const struct policy *policy, const struct policy_table *table,
+                         const struct policy_entry *entry, char told,
                          const struct policy_question *question)
 {
-    if (entry == NULL || entry->known == NULL || entry->known - policy_rules >= POLICY_RULE_COUNT)
+    if (entry == NULL || entry->known == NULL || entry->known - table->rows >= table->asked)
         return;
     enum policy_verdict verdict =
-        policy_decide(policy, (enum policy_rule)(entry->known - policy_rules), question->identity,
-                      question->target);
+        policy_decide(policy, table->first + (unsigned)(entry->known - table->rows),
+                      question->identity, question->target);
     check(verdict == (told == 'T'   ? POLICY_ALLOWED
                       : told == 'S' ? POLICY_DENIED_SCOPE
                                     : POLICY_DENIED));
 }
 
+static enum policy_service service_of(const json_t *name)
+{
+    for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
+        if (strcmp(json_string_value(name), policy_table_of(i)->service) == 0)
+            return i;
+    check(false);
+    return POLICY_OF_PLACEMENT;
+}
+
 static void ask_all(const struct policy *policy, const json_t *job, struct slice name,
                     struct buf *out)
 {
-    const struct policy_entry *entry = policy_find(policy, name);
+    const struct policy_set *set = &policy->sets[service_of(json_object_get(job, "service"))];
+    const struct policy_entry *entry = policy_find(set, name);
     const json_t *people = json_object_get(job, "identities");
     const json_t *targets = json_object_get(job, "targets");
     for (size_t p = 0; p < json_array_size(people); p++)
@@ -125,20 +137,21 @@ static void ask_all(const struct policy *policy, const json_t *job, struct slice
             struct policy_target target = read_target(json_array_get(targets, t), items);
             struct policy_question question = {&person.identity, &target};
             char told = letter(policy, entry, &question);
-            check_decide(policy, entry, told, &question);
+            check_decide(policy, set->table, entry, told, &question);
             buf_append_char(out, told);
         }
 }
 
 static json_t *answer_of(const struct policy *policy, const json_t *job)
 {
+    const struct policy_set *set = &policy->sets[service_of(json_object_get(job, "service"))];
     json_t *verdicts = json_object();
     json_t *texts = json_object();
     json_t *names = json_object_get(job, "names");
     for (size_t i = 0; i < json_array_size(names); i++) {
         const json_t *name = json_array_get(names, i);
         struct slice key = {json_string_value(name), json_string_length(name)};
-        const struct policy_entry *entry = policy_find(policy, key);
+        const struct policy_entry *entry = policy_find(set, key);
         struct buf out = {0};
         ask_all(policy, job, key, &out);
         json_object_set_new(verdicts, key.data, json_stringn(out.data, out.len));
@@ -186,11 +199,16 @@ static json_t *run(const json_t *job)
     return answer;
 }
 
-static json_t *table(void)
+static json_t *table_of(enum policy_service service)
 {
+    const struct policy_table *table = policy_table_of(service);
     json_t *rows = json_array();
-    for (unsigned i = POLICY_NONE + 1; i < POLICY_TABLE_COUNT; i++) {
-        const struct policy_default *row = &policy_rules[i];
+    for (unsigned i = 0; i < table->count; i++) {
+        const struct policy_default *row = &table->rows[i];
+        json_t *operations = json_array();
+        for (unsigned o = 0; o < POLICY_OPERATIONS_MAX && row->operations[o].method != NULL; o++)
+            json_array_append_new(operations, json_pack("[s, s]", row->operations[o].method,
+                                                        row->operations[o].path));
         json_t *scopes = json_array();
         static const char *const NAMES[] = {"system", "domain", "project"};
         for (unsigned s = 0; s < 3; s++)
@@ -198,10 +216,12 @@ static json_t *table(void)
                 json_array_append_new(scopes, json_string(NAMES[s]));
         json_t *old = json_null();
         if (row->deprecated != NULL)
-            old = json_pack("{s:s, s:s}", "name", row->deprecated->name, "check",
-                            row->deprecated->check);
-        json_array_append_new(rows, json_pack("{s:s, s:s, s:o, s:o}", "name", row->name, "check",
-                                              row->check, "scopes", scopes, "deprecated", old));
+            old = json_pack("{s:s, s:s, s:s}", "name", row->deprecated->name, "check",
+                            row->deprecated->check, "since", row->deprecated->since);
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s?, s:b}", "name",
+                                              row->name, "check", row->check, "scopes", scopes,
+                                              "operations", operations, "deprecated", old,
+                                              "leaving", row->leaving, "asked", i < table->asked));
     }
     return rows;
 }
@@ -214,7 +234,8 @@ int main(void)
         json_error_t wrong;
         json_t *job = json_loads(line, JSON_ALLOW_NUL, &wrong);
         check(job != NULL);
-        json_t *answer = json_is_true(json_object_get(job, "table")) ? table() : run(job);
+        json_t *table = json_object_get(job, "table");
+        json_t *answer = table != NULL ? table_of(service_of(table)) : run(job);
         check(json_dumpf(answer, stdout, JSON_COMPACT) == 0);
         putchar('\n');
         fflush(stdout);

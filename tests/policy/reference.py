@@ -1,4 +1,4 @@
-"""oslo.policy itself, with berth's table of rules registered, answering what harness.c answers."""
+"""oslo.policy itself, with a service's rules registered, answering what harness.c answers."""
 
 import inspect
 import logging
@@ -26,13 +26,19 @@ logging.disable(logging.CRITICAL)
 warnings.simplefilter("ignore")
 
 
+def defaults_of(table):
+    """As a service would register berth's own table."""
+    return [policy.RuleDefault(
+        row["name"], row["check"], scope_types=row["scopes"] or None,
+        deprecated_rule=row["deprecated"] and policy.DeprecatedRule(
+            row["deprecated"]["name"], row["deprecated"]["check"], deprecated_reason="r", deprecated_since="W"))
+        for row in table]
+
+
 class Reference:
-    def __init__(self, table):
-        self.defaults = [policy.RuleDefault(
-            row["name"], row["check"], scope_types=row["scopes"] or None,
-            deprecated_rule=row["deprecated"] and policy.DeprecatedRule(
-                row["deprecated"]["name"], row["deprecated"]["check"], deprecated_reason="r", deprecated_since="W"))
-            for row in table]
+    def __init__(self, defaults, request_context=context.RequestContext):
+        self.defaults = defaults
+        self.request_context = request_context
 
     def enforcer(self, job):
         conf = cfg.ConfigOpts()
@@ -54,7 +60,7 @@ class Reference:
             enforcer = self.enforcer(job)
         except Exception as error:
             return {"error": f"{type(error).__name__}: {error}"}
-        contexts = [context.RequestContext(**identity) for identity in job["identities"]]
+        contexts = [self.request_context(**identity) for identity in job["identities"]]
         verdicts, texts = {}, {}
         for name in job["names"]:
             verdicts[name] = "".join(self.ask(enforcer, name, dict(target), asks)

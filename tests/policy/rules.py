@@ -30,9 +30,10 @@ SPACES = [" ", " ", " ", "  ", "\t", "\n", "\r\n", "\x0b", "\u00a0", "\u2003", "
 
 
 class Rules:
-    def __init__(self, random, names):
+    def __init__(self, random, names, credentials=()):
         self.random = random
         self.names = names
+        self.credentials = CREDENTIALS + list(credentials)
 
     def check(self):
         pick = self.random.random()
@@ -42,7 +43,7 @@ class Rules:
         if pick < 0.5:
             return "rule:" + choose(self.names)
         if pick < 0.75:
-            return choose(CREDENTIALS) + ":" + choose(VALUES)
+            return choose(self.credentials) + ":" + choose(VALUES)
         if pick < 0.93:
             return choose(OTHERS) + ":" + choose(VALUES)
         if pick < 0.95:

@@ -250,10 +250,33 @@ def tool_check(place):
     code, out, _ = place.berth("check", "--token-file", token, "placement:usages", "placement:traits:list", "x", "nothing")
     must(code == 1 and re.findall(r"^(passed|failed): (\S+)", out, re.M) ==
          [("passed", "placement:usages"), ("failed", "placement:traits:list"), ("failed", "x"), ("failed", "nothing")], out)
-    code, out, _ = place.berth("check", "--token-file", place.token("admin"))
+    code, out, _ = place.berth("check", "--token-file", place.token("admin"), "--service", "placement")
     must(code == 1 and len(out.splitlines()) == 33 and out.count("passed: ") == 32, out)
+    code, out, _ = place.berth("check", "--token-file", place.token("admin"), "--service", "baremetal")
+    must(code == 1 and len(out.splitlines()) == 61 and "failed: show_password" in out, out)
+    code, both, _ = place.berth("check", "--token-file", place.token("admin"))
+    must(code == 1 and len(both.splitlines()) == 33 + 61 and both.endswith(out), both)
     code, out, _ = place.berth("check", "--token-file", "-", "placement:usages", stdin=open(place.token("reader")).read())
     must(code == 0, out)
+
+
+def tool_check_of_baremetal(place):
+    """A name is of the service that its prefix names, or of each that knows it."""
+    place = Place(place.build, place.directory, "[oslo_policy]", "enforce_new_defaults = true")
+    token = place.token("reader", "member")
+    for target, wanted in (((), 1), (("--target", "node.owner=p1"), 0), (("--target", "node.lessee=p1"), 0),
+                           (("--target", "node.owner=p2"), 1)):
+        code, out, _ = place.berth("check", "--token-file", token, "baremetal:node:get", *target)
+        must(code == wanted and out.startswith(("passed", "failed")[wanted] + ": baremetal:node:get\n"), out)
+    code, out, _ = place.berth("check", "--token-file", place.token("administrator"), "admin_api")
+    must(code == 1 and re.findall(r"^(passed|failed): (.*)", out, re.M) ==
+         [("failed", "admin_api  (of placement)"), ("passed", "admin_api  (of baremetal)")], out)
+    # Names of projects are a credential there alone.
+    place.write("policy.yaml", 'ours: project_name:ops\n"placement:usages": rule:ours\n"baremetal:node:get": rule:ours\n')
+    ops = {"project": {"id": "p1", "name": "ops", "domain": {"id": "default"}}}
+    code, out, _ = place.berth("check", "--token-file", place.token("reader", **ops), "placement:usages", "baremetal:node:get")
+    must(code == 1 and re.findall(r"^(passed|failed): (\S+)", out, re.M) ==
+         [("failed", "placement:usages"), ("passed", "baremetal:node:get")], out)
 
 
 def tool_scopes(place):
@@ -291,13 +314,19 @@ def tool_list(place):
     place.write("policy.d/a.yaml", '"rule:admin_api": role:z\n')
     code, out, err = place.berth("list")
     lines = out.splitlines()
-    must(code == 0 and err == "" and lines == sorted(lines), out)
+    names = [line.lstrip("# ").split('": ')[0] for line in lines]
+    must(code == 0 and err == "" and names == sorted(names), out)
     for line in ('"placement:usages": "role:x"  # %s:1' % place.path("policy.yaml"),
                  '"mine": "role:y"  # %s:2; no rule of the service' % place.path("policy.yaml"),
                  '"placement:reshaper:reshape": "rule:service_api"  # %s:3; the same as the default' % place.path("policy.yaml"),
                  '"service_api": "role:z"  # %s:1, by its deprecated name' % place.path("policy.d/a.yaml"),
-                 '"admin_api": "role:admin"  # default'):
+                 '# "admin_api": "role:admin"  # default of placement',
+                 '# "admin_api": "(role:admin or role:administrator)"  # default of baremetal',
+                 '"baremetal:node:delete": "((role:admin and system_scope:all) or rule:is_admin)"  # default; with the '
+                 'deprecated "rule:is_admin"'):
         must(line in lines, line + " is not in:\n" + out)
+    code, alone, _ = place.berth("list", "--service", "placement")
+    must(code == 0 and '"admin_api": "role:admin"  # default' in alone.splitlines() and "baremetal:" not in alone, alone)
     code, redundant, _ = place.berth("list", "--redundant")
     must(code == 0 and redundant.splitlines() == [line for line in lines if "the same as" in line], redundant)
     # What is printed is a policy file, which says the same.
@@ -310,18 +339,24 @@ def tool_list(place):
 
 
 def tool_sample(place):
-    code, sample, _ = place.berth("sample")
-    must(code == 0 and all(line == "" or line[0] == "#" for line in sample.splitlines()), sample)
-    rules = "\n".join(line[1:] for line in sample.splitlines() if line.startswith('#"'))
-    place.write("policy.yaml", rules)
-    code, out, _ = place.berth("list", "--redundant")
-    must(code == 0 and len(out.splitlines()) == len(rules.splitlines()) == 41, out)
+    for arguments, count in ((("--service", "placement"), 41), (("--service", "baremetal"), 110), ((), 41 + 110 - 2)):
+        code, sample, _ = place.berth("sample", *arguments)
+        must(code == 0 and all(line == "" or line[0] == "#" for line in sample.splitlines()), sample)
+        rules = "\n".join(line[1:] for line in sample.splitlines() if line.startswith('#"'))
+        place.write("policy.yaml", rules)
+        code, out, _ = place.berth("list", "--redundant", *arguments)
+        must(code == 0 and len(out.splitlines()) == len(rules.splitlines()) == count, out)
 
 
 def tool_validate(place):
     must(place.berth("validate") == (0, "", ""), "the defaults are odd")
     place.write("policy.yaml", '"placement:usages": role:x\n')
     must(place.berth("validate") == (0, "", ""), "a good file is odd")
+    place.write("policy.yaml", 'demo: project_name:demo\n"baremetal:node:get": rule:demo or rule:is_admin\nadmin_api: role:x\n')
+    must(place.berth("validate")[0] == 1, "the old name of others is no matter")
+    place.write("policy.yaml", '"baremetal:port:create": "!"\n')
+    must(place.berth("validate") == (0, "rules in policy files whose operations are not served here: baremetal:port:create\n", ""),
+         "an operation that is not served")
     place.write("policy.yaml", '"placement:usage": role:x\na: and and\nb: rule:c\n')
     code, out, err = place.berth("validate")
     must(code == 1 and err == "" and len(out.splitlines()) == 3 and all(f":{i}: " in out for i in (1, 2, 3)), out)
@@ -334,12 +369,12 @@ def documentation(place):
     must(written == place.berth("reference")[1], "docs/policies.md is not what berth policy reference prints")
     place.write("policy.yaml", re.search(r"```yaml\n(.*?)```", text, re.S).group(1))
     must(place.berth("validate") == (0, "", ""), "the example is odd")
-    code, out, _ = place.berth("check", "--token-file", place.token("observer"))
+    code, out, _ = place.berth("check", "--token-file", place.token("observer"), "--service", "placement")
     must(re.findall(r"^passed: (\S+)", out, re.M) == ["placement:resource_providers:list", "placement:usages"], out)
 
 
 CASES = [override_and_back, file_gone, words_of_a_refusal, directories_win, broken_file_keeps_the_old, hangup_reads_again,
-         requests_beside_reloads, targets, scopes, wrong_at_the_start, json_alone, tool_check, tool_scopes, tool_bad_input,
+         requests_beside_reloads, targets, scopes, wrong_at_the_start, json_alone, tool_check, tool_check_of_baremetal, tool_scopes, tool_bad_input,
          tool_list, tool_sample, tool_validate, documentation]
 
 

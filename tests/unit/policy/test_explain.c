@@ -17,7 +17,8 @@ static struct buf explained(const char *file)
     const struct policy_question question = {&CALLER, &target};
     struct policy *policy = policy_of(&options, file);
     struct buf out = {0};
-    policy_explain(&out, policy_find(policy, SLICE_LIT("r")), &question);
+    policy_explain(&out, policy_find(&policy->sets[POLICY_OF_PLACEMENT], SLICE_LIT("r")),
+                   &question);
     buf_append_char(&out, '\0');
     policy_release(policy);
     return out;

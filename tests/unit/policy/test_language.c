@@ -14,7 +14,7 @@ static struct slice printed_of(const char *rule, struct buf *out, unsigned *note
     buf_append_char(&text, '\0');
     struct policy *policy = policy_of(&options, text.data);
     out->len = 0;
-    policy_node_print(out, policy_find(policy, SLICE_LIT("r"))->root);
+    policy_node_print(out, policy_find(&policy->sets[POLICY_OF_PLACEMENT], SLICE_LIT("r"))->root);
     *notes = policy->notes.count;
     policy_release(policy);
     buf_free(&text);

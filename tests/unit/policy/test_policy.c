@@ -61,7 +61,7 @@ static void everything(void **state)
     (void)state;
     for (unsigned settings = 0; settings < BOTH_SETTINGS; settings++) {
         struct policy_keeper *keeper = defaults(settings & 1, settings & 2);
-        for (unsigned rule = POLICY_NONE + 1; rule < POLICY_RULE_COUNT; rule++)
+        for (unsigned rule = POLICY_PLACEMENT_BEGIN; rule < POLICY_BAREMETAL_BEGIN; rule++)
             for (unsigned roles = 0; roles < ROLE_SETS; roles++)
                 for (unsigned scope = 0; scope < SCOPE_COUNT; scope++)
                     for (unsigned named = 0; named < 2; named++) {
@@ -132,8 +132,8 @@ static void names(void **state)
         "usages",
         "reshaper:reshape",
     };
-    assert_int_equal(sizeof(NAMES) / sizeof(NAMES[0]), POLICY_RULE_COUNT - 1);
-    for (unsigned rule = 1; rule < POLICY_RULE_COUNT; rule++) {
+    assert_int_equal(sizeof(NAMES) / sizeof(NAMES[0]), POLICY_BAREMETAL_BEGIN - 1);
+    for (unsigned rule = 1; rule < POLICY_BAREMETAL_BEGIN; rule++) {
         const char *name = policy_rule_name(rule);
         assert_memory_equal(name, "placement:", 10);
         assert_string_equal(name + 10, NAMES[rule - 1]);

@@ -11,7 +11,8 @@ static bool passes(const struct policy *policy, const char *rule, struct slice r
     const struct policy_attribute about = {SLICE_LIT("project_id"), SLICE_LIT("p")};
     const struct policy_target target = {&about, 1};
     const struct policy_question question = {&identity, &target};
-    return policy_evaluate(policy_find(policy, slice_of(rule))->root, &question) == POLICY_TRUE;
+    return policy_evaluate(policy_find(&policy->sets[POLICY_OF_PLACEMENT], slice_of(rule))->root,
+                           &question) == POLICY_TRUE;
 }
 
 /* The letters are the roles that pass: admin, service, reader, x. */
@@ -74,19 +75,24 @@ static void origins(void **state)
     const struct policy_options options = {0};
     struct policy *policy =
         policy_of(&options, "'rule:admin_api': role:x\n\n'placement:usages': role:x\n");
-    const struct policy_entry *usages = policy_find(policy, SLICE_LIT("placement:usages"));
+    const struct policy_entry *usages =
+        policy_find(&policy->sets[POLICY_OF_PLACEMENT], SLICE_LIT("placement:usages"));
     assert_string_equal(usages->where, "file:3");
     assert_false(usages->has_deprecated);
-    const struct policy_entry *alias = policy_find(policy, SLICE_LIT("service_api"));
+    const struct policy_entry *alias =
+        policy_find(&policy->sets[POLICY_OF_PLACEMENT], SLICE_LIT("service_api"));
     assert_null(alias->where);
     assert_string_equal(alias->renamed, "file:1");
-    assert_null(policy_find(policy, SLICE_LIT("nothing")));
+    assert_null(policy_find(&policy->sets[POLICY_OF_PLACEMENT], SLICE_LIT("nothing")));
     policy_release(policy);
     policy =
         policy_of(&options, "'placement:usages': rule:admin_or_project_reader_or_service_api\n");
-    assert_true(policy_find(policy, SLICE_LIT("placement:usages"))->is_redundant);
-    assert_true(policy_find(policy, SLICE_LIT("service_api"))->has_deprecated);
-    assert_false(policy_find(policy, SLICE_LIT("admin_api"))->has_deprecated);
+    assert_true(policy_find(&policy->sets[POLICY_OF_PLACEMENT], SLICE_LIT("placement:usages"))
+                    ->is_redundant);
+    assert_true(
+        policy_find(&policy->sets[POLICY_OF_PLACEMENT], SLICE_LIT("service_api"))->has_deprecated);
+    assert_false(
+        policy_find(&policy->sets[POLICY_OF_PLACEMENT], SLICE_LIT("admin_api"))->has_deprecated);
     policy_release(policy);
 }
 
@@ -153,38 +159,114 @@ static void too_many_rules(void **state)
     arena_destroy(arena);
 }
 
+static bool asks(const struct policy *policy, enum policy_rule rule, struct slice role)
+{
+    const struct identity identity = {.project_id = SLICE_LIT("p"), .roles = {&role, 1}};
+    const struct policy_attribute about = {SLICE_LIT("project_id"), SLICE_LIT("p")};
+    const struct policy_target target = {&about, 1};
+    return policy_decide(policy, rule, &identity, &target) == POLICY_ALLOWED;
+}
+
+/* What a file says counts for each service that has the name, and for no other. */
+static void services(void **state)
+{
+    (void)state;
+    static const struct slice X = SLICE_LIT("x");
+    static const struct slice ROOT = SLICE_LIT("administrator");
+    const struct policy_options options = {0};
+    struct policy *policy = policy_of(&options, "");
+    assert_true(asks(policy, POLICY_NODE_DELETE, ROOT));
+    assert_false(asks(policy, POLICY_TRAITS_LIST, ROOT));
+    policy_release(policy);
+    policy = policy_of(&options, "admin_api: role:x\n'placement:usages': rule:admin_api");
+    assert_true(asks(policy, POLICY_NODE_DELETE, X) && asks(policy, POLICY_USAGES, X));
+    assert_false(asks(policy, POLICY_NODE_DELETE, ROOT) || asks(policy, POLICY_TRAITS_LIST, X));
+    policy_release(policy);
+    /* Own names are there for both; a service's own, unless a file has it, for it alone. */
+    policy = policy_of(&options, "a: role:x\n'placement:usages': rule:a\n"
+                                 "'baremetal:driver:get': rule:a\n"
+                                 "'placement:traits:list': rule:is_admin\n"
+                                 "'baremetal:shards:get': rule:admin_or_service_api");
+    assert_true(asks(policy, POLICY_USAGES, X) && asks(policy, POLICY_DRIVER_GET, X));
+    assert_false(asks(policy, POLICY_TRAITS_LIST, ROOT));
+    assert_false(asks(policy, POLICY_SHARDS_GET, SLICE_LIT("admin")));
+    assert_int_equal(policy_service_of(policy, SLICE_LIT("is_admin")), POLICY_OF_BAREMETAL);
+    assert_int_equal(policy_service_of(policy, SLICE_LIT("baremetal:x")), POLICY_OF_BAREMETAL);
+    assert_int_equal(policy_service_of(policy, SLICE_LIT("service_api")), POLICY_OF_PLACEMENT);
+    assert_int_equal(policy_service_of(policy, SLICE_LIT("a")), POLICY_OF_PLACEMENT);
+    assert_int_equal(policy_service_of(policy, SLICE_LIT("nothing")), POLICY_OF_PLACEMENT);
+    policy_release(policy);
+    policy = policy_of(&options, "a: rule:b\nb: role:x\n'baremetal:driver:get': rule:a");
+    assert_int_equal(policy_service_of(policy, SLICE_LIT("b")), POLICY_OF_BAREMETAL);
+    policy_release(policy);
+}
+
+/* What is said of a rule is what is so where it is used. */
+static void notes_of_services(void **state)
+{
+    (void)state;
+    check_note("'baremetal:node:gett': role:x",
+               "file:1: rule baremetal:node:gett: no operation asks for a rule of this name");
+    check_note("'baremetal:driver:get': project_name:x or rule:is_admin", NULL);
+    check_note("a: project_name:x or rule:is_admin\n'baremetal:driver:get': rule:a", NULL);
+    check_note("a: project_name:x\n'placement:usages': rule:a",
+               "file:1: rule a: project_name:x never passes");
+    check_note("'placement:usages': rule:is_admin",
+               "file:1: rule placement:usages: comes to rule:is_admin, which is not defined");
+    check_note("'baremetal:port:create': role:x", "rules in policy files whose operations are not "
+                                                  "served here: baremetal:port:create");
+    check_note("admin_api: role:admin", NULL);
+    check_note("admin_api: role:admin or role:administrator", NULL);
+    check_note("is_node_owner: project_id:%(node.owner)s",
+               "rules in policy files that are the defaults: is_node_owner");
+    check_note("'baremetal:node:get': role:x",
+               "file:1: the deprecated baremetal:node:get is overridden, which counts for "
+               "baremetal:node:get:driver_info, too");
+    check_note("is_admin: rule:admin_api\nadmin_api: rule:is_admin",
+               "file:1: rule is_admin: refers to itself");
+}
+
 static void scopes(void **state)
 {
     (void)state;
-    const struct policy_default project = {.scopes = POLICY_SCOPE_PROJECT};
-    const struct policy_default others = {.scopes = POLICY_SCOPE_SYSTEM | POLICY_SCOPE_DOMAIN};
-    const struct policy_default any = {0};
+    const unsigned project = POLICY_SCOPE_PROJECT;
+    const unsigned others = POLICY_SCOPE_SYSTEM | POLICY_SCOPE_DOMAIN;
+    const unsigned any = 0;
     const struct identity of_project = {.project_id = SLICE_LIT("p")};
     const struct identity of_system = {.system_scope = SLICE_LIT("all"),
                                        .domain_id = SLICE_LIT("d")};
     const struct identity of_domain = {.domain_id = SLICE_LIT("d")};
-    assert_true(policy_scope_fits(&project, &of_project));
-    assert_true(policy_scope_fits(&project, &(struct identity){0}));
-    assert_false(policy_scope_fits(&project, &of_system));
-    assert_false(policy_scope_fits(&project, &of_domain));
-    assert_false(policy_scope_fits(&others, &of_project));
-    assert_true(policy_scope_fits(&others, &of_system));
-    assert_true(policy_scope_fits(&others, &of_domain));
-    assert_true(policy_scope_fits(&any, &of_project));
-    assert_true(policy_scope_fits(&any, &of_system));
+    assert_true(policy_scope_fits(project, &of_project));
+    assert_true(policy_scope_fits(project, &(struct identity){0}));
+    assert_false(policy_scope_fits(project, &of_system));
+    assert_false(policy_scope_fits(project, &of_domain));
+    assert_false(policy_scope_fits(others, &of_project));
+    assert_true(policy_scope_fits(others, &of_system));
+    assert_true(policy_scope_fits(others, &of_domain));
+    assert_true(policy_scope_fits(any, &of_project));
+    assert_true(policy_scope_fits(any, &of_system));
 }
 
-/* Every row is whole: a file that is made from the table must be a file. */
-static void the_table(void **state)
+/* Every row is whole: a file that is made from the tables must be a file. */
+static void the_tables(void **state)
 {
     (void)state;
-    for (unsigned i = POLICY_NONE + 1; i < POLICY_TABLE_COUNT; i++) {
-        const struct policy_default *row = &policy_rules[i];
-        assert_non_null(row->name);
-        assert_true(row->description != NULL && row->description[0] != '\0');
-        assert_int_equal(row->operations[0].method != NULL, i < POLICY_RULE_COUNT);
-        for (unsigned o = 0; o < POLICY_OPERATIONS_MAX; o++)
-            assert_true(row->operations[o].method == NULL || row->operations[o].path[0] == '/');
+    for (unsigned service = 0; service < POLICY_SERVICE_COUNT; service++) {
+        const struct policy_table *table = policy_table_of(service);
+        size_t prefix = strlen(table->service);
+        for (unsigned i = 0; i < table->count; i++) {
+            const struct policy_default *row = &table->rows[i];
+            assert_non_null(row->name);
+            assert_ptr_equal(policy_table_find(table, slice_of(row->name)), row);
+            assert_true(row->description != NULL && row->description[0] != '\0');
+            bool is_operation = strncmp(row->name, table->service, prefix) == 0;
+            assert_int_equal(row->operations[0].method != NULL, is_operation);
+            assert_true(!row->unserved || (is_operation && i >= table->asked));
+            for (unsigned o = 0; o < POLICY_OPERATIONS_MAX; o++)
+                assert_true(row->operations[o].method == NULL || row->operations[o].path[0] == '/');
+            if (i < table->asked)
+                assert_string_equal(policy_rule_name(table->first + i), row->name);
+        }
     }
 }
 
@@ -194,7 +276,8 @@ int main(void)
         cmocka_unit_test(overrides), cmocka_unit_test(deprecated_rules),
         cmocka_unit_test(origins),   cmocka_unit_test(notes),
         cmocka_unit_test(notes_end), cmocka_unit_test(too_many_rules),
-        cmocka_unit_test(scopes),    cmocka_unit_test(the_table),
+        cmocka_unit_test(services),  cmocka_unit_test(notes_of_services),
+        cmocka_unit_test(scopes),    cmocka_unit_test(the_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
