@@ -121,6 +121,7 @@ PARTS = [
     Part("policy", script("tests/policy/run.py", "--build", "build")),
     Part("policy-diff", script("tests/policy/diff.py", "--build", "build")),
     Part("baremetal-checks", script("tests/baremetal/checks.py", "--build", "build")),
+    Part("policy-access", script("tests/policy/access.py", "--build", "build")),
     Part("fuzz-coverage", script("tests/fuzz/coverage.py")),
     Part("docs", script("tests/docs/run.py")),
     Part("logging",

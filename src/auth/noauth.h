@@ -1,4 +1,5 @@
-/* noauth2: the token itself says who asks (placement spec, noauth2). */
+/* Without authentication. Placement's noauth2: the token itself says who asks (placement spec,
+ * noauth2). Bare metal's noauth: whoever asks is an admin (baremetal-allocations spec, 7). */
 #ifndef BERTH_AUTH_NOAUTH_H
 #define BERTH_AUTH_NOAUTH_H
 
@@ -17,5 +18,8 @@ struct noauth_headers {
  * token (401). An empty token is accepted: nobody, without roles. */
 bool noauth_identify(const struct noauth_headers *headers, struct arena *arena,
                      struct identity *identity);
+
+/* An admin of the system, with all that the role implies. Any thread. */
+struct identity noauth_admin_identity(void);
 
 #endif

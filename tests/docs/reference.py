@@ -33,9 +33,9 @@ def newest():
 
 
 def policies():
-    """Of src/policy/rules.c: {POLICY_…: name}"""
-    rows = re.findall(r'\[(POLICY_\w+)\] =\s*OPERATION\(\s*"([\w:]+)"', read("src/policy/rules.c"))
-    return {rule: "placement:" + name for rule, name in rows}
+    """Of src/policy/rules_placement.c: {POLICY_…: name}"""
+    rows = re.findall(r'AT\((\w+)\) =\s*OPERATION\(\s*"([\w:]+)"', read("src/policy/rules_placement.c"))
+    return {"POLICY_" + rule: "placement:" + name for rule, name in rows}
 
 
 def routes():

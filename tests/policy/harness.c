@@ -12,59 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "people.h"
 #include "policy/evaluate.h"
 #include "policy/keeper.h"
-
-enum { LIST_MAX = 64 };
-
-static struct slice text_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_string(value))
-        return (struct slice){0};
-    return (struct slice){json_string_value(value), json_string_length(value)};
-}
-
-static struct identity_roles roles_of(const json_t *list, struct slice names[LIST_MAX])
-{
-    struct identity_roles roles = {names, (unsigned)json_array_size(list)};
-    check(roles.count <= LIST_MAX);
-    for (unsigned i = 0; i < roles.count; i++) {
-        const json_t *name = json_array_get(list, i);
-        names[i] = (struct slice){json_string_value(name), json_string_length(name)};
-    }
-    return roles;
-}
-
-struct person {
-    struct identity identity;
-    struct slice roles[LIST_MAX];
-    struct slice service_roles[LIST_MAX];
-};
-
-static void read_person(const json_t *object, struct person *person)
-{
-    struct identity *identity = &person->identity;
-    *identity = (struct identity){
-        .user_id = text_of(object, "user_id"),
-        .user_domain_id = text_of(object, "user_domain_id"),
-        .project_id = text_of(object, "project_id"),
-        .project_domain_id = text_of(object, "project_domain_id"),
-        .domain_id = text_of(object, "domain_id"),
-        .system_scope = text_of(object, "system_scope"),
-        .names.project = text_of(object, "project_name"),
-        .roles = roles_of(json_object_get(object, "roles"), person->roles),
-        .outside_admin_project = json_is_false(json_object_get(object, "is_admin_project")),
-        .service =
-            {
-                .user_id = text_of(object, "service_user_id"),
-                .user_domain_id = text_of(object, "service_user_domain_id"),
-                .project_id = text_of(object, "service_project_id"),
-                .project_domain_id = text_of(object, "service_project_domain_id"),
-                .roles = roles_of(json_object_get(object, "service_roles"), person->service_roles),
-            },
-    };
-}
 
 static struct policy_target read_target(json_t *object, struct policy_attribute items[LIST_MAX])
 {
@@ -74,7 +24,7 @@ static struct policy_target read_target(json_t *object, struct policy_attribute 
     json_object_foreach(object, key, value)
     {
         check(target.count < LIST_MAX);
-        items[target.count++] = (struct policy_attribute){slice_of(key), text_of(object, key)};
+        items[target.count++] = (struct policy_attribute){slice_of(key), people_text(object, key)};
     }
     return target;
 }
@@ -133,7 +83,7 @@ static void ask_all(const struct policy *policy, const json_t *job, struct slice
         for (size_t t = 0; t < json_array_size(targets); t++) {
             struct person person;
             struct policy_attribute items[LIST_MAX];
-            read_person(json_array_get(people, p), &person);
+            people_read(json_array_get(people, p), &person);
             struct policy_target target = read_target(json_array_get(targets, t), items);
             struct policy_question question = {&person.identity, &target};
             char told = letter(policy, entry, &question);
@@ -184,7 +134,7 @@ static json_t *run(const json_t *job)
     struct policy_options options = {
         .enforce_new_defaults = json_is_true(json_object_get(job, "new_defaults")),
         .enforce_scope = json_is_true(json_object_get(job, "scope")),
-        .default_rule = text_of(job, "default"),
+        .default_rule = people_text(job, "default"),
     };
     struct policy *policy = policy_load(&places, &options, &err);
     json_t *answer = NULL;

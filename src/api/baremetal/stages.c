@@ -5,6 +5,7 @@
 
 #include "api/baremetal/routes.h"
 #include "api/routes.h"
+#include "auth/noauth.h"
 
 static struct slice without_slash(struct slice path)
 {
@@ -21,12 +22,7 @@ bool baremetal_is_public(const struct api_request *request)
 
 bool baremetal_identify(struct api_request *request)
 {
-    static const struct slice ROLES[] = {SLICE_LIT("admin"), SLICE_LIT("member"),
-                                         SLICE_LIT("reader")};
-    request->identity = (struct identity){
-        .roles = {ROLES, sizeof(ROLES) / sizeof(ROLES[0])},
-        .system_scope = SLICE_LIT("all"),
-    };
+    request->identity = noauth_admin_identity();
     return true;
 }
 
