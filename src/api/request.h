@@ -126,7 +126,10 @@ struct api_request {
     struct slice allow;
     struct slice vary; /* header names, or data == NULL */
     bool is_preflight; /* a CORS preflight: its headers are there already */
-    struct slice base; /* what links begin with, once one was written (bare metal) */
+
+    /* Only of the bare metal API. */
+    struct slice base;        /* what links begin with, once one was written */
+    struct slice with_suffix; /* the path's last segment as it came, where ".json" was taken off */
 
     /* Only of the Placement API. */
     struct {

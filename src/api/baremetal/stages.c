@@ -26,11 +26,25 @@ bool baremetal_identify(struct api_request *request)
     return true;
 }
 
+/* The last segment's ".json" counts for nothing, as long as it is not looked up with it. */
+static struct slice without_suffix(struct api_request *request, struct slice path)
+{
+    const struct slice suffix = SLICE_LIT(".json");
+    if (path.len < suffix.len || !slice_equal(slice_skip(path, path.len - suffix.len), suffix))
+        return path;
+    size_t begin = path.len;
+    while (begin > 0 && path.data[begin - 1] != '/')
+        begin--;
+    request->with_suffix = slice_skip(path, begin);
+    path.len -= suffix.len;
+    return without_slash(path);
+}
+
 /* The path as the table has it: /v1 may be left out, one slash at the end counts for nothing. */
-static struct slice path_in_table(const struct api_request *request)
+static struct slice path_in_table(struct api_request *request)
 {
     const struct slice version = SLICE_LIT("/v1/");
-    struct slice path = without_slash(request->path);
+    struct slice path = without_suffix(request, without_slash(request->path));
     if (path.len > version.len && slice_starts_with(path, version))
         return slice_skip(path, version.len - 1);
     return path;
