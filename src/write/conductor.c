@@ -132,9 +132,24 @@ static struct conductor_try *find_try(struct conductor *conductor, int64_t id)
     return NULL;
 }
 
+/* Those of allocations that were deleted meanwhile. */
+static void drop_old_tries(struct conductor *conductor, const struct version *version)
+{
+    for (size_t i = 0; i < conductor->try_count;) {
+        const struct node_allocation *at = version_node_allocation(version, conductor->tries[i].id);
+        if (at != NULL && node_allocation_text_is(at, NODE_ALLOCATION_STATE, "allocating")) {
+            i++;
+            continue;
+        }
+        node_choice_free(&conductor->tries[i].choice);
+        conductor->tries[i] = conductor->tries[--conductor->try_count];
+    }
+}
+
 static void collect_allocations(struct conductor *conductor, const struct version *version,
                                 int64_t now_us)
 {
+    drop_old_tries(conductor, version);
     for (const struct node_allocation *at = version_next_allocating(version, 0); at != NULL;
          at = version_next_allocating(version, at->record.id)) {
         const struct conductor_try *again = find_try(conductor, at->record.id);

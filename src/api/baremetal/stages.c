@@ -104,14 +104,18 @@ static bool stage_route(struct api_request *request)
     return fail_in_routing(request, 404, "");
 }
 
+enum { ALLOCATIONS_MINOR = 52 };
+
 static bool stage_version_range(struct api_request *request)
 {
     const struct api_route *route = request->route;
     if (!request->has_minor || request->minor >= route->min_minor)
         return true;
-    const char *text = (route->flags & ROUTE_OF_ALLOCATIONS) != 0
-                           ? "The API version does not allow allocations"
-                           : "";
+    const char *text = "";
+    if ((route->flags & ROUTE_OF_ALLOCATIONS) != 0)
+        text = request->minor < ALLOCATIONS_MINOR
+                   ? "The API version does not allow allocations"
+                   : "The API version does not allow updating allocations";
     return fail_in_routing(request, (route->flags & ROUTE_OLD_405) != 0 ? 405 : 404, text);
 }
 
