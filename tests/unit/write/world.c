@@ -140,6 +140,7 @@ struct plan world_plan(struct world *world)
         .changes = &world->changes,
         .arena = world->arena,
         .store = &world->store,
+        .metal = world->metal,
         .now_us = ++world->now_us,
     };
 }

@@ -19,6 +19,7 @@ struct world {
     struct change_list changes; /* of the last plan */
     struct err err;             /* of the last plan */
     int64_t now_us;
+    const struct metal *metal; /* for plans; NULL: no bare metal nodes */
 };
 
 /* Classes A, B, C, D (ids 0 to 3) and `providers` providers "p1" ... without inventory. */

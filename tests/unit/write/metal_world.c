@@ -1,0 +1,280 @@
+/* See metal_world.h. One thread. */
+#include "metal_world.h"
+
+#include "replica/nodes.h"
+#include "unit.h"
+#include "write/plan_allocations.h"
+
+enum { DELAY_US = 1000000 };
+
+void metal_open(struct metal_world *metal)
+{
+    *metal = (struct metal_world){.metal = {
+                                      .mirror = true,
+                                      .host = SLICE_LIT("host"),
+                                      .instance = SLICE_LIT("host boot 1 2"),
+                                      .fake_delay_us = DELAY_US,
+                                      .locked_retry_attempts = 3,
+                                      .locked_retry_interval_us = DELAY_US,
+                                      .incomplete_project_id = SLICE_LIT("no-project"),
+                                      .incomplete_user_id = SLICE_LIT("no-user"),
+                                  }};
+    world_open(&metal->world, 0);
+    metal->world.store.next[STORE_CLASSES] = 10000; /* custom ones */
+    metal->world.now_us = 1;
+    metal->world.metal = &metal->metal;
+}
+
+void metal_close(struct metal_world *metal)
+{
+    world_close(&metal->world);
+}
+
+struct plan metal_plan(struct metal_world *metal)
+{
+    return world_plan(&metal->world);
+}
+
+static const struct version *version_of(struct metal_world *metal)
+{
+    return metal->world.edit->version;
+}
+
+static void check_nodes(struct metal_world *metal)
+{
+    const struct version *version = version_of(metal);
+    for (const struct node *node = version_next_node(version, 0); node != NULL;
+         node = version_next_node(version, node->record.id)) {
+        const struct node_allocation *allocation =
+            version_node_allocation_of(version, node->record.id);
+        if (metal->metal.mirror && !node_is_mirrored(version, node, metal->world.arena))
+            fail_msg("%.*s is not mirrored", SLICE_ARG(node_text(node, NODE_UUID)));
+        if (allocation == NULL)
+            continue;
+        assert_true(node_allocation_text_is(allocation, NODE_ALLOCATION_STATE, "active"));
+        assert_true(slice_equal(node_text(node, NODE_INSTANCE_UUID),
+                                node_allocation_text(allocation, NODE_ALLOCATION_UUID)));
+    }
+}
+
+static void check_allocations(struct metal_world *metal)
+{
+    const struct version *version = version_of(metal);
+    const struct node_allocation *at = version_next_node_allocation(version, 0);
+    for (; at != NULL; at = version_next_node_allocation(version, at->record.id)) {
+        bool active = node_allocation_text_is(at, NODE_ALLOCATION_STATE, "active");
+        const struct node *node = version_node(version, node_allocation_node_id(at));
+        assert_int_equal(active, node != NULL);
+        if (!active || !metal->metal.mirror || node_is_null(node, NODE_RESOURCE_CLASS))
+            continue;
+        const struct consumer *consumer =
+            version_consumer(version, node_allocation_text(at, NODE_ALLOCATION_UUID));
+        if (!node_allocation_bool(at, NODE_ALLOCATION_CONSUMER_ADOPTED)) {
+            assert_non_null(consumer);
+            assert_true(node_is_held_by(version, node, consumer, metal->world.arena));
+        }
+    }
+}
+
+/* C8. */
+static void check_generations(const struct change_list *changes)
+{
+    for (size_t i = 0; i < changes->count; i++) {
+        if (changes->items[i].kind != CHANGE_PROVIDER_GENERATION)
+            continue;
+        const struct change_generation *step = &changes->items[i].generation;
+        assert_int_equal(step->next, step->expected + 1);
+        for (size_t k = i + 1; k < changes->count; k++)
+            assert_false(changes->items[k].kind == CHANGE_PROVIDER_GENERATION &&
+                         changes->items[k].generation.provider_id == step->provider_id);
+    }
+}
+
+bool metal_conclude(struct metal_world *metal, bool accepted)
+{
+    check_generations(&metal->world.changes);
+    if (!world_conclude(&metal->world, accepted))
+        return false;
+    check_nodes(metal);
+    check_allocations(metal);
+    return true;
+}
+
+const struct node *metal_node(struct metal_world *metal, const char *uuid)
+{
+    const struct node *node = version_node_by_uuid(version_of(metal), slice_of(uuid));
+    assert_non_null(node);
+    return node;
+}
+
+const struct node_allocation *metal_allocation(struct metal_world *metal, const char *uuid)
+{
+    return version_node_allocation_by_uuid(version_of(metal), slice_of(uuid));
+}
+
+const struct provider *metal_provider(struct metal_world *metal, const char *uuid)
+{
+    return version_provider_by_uuid(version_of(metal), slice_of(uuid));
+}
+
+static struct node_draft new_node(const char *uuid, const char *class)
+{
+    struct node_draft draft = node_draft_new(0);
+    node_set_text(&draft, NODE_UUID, slice_of(uuid));
+    if (class != NULL)
+        node_set_text(&draft, NODE_RESOURCE_CLASS, slice_of(class));
+    return draft;
+}
+
+static bool create(struct metal_world *metal, struct node_draft *draft)
+{
+    const struct node *node;
+    struct plan plan = metal_plan(metal);
+    return metal_conclude(metal, plan_node_create(draft, &plan, &node, &metal->world.err));
+}
+
+bool metal_create(struct metal_world *metal, const char *uuid, const char *class)
+{
+    struct node_draft draft = new_node(uuid, class);
+    return create(metal, &draft);
+}
+
+void metal_create_available(struct metal_world *metal, const char *uuid, const char *class)
+{
+    struct node_draft draft = new_node(uuid, class);
+    node_set_text(&draft, NODE_PROVISION_STATE, SLICE_LIT("available"));
+    node_set_text(&draft, NODE_POWER_STATE, SLICE_LIT("power on"));
+    assert_true(create(metal, &draft));
+}
+
+bool metal_patch(struct metal_world *metal, const char *uuid, enum node_field field,
+                 const char *text)
+{
+    const struct node *after;
+    struct plan plan = metal_plan(metal);
+    struct node_draft draft = node_draft_of(metal_node(metal, uuid));
+    struct plan_node_update update = {
+        .before = metal_node(metal, uuid), .after = &draft, .ident = slice_of(uuid)};
+    if (text == NULL)
+        node_set_null(&draft, field);
+    else
+        node_set_text(&draft, field, slice_of(text));
+    return metal_conclude(metal, plan_node_update(&update, &plan, &after, &metal->world.err));
+}
+
+bool metal_maintain(struct metal_world *metal, const char *uuid, bool is_on)
+{
+    struct plan plan = metal_plan(metal);
+    return metal_conclude(metal,
+                          plan_node_maintenance(metal_node(metal, uuid), is_on, (struct slice){0},
+                                                &plan, &metal->world.err));
+}
+
+bool metal_set_traits(struct metal_world *metal, const char *uuid, const char *traits)
+{
+    struct plan plan = metal_plan(metal);
+    return metal_conclude(metal, plan_node_traits(metal_node(metal, uuid), slice_of(traits), &plan,
+                                                  &metal->world.err));
+}
+
+bool metal_delete(struct metal_world *metal, const char *uuid)
+{
+    struct plan plan = metal_plan(metal);
+    return metal_conclude(metal,
+                          plan_node_delete(metal_node(metal, uuid), &plan, &metal->world.err));
+}
+
+bool metal_verb(struct metal_world *metal, const char *uuid, const char *name)
+{
+    struct plan plan = metal_plan(metal);
+    const struct plan_node_verb verb = {.name = slice_of(name),
+                                        .verb = node_verb_find(slice_of(name))->verb};
+    return metal_conclude(
+        metal, plan_node_provision(metal_node(metal, uuid), &verb, &plan, &metal->world.err));
+}
+
+bool metal_power(struct metal_world *metal, const char *uuid, const char *name)
+{
+    struct plan plan = metal_plan(metal);
+    const struct node_power_verb *verb = node_power_verb_find(slice_of(name));
+    return metal_conclude(metal,
+                          plan_node_power(metal_node(metal, uuid), verb, &plan, &metal->world.err));
+}
+
+void metal_pass(struct metal_world *metal, const char *uuid)
+{
+    metal->world.now_us += DELAY_US;
+    struct plan plan = metal_plan(metal);
+    int64_t id = metal_node(metal, uuid)->record.id;
+    assert_true(metal_conclude(metal, plan_node_advance(id, &plan, &metal->world.err)));
+}
+
+static bool allocate(struct metal_world *metal, const char *uuid, const char *class,
+                     const char *node)
+{
+    struct plan plan = metal_plan(metal);
+    struct node_allocation_draft draft = node_allocation_draft_new(0);
+    struct plan_node_allocation input = {
+        .draft = &draft,
+        .node = node == NULL ? NULL : metal_node(metal, node),
+        .has_uuid = true,
+        .has_class = class != NULL,
+    };
+    node_allocation_set_text(&draft, NODE_ALLOCATION_UUID, slice_of(uuid));
+    if (class != NULL)
+        node_allocation_set_text(&draft, NODE_ALLOCATION_RESOURCE_CLASS, slice_of(class));
+    return metal_conclude(
+        metal, plan_node_allocation_create(&input, &plan, &metal->planned, &metal->world.err));
+}
+
+bool metal_allocate(struct metal_world *metal, const char *uuid, const char *class)
+{
+    return allocate(metal, uuid, class, NULL);
+}
+
+bool metal_backfill(struct metal_world *metal, const char *uuid, const char *node)
+{
+    return allocate(metal, uuid, NULL, node);
+}
+
+bool metal_decide(struct metal_world *metal, const char *uuid, struct node_choice *choice)
+{
+    bool tries_again;
+    struct node_choice first = {0};
+    struct node_choice *used = choice == NULL ? &first : choice;
+    struct plan plan = metal_plan(metal);
+    int64_t id = metal_allocation(metal, uuid)->record.id;
+    assert_true(metal_conclude(
+        metal, plan_node_allocation_decide(id, used, &tries_again, &plan, &metal->world.err)));
+    node_choice_free(&first);
+    return !tries_again;
+}
+
+bool metal_release(struct metal_world *metal, const char *uuid)
+{
+    struct plan plan = metal_plan(metal);
+    return metal_conclude(metal, plan_node_allocation_delete(metal_allocation(metal, uuid), &plan,
+                                                             &metal->world.err));
+}
+
+bool metal_claim(struct metal_world *metal, const char *uuid, const char *provider,
+                 const char *class, int64_t amount)
+{
+    const struct claim_amount amounts[] = {{slice_of(class), amount}};
+    const struct claim_provider providers[] = {{slice_of(provider), amounts, 1}};
+    const struct claim claim = {
+        .consumer = slice_of(uuid),
+        .project = SLICE_LIT("project"),
+        .user = SLICE_LIT("user"),
+        .providers = providers,
+        .provider_count = amount > 0 ? 1 : 0,
+    };
+    struct plan plan = metal_plan(metal);
+    return metal_conclude(metal,
+                          plan_allocations(&claim, 1, CLAIM_BY_PUT, &plan, &metal->world.err));
+}
+
+void metal_assert_refused(struct metal_world *metal, int status, const char *text)
+{
+    world_assert_refused(&metal->world, status, NULL, text);
+}

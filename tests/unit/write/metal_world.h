@@ -1,0 +1,62 @@
+/* Bare metal nodes in a world, by way of the planners. Whatever is accepted is checked against the
+ * rules that hold always (baremetal-allocations spec, 13): Placement sees what each node's row
+ * says, an active allocation has the node whose instance it is, and a write moves a provider's
+ * generation by one at most. */
+#ifndef BERTH_TESTS_METAL_WORLD_H
+#define BERTH_TESTS_METAL_WORLD_H
+
+#include "world.h"
+#include "write/metal.h"
+#include "write/node_choice.h"
+#include "write/node_provider.h"
+#include "write/plan_node_allocations.h"
+#include "write/plan_node_states.h"
+#include "write/plan_nodes.h"
+
+struct metal_world {
+    struct world world;
+    struct metal metal;
+    struct planned_node_allocation planned; /* of the last allocation that was made */
+};
+
+/* No node and the mirror on; a passing state lasts 1 000 ms of the world's clock. */
+void metal_open(struct metal_world *metal);
+void metal_close(struct metal_world *metal);
+
+struct plan metal_plan(struct metal_world *metal);
+bool metal_conclude(struct metal_world *metal, bool accepted);
+
+/* The node of that uuid, which must be there. */
+const struct node *metal_node(struct metal_world *metal, const char *uuid);
+const struct node_allocation *metal_allocation(struct metal_world *metal, const char *uuid);
+const struct provider *metal_provider(struct metal_world *metal, const char *uuid);
+
+/* In state enroll; class NULL: none. */
+bool metal_create(struct metal_world *metal, const char *uuid, const char *class);
+/* The same in state available and powered on. */
+void metal_create_available(struct metal_world *metal, const char *uuid, const char *class);
+
+bool metal_patch(struct metal_world *metal, const char *uuid, enum node_field field,
+                 const char *text); /* NULL: null */
+bool metal_maintain(struct metal_world *metal, const char *uuid, bool is_on);
+bool metal_set_traits(struct metal_world *metal, const char *uuid, const char *traits);
+bool metal_delete(struct metal_world *metal, const char *uuid);
+bool metal_verb(struct metal_world *metal, const char *uuid, const char *verb);
+bool metal_power(struct metal_world *metal, const char *uuid, const char *verb);
+/* Lets the time of a passing state pass, and ends it. */
+void metal_pass(struct metal_world *metal, const char *uuid);
+
+bool metal_allocate(struct metal_world *metal, const char *uuid, const char *class);
+bool metal_backfill(struct metal_world *metal, const char *uuid, const char *node);
+/* False: it is to be tried again. */
+bool metal_decide(struct metal_world *metal, const char *uuid, struct node_choice *choice);
+bool metal_release(struct metal_world *metal, const char *uuid);
+
+/* By Placement: consumer `uuid` is to have `amount` of the class on the provider, and nothing else;
+ * amount 0: nothing at all. */
+bool metal_claim(struct metal_world *metal, const char *uuid, const char *provider,
+                 const char *class, int64_t amount);
+
+void metal_assert_refused(struct metal_world *metal, int status, const char *text);
+
+#endif
