@@ -9,10 +9,10 @@ NAMES = ["web-01", "a.b~c_d", "", " ", "näme", "a b", "x" * 255, "x" * 256, "12
 TRUTHS = ["1", "t", "True", "on", "y", "YES", "0", "f", "false", "off", "n", "no", " true ", "", "2", "maybe", "1.0", "none", "ÿes"]
 ALLOCATION_MEMBERS = ["candidate_nodes", "extra", "name", "node", "owner", "resource_class", "traits", "uuid"]
 STRANGE_MEMBERS = ["state", "node_uuid", "x", "", "Name", "last_error", "links", "é", "o'k"]
-NODE_TEXTS = ["bios_interface", "boot_mode", "conductor_group", "description", "lessee", "owner", "name", "resource_class",
+NODE_TEXTS = ["bios_interface", "conductor_group", "description", "lessee", "owner", "name", "resource_class",
               "retired_reason", "shard", "power_interface", "vendor_interface"]
 NODE_OBJECTS = ["driver_info", "extra", "instance_info", "properties"]
-NODE_TRUTHS = ["automated_clean", "console_enabled", "maintenance", "retired", "secure_boot", "protected"]
+NODE_TRUTHS = ["automated_clean", "maintenance", "retired", "protected"]
 NODE_UUIDS = ["chassis_uuid", "instance_uuid", "uuid"]
 VERBS = ["active", "deploy", "rebuild", "deleted", "undeploy", "manage", "provide", "inspect", "clean", "adopt", "rescue",
          "unrescue"]
@@ -85,6 +85,8 @@ class Cases:
         makers.update(name=lambda: self.chance.choice(NAMES + LIKE_UUIDS + ["n1"] * 20), network_data=self.network,
                       description=lambda: self.pick("x", "é" * 4096, "y" * 4097), resource_class=lambda: self.pick("x", "y" * 81))
         body = self.body_of(makers, 4)
+        if self.some(3):
+            body[self.pick("boot_mode", "console_enabled", "secure_boot")] = None
         if not self.some(5):
             body["driver"] = self.scalar() if self.some(5) else "fake-hardware"
         patched = self.some(50)

@@ -85,11 +85,18 @@ def deploy_is_active(job, ours, theirs):
         "config drive is only supported" in theirs.get("text", "") or '"deploy_steps" is only valid' in theirs.get("text", ""))
 
 
+def keeps_its_own(job, ours, theirs):
+    """What the driver finds out is not a client's to say."""
+    return job["ask"] == "node" and {"boot_mode", "console_enabled", "secure_boot"} & set(job["body"]) and \
+        "Additional properties are not allowed" in ours.get("text", "")
+
+
 TABLE = [
     ("what the other answers with 500 is 400", is_crash),
     ("UUIDs have 36 characters", refuses_uuid),
     ("an empty name, or one that is no text, is refused", refuses_empty_name),
     ("a line break ends no name", is_line_break),
+    ("boot_mode, console_enabled, secure_boot are the driver's", keeps_its_own),
     ("indexes have no leading zero", reads_index),
     ("characters outside ASCII are letters in a path", knows_no_letters),
     ("no header and an empty one are the same", empty_header),

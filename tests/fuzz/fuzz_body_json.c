@@ -1,6 +1,7 @@
 /* Schemas: the first byte chooses two, the rest is a document for the one and a query string for
  * the other. Besides not crashing, a refusal has a bounded text and an accepted document's values
  * can be read. */
+#include "api/python_repr.h"
 #include "api/query_string.h"
 #include "api/request.h"
 #include "api/schema/body_schema.h"
@@ -58,8 +59,18 @@ static void check_query(struct arena *arena, struct slice text, const struct sch
         check(query.is_utf8);
 }
 
+/* What is quoted of a value stays short. */
+static void quote(const json_t *value)
+{
+    struct buf out = {0};
+    python_str_json(&out, value);
+    check(out.len < 1 << 15);
+    buf_free(&out);
+}
+
 static void read_values(json_t *value)
 {
+    quote(value);
     (void)body_schema_integer(value);
     (void)body_schema_number(value);
     check(json_is_string(value) == (body_schema_text(value).data != NULL));

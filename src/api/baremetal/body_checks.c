@@ -85,7 +85,6 @@ bool body_checks_node(json_t *document, const char *argument, bool is_patched, s
     return schema_refusal_check(schema, document, argument, err) &&
            check_boolean(document, "automated_clean", err) &&
            check_uuid(document, "chassis_uuid", err) &&
-           check_boolean(document, "console_enabled", err) &&
            check_uuid(document, "instance_uuid", err) &&
            check_boolean(document, "protected", err) &&
            check_boolean(document, "maintenance", err) && check_boolean(document, "retired", err) &&

@@ -8,6 +8,7 @@
 #define OR_NULL(type) SCHEMA(TYPE((type) | SCHEMA_NULL))
 
 static const struct schema STRING = SCHEMA(TYPE(SCHEMA_STRING));
+static const struct schema SHORT = SCHEMA(TYPE(SCHEMA_STRING), MAX_LENGTH(255));
 static const struct schema NULL_ONLY = SCHEMA(TYPE(SCHEMA_NULL));
 static const struct schema OBJECT = SCHEMA(TYPE(SCHEMA_OBJECT));
 static const struct schema STRING_OR_NULL = OR_NULL(SCHEMA_STRING);
@@ -15,7 +16,7 @@ static const struct schema OBJECT_OR_NULL = OR_NULL(SCHEMA_OBJECT);
 static const struct schema TRUTH_OR_NULL = OR_NULL(SCHEMA_STRING | SCHEMA_BOOLEAN);
 static const struct schema CLASS_OR_NULL =
     SCHEMA(TYPE(SCHEMA_STRING | SCHEMA_NULL), MAX_LENGTH(80));
-static const struct schema OWNER_OR_NULL =
+static const struct schema SHORT_OR_NULL =
     SCHEMA(TYPE(SCHEMA_STRING | SCHEMA_NULL), MAX_LENGTH(255));
 
 /* In place of the list of names, which no message shows. */
@@ -37,7 +38,7 @@ const struct schema BAREMETAL_ALLOCATION =
     SCHEMA(TYPE(SCHEMA_OBJECT),
            PROPERTIES({"candidate_nodes", &STRINGS_OR_NULL}, {"extra", &OBJECT_OR_NULL},
                       {"name", &STRING_OR_NULL}, {"node", &STRING_OR_NULL},
-                      {"owner", &OWNER_OR_NULL}, {"resource_class", &CLASS_OR_NULL},
+                      {"owner", &SHORT_OR_NULL}, {"resource_class", &CLASS_OR_NULL},
                       {"traits", &TRAITS_OR_NULL}, {"uuid", &STRING_OR_NULL}),
            NO_ADDITIONAL);
 
@@ -58,40 +59,37 @@ static const struct schema DESCRIPTION =
 /* clang-format off */
 #define NODE_PROPERTIES                                                                            \
     {"automated_clean", &TRUTH_OR_NULL},                                                           \
-    {"bios_interface", &STRING_OR_NULL},                                                           \
-    {"boot_interface", &STRING_OR_NULL},                                                           \
-    {"boot_mode", &STRING_OR_NULL},                                                                \
+    {"bios_interface", &SHORT_OR_NULL},                                                            \
+    {"boot_interface", &SHORT_OR_NULL},                                                            \
     {"chassis_uuid", &STRING_OR_NULL},                                                             \
-    {"conductor_group", &STRING_OR_NULL},                                                          \
-    {"console_enabled", &TRUTH_OR_NULL},                                                           \
-    {"console_interface", &STRING_OR_NULL},                                                        \
-    {"deploy_interface", &STRING_OR_NULL},                                                         \
+    {"conductor_group", &SHORT_OR_NULL},                                                           \
+    {"console_interface", &SHORT_OR_NULL},                                                         \
+    {"deploy_interface", &SHORT_OR_NULL},                                                          \
     {"description", &DESCRIPTION},                                                                 \
-    {"driver", &STRING},                                                                           \
+    {"driver", &SHORT},                                                                            \
     {"driver_info", &OBJECT_OR_NULL},                                                              \
     {"extra", &OBJECT_OR_NULL},                                                                    \
-    {"inspect_interface", &STRING_OR_NULL},                                                        \
+    {"inspect_interface", &SHORT_OR_NULL},                                                         \
     {"instance_info", &OBJECT_OR_NULL},                                                            \
     {"instance_uuid", &STRING_OR_NULL},                                                            \
-    {"lessee", &OWNER_OR_NULL},                                                                    \
-    {"management_interface", &STRING_OR_NULL},                                                     \
+    {"lessee", &SHORT_OR_NULL},                                                                    \
+    {"management_interface", &SHORT_OR_NULL},                                                      \
     {"maintenance", &TRUTH_OR_NULL},                                                               \
     {"name", &STRING_OR_NULL},                                                                     \
     {"network_data", &NETWORK_DATA},                                                               \
-    {"network_interface", &STRING_OR_NULL},                                                        \
-    {"owner", &OWNER_OR_NULL},                                                                     \
-    {"power_interface", &STRING_OR_NULL},                                                          \
+    {"network_interface", &SHORT_OR_NULL},                                                         \
+    {"owner", &SHORT_OR_NULL},                                                                     \
+    {"power_interface", &SHORT_OR_NULL},                                                           \
     {"properties", &OBJECT_OR_NULL},                                                               \
-    {"raid_interface", &STRING_OR_NULL},                                                           \
-    {"rescue_interface", &STRING_OR_NULL},                                                         \
+    {"raid_interface", &SHORT_OR_NULL},                                                            \
+    {"rescue_interface", &SHORT_OR_NULL},                                                          \
     {"resource_class", &CLASS_OR_NULL},                                                            \
     {"retired", &TRUTH_OR_NULL},                                                                   \
     {"retired_reason", &STRING_OR_NULL},                                                           \
-    {"secure_boot", &TRUTH_OR_NULL},                                                               \
-    {"shard", &OWNER_OR_NULL},                                                                     \
-    {"storage_interface", &STRING_OR_NULL},                                                        \
+    {"shard", &SHORT_OR_NULL},                                                                     \
+    {"storage_interface", &SHORT_OR_NULL},                                                         \
     {"uuid", &STRING_OR_NULL},                                                                     \
-    {"vendor_interface", &STRING_OR_NULL}
+    {"vendor_interface", &SHORT_OR_NULL}
 /* clang-format on */
 
 const struct schema BAREMETAL_NODE =

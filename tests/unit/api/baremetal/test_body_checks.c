@@ -1,7 +1,9 @@
 /* Bodies of POST; tests/baremetal compares many more with the service that the words come from. */
 #include "api/baremetal/body_checks.h"
 
+#include "api/baremetal/body_schemas.h"
 #include "checking.h"
+#include "model/node.h"
 
 #define UUID "5c0f4a1e-7d51-4a8e-9a51-6d1f0a4be101"
 
@@ -166,11 +168,39 @@ static void traits(void **state)
     arena_destroy(err.arena);
 }
 
+/* The schemas know the fields that the table of a node's fields says can be set, and no others. */
+static void schemas_follow_the_fields(void **state)
+{
+    (void)state;
+    size_t in_post = 0;
+    size_t in_either = 0;
+    for (unsigned i = 0; i < NODE_SHAPE.count; i++) {
+        const struct record_field *field = &NODE_SHAPE.fields[i];
+        bool posted = (field->flags & RECORD_IN_POST) != 0;
+        bool patched = (field->flags & RECORD_IN_PATCH) != 0;
+        assert_int_equal(schema_allows_property(&BAREMETAL_NODE, slice_of(field->name)), posted);
+        assert_int_equal(schema_allows_property(&BAREMETAL_NODE_PATCHED, slice_of(field->name)),
+                         posted || patched);
+        in_post += posted;
+        in_either += posted || patched;
+    }
+    const struct schema_property *p =
+        schema_keyword_of(&BAREMETAL_NODE, SCHEMA_PROPERTIES)->properties;
+    for (; p->name != NULL; p++)
+        in_post--;
+    p = schema_keyword_of(&BAREMETAL_NODE_PATCHED, SCHEMA_PROPERTIES)->properties;
+    for (; p->name != NULL; p++)
+        in_either--;
+    assert_int_equal(in_post, 0);
+    assert_int_equal(in_either, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loaded), cmocka_unit_test(allocations), cmocka_unit_test(owners),
-        cmocka_unit_test(nodes),  cmocka_unit_test(traits),
+        cmocka_unit_test(loaded), cmocka_unit_test(allocations),
+        cmocka_unit_test(owners), cmocka_unit_test(nodes),
+        cmocka_unit_test(traits), cmocka_unit_test(schemas_follow_the_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
