@@ -1,0 +1,187 @@
+"""Bare metal: how long an allocation takes from its POST to active, how many a second, and what a list of all nodes
+costs; of berth, and of the real service (Debian's python3-ironic) on the same machine.
+
+Both have the same 10 000 available nodes. Clients are 16 threads, each with a connection of its own: POST, then GET
+until the allocation is no longer allocating. The list is read in pages of 1 000 by following `next`."""
+
+import http.client
+import json
+import os
+import sqlite3
+import sys
+import threading
+import time
+import urllib.parse
+import uuid
+
+import measure
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "tests", "baremetal"))
+
+NODES = 10000
+CLIENTS = 16
+RESOURCE_CLASS = "bench"
+HEADERS = {"X-OpenStack-Ironic-API-Version": "1.82", "Content-Type": "application/json"}
+POLL_S = 0.001
+
+
+class Client:
+    def __init__(self, port):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+
+    def ask(self, method, path, body=None):
+        self.connection.request(method, path, None if body is None else json.dumps(body), HEADERS)
+        answer = self.connection.getresponse()
+        text = answer.read()
+        if answer.status >= 400:
+            raise RuntimeError(f"{method} {path}: {answer.status} {text[:300]}")
+        return json.loads(text) if text else None
+
+    def close(self):
+        self.connection.close()
+
+
+def in_threads(port, work):
+    """work(client, number) in CLIENTS threads; raises what one of them raised."""
+    problems = []
+
+    def run(number):
+        client = Client(port)
+        try:
+            work(client, number)
+        except Exception as problem:  # pylint: disable=broad-except
+            problems.append(problem)
+        finally:
+            client.close()
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if problems:
+        raise problems[0]
+
+
+def wait_for(client, path, is_done):
+    while not is_done(client.ask("GET", path)):
+        time.sleep(POLL_S)
+
+
+def enrol(client, name):
+    """One node, made available as a user does it."""
+    client.ask("POST", "/v1/nodes", {"driver": "fake-hardware", "resource_class": RESOURCE_CLASS, "name": name})
+    for target, state in (("manage", "manageable"), ("provide", "available")):
+        client.ask("PUT", f"/v1/nodes/{name}/states/provision", {"target": target})
+        wait_for(client, f"/v1/nodes/{name}?fields=provision_state,reservation",
+                 lambda node: node["provision_state"] == state and node["reservation"] is None)
+    client.ask("PUT", f"/v1/nodes/{name}/states/power", {"target": "power on"})
+    wait_for(client, f"/v1/nodes/{name}?fields=power_state,reservation",
+             lambda node: node["power_state"] == "power on" and node["reservation"] is None)
+
+
+def allocate(client):
+    """Seconds from the POST until it is active."""
+    begun = time.perf_counter()
+    made = client.ask("POST", "/v1/allocations", {"resource_class": RESOURCE_CLASS})
+    path = f"/v1/allocations/{made['uuid']}"
+    while True:
+        state = client.ask("GET", path)["state"]
+        if state != "allocating":
+            break
+        time.sleep(POLL_S)
+    if state != "active":
+        raise RuntimeError(f"allocation {made['uuid']}: {state}")
+    return time.perf_counter() - begun
+
+
+def percentile(values, share):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def measure_allocations(port, seconds):
+    took, end = [], time.monotonic() + seconds
+
+    def work(client, _):
+        while time.monotonic() < end:
+            took.append(allocate(client))
+    begun = time.monotonic()
+    in_threads(port, work)
+    spent = time.monotonic() - begun
+    return {"allocations": len(took), "per_s": len(took) / spent, "p50_ms": 1000 * percentile(took, 0.5),
+            "p99_ms": 1000 * percentile(took, 0.99)}
+
+
+def measure_list(port, pids, rounds):
+    """Reading all nodes: CPU of the server and time, each the median of the rounds."""
+    figures = []
+    client = Client(port)
+    for _ in range(rounds):
+        cpu, begun, nodes, path = measure.cpu_s(pids), time.perf_counter(), 0, "/v1/nodes?limit=1000"
+        while path:
+            page = client.ask("GET", path)
+            nodes += len(page["nodes"])
+            link = urllib.parse.urlsplit(page.get("next", ""))
+            path = f"{link.path}?{link.query}" if page.get("next") else None
+        figures.append((measure.cpu_s(pids) - cpu, time.perf_counter() - begun))
+        if nodes != NODES:
+            raise RuntimeError(f"{nodes} nodes in the list")
+    client.close()
+    return {"cpu_ms": 1000 * percentile([cpu for cpu, _ in figures], 0.5),
+            "ms": 1000 * percentile([spent for _, spent in figures], 0.5)}
+
+
+def commits_of(admin_port):
+    """Commits of the writer so far, and their seconds."""
+    connection = http.client.HTTPConnection("127.0.0.1", admin_port, timeout=30)
+    connection.request("GET", "/metrics")
+    lines = connection.getresponse().read().decode().splitlines()
+    connection.close()
+    name = "berth_writer_commit_duration_seconds_"
+    found = {line.split()[0]: float(line.split()[1]) for line in lines if line.startswith(name)}
+    return found[name + "count"], found[name + "sum"]
+
+
+def berth(binary, work, seconds):
+    database = os.path.join(work, "baremetal.db")
+    for suffix in ("", "-wal", "-shm"):
+        if os.path.exists(database + suffix):
+            os.remove(database + suffix)
+    port, admin_port = measure.free_port(), measure.free_port()
+    server = measure.berthd(binary, database, work, "--baremetal-listen", f"127.0.0.1:{port}",
+                            "--admin-listen", f"127.0.0.1:{admin_port}")
+    try:
+        in_threads(port, lambda client, number: [enrol(client, f"n{n}") for n in range(number, NODES, CLIENTS)])
+        found = {"list": measure_list(port, server.pids(), 5)}
+        count, spent = commits_of(admin_port)
+        found["allocate"] = measure_allocations(port, seconds)
+        more, much = commits_of(admin_port)
+        found["commit_ms"] = 1000 * (much - spent) / (more - count)
+        return found
+    finally:
+        server.stop()
+
+
+def copy_nodes(path):
+    """The one node of the file, NODES - 1 times more."""
+    file = sqlite3.connect(path)
+    columns = [row[1] for row in file.execute("PRAGMA table_info(nodes)")]
+    row = dict(zip(columns, file.execute(f"SELECT {', '.join(columns)} FROM nodes").fetchone()))
+    rows = [tuple({**row, "id": row["id"] + n, "uuid": str(uuid.uuid4()), "name": f"n{n}"}[c] for c in columns)
+            for n in range(1, NODES)]
+    file.executemany(f"INSERT INTO nodes ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})", rows)
+    file.commit()
+    file.close()
+
+
+def ironic(seconds):
+    """The real service as it is deployed: API and conductor as two processes."""
+    import real_ironic  # pylint: disable=import-outside-toplevel
+    with real_ironic.Ironic(apart=True) as service:
+        client = Client(service.port)
+        enrol(client, "n0")
+        client.close()
+        copy_nodes(os.path.join(service.directory, "ironic.sqlite"))
+        pids = [process.pid for process in service.processes]
+        return {"list": measure_list(service.port, pids, 2), "allocate": measure_allocations(service.port, seconds)}
