@@ -161,11 +161,11 @@ class Result(unittest.TestResult):
         return text
 
 
-def run_file(path, arguments):
+def run_file(path, arguments, read=suites.File, serve=Server):
     """One file; returns (report, passed, failed, skipped)."""
     start = time.monotonic()
     try:
-        file = suites.File(path)
+        file = read(path)
     except Exception as error:
         return 'FAILED %s: the file\n%s: %s' % (path, type(error).__name__, error), 0, 1, 0
     if arguments.reference and file.skip_reference:
@@ -173,7 +173,7 @@ def run_file(path, arguments):
         return '%s: 0 passed, 0 failed, %d skipped (%s)' % (file.name, skipped, file.skip_reference), 0, 0, skipped
     result = Result(arguments.show)
     try:
-        with Server(arguments, file.config) as server:
+        with serve(arguments, file.config) as server:
             file.build_cloud(server.port)
             suite = file.suite(server.port, arguments.reference)
             suite.run(result)
@@ -189,6 +189,31 @@ def run_file(path, arguments):
     return report, result.passed, len(result.failed), skipped
 
 
+def named_files(folder, names, parser):
+    """The paths of the test files, all or those named."""
+    paths = sorted(glob.glob(os.path.join(folder, '*.yaml')))
+    if names:
+        wanted = {os.path.splitext(os.path.basename(name))[0] for name in names}
+        paths = [path for path in paths if os.path.splitext(os.path.basename(path))[0] in wanted]
+        if len(paths) != len(wanted):
+            parser.error('no such test file')
+    return paths
+
+
+def run_all(paths, arguments, **more):
+    """Two files at a time; the exit status."""
+    start = time.monotonic()
+    passed = failed = skipped = 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for future in [pool.submit(run_file, path, arguments, **more) for path in paths]:
+            report, more_passed, more_failed, more_skipped = future.result()
+            print(report, flush=True)
+            passed, failed, skipped = passed + more_passed, failed + more_failed, skipped + more_skipped
+    print('%d files, %d skipped, %.1f s' % (len(paths), skipped, time.monotonic() - start))
+    print('%d passed, %d failed' % (passed, failed))
+    return 1 if failed or not passed + skipped else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--berthd', metavar='PROGRAM', help='test this berthd')
@@ -197,27 +222,13 @@ def main():
     parser.add_argument('--show', action='store_true', help='print every exchange')
     parser.add_argument('files', nargs='*', metavar='FILE', help='of gabbits/, with or without .yaml (default: all)')
     arguments = parser.parse_args()
-    paths = sorted(glob.glob(os.path.join(HERE, 'gabbits', '*.yaml')))
-    if arguments.files:
-        wanted = {os.path.splitext(os.path.basename(name))[0] for name in arguments.files}
-        paths = [path for path in paths if os.path.splitext(os.path.basename(path))[0] in wanted]
-        if len(paths) != len(wanted):
-            parser.error('no such test file')
+    paths = named_files(os.path.join(HERE, 'gabbits'), arguments.files, parser)
     if arguments.coverage:
         return coverage_table.print_table([suites.File(path) for path in paths])
     if bool(arguments.berthd) == arguments.reference:
         parser.error('one of --berthd, --reference, --coverage is needed')
     handlers.REFERENCE = arguments.reference
-    start = time.monotonic()
-    passed = failed = skipped = 0
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for future in [pool.submit(run_file, path, arguments) for path in paths]:
-            report, more_passed, more_failed, more_skipped = future.result()
-            print(report, flush=True)
-            passed, failed, skipped = passed + more_passed, failed + more_failed, skipped + more_skipped
-    print('%d files, %d skipped, %.1f s' % (len(paths), skipped, time.monotonic() - start))
-    print('%d passed, %d failed' % (passed, failed))
-    return 1 if failed or not passed + skipped else 0
+    return run_all(paths, arguments)
 
 
 if __name__ == '__main__':

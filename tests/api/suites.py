@@ -61,6 +61,9 @@ class File:
     """One test file, read."""
 
     KEYS = {'config', 'skip_reference', 'names', 'cloud', 'claims', 'defaults', 'tests'}
+    HANDLERS = handlers.HANDLERS
+    VERSION_HEADER, VERSION = 'openstack-api-version', 'placement 1.%d'
+    DEFAULT_HEADERS = {'x-auth-token': 'admin'}
 
     def __init__(self, path):
         self.path = path
@@ -132,7 +135,7 @@ class File:
             for minor in minors:
                 one = copy.deepcopy(test)
                 headers = one.setdefault('request_headers', {})
-                headers['openstack-api-version'] = 'placement 1.%d' % minor
+                headers[self.VERSION_HEADER] = self.VERSION % minor
                 if len(minors) > 1:
                     one['name'] += ' at 1.%d' % minor
                 made.append(self.replace(one, minor))
@@ -148,13 +151,14 @@ class File:
     def defaults(self):
         defaults = self.replace(copy.deepcopy(self.document.get('defaults') or {}))
         headers = defaults.setdefault('request_headers', {})
-        headers.setdefault('x-auth-token', 'admin')
+        for name, value in self.DEFAULT_HEADERS.items():
+            headers.setdefault(name, value)
         for name in [name for name, value in headers.items() if value == 'none']:
             del headers[name]
         return defaults
 
     def suite(self, port, reference):
-        objects = [handler() for handler in handlers.HANDLERS + gabbi_handlers.RESPONSE_HANDLERS]
+        objects = [handler() for handler in self.HANDLERS + gabbi_handlers.RESPONSE_HANDLERS]
         document = {'defaults': self.defaults(), 'tests': self.tests(reference)}
         suite = suitemaker.test_suite_from_dict(
             unittest.TestLoader(), self.name, document, os.path.dirname(self.path), '127.0.0.1', port, None, None,
