@@ -89,11 +89,19 @@ class Door:
                 raise AssertionError(f"GET {path} stays at {json.dumps(body)[:1000]}")
             time.sleep(0.01)
 
-    def settle(self, seconds=SETTLE_SECONDS):
-        """Waits until no node is locked or on its way, and no allocation is allocating."""
-        self.until("/v1/nodes?fields=reservation,target_provision_state,target_power_state,provision_state",
-                   lambda body: all(is_steady(node) for node in body["nodes"]), seconds)
-        self.until("/v1/allocations?state=allocating&fields=uuid", lambda body: not body["allocations"], seconds)
+    def at_rest(self, seconds=SETTLE_SECONDS):
+        """The answers to the lists of all nodes in detail and all allocations, once nothing is under way."""
+        end = time.monotonic() + seconds
+        while True:
+            nodes, allocations = self.ask("GET", "/v1/nodes/detail"), self.ask("GET", "/v1/allocations")
+            if nodes.status != 200 or allocations.status != 200:
+                raise AssertionError(f"no state: {nodes}, {allocations}")
+            if (all(is_steady(node) for node in nodes.json["nodes"])
+                    and all(one["state"] != "allocating" for one in allocations.json["allocations"])):
+                return nodes, allocations
+            if time.monotonic() > end:
+                raise AssertionError(f"no rest: {nodes}, {allocations}")
+            time.sleep(0.01)
 
     # What every test needs.
 

@@ -1,0 +1,91 @@
+"""The differences that are wanted: berth does not repeat the real service's faults (the specification's quirks).
+
+Every difference that a run finds must be explained by an entry here, or the run fails; every entry must be hit, or the run
+fails, but those with a `mark`, which names the test that shows it. `undo` tells that the reference took what berth refuses:
+the allocation or node of that request is deleted there again.
+"""
+
+import json
+import re
+
+import compare
+
+WRITES = "POST PUT PATCH DELETE"
+
+
+class Case:
+    def __init__(self, request, reference, other, found):
+        self.request, self.reference, self.other, self.found = request, reference, other, found
+
+    @property
+    def statuses(self):
+        return self.reference.status, self.other.status
+
+    @property
+    def is_malformed(self):
+        try:
+            json.loads(self.request.data or "{}", parse_constant=lambda name: 1 / 0)
+            return False
+        except (ValueError, ZeroDivisionError):
+            return True
+
+
+class Entry:
+    def __init__(self, id, methods, path, reason, explains, mark=None, undo=False):
+        self.id, self.methods, self.path, self.reason = id, methods, re.compile(path), reason
+        self.explains, self.mark, self.undo = explains, mark, undo
+
+    def covers(self, case, difference):
+        return ((self.methods is None or case.request.method in self.methods.split())
+                and bool(self.path.match(case.request.path)) and bool(self.explains(case, difference)))
+
+
+def whole(condition):
+    """Explains whatever differs of a case."""
+    return lambda case, difference: condition(case)
+
+
+def member(*paths):
+    """Explains a member of the body, wherever it is."""
+    return lambda case, difference: difference[0].startswith("body") and re.search(r"\.(%s)\b" % "|".join(paths), difference[0])
+
+
+def is_quirk_500(case):
+    """A Python exception that nobody caught; what a backfill refuses is 500 on both sides."""
+    return case.reference.status == 500 and 400 <= case.other.status < 500 and "Cannot backfill" not in compare.fault_of(case.reference)
+
+
+ENTRIES = [
+    Entry("malformed-json", WRITES, ".*", "malformed JSON is 500 upstream, 400 here (1.5)",
+          whole(lambda case: case.is_malformed and case.reference.status in (400, 500) and case.other.status == 400)),
+    Entry("nan", WRITES, ".*", "NaN is no JSON (1.5)",
+          whole(lambda case: "NaN" in (case.request.data or "") and case.other.status == 400)),
+    Entry("list-fields", "GET", r"/(v1/)?nodes", "unknown fields, allocation_uuid and conductor in `fields` of the list are 500 upstream (8.3)",
+          whole(lambda case: "fields=" in case.request.path and case.reference.status == 500 and case.other.status in (200, 400))),
+    Entry("uncaught", WRITES + " GET", ".*", "other requests that end in a Python exception upstream are refused here (3.1, 3.4)", whole(is_quirk_500)),
+    Entry("empty-name", "POST", "/v1/allocations", "an empty name is taken as a name upstream (3.1)",
+          whole(lambda case: case.statuses == (201, 400) and case.request.body.get("name") == ""), undo=True),
+    Entry("next-filters", "GET", ".*", "`next` keeps the filters here (1.7)",
+          lambda case, difference: difference[0] == "body.next" and "(absent)" not in difference[1:]),
+    Entry("router-headers", None, ".*", "errors of the router carry the version headers and the id, too (1.3)",
+          lambda case, difference: difference[0].startswith("header ") and difference[1] in (None, False) and difference[2]
+          and compare.is_by_router(case.reference)),
+    Entry("empty-version", None, ".*", "an empty version header counts as none (1.3)", whole(lambda case: case.request.version == "")),
+    Entry("other-header", None, ".*", "OpenStack-API-Version is read, too (1.3)",
+          whole(lambda case: "openstack-api-version" in case.request.headers)),
+    Entry("internal-info", None, ".*", "driver_internal_info is always empty (8.2)", member("driver_internal_info")),
+    Entry("by-name-below", "GET", r"/v1/nodes/[^/]+/(ports|portgroups)", "the real service finds these by uuid only (8.1)",
+          whole(lambda case: case.statuses == (404, 200))),
+]
+
+
+def explained(case):
+    """(entries that explain, differences that none explains)"""
+    used, left = [], []
+    for difference in case.found:
+        entry = next((entry for entry in ENTRIES if entry.covers(case, difference)), None)
+        if entry:
+            used.append(entry)
+        else:
+            left.append(difference)
+    return used, left
