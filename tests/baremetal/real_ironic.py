@@ -165,12 +165,10 @@ class Ironic:
 
 
 def main():
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     with Ironic(port=int(sys.argv[1]) if len(sys.argv) > 1 else 6385) as ironic:
         print(f"ironic: ready {ironic.url}, files in {ironic.directory}", flush=True)
-        try:
-            signal.pause()
-        except KeyboardInterrupt:
-            pass
+        signal.sigwait({signal.SIGINT, signal.SIGTERM})
 
 
 if __name__ == "__main__":

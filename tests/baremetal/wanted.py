@@ -62,6 +62,8 @@ ENTRIES = [
           whole(lambda case: "NaN" in (case.request.data or "") and case.other.status == 400)),
     Entry("list-fields", "GET", r"/(v1/)?nodes", "unknown fields, allocation_uuid and conductor in `fields` of the list are 500 upstream (8.3)",
           whole(lambda case: "fields=" in case.request.path and case.reference.status == 500 and case.other.status in (200, 400))),
+    Entry("node-filters", "GET", r"/(v1/)?allocations", "with `node` upstream looks for other filters, and orders, in the node's columns (3.2)",
+          whole(lambda case: "node=" in case.request.path and case.reference.status in (200, 500) and case.other.status == 200)),
     Entry("uncaught", WRITES + " GET", ".*", "other requests that end in a Python exception upstream are refused here (3.1, 3.4)", whole(is_quirk_500)),
     Entry("empty-name", "POST", "/v1/allocations", "an empty name is taken as a name upstream (3.1)",
           whole(lambda case: case.statuses == (201, 400) and case.request.body.get("name") == ""), undo=True),
