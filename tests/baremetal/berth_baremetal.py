@@ -37,7 +37,11 @@ class Berth(servers.Berthd):
                 "--baremetal-listen", "127.0.0.1:0", *self.arguments]
 
     def start(self, seconds=60):
-        super().start(seconds)
+        try:
+            super().start(seconds)
+        except RuntimeError:
+            self.kill()
+            raise
         with open(os.path.join(self.directory, self.id + ".out"), errors="replace") as file:
             said = file.read()
         found = re.search(r"^berthd: ready .*\bbaremetal (http://127\.0\.0\.1:(\d+))", said, re.M)

@@ -60,8 +60,9 @@ def in_process(function, *arguments):
 class Shell:
     """Commands of one program."""
 
-    def __init__(self, program, url):
-        self.program, self.url = program, url
+    def __init__(self, program, server):
+        self.program, self.url = program, server.url
+        self.placement_port = getattr(server, "placement_port", None)  # berth's other door
 
     def run(self, text, version=None):
         """(exit status, standard output, standard error) of `text`, said after `baremetal`."""
@@ -238,6 +239,18 @@ def by_hand(shell):
     say(0, "node power on n")
     power_is_on(shell, "n")
     expect(True, "active" in say(0, "allocation create --resource-class X --wait"), "the allocation")
+    if shell.placement_port:
+        used_in_placement(shell)
+
+
+def used_in_placement(shell):
+    """What this door took is taken for Placement's clients."""
+    uuid = shell.show("node show n")["uuid"]
+    environment = {**os.environ, "OS_AUTH_TYPE": "admin_token", "OS_TOKEN": "admin", "OS_ENDPOINT": f"http://127.0.0.1:{shell.placement_port}"}
+    done = subprocess.run(["openstack", "resource", "provider", "usage", "show", uuid, "-f", "json"], capture_output=True, text=True,
+                          env=environment, timeout=120)
+    expect(0, done.returncode, done.stdout + done.stderr)
+    expect([{"resource_class": "CUSTOM_X", "usage": 1}], json.loads(done.stdout), "usage in Placement")
 
 
 def sdk(url):
@@ -332,12 +345,12 @@ def main():
     for name, (flow, program) in FLOWS.items():
         if options.flows and name not in options.flows:
             continue
-        with berth_baremetal.server_of(options) as server:
-            try:
-                flow(Shell(program, server.url) if program else server.url)
+        try:
+            with berth_baremetal.server_of(options) as server:
+                flow(Shell(program, server) if program else server.url)
                 score.case(name, server.complaint())
-            except Exception as problem:  # whatever it is, the other flows go on
-                score.case(name, f"{type(problem).__name__}: {problem}")
+        except Exception as problem:  # whatever it is, the other flows go on
+            score.case(name, f"{type(problem).__name__}: {problem}")
     return score.end()
 
 
