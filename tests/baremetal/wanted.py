@@ -72,6 +72,8 @@ ENTRIES = [
     Entry("router-headers", None, ".*", "errors of the router carry the version headers and the id, too (1.3)",
           lambda case, difference: difference[0].startswith("header ") and difference[1] in (None, False) and difference[2]
           and compare.is_by_router(case.reference)),
+    Entry("allow", None, ".*", "`Allow` names the methods of the path, upstream's those of the resource and what is below it (8.1)",
+          lambda case, difference: difference[0] == "header allow" and case.statuses == (405, 405) and difference[2]),
     Entry("empty-version", None, ".*", "an empty version header counts as none (1.3)", whole(lambda case: case.request.version == "")),
     Entry("other-header", None, ".*", "OpenStack-API-Version is read, too (1.3)",
           whole(lambda case: "openstack-api-version" in case.request.headers)),
