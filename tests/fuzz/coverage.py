@@ -34,7 +34,7 @@ PARSERS = {
     "log_format": ["log/format.c", "log/json.c", "log/keys.c", "log/render.c", "log/value.c"],
     "logging_ini": ["conf/logging_config.c", "conf/logging_handler.c", "conf/python_ini.c", "conf/python_literal.c"],
     "policy": ["policy/check_text.c", "policy/evaluate.c", "policy/explain.c", "policy/language.c",
-               "policy/scalar.c", "policy/set.c", "policy/subject.c", "policy/yaml_text.c"],
+               "policy/scalar.c", "policy/set.c", "policy/set_tell.c", "policy/subject.c", "policy/yaml_text.c"],
     "query": ["api/query_string.c", "api/python_int.c", "api/placement/candidates_checks.c",
               "api/placement/candidates_parameters.c", "api/placement/group_parameters.c", "api/name_table.c"],
     "store_texts": ["store/sqlite/instant.c", "store/sqlite/log.c", "store/sqlite/url.c"],
