@@ -17,7 +17,6 @@ import uuid
 import measure
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.append(os.path.join(HERE, "..", "tests", "baremetal"))
 
 NODES = 10000
 CLIENTS = 16
@@ -177,6 +176,7 @@ def copy_nodes(path):
 
 def ironic(seconds):
     """The real service as it is deployed: API and conductor as two processes."""
+    sys.path.append(os.path.join(HERE, "..", "tests", "baremetal"))
     import real_ironic  # pylint: disable=import-outside-toplevel
     with real_ironic.Ironic(apart=True) as service:
         client = Client(service.port)

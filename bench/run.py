@@ -14,6 +14,7 @@ import time
 
 sys.dont_write_bytecode = True
 
+import baremetal
 import measure
 import questions
 import reference
@@ -25,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CACHE = os.path.join(HERE, "reference.json")
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
 SIZES = (300, 16384, 523000, 777000, 2600000)
-EXTRAS = ("turns", "units", "memory", "start", "lane", "limits", "commits")
+EXTRAS = ("turns", "units", "memory", "start", "lane", "limits", "commits", "baremetal")
 
 
 def arguments():
@@ -58,7 +59,7 @@ def wanted(options, name):
 
 def run_reference(options, loader, results):
     names = [name for name in targets.REFERENCE_QUESTIONS if wanted(options, name)]
-    if options.quick or options.kept_reference or not names:
+    if options.quick or options.kept_reference or not (names or wanted(options, "baremetal")):
         if not os.path.exists(CACHE):
             print("no figures of the Python service are kept: run without --quick once")
             return
@@ -75,6 +76,9 @@ def run_reference(options, loader, results):
                  + "\nSee bench/README.md, or use --quick or --kept-reference.")
     print("Python service")
     cells, facts = targets.measure_reference(options.work, loader, names)
+    if wanted(options, "baremetal"):
+        facts["baremetal"] = baremetal.ironic(60)
+        targets.say(f"ironic: {facts['baremetal']}")
     results["cells"]["reference"], results["facts"]["reference"] = cells, facts
     if options.names is None:
         with open(CACHE, "w") as file:
@@ -112,6 +116,9 @@ def run_berth(options, loader, results):
                 act()
     finally:
         berth.stop()
+    if wanted(options, "baremetal") and not options.quick:
+        berth.facts["baremetal"] = baremetal.berth(options.berthd, options.work, 20)
+        targets.say(f"bare metal: {berth.facts['baremetal']}")
     results["cells"]["berth"], results["facts"]["berth"] = berth.cells, berth.facts
     results["berth_commits"], results["beside"] = berth.commits, berth.beside
 
