@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include "model/record.h"
+#include "write/json_text.h"
 
 struct slice instance_info_with_traits(struct slice info, struct slice traits, struct arena *arena)
 {
@@ -18,10 +19,7 @@ struct slice instance_info_with_traits(struct slice info, struct slice traits, s
     while (record_next_word(&traits, &trait))
         json_array_append_new(list, json_stringn(trait.data, trait.len));
     json_object_set_new(object, "traits", list);
-    char *text = json_dumps(object, JSON_COMPACT);
-    check(text != NULL);
-    struct slice copy = arena_copy(arena, slice_of(text));
-    free(text);
+    struct slice text = json_text(object, arena);
     json_decref(object);
-    return copy;
+    return text;
 }

@@ -47,13 +47,13 @@ static void set_course(struct node_draft *draft, const struct node_course *cours
         node_set_time(draft, NODE_INSPECTION_STARTED_AT, plan->now_us);
 }
 
-static bool refuse_verb(const struct node *node, struct slice verb, struct err *err)
+static bool refuse_action(struct slice action, struct slice node, struct slice state,
+                          struct err *err)
 {
-    return err_set(err, 400, NULL,
-                   "The requested action \"%.*s\" can not be performed on node \"%.*s\" while it "
-                   "is in state \"%.*s\".",
-                   SLICE_ARG(verb), SLICE_ARG(node_text(node, NODE_UUID)),
-                   SLICE_ARG(node_text(node, NODE_PROVISION_STATE)));
+    return err_set_join(err, 400, NULL, SLICE_LIT("The requested action \""), action,
+                        SLICE_LIT("\" can not be performed on node \""), node,
+                        SLICE_LIT("\" while it is in state \""),
+                        state.data == NULL ? SLICE_LIT("None") : state, SLICE_LIT("\"."));
 }
 
 static bool refuse_maintenance(const struct node *node, struct err *err)
@@ -67,7 +67,7 @@ static bool refuse_maintenance(const struct node *node, struct err *err)
 static bool refuse_protected(const struct node *node, struct err *err)
 {
     return err_set(err, 403, NULL,
-                   "Node %.*s is protected and cannot be undeployed, rebuilt or deleted.",
+                   "Node %.*s is protected and cannot be undeployed, rebuilt or deleted",
                    SLICE_ARG(node_text(node, NODE_UUID)));
 }
 
@@ -78,42 +78,48 @@ static bool refuse_retired(const struct node *node, struct err *err)
                    SLICE_ARG(node_text(node, NODE_UUID)));
 }
 
-static bool begin(const struct node *node, const struct plan_node_verb *verb,
-                  const struct plan *plan, struct node_course *course, struct err *err)
+static enum node_answer begin(const struct node *node, enum node_verb verb, bool has_steps,
+                              struct node_course *course)
 {
     const struct node_circumstances circumstances = {
         .maintenance = node_bool(node, NODE_MAINTENANCE),
         .is_protected = node_bool(node, NODE_PROTECTED),
         .retired = node_bool(node, NODE_RETIRED),
-        .has_steps = verb->clean_error.data != NULL,
+        .has_steps = has_steps,
     };
+    return node_machine_begin(state_of(node), verb, &circumstances, course);
+}
+
+bool plan_node_provision_check(const struct node *node, struct slice name,
+                               const struct node_verb_name *verb, const struct plan *plan,
+                               struct err *err)
+{
+    struct node_course course;
     enum node_answer answer =
-        node_machine_begin(state_of(node), verb->verb, &circumstances, course);
-    switch (answer) {
-    case NODE_REFUSED_MAINTENANCE:
+        verb == NULL ? NODE_REFUSED_STATE : begin(node, verb->verb, false, &course);
+    if (answer == NODE_REFUSED_MAINTENANCE)
         return refuse_maintenance(node, err);
-    case NODE_REFUSED_STATE:
-        if (plan_node_is_unlocked(node, plan, err))
-            return refuse_verb(node, verb->name, err);
-        err->kind = REFUSED_OTHERWISE; /* waiting would not make it possible */
-        return false;
-    case NODE_REFUSED_PROTECTED:
-        return refuse_protected(node, err);
-    case NODE_REFUSED_RETIRED:
-        return refuse_retired(node, err);
-    case NODE_AT_ONCE:
-    case NODE_PASSES:
-        break;
-    }
-    return plan_node_is_unlocked(node, plan, err);
+    if (answer != NODE_REFUSED_STATE)
+        return true;
+    if (plan_node_is_unlocked(node, plan, err))
+        return refuse_action(name, node_text(node, NODE_UUID),
+                             node_text(node, NODE_PROVISION_STATE), err);
+    err->kind = REFUSED_OTHERWISE; /* waiting would not make it possible */
+    return false;
 }
 
 bool plan_node_provision(const struct node *node, const struct plan_node_verb *verb,
                          const struct plan *plan, struct err *err)
 {
     struct node_course course;
-    if (!begin(node, verb, plan, &course, err))
+    if (!plan_node_is_unlocked(node, plan, err))
         return false;
+    enum node_answer answer = begin(node, verb->verb, verb->clean_error.data != NULL, &course);
+    if (answer == NODE_REFUSED_PROTECTED)
+        return refuse_protected(node, err);
+    if (answer == NODE_REFUSED_RETIRED)
+        return refuse_retired(node, err);
+    check(answer == NODE_AT_ONCE || answer == NODE_PASSES);
     struct node_draft draft = node_draft_of(node);
     struct node_write write = {.before = node, .after = &draft};
     set_course(&draft, &course, plan);
@@ -130,11 +136,13 @@ bool plan_node_provision(const struct node *node, const struct plan_node_verb *v
     return node_write(&write, plan, NULL, err);
 }
 
-bool plan_node_power(const struct node *node, const struct node_power_verb *verb,
-                     const struct plan *plan, struct err *err)
+bool plan_node_power(const struct node *node, struct slice ident, struct slice name,
+                     const struct node_power_verb *verb, const struct plan *plan, struct err *err)
 {
+    if (verb == NULL)
+        return refuse_action(name, ident, node_text(node, NODE_POWER_STATE), err);
     if (!node_state_lets_power(state_of(node)))
-        return refuse_verb(node, slice_of(verb->name), err);
+        return refuse_action(name, ident, node_text(node, NODE_PROVISION_STATE), err);
     if (!plan_node_is_unlocked(node, plan, err))
         return false;
     struct node_draft draft = node_draft_of(node);

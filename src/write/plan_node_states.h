@@ -8,18 +8,26 @@
 #include "write/pipeline.h"
 
 struct plan_node_verb {
-    struct slice name; /* as the client wrote it */
     enum node_verb verb;
     struct slice clean_error; /* clean_steps has any: what comes of it; data == NULL: none */
 };
 
-/* Begins what the verb does; undeploying also releases instance and allocation. The node is of the
- * plan's version. */
+/* Whether the state of the node lets the verb begin, before anything else is looked at: neither
+ * maintenance nor the state forbids it; verb NULL: there is no such verb. 400, or 409 of a locked
+ * node. */
+bool plan_node_provision_check(const struct node *node, struct slice name,
+                               const struct node_verb_name *verb, const struct plan *plan,
+                               struct err *err) BERTH_MUST_CHECK;
+
+/* Begins what the verb does, after that check; undeploying also releases instance and allocation.
+ * The node is of the plan's version. */
 bool plan_node_provision(const struct node *node, const struct plan_node_verb *verb,
                          const struct plan *plan, struct err *err) BERTH_MUST_CHECK;
 
-bool plan_node_power(const struct node *node, const struct node_power_verb *verb,
-                     const struct plan *plan, struct err *err) BERTH_MUST_CHECK;
+/* `ident`: what the client called the node. verb NULL: `name` is none. */
+bool plan_node_power(const struct node *node, struct slice ident, struct slice name,
+                     const struct node_power_verb *verb, const struct plan *plan,
+                     struct err *err) BERTH_MUST_CHECK;
 
 /* The node's passing state or power operation is over: the next one, or the end. Nothing if it is
  * not due any more. */

@@ -75,15 +75,10 @@ static enum node_state state_of(const struct node *node)
     return node_state_find(node_text(node, NODE_PROVISION_STATE));
 }
 
-static bool check_transition(const struct plan_node_update *update, struct err *err)
+static bool is_in_transition(const struct node *node)
 {
-    const struct node *node = update->before;
-    if ((update->only_removes_instance && node_bool(node, NODE_MAINTENANCE)) ||
-        node_is_null(node, NODE_TARGET_PROVISION_STATE) || node_state_is_updatable(state_of(node)))
-        return true;
-    return err_set(err, 409, NULL,
-                   "Node %.*s can not be updated while a state transition is in progress.",
-                   SLICE_ARG(update->ident));
+    return !node_is_null(node, NODE_TARGET_PROVISION_STATE) &&
+           !node_state_is_updatable(state_of(node));
 }
 
 static bool becomes(const struct plan_node_update *update, enum node_field field)
@@ -91,30 +86,39 @@ static bool becomes(const struct plan_node_update *update, enum node_field field
     return update->after->value[field].number == RECORD_TRUE && !node_bool(update->before, field);
 }
 
+static bool gets_reason(const struct plan_node_update *update, enum node_field reason,
+                        enum node_field flag)
+{
+    return update->after->value[reason].text.len > 0 &&
+           update->after->value[flag].number != RECORD_TRUE &&
+           !same_text(update->before, update->after, reason);
+}
+
 static bool check_protection(const struct plan_node_update *update, struct err *err)
 {
     const struct node *node = update->before;
-    struct slice state = node_text(node, NODE_PROVISION_STATE);
     if (becomes(update, NODE_PROTECTED) && !node_state_lets_protect(state_of(node)))
         return err_set(err, 409, NULL,
                        "Node %.*s can only be made protected in provision states 'active' or "
                        "'rescue', the current state is '%.*s'",
-                       SLICE_ARG(node_text(node, NODE_UUID)), SLICE_ARG(state));
+                       SLICE_ARG(node_text(node, NODE_UUID)),
+                       SLICE_ARG(node_text(node, NODE_PROVISION_STATE)));
+    return !gets_reason(update, NODE_PROTECTED_REASON, NODE_PROTECTED) ||
+           err_set(err, 400, NULL,
+                   "The protected_reason field can only be set when protected is True");
+}
+
+static bool check_retirement(const struct plan_node_update *update, struct err *err)
+{
+    const struct node *node = update->before;
     if (becomes(update, NODE_RETIRED) && !node_state_lets_retire(state_of(node)))
         return err_set(err, 409, NULL,
                        "Node %.*s can not have 'retired' set in provision state 'available', the "
                        "current state is '%.*s'",
-                       SLICE_ARG(node_text(node, NODE_UUID)), SLICE_ARG(state));
-    return true;
-}
-
-static bool check_reason(const struct plan_node_update *update, enum node_field reason,
-                         enum node_field flag, const char *text, struct err *err)
-{
-    bool given = update->after->value[reason].text.len > 0 &&
-                 !same_text(update->before, update->after, reason);
-    return !given || update->after->value[flag].number == RECORD_TRUE ||
-           err_set(err, 400, NULL, "%s", text);
+                       SLICE_ARG(node_text(node, NODE_UUID)),
+                       SLICE_ARG(node_text(node, NODE_PROVISION_STATE)));
+    return !gets_reason(update, NODE_RETIRED_REASON, NODE_RETIRED) ||
+           err_set(err, 400, NULL, "The retired_reason field can only be set when retired is True");
 }
 
 static bool check_class(const struct plan_node_update *update, struct err *err)
@@ -133,7 +137,8 @@ static bool check_class(const struct plan_node_update *update, struct err *err)
 static bool check_interfaces(const struct plan_node_update *update, struct err *err)
 {
     const struct node *node = update->before;
-    if (node_state_lets_reassign(state_of(node)) || node_bool(node, NODE_MAINTENANCE))
+    if (node_state_lets_reassign(state_of(node)) ||
+        update->after->value[NODE_MAINTENANCE].number == RECORD_TRUE)
         return true;
     for (unsigned field = NODE_BIOS_INTERFACE; field <= NODE_VENDOR_INTERFACE; field++)
         if (!same_text(node, update->after, (enum node_field)field))
@@ -145,31 +150,45 @@ static bool check_interfaces(const struct plan_node_update *update, struct err *
     return true;
 }
 
-static bool check_owner(const struct plan_node_update *update,
-                        const struct node_allocation *allocation, struct err *err)
+static bool check_owner(const struct plan_node_update *update, const struct plan *plan,
+                        struct err *err)
 {
-    if (allocation == NULL || node_allocation_is_null(allocation, NODE_ALLOCATION_OWNER) ||
-        update->after->value[NODE_OWNER].text.data == NULL ||
-        same_text(update->before, update->after, NODE_OWNER))
+    const struct node *node = update->before;
+    struct slice uuid = node_text(node, NODE_UUID);
+    const struct node_allocation *allocation =
+        version_node_allocation_of(plan->version, node->record.id);
+    if (!update->sets_owner)
+        return true;
+    if (state_of(node) == NODE_ACTIVE && !update->may_set_owner_of_active)
+        return err_set(err, 409, NULL,
+                       "Cannot update owner of node \"%.*s\" while it is in state \"active\".",
+                       SLICE_ARG(uuid));
+    if (allocation == NULL || node_allocation_is_null(allocation, NODE_ALLOCATION_OWNER))
         return true;
     return err_set(err, 409, NULL,
                    "Cannot update owner of node \"%.*s\" while it is allocated to an allocation "
                    "with an  owner.",
-                   SLICE_ARG(node_text(update->before, NODE_UUID)));
+                   SLICE_ARG(uuid));
 }
 
-/* Section 6.2 and 6.3. */
-static bool check_instance(const struct plan_node_update *update,
-                           const struct node_allocation *allocation, struct err *err)
+/* Section 6.3. */
+static bool check_instance(const struct plan_node_update *update, struct err *err)
 {
     const struct node *node = update->before;
     if (node_is_null(node, NODE_INSTANCE_UUID) ||
+        update->after->value[NODE_INSTANCE_UUID].text.data == NULL ||
         same_text(node, update->after, NODE_INSTANCE_UUID))
         return true;
-    if (update->after->value[NODE_INSTANCE_UUID].text.data != NULL)
-        return refuse_associated(node, node_text(node, NODE_INSTANCE_UUID), err);
-    if (allocation == NULL || node_bool(node, NODE_MAINTENANCE) ||
-        node_state_lets_reassign(state_of(node)))
+    return refuse_associated(node, node_text(node, NODE_INSTANCE_UUID), err);
+}
+
+/* Section 6.2. */
+static bool check_release(const struct plan_node_update *update,
+                          const struct node_allocation *allocation, struct err *err)
+{
+    const struct node *node = update->before;
+    if (allocation == NULL || update->after->value[NODE_INSTANCE_UUID].text.data != NULL ||
+        node_bool(node, NODE_MAINTENANCE) || node_state_lets_reassign(state_of(node)))
         return true;
     return err_set(err, 409, NULL,
                    "Node %.*s with an allocation can not have instance_uuid removed unless it is "
@@ -177,44 +196,67 @@ static bool check_instance(const struct plan_node_update *update,
                    SLICE_ARG(node_text(node, NODE_UUID)), ALLOWED);
 }
 
-static bool is_unchanged(const struct plan_node_update *update, const struct plan *plan)
+bool plan_node_update_check(const struct plan_node_update *update, const struct plan *plan,
+                            struct err *err)
 {
-    return record_equal(&node_pack(update->after, plan->arena)->record, &update->before->record);
+    const struct node *node = update->before;
+    if (update->only_removes_instance && node_bool(node, NODE_MAINTENANCE))
+        return true;
+    if (is_in_transition(node))
+        return err_set(err, 409, NULL,
+                       "Node %.*s can not be updated while a state transition is in progress.",
+                       SLICE_ARG(update->ident));
+    if (update->knows_inspect_wait && state_of(node) == NODE_INSPECTING)
+        return err_set(err, 409, NULL,
+                       "Cannot update node \"%.*s\" while it is in state \"inspecting\".",
+                       SLICE_ARG(node_text(node, NODE_UUID)));
+    return check_owner(update, plan, err);
 }
 
-static void clear_reasons(struct node_draft *after)
+static bool is_unchanged(const struct node *before, const struct node_draft *after,
+                         const struct plan *plan)
 {
-    if (after->value[NODE_MAINTENANCE].number != RECORD_TRUE) {
-        node_set_null(after, NODE_MAINTENANCE_REASON);
-        node_set_null(after, NODE_FAULT);
+    return record_equal(&node_pack(after, plan->arena)->record, &before->record);
+}
+
+static bool ends(const struct plan_node_update *update, enum node_field flag)
+{
+    return update->after->value[flag].number != RECORD_TRUE && node_bool(update->before, flag);
+}
+
+/* What is no more has no reason. */
+static void clear_reasons(const struct plan_node_update *update)
+{
+    if (ends(update, NODE_MAINTENANCE)) {
+        node_set_null(update->after, NODE_MAINTENANCE_REASON);
+        node_set_null(update->after, NODE_FAULT);
     }
-    if (after->value[NODE_PROTECTED].number != RECORD_TRUE)
-        node_set_null(after, NODE_PROTECTED_REASON);
-    if (after->value[NODE_RETIRED].number != RECORD_TRUE)
-        node_set_null(after, NODE_RETIRED_REASON);
+    if (ends(update, NODE_PROTECTED))
+        node_set_null(update->after, NODE_PROTECTED_REASON);
+    if (ends(update, NODE_RETIRED))
+        node_set_null(update->after, NODE_RETIRED_REASON);
 }
 
 bool plan_node_update(const struct plan_node_update *update, const struct plan *plan,
-                      const struct node **result, struct err *err)
+                      const struct node **result, bool *released, struct err *err)
 {
     const struct node_allocation *allocation =
         version_node_allocation_of(plan->version, update->before->record.id);
-    if (!check_transition(update, err) || !check_owner(update, allocation, err) ||
-        !check_unique(update->after, plan, err) || !check_protection(update, err) ||
-        !check_reason(update, NODE_PROTECTED_REASON, NODE_PROTECTED,
-                      "The protected_reason field can only be set when protected is True", err) ||
-        !check_reason(update, NODE_RETIRED_REASON, NODE_RETIRED,
-                      "The retired_reason field can only be set when retired is True", err) ||
+    clear_reasons(update);
+    if (!check_protection(update, err) || !check_retirement(update, err) ||
         !check_interfaces(update, err) || !plan_node_is_unlocked(update->before, plan, err) ||
-        !check_class(update, err) || !check_instance(update, allocation, err))
+        !check_instance(update, err) || !check_class(update, err) ||
+        !check_release(update, allocation, err) || !check_unique(update->after, plan, err))
         return false;
-    clear_reasons(update->after);
     *result = update->before;
-    if (is_unchanged(update, plan))
+    *released = allocation != NULL && update->after->value[NODE_INSTANCE_UUID].text.data == NULL;
+    if (is_unchanged(update->before, update->after, plan))
         return true;
-    struct node_write write = {.before = update->before, .after = update->after};
-    if (update->after->value[NODE_INSTANCE_UUID].text.data == NULL)
-        write.releases = allocation;
+    const struct node_write write = {
+        .before = update->before,
+        .after = update->after,
+        .releases = *released ? allocation : NULL,
+    };
     return node_write(&write, plan, result, err);
 }
 
@@ -258,7 +300,7 @@ bool plan_node_maintenance(const struct node *node, bool is_on, struct slice rea
         node_set_null(&draft, NODE_MAINTENANCE_REASON);
     if (!is_on)
         node_set_null(&draft, NODE_FAULT);
-    return node_write(&write, plan, NULL, err);
+    return is_unchanged(node, &draft, plan) || node_write(&write, plan, NULL, err);
 }
 
 bool plan_node_traits(const struct node *node, struct slice traits, const struct plan *plan,

@@ -14,15 +14,25 @@ bool plan_node_is_unlocked(const struct node *node, const struct plan *plan,
 bool plan_node_create(struct node_draft *draft, const struct plan *plan, const struct node **result,
                       struct err *err) BERTH_MUST_CHECK;
 
-/* PATCH: the node as the draft has it. */
+/* PATCH. */
 struct plan_node_update {
     const struct node *before;
-    struct node_draft *after;
-    struct slice ident;         /* what the client called it */
-    bool only_removes_instance; /* the patch does nothing else: allowed in maintenance always */
+    struct node_draft *after;     /* the node as it is to be */
+    struct slice ident;           /* what the client called it */
+    bool only_removes_instance;   /* the patch does nothing else: allowed in maintenance always */
+    bool sets_owner;              /* to whatever value */
+    bool may_set_owner_of_active; /* the caller */
+    bool knows_inspect_wait;      /* the version does, and nodes are not altered while inspecting */
 };
+
+/* Whether the node may be patched at all, before it is looked at how: `after` is not used. */
+bool plan_node_update_check(const struct plan_node_update *update, const struct plan *plan,
+                            struct err *err) BERTH_MUST_CHECK;
+
+/* The rest, after that check. *result is in the plan's arena, or `before`; *released: the node's
+ * allocation goes. */
 bool plan_node_update(const struct plan_node_update *update, const struct plan *plan,
-                      const struct node **result, struct err *err) BERTH_MUST_CHECK;
+                      const struct node **result, bool *released, struct err *err) BERTH_MUST_CHECK;
 
 bool plan_node_delete(const struct node *node, const struct plan *plan,
                       struct err *err) BERTH_MUST_CHECK;

@@ -142,15 +142,23 @@ static bool refuse_later(struct err *err, const char *what, unsigned since)
     return err_set(err, 400, NULL, "%s only supported starting with API version 1.%u", what, since);
 }
 
-static bool check_configdrive(const json_t *drive, enum node_verb verb, unsigned minor,
+/* By these names alone, not by "deploy". */
+static bool is_named_deploy(struct slice target, bool rebuild_too)
+{
+    return slice_equal(target, SLICE_LIT("active")) ||
+           (rebuild_too && slice_equal(target, SLICE_LIT("rebuild")));
+}
+
+static bool check_configdrive(const struct provision_body *provision, unsigned minor,
                               struct err *err)
 {
+    const json_t *drive = provision->configdrive;
     bool is_built = json_is_object(drive);
     struct slice text = {json_string_value(drive), json_string_length(drive)};
     if (drive == NULL || (is_built ? json_object_size(drive) == 0 : text.len == 0))
         return true;
     bool rebuild_too = minor >= 35;
-    if (verb != NODE_DEPLOY && !(verb == NODE_REBUILD && rebuild_too))
+    if (!is_named_deploy(provision->target, rebuild_too))
         return err_set(err, 400, NULL,
                        "Adding a config drive is only supported when setting provision state to "
                        "active%s",
@@ -189,16 +197,16 @@ static bool check_ramdisk(bool is_there, enum node_verb verb, unsigned minor, st
            refuse(err, "disable_ramdisk is supported only with manual cleaning");
 }
 
-static bool check_deploy_steps(const json_t *steps, enum node_verb verb, unsigned minor,
+static bool check_deploy_steps(const struct provision_body *provision, unsigned minor,
                                struct err *err)
 {
-    if (json_array_size(steps) == 0)
+    if (json_array_size(provision->deploy_steps) == 0)
         return true;
     if (minor < 69)
         return err_set_text(err, 406, NULL,
                             SLICE_LIT("Request not acceptable. The minimal required API version "
                                       "should be 1.69"));
-    return verb == NODE_DEPLOY || verb == NODE_REBUILD ||
+    return is_named_deploy(provision->target, true) ||
            refuse(err, "\"deploy_steps\" is only valid when setting target provision state to "
                        "active or rebuild");
 }
@@ -206,13 +214,13 @@ static bool check_deploy_steps(const json_t *steps, enum node_verb verb, unsigne
 bool action_bodies_check_provision(const struct provision_body *provision, enum node_verb verb,
                                    unsigned minor, struct err *err)
 {
-    if (!check_configdrive(provision->configdrive, verb, minor, err) ||
+    if (!check_configdrive(provision, minor, err) ||
         !check_ramdisk(provision->has_disable_ramdisk, verb, minor, err))
         return false;
     if (provision->has_clean_steps && verb != NODE_CLEAN)
         return refuse(err,
                       "\"clean_steps\" is only valid when setting target provision state to clean");
-    if (!check_deploy_steps(provision->deploy_steps, verb, minor, err))
+    if (!check_deploy_steps(provision, minor, err))
         return false;
     if (provision->rescue_password.data != NULL && verb != NODE_DO_RESCUE)
         return refuse(

@@ -259,9 +259,3 @@ enum api_step baremetal_node_allocation_delete(struct api_request *request)
 {
     return begin_delete(request, plan_delete_of_node);
 }
-
-void baremetal_finish_no_content(struct api_request *request)
-{
-    if (!err_is_set(&request->err))
-        api_answer_empty(request, 204);
-}

@@ -143,13 +143,20 @@ bool argument_boolean(const struct argument *argument, bool *value, struct err *
     return argument_refuse_boolean(argument->name, argument->text, err);
 }
 
+bool argument_integer(const struct argument *argument, int64_t *number, struct err *err)
+{
+    return !argument->is_there ||
+           (!argument->is_repeated && python_int_parse(argument->text, number)) ||
+           refuse(argument, "an integer", err);
+}
+
 bool argument_limit(const struct argument *argument, size_t *limit, struct err *err)
 {
+    int64_t number = 0;
     if (!argument->is_there)
         return true;
-    int64_t number;
-    if (argument->is_repeated || !python_int_parse(argument->text, &number))
-        return refuse(argument, "an integer", err);
+    if (!argument_integer(argument, &number, err))
+        return false;
     if (number <= 0)
         return err_set_text(err, 400, NULL, SLICE_LIT("Limit must be positive"));
     if ((uint64_t)number < *limit)
@@ -160,8 +167,11 @@ bool argument_limit(const struct argument *argument, size_t *limit, struct err *
 bool argument_sort_dir(const struct argument *argument, bool *is_descending, struct err *err)
 {
     struct slice text = SLICE_LIT("asc");
-    if (!argument_text(argument, &text, err))
-        return false;
+    return argument_text(argument, &text, err) && argument_check_sort_dir(text, is_descending, err);
+}
+
+bool argument_check_sort_dir(struct slice text, bool *is_descending, struct err *err)
+{
     bool is_desc = slice_equal(text, SLICE_LIT("desc"));
     if (!is_desc && !slice_equal(text, SLICE_LIT("asc"))) {
         struct buf words = {0};

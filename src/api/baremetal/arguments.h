@@ -30,6 +30,9 @@ bool argument_ident(const struct argument *argument, struct ident *ident,
 bool argument_boolean(const struct argument *argument, bool *value,
                       struct err *err) BERTH_MUST_CHECK;
 
+bool argument_integer(const struct argument *argument, int64_t *number,
+                      struct err *err) BERTH_MUST_CHECK;
+
 /* 1 or more, held down to *limit, which is the most at the start. */
 bool argument_limit(const struct argument *argument, size_t *limit,
                     struct err *err) BERTH_MUST_CHECK;
@@ -37,6 +40,8 @@ bool argument_limit(const struct argument *argument, size_t *limit,
 /* "asc" or "desc". */
 bool argument_sort_dir(const struct argument *argument, bool *is_descending,
                        struct err *err) BERTH_MUST_CHECK;
+bool argument_check_sort_dir(struct slice text, bool *is_descending,
+                             struct err *err) BERTH_MUST_CHECK;
 
 /* `fields`, `shard`: lower-cased names without blanks around, each once, in the order given. */
 struct argument_words {

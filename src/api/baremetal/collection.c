@@ -3,26 +3,73 @@
 #include "api/baremetal/collection.h"
 
 #include "api/baremetal/links.h"
+#include "api/python_repr.h"
 #include "base/json_write.h"
 
-static bool read_sort_key(struct collection *collection, const struct argument *argument,
-                          unsigned minor, struct err *err)
+bool collection_read_types(struct collection *collection, const struct record_shape *shape,
+                           const struct query_string *query, struct arena *arena, struct err *err)
+{
+    *collection = (struct collection){.shape = shape,
+                                      .sort_field = RECORD_BY_ID,
+                                      .sort_key = SLICE_LIT("id"),
+                                      .sort_dir = SLICE_LIT("asc")};
+    struct argument marker = argument_find(arena, query, "marker");
+    struct argument limit = argument_find(arena, query, "limit");
+    struct argument sort_key = argument_find(arena, query, "sort_key");
+    struct argument sort_dir = argument_find(arena, query, "sort_dir");
+    struct argument fields = argument_find(arena, query, "fields");
+    collection->has_limit = limit.is_there;
+    return argument_uuid(&marker, &collection->marker, err) &&
+           argument_integer(&limit, &collection->asked_limit, err) &&
+           argument_text(&sort_key, &collection->sort_key, err) &&
+           argument_text(&sort_dir, &collection->sort_dir, err) &&
+           argument_text(&fields, &collection->fields, err);
+}
+
+bool collection_check_version(const struct collection *collection, unsigned minor, struct err *err)
+{
+    int field = record_find(collection->shape, collection->sort_key);
+    return field < 0 || minor >= collection->shape->fields[field].since ||
+           err_set(err, 406, NULL, "Request not acceptable.");
+}
+
+/* Objects and lists the peer knows to have no order; about other names its database complains,
+ * with quotes. */
+static bool refuse_sort_key(const struct collection *collection, struct slice quote,
+                            struct err *err)
+{
+    struct buf key = {0};
+    python_str_text(&key, collection->sort_key);
+    struct slice shown = arena_copy(err->arena, buf_slice(&key));
+    buf_free(&key);
+    return err_set_join(err, 400, NULL, SLICE_LIT("The sort_key value "), quote, shown, quote,
+                        SLICE_LIT(" is an invalid field for sorting"));
+}
+
+bool collection_check_page(struct collection *collection, size_t max_limit, struct err *err)
+{
+    collection->limit = max_limit;
+    if (collection->has_limit && collection->asked_limit <= 0)
+        return err_set(err, 400, NULL, "Limit must be positive");
+    if (collection->has_limit && (uint64_t)collection->asked_limit < max_limit)
+        collection->limit = (size_t)collection->asked_limit;
+    if (!argument_check_sort_dir(collection->sort_dir, &collection->is_descending, err))
+        return false;
+    int field = record_find(collection->shape, collection->sort_key);
+    bool is_collective = field >= 0 && (collection->shape->fields[field].kind == RECORD_JSON ||
+                                        collection->shape->fields[field].kind == RECORD_WORDS);
+    return !is_collective || refuse_sort_key(collection, SLICE_LIT(""), err);
+}
+
+bool collection_check_sort_key(struct collection *collection, struct err *err)
 {
     const struct record_shape *shape = collection->shape;
-    struct slice key = SLICE_LIT("id");
-    if (!argument_text(argument, &key, err))
-        return false;
-    collection->sort_key = key;
-    collection->sort_field = RECORD_BY_ID;
-    if (slice_equal(key, SLICE_LIT("id")))
+    int field = record_find(shape, collection->sort_key);
+    if (slice_equal(collection->sort_key, SLICE_LIT("id")))
         return true;
-    int field = record_find(shape, key);
-    if (field >= 0 && minor < shape->fields[field].since)
-        return err_set(err, 406, NULL, "Request not acceptable.");
     if (field < 0 || (unsigned)field >= shape->stored ||
         (shape->fields[field].flags & RECORD_SORTABLE) == 0)
-        return err_set_join(err, 400, NULL, SLICE_LIT("The sort_key value \""), key,
-                            SLICE_LIT("\" is an invalid field for sorting"));
+        return refuse_sort_key(collection, SLICE_LIT("\""), err);
     collection->sort_field = (uint32_t)field;
     return true;
 }
@@ -31,17 +78,10 @@ bool collection_read(struct collection *collection, const struct record_shape *s
                      const struct query_string *query, unsigned minor, size_t max_limit,
                      struct arena *arena, struct err *err)
 {
-    *collection = (struct collection){.shape = shape, .limit = max_limit};
-    struct argument limit = argument_find(arena, query, "limit");
-    struct argument marker = argument_find(arena, query, "marker");
-    struct argument sort_key = argument_find(arena, query, "sort_key");
-    struct argument sort_dir = argument_find(arena, query, "sort_dir");
-    struct argument fields = argument_find(arena, query, "fields");
-    return argument_uuid(&marker, &collection->marker, err) &&
-           argument_text(&fields, &collection->fields, err) &&
-           argument_limit(&limit, &collection->limit, err) &&
-           argument_sort_dir(&sort_dir, &collection->is_descending, err) &&
-           read_sort_key(collection, &sort_key, minor, err);
+    return collection_read_types(collection, shape, query, arena, err) &&
+           collection_check_version(collection, minor, err) &&
+           collection_check_page(collection, max_limit, err) &&
+           collection_check_sort_key(collection, err);
 }
 
 /* Whether a stands behind b in the list. */

@@ -15,7 +15,22 @@ struct collection {
     size_t limit;
     struct slice marker; /* a uuid, or data == NULL */
     struct slice fields; /* as they were asked for, or data == NULL */
+    struct slice sort_dir;
+    int64_t asked_limit; /* 0: none */
+    bool has_limit;
 };
+
+/* The steps of collection_read one by one, for lists that look at other arguments in between, as
+ * the peer does: what stands there at all; whether the version has the sort key (406); limit,
+ * direction, and keys that nothing is sorted by; and, when the marker is found, other keys. */
+bool collection_read_types(struct collection *collection, const struct record_shape *shape,
+                           const struct query_string *query, struct arena *arena,
+                           struct err *err) BERTH_MUST_CHECK;
+bool collection_check_version(const struct collection *collection, unsigned minor,
+                              struct err *err) BERTH_MUST_CHECK;
+bool collection_check_page(struct collection *collection, size_t max_limit,
+                           struct err *err) BERTH_MUST_CHECK;
+bool collection_check_sort_key(struct collection *collection, struct err *err) BERTH_MUST_CHECK;
 
 /* Reads limit, marker, sort_key, sort_dir and fields of the query; `max_limit` is also the default.
  * 400 for what makes no sense, 406 for a sort key that came after the version. */

@@ -9,9 +9,6 @@
 enum api_step baremetal_versions(struct api_request *request);
 enum api_step baremetal_version(struct api_request *request);
 
-/* What answers a write with 204. */
-void baremetal_finish_no_content(struct api_request *request);
-
 /* allocations.c */
 enum api_step baremetal_allocations_list(struct api_request *request);
 enum api_step baremetal_allocation_show(struct api_request *request);
@@ -24,5 +21,45 @@ enum api_step baremetal_allocation_create(struct api_request *request);
 void baremetal_finish_allocation_create(struct api_request *request);
 enum api_step baremetal_allocation_patch(struct api_request *request);
 void baremetal_finish_allocation_patch(struct api_request *request);
+
+/* nodes.c */
+enum api_step baremetal_nodes_list(struct api_request *request);
+enum api_step baremetal_nodes_detail(struct api_request *request);
+enum api_step baremetal_node_show(struct api_request *request);
+
+/* node_create.c */
+enum api_step baremetal_node_create(struct api_request *request);
+void finish_baremetal_node_create(struct api_request *request);
+
+/* node_patch.c */
+enum api_step baremetal_node_patch(struct api_request *request);
+void finish_baremetal_node_patch(struct api_request *request);
+enum api_step baremetal_node_delete(struct api_request *request);
+
+/* node_states.c; the finish says that the end is still to come */
+enum api_step baremetal_node_states(struct api_request *request);
+enum api_step baremetal_node_provision(struct api_request *request);
+enum api_step baremetal_node_power(struct api_request *request);
+void finish_baremetal_node_action(struct api_request *request);
+
+/* node_maintenance.c */
+enum api_step baremetal_maintenance_set(struct api_request *request);
+enum api_step baremetal_maintenance_clear(struct api_request *request);
+void finish_baremetal_maintenance(struct api_request *request);
+
+/* node_traits.c */
+enum api_step baremetal_traits_list(struct api_request *request);
+enum api_step baremetal_traits_set(struct api_request *request);
+enum api_step baremetal_traits_clear(struct api_request *request);
+enum api_step baremetal_trait_add(struct api_request *request);
+void finish_baremetal_trait_add(struct api_request *request);
+enum api_step baremetal_trait_remove(struct api_request *request);
+
+/* refusals.c: what the peer takes the path for, and then cannot use */
+enum api_step baremetal_no_node_named(struct api_request *request);
+enum api_step baremetal_no_node_here(struct api_request *request);
+
+/* the same file: 204 */
+void finish_baremetal_empty(struct api_request *request);
 
 #endif

@@ -35,8 +35,16 @@ static void append_path(struct buf *out, struct slice resource, struct slice ide
 void baremetal_write_links(struct api_request *request, struct slice resource, struct slice ident,
                            struct slice below, struct buf *out)
 {
+    baremetal_write_links_as(request, "links", resource, ident, below, out);
+}
+
+void baremetal_write_links_as(struct api_request *request, const char *name, struct slice resource,
+                              struct slice ident, struct slice below, struct buf *out)
+{
     struct slice base = baremetal_base(request);
-    buf_append_lit(out, "\"links\": [{\"href\": \"");
+    buf_append_char(out, '"');
+    buf_append_slice(out, slice_of(name));
+    buf_append_lit(out, "\": [{\"href\": \"");
     json_write_piece(out, base);
     buf_append_lit(out, "/v1");
     append_path(out, resource, ident, below);

@@ -14,4 +14,8 @@ struct slice baremetal_base(struct api_request *request);
 void baremetal_write_links(struct api_request *request, struct slice resource, struct slice ident,
                            struct slice below, struct buf *out);
 
+/* The same under another name, of what stands below a thing. */
+void baremetal_write_links_as(struct api_request *request, const char *name, struct slice resource,
+                              struct slice ident, struct slice below, struct buf *out);
+
 #endif

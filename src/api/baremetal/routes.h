@@ -5,7 +5,7 @@
 #include "api/baremetal/negotiate.h"
 #include "api/request.h"
 
-enum { BAREMETAL_ROUTE_COUNT = 9 };
+enum { BAREMETAL_ROUTE_COUNT = 28 };
 
 enum baremetal_route_flag {
     ROUTE_OLD_405 = 1,        /* below its first microversion 405, not 404 */

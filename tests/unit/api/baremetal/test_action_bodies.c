@@ -48,7 +48,9 @@ static void config_drives(void **state)
 {
     (void)state;
     provision("{\"target\": \"active\", \"configdrive\": \"http://x\"}", 1, 0, NULL);
-    provision("{\"target\": \"deploy\", \"configdrive\": \"QUJD\"}", 82, 0, NULL);
+    provision("{\"target\": \"deploy\", \"configdrive\": \"QUJD\"}", 82, 400,
+              "Adding a config drive is only supported when setting provision state to active, "
+              "rebuild");
     provision("{\"target\": \"rebuild\", \"configdrive\": \"QUJD\"}", 35, 0, NULL);
     provision("{\"target\": \"deleted\", \"configdrive\": null}", 35, 0, NULL);
     provision("{\"target\": \"deleted\", \"configdrive\": {}}", 35, 0, NULL);
