@@ -9,6 +9,7 @@
 #include "api/baremetal/node_find.h"
 #include "api/request_id.h"
 #include "replica/nodes.h"
+#include "write/json_text.h"
 #include "write/plan_node_allocations.h"
 
 struct creation {
@@ -77,13 +78,7 @@ static struct slice words_of(const json_t *list, struct arena *arena)
 
 static struct slice object_text(const json_t *object, struct arena *arena)
 {
-    if (!json_is_object(object))
-        return SLICE_LIT("{}");
-    char *text = json_dumps(object, JSON_COMPACT);
-    check(text != NULL);
-    struct slice copy = arena_copy(arena, slice_of(text));
-    free(text);
-    return copy;
+    return json_is_object(object) ? json_text(object, arena) : SLICE_LIT("{}");
 }
 
 static struct node_allocation_draft draft_of(struct api_request *request,

@@ -5,6 +5,7 @@
 #include "api/baremetal/body_checks.h"
 #include "api/baremetal/handlers.h"
 #include "api/baremetal/json_patch.h"
+#include "write/json_text.h"
 #include "write/plan_node_allocations.h"
 
 static const char *const PATCHED[] = {"name", "extra", NULL};
@@ -47,16 +48,10 @@ static bool dump_extra(const json_t *extra, struct arena *arena, struct slice *t
     *text = SLICE_LIT("{}");
     if (!json_is_object(extra))
         return true;
-    char *dumped = json_dumps(extra, JSON_COMPACT);
-    check(dumped != NULL);
-    bool fits = strlen(dumped) <= BODY_CHECKS_BYTES_MAX;
-    if (fits)
-        *text = arena_copy(arena, slice_of(dumped));
-    else
-        err_set(err, 400, NULL, "The extra of an allocation may not be larger than %d bytes.",
-                BODY_CHECKS_BYTES_MAX);
-    free(dumped);
-    return fits;
+    *text = json_text(extra, arena);
+    return text->len <= BODY_CHECKS_BYTES_MAX ||
+           err_set(err, 400, NULL, "The extra of an allocation may not be larger than %d bytes.",
+                   BODY_CHECKS_BYTES_MAX);
 }
 
 /* False sets err: the patch cannot be applied, or leaves something that cannot be. */

@@ -159,7 +159,10 @@ bool metal_patch(struct metal_world *metal, const char *uuid, enum node_field fi
         node_set_null(&draft, field);
     else
         node_set_text(&draft, field, slice_of(text));
-    return metal_conclude(metal, plan_node_update(&update, &plan, &after, &metal->world.err));
+    bool released;
+    return metal_conclude(
+        metal, plan_node_update_check(&update, &plan, &metal->world.err) &&
+                   plan_node_update(&update, &plan, &after, &released, &metal->world.err));
 }
 
 bool metal_maintain(struct metal_world *metal, const char *uuid, bool is_on)
@@ -187,18 +190,20 @@ bool metal_delete(struct metal_world *metal, const char *uuid)
 bool metal_verb(struct metal_world *metal, const char *uuid, const char *name)
 {
     struct plan plan = metal_plan(metal);
-    const struct plan_node_verb verb = {.name = slice_of(name),
-                                        .verb = node_verb_find(slice_of(name))->verb};
+    const struct node *node = metal_node(metal, uuid);
+    const struct node_verb_name *known = node_verb_find(slice_of(name));
+    const struct plan_node_verb verb = {.verb = known->verb};
     return metal_conclude(
-        metal, plan_node_provision(metal_node(metal, uuid), &verb, &plan, &metal->world.err));
+        metal, plan_node_provision_check(node, slice_of(name), known, &plan, &metal->world.err) &&
+                   plan_node_provision(node, &verb, &plan, &metal->world.err));
 }
 
 bool metal_power(struct metal_world *metal, const char *uuid, const char *name)
 {
     struct plan plan = metal_plan(metal);
     const struct node_power_verb *verb = node_power_verb_find(slice_of(name));
-    return metal_conclude(metal,
-                          plan_node_power(metal_node(metal, uuid), verb, &plan, &metal->world.err));
+    return metal_conclude(metal, plan_node_power(metal_node(metal, uuid), slice_of(uuid),
+                                                 slice_of(name), verb, &plan, &metal->world.err));
 }
 
 void metal_pass(struct metal_world *metal, const char *uuid)
