@@ -210,6 +210,8 @@ static void write_rows(const struct version *version, struct exposition *exposit
         {"projects", version->projects.by_id.count},
         {"users", version->users.by_id.count},
         {"consumer_types", version->types.by_id.count},
+        {"berth_nodes", version->nodes.count},
+        {"berth_node_allocations", version->node_allocations.count},
     };
     exposition_begin(exposition, METRIC_REPLICA_ROWS);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
