@@ -91,15 +91,30 @@ static void take_args(struct api_request *request, const struct segments *patter
 }
 
 /* The route of a method may be there twice, for older and for newer microversions. */
-static const struct api_route *find(const struct route_finder *finder, struct api_request *request,
-                                    const struct segments *path)
+static const struct pattern *match(const struct route_finder *finder, struct slice method,
+                                   unsigned minor, const struct segments *path)
 {
     const struct pattern *found = NULL;
     for (unsigned i = finder->first[path->count]; i < finder->first[path->count + 1]; i++)
-        if (slice_equal(request->http->method, finder->patterns[i].method) &&
+        if (slice_equal(method, finder->patterns[i].method) &&
             path_matches(&finder->patterns[i].path, path) &&
-            (found == NULL || request->minor >= finder->patterns[i].route->min_minor))
+            (found == NULL || minor >= finder->patterns[i].route->min_minor))
             found = &finder->patterns[i];
+    return found;
+}
+
+const struct api_route *routes_of_method(const struct route_finder *finder, struct slice path,
+                                         struct slice method, unsigned minor)
+{
+    struct segments segments = split(path.len == 0 ? SLICE_LIT("/") : path);
+    const struct pattern *found = match(finder, method, minor, &segments);
+    return found == NULL ? NULL : found->route;
+}
+
+static const struct api_route *find(const struct route_finder *finder, struct api_request *request,
+                                    const struct segments *path)
+{
+    const struct pattern *found = match(finder, request->http->method, request->minor, path);
     if (found == NULL)
         return NULL;
     take_args(request, &found->path, path);

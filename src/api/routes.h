@@ -17,4 +17,8 @@ const struct route_finder *route_finder_create(const struct api_route *routes, u
 enum route_found routes_find(const struct route_finder *finder, struct slice path,
                              struct api_request *request);
 
+/* The route that the method has there, or NULL. */
+const struct api_route *routes_of_method(const struct route_finder *finder, struct slice path,
+                                         struct slice method, unsigned minor);
+
 #endif

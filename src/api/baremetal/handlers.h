@@ -55,6 +55,32 @@ enum api_step baremetal_trait_add(struct api_request *request);
 void finish_baremetal_trait_add(struct api_request *request);
 enum api_step baremetal_trait_remove(struct api_request *request);
 
+/* node_validate.c */
+enum api_step baremetal_node_validate(struct api_request *request);
+enum api_step baremetal_nodes_validate(struct api_request *request);
+
+/* drivers.c, conductors.c, shards.c */
+enum api_step baremetal_drivers_list(struct api_request *request);
+enum api_step baremetal_driver_show(struct api_request *request);
+enum api_step baremetal_conductors_list(struct api_request *request);
+enum api_step baremetal_conductor_show(struct api_request *request);
+enum api_step baremetal_shards_list(struct api_request *request);
+
+/* empty_collections.c */
+enum api_step baremetal_chassis_list(struct api_request *request);
+enum api_step baremetal_chassis_detail(struct api_request *request);
+enum api_step baremetal_ports_list(struct api_request *request);
+enum api_step baremetal_ports_detail(struct api_request *request);
+enum api_step baremetal_portgroups_list(struct api_request *request);
+enum api_step baremetal_portgroups_detail(struct api_request *request);
+enum api_step baremetal_volume_connectors(struct api_request *request);
+enum api_step baremetal_volume_targets(struct api_request *request);
+enum api_step baremetal_node_ports(struct api_request *request);
+enum api_step baremetal_node_portgroups(struct api_request *request);
+enum api_step baremetal_node_vifs(struct api_request *request);
+enum api_step baremetal_node_bios(struct api_request *request);
+enum api_step baremetal_node_history(struct api_request *request);
+
 /* refusals.c: what the peer takes the path for, and then cannot use */
 enum api_step baremetal_no_node_named(struct api_request *request);
 enum api_step baremetal_no_node_here(struct api_request *request);

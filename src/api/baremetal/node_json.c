@@ -8,10 +8,7 @@
 #include "base/json_write.h"
 #include "write/json_text.h"
 
-enum {
-    MINOR_OF_AVAILABLE = 2, /* before it, a node that is available had no state */
-    MINOR_OF_FIELDS = 8,
-};
+enum { MINOR_OF_AVAILABLE = 2 }; /* before it, a node that is available had no state */
 
 struct record_fields node_fields_all(unsigned minor)
 {
@@ -30,19 +27,12 @@ struct record_fields node_fields_short(unsigned minor)
     return fields;
 }
 
-static bool refuse_version(struct err *err)
-{
-    return err_set(err, 406, NULL, "Request not acceptable.");
-}
-
 bool node_fields_check_version(unsigned minor, const struct argument_words *words, struct err *err)
 {
-    if (minor < MINOR_OF_FIELDS)
-        return refuse_version(err);
     for (size_t i = 0; i < words->count; i++) {
         int field = record_find(&NODE_SHAPE, words->words[i]);
         if (field >= 0 && minor < NODE_SHAPE.fields[field].since)
-            return refuse_version(err);
+            return err_set(err, 406, NULL, "Request not acceptable.");
     }
     return true;
 }

@@ -15,13 +15,18 @@ struct traits_set {
     const json_t *traits; /* NULL: the body has none */
 };
 
+enum { MINOR_OF_TRAITS = 37 };
+
+/* Before there were traits, the peer takes "traits" for a field that is asked for. */
 enum api_step baremetal_traits_list(struct api_request *request)
 {
     if (!intake_no_query(request))
         return API_DONE;
     const struct node *node = node_find(request, request->version, request->args[0],
                                         POLICY_NODE_TRAITS_LIST, &request->err);
-    if (node == NULL)
+    if (node != NULL && request->minor < MINOR_OF_TRAITS)
+        err_set(&request->err, 406, NULL, "Request not acceptable.");
+    if (err_is_set(&request->err))
         return API_DONE;
     struct buf *out = api_out(request);
     buf_append_lit(out, "{\"traits\": ");

@@ -4,21 +4,17 @@
 #include "api/baremetal/collection.h"
 #include "api/baremetal/handlers.h"
 #include "api/baremetal/intake.h"
+#include "api/baremetal/list_fields.h"
 #include "api/baremetal/node_filters.h"
 #include "api/baremetal/node_find.h"
 #include "api/baremetal/node_json.h"
 
-enum {
-    MINOR_OF_DETAIL = 43, /* as an argument */
-    STEPS_OF_A_NODE = 20, /* of the query's budget, to look at one */
-};
+enum { STEPS_OF_A_NODE = 20 }; /* of the query's budget, to look at one */
 
 struct node_list {
     struct collection collection;
     struct node_filters filters;
-    struct argument detail;
-    bool is_detailed;
-    struct argument_words words;
+    struct list_fields asked;
     struct record_fields fields;
     struct slice project; /* whose nodes may be in it; data == NULL: anybody's */
 };
@@ -74,15 +70,12 @@ static bool read_list(struct api_request *request, bool is_detail_route, struct 
                                                   NULL};
     struct query_string query;
     struct err *err = &request->err;
-    *list = (struct node_list){.is_detailed = is_detail_route};
+    *list = (struct node_list){0};
     if (!intake_query(request, is_detail_route ? NAMES_OF_DETAIL : NAMES, &query))
         return false;
-    list->detail = argument_find(request->arena, &query, "detail");
-    struct argument fields = argument_find(request->arena, &query, "fields");
     return node_filters_read(&list->filters, &query, request->arena, err) &&
            collection_read_types(&list->collection, &NODE_SHAPE, &query, request->arena, err) &&
-           argument_boolean(&list->detail, &list->is_detailed, err) &&
-           argument_words(&fields, &list->words, err);
+           list_fields_read(&list->asked, &query, request->arena, err);
 }
 
 static bool check_project(struct api_request *request, struct node_list *list)
@@ -94,26 +87,21 @@ static bool check_project(struct api_request *request, struct node_list *list)
 static bool check_versions(struct api_request *request, const struct node_list *list)
 {
     struct err *err = &request->err;
-    if (list->collection.fields.data != NULL &&
-        !node_fields_check_version(request->minor, &list->words, err))
-        return false;
-    return collection_check_version(&list->collection, request->minor, err) &&
+    return list_fields_check_version(&list->asked, request->minor, err) &&
+           node_fields_check_version(request->minor, &list->asked.words, err) &&
+           collection_check_version(&list->collection, request->minor, err) &&
            node_filters_check(&list->filters, request->minor, err);
 }
 
-static bool choose_fields(struct api_request *request, struct node_list *list)
+static bool choose_fields(struct api_request *request, struct node_list *list, bool is_detail_route)
 {
-    bool has_fields = list->collection.fields.data != NULL;
-    if (list->detail.is_there && request->minor < MINOR_OF_DETAIL)
-        return err_set(&request->err, 400, NULL, "Invalid query parameter ?detail=%s received.",
-                       list->is_detailed ? "True" : "False");
-    if (has_fields && list->is_detailed)
-        return err_set(&request->err, 400, NULL,
-                       "Can not specify ?detail=True and fields in the same request.");
-    if (has_fields)
-        return node_fields_read(&list->words, &list->fields, &request->err);
-    list->fields =
-        list->is_detailed ? node_fields_all(request->minor) : node_fields_short(request->minor);
+    const struct list_fields *asked = &list->asked;
+    if (!list_fields_check_detail(asked, request->minor, &request->err))
+        return false;
+    if (asked->has_fields)
+        return node_fields_read(&asked->words, &list->fields, &request->err);
+    list->fields = is_detail_route || asked->is_detailed ? node_fields_all(request->minor)
+                                                         : node_fields_short(request->minor);
     return true;
 }
 
@@ -177,9 +165,9 @@ static void write_next(struct api_request *request, const struct node_list *list
     if (page->count == 0 || list->filters.instance_uuid.data != NULL)
         return;
     node_filters_write(&list->filters, &filters);
-    if (list->detail.is_there)
+    if (list->asked.has_detail)
         collection_add_filter(&filters, "detail",
-                              list->is_detailed ? SLICE_LIT("True") : SLICE_LIT("False"));
+                              list->asked.is_detailed ? SLICE_LIT("True") : SLICE_LIT("False"));
     page_write_next(page, request, is_detail_route ? SLICE_LIT("nodes/detail") : SLICE_LIT("nodes"),
                     buf_slice(&filters), node_text(node_of(page->rows[page->count - 1]), NODE_UUID),
                     api_out(request));
@@ -211,7 +199,7 @@ static enum api_step list_nodes(struct api_request *request, bool is_detail_rout
     const struct node *marker;
     struct page page;
     if (!read_list(request, is_detail_route, &list) || !check_project(request, &list) ||
-        !check_versions(request, &list) || !choose_fields(request, &list) ||
+        !check_versions(request, &list) || !choose_fields(request, &list, is_detail_route) ||
         !collection_check_page(&list.collection, request->api->baremetal->max_limit,
                                &request->err) ||
         !find_marker(request, &list, &marker) ||
@@ -240,19 +228,17 @@ enum api_step baremetal_node_show(struct api_request *request)
 {
     static const char *const NAMES[] = {"fields", NULL};
     struct query_string query;
-    struct argument_words words = {0};
+    struct list_fields asked;
     struct record_fields fields = node_fields_all(request->minor);
-    if (!intake_query(request, NAMES, &query))
-        return API_DONE;
-    struct argument argument = argument_find(request->arena, &query, "fields");
-    if (!argument_words(&argument, &words, &request->err))
+    struct err *err = &request->err;
+    if (!intake_query(request, NAMES, &query) ||
+        !list_fields_read(&asked, &query, request->arena, err))
         return API_DONE;
     const struct node *node =
-        node_find(request, request->version, request->args[0], POLICY_NODE_GET, &request->err);
-    if (node == NULL)
-        return API_DONE;
-    if (argument.is_there && (!node_fields_check_version(request->minor, &words, &request->err) ||
-                              !node_fields_read(&words, &fields, &request->err)))
+        node_find(request, request->version, request->args[0], POLICY_NODE_GET, err);
+    if (node == NULL || !list_fields_check_version(&asked, request->minor, err) ||
+        !node_fields_check_version(request->minor, &asked.words, err) ||
+        (asked.has_fields && !node_fields_read(&asked.words, &fields, err)))
         return API_DONE;
     struct node_view view;
     node_view_begin(&view, request, &fields, node);

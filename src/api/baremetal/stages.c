@@ -91,13 +91,28 @@ static bool find_options(struct api_request *request)
     return true;
 }
 
+/* A method that changes something, of a path where there is nothing but an empty list. */
+static bool is_write_to_nothing(const struct api_request *request, struct slice path)
+{
+    const struct api_route *list =
+        routes_of_method(request->doorway->routes, path, SLICE_LIT("GET"), request->minor);
+    return list != NULL && (list->flags & ROUTE_KEEPS_NOTHING) != 0 &&
+           !slice_equal(request->http->method, SLICE_LIT("HEAD"));
+}
+
 static bool stage_route(struct api_request *request)
 {
-    switch (routes_find(request->doorway->routes, path_in_table(request), request)) {
+    struct slice path = path_in_table(request);
+    switch (routes_find(request->doorway->routes, path, request)) {
     case ROUTE_FOUND:
         return true;
     case ROUTE_UNKNOWN_METHOD:
-        return find_options(request) || fail_in_routing(request, 405, "");
+        if (find_options(request))
+            return true;
+        if (!is_write_to_nothing(request, path))
+            return fail_in_routing(request, 405, "");
+        request->allow = (struct slice){0};
+        break;
     case ROUTE_UNKNOWN_PATH:
         break;
     }
