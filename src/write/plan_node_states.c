@@ -43,8 +43,12 @@ static void set_course(struct node_draft *draft, const struct node_course *cours
     set_state(draft, NODE_TARGET_PROVISION_STATE, course->target);
     set_state(draft, NODE_PASSING_TO, course->to);
     node_set_time(draft, NODE_PROVISION_UPDATED_AT, plan->now_us);
-    if (course->state == NODE_INSPECTING)
+    if (course->state == NODE_INSPECTING) {
         node_set_time(draft, NODE_INSPECTION_STARTED_AT, plan->now_us);
+        node_set_null(draft, NODE_INSPECTION_FINISHED_AT);
+    } else if (course->state == NODE_INSPECT_FAILED) {
+        node_set_null(draft, NODE_INSPECTION_STARTED_AT);
+    }
 }
 
 static bool refuse_action(struct slice action, struct slice node, struct slice state,
@@ -78,11 +82,11 @@ static bool refuse_retired(const struct node *node, struct err *err)
                    SLICE_ARG(node_text(node, NODE_UUID)));
 }
 
-static enum node_answer begin(const struct node *node, enum node_verb verb, bool has_steps,
-                              struct node_course *course)
+static enum node_answer begin(const struct node *node, enum node_verb verb, bool maintenance,
+                              bool has_steps, struct node_course *course)
 {
     const struct node_circumstances circumstances = {
-        .maintenance = node_bool(node, NODE_MAINTENANCE),
+        .maintenance = maintenance,
         .is_protected = node_bool(node, NODE_PROTECTED),
         .retired = node_bool(node, NODE_RETIRED),
         .has_steps = has_steps,
@@ -95,8 +99,13 @@ bool plan_node_provision_check(const struct node *node, struct slice name,
                                struct err *err)
 {
     struct node_course course;
-    enum node_answer answer =
-        verb == NULL ? NODE_REFUSED_STATE : begin(node, verb->verb, false, &course);
+    bool maintenance = node_bool(node, NODE_MAINTENANCE);
+    enum node_answer answer = NODE_REFUSED_STATE;
+    if (verb != NULL)
+        answer = begin(node, verb->verb, maintenance, false, &course);
+    if (answer == NODE_REFUSED_MAINTENANCE && slice_equal(name, SLICE_LIT("deploy")) &&
+        begin(node, verb->verb, false, false, &course) == NODE_REFUSED_STATE)
+        answer = NODE_REFUSED_STATE; /* by that name, the state counts first */
     if (answer == NODE_REFUSED_MAINTENANCE)
         return refuse_maintenance(node, err);
     if (answer != NODE_REFUSED_STATE)
@@ -114,7 +123,8 @@ bool plan_node_provision(const struct node *node, const struct plan_node_verb *v
     struct node_course course;
     if (!plan_node_is_unlocked(node, plan, err))
         return false;
-    enum node_answer answer = begin(node, verb->verb, verb->clean_error.data != NULL, &course);
+    enum node_answer answer = begin(node, verb->verb, node_bool(node, NODE_MAINTENANCE),
+                                    verb->clean_error.data != NULL, &course);
     if (answer == NODE_REFUSED_PROTECTED)
         return refuse_protected(node, err);
     if (answer == NODE_REFUSED_RETIRED)
@@ -123,9 +133,10 @@ bool plan_node_provision(const struct node *node, const struct plan_node_verb *v
     struct node_draft draft = node_draft_of(node);
     struct node_write write = {.before = node, .after = &draft};
     set_course(&draft, &course, plan);
-    node_set_null(&draft, NODE_LAST_ERROR);
-    if (node_machine_is_passing(course.state))
+    if (node_machine_is_passing(course.state)) {
+        node_set_null(&draft, NODE_LAST_ERROR);
         lock(&draft, plan);
+    }
     if (course.to == NODE_CLEAN_FAILED)
         node_set_text(&draft, NODE_PASSING_ERROR, verb->clean_error);
     if (course.state == NODE_DELETING) {
@@ -171,8 +182,10 @@ static void end_state(const struct node *node, struct node_draft *draft, const s
     };
     struct node_course next = node_machine_next(&now);
     set_course(draft, &next, plan);
-    if (now.state == NODE_INSPECTING)
+    if (now.state == NODE_INSPECTING) {
         node_set_time(draft, NODE_INSPECTION_FINISHED_AT, plan->now_us);
+        node_set_null(draft, NODE_INSPECTION_STARTED_AT);
+    }
     if (!node_machine_is_passing(next.state))
         node_set_text(draft, NODE_LAST_ERROR, node_text(node, NODE_PASSING_ERROR));
     if (node_machine_is_passing(next.state))

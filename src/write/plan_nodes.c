@@ -311,7 +311,7 @@ bool plan_node_traits(const struct node *node, struct slice traits, const struct
     if (slice_equal(traits, node_text(node, NODE_TRAITS)))
         return true;
     struct node_draft draft = node_draft_of(node);
-    const struct node_write write = {.before = node, .after = &draft, .keeps_updated_at = true};
+    const struct node_write write = {.before = node, .after = &draft};
     node_set_text(&draft, NODE_TRAITS, traits);
     return node_write(&write, plan, NULL, err);
 }

@@ -40,22 +40,24 @@ const struct node *node_find_refuse(struct slice ident, struct err *err)
     return NULL;
 }
 
-static const struct node *refuse_ident(struct slice segment, struct err *err)
+bool node_find_check_ident(struct slice text, const char *argument, struct err *err)
 {
-    struct buf text = {0};
-    buf_append_lit(&text, "Expected UUID or name for node: ");
-    python_str_text(&text, segment);
-    err_set_text(err, 400, NULL, arena_copy(err->arena, buf_slice(&text)));
-    buf_free(&text);
-    return NULL;
+    if (ident_read(err->arena, text).kind != IDENT_NEITHER)
+        return true;
+    struct buf message = {0};
+    buf_append_lit(&message, "Expected UUID or name for ");
+    buf_append_slice(&message, slice_of(argument));
+    buf_append_lit(&message, ": ");
+    python_str_text(&message, text);
+    err_set_text(err, 400, NULL, arena_copy(err->arena, buf_slice(&message)));
+    buf_free(&message);
+    return false;
 }
 
 static const struct node *look_up(const struct api_request *request, const struct version *version,
                                   struct slice segment, struct err *err)
 {
     struct ident ident = ident_read(err->arena, segment);
-    if (ident.kind == IDENT_NEITHER)
-        return refuse_ident(segment, err);
     if (ident.kind == IDENT_NAME && request->minor < MINOR_OF_NAMES)
         return NULL;
     return node_find_named(version, &ident);
@@ -65,12 +67,10 @@ const struct node *node_find_visible(struct api_request *request, const struct v
                                      struct slice segment, struct access *access, struct err *err)
 {
     const struct node *node = look_up(request, version, segment, err);
-    if (node == NULL && request->with_suffix.data == segment.data && !err_is_set(err)) {
+    if (node == NULL && request->with_suffix.data == segment.data) {
         segment = request->with_suffix;
         node = look_up(request, version, segment, err);
     }
-    if (err_is_set(err))
-        return NULL;
     *access = node_find_caller(request);
     if (node == NULL)
         return node_find_refuse(segment, err);

@@ -13,11 +13,15 @@ struct access node_find_caller(struct api_request *request);
 /* Whose a node is, for questions of access; the texts are the node's. */
 struct access_node node_find_whose(const struct node *node);
 
+/* Whether the text can be an ident at all: 400 Expected UUID or name for ARGUMENT: TEXT. */
+bool node_find_check_ident(struct slice text, const char *argument,
+                           struct err *err) BERTH_MUST_CHECK;
+
 /* The node of that ident, whoever asks, or NULL. */
 const struct node *node_find_named(const struct version *version, const struct ident *ident);
 
 /* The node that a segment of the path names and that the caller may see, and *access, who asks;
- * NULL with err: 400 for what is no ident, 404 otherwise. `version` is the request's own or, in a
+ * NULL with err: 404. `version` is the request's own or, in a
  * planner, the plan's: then err is the write's. */
 const struct node *node_find_visible(struct api_request *request, const struct version *version,
                                      struct slice segment, struct access *access, struct err *err);

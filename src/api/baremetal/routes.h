@@ -10,7 +10,9 @@ enum { BAREMETAL_ROUTE_COUNT = 50 };
 enum baremetal_route_flag {
     ROUTE_OLD_405 = 1,        /* below its first microversion 405, not 404 */
     ROUTE_OF_ALLOCATIONS = 2, /* says so when the microversion is too old */
-    ROUTE_KEEPS_NOTHING = 4,  /* other methods are 404, not 405 */
+    ROUTE_OF_SHARDS = 4,      /* the same */
+    ROUTE_KEEPS_NOTHING = 8,  /* other methods are 404, not 405 */
+    ROUTE_LATER_PATH = 16,    /* below its first microversion there is not even such a path */
 };
 
 /* Paths are those behind /v1, but for the two version documents. */

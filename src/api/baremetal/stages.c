@@ -3,6 +3,7 @@
  * handlers know, who know what it is about. The first that fails sets err. Worker threads. */
 #include "api/baremetal/stages.h"
 
+#include "api/baremetal/node_find.h"
 #include "api/baremetal/routes.h"
 #include "api/routes.h"
 #include "auth/noauth.h"
@@ -119,24 +120,51 @@ static bool stage_route(struct api_request *request)
     return fail_in_routing(request, 404, "");
 }
 
-enum { ALLOCATIONS_MINOR = 52 };
+enum { MINOR_OF_ALLOCATIONS = 52 };
+
+static const char *text_of_old(const struct api_request *request)
+{
+    unsigned flags = request->route->flags;
+    if ((flags & ROUTE_OF_ALLOCATIONS) != 0)
+        return request->minor < MINOR_OF_ALLOCATIONS
+                   ? "The API version does not allow allocations"
+                   : "The API version does not allow updating allocations";
+    if ((flags & ROUTE_OF_SHARDS) != 0)
+        return "The API version does not allow shards";
+    return (flags & ROUTE_LATER_PATH) != 0 ? "" : "Resource could not be found.";
+}
 
 static bool stage_version_range(struct api_request *request)
 {
     const struct api_route *route = request->route;
     if (!request->has_minor || request->minor >= route->min_minor)
         return true;
-    const char *text = "";
+    if ((route->flags & ROUTE_OLD_405) == 0)
+        return fail_in_routing(request, 404, text_of_old(request));
     if ((route->flags & ROUTE_OF_ALLOCATIONS) != 0)
-        text = request->minor < ALLOCATIONS_MINOR
-                   ? "The API version does not allow allocations"
-                   : "The API version does not allow updating allocations";
-    return fail_in_routing(request, (route->flags & ROUTE_OLD_405) != 0 ? 405 : 404, text);
+        return fail_in_routing(request, 405, text_of_old(request));
+    request->allow = SLICE_LIT("DELETE, GET, PATCH, POST"); /* of the node, which the path named */
+    return fail_in_routing(request, 405, "");
+}
+
+/* What cannot be a node's ident is told before anything else is looked at; by what name depends on
+ * where the peer looks at it. */
+static bool stage_ident(struct api_request *request)
+{
+    const struct slice node = SLICE_LIT("/nodes/{node}");
+    struct slice path = slice_of(request->route->path);
+    if (!slice_starts_with(path, node))
+        return true;
+    path = slice_skip(path, node.len);
+    bool is_late = slice_starts_with(path, SLICE_LIT("/states")) ||
+                   slice_starts_with(path, SLICE_LIT("/maintenance"));
+    return node_find_check_ident(request->args[0], is_late ? "node_ident" : "node", &request->err);
 }
 
 bool baremetal_pass(struct api_request *request)
 {
-    return stage_microversion(request) && stage_route(request) && stage_version_range(request);
+    return stage_microversion(request) && stage_route(request) && stage_version_range(request) &&
+           stage_ident(request);
 }
 
 static struct slice version_text(struct api_request *request, unsigned minor)
