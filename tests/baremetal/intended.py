@@ -80,11 +80,6 @@ def no_steps(job, ours, theirs):
         theirs.get("text", "").startswith('"clean_steps" is required')
 
 
-def deploy_is_active(job, ours, theirs):
-    return job["ask"] == "provision" and job["body"].get("target") == "deploy" and (
-        "config drive is only supported" in theirs.get("text", "") or '"deploy_steps" is only valid' in theirs.get("text", ""))
-
-
 def keeps_its_own(job, ours, theirs):
     """What the driver finds out is not a client's to say."""
     return job["ask"] == "node" and {"boot_mode", "console_enabled", "secure_boot"} & set(job["body"]) and \
@@ -101,7 +96,6 @@ TABLE = [
     ("characters outside ASCII are letters in a path", knows_no_letters),
     ("no header and an empty one are the same", empty_header),
     ("a clean without steps is one", no_steps),
-    ("deploy is another name of active", deploy_is_active),
 ]
 
 # What a node in these states can do besides there, by the other's machine; the specification leaves it out.

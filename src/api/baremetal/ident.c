@@ -94,7 +94,7 @@ static bool refuse_reserved(struct err *err, struct slice name)
 
 bool ident_check_node_name(const json_t *name, struct slice node, struct err *err)
 {
-    if (name == NULL || (json_is_null(name) && node.data == NULL))
+    if (name == NULL || json_is_null(name))
         return true;
     bool is_name = json_is_string(name) && ident_is_name(text_of(name)) &&
                    !uuid_like_read(text_of(name), NULL);

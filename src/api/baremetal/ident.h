@@ -35,9 +35,8 @@ bool ident_read_uuid(struct arena *arena, struct slice text, struct slice *lower
 bool ident_check_allocation_name(const json_t *name, bool is_update,
                                  struct err *err) BERTH_MUST_CHECK;
 
-/* The same for a node; `node` is the ident of the one that is patched, data == NULL in a POST. A
- * patch removes a name, null is none. 400 also for the words that stand in paths below /v1/nodes.
- */
+/* The same for a node; `node` is the ident of the one that is patched, data == NULL in a POST. 400
+ * also for the words that stand in paths below /v1/nodes. */
 bool ident_check_node_name(const json_t *name, struct slice node, struct err *err) BERTH_MUST_CHECK;
 
 #endif

@@ -195,19 +195,13 @@ static bool check_hardware(const struct node_draft *draft, struct err *err)
     return true;
 }
 
-/* A few are the service's own, but nothing keeps a client from saying how it found the node. */
-static bool is_of_creation(unsigned field)
-{
-    return (NODE_SHAPE.fields[field].flags & RECORD_IN_POST) != 0 ||
-           field == NODE_CONSOLE_ENABLED || field == NODE_BOOT_MODE || field == NODE_SECURE_BOOT;
-}
-
 bool node_body_create(struct node_draft *draft, const json_t *document, struct arena *arena,
                       struct err *err)
 {
     for (unsigned i = 0; i < NODE_FIELD_COUNT; i++) {
         const json_t *value = json_object_get(document, NODE_SHAPE.fields[i].name);
-        if (value != NULL && !json_is_null(value) && is_of_creation(i) &&
+        if (value != NULL && !json_is_null(value) &&
+            (NODE_SHAPE.fields[i].flags & RECORD_IN_POST) != 0 &&
             !set_field(draft, (enum node_field)i, value, arena, err))
             return false;
     }

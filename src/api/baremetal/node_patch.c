@@ -172,11 +172,17 @@ static const struct node *find(struct api_request *request, const struct plan *p
     return NULL;
 }
 
+/* A name is removed by remove; null is none. */
 static bool check_names(const json_t *patch, struct slice ident, struct err *err)
 {
-    for (size_t i = 0; i < json_array_size(patch); i++)
-        if (!ident_check_node_name(json_patch_value(json_array_get(patch, i), "/name"), ident, err))
+    for (size_t i = 0; i < json_array_size(patch); i++) {
+        const json_t *name = json_patch_value(json_array_get(patch, i), "/name");
+        if (name != NULL && json_is_null(name))
+            return err_set(err, 400, NULL, "Node %.*s: Cannot change name to invalid name 'None'",
+                           SLICE_ARG(ident));
+        if (!ident_check_node_name(name, ident, err))
             return false;
+    }
     return true;
 }
 

@@ -96,8 +96,6 @@ static bool check_versions(struct api_request *request, const struct node_list *
 static bool choose_fields(struct api_request *request, struct node_list *list, bool is_detail_route)
 {
     const struct list_fields *asked = &list->asked;
-    if (!list_fields_check_detail(asked, request->minor, &request->err))
-        return false;
     if (asked->has_fields)
         return node_fields_read(&asked->words, &list->fields, &request->err);
     list->fields = is_detail_route || asked->is_detailed ? node_fields_all(request->minor)
@@ -199,12 +197,13 @@ static enum api_step list_nodes(struct api_request *request, bool is_detail_rout
     const struct node *marker;
     struct page page;
     if (!read_list(request, is_detail_route, &list) || !check_project(request, &list) ||
-        !check_versions(request, &list) || !choose_fields(request, &list, is_detail_route) ||
+        !check_versions(request, &list) ||
+        !list_fields_check_detail(&list.asked, request->minor, &request->err) ||
         !collection_check_page(&list.collection, request->api->baremetal->max_limit,
                                &request->err) ||
         !find_marker(request, &list, &marker) ||
         !collection_check_sort_key(&list.collection, &request->err) ||
-        !check_chassis(request, &list))
+        !check_chassis(request, &list) || !choose_fields(request, &list, is_detail_route))
         return API_DONE;
     page_begin(&page, &list.collection, marker == NULL ? NULL : &marker->record, request->arena);
     if (!collect(request, &list, &page))

@@ -147,13 +147,15 @@ static bool stage_version_range(struct api_request *request)
     return fail_in_routing(request, 405, "");
 }
 
-/* What cannot be a node's ident is told before anything else is looked at; by what name depends on
- * where the peer looks at it. */
+/* What cannot be a node's ident is told before anything else is looked at, but that allocations are
+ * too new; by what name depends on where the peer looks at it. */
 static bool stage_ident(struct api_request *request)
 {
-    const struct slice node = SLICE_LIT("/nodes/{node}");
+    const struct slice node = SLICE_LIT("/nodes/{ident}");
     struct slice path = slice_of(request->route->path);
-    if (!slice_starts_with(path, node))
+    bool is_too_new = (request->route->flags & ROUTE_OF_ALLOCATIONS) != 0 &&
+                      request->minor < request->route->min_minor;
+    if (!slice_starts_with(path, node) || is_too_new)
         return true;
     path = slice_skip(path, node.len);
     bool is_late = slice_starts_with(path, SLICE_LIT("/states")) ||
@@ -163,8 +165,8 @@ static bool stage_ident(struct api_request *request)
 
 bool baremetal_pass(struct api_request *request)
 {
-    return stage_microversion(request) && stage_route(request) && stage_version_range(request) &&
-           stage_ident(request);
+    return stage_microversion(request) && stage_route(request) && stage_ident(request) &&
+           stage_version_range(request);
 }
 
 static struct slice version_text(struct api_request *request, unsigned minor)
