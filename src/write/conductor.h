@@ -24,7 +24,8 @@ unsigned conductor_begin_turn(struct conductor *conductor, int64_t now_us);
 void conductor_end_turn(struct conductor *conductor, int64_t now_us);
 void conductor_destroy(struct conductor *conductor);
 
-/* Requests that wait are decided, the thread ends. */
+/* Requests that wait are decided, the thread ends. The pipeline is still at work, and nobody
+ * submits any more. */
 void conductor_stop(struct conductor *conductor);
 
 /* There is something new to do. Any thread. */
@@ -35,7 +36,7 @@ struct conductor_wait {
     struct pipeline_request *request;
     void (*done)(struct pipeline_request *request);
     struct conductor *conductor;
-    int64_t give_up_us; /* wall clock */
+    uint64_t give_up_us; /* monotonic */
     struct conductor_wait *next;
 };
 

@@ -1,4 +1,6 @@
-/* What the conductor's turns (conductor.c) and their requests (conductor_work.c) share. */
+/* What the conductor's thread (conductor.c), its turns (conductor_turn.c), what is due
+ * (conductor_due.c), their requests (conductor_work.c), the allocations that are tried again
+ * (conductor_tries.c) and the requests that wait (conductor_wait.c) share. */
 #ifndef BERTH_WRITE_CONDUCTOR_INTERNAL_H
 #define BERTH_WRITE_CONDUCTOR_INTERNAL_H
 
@@ -10,26 +12,54 @@
 #include "write/node_choice.h"
 #include "write/node_provider.h"
 
+enum {
+    CONDUCTOR_JOBS_MAX = 512, /* of one turn: what comes meanwhile is not kept waiting long */
+    CONDUCTOR_LOOK_EVERY_US = 5000000, /* at what other processes may have left behind */
+    CONDUCTOR_RETRY_AFTER_US = 1000000 /* the database was away */
+};
+
 enum conductor_work {
     WORK_ADVANCE, /* a node's passing state or power operation is over */
     WORK_RECOVER, /* the same of a process that is gone */
     WORK_DECIDE,  /* an allocation looks for a node */
     WORK_MIRROR,  /* Placement does not see what a node's row says */
+    WORK_PROVE,   /* nothing: the database takes writes */
 };
 
 struct conductor_job {
     struct pipeline_request request; /* first: done gets it back */
     struct conductor *conductor;
     enum conductor_work work;
-    int64_t id; /* of the node or the allocation */
+    int64_t id;     /* of the node or the allocation */
+    int64_t due_us; /* what its row said; an id may come again, and a row go on */
     struct node_choice choice;
     bool tries_again; /* only locked nodes were left */
 };
 
+/* An allocation that met locked nodes only, or the database away. */
 struct conductor_try {
-    int64_t id; /* the allocation's */
+    int64_t id;
+    int64_t due_us; /* its row's */
     int64_t next_us;
     struct node_choice choice;
+};
+
+struct conductor_tries {
+    struct conductor_try *at; /* [0, sorted) by id, the others are of this turn */
+    size_t count, sorted, capacity;
+};
+
+/* The walk over all nodes after which Placement sees what their rows say. */
+struct conductor_pass {
+    bool is_wanted;
+    bool is_begun;
+    bool is_walked;      /* all nodes have been looked at */
+    int64_t after;       /* the last node that was */
+    uint64_t loads_seen; /* of the pipeline */
+    struct conductor_ids {
+        int64_t *at; /* sorted */
+        size_t count, capacity;
+    } conflicts, conflicts_before; /* nodes that cannot be mirrored; the last whole pass's */
 };
 
 struct conductor {
@@ -39,24 +69,66 @@ struct conductor {
     struct arena *arena;           /* the turn's */
     struct conductor_job *jobs;
     unsigned job_count;
-    struct conductor_try *tries;
-    size_t try_count, try_capacity;
-    int64_t next_us;        /* when something is due; wall clock */
-    int64_t rests_until_us; /* after a failure */
-    uint64_t loads_seen;
-    bool looks_at_mirror;
+    struct conductor_tries tries;
+    struct conductor_pass pass;
+    int64_t next_us;         /* when something is due; wall clock, as the next two */
+    int64_t rests_until_us;  /* after a failure */
+    int64_t proven_us;       /* the database took a write of ours; 0: not lately */
+    bool wants_proof;        /* somebody else's row is late */
+    struct slice owner_seen; /* this turn: whose end was looked up last */
+    bool owner_is_gone;
 
     pthread_t thread;
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t changed;
-    unsigned pending; /* requests of the turn */
+    unsigned pending;   /* requests of the turn */
+    unsigned in_flight; /* requests of conductor_submit that are not done */
     bool is_stopping, is_woken;
     struct conductor_wait *waiting;
     struct conductor_wait **last_waiting;
     uint64_t waiting_look_us; /* when they are tried again; monotonic */
 };
 
+/* Whether the time is still to come. One that is further off than it was ever set is of a clock
+ * that has been set back since: it is now. */
+static inline bool conductor_is_to_come(int64_t at_us, int64_t now_us, int64_t longest_us)
+{
+    return at_us > now_us && at_us - now_us <= longest_us + METAL_CLOCK_SLACK_US;
+}
+
+/* Whether the last failure is too fresh for another turn. */
+static inline bool conductor_rests(const struct conductor *conductor, int64_t now_us)
+{
+    return conductor_is_to_come(conductor->rests_until_us, now_us, CONDUCTOR_RETRY_AFTER_US);
+}
+
+static inline void conductor_note_due(struct conductor *conductor, int64_t due_us)
+{
+    if (due_us < conductor->next_us)
+        conductor->next_us = due_us;
+}
+
+/* conductor_due.c: whether to act now on a row of that owner, and if it is our own. If not, notes
+ * when. */
+bool conductor_is_due(struct conductor *conductor, struct slice owner, int64_t due_us,
+                      int64_t longest_us, int64_t now_us, bool *is_ours);
+
 /* conductor_work.c: the plan of a job. On the writer's thread. */
 pipeline_plan conductor_plan;
+
+/* conductor_turn.c: the job is decided. */
+void conductor_job_done(struct pipeline_request *request);
+
+/* conductor_tries.c. The try of that row, or NULL; what is due says whether it is the same row. */
+struct conductor_try *conductor_find_try(struct conductor *conductor, int64_t id, int64_t due_us);
+/* Keeps what the job's choice remembers until then, which it gives away. */
+void conductor_keep_try(struct conductor *conductor, struct conductor_job *job, int64_t next_us);
+/* At a turn's begin and end: those of allocations that are decided or gone are dropped. */
+void conductor_tidy_tries(struct conductor *conductor, const struct version *version);
+void conductor_free_tries(struct conductor *conductor);
+
+/* conductor_wait.c, under the lock: the requests that are to be tried now. */
+struct conductor_wait *conductor_take_waiting(struct conductor *conductor);
+void conductor_submit_waiting(struct conductor_wait *first);
 
 #endif

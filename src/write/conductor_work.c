@@ -1,9 +1,19 @@
 /* What a turn's requests do, each on the newest version: the row may have changed since the turn
- * looked at it. Writer thread only. */
+ * looked at it, or be another one with its id. Writer thread only. */
+#include "replica/nodes.h"
 #include "write/conductor_internal.h"
 #include "write/node_write.h"
 #include "write/plan_node_allocations.h"
 #include "write/plan_node_states.h"
+
+static bool decide(struct conductor_job *job, const struct plan *plan)
+{
+    const struct node_allocation *row = version_node_allocation(plan->version, job->id);
+    if (row == NULL || node_allocation_time(row, NODE_ALLOCATION_DUE_AT) != job->due_us)
+        return true;
+    return plan_node_allocation_decide(job->id, &job->choice, &job->tries_again, plan,
+                                       &job->request.err);
+}
 
 bool conductor_plan(struct pipeline_request *request, const struct plan *plan)
 {
@@ -12,12 +22,13 @@ bool conductor_plan(struct pipeline_request *request, const struct plan *plan)
     case WORK_ADVANCE:
         return plan_node_advance(job->id, plan, &request->err);
     case WORK_RECOVER:
-        return plan_node_recover(job->id, plan, &request->err);
+        return plan_node_recover(job->id, job->due_us, plan, &request->err);
     case WORK_DECIDE:
-        return plan_node_allocation_decide(job->id, &job->choice, &job->tries_again, plan,
-                                           &request->err);
+        return decide(job, plan);
     case WORK_MIRROR:
         return node_write_mirror(job->id, plan, &request->err);
+    case WORK_PROVE:
+        break; /* the lock is ours: that is all */
     }
     return true;
 }

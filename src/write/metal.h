@@ -8,6 +8,9 @@
 
 #include "base/slice.h"
 
+/* By which a clock may be set back before it is noticed that times of ours are too far off. */
+enum { METAL_CLOCK_SLACK_US = 5000000 };
+
 /* Made by main, lives as long as the pipeline. */
 struct metal {
     bool mirror; /* nodes are resource providers (section 13) */

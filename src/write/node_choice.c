@@ -21,14 +21,16 @@ struct search {
     const struct node_allocation *allocation;
     struct node_choice *choice;
     const struct plan *plan;
-    size_t candidates; /* available, of the class, of the owner, held by nobody */
+    const struct node *tried; /* before all others */
+    size_t candidates;        /* available, of the class, of the owner, held by nobody */
 };
 
 static void remember_locked(struct node_choice *choice, int64_t id)
 {
-    for (size_t i = 0; i < choice->locked_count; i++)
-        if (choice->locked_ids[i] == id)
-            return;
+    if (choice->locked_count >= NODE_CHOICE_LOCKED_MAX) {
+        choice->locked_count++;
+        return;
+    }
     if (choice->locked_count == choice->locked_capacity) {
         choice->locked_capacity = choice->locked_capacity == 0 ? 8 : 2 * choice->locked_capacity;
         choice->locked_ids =
@@ -50,15 +52,18 @@ static bool owner_fits(const struct search *search, const struct node *node)
     return owner.data == NULL || is_of(node, NODE_OWNER, owner) || is_of(node, NODE_LESSEE, owner);
 }
 
-/* C3; the allocation's own consumer, which may have been there before it, does not count. */
+/* C3; the allocation's own consumer, which may have been there before it, does not count. What is
+ * to be the node's provider counts before it is adopted. */
 static bool is_held(const struct search *search, const struct node *node)
 {
     const struct plan *plan = search->plan;
     const struct provider *provider =
-        plan->metal->mirror ? node_provider(plan->version, node) : NULL;
+        plan->metal->mirror ? version_provider_by_uuid(plan->version, node_text(node, NODE_UUID))
+                            : NULL;
     return provider != NULL &&
-           node_holder(plan->version, provider,
-                       node_allocation_text(search->allocation, NODE_ALLOCATION_UUID)) != NULL;
+           (node_is_cut_off(plan->version, node) ||
+            node_holder(plan->version, provider,
+                        node_allocation_text(search->allocation, NODE_ALLOCATION_UUID)) != NULL);
 }
 
 static bool class_fits(const struct search *search, const struct node *node)
@@ -76,8 +81,8 @@ static bool traits_fit(const struct search *search, const struct node *node)
 /* Whether this one can be taken; counts it and notes it if it is only locked. */
 static bool try_node(struct search *search, const struct node *node)
 {
-    if (!node_is_free(node) || !class_fits(search, node) || !owner_fits(search, node) ||
-        is_held(search, node))
+    if (node == search->tried || !node_is_free(node) || !class_fits(search, node) ||
+        !owner_fits(search, node) || is_held(search, node))
         return false;
     search->candidates++;
     if (!traits_fit(search, node))
@@ -98,17 +103,38 @@ static uint64_t number_of(const struct node_allocation *allocation)
     return number ^ number >> 32;
 }
 
-static const struct node *search_candidates(struct search *search)
+static int compare_slices(const void *a, const void *b)
+{
+    const struct slice *one = a;
+    const struct slice *other = b;
+    int order = memcmp(one->data, other->data, one->len < other->len ? one->len : other->len);
+    return order != 0 ? order : (one->len > other->len) - (one->len < other->len);
+}
+
+/* In the plan's arena, each once. */
+static struct slice *candidates_of(const struct search *search, size_t *count)
 {
     struct slice rest = node_allocation_text(search->allocation, NODE_ALLOCATION_CANDIDATE_NODES);
-    struct slice uuid;
-    size_t count = 0;
     struct slice all = rest;
+    struct slice uuid;
+    size_t words = 0;
     while (record_next_word(&all, &uuid))
-        count++;
-    struct slice *uuids = arena_array(search->plan->arena, count, sizeof(*uuids));
+        words++;
+    struct slice *uuids = arena_array(search->plan->arena, words, sizeof(*uuids));
     for (size_t i = 0; record_next_word(&rest, &uuid); i++)
         uuids[i] = uuid;
+    qsort(uuids, words, sizeof(*uuids), compare_slices);
+    *count = 0;
+    for (size_t i = 0; i < words; i++)
+        if (i == 0 || !slice_equal(uuids[i], uuids[*count - 1]))
+            uuids[(*count)++] = uuids[i];
+    return uuids;
+}
+
+static const struct node *search_candidates(struct search *search)
+{
+    size_t count;
+    struct slice *uuids = candidates_of(search, &count);
     uint64_t start = number_of(search->allocation);
     for (size_t i = 0; i < count; i++) {
         const struct node *node =
@@ -123,8 +149,12 @@ static const struct node *search_class(struct search *search)
 {
     const struct version *version = search->plan->version;
     struct slice class = node_allocation_text(search->allocation, NODE_ALLOCATION_RESOURCE_CLASS);
-    const struct ptree_entry *last = ptree_last(&version->nodes);
-    int64_t start = last == NULL ? 0 : (int64_t)(number_of(search->allocation) % last->k1);
+    const struct node *first = version_next_node(version, 0);
+    if (first == NULL)
+        return NULL;
+    uint64_t before = (uint64_t)first->record.id - 1;
+    uint64_t range = ptree_last(&version->nodes)->k1 - before;
+    int64_t start = (int64_t)(before + number_of(search->allocation) % range);
     const struct node *node = version_next_node_of_class(version, class, start);
     for (; node != NULL; node = version_next_node_of_class(version, class, node->record.id))
         if (try_node(search, node))
@@ -156,9 +186,12 @@ static const struct node *search_name(struct search *search)
     struct slice name = node_allocation_text(search->allocation, NODE_ALLOCATION_NAME);
     const struct node *node =
         name.data == NULL ? NULL : version_node_by_name(search->plan->version, name);
-    if (node == NULL || !is_candidate(search, node) || !try_node(search, node))
+    if (node == NULL || !is_candidate(search, node))
         return NULL;
-    return node;
+    if (try_node(search, node))
+        return node;
+    search->tried = node;
+    return NULL;
 }
 
 /* C4: whoever has that uuid in Placement holds a node already, and no other will do. */
@@ -242,21 +275,28 @@ static struct slice bound_reason(const struct search *search)
         SLICE_ARG(node_allocation_text(search->allocation, NODE_ALLOCATION_UUID)));
 }
 
+static const struct node *search_all(struct search *search)
+{
+    const struct node *node = search_name(search);
+    if (node != NULL)
+        return node;
+    return has_candidates(search) ? search_candidates(search) : search_class(search);
+}
+
 /* Those that were locked before. One that does not fit any more is dropped. */
 static const struct node *search_again(struct search *search)
 {
     struct node_choice *choice = search->choice;
-    struct node_choice before = *choice;
-    const struct node *found = NULL;
-    choice->locked_ids = NULL;
-    choice->locked_count = choice->locked_capacity = 0;
-    for (size_t i = 0; i < before.locked_count && found == NULL; i++) {
-        const struct node *node = version_node(search->plan->version, before.locked_ids[i]);
+    size_t before = choice->locked_count;
+    choice->locked_count = 0; /* what is kept is at or before what is read */
+    if (before > NODE_CHOICE_LOCKED_MAX)
+        return search_all(search);
+    for (size_t i = 0; i < before; i++) {
+        const struct node *node = version_node(search->plan->version, choice->locked_ids[i]);
         if (node != NULL && try_node(search, node))
-            found = node;
+            return node;
     }
-    free(before.locked_ids);
-    return found;
+    return NULL;
 }
 
 /* After a try that found nothing: whether locked nodes are worth another. */
@@ -294,9 +334,7 @@ const struct node *node_choose(const struct node_allocation *allocation, struct 
         return NULL;
     }
     if (node == NULL)
-        node = search_name(&search);
-    if (node == NULL)
-        node = has_candidates(&search) ? search_candidates(&search) : search_class(&search);
+        node = search_all(&search);
     if (node == NULL)
         *reason = after_try(&search, reason_of(&search));
     return node;

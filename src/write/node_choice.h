@@ -11,11 +11,14 @@
 #include "write/pipeline.h"
 
 /* What an allocation remembers between its tries. Zeroed for the first one, which looks at all
- * nodes; later ones look at the locked ones again. */
+ * nodes; later ones look at the locked ones again, or, if those were too many to be remembered, at
+ * all that there are. */
+enum { NODE_CHOICE_LOCKED_MAX = 1024 };
+
 struct node_choice {
     unsigned rounds;     /* tries so far */
-    int64_t *locked_ids; /* nodes that were suitable and locked at the last try; malloc'ed */
-    size_t locked_count;
+    size_t locked_count; /* nodes that were suitable and locked at the last try */
+    int64_t *locked_ids; /* the first of them, in the order of the search; malloc'ed */
     size_t locked_capacity;
 };
 

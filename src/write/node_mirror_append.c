@@ -75,7 +75,8 @@ static void append_provider(struct mirroring *mirroring)
         return;
     }
     mirroring->provider_id = provider->id;
-    if (node_bool(node, NODE_PROVIDER_ADOPTED) || slice_equal(provider_name(provider), name))
+    if (node_bool(node, NODE_PROVIDER_ADOPTED) || provider->parent.v != NUMBER_NONE ||
+        slice_equal(provider_name(provider), name))
         return;
     struct change *change = change_append(plan->changes, CHANGE_PROVIDER_UPDATE);
     change->updated_at_us = plan->now_us;
@@ -125,11 +126,10 @@ static struct slice or_else(struct slice text, struct slice other)
 }
 
 /* C3. A consumer without allocations is of the Python service's making: it becomes ours. */
-static void append_consumer(struct mirroring *mirroring)
+static void append_consumer(struct mirroring *mirroring, const struct node_allocation *takes)
 {
     const struct plan *plan = mirroring->plan;
     const struct version *version = plan->version;
-    const struct node_allocation *takes = mirroring->mirror->takes;
     struct slice uuid = node_allocation_text(takes, NODE_ALLOCATION_UUID);
     const struct consumer *there = version_consumer(version, uuid);
     if (there != NULL && there->allocation_count > 0)
@@ -317,7 +317,10 @@ void node_mirror_append(const struct node_mirror *mirror, const struct plan *pla
     append_inventory(&mirroring);
     append_traits(&mirroring);
     if (mirror->takes != NULL)
-        append_consumer(&mirroring);
+        append_consumer(&mirroring, mirror->takes);
+    else if (mirror->holds != NULL &&
+             node_lacks_consumer(plan->version, mirror->before, mirror->holds))
+        append_consumer(&mirroring, mirror->holds);
     if (moves_ours)
         append_consumer_moved(&mirroring);
     if (mirroring.is_touched && !mirroring.provider_is_new)

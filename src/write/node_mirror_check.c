@@ -35,11 +35,13 @@ static void find_sides(struct node_mirror *mirror, const struct plan *plan)
             node_class_name(node_text(mirror->after, NODE_RESOURCE_CLASS), plan->arena);
 }
 
-/* C1: only a root can be a node. */
+/* C1: only a root can be a node. What was the node's remains it, whatever others have done to it.
+ */
 static bool check_provider(const struct node_mirror *mirror, struct err *err)
 {
     if (mirror->class_after.data == NULL || mirror->provider == NULL ||
-        mirror->provider->parent.v == NUMBER_NONE)
+        mirror->provider->parent.v == NUMBER_NONE ||
+        (mirror->before != NULL && !node_is_null(mirror->before, NODE_PROVIDER_ADOPTED)))
         return true;
     return err_set(err, 409, NULL,
                    "Node %.*s cannot be a resource provider: the one of that uuid has a parent.",

@@ -56,6 +56,13 @@ const struct provider *node_provider(const struct version *version, const struct
     return version_provider_by_uuid(version, node_text(node, NODE_UUID));
 }
 
+bool node_is_cut_off(const struct version *version, const struct node *node)
+{
+    const struct provider *provider = version_provider_by_uuid(version, node_text(node, NODE_UUID));
+    return provider != NULL && provider->parent.v != NUMBER_NONE &&
+           node_is_null(node, NODE_PROVIDER_ADOPTED);
+}
+
 static const struct consumer *consumer_at(const struct version *version,
                                           const struct ptree_entry *entry)
 {
@@ -120,6 +127,18 @@ const struct consumer *node_consumer_of(const struct version *version, const str
     return consumer != NULL && node_is_held_by(version, node, consumer, arena) ? consumer : NULL;
 }
 
+bool node_lacks_consumer(const struct version *version, const struct node *node,
+                         const struct node_allocation *allocation)
+{
+    if (node_allocation_bool(allocation, NODE_ALLOCATION_CONSUMER_ADOPTED))
+        return false;
+    const struct consumer *consumer =
+        version_consumer(version, node_allocation_text(allocation, NODE_ALLOCATION_UUID));
+    const struct provider *provider = version_provider_by_uuid(version, node_text(node, NODE_UUID));
+    return (consumer == NULL || consumer->allocation_count == 0) &&
+           (provider == NULL || node_holder(version, provider, (struct slice){0}) == NULL);
+}
+
 bool node_figures_equal(const struct inventory_figures *a, const struct inventory_figures *b)
 {
     return a->total == b->total && a->reserved == b->reserved && a->min_unit == b->min_unit &&
@@ -150,6 +169,8 @@ bool node_is_mirrored(const struct version *version, const struct node *node, st
             ? NULL
             : provider_inventory_of(provider, (struct class_no){row->number});
     struct inventory_figures figures = node_figures(node);
+    const struct node_allocation *allocation = version_node_allocation_of(version, node->record.id);
     return inventory != NULL && node_figures_equal(&inventory->figures, &figures) &&
-           has_traits(version, provider, node_text(node, NODE_TRAITS));
+           has_traits(version, provider, node_text(node, NODE_TRAITS)) &&
+           (allocation == NULL || !node_lacks_consumer(version, node, allocation));
 }

@@ -28,6 +28,10 @@ const struct node *node_of_provider(const struct version *version, const struct 
 /* Its provider, or NULL. */
 const struct provider *node_provider(const struct version *version, const struct node *node);
 
+/* Whether the provider of the node's uuid cannot be the node's: it has a parent, and never was. The
+ * node's row goes on without a mirror then, and nobody gets the node (C1). */
+bool node_is_cut_off(const struct version *version, const struct node *node);
+
 /* A consumer that holds anything in the provider's tree, but for the one of that uuid (data ==
  * NULL: but for none); NULL: nobody does. */
 const struct consumer *node_holder(const struct version *version, const struct provider *provider,
@@ -43,7 +47,14 @@ const struct consumer *node_consumer_of(const struct version *version, const str
                                         const struct node_allocation *allocation,
                                         struct arena *arena);
 
-/* Whether Placement already sees what the node's row says: provider, inventory, traits. */
+/* Whether the active allocation's consumer is missing, as it is while the node has no class and
+ * when the mirror is turned on or others have deleted it, and can be written: nobody holds the
+ * node, or anything else under that uuid. */
+bool node_lacks_consumer(const struct version *version, const struct node *node,
+                         const struct node_allocation *allocation);
+
+/* Whether Placement already sees what the node's row says: provider, inventory, traits, and the
+ * consumer of its allocation. */
 bool node_is_mirrored(const struct version *version, const struct node *node, struct arena *arena);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "write/metal.h"
 #include "write/node_mirror.h"
+#include "write/node_provider.h"
 
 /* From its first resource class on a node has a provider; whether that was there before it is
  * remembered, because its name then is not the node's to change (C1). */
@@ -24,9 +25,20 @@ static void note_consumer(const struct plan *plan, struct node_allocation_draft 
         version_consumer(plan->version, takes->value[NODE_ALLOCATION_UUID].text) != NULL);
 }
 
-static bool is_mirrored(const struct plan *plan)
+static bool keeps_class(const struct node_write *write)
 {
-    return plan->metal != NULL && plan->metal->mirror;
+    if (write->before == NULL || write->after == NULL)
+        return false;
+    return node_class_same(node_text(write->before, NODE_RESOURCE_CLASS),
+                           write->after->value[NODE_RESOURCE_CLASS].text);
+}
+
+/* A node whose provider cannot be its own is still brought to the end of its passing state. */
+static bool is_mirrored(const struct node_write *write, const struct plan *plan)
+{
+    return plan->metal != NULL && plan->metal->mirror &&
+           !(write->takes == NULL && keeps_class(write) &&
+             node_is_cut_off(plan->version, write->before));
 }
 
 static const struct node_allocation *allocation_that_stays(const struct node_write *write,
@@ -45,7 +57,7 @@ static const struct node *pack_after(const struct node_write *write, const struc
         node_set_time(write->after, NODE_CREATED_AT, plan->now_us);
     else if (!write->keeps_updated_at)
         node_set_time(write->after, NODE_UPDATED_AT, plan->now_us);
-    if (is_mirrored(plan))
+    if (is_mirrored(write, plan))
         note_provider(plan, write->after);
     return node_pack(write->after, plan->arena);
 }
@@ -55,7 +67,7 @@ static const struct node_allocation *pack_taken(const struct node_write *write,
 {
     if (write->takes == NULL)
         return NULL;
-    if (is_mirrored(plan))
+    if (is_mirrored(write, plan))
         note_consumer(plan, write->takes);
     return node_allocation_pack(write->takes, plan->arena);
 }
@@ -70,9 +82,9 @@ bool node_write(const struct node_write *write, const struct plan *plan, const s
         .releases = write->releases,
         .holds = allocation_that_stays(write, plan),
     };
-    if (is_mirrored(plan) && !node_mirror_check(&mirror, plan, err))
+    if (is_mirrored(write, plan) && !node_mirror_check(&mirror, plan, err))
         return false;
-    if (is_mirrored(plan))
+    if (is_mirrored(write, plan))
         node_mirror_append(&mirror, plan);
     if (write->releases != NULL)
         change_delete_node_allocation(plan->changes, write->releases->record.id);
@@ -92,6 +104,11 @@ bool node_write_mirror(int64_t id, const struct plan *plan, struct err *err)
     const struct node *node = version_node(plan->version, id);
     if (node == NULL || node_is_mirrored(plan->version, node, plan->arena))
         return true;
+    if (node_is_cut_off(plan->version, node))
+        return err_set(err, 409, NULL,
+                       "Node %.*s cannot be a resource provider: the one of that uuid has a "
+                       "parent.",
+                       SLICE_ARG(node_text(node, NODE_UUID)));
     struct node_draft draft = node_draft_of(node);
     const struct node_write write = {.before = node, .after = &draft, .keeps_updated_at = true};
     return node_write(&write, plan, NULL, err);

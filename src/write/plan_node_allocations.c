@@ -173,15 +173,15 @@ static void put(struct node_allocation_draft *draft, const struct plan *plan,
     change_put_node_allocation(plan->changes, result->allocation);
 }
 
-static bool backfill(const struct plan_node_allocation *input, const struct plan *plan,
-                     struct planned_node_allocation *result, struct err *err)
+static bool backfill(const struct node *node, struct node_allocation_draft *draft,
+                     const struct plan *plan, struct planned_node_allocation *result,
+                     struct err *err)
 {
-    struct node_allocation_draft *draft = input->draft;
     struct err refusal = {.arena = err->arena};
     node_allocation_set_time(draft, NODE_ALLOCATION_UPDATED_AT, plan->now_us);
-    judge_backfill(input->node, draft, plan, result, err->arena);
+    judge_backfill(node, draft, plan, result, err->arena);
     if (result->refused_status == 0) {
-        if (take(input->node, draft, plan, &refusal)) {
+        if (take(node, draft, plan, &refusal)) {
             result->allocation = node_allocation_pack(draft, plan->arena);
             return true;
         }
@@ -196,26 +196,26 @@ static bool backfill(const struct plan_node_allocation *input, const struct plan
 bool plan_node_allocation_create(const struct plan_node_allocation *input, const struct plan *plan,
                                  struct planned_node_allocation *result, struct err *err)
 {
-    struct node_allocation_draft *draft = input->draft;
+    struct node_allocation_draft draft = *input->draft; /* a request may be planned again */
     const struct node *node = input->node;
     *result = (struct planned_node_allocation){0};
-    draft->id = 0;
+    draft.id = 0;
     if (node != NULL && !input->has_uuid && !node_is_null(node, NODE_INSTANCE_UUID))
-        node_allocation_set_text(draft, NODE_ALLOCATION_UUID, node_text(node, NODE_INSTANCE_UUID));
+        node_allocation_set_text(&draft, NODE_ALLOCATION_UUID, node_text(node, NODE_INSTANCE_UUID));
     if (node != NULL && !input->has_class)
-        node_allocation_set_text(draft, NODE_ALLOCATION_RESOURCE_CLASS,
+        node_allocation_set_text(&draft, NODE_ALLOCATION_RESOURCE_CLASS,
                                  node_text(node, NODE_RESOURCE_CLASS));
-    if (!check_name(draft, plan, err) || !check_uuid(draft, plan, err))
+    if (!check_name(&draft, plan, err) || !check_uuid(&draft, plan, err))
         return false;
     if (node != NULL && !plan_node_is_unlocked(node, plan, err))
         return false;
-    draft->id = store_next_id(plan->store, STORE_NODE_ALLOCATIONS);
-    node_allocation_set_time(draft, NODE_ALLOCATION_CREATED_AT, plan->now_us);
+    draft.id = store_next_id(plan->store, STORE_NODE_ALLOCATIONS);
+    node_allocation_set_time(&draft, NODE_ALLOCATION_CREATED_AT, plan->now_us);
     if (node != NULL)
-        return backfill(input, plan, result, err);
-    node_allocation_set_text(draft, NODE_ALLOCATION_OWNER_INSTANCE, plan->metal->instance);
-    node_allocation_set_time(draft, NODE_ALLOCATION_DUE_AT, plan->now_us);
-    put(draft, plan, result);
+        return backfill(node, &draft, plan, result, err);
+    node_allocation_set_text(&draft, NODE_ALLOCATION_OWNER_INSTANCE, plan->metal->instance);
+    node_allocation_set_time(&draft, NODE_ALLOCATION_DUE_AT, plan->now_us);
+    put(&draft, plan, result);
     return true;
 }
 

@@ -9,10 +9,11 @@
 #include "write/pipeline.h"
 
 struct plan_node_allocation {
-    struct node_allocation_draft *draft; /* all but id, instants, state, and what the node gives */
-    const struct node *node;             /* of the plan's version, to be backfilled; or NULL */
-    bool has_uuid;                       /* false: a backfilled one takes the node's instance */
-    bool has_class;                      /* false: a backfilled one takes the node's */
+    const struct node_allocation_draft
+        *draft;              /* all but id, instants, state, and what the node gives */
+    const struct node *node; /* of the plan's version, to be backfilled; or NULL */
+    bool has_uuid;           /* false: a backfilled one takes the node's instance */
+    bool has_class;          /* false: a backfilled one takes the node's */
 };
 
 struct planned_node_allocation {

@@ -194,12 +194,23 @@ static void end_state(const struct node *node, struct node_draft *draft, const s
         unlock(draft);
 }
 
+/* A time that is further off than any was set is of a clock that has been set back since. */
+static bool is_over(const struct node *node, const struct plan *plan)
+{
+    int64_t left_us = node_time(node, NODE_DUE_AT) - plan->now_us;
+    return left_us <= 0 || left_us > plan->metal->fake_delay_us + METAL_CLOCK_SLACK_US;
+}
+
+static bool is_ours(const struct node *node, const struct plan *plan)
+{
+    return slice_equal(node_text(node, NODE_OWNER_INSTANCE), plan->metal->instance);
+}
+
 bool plan_node_advance(int64_t id, const struct plan *plan, struct err *err)
 {
     const struct node *node = version_node(plan->version, id);
-    if (node == NULL || node_is_null(node, NODE_RESERVATION) ||
-        !slice_equal(node_text(node, NODE_OWNER_INSTANCE), plan->metal->instance) ||
-        node_time(node, NODE_DUE_AT) > plan->now_us)
+    if (node == NULL || node_is_null(node, NODE_RESERVATION) || !is_ours(node, plan) ||
+        !is_over(node, plan))
         return true;
     struct node_draft draft = node_draft_of(node);
     const struct node_write write = {.before = node, .after = &draft};
@@ -212,11 +223,11 @@ bool plan_node_advance(int64_t id, const struct plan *plan, struct err *err)
     return node_write(&write, plan, NULL, err);
 }
 
-bool plan_node_recover(int64_t id, const struct plan *plan, struct err *err)
+bool plan_node_recover(int64_t id, int64_t due_us, const struct plan *plan, struct err *err)
 {
     const struct node *node = version_node(plan->version, id);
-    if (node == NULL || node_is_null(node, NODE_RESERVATION) ||
-        slice_equal(node_text(node, NODE_OWNER_INSTANCE), plan->metal->instance))
+    if (node == NULL || node_is_null(node, NODE_RESERVATION) || is_ours(node, plan) ||
+        node_time(node, NODE_DUE_AT) != due_us)
         return true;
     struct node_draft draft = node_draft_of(node);
     const struct node_write write = {.before = node, .after = &draft};

@@ -30,11 +30,13 @@ bool plan_node_power(const struct node *node, struct slice ident, struct slice n
                      struct err *err) BERTH_MUST_CHECK;
 
 /* The node's passing state or power operation is over: the next one, or the end. Nothing if it is
- * not due any more. */
+ * not due, or not this process's to end. */
 bool plan_node_advance(int64_t id, const struct plan *plan, struct err *err) BERTH_MUST_CHECK;
 
 /* The process that acted on the node is gone: its lock is dropped, and a passing state becomes the
- * failed one. Nothing if somebody has done so already. */
-bool plan_node_recover(int64_t id, const struct plan *plan, struct err *err) BERTH_MUST_CHECK;
+ * failed one. Nothing if the row is not the one any more that was due at that time: somebody has
+ * done so already, or the process has acted after all. */
+bool plan_node_recover(int64_t id, int64_t due_us, const struct plan *plan,
+                       struct err *err) BERTH_MUST_CHECK;
 
 #endif

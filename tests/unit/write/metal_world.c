@@ -117,6 +117,17 @@ const struct provider *metal_provider(struct metal_world *metal, const char *uui
     return version_provider_by_uuid(version_of(metal), slice_of(uuid));
 }
 
+struct node_draft metal_new_node(const char *uuid, const char *class)
+{
+    struct node_draft draft = node_draft_new(0);
+    node_set_text(&draft, NODE_UUID, slice_of(uuid));
+    if (class != NULL)
+        node_set_text(&draft, NODE_RESOURCE_CLASS, slice_of(class));
+    node_set_text(&draft, NODE_PROVISION_STATE, SLICE_LIT("available"));
+    node_set_text(&draft, NODE_POWER_STATE, SLICE_LIT("power on"));
+    return draft;
+}
+
 static struct node_draft new_node(const char *uuid, const char *class)
 {
     struct node_draft draft = node_draft_new(0);
@@ -126,7 +137,7 @@ static struct node_draft new_node(const char *uuid, const char *class)
     return draft;
 }
 
-static bool create(struct metal_world *metal, struct node_draft *draft)
+bool metal_create_drafted(struct metal_world *metal, struct node_draft *draft)
 {
     const struct node *node;
     struct plan plan = metal_plan(metal);
@@ -136,15 +147,13 @@ static bool create(struct metal_world *metal, struct node_draft *draft)
 bool metal_create(struct metal_world *metal, const char *uuid, const char *class)
 {
     struct node_draft draft = new_node(uuid, class);
-    return create(metal, &draft);
+    return metal_create_drafted(metal, &draft);
 }
 
 void metal_create_available(struct metal_world *metal, const char *uuid, const char *class)
 {
-    struct node_draft draft = new_node(uuid, class);
-    node_set_text(&draft, NODE_PROVISION_STATE, SLICE_LIT("available"));
-    node_set_text(&draft, NODE_POWER_STATE, SLICE_LIT("power on"));
-    assert_true(create(metal, &draft));
+    struct node_draft draft = metal_new_node(uuid, class);
+    assert_true(metal_create_drafted(metal, &draft));
 }
 
 bool metal_patch(struct metal_world *metal, const char *uuid, enum node_field field,
@@ -154,7 +163,11 @@ bool metal_patch(struct metal_world *metal, const char *uuid, enum node_field fi
     struct plan plan = metal_plan(metal);
     struct node_draft draft = node_draft_of(metal_node(metal, uuid));
     struct plan_node_update update = {
-        .before = metal_node(metal, uuid), .after = &draft, .ident = slice_of(uuid)};
+        .before = metal_node(metal, uuid),
+        .after = &draft,
+        .ident = slice_of(uuid),
+        .sets_owner = field == NODE_OWNER && text != NULL,
+    };
     if (text == NULL)
         node_set_null(&draft, field);
     else
@@ -187,15 +200,21 @@ bool metal_delete(struct metal_world *metal, const char *uuid)
                           plan_node_delete(metal_node(metal, uuid), &plan, &metal->world.err));
 }
 
-bool metal_verb(struct metal_world *metal, const char *uuid, const char *name)
+bool metal_run_verb(struct metal_world *metal, const char *uuid, const char *name,
+                    struct slice clean_error)
 {
     struct plan plan = metal_plan(metal);
     const struct node *node = metal_node(metal, uuid);
     const struct node_verb_name *known = node_verb_find(slice_of(name));
-    const struct plan_node_verb verb = {.verb = known->verb};
+    const struct plan_node_verb verb = {known->verb, clean_error};
     return metal_conclude(
         metal, plan_node_provision_check(node, slice_of(name), known, &plan, &metal->world.err) &&
                    plan_node_provision(node, &verb, &plan, &metal->world.err));
+}
+
+bool metal_verb(struct metal_world *metal, const char *uuid, const char *name)
+{
+    return metal_run_verb(metal, uuid, name, (struct slice){0});
 }
 
 bool metal_power(struct metal_world *metal, const char *uuid, const char *name)
@@ -214,32 +233,39 @@ void metal_pass(struct metal_world *metal, const char *uuid)
     assert_true(metal_conclude(metal, plan_node_advance(id, &plan, &metal->world.err)));
 }
 
-static bool allocate(struct metal_world *metal, const char *uuid, const char *class,
-                     const char *node)
+struct node_allocation_draft metal_new_allocation(const char *uuid, const char *class)
 {
-    struct plan plan = metal_plan(metal);
     struct node_allocation_draft draft = node_allocation_draft_new(0);
-    struct plan_node_allocation input = {
-        .draft = &draft,
-        .node = node == NULL ? NULL : metal_node(metal, node),
-        .has_uuid = true,
-        .has_class = class != NULL,
-    };
     node_allocation_set_text(&draft, NODE_ALLOCATION_UUID, slice_of(uuid));
     if (class != NULL)
         node_allocation_set_text(&draft, NODE_ALLOCATION_RESOURCE_CLASS, slice_of(class));
+    return draft;
+}
+
+bool metal_allocate_drafted(struct metal_world *metal, const struct node_allocation_draft *draft,
+                            const char *node)
+{
+    struct plan plan = metal_plan(metal);
+    const struct plan_node_allocation input = {
+        .draft = draft,
+        .node = node == NULL ? NULL : metal_node(metal, node),
+        .has_uuid = draft->value[NODE_ALLOCATION_UUID].text.data != NULL,
+        .has_class = draft->value[NODE_ALLOCATION_RESOURCE_CLASS].text.data != NULL,
+    };
     return metal_conclude(
         metal, plan_node_allocation_create(&input, &plan, &metal->planned, &metal->world.err));
 }
 
 bool metal_allocate(struct metal_world *metal, const char *uuid, const char *class)
 {
-    return allocate(metal, uuid, class, NULL);
+    const struct node_allocation_draft draft = metal_new_allocation(uuid, class);
+    return metal_allocate_drafted(metal, &draft, NULL);
 }
 
 bool metal_backfill(struct metal_world *metal, const char *uuid, const char *node)
 {
-    return allocate(metal, uuid, NULL, node);
+    const struct node_allocation_draft draft = metal_new_allocation(uuid, NULL);
+    return metal_allocate_drafted(metal, &draft, node);
 }
 
 bool metal_decide(struct metal_world *metal, const char *uuid, struct node_choice *choice)
@@ -277,6 +303,36 @@ bool metal_claim(struct metal_world *metal, const char *uuid, const char *provid
     struct plan plan = metal_plan(metal);
     return metal_conclude(metal,
                           plan_allocations(&claim, 1, CLAIM_BY_PUT, &plan, &metal->world.err));
+}
+
+static void assert_text(struct metal_world *metal, struct slice text, const char *wanted)
+{
+    assert_string_equal(text.data == NULL ? "null" : arena_copy(metal->world.arena, text).data,
+                        wanted);
+}
+
+void metal_assert_active(struct metal_world *metal, const char *uuid, const char *node)
+{
+    const struct node_allocation *at = metal_allocation(metal, uuid);
+    assert_non_null(at);
+    assert_text(metal, node_allocation_text(at, NODE_ALLOCATION_LAST_ERROR), "null");
+    assert_text(metal, node_allocation_text(at, NODE_ALLOCATION_STATE), "active");
+    const struct node *has = version_node(version_of(metal), node_allocation_node_id(at));
+    assert_text(metal, node_text(has, NODE_UUID), node);
+}
+
+void metal_assert_failed(struct metal_world *metal, const char *uuid, const char *last_error)
+{
+    const struct node_allocation *at = metal_allocation(metal, uuid);
+    assert_non_null(at);
+    assert_text(metal, node_allocation_text(at, NODE_ALLOCATION_STATE), "error");
+    assert_text(metal, node_allocation_text(at, NODE_ALLOCATION_LAST_ERROR), last_error);
+    assert_int_equal(node_allocation_node_id(at), 0);
+}
+
+void metal_assert_state(struct metal_world *metal, const char *node, const char *state)
+{
+    assert_text(metal, node_text(metal_node(metal, node), NODE_PROVISION_STATE), state);
 }
 
 void metal_assert_refused(struct metal_world *metal, int status, const char *text)

@@ -36,6 +36,10 @@ bool metal_create(struct metal_world *metal, const char *uuid, const char *class
 /* The same in state available and powered on. */
 void metal_create_available(struct metal_world *metal, const char *uuid, const char *class);
 
+/* The row of the latter, for more fields to be set, and its making. */
+struct node_draft metal_new_node(const char *uuid, const char *class);
+bool metal_create_drafted(struct metal_world *metal, struct node_draft *draft);
+
 bool metal_patch(struct metal_world *metal, const char *uuid, enum node_field field,
                  const char *text); /* NULL: null */
 bool metal_maintain(struct metal_world *metal, const char *uuid, bool is_on);
@@ -43,10 +47,16 @@ bool metal_set_traits(struct metal_world *metal, const char *uuid, const char *t
 bool metal_delete(struct metal_world *metal, const char *uuid);
 bool metal_verb(struct metal_world *metal, const char *uuid, const char *verb);
 bool metal_power(struct metal_world *metal, const char *uuid, const char *verb);
+bool metal_run_verb(struct metal_world *metal, const char *uuid, const char *verb,
+                    struct slice clean_error);
 /* Lets the time of a passing state pass, and ends it. */
 void metal_pass(struct metal_world *metal, const char *uuid);
 
 bool metal_allocate(struct metal_world *metal, const char *uuid, const char *class);
+struct node_allocation_draft metal_new_allocation(const char *uuid, const char *class);
+/* node NULL: not to be backfilled. */
+bool metal_allocate_drafted(struct metal_world *metal, const struct node_allocation_draft *draft,
+                            const char *node);
 bool metal_backfill(struct metal_world *metal, const char *uuid, const char *node);
 /* False: it is to be tried again. */
 bool metal_decide(struct metal_world *metal, const char *uuid, struct node_choice *choice);
@@ -56,6 +66,11 @@ bool metal_release(struct metal_world *metal, const char *uuid);
  * amount 0: nothing at all. */
 bool metal_claim(struct metal_world *metal, const char *uuid, const char *provider,
                  const char *class, int64_t amount);
+
+/* Where the allocation of that uuid has ended. */
+void metal_assert_active(struct metal_world *metal, const char *uuid, const char *node);
+void metal_assert_failed(struct metal_world *metal, const char *uuid, const char *last_error);
+void metal_assert_state(struct metal_world *metal, const char *node, const char *state);
 
 void metal_assert_refused(struct metal_world *metal, int status, const char *text);
 
