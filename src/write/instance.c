@@ -23,7 +23,15 @@ static struct slice boot_id(char *text, size_t bytes)
     return id.len > 0 ? id : SLICE_LIT("-");
 }
 
-/* proc(5): field 22 of stat, in clock ticks after the boot; the name before it may hold blanks. */
+/* What process ids count in: two containers may have the same ones. */
+static struct slice namespace_id(char *text, size_t bytes)
+{
+    ssize_t len = readlink("/proc/self/ns/pid", text, bytes);
+    return len > 0 ? (struct slice){text, (size_t)len} : SLICE_LIT("-");
+}
+
+/* proc(5): field 22 of stat, in clock ticks after the boot; the name before it may hold blanks. Of
+ * one that has ended and was not waited for yet there is none. */
 static struct slice start_of(long pid, char *text, size_t bytes)
 {
     char path[64];
@@ -33,6 +41,8 @@ static struct slice start_of(long pid, char *text, size_t bytes)
     if (name_end == NULL)
         return (struct slice){0};
     rest = slice_skip(rest, (size_t)(name_end - rest.data) + 2);
+    if (slice_starts_with(rest, SLICE_LIT("Z")) || slice_starts_with(rest, SLICE_LIT("X")))
+        return (struct slice){0};
     enum { FIELDS_BETWEEN = 19 };
     for (int i = 0; i < FIELDS_BETWEEN; i++)
         (void)slice_cut(&rest, ' ');
@@ -42,22 +52,27 @@ static struct slice start_of(long pid, char *text, size_t bytes)
 struct slice instance_name(struct slice host, struct arena *arena)
 {
     char boot[64];
+    char space[64];
     char stat[1024];
     long pid = (long)getpid();
     struct slice start = start_of(pid, stat, sizeof(stat));
-    return arena_printf(arena, "%.*s %.*s %ld %.*s", SLICE_ARG(host),
-                        SLICE_ARG(boot_id(boot, sizeof(boot))), pid, SLICE_ARG(start));
+    return arena_printf(arena, "%.*s %.*s %.*s %ld %.*s", SLICE_ARG(host),
+                        SLICE_ARG(boot_id(boot, sizeof(boot))),
+                        SLICE_ARG(namespace_id(space, sizeof(space))), pid, SLICE_ARG(start));
 }
 
 bool instance_is_gone(struct slice name, struct slice host)
 {
     char boot[64];
+    char space[64];
     char stat[1024];
     char digits[24];
     if (!slice_equal(slice_cut(&name, ' '), host))
         return false;
     if (!slice_equal(slice_cut(&name, ' '), boot_id(boot, sizeof(boot))))
         return true;
+    if (!slice_equal(slice_cut(&name, ' '), namespace_id(space, sizeof(space))))
+        return false;
     struct slice pid = slice_cut(&name, ' ');
     if (pid.len == 0 || pid.len >= sizeof(digits))
         return true;

@@ -8,11 +8,11 @@
 #include "base/arena.h"
 #include "base/slice.h"
 
-/* This process: "HOST BOOT PID START", in the arena. The host has no blanks. */
+/* This process: "HOST BOOT NAMESPACE PID START", in the arena. The host has no blanks. */
 struct slice instance_name(struct slice host, struct arena *arena);
 
-/* Whether the process of that name was on this host and is no more. False for one of another host,
- * whose end nobody here can see. */
+/* Whether the process of that name was on this host and is no more. False for one of another host
+ * or another container, whose end nobody here can see. */
 bool instance_is_gone(struct slice name, struct slice host);
 
 #endif

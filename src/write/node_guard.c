@@ -65,17 +65,35 @@ bool node_guard_traits(const struct provider *provider, const bool *wanted, cons
     return true;
 }
 
+/* The node of the active allocation of that uuid, or NULL. */
+static const struct node *node_of_uuid(struct slice uuid, const struct plan *plan,
+                                       const struct node_allocation **allocation)
+{
+    *allocation = is_mirrored(plan) ? version_node_allocation_by_uuid(plan->version, uuid) : NULL;
+    return *allocation == NULL ? NULL
+                               : version_node(plan->version, node_allocation_node_id(*allocation));
+}
+
 /* The node that the consumer holds by an allocation of ours, or NULL. */
 static const struct node *node_of_consumer(struct slice uuid, const struct plan *plan)
 {
-    if (!is_mirrored(plan))
-        return NULL;
-    const struct node_allocation *allocation = version_node_allocation_by_uuid(plan->version, uuid);
-    const struct node *node =
-        allocation == NULL ? NULL
-                           : version_node(plan->version, node_allocation_node_id(allocation));
+    const struct node_allocation *allocation;
+    const struct node *node = node_of_uuid(uuid, plan, &allocation);
     if (node == NULL || node_consumer_of(plan->version, node, allocation, plan->arena) == NULL)
         return NULL;
+    return node;
+}
+
+/* The same, or that the uuid is kept for, as long as the node has no class to be held by. */
+static const struct node *node_that_keeps(struct slice uuid, const struct plan *plan)
+{
+    const struct node_allocation *allocation;
+    const struct node *node = node_of_uuid(uuid, plan, &allocation);
+    const struct consumer *consumer = version_consumer(plan->version, uuid);
+    bool is_free = consumer == NULL || consumer->allocation_count == 0;
+    if (node == NULL || !is_free ||
+        node_allocation_bool(allocation, NODE_ALLOCATION_CONSUMER_ADOPTED))
+        return node_of_consumer(uuid, plan);
     return node;
 }
 
@@ -92,8 +110,9 @@ static bool claims_exactly(const struct claim *claim, const struct node *node,
 
 bool node_guard_claim(const struct claim *claim, const struct plan *plan, struct err *err)
 {
-    const struct node *node = node_of_consumer(claim->consumer, plan);
+    const struct node *node = node_that_keeps(claim->consumer, plan);
     return node == NULL || claims_exactly(claim, node, plan) ||
+           (claim->provider_count == 0 && node_of_consumer(claim->consumer, plan) == NULL) ||
            refuse(err, SLICE_LIT("Consumer "), claim->consumer, node);
 }
 

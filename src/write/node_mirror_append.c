@@ -319,7 +319,7 @@ void node_mirror_append(const struct node_mirror *mirror, const struct plan *pla
     if (mirror->takes != NULL)
         append_consumer(&mirroring, mirror->takes);
     else if (mirror->holds != NULL &&
-             node_lacks_consumer(plan->version, mirror->before, mirror->holds))
+             node_lacks_consumer(plan->version, mirror->after, mirror->holds, plan->arena))
         append_consumer(&mirroring, mirror->holds);
     if (moves_ours)
         append_consumer_moved(&mirroring);

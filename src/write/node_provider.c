@@ -127,16 +127,27 @@ const struct consumer *node_consumer_of(const struct version *version, const str
     return consumer != NULL && node_is_held_by(version, node, consumer, arena) ? consumer : NULL;
 }
 
+static bool is_class_held(const struct version *version, const struct node *node,
+                          struct arena *arena)
+{
+    const struct provider *provider = version_provider_by_uuid(version, node_text(node, NODE_UUID));
+    const struct catalog_row *row = class_of(version, node, arena);
+    const struct provider_inventory *inventory =
+        provider == NULL || row == NULL
+            ? NULL
+            : provider_inventory_of(provider, (struct class_no){row->number});
+    return inventory != NULL && inventory->used > 0;
+}
+
 bool node_lacks_consumer(const struct version *version, const struct node *node,
-                         const struct node_allocation *allocation)
+                         const struct node_allocation *allocation, struct arena *arena)
 {
     if (node_allocation_bool(allocation, NODE_ALLOCATION_CONSUMER_ADOPTED))
         return false;
     const struct consumer *consumer =
         version_consumer(version, node_allocation_text(allocation, NODE_ALLOCATION_UUID));
-    const struct provider *provider = version_provider_by_uuid(version, node_text(node, NODE_UUID));
     return (consumer == NULL || consumer->allocation_count == 0) &&
-           (provider == NULL || node_holder(version, provider, (struct slice){0}) == NULL);
+           !is_class_held(version, node, arena);
 }
 
 bool node_figures_equal(const struct inventory_figures *a, const struct inventory_figures *b)
@@ -172,5 +183,5 @@ bool node_is_mirrored(const struct version *version, const struct node *node, st
     const struct node_allocation *allocation = version_node_allocation_of(version, node->record.id);
     return inventory != NULL && node_figures_equal(&inventory->figures, &figures) &&
            has_traits(version, provider, node_text(node, NODE_TRAITS)) &&
-           (allocation == NULL || !node_lacks_consumer(version, node, allocation));
+           (allocation == NULL || !node_lacks_consumer(version, node, allocation, arena));
 }

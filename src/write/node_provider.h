@@ -48,10 +48,10 @@ const struct consumer *node_consumer_of(const struct version *version, const str
                                         struct arena *arena);
 
 /* Whether the active allocation's consumer is missing, as it is while the node has no class and
- * when the mirror is turned on or others have deleted it, and can be written: nobody holds the
- * node, or anything else under that uuid. */
+ * when the mirror is turned on or others have deleted it, and can be written: nobody holds
+ * anything of the node's class, or anything at all under that uuid. */
 bool node_lacks_consumer(const struct version *version, const struct node *node,
-                         const struct node_allocation *allocation);
+                         const struct node_allocation *allocation, struct arena *arena);
 
 /* Whether Placement already sees what the node's row says: provider, inventory, traits, and the
  * consumer of its allocation. */

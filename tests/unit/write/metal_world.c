@@ -40,42 +40,6 @@ static const struct version *version_of(struct metal_world *metal)
     return metal->world.edit->version;
 }
 
-static void check_nodes(struct metal_world *metal)
-{
-    const struct version *version = version_of(metal);
-    for (const struct node *node = version_next_node(version, 0); node != NULL;
-         node = version_next_node(version, node->record.id)) {
-        const struct node_allocation *allocation =
-            version_node_allocation_of(version, node->record.id);
-        if (metal->metal.mirror && !node_is_mirrored(version, node, metal->world.arena))
-            fail_msg("%.*s is not mirrored", SLICE_ARG(node_text(node, NODE_UUID)));
-        if (allocation == NULL)
-            continue;
-        assert_true(node_allocation_text_is(allocation, NODE_ALLOCATION_STATE, "active"));
-        assert_true(slice_equal(node_text(node, NODE_INSTANCE_UUID),
-                                node_allocation_text(allocation, NODE_ALLOCATION_UUID)));
-    }
-}
-
-static void check_allocations(struct metal_world *metal)
-{
-    const struct version *version = version_of(metal);
-    const struct node_allocation *at = version_next_node_allocation(version, 0);
-    for (; at != NULL; at = version_next_node_allocation(version, at->record.id)) {
-        bool active = node_allocation_text_is(at, NODE_ALLOCATION_STATE, "active");
-        const struct node *node = version_node(version, node_allocation_node_id(at));
-        assert_int_equal(active, node != NULL);
-        if (!active || !metal->metal.mirror || node_is_null(node, NODE_RESOURCE_CLASS))
-            continue;
-        const struct consumer *consumer =
-            version_consumer(version, node_allocation_text(at, NODE_ALLOCATION_UUID));
-        if (!node_allocation_bool(at, NODE_ALLOCATION_CONSUMER_ADOPTED)) {
-            assert_non_null(consumer);
-            assert_true(node_is_held_by(version, node, consumer, metal->world.arena));
-        }
-    }
-}
-
 /* C8. */
 static void check_generations(const struct change_list *changes)
 {
@@ -93,10 +57,15 @@ static void check_generations(const struct change_list *changes)
 bool metal_conclude(struct metal_world *metal, bool accepted)
 {
     check_generations(&metal->world.changes);
+    return metal_conclude_other(metal, accepted);
+}
+
+bool metal_conclude_other(struct metal_world *metal, bool accepted)
+{
     if (!world_conclude(&metal->world, accepted))
         return false;
-    check_nodes(metal);
-    check_allocations(metal);
+    if (metal->metal.mirror)
+        metal_check_rules(metal);
     return true;
 }
 

@@ -25,6 +25,13 @@ void metal_close(struct metal_world *metal);
 
 struct plan metal_plan(struct metal_world *metal);
 bool metal_conclude(struct metal_world *metal, bool accepted);
+/* The same of a request at Placement's door, which may move a generation by more. */
+bool metal_conclude_other(struct metal_world *metal, bool accepted);
+
+/* metal_rules.c: what holds of every version while the mirror is on. */
+void metal_check_rules(struct metal_world *metal);
+/* A lock has its time, and something that passes. For nodes that only planners have made. */
+void metal_check_locks(struct metal_world *metal);
 
 /* The node of that uuid, which must be there. */
 const struct node *metal_node(struct metal_world *metal, const char *uuid);
