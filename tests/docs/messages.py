@@ -1,6 +1,7 @@
-"""Messages and the sources. What docs/troubleshooting.md explains in its tables, under `message` or `the text`, has to
-be something that berth says; and every text with which the API, the planners or the database refuse something has to
-stand somewhere in the documentation."""
+"""Messages and the sources. What docs/troubleshooting.md and the errors of the bare metal API explain in their tables,
+under `message`, `the text` or `the reason`, has to be something that berth says; every text with which the APIs, the
+planners or the database refuse something has to stand somewhere in the documentation, that of bare metal with its
+status."""
 
 import glob
 import os
@@ -8,17 +9,21 @@ import re
 
 import markdown
 
-PAGE = "docs/troubleshooting.md"
-COLUMNS = ("message", "the text")
+METAL = "docs/api/baremetal/errors.md"
+PAGES = {"docs/troubleshooting.md": 30, METAL: 60}  # at least so many messages each
+COLUMNS = ("message", "the text", "the reason")
 LEAST = 8         # shorter pieces are everywhere
 LEAST_REFUSAL = 14
 REFUSING = ("src/api/**/*.c", "src/query/*.c", "src/store/**/*.c", "src/write/*.c")
 LEAST_INSIDE = 11  # of a string that is only a part of what the page shows
 
 
+METAL_REFUSING = ("src/api/baremetal/*.c", "src/write/node_*.c", "src/write/plan_node*.c")
+
 ONE = r'"(?:\\.|[^"\\\n])*"'
 STRING = re.compile(rf"{ONE}(?:\s*{ONE})*")
-CALL = re.compile(rf"\b(?:err_set\w*|refuse\w*|buf_append_lit)\s*\(((?:[^;\"]|{ONE})*);")
+CALL = re.compile(rf"\b(?:err_set\w*|refuse\w*|fail\w*|buf_append_lit|arena_printf)\s*\(((?:[^;\"]|{ONE})*);")
+STATUS = re.compile(rf"\berr_set\w*\s*\([^,;]+,\s*(\d{{3}}),((?:[^;\"]|{ONE})*);")
 SPEC = r"%[-.*0-9]*(?:ll|z)?[sducx]"
 
 
@@ -54,32 +59,64 @@ def refusals():
                     yield from ((path, part.strip()) for part in pieces(text, SPEC, LEAST_REFUSAL))
 
 
-def messages(page):
-    """[(message, line)]"""
-    columns = None
+def cells_of(page):
+    """[(heads of the table, cells of a row, line)]"""
+    heads = None
     for number, line in enumerate(page.prose, 1):
         cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")] if line.startswith("|") else None
-        if cells is None:
-            columns = None
-        elif columns is None:
-            columns = [i for i, cell in enumerate(cells) if cell in COLUMNS]
-        else:
-            for i in columns:
-                yield from ((span, number) for span in re.findall(r"`([^`]+)`", cells[i] if i < len(cells) else ""))
+        if cells is not None and heads is not None and set(line) - set("|- "):
+            yield heads, cells, number
+        heads = cells if heads is None or cells is None else heads
 
 
-def check(report):
-    told = " ".join(markdown.Page(path).text for path in markdown.pages() if path.startswith("docs/"))
-    told = re.sub(r"\s+", " ", told.replace('\\"', '"'))
+def messages(page):
+    """[(message, line)]"""
+    for heads, cells, line in cells_of(page):
+        for i in (i for i, head in enumerate(heads) if head in COLUMNS):
+            yield from ((span, line) for span in re.findall(r"`([^`]+)`", cells[i] if i < len(cells) else ""))
+
+
+def in_one_line(text):
+    return re.sub(r"\s+", " ", text.replace('\\"', '"'))
+
+
+def check_refusals(report):
+    told = in_one_line(" ".join(markdown.Page(path).text for path in markdown.pages() if path.startswith("docs/")))
     refused = set(refusals())
-    report("texts of refusals", None if len(refused) > 100 else f"only {len(refused)}")
+    report("texts of refusals", None if len(refused) > 200 else f"only {len(refused)}")
     for path, text in sorted(refused):
-        report(f"{path}: {text}", None if re.sub(r"\s+", " ", text) in told else "is nowhere in docs/")
-    page, said = markdown.Page(PAGE), literals()
-    explained = list(messages(page))
-    report(f"messages of {PAGE}", None if len(explained) > 30 else f"only {len(explained)}")
+        report(f"{path}: {text}", None if in_one_line(text) in told else "is nowhere in docs/")
+
+
+def check_explained(path, least, said, report):
+    explained = list(messages(markdown.Page(path)))
+    report(f"messages of {path}", None if len(explained) > least else f"only {len(explained)}")
     for message, line in explained:
         missing = [part for part in pieces(message, "…")
                    if not any(part.strip() in text or len(text.strip()) >= LEAST_INSIDE and text.strip() in part
                               for text in said)]
-        report(f"{PAGE}:{line} {message}", f"nothing in src/ says {missing}" if missing else None)
+        report(f"{path}:{line} {message}", f"nothing in src/ says {missing}" if missing else None)
+
+
+def check_statuses(report):
+    """Where the sources set a status with a text, the page of bare metal's errors has a row of both."""
+    rows = [(set(cells[0].split(", ")), in_one_line(cells[1])) for heads, cells, _ in cells_of(markdown.Page(METAL))
+            if heads[0] == "status"]
+    found = 0
+    for path, source in sources(*METAL_REFUSING):
+        for status, call in STATUS.findall(source):
+            longest = max((part for text in strings(call) for part in pieces(text, SPEC)), key=len, default="")
+            if len(longest) < LEAST:
+                continue
+            found += 1
+            good = any(status in statuses and in_one_line(longest.strip()) in text for statuses, text in rows)
+            report(f"{path}: {status} {longest.strip()}", None if good else f"no row of {METAL} has both")
+    report("statuses of bare metal", None if found > 40 else f"only {found}")
+
+
+def check(report):
+    check_refusals(report)
+    said = literals()
+    for path, least in PAGES.items():
+        check_explained(path, least, said, report)
+    check_statuses(report)
