@@ -102,12 +102,14 @@ class Server:
 class Berthd(Server):
     ready = "berthd: ready"
 
-    def __init__(self, program, directory, **more):
+    def __init__(self, program, directory, baremetal_port=None, **more):
         super().__init__(directory, **more)
         self.program = os.path.abspath(program)
+        self.baremetal_port = baremetal_port  # None: the bare metal API is not served
 
     def command(self):
-        return [self.program, "--config-file", self.config_file, "--listen", f"127.0.0.1:{self.port}"]
+        metal = [] if self.baremetal_port is None else ["--baremetal-listen", f"127.0.0.1:{self.baremetal_port}"]
+        return [self.program, "--config-file", self.config_file, "--listen", f"127.0.0.1:{self.port}", *metal]
 
 
 class PythonService(Server):

@@ -18,6 +18,7 @@ SCHEMA_PRINTED = re.compile(r"(Failed validating '\w+' in schema[^:\n]*):[^\n]*?
 ALWAYS_NEW = [
     (re.compile(r"req-" + UUID.pattern[2:-2]), "req-ID"),
     (re.compile(r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT"), "DATE"),
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"), "TIME"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} \d+ "), "TIME PROCESS "),
 ]
 

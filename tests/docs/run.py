@@ -9,7 +9,8 @@ somewhere, the API reference has all that the sources have.
 A page's blocks ```sh test are run in its order, in one shell, against a server of the page's own with an empty
 database; the block ```json answer (or text, http) that follows one is what it must write. Blocks ```sh test define are
 what other pages may ask for with <!-- define: PAGE -->; <!-- server: fresh --> starts a new server, with lines of
-placement.conf after [api] if any are given. In the blocks 127.0.0.1:8778 is the server, /var/lib/berth its directory.
+placement.conf after [api] if any are given. In the blocks 127.0.0.1:8778 is the server, 127.0.0.1:6385 its bare
+metal API, /var/lib/berth its directory.
 answers.py tells what is made equal before it is compared.
 
 The last line is `N passed, N failed`.
@@ -23,6 +24,7 @@ import examples
 import links
 import markdown
 import messages
+import metal
 import reference
 import session
 
@@ -43,6 +45,7 @@ def main():
     if not options.pages:
         links.check(score.case)
         reference.check(score.case)
+        metal.check(score.case)
         messages.check(score.case)
     kind = {"server": session.servers.PythonService} if options.python else {}
 

@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import servers  # noqa: E402
 
 ADDRESS = "127.0.0.1:8778"   # of the pages
+METAL = "127.0.0.1:6385"     # the same: the bare metal API
 STATE = "/var/lib/berth"     # of the pages: the directory of the run
 SECONDS = 60
 
@@ -22,6 +23,7 @@ class Session:
         self.kind = server
         self.directory = tempfile.mkdtemp(prefix="berth-docs-", dir="/var/tmp")
         self.server = None
+        self.metal_port = servers.free_port()
         self.shell = None
         self.count = 0
 
@@ -44,7 +46,7 @@ class Session:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def fresh_server(self, options):
-        """With a new database; the port stays, so that what the shell remembers holds."""
+        """With a new database; the ports stay, so that what the shell remembers holds."""
         port = self.server.port if self.server else None
         if self.server:
             self.server.kill()
@@ -53,7 +55,8 @@ class Session:
                 os.unlink(os.path.join(self.directory, name))
         arguments = {"name": "berth.db", "port": port, "options": options}
         if self.kind is servers.Berthd:
-            self.server = servers.Berthd(os.path.join(self.programs, "berthd"), self.directory, **arguments)
+            self.server = servers.Berthd(os.path.join(self.programs, "berthd"), self.directory,
+                                         baremetal_port=self.metal_port, **arguments)
         else:
             self.server = self.kind(self.directory, **arguments)
         self.server.start()
@@ -62,11 +65,19 @@ class Session:
             os.unlink(link)
         os.symlink(self.server.id + ".log", link)
 
+    def places(self):
+        """What stands in the pages, and what it is here."""
+        return {ADDRESS: f"127.0.0.1:{self.server.port}", METAL: f"127.0.0.1:{self.metal_port}", STATE: self.directory}
+
     def here(self, text):
-        return text.replace(ADDRESS, f"127.0.0.1:{self.server.port}").replace(STATE, self.directory)
+        for shown, actual in self.places().items():
+            text = text.replace(shown, actual)
+        return text
 
     def there(self, text):
-        return text.replace(f"127.0.0.1:{self.server.port}", ADDRESS).replace(self.directory, STATE)
+        for shown, actual in self.places().items():
+            text = text.replace(actual, shown)
+        return text
 
     def run(self, text):
         """(standard output, standard error) of a block. Raises RuntimeError if it does not end."""
