@@ -101,6 +101,24 @@ def readme(program):
     return None if used == 2 else f"{used} of VCPU are used"
 
 
+def readme_metal(program):
+    """The README's bare metal block, as `./dev run` prints it, in one shell; a problem or None."""
+    with open(os.path.join(HERE, "..", "..", "README.md")) as file:
+        block = re.search(r"^```sh baremetal\n(.*?)^```$", file.read(), re.M | re.S).group(1)
+    metal_port = servers.free_port()
+    with tempfile.TemporaryDirectory(prefix="berth-readme-", dir="/var/tmp") as directory:
+        with servers.Berthd(program, directory, baremetal_port=metal_port) as berth:
+            for shown, port in (("127.0.0.1:8778", berth.port), ("127.0.0.1:6385", metal_port)):
+                if shown not in block:
+                    return f"nobody asks {shown}"
+                block = block.replace(shown, f"127.0.0.1:{port}")
+            clean = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
+            done = subprocess.run(["sh", "-e"], input=block, capture_output=True, text=True, timeout=300, env=clean)
+    used = re.search(r"\| CUSTOM_X +\| +(\d+) \|", done.stdout)
+    good = done.returncode == 0 and re.search(r"\| state +\| active +\|", done.stdout) and used and used.group(1) == "1"
+    return None if good else f"{done.returncode}: {done.stdout[-2000:]} {done.stderr[-2000:]}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--berthd", default="build/berthd")
@@ -109,6 +127,7 @@ def main():
     options = parser.parse_args()
     score, worked, commands = servers.Score(), set(), all_commands()
     score.case("the README's three lines", readme(options.berthd))
+    score.case("the README's bare metal", readme_metal(options.berthd))
     for version in options.versions:
         results = compare(options.berthd, version)
         good = sum(success for _, _, success, _ in results)
