@@ -33,7 +33,8 @@ def filled(text, places):
 
 
 class Front:
-    """A running front server. `site` has: directory, cert, key, both, tcp (port of berth), second, path."""
+    """A running front server. `site` has: directory, cert, key, both, tcp (port of berth), second, path; metal_tcp and
+    metal_path of the bare metal API. At the root that API has a port of its own, under prefixes it shares `port`."""
 
     kind = None
     takes_second = False
@@ -41,11 +42,13 @@ class Front:
     def __init__(self, programs, site, name):
         self.programs, self.site, self.name = programs, site, name
         self.port = free_port()
+        self.metal_port = free_port() if name == "root" else self.port
         self.directory = os.path.join(site.directory, f"{self.kind}-{name}")
         os.makedirs(self.directory)
         os.chmod(self.directory, 0o777)
         self.log = os.path.join(self.directory, "output")
-        self.url = f"{'https' if name == 'root' else 'http'}://127.0.0.1:{self.port}"
+        scheme = "https" if name == "root" else "http"
+        self.url, self.metal_url = (f"{scheme}://127.0.0.1:{port}" for port in (self.port, self.metal_port))
         self.config = os.path.join(self.directory, "configuration")
         with open(self.config, "w") as file:
             file.write(self.whole(filled(snippet(self.kind, name), self.places())))
@@ -69,8 +72,9 @@ class Front:
             return file.read()[-1500:]
 
     def berth(self):
-        return {"127.0.0.1:8779": f"127.0.0.1:{self.site.tcp}"} if self.name == "root" else \
-            {"/run/berth/api.sock": self.site.path}
+        if self.name == "root":
+            return {"127.0.0.1:8779": f"127.0.0.1:{self.site.tcp}", "127.0.0.1:6386": f"127.0.0.1:{self.site.metal_tcp}"}
+        return {"/run/berth/api.sock": self.site.path, "/run/berth/baremetal.sock": self.site.metal_path}
 
     def stop(self):
         if self.process.poll() is None:
@@ -94,6 +98,7 @@ class Nginx(Front):
     def places(self):
         if self.name == "root":
             return {**self.berth(), "listen 8778": f"listen 127.0.0.1:{self.port}",
+                    "listen 6385": f"listen 127.0.0.1:{self.metal_port}",
                     "/etc/ssl/placement.pem": self.site.cert, "/etc/ssl/placement.key": self.site.key}
         return {**self.berth(), "listen 80;": f"listen 127.0.0.1:{self.port};"}
 
@@ -113,6 +118,7 @@ class Apache(Front):
     def places(self):
         if self.name == "root":
             return {**self.berth(), "Listen 8778": f"Listen 127.0.0.1:{self.port}", "*:8778": f"*:{self.port}",
+                    "Listen 6385": f"Listen 127.0.0.1:{self.metal_port}", "*:6385": f"*:{self.metal_port}",
                     "/etc/ssl/placement.pem": self.site.cert, "/etc/ssl/placement.key": self.site.key}
         return {**self.berth(), "Listen 80\n": f"Listen 127.0.0.1:{self.port}\n", "*:80>": f"*:{self.port}>"}
 
@@ -132,8 +138,9 @@ class HAProxy(Front):
 
     def places(self):
         if self.name == "root":
-            return {**self.berth(), "bind :8778": f"bind 127.0.0.1:{self.port}", "127.0.0.2:8779":
-                    f"127.0.0.1:{self.site.second}", "/etc/ssl/placement-and-key.pem": self.site.both}
+            return {**self.berth(), "bind :8778": f"bind 127.0.0.1:{self.port}",
+                    "bind :6385": f"bind 127.0.0.1:{self.metal_port}", "127.0.0.2:8779": f"127.0.0.1:{self.site.second}",
+                    "/etc/ssl/placement-and-key.pem": self.site.both}
         return {**self.berth(), "bind :80\n": f"bind 127.0.0.1:{self.port}\n"}
 
     def whole(self, text):

@@ -30,6 +30,7 @@ from service_manager import Manager, tcp_socket, unix_socket  # noqa: E402
 
 UNPACKED = os.path.join(os.path.dirname(TESTS), "build/proxies")
 PREFIXES = {"root": [""], "prefix": ["/placement", "/placement-api"]}
+METAL_PREFIXES = {"root": "", "prefix": "/baremetal"}
 VERSION = "openstack-api-version: placement 1.39"
 MIB = 1 << 20
 
@@ -46,13 +47,17 @@ class Site:
             for path in (self.cert, self.key):
                 with open(path, "rb") as file:
                     shutil.copyfileobj(file, out)
-        self.path = os.path.join(directory, "api.sock")
-        first, second, unix = tcp_socket(), tcp_socket(), unix_socket(self.path)
-        os.chmod(self.path, 0o666)
-        self.tcp, self.second = first.getsockname()[1], second.getsockname()[1]
-        places = {"127.0.0.1:8779": f"127.0.0.1:{self.tcp}", "/run/berth/api.sock": self.path}
+        self.path, self.metal_path = os.path.join(directory, "api.sock"), os.path.join(directory, "baremetal.sock")
+        first, second, metal = tcp_socket(), tcp_socket(), tcp_socket()
+        unix, metal_unix = unix_socket(self.path), unix_socket(self.metal_path)
+        for path in (self.path, self.metal_path):
+            os.chmod(path, 0o666)
+        self.tcp, self.second, self.metal_tcp = (one.getsockname()[1] for one in (first, second, metal))
+        places = {"127.0.0.1:8779": f"127.0.0.1:{self.tcp}", "/run/berth/api.sock": self.path,
+                  "127.0.0.1:6386": f"127.0.0.1:{self.metal_tcp}", "/run/berth/baremetal.sock": self.metal_path}
         options = filled(snippet("ini", "berth"), places).splitlines()
-        self.manager = Manager(program, directory, options, [("placement", first), ("placement", unix)])
+        self.manager = Manager(program, directory, options, [("placement", first), ("placement", unix),
+                                                             ("baremetal", metal), ("baremetal", metal_unix)])
         os.makedirs(directory + "/second")
         self.other = Manager(program, directory + "/second", options[:2], [("placement", second)],
                              database=self.manager.database)
@@ -117,9 +122,7 @@ def addresses(base, name, score):
     location = made.headers.get("location", "")
     problem = is_ok(made) or (None if location == f"{base}/resource_providers/{made.json()['uuid']}" else location)
     score.case(f"{name}: Location", problem or is_ok(ask(location)))
-    claims = [part for claim in ("Forwarded: host=evil;proto=ftp;for=9.9.9.9", "X-Forwarded-Host: evil", "X-Forwarded-Port: 1",
-                                 "X-Forwarded-Prefix: /evil") for part in ("-H", claim)]
-    claimed = ask(base + "/resource_providers", *claims, data=json.dumps({"name": name + base[-12:] + "-evil"}).encode())
+    claimed = ask(base + "/resource_providers", *CLAIMS, data=json.dumps({"name": name + base[-12:] + "-evil"}).encode())
     location = claimed.headers.get("location", "")
     score.case(f"{name}: Location is not what the client claims", is_ok(claimed) or (
         None if location == f"{base}/resource_providers/{claimed.json()['uuid']}" else location))
@@ -160,6 +163,63 @@ def passed_on(site, base, name, score, uuid):
     score.case(f"{name}: an error keeps its body", same_as_direct(site, base, "/resource_providers?nonsense=1"))
     gone = ask(f"{base}/resource_providers/{uuid}", "-X", "DELETE")
     score.case(f"{name}: DELETE", is_ok(gone, 204))
+
+
+CLAIMS = [part for claim in ("Forwarded: host=evil;proto=ftp;for=9.9.9.9", "X-Forwarded-Host: evil", "X-Forwarded-Port: 1",
+                             "X-Forwarded-Prefix: /evil") for part in ("-H", claim)]
+METAL_VERSION = ("-H", "x-openstack-ironic-api-version: 1.82")
+
+
+def metal_links(base, name, score):
+    """Every URL in answers begins with what the client asked, whatever it claims."""
+    root = ask(base + "/", *CLAIMS)
+    problem = is_ok(root) or (None if root.json()["default_version"]["links"][0]["href"] == base + "/v1/" else root.body)
+    score.case(f"{name}: the document of discovery", problem)
+    resources = ask(base + "/v1", *METAL_VERSION, *CLAIMS)
+    score.case(f"{name}: the links of /v1", is_ok(resources) or (
+        None if resources.json()["nodes"][0]["href"] == base + "/v1/nodes/" else resources.body))
+    made = [ask(base + "/v1/allocations", *METAL_VERSION, *CLAIMS,
+                data=json.dumps({"resource_class": "large", "name": f"of.{kind}.{base[-9:].replace('/', '-').replace(':', '-')}"}).encode())
+            for kind in ("one", "two")]
+    uuid = made[0].json().get("uuid")
+    location = made[0].headers.get("location", "")
+    wanted = [f"{base}/v1/allocations/{uuid}", f"{base}/allocations/{uuid}"]
+    problem = is_ok(made[0], 201) or (None if location == wanted[0] and
+                                      [link["href"] for link in made[0].json()["links"]] == wanted else made[0].body)
+    score.case(f"{name}: Location and links", problem or is_ok(ask(location, *METAL_VERSION)))
+    listed = ask(base + "/v1/allocations/?limit=1&resource_class=large", *METAL_VERSION, *CLAIMS)
+    following = listed.json().get("next", "")
+    score.case(f"{name}: next", is_ok(listed) or is_ok(ask(following, *METAL_VERSION)) or (
+        None if following.startswith(base + "/v1/allocations?") else following))
+    return uuid
+
+
+def metal_passed_on(site, base, name, score, uuid):
+    version = ask(base + "/v1/nodes", "-H", "x-openstack-ironic-api-version: 1.999")
+    score.case(f"{name}: a refused version with its range", is_ok(version, 406) or (
+        None if version.headers.get("x-openstack-ironic-api-maximum-version") == "1.82" else f"{version.headers}"))
+    patch = [{"op": "add", "path": "/extra/a~1b", "value": "x" * 900000}]
+    patched = ask(f"{base}/v1/allocations/{uuid}", *METAL_VERSION, "-X", "PATCH", data=json.dumps(patch[:1]).encode())
+    score.case(f"{name}: PATCH of 900 KB", is_ok(patched, 400))  # ~1 is no escape below 1.98
+    patch[0]["path"] = "/extra/a"
+    patched = ask(f"{base}/v1/allocations/{uuid}", *METAL_VERSION, "-X", "PATCH", data=json.dumps(patch).encode())
+    score.case(f"{name}: PATCH", is_ok(patched) or (None if len(patched.json()["extra"]["a"]) == 900000 else "cut"))
+    large = ask(base + "/v1/allocations", *METAL_VERSION, data=b" " * (2 * MIB))
+    score.case(f"{name}: a body of 2 MiB is refused", is_ok(large, 413))
+    for path in ("/v1/allocations/a%2Fb", "/v1/nodes/no.such.node", "/v1/nodes?unknown=a%20b", "/no/such/path"):
+        mine, direct = (ask(each + path, *METAL_VERSION) for each in (base, f"http://127.0.0.1:{site.metal_tcp}"))
+        same = (mine.status, mine.body) == (direct.status, direct.body)
+        score.case(f"{name}: {path} as without it", None if same else f"{mine.status} {mine.body} {direct.status} {direct.body}")
+    gone = ask(f"{base}/v1/allocations/{uuid}", *METAL_VERSION, "-X", "DELETE")
+    score.case(f"{name}: DELETE", is_ok(gone, 204))
+
+
+def ironic_client(base, name, score):
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("OS_")}
+    command = ["baremetal", "--insecure", "--os-auth-type", "none", "--os-endpoint", base]
+    made = subprocess.run([*command, "node", "create", "--driver", "fake-hardware", "-f", "value", "-c", "provision_state"],
+                          capture_output=True, text=True, env=clean, timeout=120)
+    score.case(f"{name}: baremetal node create", None if made.stdout.strip() == "enroll" else made.stdout + made.stderr)
 
 
 def openstack(base, name, score):
@@ -213,6 +273,11 @@ def run_front(program, programs, kind, score):
                         bodies(front.url + prefix, label, score, uuid)
                         passed_on(site, front.url + prefix, label, score, uuid)
                         openstack(front.url + prefix, label, score)
+                    metal = METAL_PREFIXES[name]
+                    label = f"{kind.kind} bare metal {metal or '/'}"
+                    uuid = metal_links(front.metal_url + metal, label, score)
+                    metal_passed_on(site, front.metal_url + metal, label, score, uuid)
+                    ironic_client(front.metal_url + metal, label, score)
                     under_load(site, front, f"{kind.kind} {name}", prefixes[-1], score)
                     if name == "root" and "second" in snippet(kind.kind, name):
                         health_check(site, front, f"{kind.kind} {name}", score)
