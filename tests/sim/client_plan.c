@@ -178,8 +178,14 @@ bool client_plan(const struct client_request *request, const struct plan *plan, 
         return plan_trait_put(universe_trait(request->trait), plan, &trait, err);
     case OP_TRAIT_DELETE:
         return plan_trait_delete(universe_trait(request->trait), plan, err);
-    case OP_NODE_PUT:
+    case OP_NODE_CREATE:
     case OP_NODE_DELETE:
+    case OP_NODE_VERB:
+    case OP_NODE_POWER:
+    case OP_NODE_MAINTENANCE:
+    case OP_NODE_CHANGE:
+    case OP_NODE_ALLOCATE:
+    case OP_NODE_RELEASE:
         return client_plan_node(request, plan, err);
     case OP_WAIT:
     case OP_COUNT:

@@ -2,7 +2,7 @@
  * name what is not there or generations that have passed. One thread. */
 #include "clients.h"
 
-/* Of a hundred requests. */
+/* Of WEIGHTS requests. */
 static const int weight[OP_COUNT] = {
     [OP_ALLOCATIONS_PUT] = 20, [OP_ALLOCATIONS_POST] = 10, [OP_ALLOCATIONS_DELETE] = 7,
     [OP_RESHAPE] = 5,          [OP_INVENTORY_CREATE] = 4,  [OP_INVENTORY_UPDATE] = 5,
@@ -11,10 +11,12 @@ static const int weight[OP_COUNT] = {
     [OP_PROVIDER_UPDATE] = 5,  [OP_PROVIDER_DELETE] = 2,   [OP_CLASS_CREATE] = 1,
     [OP_CLASS_ENSURE] = 1,     [OP_CLASS_RENAME] = 1,      [OP_CLASS_DELETE] = 1,
     [OP_TRAIT_PUT] = 2,        [OP_TRAIT_DELETE] = 1,      [OP_WAIT] = 3,
-    [OP_NODE_PUT] = 5,         [OP_NODE_DELETE] = 1,
+    [OP_NODE_CREATE] = 3,      [OP_NODE_DELETE] = 1,       [OP_NODE_VERB] = 3,
+    [OP_NODE_POWER] = 1,       [OP_NODE_MAINTENANCE] = 2,  [OP_NODE_CHANGE] = 2,
+    [OP_NODE_ALLOCATE] = 3,    [OP_NODE_RELEASE] = 2,
 };
 
-enum { WEIGHTS = 100, WRONG_PERMILLE = 60 };
+enum { WEIGHTS = 111, WRONG_PERMILLE = 60 };
 
 static int existing_provider(const struct oracle *view, struct rng *rng)
 {
@@ -228,9 +230,12 @@ void client_draw(struct client_request *request, const struct oracle *view, stru
     if (request->op == OP_CLASS_CREATE && rng_below(rng, 2) == 0)
         request->class = missing(view->classes, CLASSES, request->class);
     request->other_class = STANDARD_CLASSES + rng_below(rng, CLASSES - STANDARD_CLASSES);
-    request->node = rng_below(rng, NODES);
-    if (request->op == OP_NODE_PUT) {
+    if (client_is_at_metal(request)) {
+        request->node = rng_below(rng, NODES);
+        request->other_node = rng_below(rng, NODES);
         request->name = rng_below(rng, NAMES);
+        request->class = rng_below(rng, METALS);
+        request->parent = rng_below(rng, NODES);
         request->is_busy = rng_below(rng, 2) == 0;
         request->is_allocated = rng_below(rng, 2) == 0;
     }

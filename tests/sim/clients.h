@@ -28,8 +28,14 @@ enum operation {
     OP_CLASS_DELETE,
     OP_TRAIT_PUT,
     OP_TRAIT_DELETE,
-    OP_NODE_PUT,
+    OP_NODE_CREATE, /* from here to OP_NODE_RELEASE: at the bare metal door */
     OP_NODE_DELETE,
+    OP_NODE_VERB,
+    OP_NODE_POWER,
+    OP_NODE_MAINTENANCE,
+    OP_NODE_CHANGE,
+    OP_NODE_ALLOCATE,
+    OP_NODE_RELEASE,
     OP_WAIT, /* until memory is as new as the database */
     OP_COUNT
 };
@@ -68,7 +74,7 @@ struct client_request {
     int inventories_count;
     struct client_claim claim[REQUEST_CLAIMS];
     int claim_count;
-    int node;
+    int node, other_node;
     bool is_busy, is_allocated;
 };
 
@@ -78,7 +84,12 @@ void client_draw(struct client_request *request, const struct oracle *view, stru
 /* Plans it, by the real planner. */
 bool client_plan(const struct client_request *request, const struct plan *plan, struct err *err);
 
-/* The same for OP_NODE_PUT and OP_NODE_DELETE. */
+static inline bool client_is_at_metal(const struct client_request *request)
+{
+    return request->op >= OP_NODE_CREATE && request->op <= OP_NODE_RELEASE;
+}
+
+/* The same for those at the bare metal door. */
 bool client_plan_node(const struct client_request *request, const struct plan *plan,
                       struct err *err);
 

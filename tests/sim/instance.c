@@ -10,8 +10,10 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "compare.h"
+#include "lives.h"
 #include "replica/audit.h"
 
 struct sent {
@@ -65,8 +67,12 @@ static bool plan_sent(struct pipeline_request *request, const struct plan *plan)
         compare(instance, plan->version, &instance->store->tables, "planning");
     if (replica_newest(instance->replica) == plan->version)
         sim_fail("a published version is planned on");
-    sent->is_expected = oracle_decide(&instance->expected, &sent->asked);
+    bool is_metal = client_is_at_metal(&sent->asked);
+    if (!is_metal)
+        sent->is_expected = oracle_decide(&instance->expected, &sent->asked);
     bool accepted = client_plan(&sent->asked, plan, &request->err);
+    if (is_metal)
+        sent->is_expected = accepted;
     if (accepted && !sent->is_expected)
         sim_fail("operation %d is accepted, and must not be", (int)sent->asked.op);
     if (!accepted && sent->is_expected)
@@ -195,13 +201,17 @@ void instance_start(struct instance *instance)
     instance->store->while_locked = ask_for_news;
     instance->store->cls = instance;
     instance->replica = replica_create();
+    instance->metal = lives_metal(lives_begin(instance->host));
+    instance->is_turning = false;
     do {
         struct err err = {.arena = arena};
-        instance->pipeline = pipeline_create(instance->store, instance->replica, NULL, &err);
+        instance->pipeline =
+            pipeline_create(instance->store, instance->replica, &instance->metal, &err);
         if (instance->pipeline == NULL && err.status != 503)
             sim_fail("a start that fails with %d", err.status);
     } while (instance->pipeline == NULL);
     arena_destroy(arena);
+    instance->conductor = conductor_create(instance->pipeline, instance->replica, &instance->metal);
     for (int r = 0; r < READERS; r++) {
         instance->reader[r].pin = replica_reader_open(instance->replica);
         instance->reader[r].version = NULL;
@@ -225,6 +235,8 @@ void instance_kill(struct instance *instance)
     instance->tally->commits += figures.commits;
     instance->tally->follows += figures.follows;
     instance->tally->reloads += figures.reloads;
+    conductor_destroy(instance->conductor);
+    lives_end(instance->metal.instance);
     pipeline_destroy(instance->pipeline);
     replica_destroy(instance->replica);
     store_close(instance->store);
@@ -248,6 +260,23 @@ void instance_check(struct instance *instance)
         audit(newest, "between batches");
 }
 
+void instance_conduct(struct instance *instance)
+{
+    if (instance->is_turning)
+        return;
+    instance->is_turning = true;
+    instance->tally->conducted += conductor_begin_turn(instance->conductor, clock_wall_us());
+}
+
+/* Its requests are decided in one batch: there are no threads that could part them. */
+static void end_turn(struct instance *instance)
+{
+    if (!instance->is_turning)
+        return;
+    conductor_end_turn(instance->conductor, clock_wall_us());
+    instance->is_turning = false;
+}
+
 void instance_run(struct instance *instance)
 {
     instance->is_planning = false;
@@ -257,6 +286,7 @@ void instance_run(struct instance *instance)
         sim_fail("a batch leaves requests without an answer");
     instance->tally->unknowns += ran && instance->store->outcome == OUTCOME_UNKNOWN;
     if (!instance->store->is_dead) {
+        end_turn(instance);
         instance_check(instance);
         return;
     }

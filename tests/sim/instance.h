@@ -5,7 +5,8 @@
 
 #include "clients.h"
 #include "simstore.h"
-#include "write/pipeline.h"
+#include "write/conductor.h"
+#include "write/metal.h"
 
 enum { READERS = 2 };
 
@@ -20,6 +21,7 @@ struct tally {
     uint64_t reloads;
     uint64_t unknowns;
     uint64_t deaths;
+    uint64_t conducted; /* requests of conductors */
     uint64_t digest;
 };
 
@@ -36,6 +38,10 @@ struct instance {
     struct store *store;
     struct replica *replica;
     struct pipeline *pipeline;
+    int host; /* as it was set before the start */
+    struct metal metal;
+    struct conductor *conductor;
+    bool is_turning;   /* the conductor has begun a turn */
     struct sent *sent; /* queued, not answered */
     struct reader reader[READERS];
     struct oracle expected; /* of this batch, after what was decided so far */
@@ -51,6 +57,9 @@ void instance_kill(struct instance *instance);
 
 /* A client sends a request that it draws from what `view` shows. */
 void instance_ask(struct instance *instance, const struct oracle *view);
+
+/* The conductor begins a turn, unless one is under way; the next batch has its requests. */
+void instance_conduct(struct instance *instance);
 
 /* One batch; starts anew if it died in it. */
 void instance_run(struct instance *instance);

@@ -380,11 +380,16 @@ static bool decide(struct oracle *oracle, const struct client_request *request)
         return oracle->traits[request->trait] = true;
     case OP_TRAIT_DELETE:
         return trait_delete(oracle, request->trait);
-    case OP_NODE_PUT:
-    case OP_NODE_DELETE:
-        return oracle_decide_node(oracle, request);
     case OP_WAIT:
         return true;
+    case OP_NODE_CREATE:
+    case OP_NODE_DELETE:
+    case OP_NODE_VERB:
+    case OP_NODE_POWER:
+    case OP_NODE_MAINTENANCE:
+    case OP_NODE_CHANGE:
+    case OP_NODE_ALLOCATE:
+    case OP_NODE_RELEASE:
     case OP_COUNT:
         break;
     }

@@ -28,33 +28,21 @@ struct oracle_consumer {
     int64_t amount[PROVIDERS][CLASSES];
 };
 
-struct oracle_node {
-    bool exists;
-    int name;
-    bool is_busy, is_allocated;
-};
-
 struct oracle {
     bool classes[CLASSES];
     bool traits[TRAITS];
     struct oracle_provider provider[PROVIDERS];
     struct oracle_consumer consumer[CONSUMERS];
-    struct oracle_node node[NODES];
 };
 
-/* What the tables hold. */
+/* What the tables hold, but for what is the bare metal door's. */
 void oracle_read(struct oracle *oracle, const struct tables *tables);
 
-/* Whether the request is to be accepted; does it then. */
+/* Whether the request is to be accepted; does it then. Not for those at the bare metal door. */
 bool oracle_decide(struct oracle *oracle, const struct client_request *request);
 
 /* NULL, or what differs first. */
 const char *oracle_differs(const struct oracle *a, const struct oracle *b);
-
-/* The same for nodes alone; to decide: OP_NODE_PUT and OP_NODE_DELETE. */
-void oracle_read_nodes(struct oracle *oracle, const struct tables *tables);
-bool oracle_decide_node(struct oracle *oracle, const struct client_request *request);
-bool oracle_nodes_differ(const struct oracle *a, const struct oracle *b);
 
 int64_t oracle_used(const struct oracle *oracle, int provider, int class);
 

@@ -12,11 +12,19 @@ static int provider_of(const struct tables *tables, int64_t id)
     return universe_number(tables_find(tables, TABLE_PROVIDERS, id)->image.provider.uuid);
 }
 
+static bool is_metal(const struct tables *tables, int64_t provider_id)
+{
+    return universe_is_metal(
+        tables_find(tables, TABLE_PROVIDERS, provider_id)->image.provider.uuid);
+}
+
 static void read_providers(struct oracle *oracle, const struct tables *tables)
 {
     const struct rows *rows = &tables->rows[TABLE_PROVIDERS];
     for (uint32_t i = 0; i < rows->count; i++) {
         const struct change_provider *row = &rows->row[i].image.provider;
+        if (universe_is_metal(row->uuid))
+            continue;
         oracle->provider[universe_number(row->uuid)] = (struct oracle_provider){
             .exists = true,
             .name = universe_number(row->name),
@@ -27,6 +35,8 @@ static void read_providers(struct oracle *oracle, const struct tables *tables)
     rows = &tables->rows[TABLE_INVENTORIES];
     for (uint32_t i = 0; i < rows->count; i++) {
         const struct change_inventory *row = &rows->row[i].image.inventory;
+        if (is_metal(tables, row->provider_id))
+            continue;
         struct oracle_provider *provider = &oracle->provider[provider_of(tables, row->provider_id)];
         int class = number_of(tables, TABLE_CLASSES, row->class_id);
         provider->has[class] = true;
@@ -53,6 +63,8 @@ static void read_consumers(struct oracle *oracle, const struct tables *tables)
     const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
     for (uint32_t i = 0; i < rows->count; i++) {
         const struct change_consumer *row = &rows->row[i].image.consumer;
+        if (universe_is_metal(row->uuid))
+            continue;
         oracle->consumer[universe_number(row->uuid)] = (struct oracle_consumer){
             .exists = true,
             .project = number_of(tables, TABLE_PROJECTS, row->project_id),
@@ -64,6 +76,8 @@ static void read_consumers(struct oracle *oracle, const struct tables *tables)
     rows = &tables->rows[TABLE_ALLOCATIONS];
     for (uint32_t i = 0; i < rows->count; i++) {
         const struct change_allocation *row = &rows->row[i].image.allocation;
+        if (universe_is_metal(row->consumer_uuid))
+            continue;
         oracle->consumer[universe_number(row->consumer_uuid)].amount[provider_of(
             tables, row->provider_id)][number_of(tables, TABLE_CLASSES, row->class_id)] +=
             row->used;
@@ -73,15 +87,15 @@ static void read_consumers(struct oracle *oracle, const struct tables *tables)
 void oracle_read(struct oracle *oracle, const struct tables *tables)
 {
     *oracle = (struct oracle){0};
-    for (uint32_t i = 0; i < tables->rows[TABLE_CLASSES].count; i++)
-        oracle->classes[universe_number(tables->rows[TABLE_CLASSES].row[i].image.catalog.name)] =
-            true;
+    const struct rows *classes = &tables->rows[TABLE_CLASSES];
+    for (uint32_t i = 0; i < classes->count; i++)
+        if (!universe_is_metal(classes->row[i].image.catalog.name))
+            oracle->classes[universe_number(classes->row[i].image.catalog.name)] = true;
     for (uint32_t i = 0; i < tables->rows[TABLE_TRAITS].count; i++)
         oracle->traits[universe_number(tables->rows[TABLE_TRAITS].row[i].image.catalog.name)] =
             true;
     read_providers(oracle, tables);
     read_consumers(oracle, tables);
-    oracle_read_nodes(oracle, tables);
 }
 
 static bool figures_differ(const struct inventory_figures *a, const struct inventory_figures *b)
@@ -139,7 +153,5 @@ const char *oracle_differs(const struct oracle *a, const struct oracle *b)
         what = provider_differs(&a->provider[p], &b->provider[p]);
     for (int c = 0; c < CONSUMERS && what == NULL; c++)
         what = consumer_differs(&a->consumer[c], &b->consumer[c]);
-    if (what == NULL && oracle_nodes_differ(a, b))
-        what = "a node";
     return what;
 }

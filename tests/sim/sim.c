@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "instance.h"
+#include "lives.h"
 #include "log/log.h"
 #include "log/settings.h"
 
@@ -102,8 +103,13 @@ static void step(struct instance *instance, struct rng *rng)
         oracle_read(&view, &instance->database->tables);
         for (int left = 1 + rng_below(rng, 5); left > 0; left--)
             instance_ask(instance, &view);
-    } else if (draw < 85) {
+    } else if (draw < 78) {
         instance_run(instance);
+    } else if (draw < 85) {
+        instance_conduct(instance);
+        instance_run(instance);
+    } else if (draw < 87) {
+        run.now_us += rng_below(rng, 40) == 0 ? 100000000 : 1500000;
     } else if (draw < 97) {
         instance_read(instance);
     } else if (draw < 98) {
@@ -138,13 +144,16 @@ static uint64_t run_seed(uint64_t seed, struct tally *tally)
     run.steps_back = rng_below(&rng, 4) == 0;
     memset(&database, 0, sizeof(database));
     memset(instances, 0, sizeof(instances));
+    tables_forget_texts();
+    lives_forget();
     database.rng = &rng;
     database.faults = draw_faults(&rng);
     database_fill(&database);
     tally->digest = seed;
     int count = 1 + rng_below(&rng, INSTANCES_MAX);
     for (int i = 0; i < count; i++) {
-        instances[i] = (struct instance){.database = &database, .rng = &rng, .tally = tally};
+        instances[i] = (struct instance){
+            .database = &database, .rng = &rng, .tally = tally, .host = rng_below(&rng, 2)};
         instance_start(&instances[i]);
     }
     for (; run.step < run.steps; run.step++) {
@@ -180,12 +189,13 @@ static bool has_asked_enough(const struct tally *tally, bool is_judged)
     }
     printf("%" PRIu64 " requests, %" PRIu64 " accepted, %" PRIu64 " failed, %" PRIu64
            " unanswered; %" PRIu64 " batches, %" PRIu64 " commits, %" PRIu64 " follows, %" PRIu64
-           " reloads, %" PRIu64 " unknown, %" PRIu64 " deaths\n",
+           " reloads, %" PRIu64 " unknown, %" PRIu64 " deaths; %" PRIu64 " of conductors\n",
            asked, accepted, tally->failed, tally->unanswered, tally->batches, tally->commits,
-           tally->follows, tally->reloads, tally->unknowns, tally->deaths);
+           tally->follows, tally->reloads, tally->unknowns, tally->deaths, tally->conducted);
     return !is_judged ||
            (every && accepted * 10 >= (asked - tally->failed - tally->unanswered) * 4 &&
-            tally->follows > 100 && tally->unknowns > 40 && tally->deaths > 40);
+            tally->follows > 100 && tally->unknowns > 40 && tally->deaths > 40 &&
+            tally->conducted > 400);
 }
 
 static uint64_t number(const char *text)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "model/capacity.h"
+#include "model/node_allocation.h"
 
 static bool strikes(struct store *store, int permille)
 {
@@ -184,6 +185,25 @@ enum store_result store_apply(struct store *store, const struct change_list *cha
     return STORE_FAILED;
 }
 
+/* A bare metal node is reserved by whoever has it: its consumer is an active allocation's. */
+static bool is_taken_node(const struct tables *tables, const struct change_inventory *inventory)
+{
+    const struct rows *held = &tables->rows[TABLE_ALLOCATIONS];
+    const struct rows *active = &tables->rows[TABLE_NODE_ALLOCATIONS];
+    for (uint32_t i = 0; i < held->count; i++) {
+        const struct change_allocation *at = &held->row[i].image.allocation;
+        if (at->provider_id != inventory->provider_id || at->class_id != inventory->class_id)
+            continue;
+        for (uint32_t k = 0; k < active->count; k++) {
+            const struct node_allocation *row = node_allocation_of(active->row[k].image.row.record);
+            if (slice_equal(node_allocation_text(row, NODE_ALLOCATION_UUID), at->consumer_uuid) &&
+                node_allocation_text_is(row, NODE_ALLOCATION_STATE, "active"))
+                return inventory->total == 1 && at->used == 1;
+        }
+    }
+    return false;
+}
+
 /* Whatever was planned, and by whom: nothing grows above its capacity. */
 static void check_capacity(const struct tables *before, const struct tables *after)
 {
@@ -196,7 +216,8 @@ static void check_capacity(const struct tables *before, const struct tables *aft
         bool is_altered =
             rows->row[i].birth > before->clock || rows->row[i].revision > before->clock;
         if (used > capacity_of(&figures) && !is_altered &&
-            used > tables_used(before, row->provider_id, row->class_id))
+            used > tables_used(before, row->provider_id, row->class_id) &&
+            !(used == 1 && is_taken_node(after, row)))
             sim_fail("provider %lld, class %lld: %lld used of %lld", (long long)row->provider_id,
                      (long long)row->class_id, (long long)used, (long long)capacity_of(&figures));
     }

@@ -9,9 +9,19 @@ struct text {
     _Alignas(8) char data[]; /* a record's bytes, too */
 };
 
+static struct text *texts;
+
+void tables_forget_texts(void)
+{
+    while (texts != NULL) {
+        struct text *gone = texts;
+        texts = gone->next;
+        free(gone);
+    }
+}
+
 struct slice tables_keep_text(struct slice text)
 {
-    static struct text *texts;
     if (text.data == NULL)
         return text;
     for (struct text *at = texts; at != NULL; at = at->next)

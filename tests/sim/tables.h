@@ -46,6 +46,9 @@ struct tables {
     uint64_t clock; /* gives births and revisions */
 };
 
+/* No tables are in use any more: what their texts took is free again. */
+void tables_forget_texts(void);
+
 void tables_copy(struct tables *to, const struct tables *from);
 
 /* Executes one change. NULL, or the constraint that it breaks (static text). */

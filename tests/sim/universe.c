@@ -86,6 +86,19 @@ struct slice universe_node_allocation(int number)
     return made(&texts, "eeeeeeee-0000-4000-8000-0000000000", number);
 }
 
+struct slice universe_metal(int number)
+{
+    static struct texts texts;
+    return made(&texts, "metal-", number);
+}
+
+bool universe_is_metal(struct slice text)
+{
+    return slice_starts_with(text, SLICE_LIT("dddd")) ||
+           slice_starts_with(text, SLICE_LIT("eeee")) ||
+           slice_starts_with(text, SLICE_LIT("CUSTOM_METAL_"));
+}
+
 int universe_number(struct slice text)
 {
     check(text.len > 2);

@@ -2,6 +2,8 @@
 #ifndef BERTH_SIM_UNIVERSE_H
 #define BERTH_SIM_UNIVERSE_H
 
+#include <stdbool.h>
+
 #include "base/slice.h"
 
 enum {
@@ -15,6 +17,7 @@ enum {
     CONSUMERS = 20,
     OWNERS = 3, /* projects, users and types each */
     NODES = 8,
+    METALS = 2, /* resource classes of nodes */
 };
 
 struct slice universe_provider(int number);
@@ -27,8 +30,11 @@ struct slice universe_project(int number);
 struct slice universe_user(int number);
 struct slice universe_type(int number);
 
+/* At the bare metal door. Placement's clients do not know what comes of these. */
 struct slice universe_node(int number);
 struct slice universe_node_allocation(int number);
+struct slice universe_metal(int number);
+bool universe_is_metal(struct slice text);
 
 /* The number of a text of the universe. */
 int universe_number(struct slice text);

@@ -1,0 +1,19 @@
+/* The processes of the simulation as their rows name them: a host and a number, for as long as they
+ * live. Takes the place of instance_is_gone by the linker's doing. One thread. */
+#ifndef BERTH_SIM_LIVES_H
+#define BERTH_SIM_LIVES_H
+
+#include "base/slice.h"
+#include "write/metal.h"
+
+/* A new process of that host, 0 to 9; the text stays. */
+struct slice lives_begin(int host);
+void lives_end(struct slice life);
+
+/* None has ever lived. */
+void lives_forget(void);
+
+/* What the planners of that process go by; passing states last a second. */
+struct metal lives_metal(struct slice life);
+
+#endif
