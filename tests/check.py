@@ -139,6 +139,7 @@ PARTS = [
     Part("cli", script("tests/cli/run.py", "--build", "build")),
     Part("keystone", script("tests/keystone/run.py", "--berthd", "build/berthd")),
     Part("keystone-faults", script("tests/keystone/faults.py", "--berthd", "build/berthd")),
+    Part("sim-nodes", ["build/tests/sim/sim_nodes", "--seeds", "1000"]),
     Part("kill", script("tests/crash/kill.py", "--berthd", "build/berthd")),
     Part("package", script("tests/package/run.py"), room="packages"),
     Part("package-switch", script("tests/package/switch.py"), room="packages"),

@@ -27,6 +27,8 @@ struct database {
     struct rng *rng;
     struct faults faults;
     bool quiet; /* no faults now */
+    /* NULL, or asked about each commit of ours: ends the run if it must not be. */
+    void (*judge)(const struct tables *before, const struct tables *after);
 };
 
 _Noreturn void sim_fail(const char *format, ...) BERTH_PRINTF(1, 2);

@@ -226,6 +226,8 @@ static void check_capacity(const struct tables *before, const struct tables *aft
 static void happen(struct store *store)
 {
     check_capacity(&store->database->tables, &store->tables);
+    if (store->database->judge != NULL)
+        store->database->judge(&store->database->tables, &store->tables);
     database_commit(store->database, &store->tables);
 }
 

@@ -1,0 +1,180 @@
+/* The race's requests as input of the real planners, and what their clients come to know. One
+ * thread. */
+#include "metal_round.h"
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "replica/nodes.h"
+#include "write/plan_allocations.h"
+#include "write/plan_node_allocations.h"
+#include "write/plan_node_states.h"
+#include "write/plan_nodes.h"
+
+enum { TEXT_BYTES = 40, BORROWED_EVERY = 25 };
+
+static struct slice made(char (*texts)[TEXT_BYTES], const char *prefix, int number)
+{
+    if (texts[number][0] == '\0')
+        snprintf(texts[number], TEXT_BYTES, "%s-0000-4000-8000-%012d", prefix, number);
+    return slice_of(texts[number]);
+}
+
+struct slice race_node(int number)
+{
+    static char texts[RACE_NODES][TEXT_BYTES];
+    return made(texts, "dddddddd", number);
+}
+
+struct slice race_allocation(int number)
+{
+    static char texts[RACE_CREATES][TEXT_BYTES];
+    return made(texts, "eeeeeeee", number);
+}
+
+/* A few meet an allocation under the same uuid. */
+struct slice race_consumer(int number)
+{
+    static char texts[RACE_CLAIMS][TEXT_BYTES];
+    if (number % BORROWED_EVERY == 7)
+        return race_allocation(number);
+    return made(texts, "cccccccc", number);
+}
+
+static bool plan_node(const struct metal_asked *asked, const struct plan *plan, struct err *err)
+{
+    const struct node *node;
+    struct node_draft draft = node_draft_new(0);
+    node_set_text(&draft, NODE_UUID, race_node(asked->number));
+    node_set_text(&draft, NODE_RESOURCE_CLASS, SLICE_LIT("gold"));
+    node_set_text(&draft, NODE_POWER_STATE, SLICE_LIT("power on"));
+    node_set_text(&draft, NODE_PROVISION_STATE, SLICE_LIT("available"));
+    if (asked->number % 2 == 0)
+        node_set_text(&draft, NODE_OWNER, SLICE_LIT("project-01"));
+    return plan_node_create(&draft, plan, &node, err);
+}
+
+static bool plan_create(const struct metal_asked *asked, const struct round *round,
+                        const struct plan *plan, struct err *err)
+{
+    struct planned_node_allocation planned;
+    struct node_allocation_draft draft = node_allocation_draft_new(0);
+    const struct plan_node_allocation input = {
+        .draft = &draft, .has_uuid = true, .has_class = true};
+    node_allocation_set_text(&draft, NODE_ALLOCATION_UUID, race_allocation(asked->number));
+    node_allocation_set_text(&draft, NODE_ALLOCATION_RESOURCE_CLASS, SLICE_LIT("gold"));
+    if (round->weather.candidates && asked->number % 3 == 0)
+        node_allocation_set_text(&draft, NODE_ALLOCATION_OWNER, SLICE_LIT("project-01"));
+    if (round->weather.candidates && asked->number % 5 == 0) {
+        const struct slice words[] = {race_node(asked->number % RACE_NODES),
+                                      race_node((asked->number + 3) % RACE_NODES)};
+        node_allocation_set_text(&draft, NODE_ALLOCATION_CANDIDATE_NODES,
+                                 record_join_words(plan->arena, words, 2, false));
+    }
+    return plan_node_allocation_create(&input, plan, &planned, err);
+}
+
+static bool plan_release(const struct metal_asked *asked, const struct plan *plan, struct err *err)
+{
+    const struct node_allocation *at =
+        version_node_allocation_by_uuid(plan->version, race_allocation(asked->number));
+    if (at == NULL)
+        return err_set(err, 404, NULL, "no such allocation");
+    return plan_node_allocation_delete(at, plan, err);
+}
+
+static bool plan_claim(const struct metal_asked *asked, const struct plan *plan, struct err *err)
+{
+    const struct claim_amount amount = {SLICE_LIT("CUSTOM_GOLD"), 1};
+    const struct claim_provider provider = {race_node(asked->node), &amount, 1};
+    const struct claim claim = {
+        .consumer = race_consumer(asked->number),
+        .project = SLICE_LIT("project-00"),
+        .user = SLICE_LIT("user-00"),
+        .generation_rule = CLAIM_GENERATION_NULL,
+        .providers = &provider,
+        .provider_count = 1,
+    };
+    return plan_allocations(&claim, 1, CLAIM_BY_PUT, plan, err);
+}
+
+static bool plan_verb(const struct node *node, struct slice name, const struct plan *plan,
+                      struct err *err)
+{
+    const struct node_verb_name *known = node_verb_find(name);
+    const struct plan_node_verb verb = {.verb = known->verb};
+    return plan_node_provision_check(node, name, known, plan, err) &&
+           plan_node_provision(node, &verb, plan, err);
+}
+
+static bool plan_on_node(const struct metal_asked *asked, const struct plan *plan, struct err *err)
+{
+    struct slice uuid = race_node(asked->node);
+    const struct node *node = version_node_by_uuid(plan->version, uuid);
+    if (node == NULL)
+        return err_set(err, 404, NULL, "no such node");
+    switch (asked->what) {
+    case ASK_MAINTENANCE:
+        return plan_node_maintenance(node, asked->is_on, (struct slice){0}, plan, err);
+    case ASK_POWER:
+        return plan_node_power(node, uuid, SLICE_LIT("power off"),
+                               node_power_verb_find(SLICE_LIT("power off")), plan, err);
+    case ASK_DEPLOY:
+        return plan_verb(node, SLICE_LIT("active"), plan, err);
+    default:
+        return plan_verb(node, SLICE_LIT("deleted"), plan, err);
+    }
+}
+
+bool metal_plan_asked(const struct metal_asked *asked, const struct round *round,
+                      const struct plan *plan, struct err *err)
+{
+    switch (asked->what) {
+    case ASK_NODE:
+        return plan_node(asked, plan, err);
+    case ASK_CREATE:
+        return plan_create(asked, round, plan, err);
+    case ASK_RELEASE:
+        return plan_release(asked, plan, err);
+    case ASK_CLAIM:
+        return plan_claim(asked, plan, err);
+    case ASK_LET_GO: {
+        struct slice uuid = race_consumer(asked->number);
+        return plan_allocations_delete(uuid, uuid, plan, err);
+    }
+    default:
+        return plan_on_node(asked, plan, err);
+    }
+}
+
+void round_note_sent(struct round *round, const struct metal_asked *asked)
+{
+    round->tally->asked[asked->what]++;
+    if (asked->what == ASK_CREATE) {
+        round->allocation[asked->number].was_sent = true;
+        round->allocation[asked->number].may_be_made = true;
+    } else if (asked->what == ASK_CLAIM) {
+        round->consumer[asked->number].was_sent = true;
+        round->consumer[asked->number].may_be_made = true;
+    } else if (asked->what == ASK_RELEASE) {
+        round->allocation[asked->number].may_be_gone = true;
+    } else if (asked->what == ASK_LET_GO) {
+        round->consumer[asked->number].may_be_gone = true;
+    }
+}
+
+void round_note_answer(struct round *round, const struct metal_asked *asked, int status)
+{
+    struct race_tally *tally = round->tally;
+    tally->unanswered += status < 0;
+    tally->failed += status == 503;
+    tally->accepted[asked->what] += status == 0;
+    tally->digest = rng_mix(tally->digest * 31 + (uint64_t)asked->what * 1000 + (uint64_t)status);
+    if (status != 0 && status != -1 && status != 503 && (status < 400 || status > 409))
+        sim_fail("request %d is answered %d", (int)asked->what, status);
+    if (asked->what != ASK_CREATE && asked->what != ASK_CLAIM)
+        return;
+    struct fate *fate = asked->what == ASK_CREATE ? &round->allocation[asked->number]
+                                                  : &round->consumer[asked->number];
+    fate->is_made |= status == 0;
+}

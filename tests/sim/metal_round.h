@@ -1,0 +1,95 @@
+/* One round of the race for nodes: who asks for what, and what they were told. Nothing here is
+ * shared with the planners. */
+#ifndef BERTH_SIM_METAL_ROUND_H
+#define BERTH_SIM_METAL_ROUND_H
+
+#include "base/err.h"
+#include "database.h"
+#include "write/pipeline.h"
+
+enum {
+    RACE_NODES = 10,
+    RACE_CREATES = 100, /* at the bare metal door */
+    RACE_CLAIMS = 100   /* at Placement's */
+};
+
+enum metal_what {
+    ASK_NODE,        /* enrol node `number` */
+    ASK_CREATE,      /* allocation `number` */
+    ASK_RELEASE,     /* allocation `number` */
+    ASK_CLAIM,       /* consumer `number` takes node `node` */
+    ASK_LET_GO,      /* consumer `number` */
+    ASK_MAINTENANCE, /* of node `node` */
+    ASK_POWER,
+    ASK_DEPLOY,
+    ASK_UNDEPLOY,
+    ASK_NEWS,
+    ASK_COUNT
+};
+
+struct metal_asked {
+    enum metal_what what;
+    int number;
+    int node;
+    bool is_on;
+};
+
+/* What its client knows of an allocation or a consumer. */
+struct fate {
+    bool was_sent;
+    bool is_made;     /* told so */
+    bool may_be_made; /* sent, and not told that it was not */
+    bool may_be_gone; /* a release was sent */
+};
+
+/* What kind of a race it is. */
+struct weather {
+    bool flips;      /* nodes go in and out of maintenance */
+    bool claims;     /* Placement's clients take part */
+    bool releases;   /* what was got is given back */
+    bool deploys;    /* nodes are deployed and undeployed */
+    bool powers;     /* nodes are locked for a second now and then */
+    bool candidates; /* some requests name nodes, or have an owner */
+    bool strangers;  /* somebody writes without a log */
+    bool kills;
+};
+
+struct race_tally {
+    uint64_t rounds, asked[ASK_COUNT], accepted[ASK_COUNT];
+    uint64_t failed, unanswered;
+    uint64_t active, refused; /* allocations in the end */
+    uint64_t claimed;         /* consumers in the end */
+    uint64_t kills,
+        kills_between; /* the latter: of a process with an allocation that is looked for */
+    uint64_t conducted, commits, exact;
+    uint64_t digest;
+};
+
+struct round {
+    struct database database;
+    struct rng rng;
+    struct weather weather;
+    struct fate allocation[RACE_CREATES];
+    struct fate consumer[RACE_CLAIMS];
+    struct race_tally *tally;
+};
+
+struct slice race_node(int number);
+struct slice race_allocation(int number);
+struct slice race_consumer(int number);
+
+/* Plans it, by the real planners. */
+bool metal_plan_asked(const struct metal_asked *asked, const struct round *round,
+                      const struct plan *plan, struct err *err);
+
+/* Before it is sent, and when it is answered; status 0: accepted, -1: not at all. */
+void round_note_sent(struct round *round, const struct metal_asked *asked);
+void round_note_answer(struct round *round, const struct metal_asked *asked, int status);
+
+/* metal_judge.c: what must hold of every commit, and in the end. */
+void judge_commit(const struct tables *before, const struct tables *after);
+void judge_end(struct round *round);
+/* Allocations in state allocating that the process has left behind. */
+int judge_count_left(const struct tables *tables, struct slice life);
+
+#endif
