@@ -126,6 +126,8 @@ PARTS = [
     Part("baremetal-api", script("tests/baremetal/api.py", "--berthd", "build/berthd")),
     Part("baremetal-clients", script("tests/baremetal/clients.py", "--berthd", "build/berthd")),
     Part("baremetal-nova", script("tests/baremetal/nova_driver.py", "--berthd", "build/berthd")),
+    Part("baremetal-races", script("tests/baremetal/races.py", "--berthd", "build/berthd")),
+    Part("baremetal-kill", script("tests/baremetal/kill.py", "--berthd", "build/berthd")),
     Part("baremetal-diff-selftest", script("tests/baremetal/selftest.py")),
     Part("policy-access", script("tests/policy/access.py", "--build", "build")),
     Part("fuzz-coverage", script("tests/fuzz/coverage.py")),
