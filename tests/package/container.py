@@ -23,7 +23,7 @@ sys.dont_write_bytecode = True
 import inside  # noqa: E402
 import root as roots  # noqa: E402
 import servers  # noqa: E402
-from installed import PORT, expect, expect_used, use  # noqa: E402
+from installed import METAL_PORT, PORT, expect, expect_used, use  # noqa: E402
 
 STORAGE = os.path.join(roots.KEPT, "containers")
 BASE = "docker.io/library/debian:12-slim"
@@ -82,7 +82,7 @@ def builds():
 def says_how_to_run_it():
     text = podman("image", "inspect", "berth", "--format", "{{.User}} {{.Config.StopSignal}} {{.Config.Entrypoint}} "
                   "{{.Config.ExposedPorts}} {{.Config.Volumes}}").stdout.strip()
-    expect(text == "8778:8778 SIGTERM [/usr/sbin/berthd] map[8778/tcp:{}] map[/var/lib/berth:{}]", text)
+    expect(text == "8778:8778 SIGTERM [/usr/sbin/berthd] map[6385/tcp:{} 8778/tcp:{}] map[/var/lib/berth:{}]", text)
     programs = podman("run", *LOCKED, "--rm", "--entrypoint", "/bin/ls", "berth", "/usr/bin/placement-manage", "/usr/sbin/berthd")
     expect(programs.stdout.count("\n") == 2, programs.stdout)
 
@@ -129,6 +129,15 @@ def keeps_its_state():
         expect_used(servers.Client(PORT))
 
 
+def serves_bare_metal_when_told():
+    with Container("--volume", "state:/var/lib/berth") as container:
+        pass
+    expect("bare metal API" not in container.log, container.log)
+    with Container("--volume", "state:/var/lib/berth", "--env", "OS_BAREMETAL__ENABLED=true"):
+        status, root = servers.Client(METAL_PORT).ask("GET", "/")
+        expect(status == 200 and root["default_version"]["version"] == "1.82", f"{status} {root}")
+
+
 def follows_a_mounted_configuration(directory):
     with open(os.path.join(directory, "placement.conf"), "w") as file:
         file.write("[api]\nauth_strategy = noauth2\n[placement_database]\n"
@@ -151,8 +160,8 @@ def play(score):
     directory = os.path.join(roots.ROOT, "build", "check", "container")
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
-    cases = [says_how_to_run_it, keeps_its_state, lambda: follows_a_mounted_configuration(directory)]
-    names = ["says_how_to_run_it", "keeps_its_state", "follows_a_mounted_configuration"]
+    cases = [says_how_to_run_it, keeps_its_state, serves_bare_metal_when_told, lambda: follows_a_mounted_configuration(directory)]
+    names = ["says_how_to_run_it", "keeps_its_state", "serves_bare_metal_when_told", "follows_a_mounted_configuration"]
     for name, case in zip(names, cases):
         attempt(score, name, case)
     podman("rm", "--all", "--force", "--time", "0", check=False)

@@ -10,6 +10,7 @@ from unit import Service
 HOST = "bbbbbbbb-0000-4000-8000-000000000001"
 CONSUMER = "cccccccc-0000-4000-8000-000000000001"
 PORT = 8778
+METAL_PORT = 6385
 PROGRAMS = ("placement-manage", "placement-status")
 # Path: owner, group, mode; of an installation that nothing has been configured for.
 OWNED = {
