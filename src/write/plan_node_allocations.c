@@ -205,7 +205,7 @@ bool plan_node_allocation_create(const struct plan_node_allocation *input, const
     if (node != NULL && !input->has_class)
         node_allocation_set_text(&draft, NODE_ALLOCATION_RESOURCE_CLASS,
                                  node_text(node, NODE_RESOURCE_CLASS));
-    if (!check_name(&draft, plan, err) || !check_uuid(&draft, plan, err))
+    if (!check_uuid(&draft, plan, err) || !check_name(&draft, plan, err))
         return false;
     if (node != NULL && !plan_node_is_unlocked(node, plan, err))
         return false;

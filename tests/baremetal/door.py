@@ -93,7 +93,8 @@ class Door:
         """The answers to the lists of all nodes in detail and all allocations, once nothing is under way."""
         end = time.monotonic() + seconds
         while True:
-            nodes, allocations = self.ask("GET", "/v1/nodes/detail"), self.ask("GET", "/v1/allocations")
+            allocations = self.ask("GET", "/v1/allocations")  # first: what these have taken the nodes then show
+            nodes = self.ask("GET", "/v1/nodes/detail")
             if nodes.status != 200 or allocations.status != 200:
                 raise AssertionError(f"no state: {nodes}, {allocations}")
             if (all(is_steady(node) for node in nodes.json["nodes"])

@@ -309,8 +309,8 @@ class Generator:
             {"op": "add", "path": "/" + self.pick("owner", "lessee"), "value": self.pick(*PROJECTS, None)},
             {"op": "remove", "path": "/" + self.pick("owner", "lessee", "name", "resource_class", "description", "extra", "instance_uuid", "properties", "driver")},
             {"op": self.pick("add", "replace"), "path": "/instance_uuid", "value": self.pick(self.new_uuid(), self.gone[2], None, "x", (node or {}).get("instance_uuid"))},
-            {"op": "replace", "path": "/maintenance", "value": self.pick(True, False, "true", "off", "perhaps", None)},
-            {"op": "replace", "path": "/description", "value": self.pick("Red", "x", None, 1)},
+            {"op": "replace", "path": "/maintenance", "value": self.pick(True, False, "true", "off", "perhaps")},
+            {"op": "replace", "path": "/description", "value": self.pick("Red", "x", 1)},
             {"op": "replace", "path": "/retired", "value": self.pick(True, False, False)},
             {"op": "replace", "path": "/protected", "value": self.pick(True, False, False)},
             {"op": "add", "path": "/" + self.pick("driver_info", "properties", "instance_info") + "/" + self.pick("a", "password"), "value": self.pick("x", 1)},
@@ -343,6 +343,9 @@ class Generator:
         if node and not self.chance(15):
             ident, state = node["uuid"], node["provision_state"]
         verb = self.random.choice(NEXT.get(state, VERBS)) if not self.chance(20) else self.random.choice(VERBS)
+        # Upstream refuses these in maintenance, berth does not (8.4): from then on the nodes would differ.
+        if verb in ("rescue", "unrescue") and not (node and ident == node["uuid"] and not node["maintenance"]):
+            verb = "manage"
         body = {"target": verb}
         if verb == "clean":
             body["clean_steps"] = self.pick([{"interface": "deploy", "step": "nothing"}], [], None, "x", [{"step": 1}])

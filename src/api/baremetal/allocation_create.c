@@ -119,6 +119,10 @@ static bool find_node(struct api_request *request, const struct creation *creati
     struct ident ident = ident_read(request->arena, text);
     struct access access = node_find_caller(request);
     const struct node *found = node_find_named(version, &ident);
+    if (ident.kind == IDENT_NEITHER)
+        return err_set_join(err, 400, NULL,
+                            SLICE_LIT("Expected a logical name or UUID but received "), text,
+                            SLICE_LIT("."));
     if (found == NULL)
         return refuse_node(text, err);
     struct access_node about = node_find_whose(found);

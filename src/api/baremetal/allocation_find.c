@@ -28,9 +28,14 @@ lookup_with_suffix(struct api_request *request, struct slice text, const struct 
     return lookup(version, &ident);
 }
 
-static bool check_ident(struct api_request *request, struct slice text, struct err *err)
+static bool check_ident(struct api_request *request, struct slice text, enum policy_rule rule,
+                        struct err *err)
 {
     struct ident ident = ident_read(request->arena, text);
+    if (ident.kind == IDENT_NEITHER && rule == POLICY_NODE_ALLOCATION_UPDATE)
+        return err_set_join(err, 400, NULL,
+                            SLICE_LIT("Expected a logical name or UUID but received "), text,
+                            SLICE_LIT("."));
     return ident.kind != IDENT_NEITHER ||
            err_set_join(err, 400, NULL, SLICE_LIT("Expected UUID or name for allocation_ident: "),
                         text);
@@ -46,7 +51,7 @@ const struct node_allocation *allocation_find(struct api_request *request, struc
                                               enum policy_rule rule, const struct version *version,
                                               struct err *err)
 {
-    if (!check_ident(request, text, err))
+    if (!check_ident(request, text, rule, err))
         return NULL;
     const struct node_allocation *found = lookup_with_suffix(request, text, version);
     if (found == NULL)

@@ -92,13 +92,18 @@ static bool find_options(struct api_request *request)
     return true;
 }
 
-/* A method that changes something, of a path where there is nothing but an empty list. */
-static bool is_write_to_nothing(const struct api_request *request, struct slice path)
+/* A method that changes something, of a path where there is nothing but an empty list; or a path
+ * that the version does not have yet. */
+static bool is_method_of_nothing(const struct api_request *request, struct slice path)
 {
-    const struct api_route *list =
+    const struct api_route *get =
         routes_of_method(request->doorway->routes, path, SLICE_LIT("GET"), request->minor);
-    return list != NULL && (list->flags & ROUTE_KEEPS_NOTHING) != 0 &&
-           !slice_equal(request->http->method, SLICE_LIT("HEAD"));
+    if (get == NULL)
+        return false;
+    bool is_later = (get->flags & ROUTE_LATER_PATH) != 0 && request->minor < get->min_minor;
+    bool keeps_nothing = (get->flags & ROUTE_KEEPS_NOTHING) != 0 &&
+                         !slice_equal(request->http->method, SLICE_LIT("HEAD"));
+    return is_later || keeps_nothing;
 }
 
 static bool stage_route(struct api_request *request)
@@ -110,7 +115,7 @@ static bool stage_route(struct api_request *request)
     case ROUTE_UNKNOWN_METHOD:
         if (find_options(request))
             return true;
-        if (!is_write_to_nothing(request, path))
+        if (!is_method_of_nothing(request, path))
             return fail_in_routing(request, 405, "");
         request->allow = (struct slice){0};
         break;
