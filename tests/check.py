@@ -128,6 +128,7 @@ PARTS = [
     Part("baremetal-nova", script("tests/baremetal/nova_driver.py", "--berthd", "build/berthd")),
     Part("baremetal-races", script("tests/baremetal/races.py", "--berthd", "build/berthd")),
     Part("baremetal-kill", script("tests/baremetal/kill.py", "--berthd", "build/berthd")),
+    Part("baremetal-diff", script("tests/baremetal/differential.py", "--berthd", "build/berthd", "--requests", "1000")),
     Part("baremetal-diff-selftest", script("tests/baremetal/selftest.py")),
     Part("policy-access", script("tests/policy/access.py", "--build", "build")),
     Part("fuzz-coverage", script("tests/fuzz/coverage.py")),
