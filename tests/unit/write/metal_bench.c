@@ -124,10 +124,12 @@ void berth_close(struct berth *berth)
     store_close(berth->store);
 }
 
+enum what { ASK_NEWS, ASK_CREATE, ASK_VERB, ASK_POWER, ASK_ALLOCATE, ASK_RELEASE };
+
 /* A request of the test's own. */
 struct asked {
     struct pipeline_request request; /* first */
-    enum { ASK_NEWS, ASK_CREATE, ASK_VERB, ASK_POWER, ASK_ALLOCATE, ASK_RELEASE } what;
+    enum what what;
     const char *uuid;
     const char *word;
     _Atomic bool is_done;
@@ -187,7 +189,7 @@ static void wait_for(struct asked *asked)
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
 }
 
-static int ask(struct berth *berth, int what, const char *uuid, const char *word)
+static int ask(struct berth *berth, enum what what, const char *uuid, const char *word)
 {
     struct asked asked = {
         .request = {.plan = what == ASK_NEWS ? NULL : plan_asked,
