@@ -134,6 +134,8 @@ static bool set_bool(struct node_draft *draft, enum node_field field, const json
 static bool set_field(struct node_draft *draft, enum node_field field, const json_t *value,
                       struct arena *arena, struct err *err)
 {
+    if (json_is_null(value) && field == NODE_MAINTENANCE)
+        return argument_refuse_boolean("maintenance", SLICE_LIT("None"), err);
     if (value == NULL || json_is_null(value)) {
         node_set_null(draft, field);
         return true;
@@ -200,8 +202,8 @@ bool node_body_create(struct node_draft *draft, const json_t *document, struct a
 {
     for (unsigned i = 0; i < NODE_FIELD_COUNT; i++) {
         const json_t *value = json_object_get(document, NODE_SHAPE.fields[i].name);
-        if (value != NULL && !json_is_null(value) &&
-            (NODE_SHAPE.fields[i].flags & RECORD_IN_POST) != 0 &&
+        bool is_given = value != NULL && (!json_is_null(value) || i == NODE_MAINTENANCE);
+        if (is_given && (NODE_SHAPE.fields[i].flags & RECORD_IN_POST) != 0 &&
             !set_field(draft, (enum node_field)i, value, arena, err))
             return false;
     }

@@ -84,12 +84,17 @@ static bool check_project(struct api_request *request, struct node_list *list)
     return access_list(&access, ACCESS_NODES, list->filters.project, &list->project, &request->err);
 }
 
-static bool check_versions(struct api_request *request, const struct node_list *list)
+static bool check_versions(struct api_request *request, const struct node_list *list,
+                           bool is_detail_route)
 {
     struct err *err = &request->err;
+    const struct collection *collection = &list->collection;
+    if (is_detail_route)
+        return node_filters_check(&list->filters, request->minor, err) &&
+               collection_check_version(collection, request->minor, err);
     return list_fields_check_version(&list->asked, request->minor, err) &&
            node_fields_check_version(request->minor, &list->asked.words, err) &&
-           collection_check_version(&list->collection, request->minor, err) &&
+           collection_check_version(collection, request->minor, err) &&
            node_filters_check(&list->filters, request->minor, err);
 }
 
@@ -197,7 +202,7 @@ static enum api_step list_nodes(struct api_request *request, bool is_detail_rout
     const struct node *marker;
     struct page page;
     if (!read_list(request, is_detail_route, &list) || !check_project(request, &list) ||
-        !check_versions(request, &list) ||
+        !check_versions(request, &list, is_detail_route) ||
         !list_fields_check_detail(&list.asked, request->minor, &request->err) ||
         !collection_check_page(&list.collection, request->api->baremetal->max_limit,
                                &request->err) ||

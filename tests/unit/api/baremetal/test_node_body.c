@@ -5,6 +5,10 @@
 
 #include "checking.h"
 
+#define NOT_NONE                                                                                   \
+    "Invalid maintenance: Unrecognized value 'None', acceptable values are: '0', '1', 'f', "       \
+    "'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"
+
 static struct arena *arena;
 static struct err err;
 
@@ -51,7 +55,7 @@ static void values_of_a_creation(void **state)
     const struct node *node =
         create("{\"driver\": \"fake-hardware\", \"name\": \"n\", \"extra\": {\"a\": 0.1}, "
                "\"resource_class\": \"\", \"conductor_group\": \"Rack-A\", \"retired\": \"on\", "
-               "\"maintenance\": null, \"automated_clean\": false, \"properties\": null, "
+               "\"automated_clean\": false, \"properties\": null, "
                "\"boot_interface\": null, \"storage_interface\": \"fake\"}");
     assert_field(node, NODE_NAME, "n");
     assert_field(node, NODE_EXTRA, "{\"a\":0.1}");
@@ -88,6 +92,12 @@ static void what_there_is_not(void **state)
     refuse("{\"driver\": \"fake-hardware\", "
            "\"chassis_uuid\": \"5c0f4a1e-7d51-4a8e-9a51-6d1f0a4be101\"}",
            "Chassis 5c0f4a1e-7d51-4a8e-9a51-6d1f0a4be101 could not be found.");
+}
+
+static void maintenance_is_yes_or_no(void **state)
+{
+    (void)state;
+    refuse("{\"driver\": \"fake-hardware\", \"maintenance\": null}", NOT_NONE);
 }
 
 static void limits(void **state)
@@ -162,6 +172,8 @@ static void patches(void **state)
     assert_field(patch(node, "boot_interface", "null"), NODE_BOOT_INTERFACE, "fake");
     assert_false(node_bool(patch(node, "retired", NULL), NODE_RETIRED));
     assert_non_null(patch(node, "chassis_uuid", "null"));
+    assert_false(node_bool(patch(node, "maintenance", NULL), NODE_MAINTENANCE));
+    assert_told(patch(node, "maintenance", "null") != NULL, &err, 400, NOT_NONE);
     assert_told(patch(node, "driver", "\"ipmi\"") != NULL, &err, 400,
                 "No valid host was found. Reason: No conductor service registered which supports "
                 "driver ipmi for conductor group \"x\".");
@@ -176,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(values_of_a_creation),
         TEST(what_there_is_not),
+        TEST(maintenance_is_yes_or_no),
         TEST(limits),
         TEST(versions),
         TEST(patches),
