@@ -32,7 +32,7 @@ static const struct {
     [NODE_INSPECT_FAILED] = {"inspect failed", UPDATABLE},
     [NODE_ADOPTING] = {"adopting", 0},
     [NODE_ADOPT_FAILED] = {"adopt failed", UPDATABLE | DELETABLE},
-    [NODE_RESCUE] = {"rescue", 0},
+    [NODE_RESCUE] = {"rescue", PROTECTABLE},
     [NODE_RESCUING] = {"rescuing", 0},
     [NODE_RESCUE_WAIT] = {"rescue wait", 0},
     [NODE_RESCUE_FAILED] = {"rescue failed", UPDATABLE},

@@ -4,6 +4,7 @@ in the background."""
 import http.client
 import json
 import time
+import urllib.parse
 
 NEWEST = "1.82"
 VERSION_HEADER = "x-openstack-ironic-api-version"
@@ -61,6 +62,7 @@ class Door:
             data = data.encode() if isinstance(data, str) else data
         if self.connection is None:
             self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
+        path = "".join(letter if letter.isascii() else urllib.parse.quote(letter) for letter in path)
         try:
             self.connection.request(method, self.prefix + path, data, sent)
             answer = self.connection.getresponse()

@@ -7,6 +7,7 @@
 #include "api/baremetal/handlers.h"
 #include "api/baremetal/links.h"
 #include "api/baremetal/node_find.h"
+#include "api/name_table.h"
 #include "api/request_id.h"
 #include "replica/nodes.h"
 #include "write/json_text.h"
@@ -139,32 +140,51 @@ static bool is_of_project(const struct node *node, struct slice project)
            slice_equal(about.lessee, project);
 }
 
+/* Nodes cannot be found: A, B; each once. */
+static bool refuse_candidates(const struct slice *missing, size_t count, struct err *err)
+{
+    struct buf text = {0};
+    struct name_table told = name_table_create(err->arena, count);
+    for (size_t i = 0; i < count; i++) {
+        if (!name_table_add(&told, missing[i]))
+            continue;
+        if (text.len > 0)
+            buf_append_lit(&text, ", ");
+        buf_append_slice(&text, missing[i]);
+    }
+    err_set_join(err, 400, NULL, SLICE_LIT("Nodes cannot be found: "), buf_slice(&text));
+    buf_free(&text);
+    return false;
+}
+
+/* What can be no node's ident is told before what merely is none's. */
 static bool find_candidates(struct api_request *request, const struct creation *creation,
                             const struct version *version, struct slice *words, struct err *err)
 {
     const json_t *list = json_object_get(creation->body, "candidate_nodes");
     size_t count = json_array_size(list);
     struct slice *uuids = arena_array(request->arena, count, sizeof(*uuids));
-    struct buf missing = {0};
+    struct slice *impossible = arena_array(request->arena, count, sizeof(*impossible));
+    struct slice *missing = arena_array(request->arena, count, sizeof(*missing));
+    size_t impossible_count = 0;
+    size_t missing_count = 0;
     for (size_t i = 0; i < count; i++) {
         struct slice text = text_of(json_array_get(list, i));
         struct ident ident = ident_read(request->arena, text);
         const struct node *node = node_find_named(version, &ident);
-        if (node != NULL && is_of_project(node, creation->access.candidates_of)) {
+        if (node != NULL && is_of_project(node, creation->access.candidates_of))
             uuids[i] = node_text(node, NODE_UUID);
-            continue;
-        }
-        if (missing.len > 0)
-            buf_append_lit(&missing, ", ");
-        buf_append_slice(&missing, text);
+        else if (ident.kind == IDENT_NEITHER)
+            impossible[impossible_count++] = text;
+        else
+            missing[missing_count++] = text;
     }
-    bool found = missing.len == 0;
-    if (found)
-        *words = record_join_words(request->arena, uuids, count, false);
-    else
-        err_set_join(err, 400, NULL, SLICE_LIT("Nodes cannot be found: "), buf_slice(&missing));
-    buf_free(&missing);
-    return found;
+    if (impossible_count > 0)
+        return refuse_candidates(impossible, impossible_count, err);
+    if (missing_count > 0)
+        return refuse_candidates(missing, missing_count, err);
+    *words = record_join_words(request->arena, uuids, count, false);
+    return true;
 }
 
 static bool plan_create(struct pipeline_request *write, const struct plan *plan)

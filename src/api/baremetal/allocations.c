@@ -6,21 +6,29 @@
 #include "api/baremetal/allocation_json.h"
 #include "api/baremetal/collection.h"
 #include "api/baremetal/handlers.h"
+#include "api/baremetal/list_fields.h"
 #include "api/baremetal/node_find.h"
 #include "replica/nodes.h"
 #include "write/plan_node_allocations.h"
 
-static bool read_fields(struct api_request *request, const struct query_string *query,
-                        struct record_fields *fields)
+/* What `fields` says: whether the version has it. */
+static bool read_words(struct api_request *request, const struct query_string *query,
+                       struct list_fields *asked)
 {
     struct argument argument = argument_find(request->arena, query, "fields");
-    struct argument_words words = {0};
+    *asked = (struct list_fields){.has_fields = argument.is_there};
+    return argument_words(&argument, &asked->words, &request->err) &&
+           record_fields_check_version(&NODE_ALLOCATION_SHAPE, request->minor, &asked->words,
+                                       &request->err);
+}
+
+/* Which fields that are. */
+static bool choose_fields(struct api_request *request, const struct list_fields *asked,
+                          struct record_fields *fields)
+{
     *fields = record_fields_all(&NODE_ALLOCATION_SHAPE, request->minor);
-    if (!argument.is_there)
-        return true;
-    return argument_words(&argument, &words, &request->err) &&
-           record_fields_read(&NODE_ALLOCATION_SHAPE, request->minor, &words, fields,
-                              &request->err);
+    return !asked->has_fields || record_fields_read(&NODE_ALLOCATION_SHAPE, request->minor,
+                                                    &asked->words, fields, &request->err);
 }
 
 /* What the list is of. */
@@ -46,6 +54,7 @@ static bool row_fits(const struct wanted *wanted, const struct node_allocation *
 
 struct listing {
     struct collection collection;
+    struct list_fields asked;
     struct record_fields fields;
     struct wanted wanted;
     struct buf filters;
@@ -108,9 +117,11 @@ static bool read_listing(struct api_request *request, struct listing *listing)
     struct wanted *wanted = &listing->wanted;
     return arguments_check_names(&query, NAMES, &request->err) &&
            read_text(request, &query, "owner", &wanted->owner, &listing->filters) &&
-           check_owner(request, listing) && read_fields(request, &query, &listing->fields) &&
-           collection_read(&listing->collection, &NODE_ALLOCATION_SHAPE, &query, request->minor,
-                           request->api->baremetal->max_limit, request->arena, &request->err) &&
+           collection_read_types(&listing->collection, &NODE_ALLOCATION_SHAPE, &query,
+                                 request->arena, &request->err) &&
+           check_owner(request, listing) && read_words(request, &query, &listing->asked) &&
+           collection_check_page(&listing->collection, request->api->baremetal->max_limit,
+                                 &request->err) &&
            read_node(request, &query, listing) &&
            read_text(request, &query, "resource_class", &wanted->resource_class,
                      &listing->filters) &&
@@ -171,7 +182,9 @@ enum api_step baremetal_allocations_list(struct api_request *request)
 {
     struct listing listing;
     const struct record *marker;
-    if (read_listing(request, &listing) && find_marker(request, &listing, &marker)) {
+    if (read_listing(request, &listing) && find_marker(request, &listing, &marker) &&
+        collection_check_sort_key(&listing.collection, &request->err) &&
+        choose_fields(request, &listing.asked, &listing.fields)) {
         struct page page;
         page_begin(&page, &listing.collection, marker, request->arena);
         offer_all(request->version, &listing, &page);
@@ -195,8 +208,9 @@ static bool read_show(struct api_request *request, struct record_fields *fields)
 {
     static const char *const NAMES[] = {"fields", NULL};
     struct query_string query = query_string_parse(request->arena, request->query);
+    struct list_fields asked;
     return arguments_check_names(&query, NAMES, &request->err) &&
-           read_fields(request, &query, fields);
+           read_words(request, &query, &asked) && choose_fields(request, &asked, fields);
 }
 
 enum api_step baremetal_allocation_show(struct api_request *request)

@@ -74,16 +74,6 @@ bool collection_check_sort_key(struct collection *collection, struct err *err)
     return true;
 }
 
-bool collection_read(struct collection *collection, const struct record_shape *shape,
-                     const struct query_string *query, unsigned minor, size_t max_limit,
-                     struct arena *arena, struct err *err)
-{
-    return collection_read_types(collection, shape, query, arena, err) &&
-           collection_check_version(collection, minor, err) &&
-           collection_check_page(collection, max_limit, err) &&
-           collection_check_sort_key(collection, err);
-}
-
 /* Whether a stands behind b in the list. */
 static bool is_behind(const struct collection *collection, const struct record *a,
                       const struct record *b)

@@ -20,9 +20,10 @@ struct collection {
     bool has_limit;
 };
 
-/* The steps of collection_read one by one, for lists that look at other arguments in between, as
- * the peer does: what stands there at all; whether the version has the sort key (406); limit,
- * direction, and keys that nothing is sorted by; and, when the marker is found, other keys. */
+/* How a list is asked for, in steps, so that lists look at other arguments in between, as the peer
+ * does: what stands there at all; limit, which is held down to `max_limit`, direction, and keys
+ * that nothing is sorted by; and, when the marker is found, other keys. 400. Of nodes, also whether
+ * the version has the key: 406. */
 bool collection_read_types(struct collection *collection, const struct record_shape *shape,
                            const struct query_string *query, struct arena *arena,
                            struct err *err) BERTH_MUST_CHECK;
@@ -31,12 +32,6 @@ bool collection_check_version(const struct collection *collection, unsigned mino
 bool collection_check_page(struct collection *collection, size_t max_limit,
                            struct err *err) BERTH_MUST_CHECK;
 bool collection_check_sort_key(struct collection *collection, struct err *err) BERTH_MUST_CHECK;
-
-/* Reads limit, marker, sort_key, sort_dir and fields of the query; `max_limit` is also the default.
- * 400 for what makes no sense, 406 for a sort key that came after the version. */
-bool collection_read(struct collection *collection, const struct record_shape *shape,
-                     const struct query_string *query, unsigned minor, size_t max_limit,
-                     struct arena *arena, struct err *err) BERTH_MUST_CHECK;
 
 /* A page in the making: of all rows that are offered it keeps the first `limit` behind the marker,
  * in the list's order. */

@@ -27,16 +27,6 @@ struct record_fields node_fields_short(unsigned minor)
     return fields;
 }
 
-bool node_fields_check_version(unsigned minor, const struct argument_words *words, struct err *err)
-{
-    for (size_t i = 0; i < words->count; i++) {
-        int field = record_find(&NODE_SHAPE, words->words[i]);
-        if (field >= 0 && minor < NODE_SHAPE.fields[field].since)
-            return err_set(err, 406, NULL, "Request not acceptable.");
-    }
-    return true;
-}
-
 /* What is shown with all fields only, or always. */
 static bool can_be_asked_for(int field)
 {

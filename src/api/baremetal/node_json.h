@@ -22,10 +22,7 @@ struct record_fields node_fields_all(unsigned minor);
 /* What a list has that was not asked for more. */
 struct record_fields node_fields_short(unsigned minor);
 
-/* Those asked for; `words` is what `fields` says. 406 for those that came after the version; then
- * 400 for those that cannot be asked for. */
-bool node_fields_check_version(unsigned minor, const struct argument_words *words,
-                               struct err *err) BERTH_MUST_CHECK;
+/* Those asked for; `words` is what `fields` says. 400 for those that cannot be asked for. */
 bool node_fields_read(const struct argument_words *words, struct record_fields *fields,
                       struct err *err) BERTH_MUST_CHECK;
 

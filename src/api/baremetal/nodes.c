@@ -93,7 +93,7 @@ static bool check_versions(struct api_request *request, const struct node_list *
         return node_filters_check(&list->filters, request->minor, err) &&
                collection_check_version(collection, request->minor, err);
     return list_fields_check_version(&list->asked, request->minor, err) &&
-           node_fields_check_version(request->minor, &list->asked.words, err) &&
+           record_fields_check_version(&NODE_SHAPE, request->minor, &list->asked.words, err) &&
            collection_check_version(collection, request->minor, err) &&
            node_filters_check(&list->filters, request->minor, err);
 }
@@ -241,7 +241,7 @@ enum api_step baremetal_node_show(struct api_request *request)
     const struct node *node =
         node_find(request, request->version, request->args[0], POLICY_NODE_GET, err);
     if (node == NULL || !list_fields_check_version(&asked, request->minor, err) ||
-        !node_fields_check_version(request->minor, &asked.words, err) ||
+        !record_fields_check_version(&NODE_SHAPE, request->minor, &asked.words, err) ||
         (asked.has_fields && !node_fields_read(&asked.words, &fields, err)))
         return API_DONE;
     struct node_view view;

@@ -17,6 +17,17 @@ struct record_fields record_fields_all(const struct record_shape *shape, unsigne
     return fields;
 }
 
+bool record_fields_check_version(const struct record_shape *shape, unsigned minor,
+                                 const struct argument_words *words, struct err *err)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        int field = record_find(shape, words->words[i]);
+        if (field >= 0 && minor < shape->fields[field].since)
+            return err_set(err, 406, NULL, "Request not acceptable.");
+    }
+    return true;
+}
+
 static bool is_known(const void *with, struct slice name)
 {
     return record_find(with, name) >= 0;
@@ -29,12 +40,10 @@ bool record_fields_read(const struct record_shape *shape, unsigned minor,
     *fields = (struct record_fields){{false}};
     if (!argument_check_fields(words, is_known, shape, err))
         return false;
-    for (size_t i = 0; i < words->count; i++) {
-        unsigned field = (unsigned)record_find(shape, words->words[i]);
-        if (minor < shape->fields[field].since)
-            return err_set(err, 406, NULL, "Request not acceptable.");
-        fields->has[field] = true;
-    }
+    if (!record_fields_check_version(shape, minor, words, err))
+        return false;
+    for (size_t i = 0; i < words->count; i++)
+        fields->has[record_find(shape, words->words[i])] = true;
     int links = record_find(shape, SLICE_LIT("links"));
     check(links >= 0);
     fields->has[links] = true;

@@ -15,6 +15,11 @@ struct record_fields {
 /* All that the version has and clients may see. */
 struct record_fields record_fields_all(const struct record_shape *shape, unsigned minor);
 
+/* Whether the version has all of those named that there are: 406. */
+bool record_fields_check_version(const struct record_shape *shape, unsigned minor,
+                                 const struct argument_words *words,
+                                 struct err *err) BERTH_MUST_CHECK;
+
 /* Those named. 400 for one that there is not; 406 for one that came after the version. */
 bool record_fields_read(const struct record_shape *shape, unsigned minor,
                         const struct argument_words *words, struct record_fields *fields,

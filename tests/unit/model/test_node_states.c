@@ -40,7 +40,7 @@ static void sets(void **state)
         assert_int_equal(node_state_is_updatable(at), is_among(at, UPDATABLE));
         assert_int_equal(node_state_lets_delete(at), is_among(at, DELETABLE));
         assert_int_equal(node_state_lets_reassign(at), is_among(at, REASSIGNABLE));
-        assert_int_equal(node_state_lets_protect(at), at == NODE_ACTIVE);
+        assert_int_equal(node_state_lets_protect(at), at == NODE_ACTIVE || at == NODE_RESCUE);
         assert_int_equal(node_state_lets_retire(at), at != NODE_AVAILABLE);
         assert_int_equal(node_state_lets_power(at), at != NODE_CLEANING && at != NODE_CLEAN_WAIT);
     }
