@@ -75,7 +75,6 @@ static bool check_page(struct api_request *request, const struct query_string *q
                        const struct empty_list *list)
 {
     struct slice marker = {0};
-    struct slice sort_dir = SLICE_LIT("asc");
     size_t limit = request->api->baremetal->max_limit;
     bool is_descending;
     struct err *err = &request->err;
@@ -83,8 +82,7 @@ static bool check_page(struct api_request *request, const struct query_string *q
     struct argument by_limit = argument_find(request->arena, query, "limit");
     struct argument by_sort_dir = argument_find(request->arena, query, "sort_dir");
     if (!argument_uuid(&by_marker, &marker, err) || !argument_limit(&by_limit, &limit, err) ||
-        !argument_text(&by_sort_dir, &sort_dir, err) ||
-        !argument_check_sort_dir(sort_dir, &is_descending, err))
+        !argument_sort_dir(&by_sort_dir, &is_descending, err))
         return false;
     return marker.data == NULL ||
            err_set_join(err, 404, NULL, slice_of(list->thing), SLICE_LIT(" "), marker,
