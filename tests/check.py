@@ -169,15 +169,20 @@ def end_group(pid):
 
 
 def run_command(command, environment, log):
-    """Its exit status; what it leaves running ends with it."""
+    """(exit status, seconds of CPU of it and of all that it waited for); what it leaves running ends with it."""
     child = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                              env={**os.environ, **environment}, start_new_session=True)
     children.add(child.pid)
+    end = time.monotonic() + PART_TIMEOUT_S
     try:
-        return child.wait(PART_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
+        while time.monotonic() < end:
+            pid, status, used = os.wait4(child.pid, os.WNOHANG)
+            if pid:
+                child.returncode = os.waitstatus_to_exitcode(status)
+                return child.returncode, used.ru_utime + used.ru_stime
+            time.sleep(0.05)
         log.write(f"\nended after {PART_TIMEOUT_S} s\n".encode())
-        return 1
+        return 1, 0
     finally:
         end_group(child.pid)
         child.wait()
@@ -196,23 +201,25 @@ def judge(status, text, reports):
 
 
 def run_part(part):
-    """(passed, failed, what it printed)"""
+    """(passed, failed, seconds of CPU, what it printed)"""
     path = os.path.join(ROOT, LOGS, part.name + ".log")
     if part.reports:
         os.makedirs(part.reports, exist_ok=True)
         for old in glob.glob(part.reports + "/report*"):
             os.unlink(old)
-    status = 0
+    status = cpu = 0
     with open(path, "wb") as log:
         for command in part.commands:
             log.write(f"$ {shlex.join(command)}\n".encode())
             log.flush()
-            status = status or run_command(command, part.environment, log)
+            if not status:
+                status, spent = run_command(command, part.environment, log)
+                cpu += spent
     text = open(path, errors="replace").read()
     found = glob.glob(part.reports + "/report*") if part.reports else []
     for report in found:
         text += f"\n{report}:\n" + open(report, errors="replace").read()[:8000]
-    return *judge(status, text, found), text
+    return *judge(status, text, found), cpu, text
 
 
 class Schedule:
@@ -253,23 +260,23 @@ class Score:
         self.passed = self.failed = 0
         self.lock = threading.Lock()
 
-    def tell(self, part, seconds, passed, failed, text):
+    def tell(self, part, seconds, cpu, passed, failed, text):
         with self.lock:
             self.passed, self.failed = self.passed + passed, self.failed + failed
             if failed:
                 print("\n".join(text.splitlines()[-SHOWN_LINES:]))
-            print("%-6s %-17s %6.1f s   %d passed, %d failed" % (
-                "FAILED" if failed else "ok", part.name, seconds, passed, failed), flush=True)
+            print("%-6s %-23s %6.1f s   CPU %6.1f s   %d passed, %d failed" % (
+                "FAILED" if failed else "ok", part.name, seconds, cpu, passed, failed), flush=True)
 
 
 def work(schedule, score):
     while (part := schedule.next()) is not None:
         start = time.monotonic()
         try:
-            passed, failed, text = run_part(part)
+            passed, failed, cpu, text = run_part(part)
         except Exception as problem:  # whatever it is, the others go on
-            passed, failed, text = 0, 1, repr(problem)
-        score.tell(part, time.monotonic() - start, passed, failed, text)
+            passed, failed, cpu, text = 0, 1, 0, repr(problem)
+        score.tell(part, time.monotonic() - start, cpu, passed, failed, text)
         schedule.ended(part)
 
 

@@ -3,11 +3,13 @@
 
     tests/baremetal/clients.py --berthd build/berthd | --reference [FLOW…]
 
-Each flow has a server of its own. The programs' own shells run in forks of this process (starting one takes a second);
-one flow starts them as a user does. The last line is `N passed, N failed`.
+Each flow has a server and a process of its own: they wait most of their time, two seconds whenever a client asks again.
+The programs' own shells run in forks (starting one takes a second); one flow starts them as a user does. The last line
+is `N passed, N failed`.
 """
 
 import argparse
+import concurrent.futures
 import contextlib
 import io
 import json
@@ -334,6 +336,18 @@ def negotiation(url):
 SHELL_FLOWS = (life, care, versions, by_hand)
 FLOWS = {**{f"{program} {flow.__name__}": (flow, program) for flow in SHELL_FLOWS for program in ("openstack", "baremetal")},
          "sdk": (sdk, None), "negotiation": (negotiation, None)}
+AT_ONCE = 6
+
+
+def complaint_of(name, options):
+    """What is wrong in a flow, or None."""
+    flow, program = FLOWS[name]
+    try:
+        with berth_baremetal.server_of(options) as server:
+            flow(Shell(program, server) if program else server.url)
+            return server.complaint()
+    except Exception as problem:  # whatever it is, the other flows go on
+        return f"{type(problem).__name__}: {problem}"
 
 
 def main():
@@ -342,15 +356,10 @@ def main():
     parser.add_argument("flows", nargs="*", metavar="FLOW", help=", ".join(FLOWS))
     options = parser.parse_args()
     score = servers.Score()
-    for name, (flow, program) in FLOWS.items():
-        if options.flows and name not in options.flows:
-            continue
-        try:
-            with berth_baremetal.server_of(options) as server:
-                flow(Shell(program, server) if program else server.url)
-                score.case(name, server.complaint())
-        except Exception as problem:  # whatever it is, the other flows go on
-            score.case(name, f"{type(problem).__name__}: {problem}")
+    names = [name for name in FLOWS if not options.flows or name in options.flows]
+    with concurrent.futures.ProcessPoolExecutor(AT_ONCE, multiprocessing.get_context("fork")) as pool:
+        for name, complaint in zip(names, pool.map(complaint_of, names, [options] * len(names))):
+            score.case(name, complaint)
     return score.end()
 
 
