@@ -43,6 +43,22 @@ def cpu_s(pids):
     return total / TICK
 
 
+def with_descendants(pids):
+    """The processes and those they started: services fork workers."""
+    parents = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat") as file:
+                    parents[int(name)] = int(file.read().rsplit(")", 1)[1].split()[1])
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+    found = set(pids)
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return sorted(found)
+
+
 def busy_s():
     """Time that all processors together were not idle (stolen time counts as busy)."""
     with open("/proc/stat") as file:

@@ -196,7 +196,8 @@ class Table:
                          f"{own['p99_ms']:.0f} / {theirs['p99_ms']:.0f} ms", lambda: own["per_s"] > theirs["per_s"])
         self.add(group, nodes + ", CPU against Ironic", "told", [berth, peer],
                  lambda: f"{peer['list']['cpu_ms'] / berth['list']['cpu_ms']:.0f} times "
-                         f"({peer['list']['cpu_ms']:.0f} / {berth['list']['cpu_ms']:.1f} ms)",
+                         f"({peer['list']['cpu_ms']:.0f} / {berth['list']['cpu_ms']:.1f} ms); "
+                         f"until read {peer['list']['ms']:.0f} / {berth['list']['ms']:.0f} ms",
                  lambda: peer["list"]["cpu_ms"] > berth["list"]["cpu_ms"])
 
     def build(self):
