@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/slice.h"
+#include "keystone/token.h"
 
 struct api;
 struct api_request;
@@ -21,6 +22,7 @@ struct door {
     const char *name;   /* in metrics */
     const char *logger; /* of the lines about each request */
     const char *request_id_header;
+    enum token_service service; /* what it is in Keystone's catalog */
     const struct api_route *routes;
     unsigned route_count;
     unsigned max_minor;

@@ -112,6 +112,7 @@ static void fill_tokens(struct api_request *request)
     if (token.data == NULL)
         token = http_request_header(request->http, "X-Storage-Token");
     request->tokens = (struct keystone_request){
+        .service_of_ours = request->door->service,
         .user_token = token,
         .service_token = http_request_header(request->http, "X-Service-Token"),
         .method = request->http->method,

@@ -102,6 +102,10 @@ static const struct details table[] = {
      "Needed where a proxy in front does not pass on what it was called by."},
     {"baremetal", "node_locked_retry_attempts",
      "A node is locked while a power or provision operation goes on."},
+    {"baremetal", "service_type",
+     "As [keystone_authtoken] service_type is for the Placement API. Empty: application "
+     "credentials "
+     "with access rules are refused there."},
     {"baremetal", "host",
      "After a restart nodes and allocations of a berthd of the same name, which is gone, are taken "
      "up at once; those of another one a minute after they were due."},
@@ -276,7 +280,8 @@ static const struct details table[] = {
     {"keystone_authtoken", "service_token_roles",
      "Of which a service token needs one to let expired tokens pass."},
     {"keystone_authtoken", "service_type",
-     "placement. Without it application credentials with access rules are refused."},
+     "placement. Without it application credentials with access rules are refused. The bare metal "
+     "API has [baremetal] service_type."},
     {"keystone_authtoken", "auth_type",
      "Each needs its own options: password and v3password a user, a password and a project, "
      "v3applicationcredential the id and the secret of an application credential. Those whose "

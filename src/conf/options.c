@@ -85,6 +85,7 @@ const struct option option_table[] = {
     ROW(INT, USED, "baremetal", "max_limit", "1000", "Items of a page of a list at most.", BOUNDS(1, 100000)),
     ROW(INT, USED, "baremetal", "node_locked_retry_attempts", "3", "How often an allocation tries nodes that are locked.", BOUNDS(1, 1000)),
     ROW(INT, USED, "baremetal", "node_locked_retry_interval", "1", "Seconds between these tries.", BOUNDS(0, 3600)),
+    ROW(STR, USED, "baremetal", "service_type", "baremetal", "Type of the bare metal API in Keystone's catalog, for access rules."),
     ROW(STR, USED, "baremetal", "host", NULL, "Name that nodes show as their conductor and locks as their holder; not set: the machine's."),
     ROW(INT, USED, "baremetal", "fake_delay_ms", "100", "Milliseconds that each passing state of a node lasts.", BOUNDS(0, 60000)),
 
@@ -235,7 +236,7 @@ const struct option option_table[] = {
     ROW(STR, USED, "keystone_authtoken", "enforce_token_bind", "permissive", "What becomes of tokens that are bound to something else."),
     ROW(LIST, USED, "keystone_authtoken", "service_token_roles", "service", "Roles that make a service token, which lets expired tokens pass."),
     ROW(BOOL, USED, "keystone_authtoken", "service_token_roles_required", "false", "Refuse service tokens without such a role."),
-    ROW(STR, USED, "keystone_authtoken", "service_type", NULL, "Our own type in the catalog, for access rules."),
+    ROW(STR, USED, "keystone_authtoken", "service_type", NULL, "Type of the Placement API in the catalog, for access rules."),
 
     ROW(BOOL, NONE, "profiler", "enabled", "false", "Trace requests with osprofiler.", OLD("profiler", "profiler_enabled")),
     ROW(BOOL, NONE, "profiler", "trace_sqlalchemy", "false", "Trace the SQL of requests, too."),

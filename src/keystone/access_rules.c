@@ -107,11 +107,13 @@ struct slice access_rules_encode_path(struct arena *arena, struct slice mount, s
     return encoded;
 }
 
-bool access_rules_allow(const struct token *token, struct slice method, struct slice path)
+bool access_rules_allow(const struct token *token, enum token_service service, struct slice method,
+                        struct slice path)
 {
     size_t steps = ALLOW_STEPS;
     for (unsigned i = 0; i < token->rule_count; i++)
-        if (slice_equal(token->rules[i].method, method) &&
+        if ((token->rules[i].services & 1U << service) != 0 &&
+            slice_equal(token->rules[i].method, method) &&
             access_rules_path_matches(path, token->rules[i].path, &steps))
             return true;
     return false;

@@ -17,8 +17,10 @@ bool access_rules_path_matches(struct slice path, struct slice pattern, size_t *
  */
 struct slice access_rules_encode_path(struct arena *arena, struct slice mount, struct slice path);
 
-/* Whether one of the token's rules allows the request. Who makes his own rules and paths cannot
- * keep a thread for more than some milliseconds: what is not decided by then is not allowed. */
-bool access_rules_allow(const struct token *token, struct slice method, struct slice path);
+/* Whether one of the token's rules for that service allows the request. Who makes his own rules and
+ * paths cannot keep a thread for more than some milliseconds: what is not decided by then is not
+ * allowed. */
+bool access_rules_allow(const struct token *token, enum token_service service, struct slice method,
+                        struct slice path);
 
 #endif

@@ -98,6 +98,14 @@ static void delay(struct question *question)
     question_move(question, PLACE_DELAYED);
 }
 
+static bool has_service_types(const struct token_terms *terms)
+{
+    for (unsigned i = 0; i < TOKEN_SERVICE_COUNT; i++)
+        if (terms->service_types[i].data != NULL)
+            return true;
+    return false;
+}
+
 static void on_token_told(struct question *question)
 {
     const struct token_terms *terms = &question->keystone->settings->terms;
@@ -107,7 +115,7 @@ static void on_token_told(struct question *question)
         char text[KEYSTONE_WHY_BYTES];
         snprintf(text, sizeof(text), "Keystone's answer is not understood: %s", why);
         end_unanswered(question, text);
-    } else if (token->is_restricted && terms->service_type.data != NULL && !token->has_catalog &&
+    } else if (token->is_restricted && has_service_types(terms) && !token->has_catalog &&
                !question->with_catalog) {
         /* rules count only if the catalog has the service that they speak of */
         token_unref(token);

@@ -155,15 +155,18 @@ static const char *find_denial(const struct keystone *keystone,
     const struct token *token = request->user;
     if (!token->is_restricted)
         return NULL;
-    if (keystone->settings->terms.service_type.data == NULL)
-        return "it has access rules, and [keystone_authtoken] service_type is not set";
-    if (!token->serves_our_type)
+    if (keystone->settings->terms.service_types[request->service_of_ours].data == NULL)
+        return request->service_of_ours == TOKEN_SERVICE_BAREMETAL
+                   ? "it has access rules, and [baremetal] service_type is not set"
+                   : "it has access rules, and [keystone_authtoken] service_type is not set";
+    if ((token->services & 1U << request->service_of_ours) == 0)
         return "it has access rules, and its catalog has no service of our service_type";
     if (is_of_service(request))
         return NULL;
     struct slice path = access_rules_encode_path(request->arena, request->mount, request->path);
-    return access_rules_allow(token, request->method, path) ? NULL
-                                                            : "its access rules do not allow this";
+    return access_rules_allow(token, request->service_of_ours, request->method, path)
+               ? NULL
+               : "its access rules do not allow this";
 }
 
 static void fill_identity(struct keystone_request *request)

@@ -31,8 +31,9 @@ struct keystone_waiter {
  * keystone_request_close. */
 struct keystone_request {
     /* the request; these live as long as it */
-    struct slice user_token;    /* X-Auth-Token, data == NULL: none */
-    struct slice service_token; /* X-Service-Token */
+    enum token_service service_of_ours; /* which of them is asked */
+    struct slice user_token;            /* X-Auth-Token, data == NULL: none */
+    struct slice service_token;         /* X-Service-Token */
     struct slice method;
     struct slice mount; /* decoded; with path: what access rules speak of */
     struct slice path;

@@ -354,16 +354,23 @@ static enum token_bind bind_of(const char *mode)
     return TOKEN_BIND_REQUIRED;
 }
 
+/* An empty one is none. */
+static struct slice service_type(const char *type)
+{
+    return type == NULL || type[0] == '\0' ? (struct slice){0} : slice_of(type);
+}
+
 static void fill_tokens(const struct reader *r)
 {
     struct keystone_settings *out = r->out;
     const struct conf_value *roles = value_of(r, "service_token_roles");
-    const char *type = text_of(r, "service_type");
     out->delay_auth_decision = value_of(r, "delay_auth_decision")->boolean;
     out->cache_s = within(value_of(r, "token_cache_time")->integer, 0, CACHE_MOST_S);
     out->service_roles = (struct conf_texts){roles->items, roles->items_n};
     out->service_roles_required = value_of(r, "service_token_roles_required")->boolean;
-    out->terms.service_type = type == NULL ? (struct slice){0} : slice_of(type);
+    out->terms.service_types[TOKEN_SERVICE_PLACEMENT] = service_type(text_of(r, "service_type"));
+    out->terms.service_types[TOKEN_SERVICE_BAREMETAL] =
+        service_type(conf_value(r->conf, "baremetal", "service_type")->text);
     out->terms.bind = bind_of(text_of(r, "enforce_token_bind"));
 }
 

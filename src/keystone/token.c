@@ -112,22 +112,32 @@ static bool is_bound(json_t *bind, enum token_bind mode)
     return true;
 }
 
-static bool catalog_has(json_t *catalog, struct slice type)
+/* The services of ours that are of that type: a bit for each. */
+static unsigned services_of(const struct token_terms *terms, json_t *type)
 {
-    size_t i;
-    json_t *service;
-    json_array_foreach(catalog, i, service)
-    {
-        json_t *text = json_object_get(service, "type");
-        if (json_is_string(text) &&
-            slice_equal(type, (struct slice){json_string_value(text), json_string_length(text)}))
-            return true;
-    }
-    return false;
+    unsigned services = 0;
+    if (!json_is_string(type))
+        return 0;
+    for (unsigned i = 0; i < TOKEN_SERVICE_COUNT; i++)
+        if (terms->service_types[i].data != NULL &&
+            slice_equal(terms->service_types[i],
+                        (struct slice){json_string_value(type), json_string_length(type)}))
+            services |= 1U << i;
+    return services;
 }
 
-/* The rules that speak of this service; a rule that lacks a part allows nothing. */
-static unsigned pack_rules(struct packer *packer, json_t *rules, struct slice type,
+static unsigned services_in(json_t *catalog, const struct token_terms *terms)
+{
+    unsigned services = 0;
+    size_t i;
+    json_t *service;
+    json_array_foreach(catalog, i, service) services |=
+        services_of(terms, json_object_get(service, "type"));
+    return services;
+}
+
+/* The rules that speak of our services; a rule that lacks a part allows nothing. */
+static unsigned pack_rules(struct packer *packer, json_t *rules, const struct token_terms *terms,
                            struct token_access_rule *out)
 {
     unsigned count = 0;
@@ -135,15 +145,12 @@ static unsigned pack_rules(struct packer *packer, json_t *rules, struct slice ty
     json_t *rule;
     json_array_foreach(rules, i, rule)
     {
-        json_t *service = json_object_get(rule, "service");
+        unsigned services = services_of(terms, json_object_get(rule, "service"));
         json_t *method = json_object_get(rule, "method");
         json_t *path = json_object_get(rule, "path");
-        if (!json_is_string(service) || !json_is_string(method) || !json_is_string(path) ||
-            type.data == NULL ||
-            !slice_equal(type,
-                         (struct slice){json_string_value(service), json_string_length(service)}))
+        if (services == 0 || !json_is_string(method) || !json_is_string(path))
             continue;
-        struct token_access_rule packed = {pack(packer, method), pack(packer, path)};
+        struct token_access_rule packed = {services, pack(packer, method), pack(packer, path)};
         if (out != NULL)
             out[count] = packed;
         count++;
@@ -165,7 +172,7 @@ static unsigned pack_roles(struct packer *packer, json_t *roles, struct slice *o
 }
 
 /* Texts, roles and rules, in the same order each time. */
-static void pack_token(struct packer *packer, json_t *source, struct slice type,
+static void pack_token(struct packer *packer, json_t *source, const struct token_terms *terms,
                        struct token *token, struct slice *roles, struct token_access_rule *rules)
 {
     json_t *user = json_object_get(source, "user");
@@ -183,7 +190,7 @@ static void pack_token(struct packer *packer, json_t *source, struct slice type,
     token->names.domain = pack_member(packer, json_object_get(source, "domain"), "name");
     token->party.roles.count = pack_roles(packer, json_object_get(source, "roles"), roles);
     token->rule_count =
-        pack_rules(packer, json_object_get(credential, "access_rules"), type, rules);
+        pack_rules(packer, json_object_get(credential, "access_rules"), terms, rules);
 }
 
 static void fill_flags(struct token *token, json_t *source, const struct token_terms *terms)
@@ -197,8 +204,7 @@ static void fill_flags(struct token *token, json_t *source, const struct token_t
     token->is_bound = is_bound(json_object_get(source, "bind"), terms->bind);
     token->is_restricted = rules != NULL && !json_is_null(rules);
     token->has_catalog = json_is_array(catalog);
-    token->serves_our_type =
-        terms->service_type.data != NULL && catalog_has(catalog, terms->service_type);
+    token->services = services_in(catalog, terms);
 }
 
 static struct token *token_make(json_t *source, const struct token_terms *terms, const char **why)
@@ -214,7 +220,7 @@ static struct token *token_make(json_t *source, const struct token_terms *terms,
         return NULL;
     }
     struct packer packer = {0};
-    pack_token(&packer, source, terms->service_type, &shape, NULL, NULL);
+    pack_token(&packer, source, terms, &shape, NULL, NULL);
     size_t roles_at = align(sizeof(shape));
     size_t rules_at = align(roles_at + shape.party.roles.count * sizeof(struct slice));
     size_t texts_at = align(rules_at + shape.rule_count * sizeof(struct token_access_rule));
@@ -226,7 +232,7 @@ static struct token *token_make(json_t *source, const struct token_terms *terms,
     struct slice *roles = (struct slice *)(void *)(block + roles_at);
     struct token_access_rule *rules = (struct token_access_rule *)(void *)(block + rules_at);
     packer = (struct packer){.data = block + texts_at};
-    pack_token(&packer, source, terms->service_type, token, roles, rules);
+    pack_token(&packer, source, terms, token, roles, rules);
     token->party.roles.names = roles;
     token->rules = rules;
     fill_flags(token, source, terms);

@@ -23,14 +23,19 @@ enum token_bind {
     TOKEN_BIND_REQUIRED,   /* "required", or a way's name: none of ours can fulfil it */
 };
 
+/* What this process is in Keystone's catalog: each API has a type of its own there, and access
+ * rules name it. */
+enum token_service { TOKEN_SERVICE_PLACEMENT, TOKEN_SERVICE_BAREMETAL, TOKEN_SERVICE_COUNT };
+
 /* How answers are read. */
 struct token_terms {
-    struct slice service_type; /* data == NULL: not configured */
+    struct slice service_types[TOKEN_SERVICE_COUNT]; /* data == NULL: not configured */
     enum token_bind bind;
 };
 
-/* One rule of an application credential that speaks of this service. */
+/* One rule of an application credential that speaks of a service of ours. */
 struct token_access_rule {
+    unsigned services; /* a bit for each enum token_service whose type it names */
     struct slice method;
     struct slice path; /* a pattern, see access_rules.h */
 };
@@ -47,7 +52,8 @@ struct token {
     bool is_bound;      /* it may not be used without what it is bound to */
     bool is_restricted; /* of an application credential with access rules */
     bool has_catalog;
-    bool serves_our_type; /* the catalog has our service_type; only with has_catalog */
+    unsigned services; /* a bit for each enum token_service that the catalog has; only with
+                          has_catalog */
     unsigned rule_count;
     const struct token_access_rule *rules;
 };

@@ -38,10 +38,10 @@ def fault_of(text):
 
 
 class Door:
-    """`host` is ADDRESS:PORT, `prefix` what stands before every path. Not for several threads."""
+    """`prefix` stands before every path, `headers` go with every request. Not for several threads."""
 
-    def __init__(self, port, version=NEWEST, prefix="", timeout=60):
-        self.port, self.version, self.prefix, self.timeout = port, version, prefix, timeout
+    def __init__(self, port, version=NEWEST, prefix="", timeout=60, headers=None):
+        self.port, self.version, self.prefix, self.timeout, self.headers = port, version, prefix, timeout, headers or {}
         self.connection = None
 
     def close(self):
@@ -51,7 +51,7 @@ class Door:
 
     def ask(self, method, path, body=None, version=True, headers=None, raw=None):
         """`body` is sent as JSON, `raw` as it is; version None sends no header, True the door's own."""
-        sent = dict(headers or {})
+        sent = {**self.headers, **(headers or {})}
         if version is not None:
             sent[VERSION_HEADER] = self.version if version is True else version
         data = raw

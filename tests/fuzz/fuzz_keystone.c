@@ -38,8 +38,9 @@ static void check_token(const struct token *token, struct arena *arena)
         check_inside(token, rule->path);
         struct slice path =
             access_rules_encode_path(arena, SLICE_LIT("/placement"), party->user_id);
-        (void)access_rules_allow(token, rule->method, path);
-        (void)access_rules_allow(token, SLICE_LIT("GET"), rule->path);
+        check(rule->services != 0);
+        (void)access_rules_allow(token, TOKEN_SERVICE_BAREMETAL, rule->method, path);
+        (void)access_rules_allow(token, TOKEN_SERVICE_PLACEMENT, SLICE_LIT("GET"), rule->path);
     }
 }
 
@@ -48,7 +49,8 @@ static void read_answers(struct slice body, struct arena *arena)
     static const struct keystone_endpoint_wish ONE = {"internal", "One"};
     static const struct keystone_endpoint_wish ANY = {"public", NULL};
     for (unsigned bind = TOKEN_BIND_DISABLED; bind <= TOKEN_BIND_REQUIRED; bind++) {
-        const struct token_terms terms = {SLICE_LIT("placement"), (enum token_bind)bind};
+        const struct token_terms terms = {{SLICE_LIT("placement"), SLICE_LIT("baremetal")},
+                                          (enum token_bind)bind};
         const char *why = NULL;
         struct token *token = token_read(body, &terms, &why);
         check((token == NULL) == (why != NULL));

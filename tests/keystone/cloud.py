@@ -151,10 +151,12 @@ class Cloud:
                 "service_id": service, "interface": interface, "region_id": "RegionOne", "url": url}})
 
     def make_credential(self, user, name, rules=None):
-        """An application credential of a user on his project; rules: [(method, path)] of placement, or None."""
+        """An application credential of a user on his project; rules: [(method, path)] of placement, or
+        [(service, method, path)], or None."""
         wanted = {"name": name, "roles": [{"name": "admin"}]}
         if rules is not None:
-            wanted["access_rules"] = [{"service": "placement", "method": method, "path": path} for method, path in rules]
+            full = [rule if len(rule) == 3 else ("placement", *rule) for rule in rules]
+            wanted["access_rules"] = [{"service": service, "method": method, "path": path} for service, method, path in full]
         return self.must(201, "POST", f"/v3/users/{self.users[user]}/application_credentials",
                          {"application_credential": wanted}, self.token(user))["application_credential"]
 

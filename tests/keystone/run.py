@@ -5,7 +5,7 @@ of Keystone's catalog.
 
     tests/keystone/run.py --berthd build/berthd [--show] [PART…]
 
-Parts: tokens, settings, revocation, client. The Python service 8.0.0 gets the newest release's rules from a policy
+Parts: tokens, settings, revocation, client, metal. The Python service 8.0.0 gets the newest release's rules from a policy
 file, so that both mean the same; its database is a copy of one that berth made. The last line is
 `N passed, N failed`: a case is one request with one token, or one command.
 """
@@ -26,6 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
 
 import cloud as clouds  # noqa: E402
+import metal  # noqa: E402
 import servers  # noqa: E402
 
 ADMIN_OR_SERVICE = "role:admin or role:service"
@@ -328,6 +329,10 @@ class Tests:
         refused = '"POST /resource_providers" status: 401' in berth.log()  # what the client says tells nothing
         self.case("client: with a credential: log", None if refused else berth.log()[-800:])
 
+    def test_metal(self):
+        """The bare metal API: see metal.py."""
+        metal.MetalTests(self).run()
+
     @staticmethod
     def judge(good, out, err):
         return None if good else f"{out} {err}"
@@ -348,11 +353,13 @@ class Tests:
 
     def run(self, wanted):
         self.placement_port = servers.free_port()
+        self.metal_port = servers.free_port()
         with clouds.Keystone(self.directory) as self.keystone:
             self.cloud = clouds.Cloud(self.keystone)
             self.cloud.make_service("placement", f"http://127.0.0.1:{self.placement_port}")
+            self.cloud.make_service("baremetal", f"http://127.0.0.1:{self.metal_port}")
             self.tokens = self.make_tokens()
-            for part in ("tokens", "settings", "revocation", "client"):
+            for part in ("tokens", "settings", "revocation", "client", "metal"):
                 if not wanted or part in wanted:
                     getattr(self, "test_" + part)()
         return self.score.end()

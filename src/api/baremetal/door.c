@@ -10,6 +10,7 @@ const struct door baremetal_door = {
     .name = "baremetal",
     .logger = "baremetal.requestlog",
     .request_id_header = "Openstack-Request-Id",
+    .service = TOKEN_SERVICE_BAREMETAL,
     .routes = baremetal_routes,
     .route_count = BAREMETAL_ROUTE_COUNT,
     .max_minor = BAREMETAL_MINOR_MAX,

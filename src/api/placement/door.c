@@ -11,6 +11,7 @@ const struct door placement_door = {
     .name = "placement",
     .logger = "placement.requestlog",
     .request_id_header = "x-openstack-request-id",
+    .service = TOKEN_SERVICE_PLACEMENT,
     .routes = placement_routes,
     .route_count = PLACEMENT_ROUTE_COUNT,
     .max_minor = PLACEMENT_MINOR_MAX,

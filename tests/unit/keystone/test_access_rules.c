@@ -141,16 +141,30 @@ static void rules_of_a_token(void **state)
 {
     (void)state;
     const struct token_access_rule rules[] = {
-        {SLICE_LIT("GET"), SLICE_LIT("/traits/*")},
-        {SLICE_LIT("PUT"), SLICE_LIT("/allocations/**")},
+        {1U << TOKEN_SERVICE_PLACEMENT, SLICE_LIT("GET"), SLICE_LIT("/traits/*")},
+        {1U << TOKEN_SERVICE_PLACEMENT, SLICE_LIT("PUT"), SLICE_LIT("/allocations/**")},
+        {1U << TOKEN_SERVICE_BAREMETAL, SLICE_LIT("GET"), SLICE_LIT("/v1/nodes")},
+        {3, SLICE_LIT("GET"), SLICE_LIT("/both")},
     };
-    const struct token token = {.rule_count = 2, .rules = rules};
-    assert_true(access_rules_allow(&token, SLICE_LIT("GET"), SLICE_LIT("/traits/x")));
-    assert_false(access_rules_allow(&token, SLICE_LIT("PUT"), SLICE_LIT("/traits/x")));
-    assert_true(access_rules_allow(&token, SLICE_LIT("PUT"), SLICE_LIT("/allocations/a/b")));
-    assert_false(access_rules_allow(&token, SLICE_LIT("get"), SLICE_LIT("/traits/x")));
+    static const struct {
+        const char *method, *path;
+        bool placement, baremetal;
+    } CASES[] = {
+        {"GET", "/traits/x", true, false},  {"PUT", "/traits/x", false, false},
+        {"get", "/traits/x", false, false}, {"PUT", "/allocations/a/b", true, false},
+        {"GET", "/v1/nodes", false, true},  {"GET", "/both", true, true},
+    };
+    const struct token token = {.rule_count = 4, .rules = rules};
     const struct token none = {.rule_count = 0};
-    assert_false(access_rules_allow(&none, SLICE_LIT("GET"), SLICE_LIT("/traits")));
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct slice method = slice_of(CASES[i].method);
+        struct slice path = slice_of(CASES[i].path);
+        assert_int_equal(access_rules_allow(&token, TOKEN_SERVICE_PLACEMENT, method, path),
+                         CASES[i].placement);
+        assert_int_equal(access_rules_allow(&token, TOKEN_SERVICE_BAREMETAL, method, path),
+                         CASES[i].baremetal);
+        assert_false(access_rules_allow(&none, TOKEN_SERVICE_PLACEMENT, method, path));
+    }
 }
 
 static void encoded_paths(void **state)

@@ -25,7 +25,8 @@ static int setup(void **state)
         .attempt_timeout_ms = 1000,
         .cache_s = 300,
         .service_roles = {ROLES, 2},
-        .terms = {.service_type = SLICE_LIT("placement"), .bind = TOKEN_BIND_PERMISSIVE},
+        .terms = {.service_types = {SLICE_LIT("placement"), SLICE_LIT("baremetal")},
+                  .bind = TOKEN_BIND_PERMISSIVE},
     };
     struct err err = {.arena = arena};
     keystone = keystone_start(&settings, &keystone_default_limits, &err);
@@ -235,10 +236,48 @@ static void lifted_access_rules(void **state)
     assert_int_equal(ask("good", "none-s"), KEYSTONE_ACCEPTED);
 }
 
+static enum keystone_verdict ask_door(enum token_service service, const char *path)
+{
+    keystone_request_close(&request);
+    request = (struct keystone_request){
+        .service_of_ours = service,
+        .user_token = SLICE_LIT("app"),
+        .method = SLICE_LIT("GET"),
+        .path = slice_of(path),
+        .arena = arena,
+    };
+    return keystone_check(keystone, &request);
+}
+
+/* A rule opens the door of the service that it names, not the other one, whatever its path. */
+static void rules_of_two_doors(void **state)
+{
+    (void)state;
+    know("app", false,
+         CREDENTIAL("{\"service\": \"placement\", \"method\": \"GET\", \"path\": \"/traits\"}, "
+                    "{\"service\": \"baremetal\", \"method\": \"GET\", \"path\": \"/v1/**\"}",
+                    "{\"type\": \"placement\"}, {\"type\": \"baremetal\"}"));
+    assert_int_equal(ask_door(TOKEN_SERVICE_PLACEMENT, "/traits"), KEYSTONE_ACCEPTED);
+    assert_int_equal(ask_door(TOKEN_SERVICE_BAREMETAL, "/v1/nodes"), KEYSTONE_ACCEPTED);
+    assert_int_equal(ask_door(TOKEN_SERVICE_BAREMETAL, "/traits"), KEYSTONE_REFUSED);
+    assert_string_equal(request.why, "its access rules do not allow this");
+    assert_int_equal(ask_door(TOKEN_SERVICE_PLACEMENT, "/v1/nodes"), KEYSTONE_REFUSED);
+    know("app", false,
+         CREDENTIAL("{\"service\": \"baremetal\", \"method\": \"GET\", \"path\": \"/**\"}",
+                    "{\"type\": \"placement\"}"));
+    assert_int_equal(ask_door(TOKEN_SERVICE_BAREMETAL, "/v1/nodes"), KEYSTONE_REFUSED);
+    assert_string_equal(request.why,
+                        "it has access rules, and its catalog has no service of our service_type");
+    settings.terms.service_types[TOKEN_SERVICE_BAREMETAL] = (struct slice){0};
+    assert_int_equal(ask_door(TOKEN_SERVICE_BAREMETAL, "/v1/nodes"), KEYSTONE_REFUSED);
+    assert_string_equal(request.why,
+                        "it has access rules, and [baremetal] service_type is not set");
+}
+
 static void no_service_type(void **state)
 {
     (void)state;
-    settings.terms.service_type = (struct slice){0};
+    settings.terms.service_types[TOKEN_SERVICE_PLACEMENT] = (struct slice){0};
     know("app", false, CREDENTIAL(RULE, "{\"type\": \"placement\"}"));
     know("s", false, SERVICE);
     const char *why = "it has access rules, and [keystone_authtoken] service_type is not set";
@@ -260,9 +299,11 @@ static void bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RULES_TEST(identities),      RULES_TEST(expired),           RULES_TEST(required_roles),
-        RULES_TEST(no_tokens),       RULES_TEST(access_rules),      RULES_TEST(lifted_access_rules),
-        RULES_TEST(no_service_type), RULES_TEST(delayed_decisions), RULES_TEST(bound),
+        RULES_TEST(identities),         RULES_TEST(expired),
+        RULES_TEST(required_roles),     RULES_TEST(no_tokens),
+        RULES_TEST(access_rules),       RULES_TEST(lifted_access_rules),
+        RULES_TEST(rules_of_two_doors), RULES_TEST(no_service_type),
+        RULES_TEST(delayed_decisions),  RULES_TEST(bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

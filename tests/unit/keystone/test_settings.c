@@ -93,7 +93,8 @@ static void password(void **state)
                  settings.service_roles_required);
     assert_int_equal(settings.service_roles.n, 1);
     assert_string_equal(settings.service_roles.items[0], "service");
-    assert_null(settings.terms.service_type.data);
+    assert_null(settings.terms.service_types[TOKEN_SERVICE_PLACEMENT].data);
+    assert_string_equal(settings.terms.service_types[TOKEN_SERVICE_BAREMETAL].data, "baremetal");
     assert_int_equal(settings.terms.bind, TOKEN_BIND_PERMISSIVE);
 }
 
@@ -205,13 +206,18 @@ static void the_rest(void **state)
     assert_int_equal(settings.service_roles.n, 2);
     assert_true(settings.delay_auth_decision && settings.service_roles_required &&
                 settings.insecure);
-    assert_string_equal(settings.terms.service_type.data, "placement");
+    assert_string_equal(settings.terms.service_types[TOKEN_SERVICE_PLACEMENT].data, "placement");
     assert_int_equal(settings.terms.bind, TOKEN_BIND_STRICT);
     expect(PASSWORD "interface =\nenforce_token_bind = x509\nregion_name =\nservice_type =\n");
     assert_string_equal(settings.interface, "public");
     assert_null(settings.region_name);
-    assert_null(settings.terms.service_type.data);
+    assert_null(settings.terms.service_types[TOKEN_SERVICE_PLACEMENT].data);
     assert_int_equal(settings.terms.bind, TOKEN_BIND_REQUIRED);
+    expect(PASSWORD "service_type = p\n[baremetal]\nservice_type = b\n");
+    assert_string_equal(settings.terms.service_types[TOKEN_SERVICE_PLACEMENT].data, "p");
+    assert_string_equal(settings.terms.service_types[TOKEN_SERVICE_BAREMETAL].data, "b");
+    expect(PASSWORD "[baremetal]\nservice_type =\n");
+    assert_null(settings.terms.service_types[TOKEN_SERVICE_BAREMETAL].data);
 }
 
 static void missing(void **state)

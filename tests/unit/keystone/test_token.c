@@ -8,7 +8,8 @@
 #include "base/clock.h"
 #include "unit.h"
 
-static const struct token_terms TERMS = {SLICE_LIT("placement"), TOKEN_BIND_PERMISSIVE};
+static const struct token_terms TERMS = {{SLICE_LIT("placement"), SLICE_LIT("baremetal")},
+                                         TOKEN_BIND_PERMISSIVE};
 static const char *why;
 
 /* A token of user u with these members more. */
@@ -118,23 +119,36 @@ static void access_rules(void **state)
         "{\"service\": \"placement\", \"method\": \"GET\", \"path\": \"/traits\"}, "
         "{\"service\": \"compute\", \"method\": \"GET\", \"path\": \"/servers\"}, "
         "{\"service\": \"placement\", \"method\": \"GET\"}, 7, "
+        "{\"service\": \"baremetal\", \"method\": \"GET\", \"path\": \"/v1/nodes\"}, "
+        "{\"service\": 7, \"method\": \"GET\", \"path\": \"/v1/nodes\"}, "
         "{\"service\": \"placement\", \"method\": \"POST\", \"path\": \"/**\"}]}, "
         "\"catalog\": [{\"type\": \"compute\"}, {\"type\": \"placement\"}]";
     struct token *token = read_with(RULES, &TERMS);
-    assert_true(token->is_restricted && token->has_catalog && token->serves_our_type);
-    assert_int_equal(token->rule_count, 2);
+    assert_true(token->is_restricted && token->has_catalog);
+    assert_int_equal(token->services, 1U << TOKEN_SERVICE_PLACEMENT);
+    assert_int_equal(token->rule_count, 3);
     expect_text(token->rules[0].path, "/traits");
-    expect_text(token->rules[1].method, "POST");
+    assert_int_equal(token->rules[0].services, 1U << TOKEN_SERVICE_PLACEMENT);
+    expect_text(token->rules[1].path, "/v1/nodes");
+    assert_int_equal(token->rules[1].services, 1U << TOKEN_SERVICE_BAREMETAL);
+    expect_text(token->rules[2].method, "POST");
     token_unref(token);
-    const struct token_terms other = {SLICE_LIT("volume"), TOKEN_BIND_PERMISSIVE};
+    const struct token_terms alike = {{SLICE_LIT("placement"), SLICE_LIT("placement")},
+                                      TOKEN_BIND_PERMISSIVE};
+    token = read_with(RULES, &alike);
+    assert_int_equal(token->services, 3);
+    assert_int_equal(token->rule_count, 2);
+    assert_int_equal(token->rules[1].services, 3);
+    token_unref(token);
+    const struct token_terms other = {{SLICE_LIT("volume")}, TOKEN_BIND_PERMISSIVE};
     token = read_with(RULES, &other);
     assert_true(token->is_restricted && token->has_catalog);
-    assert_false(token->serves_our_type);
+    assert_int_equal(token->services, 0);
     assert_int_equal(token->rule_count, 0);
     token_unref(token);
     token = read_with(RULES, &(struct token_terms){0});
     assert_true(token->is_restricted);
-    assert_false(token->serves_our_type);
+    assert_int_equal(token->services, 0);
     assert_int_equal(token->rule_count, 0);
     token_unref(token);
     static const struct {
