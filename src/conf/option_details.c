@@ -45,7 +45,8 @@ static const struct details table[] = {
      "number leaves cores to other services on the same host. A question that takes long moves "
      "to threads of its own and holds up none of these."},
     {"berth", "max_body",
-     "A larger body is answered with 413 and is not read. The largest requests are those to "
+     "A larger body is answered with 413; up to 16 MiB more are read and thrown away before. The "
+     "largest requests are those to "
      "/reshaper and POST /allocations of many consumers; 16 MiB hold some hundred thousand "
      "allocations."},
     {"berth", "max_connections",

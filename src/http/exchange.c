@@ -175,12 +175,21 @@ static void body_deadline_set(struct exchange *exchange, uint64_t bytes)
     deadline_set(exchange, body_deadline_us(exchange->server, exchange->body_since_us, bytes));
 }
 
+/* Whether a body that is too large is read to its end before that is said. Who asks first whether
+ * to send it is told at once. */
+static bool is_worth_reading(const struct exchange *exchange)
+{
+    return exchange->http.fault == HTTP_FAULT_BODY_TOO_LARGE &&
+           exchange->content_length <= exchange->server->limits.max_body_bytes + DISCARDED_BYTES &&
+           http_request_header(&exchange->http, "Expect").data == NULL;
+}
+
 static enum MHD_Result headers_have_come(struct exchange *exchange, const char *method)
 {
     atomic_store_explicit(&exchange->connection->line_us, 0, memory_order_relaxed);
     exchange->http.method = slice_of(method);
     request_read_headers(exchange);
-    if (exchange->http.fault != HTTP_FAULT_NONE)
+    if (exchange->http.fault != HTTP_FAULT_NONE && !is_worth_reading(exchange))
         return service_start(exchange);
     exchange->stage = STAGE_BODY;
     if (exchange->chunked || exchange->content_length > 0) {
@@ -195,13 +204,12 @@ static enum MHD_Result body_take(struct exchange *exchange, const char *data, si
     uint64_t limit = exchange->server->limits.max_body_bytes;
     exchange->received_bytes += *size;
     if (exchange->received_bytes > limit) {
-        /* only a chunked body can come here. The library takes no answer before its end: what
-         * follows is thrown away, as much again as was allowed */
+        /* the library takes no answer before the end of a chunked body, either */
         exchange->http.fault = HTTP_FAULT_BODY_TOO_LARGE;
         buf_free(&exchange->body);
-        if (exchange->received_bytes / 2 > limit)
+        if (exchange->received_bytes > limit + DISCARDED_BYTES)
             return MHD_NO;
-    } else {
+    } else if (exchange->http.fault == HTTP_FAULT_NONE) {
         buf_append(&exchange->body, data, *size);
     }
     if (exchange->chunked)

@@ -19,6 +19,9 @@
 enum {
     SHELF_EXCHANGES_MAX = 32,
     BODY_BYTES_PER_S = 10 * 1000, /* what a client must manage, either way */
+    /* Of a body that is too large, beyond what is allowed: read and thrown away before the answer,
+     * for who is still writing when the connection is closed may never read the answer. */
+    DISCARDED_BYTES = 16 * 1024 * 1024,
 };
 
 struct exchange;

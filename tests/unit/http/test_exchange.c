@@ -69,9 +69,18 @@ static void body_at_the_limit(void **state)
 static void body_too_large(void **state)
 {
     (void)state;
+    /* who asks first is told at once, and so is whose body would be read for long */
     int fd = client_connect(&harness);
-    client_send(fd, "PATCH / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n");
+    client_send(fd, "PATCH / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n"
+                    "Expect: 100-continue\r\n\r\n");
     struct reply reply = client_read(fd);
+    assert_true(reply_has(&reply, "\r\nConnection: close\r\n"));
+    assert_reply(reply, 413, "fault");
+    assert_true(client_closed_within(fd, 1000));
+    close(fd);
+    fd = client_connect(&harness);
+    client_send(fd, "PATCH / HTTP/1.1\r\nHost: x\r\nContent-Length: 17825793\r\n\r\n");
+    reply = client_read(fd);
     assert_true(reply_has(&reply, "\r\nConnection: close\r\n"));
     assert_reply(reply, 413, "fault");
     assert_true(client_closed_within(fd, 1000));
@@ -90,10 +99,39 @@ static void body_too_large(void **state)
     /* a chunk without end is not read without end */
     fd = client_connect(&harness);
     client_send(fd, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n");
-    for (unsigned i = 0; i < 16; i++)
+    for (unsigned i = 0; i < 20; i++)
         client_send_bytes(fd, body, 0x100000);
     assert_true(client_closed_within(fd, 1000));
     close(fd);
+    free(body);
+}
+
+/* Who writes everything before he reads, as servers in front do, still gets the answer: there is
+ * nothing unread whose loss would reset the connection. */
+static void large_body_is_read(void **state)
+{
+    (void)state;
+    size_t len = harness_limits.max_body_bytes + 16 * 1024 * 1024;
+    char *body = malloc(len);
+    memset(body, 'b', len);
+    for (unsigned i = 0; i < 5; i++) {
+        int fd = client_connect(&harness);
+        client_send(fd, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 17825792\r\n\r\n");
+        client_send_bytes(fd, body, len);
+        struct reply reply = client_read(fd);
+        assert_true(reply_has(&reply, "\r\nConnection: close\r\n"));
+        assert_reply(reply, 413, "fault");
+        assert_true(client_closed_within(fd, 1000));
+        close(fd);
+        fd = client_connect(&harness);
+        client_send(fd, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                        "1100000\r\n");
+        client_send_bytes(fd, body, len);
+        client_send(fd, "\r\n0\r\n\r\n");
+        reply = client_read(fd);
+        assert_reply(reply, 413, "fault");
+        close(fd);
+    }
     free(body);
 }
 
@@ -337,13 +375,21 @@ static void far_too_much(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_get),         cmocka_unit_test(bodies),
-        cmocka_unit_test(body_at_the_limit), cmocka_unit_test(body_too_large),
-        cmocka_unit_test(framing),           cmocka_unit_test(answers_without_body),
-        cmocka_unit_test(any_method),        cmocka_unit_test(raw_target),
-        cmocka_unit_test(header_lookups),    cmocka_unit_test(pipelined),
-        cmocka_unit_test(many_connections),  cmocka_unit_test(any_number_ready_at_once),
-        cmocka_unit_test(malformed),         cmocka_unit_test(far_too_much),
+        cmocka_unit_test(small_get),
+        cmocka_unit_test(bodies),
+        cmocka_unit_test(body_at_the_limit),
+        cmocka_unit_test(body_too_large),
+        cmocka_unit_test(large_body_is_read),
+        cmocka_unit_test(framing),
+        cmocka_unit_test(answers_without_body),
+        cmocka_unit_test(any_method),
+        cmocka_unit_test(raw_target),
+        cmocka_unit_test(header_lookups),
+        cmocka_unit_test(pipelined),
+        cmocka_unit_test(many_connections),
+        cmocka_unit_test(any_number_ready_at_once),
+        cmocka_unit_test(malformed),
+        cmocka_unit_test(far_too_much),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
