@@ -18,10 +18,25 @@ static const struct conf_value *option(const struct conf *conf, const char *name
 static bool fill_listen(struct conf *conf, struct conf_baremetal *baremetal, struct err *err)
 {
     bool is_asked_for = option(conf, "listen")->origin == CONF_ORIGIN_COMMAND_LINE;
+    baremetal->listen_is_default = option(conf, "listen")->origin <= CONF_ORIGIN_EMBEDDED;
     if (!option(conf, "enabled")->boolean && !is_asked_for)
         return true;
     return settings_fill_listen(conf, SECTION, "listen", &baremetal->listen,
                                 &baremetal->listen_count, err);
+}
+
+/* Scheme, host and path: links are made by adding to it, in headers too. */
+static bool is_endpoint(struct slice url)
+{
+    struct slice rest =
+        slice_skip(url, slice_starts_with(url, SLICE_LIT("http://"))    ? sizeof("http://") - 1
+                        : slice_starts_with(url, SLICE_LIT("https://")) ? sizeof("https://") - 1
+                                                                        : url.len);
+    for (size_t i = 0; i < rest.len; i++)
+        if (rest.data[i] <= ' ' || rest.data[i] > '~' ||
+            strchr("\"#<>?\\^`{|}", rest.data[i]) != NULL)
+            return false;
+    return rest.len > 0 && rest.data[0] != '/';
 }
 
 static bool fill_endpoint(const struct conf *conf, struct conf_baremetal *baremetal,
@@ -32,8 +47,7 @@ static bool fill_endpoint(const struct conf *conf, struct conf_baremetal *bareme
     while (endpoint.len > 0 && endpoint.data[endpoint.len - 1] == '/')
         endpoint.len--;
     baremetal->public_endpoint = endpoint;
-    if (endpoint.len == 0 || slice_starts_with(endpoint, SLICE_LIT("http://")) ||
-        slice_starts_with(endpoint, SLICE_LIT("https://")))
+    if (endpoint.len == 0 || is_endpoint(endpoint))
         return true;
     return settings_refuse(err, value, "a URL such as https://baremetal.example.org", value->text);
 }

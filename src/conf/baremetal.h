@@ -12,6 +12,7 @@
 struct conf_baremetal {
     const struct conf_listen *listen; /* none unless it is served */
     size_t listen_count;
+    bool listen_is_default;             /* nobody has set it */
     const struct slice *mount_prefixes; /* one, or none */
     size_t mount_prefix_count;
     bool mirror; /* nodes are resource providers */

@@ -60,6 +60,40 @@ static struct http_limits admin_limits_of(const struct conf *conf)
     return limits;
 }
 
+/* The listener of ours that has that port or path already; NULL: none has. */
+static const struct daemon_listener *find_open(const struct daemon *daemon,
+                                               const struct http_address *address)
+{
+    for (size_t i = 0; i < daemon->listener_count && !address->is_given; i++) {
+        const struct daemon_listener *other = &daemon->listeners[i];
+        struct slice url = slice_of(http_server_url(other->server));
+        bool same = address->path != NULL
+                        ? slice_starts_with(url, SLICE_LIT("unix:")) &&
+                              slice_equal(slice_skip(url, 5), slice_of(address->path))
+                        : address->port != 0 && address->port == http_server_port(other->server);
+        if (same)
+            return other;
+    }
+    return NULL;
+}
+
+/* err says what is wrong, and whether it is with ourselves that the address clashes. */
+static struct http_server *start_server(struct daemon *daemon, const struct opening *opening,
+                                        const struct http_address *address,
+                                        const struct http_limits *limits)
+{
+    struct err why = {.arena = daemon->arena};
+    struct http_server *server = http_server_start(address, limits, &opening->service, &why);
+    const struct daemon_listener *other = server == NULL ? find_open(daemon, address) : NULL;
+    if (other != NULL)
+        err_set(&daemon->err, why.status, NULL, "%.*s: the %s is there, on %s, and the %s is to be",
+                SLICE_ARG(why.message), purposes[other->kind], http_server_url(other->server),
+                purposes[opening->kind]);
+    else if (server == NULL)
+        err_set_text(&daemon->err, why.status, NULL, why.message);
+    return server;
+}
+
 static bool open_one(struct daemon *daemon, const struct opening *opening,
                      const struct http_address *address)
 {
@@ -70,8 +104,7 @@ static bool open_one(struct daemon *daemon, const struct opening *opening,
     if (daemon->listener_count == DAEMON_LISTENERS_MAX)
         return err_set(&daemon->err, 500, NULL, "more than %d addresses to listen on",
                        DAEMON_LISTENERS_MAX);
-    struct http_server *server =
-        http_server_start(address, &limits, &opening->service, &daemon->err);
+    struct http_server *server = start_server(daemon, opening, address, &limits);
     if (server == NULL)
         return false;
     daemon->listeners[daemon->listener_count++] = (struct daemon_listener){opening->kind, server};
@@ -207,7 +240,8 @@ bool listeners_open(struct daemon *daemon)
     const struct opening openings[] = {
         {LISTENER_PLACEMENT, conf->listen, conf->listen_count, conf->listen_is_default,
          dispatch_service(&daemon->api.doorways[DOOR_PLACEMENT])},
-        {LISTENER_BAREMETAL, conf->baremetal.listen, conf->baremetal.listen_count, false,
+        {LISTENER_BAREMETAL, conf->baremetal.listen, conf->baremetal.listen_count,
+         conf->baremetal.listen_is_default,
          dispatch_service(&daemon->api.doorways[DOOR_BAREMETAL])},
         {LISTENER_ADMIN, conf->admin_listen, conf->admin_listen_count, false,
          admin_service(daemon->admin)},

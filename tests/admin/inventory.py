@@ -1,12 +1,18 @@
 """/metrics?inventory=1: the numbers of openstack-exporter, compared with what the API answers."""
 
+import os
 import random
 import socket
 import sqlite3
+import sys
 import threading
 import time
 import uuid
 
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "baremetal"))
+
+import door as doors
+import servers
 from admin import Case
 from case import CHILD, HOST, consumer, expect
 from servers import claim_body
@@ -16,6 +22,10 @@ PREFIX = "openstack_placement_resource_"
 FIELDS = ("total", "reserved", "allocation_ratio", "usage", "generation")
 NAMES = ["plain", "with space", "quo\"te", "back\\slash", "ümläut", "日本", "a{b=\"c\"} 1", "\\n", "tab\there", "new\nline",
          "', ;#", "x" * 200]
+NODE_STATES = {"enroll", "verifying", "manageable", "available", "active", "error", "rescue", "deploying", "wait call-back",
+               "deploy failed", "cleaning", "clean wait", "clean failed", "deleting", "inspecting", "inspect wait",
+               "inspect failed", "adopting", "adopt failed", "rescuing", "rescue wait", "rescue failed", "unrescuing",
+               "unrescue failed"}
 CLASSES = ["VCPU", "MEMORY_MB", "DISK_GB", "CUSTOM_GOLD", "PCPU"]
 
 
@@ -118,6 +128,35 @@ class Inventory(Case):
             stop.set()
             thread.join(10)
             expect(seen >= {1, 4}, f"{moves[0]} moves, and never seen: {seen}")
+
+    def nodes_by_state(self):
+        """Bare metal's nodes and allocations, counted, against what that API lists."""
+        with self.berthd(baremetal_port=servers.free_port()) as server:
+            metal = doors.Door(server.baremetal_port)
+            metal.make_node("enroll", power=None)
+            metal.make_node("manageable")
+            free = [metal.make_node("available", resource_class="x") for _ in range(3)]
+            metal.make_node("available", power=None, resource_class="y")
+            metal.make_node("active", maintenance=True)
+            for number in range(5):
+                metal.must(201, "POST", "/v1/allocations", {"resource_class": "x" if number < 2 else "z"})
+            nodes, allocations = (answer.json for answer in metal.at_rest())
+            page = server.scrape("/metrics?inventory=1")
+            for name, rows, states in (("nodes", nodes["nodes"], NODE_STATES),
+                                       ("allocations", allocations["allocations"], {"allocating", "active", "error"})):
+                key = "provision_state" if name == "nodes" else "state"
+                wanted = {state: sum(row[key] == state for row in rows) for state in states}
+                got = {dict(labels)["state"]: value for labels, value in page.samples["berth_baremetal_" + name].items()}
+                expect(got == wanted, f"{name}: {got}, not {wanted}")
+            expect(got == {"allocating": 0, "active": 2, "error": 3}, got)
+            expect(page.get("berth_baremetal_nodes_in_maintenance") == 1, "in maintenance")
+            expect(page.get("berth_baremetal_nodes_free") == len(free) - 2, page.samples["berth_baremetal_nodes_free"])
+            metal.must(202, "PUT", f"/v1/nodes/{metal.make_node('available', resource_class='z')['uuid']}/maintenance")
+            page = server.scrape("/metrics?inventory=1")
+            expect(page.get("berth_baremetal_nodes", state="available") == 5, "one more")
+            expect(page.get("berth_baremetal_nodes_free") == 1, "one more in maintenance")
+            expect("berth_baremetal_nodes" not in server.scrape().samples, "without asking")
+            metal.close()
 
     def ten_thousand(self):
         """10 000 providers of three classes: how long it takes, and that nobody waits for it."""

@@ -1,15 +1,21 @@
 """The package in a root that systemd has booted."""
 
+import os
 import re
 import shutil
 import socket
+import sys
 import threading
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "baremetal"))
+
+import door as doors
 import servers
 from installed import CONSUMER, HOST, PORT, Case, expect, expect_used, use
 from machine import CannotBoot, Machine
 
+METAL_PORT = 6385
 INSTALL = ("apt-get", "--yes", "--no-install-recommends", "install")
 
 
@@ -81,6 +87,7 @@ class Booted(Case):
         use(servers.Client(PORT))
         self._stays(machine)
         self._crashes(machine)
+        self._serves_metal(machine)
         lines = machine.run("journalctl", "--unit", "berthd", "--output", "cat").stdout
         expect(re.search(r'placement\.requestlog .*"GET /allocations/' + CONSUMER, lines), lines[-2000:])
         machine.run("apt-get", "--yes", "remove", "berth")
@@ -108,6 +115,21 @@ class Booted(Case):
         expect_used(servers.Client(PORT))
         status, answer = servers.Client(PORT).claim(CONSUMER, 1, **{HOST: {"VCPU": 3}})
         expect(status == 204, answer)
+
+    def _serves_metal(self, machine):
+        """The second socket, which is there and not enabled; a restart opens it."""
+        found = machine.run("systemctl", "is-enabled", "berthd-baremetal.socket", check=False).stdout
+        expect(found == "disabled\n", f"berthd-baremetal.socket: {found}")
+        machine.run("systemctl", "enable", "berthd-baremetal.socket")
+        machine.run("systemctl", "restart", "berthd")
+        door = doors.Door(METAL_PORT)
+        door.must(201, "POST", "/v1/nodes", {"driver": "fake-hardware", "name": "kept"})
+        pid = machine.property("berthd.service", "MainPID")
+        machine.run("dpkg", "--install", "/root/berth_next.deb")
+        expect(machine.property("berthd.service", "MainPID") != pid, "an upgrade restarts it")
+        door.close()
+        door.must(200, "GET", "/v1/nodes/kept")
+        door.close()
 
     def _crashes(self, machine):
         pid = machine.property("berthd.service", "MainPID")

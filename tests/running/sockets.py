@@ -32,7 +32,7 @@ def on_port(sock, path="/"):
 
 
 def addresses(process):
-    return [line.split(" on ", 1)[1] for line in process.log().splitlines() if "Placement API on " in line]
+    return [line.split(" on ", 1)[1] for line in process.log().splitlines() if " API on " in line]
 
 
 def unix_sockets(score, program, directory):
@@ -136,6 +136,37 @@ def at_the_admin_address(score, program, directory):
                    on_port(api) or on_port(admin, "/healthz") or (None if told in process.log() else process.log()))
 
 
+def for_bare_metal(score, program, directory):
+    """By its name, enabled or not; then the default address is not opened beside it."""
+    for lines in ([], ["[baremetal]", "enabled = true"]):
+        with tempfile.TemporaryDirectory(dir=directory) as own:
+            api, metal = tcp_socket(), tcp_socket()
+            with Manager(program, own, lines, [("placement", api), ("baremetal", metal)]) as manager:
+                process = manager.start()
+                found = addresses(process)
+                score.case(f"a socket for bare metal {lines}", on_port(metal, "/v1/nodes") or on_port(api) or (
+                    None if len(found) == 2 else f"{found}"))
+
+
+def clashes(score, program, directory):
+    """One address for two listeners of ours: the line says whose it is already."""
+    path, sock = directory + "/both.sock", tcp_socket()
+    port = sock.getsockname()[1]
+    sock.close()
+    for listen in (f"127.0.0.1:{port}", f"unix:{path}"):
+        for options in (["[berth]", f"listen = {listen}", "[baremetal]", "enabled = true", f"listen = {listen}"],
+                        ["[berth]", "listen = 127.0.0.1:0", f"admin_listen = {listen}", "[baremetal]", "enabled = true",
+                         f"listen = {listen}"]):
+            with Manager(program, directory, options) as manager:
+                process = manager.start(wait=False)
+                status = process.wait()
+                said = [line for line in process.log().splitlines() if line.startswith("berthd: ")]
+                os.unlink(process.log_path)
+                whose = "the bare metal API is there" if "admin" in options[2] else "the Placement API is there"
+                score.case(f"one address for two: {options}", None if status == 1 and len(said) == 1 and whose in said[0]
+                           else f"{status} {said}")
+
+
 def refused(score, program, directory):
     datagram = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     deaf = socket.socket(socket.AF_INET)
@@ -153,7 +184,8 @@ def refused(score, program, directory):
 
 def run(score, program, quick):
     with tempfile.TemporaryDirectory(prefix="berth-sockets-") as directory:
-        for part in (unix_sockets, given, open_to_others, at_the_admin_address, refused):
+        for part in (unix_sockets, given, open_to_others, at_the_admin_address, for_bare_metal,
+                     clashes, refused):
             with tempfile.TemporaryDirectory(dir=directory) as own:
                 part(score, program, own)
         with tempfile.TemporaryDirectory(dir=directory) as own:

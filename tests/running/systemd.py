@@ -210,6 +210,29 @@ def watched(score, box):
                None if good and result == "1" and box.curl("/") == "200" else f"{good} {result} {box.journal()}")
 
 
+def metal(score, box):
+    """The bare metal API's socket, as the guide has it: enabled, then opened by a restart, under load at the other one."""
+    address = "http://127.0.0.1:6385/"
+
+    def code():
+        return box.run("curl", "-s", "-m", "20", "-o", "/dev/null", "-w", "%{http_code}", address).stdout
+
+    before = code()
+    hammered(score, box, "a restart that opens the bare metal API's socket", ["enable", "berthd-baremetal.socket"],
+             ["restart", "berthd"])
+    score.case("it is served then, and was not before", None if (before, code()) == ("000", "200") else
+               f"{before} {code()} {box.systemctl('status', 'berthd-baremetal.socket').stdout} {box.journal()}")
+    load = subprocess.Popen(box.inside("/bin/sh", "-c", "for i in $(seq 200); do curl -s -m 20 -o /dev/null -w '%{http_code}\\n' "
+                                       f"{address}; sleep 0.01; done"), stdout=subprocess.PIPE, text=True)
+    done = box.systemctl("restart", "berthd")
+    codes = load.communicate(timeout=120)[0].split()
+    score.case("its clients see nothing of a restart", None if codes == ["200"] * 200 and done.returncode == 0 else
+               f"{sorted(set(codes))} {done.stderr}")
+    box.systemctl("disable", "--now", "berthd-baremetal.socket")
+    box.systemctl("restart", "berthd")
+    score.case("disabled, it is gone", None if (code(), box.curl("/")) == ("000", "200") else f"{code()} {box.curl('/')}")
+
+
 def ends(score, box):
     done = box.systemctl("stop", "berthd.socket", "berthd.service")
     result = box.shown("berthd.service", "Result"), box.shown("berthd.service", "ExecMainStatus")
@@ -234,11 +257,13 @@ def run(score, program, quick):
                 if os.environ.get("CI"):
                     score.case("a container with systemd", problem)
                 return
+            box.systemctl("disable", "--now", "berthd-baremetal.socket")  # a first boot enables all units
             lives(score, box)
             hammered(score, box, "systemctl restart under load", *[["restart", "berthd"]] * 3)
             hammered(score, box, "restart beside a spare one under load", ["start", "berthd-spare"],
                      ["restart", "berthd"], ["stop", "berthd-spare"])
             keeps_paths(score, box)
+            metal(score, box)
             watched(score, box)
             ends(score, box)
         finally:

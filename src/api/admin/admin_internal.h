@@ -42,6 +42,10 @@ bool inventory_metrics_write(const struct version *version, const struct http_ex
 bool allocation_metrics_write(const struct version *version, const struct http_exchange *client,
                               struct exposition *exposition) BERTH_MUST_CHECK;
 
+/* node_metrics.c: bare metal nodes and their allocations by state. False: as above. */
+bool node_metrics_write(const struct version *version, const struct http_exchange *client,
+                        struct exposition *exposition) BERTH_MUST_CHECK;
+
 /* health_pages.c */
 void health_write_alive(struct admin *admin, struct http_exchange *http);
 void health_write_ready(const struct readiness_report *report, struct http_exchange *http);

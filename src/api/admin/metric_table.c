@@ -79,5 +79,10 @@ const struct metric metric_table[METRIC_COUNT] = {
     ROW(METRIC_RESOURCE_USAGE, GAUGE, "openstack_placement_resource_usage", "hostname resourcetype", "resource_usage"),
     ROW(METRIC_RESOURCE_GENERATION, GAUGE, "openstack_placement_resource_generation", "hostname resourcetype", "resource_generation"),
     ROW(METRIC_PROVIDER_ALLOCATIONS, GAUGE, "openstack_placement_resource_provider_allocations", "hostname uuid resourcetype", "resource_provider_allocations"),
+
+    ROW(METRIC_NODES, GAUGE, "berth_baremetal_nodes", "state", "Bare metal nodes by provision state."),
+    ROW(METRIC_NODES_MAINTENANCE, GAUGE, "berth_baremetal_nodes_in_maintenance", "", "Bare metal nodes in maintenance, in whatever state."),
+    ROW(METRIC_NODES_FREE, GAUGE, "berth_baremetal_nodes_free", "", "Bare metal nodes that an allocation could have as far as their own rows say."),
+    ROW(METRIC_NODE_ALLOCATIONS, GAUGE, "berth_baremetal_allocations", "state", "Allocations of bare metal nodes by state."),
 };
 /* clang-format on */

@@ -59,7 +59,8 @@ static bool write_metrics(struct asked *asked)
     struct replica_reader *reader = thread_reader(admin->api->replica);
     const struct version *version = replica_pin(reader);
     metrics_write(admin, version, &exposition);
-    bool goes_on = (!asked->inventory || inventory_metrics_write(version, http, &exposition)) &&
+    bool goes_on = (!asked->inventory || (inventory_metrics_write(version, http, &exposition) &&
+                                          node_metrics_write(version, http, &exposition))) &&
                    (!asked->allocations || allocation_metrics_write(version, http, &exposition));
     replica_unpin(reader);
     if (!goes_on)
@@ -142,7 +143,8 @@ static enum http_step page_index(struct asked *asked, struct slice text);
 
 static const struct page PAGES[] = {
     {"/metrics",
-     "metrics for Prometheus; ?inventory=1 adds what providers have and use, ?allocations=1 who "
+     "metrics for Prometheus; ?inventory=1 adds what providers have and use and the states of "
+     "nodes, ?allocations=1 who "
      "uses it",
      page_metrics},
     {"/healthz", "200 while the process is alive, else 503", page_alive},

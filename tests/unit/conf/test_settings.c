@@ -1,4 +1,5 @@
 /* From values to typed fields: defaults, every field, values that make no sense. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "loading.h"
@@ -180,6 +181,24 @@ static void healthcheck(void **state)
     assert_true(got->source_ranges[1].is_v6);
 }
 
+/* What links, and the header Location, begin with. */
+static void bad_endpoints(void **state)
+{
+    (void)state;
+    static const char *const WRONG[] = {
+        "ftp://x",       "x",          "http://",     "https:///v1",    "http://a b", "http://a\"",
+        "https://a?q=1", "http://a#b", "http://{a}/", "http://\xc3\xa4"};
+    for (size_t i = 0; i < sizeof(WRONG) / sizeof(WRONG[0]); i++) {
+        char lines[128], words[160];
+        snprintf(lines, sizeof(lines), "[baremetal]\npublic_endpoint = %s\n", WRONG[i]);
+        snprintf(words, sizeof(words),
+                 "a.conf:4: [baremetal] public_endpoint: '%s' is not a URL such as "
+                 "https://baremetal.example.org",
+                 WRONG[i]);
+        expect_refused(lines, words);
+    }
+}
+
 static void bad_values(void **state)
 {
     (void)state;
@@ -244,8 +263,8 @@ static void bad_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LOADING_TEST(defaults_with_a_file), LOADING_TEST(all_fields), LOADING_TEST(baremetal),
-        LOADING_TEST(healthcheck),          LOADING_TEST(bad_values),
+        LOADING_TEST(defaults_with_a_file), LOADING_TEST(all_fields),    LOADING_TEST(baremetal),
+        LOADING_TEST(healthcheck),          LOADING_TEST(bad_endpoints), LOADING_TEST(bad_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
