@@ -25,6 +25,7 @@ import links
 import markdown
 import messages
 import metal
+import metal_policies
 import reference
 import session
 
@@ -46,6 +47,7 @@ def main():
         links.check(score.case)
         reference.check(score.case)
         metal.check(score.case)
+        metal_policies.check(score.case, options.programs)
         messages.check(score.case)
     kind = {"server": session.servers.PythonService} if options.python else {}
 
