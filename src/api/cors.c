@@ -22,7 +22,15 @@ static struct slice allowed_origin(const struct api_request *request)
     return has(origins, SLICE_LIT("*")) ? SLICE_LIT("*") : (struct slice){0};
 }
 
-static bool header_is_permitted(const struct cors_settings *cors, struct slice name)
+static bool has_nocase(const struct cors_names *names, struct slice name)
+{
+    for (unsigned i = 0; i < names->count; i++)
+        if (slice_equal_nocase(names->names[i], name))
+            return true;
+    return false;
+}
+
+static bool header_is_permitted(const struct api_request *request, struct slice name)
 {
     static const char *const SIMPLE[] = {
         "Accept",           "Accept-Language", "Content-Type",  "Cache-Control",
@@ -30,10 +38,9 @@ static bool header_is_permitted(const struct cors_settings *cors, struct slice n
     for (size_t i = 0; i < sizeof(SIMPLE) / sizeof(SIMPLE[0]); i++)
         if (slice_equal_nocase(slice_of(SIMPLE[i]), name))
             return true;
-    for (unsigned i = 0; i < cors->allow_headers.count; i++)
-        if (slice_equal_nocase(cors->allow_headers.names[i], name))
-            return true;
-    return false;
+    const struct cors_names *own = request->door->cors_headers;
+    return has_nocase(&request->api->cors.allow_headers, name) ||
+           (own != NULL && has_nocase(own, name));
 }
 
 /* The headers that a preflight asks for, joined by commas; false: one is not permitted. */
@@ -46,7 +53,7 @@ static bool read_headers(struct api_request *request, struct slice *joined)
         struct slice name = slice_trim(slice_cut(&rest, ','));
         if (name.len == 0)
             continue;
-        permitted = header_is_permitted(&request->api->cors, name);
+        permitted = header_is_permitted(request, name);
         if (text.len > 0)
             buf_append_char(&text, ',');
         buf_append_slice(&text, name);
@@ -99,10 +106,21 @@ bool cors_is_allowed(const struct api_request *request)
            allowed_origin(request).data != NULL;
 }
 
+/* The configured ones and the door's own, joined by commas. */
+static struct slice exposed_headers(struct api_request *request)
+{
+    const struct cors_names *own = request->door->cors_headers;
+    struct slice text = request->api->cors.expose_headers;
+    for (unsigned i = 0; own != NULL && i < own->count; i++)
+        text = arena_printf(request->arena, "%.*s%s%.*s", SLICE_ARG(text), text.len > 0 ? "," : "",
+                            SLICE_ARG(own->names[i]));
+    return text;
+}
+
 void cors_add_headers(struct api_request *request)
 {
     add_origin(request, allowed_origin(request));
-    if (request->api->cors.expose_headers.len > 0)
-        http_add_header(request->http, "Access-Control-Expose-Headers",
-                        request->api->cors.expose_headers);
+    struct slice exposed = exposed_headers(request);
+    if (exposed.len > 0)
+        http_add_header(request->http, "Access-Control-Expose-Headers", exposed);
 }

@@ -15,6 +15,7 @@ struct route_finder;
 enum door_id { DOOR_PLACEMENT, DOOR_BAREMETAL, DOOR_COUNT };
 
 struct api_route;
+struct cors_names;
 
 /* Constant. The functions run on the workers. */
 struct door {
@@ -23,6 +24,9 @@ struct door {
     const char *logger; /* of the lines about each request */
     const char *request_id_header;
     enum token_service service; /* what it is in Keystone's catalog */
+    /* Headers of its clients and of its answers that pages of other origins may always use,
+     * whatever [cors] says; NULL: none. */
+    const struct cors_names *cors_headers;
     const struct api_route *routes;
     unsigned route_count;
     unsigned max_minor;

@@ -5,12 +5,23 @@
 #include "api/baremetal/routes.h"
 #include "api/baremetal/stages.h"
 
+/* As Ironic's own middleware has them: without these no page could ask for a version. */
+static const struct slice CORS_NAMES[] = {
+    SLICE_LIT("X-Auth-Token"),
+    SLICE_LIT("X-OpenStack-Ironic-API-Version"),
+    SLICE_LIT("X-OpenStack-Ironic-API-Minimum-Version"),
+    SLICE_LIT("X-OpenStack-Ironic-API-Maximum-Version"),
+};
+static const struct cors_names CORS_HEADERS = {CORS_NAMES,
+                                               sizeof(CORS_NAMES) / sizeof(CORS_NAMES[0])};
+
 const struct door baremetal_door = {
     .id = DOOR_BAREMETAL,
     .name = "baremetal",
     .logger = "baremetal.requestlog",
     .request_id_header = "Openstack-Request-Id",
     .service = TOKEN_SERVICE_BAREMETAL,
+    .cors_headers = &CORS_HEADERS,
     .routes = baremetal_routes,
     .route_count = BAREMETAL_ROUTE_COUNT,
     .max_minor = BAREMETAL_MINOR_MAX,
