@@ -38,7 +38,8 @@ static const struct details table[] = {
      "authenticated encryption; clients that need less are best served by a proxy in front."},
     {"berth", "stop_grace",
      "Requests that have begun are finished within that time; what is left then is cut off, and "
-     "the exit status is 3. Make it shorter than the time after which the service manager kills "
+     "the exit status is 3. Passing states of bare metal nodes that end within it are waited for. "
+     "Make it shorter than the time after which the service manager kills "
      "a process."},
     {"berth", "worker_threads",
      "Each thread serves many connections. The default suits nearly every machine; a lower "

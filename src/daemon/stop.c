@@ -1,5 +1,5 @@
 /* The end: what has begun is finished, within [berth] stop_grace, and nobody who was let in is sent
- * away unheard. The main thread's.
+ * away unheard; nodes come to the end of what is about to end. The main thread's.
  *
  * A second signal ends the process at once, whatever it waits for: see end_at_once(). */
 #include <pthread.h>
@@ -97,6 +97,27 @@ static void drain(struct daemon *daemon, bool admin, uint64_t end_us)
         look(daemon, admin, &told_us);
 }
 
+static unsigned count_open(struct daemon *daemon, struct replica_reader *reader, uint64_t left_us)
+{
+    const struct version *version = replica_pin(reader);
+    unsigned count =
+        conductor_ends_before(version, &daemon->metal, clock_wall_us() + (int64_t)left_us);
+    replica_unpin(reader);
+    return count;
+}
+
+/* Passing states and power operations that are over by then: the next start would call them failed.
+ * Nobody begins any more. */
+static void finish_nodes(struct daemon *daemon, uint64_t end_us)
+{
+    struct replica_reader *reader = replica_reader_open(daemon->api.replica);
+    uint64_t told_us = 0;
+    for (uint64_t now_us; (now_us = clock_monotonic_us()) < end_us &&
+                          count_open(daemon, reader, end_us - now_us) > 0;)
+        look(daemon, false, &told_us);
+    replica_reader_close(reader);
+}
+
 void listeners_close(struct daemon *daemon)
 {
     uint64_t end_us = clock_monotonic_us() + daemon->conf->stop_grace_s * 1000000ULL;
@@ -107,6 +128,8 @@ void listeners_close(struct daemon *daemon)
     if (daemon->admin != NULL)
         admin_begin_stop(daemon->admin);
     drain(daemon, false, end_us);
+    if (daemon->api.conductor != NULL)
+        finish_nodes(daemon, end_us);
     drain(daemon, true, end_us);
     for (size_t i = 0; i < daemon->listener_count; i++)
         http_server_stop(daemon->listeners[i].server, 0);

@@ -28,6 +28,12 @@ void conductor_destroy(struct conductor *conductor);
  * submits any more. */
 void conductor_stop(struct conductor *conductor);
 
+/* How many nodes have a passing state or a power operation that this process began and that is over
+ * by that time (wall clock). Before a stop: the next process fails what is not ended. Any thread.
+ */
+unsigned conductor_ends_before(const struct version *version, const struct metal *metal,
+                               int64_t until_us);
+
 /* There is something new to do. Any thread. */
 void conductor_wake(struct conductor *conductor);
 

@@ -6,7 +6,8 @@
  * from us. So the database is made to prove that it takes writes, and the owner, if there is one,
  * gets ten seconds more from there. Neither a clock that is stepped nor hosts whose clocks differ
  * do more harm than to make a row wait, or to let it be taken over, which is what a restart does.
- * The conductor's thread only. */
+ * The conductor's thread, but for conductor_ends_before. */
+#include "replica/nodes.h"
 #include "write/conductor_internal.h"
 
 enum {
@@ -56,4 +57,15 @@ bool conductor_is_due(struct conductor *conductor, struct slice owner, int64_t d
     }
     return *is_ours || owner.data == NULL || is_gone(conductor, owner) ||
            may_take_over(conductor, due_us, now_us);
+}
+
+unsigned conductor_ends_before(const struct version *version, const struct metal *metal,
+                               int64_t until_us)
+{
+    unsigned count = 0;
+    for (const struct node *node = version_next_busy_node(version, 0); node != NULL;
+         node = version_next_busy_node(version, node->record.id))
+        count += slice_equal(node_text(node, NODE_OWNER_INSTANCE), metal->instance) &&
+                 node_time(node, NODE_DUE_AT) <= until_us;
+    return count;
 }

@@ -20,6 +20,7 @@ import odd_values
 from case import CHILD, HOST, consumer, expect, load, servers, total_of
 from disk import Disk
 from interchange import Interchange, difference, populate, snapshot
+from metal import Metal
 
 
 def outage_told(server, reason):
@@ -270,4 +271,4 @@ class Hands(case.Case):
 
 
 if __name__ == "__main__":
-    sys.exit(case.main(__doc__, Disk, Hands, Interchange))
+    sys.exit(case.main(__doc__, Disk, Hands, Interchange, Metal))
