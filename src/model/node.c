@@ -87,6 +87,9 @@ static const struct record_field node_fields[NODE_FIELD_COUNT] = {
     FIELD(PASSING_POWER, "passing_power", 1, TEXT, INTERNAL | NULLABLE, NULL, 0),
     FIELD(PASSING_ERROR, "passing_error", 1, TEXT, INTERNAL | NULLABLE, NULL, 0),
     FIELD(PROVIDER_ADOPTED, "provider_adopted", 1, BOOL, INTERNAL | NULLABLE, NULL, 0),
+    FIELD(MIRRORED_CLASS, "mirrored_class", 1, TEXT, INTERNAL | NULLABLE, NULL, 0),
+    FIELD(MIRRORED_TRAITS, "mirrored_traits", 1, TEXT, INTERNAL | NULLABLE, NULL, 0),
+    FIELD(MIRRORED_CONSUMER, "mirrored_consumer", 1, TEXT, INTERNAL | NULLABLE, NULL, 0),
 
     FIELD(ALLOCATION, "allocation_uuid", 52, DERIVED, 0, NULL, 0),
     FIELD(CHASSIS_UUID, "chassis_uuid", 1, DERIVED, USER, NULL, 0),

@@ -74,6 +74,11 @@ enum node_field {
     NODE_PASSING_ERROR,    /* the last_error that it will have; null: none */
     NODE_PROVIDER_ADOPTED, /* its resource provider was there before it (spec, C1); null: it has
                               none */
+    /* What Placement was told last of the class ("": of none), the traits and the consumer, where
+       that is not what the row says, because the mirror was off since; else null. */
+    NODE_MIRRORED_CLASS,
+    NODE_MIRRORED_TRAITS,
+    NODE_MIRRORED_CONSUMER, /* of an allocation that is gone */
     NODE_STORED_COUNT,
     /* made when it is shown */
     NODE_ALLOCATION = NODE_STORED_COUNT, /* its uuid: "allocation_uuid" */

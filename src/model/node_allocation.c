@@ -38,7 +38,7 @@ static const struct record_field node_allocation_fields[NODE_ALLOCATION_FIELD_CO
     FIELD(DUE_AT, "due_at", 52, TIME, INTERNAL, NULL, 0),
     FIELD(CALLER_PROJECT, "caller_project", 52, TEXT, INTERNAL | NULLABLE, NULL, 0),
     FIELD(CALLER_USER, "caller_user", 52, TEXT, INTERNAL | NULLABLE, NULL, 0),
-    FIELD(CONSUMER_ADOPTED, "consumer_adopted", 52, BOOL, INTERNAL, "false", 0),
+    FIELD(CONSUMER_ADOPTED, "consumer_adopted", 52, BOOL, INTERNAL | NULLABLE, NULL, 0),
 
     FIELD(NODE, "node_uuid", 52, DERIVED, 0, NULL, 0),
     FIELD(LINKS, "links", 52, DERIVED, 0, NULL, 0),

@@ -57,13 +57,16 @@ static bool owner_fits(const struct search *search, const struct node *node)
 static bool is_held(const struct search *search, const struct node *node)
 {
     const struct plan *plan = search->plan;
+    struct err ignored = {.arena = plan->arena};
+    if (!plan->metal->mirror)
+        return false;
     const struct provider *provider =
-        plan->metal->mirror ? version_provider_by_uuid(plan->version, node_text(node, NODE_UUID))
-                            : NULL;
-    return provider != NULL &&
-           (node_is_cut_off(plan->version, node) ||
+        version_provider_by_uuid(plan->version, node_text(node, NODE_UUID));
+    return !node_can_be_provider(plan->version, node, plan->metal, &ignored) ||
+           (provider != NULL &&
             node_holder(plan->version, provider,
-                        node_allocation_text(search->allocation, NODE_ALLOCATION_UUID)) != NULL);
+                        node_allocation_text(search->allocation, NODE_ALLOCATION_UUID),
+                        NULL) != NULL);
 }
 
 static bool class_fits(const struct search *search, const struct node *node)

@@ -7,7 +7,7 @@
 
 /* A node's row before and after, and the consumers that come and go with it. */
 struct node_mirror {
-    const struct node *before;              /* NULL: new */
+    const struct node *before;              /* NULL: new; as Placement was told of it last */
     const struct node *after;               /* NULL: it goes */
     const struct node_allocation *takes;    /* brings its consumer, unless that is adopted */
     const struct node_allocation *releases; /* its consumer goes, unless it was adopted */
@@ -16,6 +16,7 @@ struct node_mirror {
     /* node_mirror_check fills these. */
     const struct provider *provider;        /* the one there is, or NULL */
     const struct consumer *ours;            /* the consumer of `releases` or `holds`, or NULL */
+    const struct consumer *leaves;          /* that of one that went unmirrored, or NULL */
     struct slice class_before, class_after; /* data == NULL: none */
     bool provider_stays;                    /* although the node goes */
 };

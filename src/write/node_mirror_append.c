@@ -8,7 +8,6 @@
 #include "write/plan_providers.h"
 
 static const char CONSUMER_TYPE[] = "BAREMETAL_ALLOCATION";
-enum { PROVIDER_NAME_MAX_CHARS = 200 };
 
 static struct slice uuid_of(const struct node *node)
 {
@@ -43,24 +42,12 @@ static int64_t class_id_of(const struct plan *plan, struct slice name)
     return name_id(plan, &plan->version->classes, CHANGE_CLASS_INSERT, STORE_CLASSES, name);
 }
 
-/* C1: the node's uuid, or its name if that is wanted, fits and is free. */
-static struct slice provider_name_of(const struct mirroring *mirroring)
-{
-    const struct plan *plan = mirroring->plan;
-    const struct node *node = mirroring->mirror->after;
-    struct slice name = node_text(node, NODE_NAME);
-    if (!plan->metal->provider_has_node_name || name.len == 0 || name.len > PROVIDER_NAME_MAX_CHARS)
-        return uuid_of(node);
-    const struct provider *namesake = version_provider_by_name(plan->version, name);
-    return namesake == NULL || namesake == mirroring->mirror->provider ? name : uuid_of(node);
-}
-
 static void append_provider(struct mirroring *mirroring)
 {
     const struct plan *plan = mirroring->plan;
     const struct provider *provider = mirroring->mirror->provider;
     const struct node *node = mirroring->mirror->after;
-    struct slice name = provider_name_of(mirroring);
+    struct slice name = node_provider_name(plan->version, node, plan->metal);
     if (provider == NULL) {
         mirroring->provider_is_new = true;
         mirroring->provider_id = store_next_id(plan->store, STORE_PROVIDERS);
@@ -85,20 +72,22 @@ static void append_provider(struct mirroring *mirroring)
     mirroring->is_touched = true;
 }
 
-static void append_release(struct mirroring *mirroring)
+static void append_release(struct mirroring *mirroring, const struct consumer *ours)
 {
     const struct plan *plan = mirroring->plan;
-    const struct consumer *ours = mirroring->mirror->ours;
     struct change *change = change_append(plan->changes, CHANGE_ALLOCATIONS_OF_DELETE);
     change->allocation.consumer_id = ours->id;
     change->allocation.consumer_uuid = arena_copy(plan->arena, consumer_uuid(ours));
     mirroring->is_touched = true;
 }
 
-static void append_consumer_gone(const struct mirroring *mirroring)
+/* NULL: there is none. */
+static void append_consumer_gone(struct mirroring *mirroring, const struct consumer *ours)
 {
     const struct plan *plan = mirroring->plan;
-    const struct consumer *ours = mirroring->mirror->ours;
+    if (ours == NULL)
+        return;
+    append_release(mirroring, ours);
     struct change *change = change_append(plan->changes, CHANGE_CONSUMER_DELETE);
     change->consumer.id = ours->id;
     change->consumer.uuid = arena_copy(plan->arena, consumer_uuid(ours));
@@ -220,8 +209,9 @@ static void append_traits(struct mirroring *mirroring)
 {
     const struct plan *plan = mirroring->plan;
     const struct node_mirror *mirror = mirroring->mirror;
-    struct slice had =
-        mirror->class_before.data == NULL ? SLICE_LIT("") : node_text(mirror->before, NODE_TRAITS);
+    bool was_mirrored =
+        mirror->before != NULL && !node_is_null(mirror->before, NODE_PROVIDER_ADOPTED);
+    struct slice had = was_mirrored ? node_text(mirror->before, NODE_TRAITS) : SLICE_LIT("");
     struct slice has = node_text(mirror->after, NODE_TRAITS);
     struct slice rest = had;
     struct slice trait;
@@ -250,10 +240,8 @@ static void append_going(struct mirroring *mirroring)
 {
     const struct plan *plan = mirroring->plan;
     const struct node_mirror *mirror = mirroring->mirror;
-    if (mirror->ours != NULL) {
-        append_release(mirroring);
-        append_consumer_gone(mirroring);
-    }
+    append_consumer_gone(mirroring, mirror->ours);
+    append_consumer_gone(mirroring, mirror->leaves);
     if (mirror->provider == NULL)
         return;
     if (!mirror->provider_stays) {
@@ -282,13 +270,15 @@ static void append_going(struct mirroring *mirroring)
 static void append_without_class(struct mirroring *mirroring)
 {
     const struct node_mirror *mirror = mirroring->mirror;
-    if (mirror->ours != NULL) {
-        append_release(mirroring);
-        append_consumer_gone(mirroring);
-    }
+    if (mirror->provider == NULL || node_is_null(mirror->after, NODE_PROVIDER_ADOPTED))
+        return;
+    mirroring->provider_id = mirror->provider->id;
+    append_consumer_gone(mirroring, mirror->ours);
+    append_consumer_gone(mirroring, mirror->leaves);
     if (mirror->class_before.data != NULL)
         append_inventory_gone(mirroring);
-    if (mirroring->is_touched && mirror->provider != NULL)
+    append_traits(mirroring);
+    if (mirroring->is_touched)
         plan_generation_step(mirror->provider, mirroring->plan);
 }
 
@@ -308,10 +298,11 @@ void node_mirror_append(const struct node_mirror *mirror, const struct plan *pla
     bool moves_ours = mirror->ours != NULL && !releases && moves;
     mirroring.class_id = class_id_of(plan, mirror->class_after);
     append_provider(&mirroring);
-    if (releases || moves_ours)
-        append_release(&mirroring);
     if (releases)
-        append_consumer_gone(&mirroring);
+        append_consumer_gone(&mirroring, mirror->ours);
+    if (moves_ours)
+        append_release(&mirroring, mirror->ours);
+    append_consumer_gone(&mirroring, mirror->leaves);
     if (moves && mirror->class_before.data != NULL)
         append_inventory_gone(&mirroring);
     append_inventory(&mirroring);
@@ -319,7 +310,8 @@ void node_mirror_append(const struct node_mirror *mirror, const struct plan *pla
     if (mirror->takes != NULL)
         append_consumer(&mirroring, mirror->takes);
     else if (mirror->holds != NULL &&
-             node_lacks_consumer(plan->version, mirror->after, mirror->holds, plan->arena))
+             node_lacks_consumer(plan->version, mirror->after, mirror->holds, mirror->leaves,
+                                 plan->arena))
         append_consumer(&mirroring, mirror->holds);
     if (moves_ours)
         append_consumer_moved(&mirroring);

@@ -12,13 +12,6 @@ static const struct node *either(const struct node_mirror *mirror)
     return mirror->after != NULL ? mirror->after : mirror->before;
 }
 
-static bool refuse_associated(const struct node *node, const struct consumer *holder,
-                              struct err *err)
-{
-    return err_set(err, 409, NULL, "Node %.*s is associated with instance %.*s.",
-                   SLICE_ARG(uuid_of(node)), SLICE_ARG(consumer_uuid(holder)));
-}
-
 static void find_sides(struct node_mirror *mirror, const struct plan *plan)
 {
     const struct version *version = plan->version;
@@ -27,6 +20,8 @@ static void find_sides(struct node_mirror *mirror, const struct plan *plan)
     mirror->provider = version_provider_by_uuid(version, uuid_of(either(mirror)));
     if (ours != NULL)
         mirror->ours = node_consumer_of(version, mirror->before, ours, plan->arena);
+    if (mirror->before != NULL)
+        mirror->leaves = node_consumer_left(version, mirror->before, plan->arena);
     if (mirror->before != NULL && node_provider(version, mirror->before) != NULL)
         mirror->class_before =
             node_class_name(node_text(mirror->before, NODE_RESOURCE_CLASS), plan->arena);
@@ -35,17 +30,19 @@ static void find_sides(struct node_mirror *mirror, const struct plan *plan)
             node_class_name(node_text(mirror->after, NODE_RESOURCE_CLASS), plan->arena);
 }
 
-/* C1: only a root can be a node. What was the node's remains it, whatever others have done to it.
- */
-static bool check_provider(const struct node_mirror *mirror, struct err *err)
+/* C1, by the names that the node is to have. What was its provider before remains it. */
+static bool check_provider(const struct node_mirror *mirror, const struct plan *plan,
+                           struct err *err)
 {
-    if (mirror->class_after.data == NULL || mirror->provider == NULL ||
-        mirror->provider->parent.v == NUMBER_NONE ||
-        (mirror->before != NULL && !node_is_null(mirror->before, NODE_PROVIDER_ADOPTED)))
+    const struct node *node = mirror->after;
+    if (mirror->class_after.data == NULL)
         return true;
-    return err_set(err, 409, NULL,
-                   "Node %.*s cannot be a resource provider: the one of that uuid has a parent.",
-                   SLICE_ARG(uuid_of(mirror->after)));
+    if (mirror->before == NULL || node_is_null(mirror->before, NODE_PROVIDER_ADOPTED)) {
+        struct node_draft draft = node_draft_of(node);
+        node_set_null(&draft, NODE_PROVIDER_ADOPTED);
+        node = node_pack(&draft, plan->arena);
+    }
+    return node_can_be_provider(plan->version, node, plan->metal, err);
 }
 
 static struct slice our_uuid(const struct node_mirror *mirror)
@@ -61,12 +58,14 @@ static bool check_taking(const struct node_mirror *mirror, const struct plan *pl
     struct slice uuid = node_allocation_text(mirror->takes, NODE_ALLOCATION_UUID);
     const struct consumer *consumer = version_consumer(plan->version, uuid);
     if (consumer != NULL && consumer->allocation_count > 0 &&
-        !node_is_held_by(plan->version, mirror->before, consumer, plan->arena))
+        !node_is_held_by(plan->version, mirror->after, consumer, plan->arena))
         return err_set(err, 409, NULL, "Instance %.*s already has allocations in Placement",
                        SLICE_ARG(uuid));
     const struct consumer *holder =
-        mirror->provider == NULL ? NULL : node_holder(plan->version, mirror->provider, uuid);
-    return holder == NULL || refuse_associated(mirror->after, holder, err);
+        mirror->provider == NULL
+            ? NULL
+            : node_holder(plan->version, mirror->provider, uuid, mirror->leaves);
+    return holder == NULL || node_refuse_associated(mirror->after, holder, err);
 }
 
 /* C5: while somebody holds the node, no other instance gets it. */
@@ -80,40 +79,19 @@ static bool check_instance(const struct node_mirror *mirror, const struct plan *
     struct slice after = node_text(mirror->after, NODE_INSTANCE_UUID);
     if (after.data == NULL || node_class_same(before, after))
         return true;
-    const struct consumer *holder = node_holder(plan->version, mirror->provider, after);
-    return holder == NULL || refuse_associated(mirror->after, holder, err);
+    const struct consumer *holder =
+        node_holder(plan->version, mirror->provider, after, mirror->leaves);
+    return holder == NULL || node_refuse_associated(mirror->after, holder, err);
 }
 
-/* Whether anybody but us has allocated of that class of the provider. */
-static const struct consumer *stranger_of_class(const struct node_mirror *mirror,
-                                                const struct plan *plan, uint32_t class_number)
-{
-    struct ptree_iter iter;
-    const struct ptree_entry *entry;
-    uint32_t no = mirror->provider->no.v;
-    ptree_seek(&plan->version->provider_consumers, no, 0, &iter);
-    for (; (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == no; ptree_iter_next(&iter)) {
-        uint64_t value;
-        check(ptree_find(&plan->version->consumers, entry->value, entry->k2, &value));
-        const struct consumer *consumer = (const struct consumer *)(uintptr_t)value;
-        for (uint32_t i = 0; i < consumer->allocation_count && consumer != mirror->ours; i++)
-            if (consumer->allocation[i].provider.v == no &&
-                consumer->allocation[i].class_no.v == class_number)
-                return consumer;
-    }
-    return NULL;
-}
-
-/* C7: a class that a stranger has allocated cannot go. */
+/* C7: a class that a stranger has allocated neither goes nor becomes the node's. */
 static bool check_class(const struct node_mirror *mirror, const struct plan *plan, struct err *err)
 {
-    if (mirror->after == NULL || mirror->provider == NULL || mirror->class_before.data == NULL ||
-        node_class_same(mirror->class_before, mirror->class_after))
+    if (mirror->after == NULL || mirror->before == NULL)
         return true;
-    const struct catalog_row *row = catalog_find(&plan->version->classes, mirror->class_before);
-    const struct consumer *stranger =
-        row == NULL ? NULL : stranger_of_class(mirror, plan, row->number);
-    return stranger == NULL || refuse_associated(mirror->after, stranger, err);
+    const struct consumer *stranger = node_class_stranger(plan->version, mirror->before,
+                                                          mirror->after, mirror->ours, plan->arena);
+    return stranger == NULL || node_refuse_associated(mirror->after, stranger, err);
 }
 
 /* C6. A provider with others below it cannot go, either. */
@@ -126,19 +104,19 @@ static bool check_going(struct node_mirror *mirror, const struct plan *plan, str
         return true;
     }
     const struct consumer *stranger =
-        node_holder(plan->version, mirror->provider, our_uuid(mirror));
+        node_holder(plan->version, mirror->provider, our_uuid(mirror), mirror->leaves);
     struct slot_no slot = version_slot(plan->version, mirror->provider->no);
     mirror->provider_stays =
         stranger != NULL || version_place(plan->version, slot)->end > slot.v + 1;
     if (stranger == NULL || node_bool(mirror->before, NODE_MAINTENANCE))
         return true;
-    return refuse_associated(mirror->before, stranger, err);
+    return node_refuse_associated(mirror->before, stranger, err);
 }
 
 bool node_mirror_check(struct node_mirror *mirror, const struct plan *plan, struct err *err)
 {
     find_sides(mirror, plan);
-    return check_provider(mirror, err) && check_taking(mirror, plan, err) &&
+    return check_provider(mirror, plan, err) && check_taking(mirror, plan, err) &&
            check_instance(mirror, plan, err) && check_class(mirror, plan, err) &&
            check_going(mirror, plan, err);
 }

@@ -1,7 +1,7 @@
 /* Reads a node's row and a version's providers and consumers side by side. Any thread. */
 #include "write/node_provider.h"
 
-#include "base/buf.h"
+enum { PROVIDER_NAME_MAX_CHARS = 200 };
 
 struct slice node_class_name(struct slice resource_class, struct arena *arena)
 {
@@ -56,11 +56,36 @@ const struct provider *node_provider(const struct version *version, const struct
     return version_provider_by_uuid(version, node_text(node, NODE_UUID));
 }
 
-bool node_is_cut_off(const struct version *version, const struct node *node)
+struct slice node_provider_name(const struct version *version, const struct node *node,
+                                const struct metal *metal)
 {
     const struct provider *provider = version_provider_by_uuid(version, node_text(node, NODE_UUID));
-    return provider != NULL && provider->parent.v != NUMBER_NONE &&
-           node_is_null(node, NODE_PROVIDER_ADOPTED);
+    struct slice wanted[] = {node_text(node, NODE_NAME), node_text(node, NODE_UUID)};
+    bool fits = metal->provider_has_node_name && wanted[0].len > 0 &&
+                wanted[0].len <= PROVIDER_NAME_MAX_CHARS;
+    for (unsigned i = fits ? 0 : 1; i < 2; i++) {
+        const struct provider *namesake = version_provider_by_name(version, wanted[i]);
+        if (namesake == NULL || namesake == provider)
+            return wanted[i];
+    }
+    return provider == NULL ? (struct slice){0} : provider_name(provider);
+}
+
+bool node_can_be_provider(const struct version *version, const struct node *node,
+                          const struct metal *metal, struct err *err)
+{
+    struct slice uuid = node_text(node, NODE_UUID);
+    const struct provider *provider = version_provider_by_uuid(version, uuid);
+    if (provider == NULL)
+        return node_provider_name(version, node, metal).data != NULL ||
+               err_set(err, 409, NULL,
+                       "Node %.*s cannot be a resource provider: another one has its uuid for a "
+                       "name.",
+                       SLICE_ARG(uuid));
+    return provider->parent.v == NUMBER_NONE || !node_is_null(node, NODE_PROVIDER_ADOPTED) ||
+           err_set(err, 409, NULL,
+                   "Node %.*s cannot be a resource provider: the one of that uuid has a parent.",
+                   SLICE_ARG(uuid));
 }
 
 static const struct consumer *consumer_at(const struct version *version,
@@ -71,31 +96,77 @@ static const struct consumer *consumer_at(const struct version *version,
     return (const struct consumer *)(uintptr_t)value;
 }
 
-static const struct consumer *holder_of_one(const struct version *version, struct provider_no no,
-                                            struct slice but_for)
-{
+/* Walks over those who hold anything of one provider. */
+struct holders {
+    const struct version *version;
     struct ptree_iter iter;
-    const struct ptree_entry *entry;
-    ptree_seek(&version->provider_consumers, no.v, 0, &iter);
-    for (; (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == no.v; ptree_iter_next(&iter)) {
-        const struct consumer *consumer = consumer_at(version, entry);
-        if (but_for.data == NULL || !slice_equal(consumer_uuid(consumer), but_for))
-            return consumer;
-    }
+    uint32_t provider;
+};
+
+static struct holders holders_of(const struct version *version, struct provider_no no)
+{
+    struct holders holders = {.version = version, .provider = no.v};
+    ptree_seek(&version->provider_consumers, no.v, 0, &holders.iter);
+    return holders;
+}
+
+static const struct consumer *next_holder(struct holders *holders)
+{
+    const struct ptree_entry *entry = ptree_iter_get(&holders->iter);
+    if (entry == NULL || entry->k1 != holders->provider)
+        return NULL;
+    ptree_iter_next(&holders->iter);
+    return consumer_at(holders->version, entry);
+}
+
+static const struct consumer *holder_of_one(const struct version *version, struct provider_no no,
+                                            struct slice but_for, const struct consumer *nor)
+{
+    struct holders holders = holders_of(version, no);
+    const struct consumer *at;
+    while ((at = next_holder(&holders)) != NULL)
+        if (at != nor && (but_for.data == NULL || !slice_equal(consumer_uuid(at), but_for)))
+            return at;
     return NULL;
 }
 
 const struct consumer *node_holder(const struct version *version, const struct provider *provider,
-                                   struct slice but_for)
+                                   struct slice but_for, const struct consumer *nor)
 {
     struct slot_no slot = version_slot(version, provider->no);
     uint32_t end = version_place(version, slot)->end;
     for (; slot.v < end; slot.v++) {
         const struct provider *at = version_place(version, slot)->provider;
-        const struct consumer *holder = at == NULL ? NULL : holder_of_one(version, at->no, but_for);
+        const struct consumer *holder =
+            at == NULL ? NULL : holder_of_one(version, at->no, but_for, nor);
         if (holder != NULL)
             return holder;
     }
+    return NULL;
+}
+
+static bool holds_class(const struct consumer *consumer, struct provider_no provider,
+                        uint32_t class_number)
+{
+    for (uint32_t i = 0; i < consumer->allocation_count; i++)
+        if (consumer->allocation[i].provider.v == provider.v &&
+            consumer->allocation[i].class_no.v == class_number)
+            return true;
+    return false;
+}
+
+static const struct consumer *class_holder(const struct version *version,
+                                           const struct provider *provider, struct slice class_name,
+                                           const struct consumer *but_for,
+                                           const struct consumer *nor)
+{
+    const struct catalog_row *row =
+        class_name.data == NULL ? NULL : catalog_find(&version->classes, class_name);
+    struct holders holders = holders_of(version, provider->no);
+    const struct consumer *at;
+    while (row != NULL && (at = next_holder(&holders)) != NULL)
+        if (at != but_for && at != nor && holds_class(at, provider->no, row->number))
+            return at;
     return NULL;
 }
 
@@ -116,38 +187,73 @@ bool node_is_held_by(const struct version *version, const struct node *node,
            consumer->allocation[0].class_no.v == row->number && consumer->allocation[0].used == 1;
 }
 
+/* Whether Placement was told of the allocation, and its consumer is berth's. */
+static bool is_ours(const struct node_allocation *allocation)
+{
+    return record_number(&allocation->record, NODE_ALLOCATION_CONSUMER_ADOPTED) == RECORD_FALSE;
+}
+
+static const struct consumer *holder_by_uuid(const struct version *version, const struct node *node,
+                                             struct slice uuid, struct arena *arena)
+{
+    const struct consumer *consumer = version_consumer(version, uuid);
+    return consumer != NULL && node_is_held_by(version, node, consumer, arena) ? consumer : NULL;
+}
+
 const struct consumer *node_consumer_of(const struct version *version, const struct node *node,
                                         const struct node_allocation *allocation,
                                         struct arena *arena)
 {
-    if (node_allocation_bool(allocation, NODE_ALLOCATION_CONSUMER_ADOPTED))
+    if (!is_ours(allocation))
         return NULL;
-    const struct consumer *consumer =
-        version_consumer(version, node_allocation_text(allocation, NODE_ALLOCATION_UUID));
-    return consumer != NULL && node_is_held_by(version, node, consumer, arena) ? consumer : NULL;
+    return holder_by_uuid(version, node, node_allocation_text(allocation, NODE_ALLOCATION_UUID),
+                          arena);
 }
 
-static bool is_class_held(const struct version *version, const struct node *node,
-                          struct arena *arena)
+bool node_finds_consumer(const struct version *version, const struct node *node,
+                         const struct node_allocation *allocation, struct arena *arena)
 {
-    const struct provider *provider = version_provider_by_uuid(version, node_text(node, NODE_UUID));
-    const struct catalog_row *row = class_of(version, node, arena);
-    const struct provider_inventory *inventory =
-        provider == NULL || row == NULL
-            ? NULL
-            : provider_inventory_of(provider, (struct class_no){row->number});
-    return inventory != NULL && inventory->used > 0;
+    return node_allocation_is_null(allocation, NODE_ALLOCATION_CONSUMER_ADOPTED) &&
+           holder_by_uuid(version, node, node_allocation_text(allocation, NODE_ALLOCATION_UUID),
+                          arena) != NULL;
 }
 
 bool node_lacks_consumer(const struct version *version, const struct node *node,
-                         const struct node_allocation *allocation, struct arena *arena)
+                         const struct node_allocation *allocation, const struct consumer *leaves,
+                         struct arena *arena)
 {
     if (node_allocation_bool(allocation, NODE_ALLOCATION_CONSUMER_ADOPTED))
         return false;
     const struct consumer *consumer =
         version_consumer(version, node_allocation_text(allocation, NODE_ALLOCATION_UUID));
+    const struct provider *provider = version_provider_by_uuid(version, node_text(node, NODE_UUID));
+    struct slice class_name = node_class_name(node_text(node, NODE_RESOURCE_CLASS), arena);
     return (consumer == NULL || consumer->allocation_count == 0) &&
-           !is_class_held(version, node, arena);
+           (provider == NULL || class_holder(version, provider, class_name, leaves, NULL) == NULL);
+}
+
+const struct node *node_as_told(const struct node *node, struct arena *arena)
+{
+    struct slice class = node_text(node, NODE_MIRRORED_CLASS);
+    struct slice traits = node_text(node, NODE_MIRRORED_TRAITS);
+    if (class.data == NULL && traits.data == NULL)
+        return node;
+    struct node_draft draft = node_draft_of(node);
+    if (class.data != NULL && class.len == 0)
+        node_set_null(&draft, NODE_RESOURCE_CLASS);
+    else if (class.data != NULL)
+        node_set_text(&draft, NODE_RESOURCE_CLASS, class);
+    if (traits.data != NULL)
+        node_set_text(&draft, NODE_TRAITS, traits);
+    return node_pack(&draft, arena);
+}
+
+const struct consumer *node_consumer_left(const struct version *version, const struct node *node,
+                                          struct arena *arena)
+{
+    struct slice uuid = node_text(node, NODE_MIRRORED_CONSUMER);
+    return uuid.data == NULL ? NULL
+                             : holder_by_uuid(version, node_as_told(node, arena), uuid, arena);
 }
 
 bool node_figures_equal(const struct inventory_figures *a, const struct inventory_figures *b)
@@ -169,19 +275,49 @@ static bool has_traits(const struct version *version, const struct provider *pro
     return true;
 }
 
+const struct consumer *node_class_stranger(const struct version *version, const struct node *told,
+                                           const struct node *node, const struct consumer *ours,
+                                           struct arena *arena)
+{
+    const struct provider *provider = node_provider(version, told);
+    struct slice was = node_class_name(node_text(told, NODE_RESOURCE_CLASS), arena);
+    struct slice is = node_class_name(node_text(node, NODE_RESOURCE_CLASS), arena);
+    if (provider == NULL || was.data == NULL || node_class_same(was, is))
+        return NULL;
+    const struct consumer *left = node_consumer_left(version, told, arena);
+    const struct consumer *stranger = class_holder(version, provider, was, ours, left);
+    return stranger != NULL ? stranger : class_holder(version, provider, is, ours, left);
+}
+
+bool node_refuse_associated(const struct node *node, const struct consumer *holder, struct err *err)
+{
+    return err_set(err, 409, NULL, "Node %.*s is associated with instance %.*s.",
+                   SLICE_ARG(node_text(node, NODE_UUID)), SLICE_ARG(consumer_uuid(holder)));
+}
+
+static bool has_inventory(const struct version *version, const struct provider *provider,
+                          const struct node *node, struct arena *arena)
+{
+    const struct catalog_row *row = class_of(version, node, arena);
+    const struct provider_inventory *inventory =
+        row == NULL ? NULL : provider_inventory_of(provider, (struct class_no){row->number});
+    struct inventory_figures figures = node_figures(node);
+    return inventory != NULL && node_figures_equal(&inventory->figures, &figures);
+}
+
 bool node_is_mirrored(const struct version *version, const struct node *node, struct arena *arena)
 {
     const struct provider *provider = node_provider(version, node);
-    if (node_is_null(node, NODE_RESOURCE_CLASS))
+    bool has_class = !node_is_null(node, NODE_RESOURCE_CLASS);
+    if (!node_is_null(node, NODE_MIRRORED_CLASS) || !node_is_null(node, NODE_MIRRORED_TRAITS) ||
+        !node_is_null(node, NODE_MIRRORED_CONSUMER))
+        return false;
+    if (provider == NULL || !has_traits(version, provider, node_text(node, NODE_TRAITS)))
+        return provider == NULL && !has_class;
+    if (!has_class)
         return true;
-    const struct catalog_row *row = class_of(version, node, arena);
-    const struct provider_inventory *inventory =
-        provider == NULL || row == NULL
-            ? NULL
-            : provider_inventory_of(provider, (struct class_no){row->number});
-    struct inventory_figures figures = node_figures(node);
     const struct node_allocation *allocation = version_node_allocation_of(version, node->record.id);
-    return inventory != NULL && node_figures_equal(&inventory->figures, &figures) &&
-           has_traits(version, provider, node_text(node, NODE_TRAITS)) &&
-           (allocation == NULL || !node_lacks_consumer(version, node, allocation, arena));
+    return has_inventory(version, provider, node, arena) &&
+           (allocation == NULL || (!node_lacks_consumer(version, node, allocation, NULL, arena) &&
+                                   !node_finds_consumer(version, node, allocation, arena)));
 }

@@ -4,10 +4,12 @@
 #define BERTH_WRITE_NODE_PROVIDER_H
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "model/capacity.h"
 #include "model/node.h"
 #include "replica/nodes.h"
 #include "replica/version.h"
+#include "write/metal.h"
 
 /* The name of the resource class that stands for a node's, as nova makes it: CUSTOM_ and the text
  * in upper case, with one underscore for what is neither letter nor digit of ASCII. In the arena;
@@ -28,14 +30,22 @@ const struct node *node_of_provider(const struct version *version, const struct 
 /* Its provider, or NULL. */
 const struct provider *node_provider(const struct version *version, const struct node *node);
 
-/* Whether the provider of the node's uuid cannot be the node's: it has a parent, and never was. The
- * node's row goes on without a mirror then, and nobody gets the node (C1). */
-bool node_is_cut_off(const struct version *version, const struct node *node);
+/* The name that the node's provider has or gets: the node's own if that is wanted, fits and is
+ * free, else its uuid; what it has, if that is another one's name. data == NULL: there is no
+ * provider yet, and no name for it. */
+struct slice node_provider_name(const struct version *version, const struct node *node,
+                                const struct metal *metal);
+
+/* Whether the provider of the node's uuid can be the node's: not if it has a parent and never was,
+ * or if its name would be another one's (C1). Without that the node's row goes on without a mirror,
+ * and nobody gets the node. False: err is set (409). */
+bool node_can_be_provider(const struct version *version, const struct node *node,
+                          const struct metal *metal, struct err *err) BERTH_MUST_CHECK;
 
 /* A consumer that holds anything in the provider's tree, but for the one of that uuid (data ==
- * NULL: but for none); NULL: nobody does. */
+ * NULL: but for none) and that one (NULL: none); NULL: nobody does. */
 const struct consumer *node_holder(const struct version *version, const struct provider *provider,
-                                   struct slice but_for);
+                                   struct slice but_for, const struct consumer *nor);
 
 /* Whether the consumer holds one of the node's class on the node, and nothing else. */
 bool node_is_held_by(const struct version *version, const struct node *node,
@@ -48,13 +58,40 @@ const struct consumer *node_consumer_of(const struct version *version, const str
                                         struct arena *arena);
 
 /* Whether the active allocation's consumer is missing, as it is while the node has no class and
- * when the mirror is turned on or others have deleted it, and can be written: nobody holds
- * anything of the node's class, or anything at all under that uuid. */
+ * when the mirror is turned on or others have deleted it, and can be written: nobody but `leaves`
+ * (NULL: none), which goes, holds anything of the node's class, or anything at all under that uuid.
+ */
 bool node_lacks_consumer(const struct version *version, const struct node *node,
+                         const struct node_allocation *allocation, const struct consumer *leaves,
+                         struct arena *arena);
+
+/* Whether the active allocation, of which Placement was not told while the mirror was off, has
+ * found its node's one consumer there: it is adopted then (C4). */
+bool node_finds_consumer(const struct version *version, const struct node *node,
                          const struct node_allocation *allocation, struct arena *arena);
 
+/* The node as Placement was told of it last: the row itself, unless the mirror was off since. In
+ * the arena. */
+const struct node *node_as_told(const struct node *node, struct arena *arena);
+
+/* The consumer that berth wrote for an allocation that went while the mirror was off, if it still
+ * is what berth wrote; NULL: there is none. */
+const struct consumer *node_consumer_left(const struct version *version, const struct node *node,
+                                          struct arena *arena);
+
+/* Who of others than `ours` (NULL: nobody) and the one that is left has allocated of the class that
+ * goes when the node, as Placement was told of it, becomes the other row, or of the class that
+ * comes then; NULL: nobody, or the class stays. */
+const struct consumer *node_class_stranger(const struct version *version, const struct node *told,
+                                           const struct node *node, const struct consumer *ours,
+                                           struct arena *arena);
+
+/* 409: somebody holds the node. Always false. */
+bool node_refuse_associated(const struct node *node, const struct consumer *holder,
+                            struct err *err);
+
 /* Whether Placement already sees what the node's row says: provider, inventory, traits, and the
- * consumer of its allocation. */
+ * consumer of its allocation; and nothing more that berth once wrote. */
 bool node_is_mirrored(const struct version *version, const struct node *node, struct arena *arena);
 
 #endif

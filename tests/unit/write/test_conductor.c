@@ -461,6 +461,39 @@ static void mirror_conflict(void **state)
     fclose(log);
 }
 
+/* So is one whose provider cannot get its name; Placement's own writes go on as well. */
+static void name_conflict(void **state)
+{
+    (void)state;
+    struct berth berth = berth_new(&bench, NEAR);
+    berth.metal.mirror = false;
+    berth_open(&berth, false);
+    assert_int_equal(berth_create_node(&berth, "n1", "manageable"), 0);
+    assert_int_equal(berth_create_node(&berth, "n2", "available"), 0);
+    berth_close(&berth);
+    metal_bench_shell(
+        &bench, "INSERT INTO resource_providers (id, uuid, name, generation, "
+                "root_provider_id, parent_provider_id) VALUES (1, 'other', 'n1', 0, 1, NULL)");
+    berth.metal.mirror = true;
+    berth_open(&berth, false);
+    berth_settle(&berth);
+    assert_int_equal(berth_verb(&berth, "n1", "provide"), 0);
+    assert_int_equal(berth_allocate(&berth, "a1"), 0);
+    metal_bench_pass(BENCH_DELAY_US);
+    assert_int_equal(berth_turn(&berth), 2);
+    assert_state(&berth, "n1", "available");
+    assert_int_equal(berth_allocate(&berth, "a2"), 0);
+    berth_settle(&berth);
+    assert_string_equal(berth_node_text(&berth, "n2", NODE_INSTANCE_UUID), "a1");
+    assert_allocation(&berth, "a2", "error"); /* nobody gets it */
+    metal_bench_shell(&bench, "DELETE FROM resource_providers WHERE uuid = 'other'");
+    berth_settle(&berth);
+    assert_int_equal(berth_allocate(&berth, "a3"), 0);
+    berth_settle(&berth);
+    assert_string_equal(berth_node_text(&berth, "n1", NODE_INSTANCE_UUID), "a3");
+    berth_close(&berth);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -479,6 +512,7 @@ int main(void)
         TEST(mirror_turned_on),
         TEST(foreign_writers),
         TEST(mirror_conflict),
+        TEST(name_conflict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
