@@ -57,16 +57,13 @@ static bool owner_fits(const struct search *search, const struct node *node)
 static bool is_held(const struct search *search, const struct node *node)
 {
     const struct plan *plan = search->plan;
-    struct err ignored = {.arena = plan->arena};
     if (!plan->metal->mirror)
         return false;
-    const struct provider *provider =
-        version_provider_by_uuid(plan->version, node_text(node, NODE_UUID));
-    return !node_can_be_provider(plan->version, node, plan->metal, &ignored) ||
-           (provider != NULL &&
-            node_holder(plan->version, provider,
-                        node_allocation_text(search->allocation, NODE_ALLOCATION_UUID),
-                        NULL) != NULL);
+    const struct provider *provider = node_provider(plan->version, node);
+    return provider == NULL ||
+           node_holder(plan->version, provider,
+                       node_allocation_text(search->allocation, NODE_ALLOCATION_UUID),
+                       NULL) != NULL;
 }
 
 static bool class_fits(const struct search *search, const struct node *node)
@@ -286,7 +283,8 @@ static const struct node *search_all(struct search *search)
     return has_candidates(search) ? search_candidates(search) : search_class(search);
 }
 
-/* Those that were locked before. One that does not fit any more is dropped. */
+/* Those that were locked before. One that does not fit any more is dropped, and so is another one
+ * that has its id by now. */
 static const struct node *search_again(struct search *search)
 {
     struct node_choice *choice = search->choice;
@@ -296,7 +294,7 @@ static const struct node *search_again(struct search *search)
         return search_all(search);
     for (size_t i = 0; i < before; i++) {
         const struct node *node = version_node(search->plan->version, choice->locked_ids[i]);
-        if (node != NULL && try_node(search, node))
+        if (node != NULL && is_candidate(search, node) && try_node(search, node))
             return node;
     }
     return NULL;

@@ -289,7 +289,11 @@ bool store_read_next_ids(struct store *store, struct err *err)
         [STORE_PROVIDERS] = "SELECT max(id) FROM resource_providers",
         [STORE_CONSUMERS] = "SELECT max(id) FROM consumers",
         [STORE_ALLOCATIONS] = "SELECT max(id) FROM allocations",
-        [STORE_NODES] = "SELECT max(id) FROM berth_nodes",
+        /* An allocation may still name a node whose row somebody has removed. */
+        [STORE_NODES] = "SELECT max(ifnull(max(id), 0),"
+                        " (SELECT ifnull(max(node_id), 0) FROM berth_node_allocations"
+                        "  WHERE typeof(node_id) = 'integer'"
+                        "  AND node_id < 4611686018427387903)) FROM berth_nodes",
         [STORE_NODE_ALLOCATIONS] = "SELECT max(id) FROM berth_node_allocations",
     };
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
@@ -301,7 +305,10 @@ bool store_read_next_ids(struct store *store, struct err *err)
         if (id > ID_MAX)
             return err_set(err, 503, NULL, "the database '%s' has run out of ids",
                            store->writer.path);
-        store->next_ids[table] = id < 0 ? 1 : id + 1;
+        int64_t next = id < 0 ? 1 : id + 1;
+        /* Others remember nodes by their ids for a while: one that was given is never again. */
+        if (table < STORE_NODES || next > store->next_ids[table])
+            store->next_ids[table] = next;
     }
     return true;
 }

@@ -101,6 +101,28 @@ static void candidates_of_a_class(void **state)
     expect_node(&silver, "n5");
 }
 
+/* Another node has the id of one that was locked, and is none of the candidates. */
+static void candidates_by_id(void **state)
+{
+    (void)state;
+    struct node_choice choice = {0};
+    metal_create_available(&metal, "n1", "gold");
+    struct node_allocation_draft draft = metal_new_allocation("a1", "gold");
+    node_allocation_set_text(&draft, NODE_ALLOCATION_CANDIDATE_NODES, SLICE_LIT("n1"));
+    assert_true(metal_power(&metal, "n1", "power on"));
+    request(&draft);
+    assert_false(metal_decide(&metal, "a1", &choice));
+    metal_pass(&metal, "n1");
+    metal.world.store.next[STORE_NODES] = metal_node(&metal, "n1")->record.id;
+    assert_true(metal_delete(&metal, "n1"));
+    metal_create_available(&metal, "n2", "gold");
+    assert_true(metal_decide(&metal, "a1", &choice));
+    metal_assert_failed(&metal, "a1",
+                        "Failed to process allocation a1: all nodes were filtered out during "
+                        "reservation.");
+    node_choice_free(&choice);
+}
+
 static void candidate_nodes(void **state)
 {
     (void)state;
@@ -468,6 +490,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(candidates_of_a_class),
         TEST(candidate_nodes),
+        TEST(candidates_by_id),
         TEST(owners),
         TEST(traits),
         TEST(names),
