@@ -52,6 +52,7 @@ enum store_result {
     STORE_OK,
     STORE_FAILED,  /* err is set (503); the transaction is rolled back, memory is to stay as it was
                     */
+    STORE_REFUSED, /* apply only, the same: for what these changes are, and no others need be */
     STORE_UNKNOWN, /* commit only: whether it happened is not known; reload before anything else */
 };
 
@@ -87,8 +88,8 @@ enum store_result store_load(struct store *store, store_sink *sink, void *cls,
 enum store_result store_follow(struct store *store, store_sink *sink, void *cls,
                                struct err *err) BERTH_MUST_CHECK;
 
-/* Executes the statements of one request's changes. STORE_FAILED: the whole transaction is to be
- * rolled back. */
+/* Executes the statements of one request's changes. STORE_FAILED, STORE_REFUSED: the whole
+ * transaction is to be rolled back. */
 enum store_result store_apply(struct store *store, const struct change_list *changes,
                               struct err *err) BERTH_MUST_CHECK;
 

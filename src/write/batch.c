@@ -20,8 +20,9 @@ static void count_refusal(struct pipeline *pipeline, const struct pipeline_reque
         counter_add(&pipeline->refused[why], 1);
 }
 
+/* `culprit`: whose changes the failure is about, or NULL. */
 static void answer_all(struct pipeline *pipeline, struct pipeline_request *first,
-                       const struct err *failure)
+                       const struct err *failure, const struct pipeline_request *culprit)
 {
     while (first != NULL) {
         struct pipeline_request *request = first;
@@ -31,6 +32,8 @@ static void answer_all(struct pipeline *pipeline, struct pipeline_request *first
             request->err = (struct err){.arena = request->err.arena};
             err_set(&request->err, failure->status, failure->code, "%.*s",
                     SLICE_ARG(failure->message));
+            if (request == culprit)
+                request->err.kind = REFUSED_BY_DATABASE;
         }
         count_refusal(pipeline, request, failure != NULL);
         request->done(request);
@@ -72,9 +75,11 @@ static struct edit *bring_up_to_date(struct pipeline *pipeline, enum store_begun
     return NULL;
 }
 
-/* Plans every request of the batch on the edit; false when the store failed (err is set). */
+/* Plans every request of the batch on the edit; false when the store failed (err is set), and if it
+ * did for one request's changes, *culprit is that request. */
 static bool plan_batch(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
-                       size_t *changes_made, struct err *err)
+                       size_t *changes_made, const struct pipeline_request **culprit,
+                       struct err *err)
 {
     struct change_list changes = {.arena = pipeline->arena};
     struct plan plan = {
@@ -94,7 +99,10 @@ static bool plan_batch(struct pipeline *pipeline, struct edit *edit, struct pipe
         if (changes.count == 0)
             continue;
         *changes_made += changes.count;
-        if (store_apply(pipeline->store, &changes, err) != STORE_OK)
+        enum store_result result = store_apply(pipeline->store, &changes, err);
+        if (result == STORE_REFUSED)
+            *culprit = request;
+        if (result != STORE_OK)
             return false;
         apply_changes(edit, &changes);
     }
@@ -181,7 +189,7 @@ static void answer_probes(struct pipeline *pipeline, struct pipeline_request *fi
         outage_read_failed(&pipeline->outage, &err);
     for (struct pipeline_request *request = first; request != NULL; request = request->next)
         *request->probe = probe;
-    answer_all(pipeline, first, err_is_set(&err) ? &err : NULL);
+    answer_all(pipeline, first, err_is_set(&err) ? &err : NULL, NULL);
 }
 
 static void answer_readers(struct pipeline *pipeline, struct pipeline_request *first)
@@ -189,9 +197,9 @@ static void answer_readers(struct pipeline *pipeline, struct pipeline_request *f
     struct err err = {.arena = pipeline->arena};
     /* Mostly the last commit of our own is what they did not know yet. */
     if (is_current(pipeline) || renew(pipeline, &err))
-        answer_all(pipeline, first, NULL);
+        answer_all(pipeline, first, NULL, NULL);
     else
-        answer_all(pipeline, first, &err);
+        answer_all(pipeline, first, &err, NULL);
 }
 
 static void answer_waiting(struct pipeline *pipeline, struct pipeline_request *first)
@@ -240,10 +248,10 @@ static struct edit *begin_to_write(struct pipeline *pipeline, struct err *err)
 }
 
 static void refuse_all(struct pipeline *pipeline, struct pipeline_request *first,
-                       const struct err *err)
+                       const struct err *err, const struct pipeline_request *culprit)
 {
     outage_write_failed(&pipeline->outage, err);
-    answer_all(pipeline, first, err);
+    answer_all(pipeline, first, err, culprit);
 }
 
 static void run_planned(struct pipeline *pipeline, struct pipeline_request *first)
@@ -251,28 +259,29 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
     struct err err = {.arena = pipeline->arena};
     struct edit *edit = begin_to_write(pipeline, &err);
     if (edit == NULL) {
-        refuse_all(pipeline, first, &err);
+        refuse_all(pipeline, first, &err, NULL);
         return;
     }
     size_t changes = 0;
     struct store_stamp stamp;
-    if (!plan_batch(pipeline, edit, first, &changes, &err)) {
+    const struct pipeline_request *culprit = NULL;
+    if (!plan_batch(pipeline, edit, first, &changes, &culprit, &err)) {
         store_rollback(pipeline->store, &stamp);
         replica_abandon(pipeline->replica, edit);
-        refuse_all(pipeline, first, &err);
+        refuse_all(pipeline, first, &err, culprit);
         return;
     }
     if (changes == 0) {
         bool holds = store_rollback(pipeline->store, &stamp);
         publish(pipeline, edit, &stamp, holds);
-        answer_all(pipeline, first, NULL);
+        answer_all(pipeline, first, NULL, NULL);
         return;
     }
     bool stranger = false;
     uint64_t before = clock_monotonic_us();
     if (store_commit(pipeline->store, &stamp, &stranger, &err) != STORE_OK) {
         replica_abandon(pipeline->replica, edit);
-        refuse_all(pipeline, first, &err);
+        refuse_all(pipeline, first, &err, NULL);
         return;
     }
     outage_write_worked(&pipeline->outage);
@@ -280,7 +289,7 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
     pipeline->commits++;
     histogram_add(&pipeline->commit_us, &PIPELINE_COMMIT_SHAPE_US, pipeline->last_commit_us);
     publish(pipeline, edit, &stamp, !stranger);
-    answer_all(pipeline, first, NULL);
+    answer_all(pipeline, first, NULL, NULL);
 }
 
 /* What only waits for news goes first: it needs neither the lock that another process may hold nor

@@ -37,6 +37,7 @@ void conductor_destroy(struct conductor *conductor)
     conductor_free_tries(conductor);
     free(conductor->pass.conflicts.at);
     free(conductor->pass.conflicts_before.at);
+    free(conductor->refused.at);
     free(conductor->jobs);
     arena_destroy(conductor->arena);
     replica_reader_close(conductor->reader);

@@ -1,6 +1,7 @@
 /* What the conductor's thread (conductor.c), its turns (conductor_turn.c), what is due
  * (conductor_due.c), their requests (conductor_work.c), the allocations that are tried again
- * (conductor_tries.c) and the requests that wait (conductor_wait.c) share. */
+ * (conductor_tries.c), rows that the database refuses (conductor_refused.c) and the requests that
+ * wait (conductor_wait.c) share. */
 #ifndef BERTH_WRITE_CONDUCTOR_INTERNAL_H
 #define BERTH_WRITE_CONDUCTOR_INTERNAL_H
 
@@ -49,6 +50,20 @@ struct conductor_tries {
     size_t count, sorted, capacity;
 };
 
+/* A row that the database refuses (conductor_refused.c). */
+struct conductor_refusal {
+    enum conductor_work work;
+    int64_t id;
+    int64_t due_us; /* its row's */
+    int64_t delay_us;
+    int64_t next_us;
+};
+
+struct conductor_refused {
+    struct conductor_refusal *at;
+    size_t count, capacity;
+};
+
 /* The walk over all nodes after which Placement sees what their rows say. */
 struct conductor_pass {
     bool is_wanted;
@@ -71,6 +86,9 @@ struct conductor {
     unsigned job_count;
     struct conductor_tries tries;
     struct conductor_pass pass;
+    struct conductor_refused refused;
+    bool is_alone;           /* the turn is one refused row's */
+    bool has_failed;         /* the last turn of others did */
     int64_t next_us;         /* when something is due; wall clock, as the next two */
     int64_t rests_until_us;  /* after a failure */
     int64_t proven_us;       /* the database took a write of ours; 0: not lately */
@@ -126,6 +144,18 @@ void conductor_keep_try(struct conductor *conductor, struct conductor_job *job, 
 /* At a turn's begin and end: those of allocations that are decided or gone are dropped. */
 void conductor_tidy_tries(struct conductor *conductor, const struct version *version);
 void conductor_free_tries(struct conductor *conductor);
+
+/* conductor_refused.c. Whether that row waits until it is tried alone. */
+bool conductor_is_set_aside(const struct conductor *conductor, enum conductor_work work, int64_t id,
+                            int64_t due_us);
+/* The database refused the job's changes; told of once. */
+void conductor_set_aside(struct conductor *conductor, const struct conductor_job *job,
+                         int64_t now_us);
+/* It did not. */
+void conductor_was_taken(struct conductor *conductor, const struct conductor_job *job);
+/* At a turn's begin: what is to be tried now, or NULL; notes when others are. */
+const struct conductor_refusal *
+conductor_next_refused(struct conductor *conductor, const struct version *version, int64_t now_us);
 
 /* conductor_wait.c, under the lock: the requests that are to be tried now. */
 struct conductor_wait *conductor_take_waiting(struct conductor *conductor);

@@ -49,7 +49,8 @@ static void collect_nodes(struct conductor *conductor, const struct version *ver
         bool is_ours;
         int64_t due_us = node_time(node, NODE_DUE_AT);
         if (!conductor_is_due(conductor, node_text(node, NODE_OWNER_INSTANCE), due_us,
-                              conductor->metal->fake_delay_us, now_us, &is_ours))
+                              conductor->metal->fake_delay_us, now_us, &is_ours) ||
+            conductor_is_set_aside(conductor, WORK_ADVANCE, node->record.id, due_us))
             continue;
         *recovers = *recovers || !is_ours;
         enum conductor_work work = is_ours ? WORK_ADVANCE : WORK_RECOVER;
@@ -73,7 +74,8 @@ static void collect_allocations(struct conductor *conductor, const struct versio
             continue;
         }
         if (!conductor_is_due(conductor, node_allocation_text(at, NODE_ALLOCATION_OWNER_INSTANCE),
-                              due_us, 0, now_us, &is_ours))
+                              due_us, 0, now_us, &is_ours) ||
+            conductor_is_set_aside(conductor, WORK_DECIDE, at->record.id, due_us))
             continue;
         struct conductor_job *job = add_job(conductor, WORK_DECIDE, at->record.id, due_us);
         if (job == NULL)
@@ -126,12 +128,25 @@ static bool collect_unmirrored(struct conductor *conductor, const struct version
     for (const struct node *node = version_next_node(version, pass->after); node != NULL;
          node = version_next_node(version, pass->after)) {
         if (!node_is_mirrored(version, node, conductor->arena) &&
+            !conductor_is_set_aside(conductor, WORK_MIRROR, node->record.id, 0) &&
             add_job(conductor, WORK_MIRROR, node->record.id, 0) == NULL)
             return false;
         pass->after = node->record.id;
     }
     pass->is_walked = true;
     return true;
+}
+
+/* A refused row has every other turn at most, so that the others' go on. */
+static bool collect_refused(struct conductor *conductor, const struct version *version,
+                            int64_t now_us)
+{
+    const struct conductor_refusal *refusal = conductor_next_refused(conductor, version, now_us);
+    if (refusal != NULL && conductor->is_alone)
+        conductor_note_due(conductor, now_us);
+    conductor->is_alone = refusal != NULL && !conductor->is_alone;
+    return conductor->is_alone &&
+           add_job(conductor, refusal->work, refusal->id, refusal->due_us) != NULL;
 }
 
 unsigned conductor_begin_turn(struct conductor *conductor, int64_t now_us)
@@ -145,9 +160,11 @@ unsigned conductor_begin_turn(struct conductor *conductor, int64_t now_us)
     watch_loads(conductor);
     const struct version *version = replica_pin(conductor->reader);
     conductor_tidy_tries(conductor, version);
-    collect_nodes(conductor, version, now_us, &recovers);
-    if (collect_unmirrored(conductor, version) && !recovers)
-        collect_allocations(conductor, version, now_us);
+    if (!collect_refused(conductor, version, now_us)) {
+        collect_nodes(conductor, version, now_us, &recovers);
+        if (collect_unmirrored(conductor, version) && !recovers)
+            collect_allocations(conductor, version, now_us);
+    }
     replica_unpin(conductor->reader);
     if (conductor->wants_proof)
         (void)add_job(conductor, WORK_PROVE, 0, 0);
@@ -188,22 +205,38 @@ static void note_conflict(struct conductor *conductor, const struct conductor_jo
 }
 
 /* The batch was lost: what the choice remembers may have come of it. */
-static void end_failed(struct conductor *conductor, struct conductor_job *job, int64_t now_us)
+static void end_failed(struct conductor *conductor, struct conductor_job *job)
 {
-    conductor->rests_until_us = now_us + CONDUCTOR_RETRY_AFTER_US;
     conductor->proven_us = 0;
     node_choice_free(&job->choice);
     if (job->work == WORK_MIRROR)
         conductor->pass.is_begun = false;
 }
 
+static bool has_failed(const struct conductor_job *job)
+{
+    return err_is_set(&job->request.err) && job->request.err.status >= 500;
+}
+
+/* Whether it would fail again, whoever else's work is in its batch. */
+static bool is_refused(const struct conductor_job *job)
+{
+    return err_is_set(&job->request.err) &&
+           (job->request.err.status < 500 || job->request.err.kind == (int)REFUSED_BY_DATABASE);
+}
+
 static void end_job(struct conductor *conductor, struct conductor_job *job, int64_t now_us)
 {
-    if (err_is_set(&job->request.err) && job->work == WORK_MIRROR &&
-        job->request.err.status < 500) {
+    bool is_conflict = job->work == WORK_MIRROR && is_refused(job) && !has_failed(job);
+    if (is_refused(job) && !is_conflict)
+        conductor_set_aside(conductor, job, now_us);
+    else if (conductor->is_alone && !has_failed(job))
+        conductor_was_taken(conductor, job);
+
+    if (is_conflict) {
         note_conflict(conductor, job);
     } else if (err_is_set(&job->request.err)) {
-        end_failed(conductor, job, now_us);
+        end_failed(conductor, job);
     } else if (job->work == WORK_PROVE) {
         conductor->proven_us = now_us;
     } else if (job->tries_again) {
@@ -214,12 +247,29 @@ static void end_job(struct conductor *conductor, struct conductor_job *job, int6
     }
 }
 
+/* After a failure there is a rest, but not if it was one row's, which is set aside, and not one
+ * after the other. */
+static void note_failures(struct conductor *conductor, int64_t now_us)
+{
+    bool failed = false;
+    bool refused = false;
+    for (unsigned i = 0; i < conductor->job_count; i++) {
+        failed |= has_failed(&conductor->jobs[i]);
+        refused |= has_failed(&conductor->jobs[i]) && is_refused(&conductor->jobs[i]);
+    }
+    if (failed && (!refused || (conductor->has_failed && !conductor->is_alone)))
+        conductor->rests_until_us = now_us + CONDUCTOR_RETRY_AFTER_US;
+    if (!conductor->is_alone)
+        conductor->has_failed = failed;
+}
+
 void conductor_end_turn(struct conductor *conductor, int64_t now_us)
 {
     struct conductor_pass *pass = &conductor->pass;
     check(conductor->pending == 0);
     for (unsigned i = 0; i < conductor->job_count; i++)
         end_job(conductor, &conductor->jobs[i], now_us);
+    note_failures(conductor, now_us);
     if (pass->is_begun && pass->is_walked)
         end_pass(pass);
     if (conductor->job_count > 0)

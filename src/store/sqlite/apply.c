@@ -136,37 +136,42 @@ static void bind_change(struct store *store, sqlite3_stmt *statement, const stru
     check(false);
 }
 
-static bool apply_one(struct store *store, const struct change *change, struct err *err)
+static enum store_result apply_one(struct store *store, const struct change *change,
+                                   struct err *err)
 {
     sqlite3_stmt *statement = store_statement(store, STATEMENT_CHANGE + (int)change->kind, err);
     if (statement == NULL)
-        return false;
+        return STORE_FAILED;
     bind_change(store, statement, change);
     if (!store_step(store, statement, err)) {
-        /* A constraint: the database holds what memory does not know of. */
-        if (sqlite3_errcode(store->writer.handle) == SQLITE_CONSTRAINT)
-            store->followed.valid = false;
-        return false;
+        if (sqlite3_errcode(store->writer.handle) != SQLITE_CONSTRAINT)
+            return STORE_FAILED;
+        /* The database holds what memory does not know of. */
+        store->followed.valid = false;
+        return STORE_REFUSED;
     }
     if (change->kind != CHANGE_ALLOCATIONS_OF_DELETE &&
         sqlite3_changes(store->writer.handle) != 1) {
         store->followed.valid = false;
-        return err_set(err, 503, NULL,
-                       "the database '%s' does not hold what it was read to hold; it is read again",
-                       store->writer.path);
+        err_set(err, 503, NULL,
+                "the database '%s' does not hold what it was read to hold; it is read again",
+                store->writer.path);
+        return STORE_REFUSED;
     }
     log_append(&store->transaction.touched, change);
-    return true;
+    return STORE_OK;
 }
 
 enum store_result store_apply(struct store *store, const struct change_list *changes,
                               struct err *err)
 {
     check(store->transaction.open && store->transaction.intent == STORE_TO_WRITE);
-    for (size_t i = 0; i < changes->count; i++)
-        if (!apply_one(store, &changes->items[i], err)) {
+    for (size_t i = 0; i < changes->count; i++) {
+        enum store_result result = apply_one(store, &changes->items[i], err);
+        if (result != STORE_OK) {
             store->transaction.failed = true;
-            return STORE_FAILED;
+            return result;
         }
+    }
     return STORE_OK;
 }

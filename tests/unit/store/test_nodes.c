@@ -177,7 +177,7 @@ static void expect_not_applied(struct fixture *fixture, struct store *store,
 {
     struct store_stamp stamp;
     assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
-    assert_int_equal(store_apply(store, list, &fixture->err), STORE_FAILED);
+    assert_int_equal(store_apply(store, list, &fixture->err), STORE_REFUSED);
     assert_int_equal(fixture->err.status, 503);
     assert_false(store_rollback(store, &stamp));
     /* Memory and database were found to differ. */

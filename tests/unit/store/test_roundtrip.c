@@ -169,7 +169,7 @@ static void test_generations_are_compared(void **state)
     add_generation(&list, 1, 7, 8);
     struct store_stamp stamp;
     assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
-    assert_int_equal(store_apply(store, &list, &fixture->err), STORE_FAILED);
+    assert_int_equal(store_apply(store, &list, &fixture->err), STORE_REFUSED);
     assert_int_equal(fixture->err.status, 503);
     assert_false(store_rollback(store, &stamp));
     /* Memory and database were found to differ. */
