@@ -43,6 +43,7 @@ struct conductor_wait {
     void (*done)(struct pipeline_request *request);
     struct conductor *conductor;
     uint64_t give_up_us; /* monotonic */
+    uint64_t seen;       /* how often memory had changed when it was refused */
     struct conductor_wait *next;
 };
 

@@ -1,7 +1,7 @@
 /* Requests that met a locked node: they are tried again after each turn that did something, and
- * twenty times a second, until their time is over (baremetal-allocations spec, 8.6). A request's
- * plan runs once for each try, each time on the newest version. Any thread submits, the writer's
- * calls back, the conductor's submits again. */
+ * twenty times a second if anybody has written meanwhile, until their time is over
+ * (baremetal-allocations spec, 8.6). A request's plan runs once for each try, each time on the
+ * newest version. Any thread submits, the writer's calls back, the conductor's submits again. */
 #include "base/clock.h"
 #include "write/conductor_internal.h"
 
@@ -10,16 +10,53 @@ enum {
     WAITING_LOOK_US = 50000,
 };
 
+static uint64_t changes_of(struct conductor *conductor)
+{
+    struct pipeline_figures figures = pipeline_figures(conductor->pipeline);
+    return figures.commits + figures.follows + figures.reloads;
+}
+
+/* Whether the file is newer than memory. */
+static bool has_news(struct conductor *conductor)
+{
+    bool is_current = pipeline_is_current(conductor->pipeline, replica_pin(conductor->reader));
+    replica_unpin(conductor->reader);
+    return !is_current;
+}
+
+static void put_last(struct conductor *conductor, struct conductor_wait *wait)
+{
+    wait->next = NULL;
+    *conductor->last_waiting = wait;
+    conductor->last_waiting = &wait->next;
+}
+
 struct conductor_wait *conductor_take_waiting(struct conductor *conductor)
 {
-    bool is_time = conductor->job_count > 0 || conductor->is_stopping ||
-                   clock_monotonic_us() >= conductor->waiting_look_us;
-    if (!is_time)
+    uint64_t now_us = clock_monotonic_us();
+    if (conductor->waiting == NULL || (conductor->job_count == 0 && !conductor->is_stopping &&
+                                       now_us < conductor->waiting_look_us))
         return NULL;
-    struct conductor_wait *first = conductor->waiting;
+    bool all = conductor->is_stopping || has_news(conductor);
+    uint64_t changes = changes_of(conductor);
+    struct conductor_wait *taken = NULL;
+    struct conductor_wait **last = &taken;
+    struct conductor_wait *next = conductor->waiting;
     conductor->waiting = NULL;
     conductor->last_waiting = &conductor->waiting;
-    return first;
+    conductor->waiting_look_us = now_us + WAITING_LOOK_US;
+    while (next != NULL) {
+        struct conductor_wait *wait = next;
+        next = wait->next;
+        if (all || changes != wait->seen || now_us >= wait->give_up_us) {
+            wait->next = NULL;
+            *last = wait;
+            last = &wait->next;
+        } else {
+            put_last(conductor, wait);
+        }
+    }
+    return taken;
 }
 
 void conductor_submit_waiting(struct conductor_wait *first)
@@ -40,9 +77,8 @@ static bool wait_more(struct conductor *conductor, struct conductor_wait *wait)
         return false;
     if (conductor->waiting == NULL)
         conductor->waiting_look_us = clock_monotonic_us() + WAITING_LOOK_US;
-    wait->next = NULL;
-    *conductor->last_waiting = wait;
-    conductor->last_waiting = &wait->next;
+    wait->seen = changes_of(conductor);
+    put_last(conductor, wait);
     return true;
 }
 

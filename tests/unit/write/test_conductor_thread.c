@@ -119,6 +119,47 @@ static void locked_for_too_long(void **state)
     assert_true(now_ms() - began_ms < 1000);
 }
 
+/* As long as nothing is committed nothing is asked again. */
+static void locked_in_silence(void **state)
+{
+    (void)state;
+    berth.metal.fake_delay_us = 60000 * MS_US;
+    berth_open(&berth, true);
+    assert_int_equal(berth_create_node(&berth, "n1", "available"), 0);
+    assert_int_equal(berth_power(&berth, "n1", "power on"), 0);
+    uint64_t before = pipeline_figures(berth.pipeline).requests;
+    struct verb_request *first = berth_begin_verb(&berth, "n1", "active");
+    rest_ms(120);
+    struct verb_request *second = berth_begin_verb(&berth, "n1", "active");
+    assert_int_equal(verb_request_end(first), 409);
+    assert_int_equal(verb_request_end(second), 409);
+    assert_in_range(pipeline_figures(berth.pipeline).requests - before, 4, 12);
+}
+
+/* The lock is another process's, and goes. */
+static void lock_of_another(void **state)
+{
+    (void)state;
+    struct berth other = berth_new(&bench, "elsewhere boot space 1 1");
+    berth.metal.fake_delay_us = other.metal.fake_delay_us = 10000 * MS_US;
+    berth_open(&berth, true);
+    berth_open(&other, false);
+    assert_int_equal(berth_create_node(&other, "n1", "available"), 0);
+    berth_settle(&other);
+    assert_int_equal(berth_power(&other, "n1", "power on"), 0);
+    berth_follow(&berth);
+    struct verb_request *asked = berth_begin_verb(&berth, "n1", "active");
+    rest_ms(300);
+    assert_false(verb_request_is_done(asked));
+    metal_bench_pass(10000 * MS_US);
+    assert_int_equal(berth_turn(&other), 1);
+    uint64_t began_ms = now_ms();
+    assert_int_equal(verb_request_end(asked), 0);
+    assert_true(now_ms() - began_ms < 1000);
+    assert_true(node_comes("n1", "deploying"));
+    berth_close(&other);
+}
+
 /* Whoever waits is answered, and nobody is called back afterwards. */
 static void stopped_while_waiting(void **state)
 {
@@ -190,6 +231,8 @@ int main(void)
         TEST(woken),
         TEST(locked_and_then_free),
         TEST(locked_for_too_long),
+        TEST(locked_in_silence),
+        TEST(lock_of_another),
         TEST(stopped_while_waiting),
         TEST(rests_after_a_failure),
         TEST(clock_set_back),
