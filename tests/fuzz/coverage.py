@@ -33,6 +33,7 @@ PARSERS = {
     "keystone": ["keystone/access_rules.c", "keystone/documents.c", "keystone/url.c", "keystone/token.c"],
     "log_format": ["log/format.c", "log/json.c", "log/keys.c", "log/render.c", "log/value.c"],
     "logging_ini": ["conf/logging_config.c", "conf/logging_handler.c", "conf/python_ini.c", "conf/python_literal.c"],
+    "nodes": ["write/node_mirror_append.c", "write/node_mirror_check.c", "write/node_provider.c", "write/node_write.c"],
     "policy": ["policy/check_text.c", "policy/evaluate.c", "policy/explain.c", "policy/language.c",
                "policy/scalar.c", "policy/set.c", "policy/set_tell.c", "policy/subject.c", "policy/yaml_text.c"],
     "query": ["api/query_string.c", "api/python_int.c", "api/placement/candidates_checks.c",

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "api/placement/fault.h"
 #include "policy/keeper.h"
 #include "replica/apply.h"
 
@@ -178,7 +177,7 @@ void fuzz_request_check_answer(struct fuzz_request *r)
 {
     if (err_is_set(&r->request.err)) {
         check(r->request.err.status >= 400 && r->request.err.message.len < 1 << 20);
-        placement_write_fault(&r->request);
+        r->request.door->write_fault(&r->request);
     }
     struct buf *out = &r->exchange.http.out;
     if (out->len == 0)
