@@ -23,6 +23,8 @@ struct search {
     const struct plan *plan;
     const struct node *tried; /* before all others */
     size_t candidates;        /* available, of the class, of the owner, held by nobody */
+    struct slice *traits;     /* asked for, each once, in the plan's arena */
+    size_t trait_count;
 };
 
 static void remember_locked(struct node_choice *choice, int64_t id)
@@ -74,8 +76,10 @@ static bool class_fits(const struct search *search, const struct node *node)
 
 static bool traits_fit(const struct search *search, const struct node *node)
 {
-    return record_has_words(node_text(node, NODE_TRAITS),
-                            node_allocation_text(search->allocation, NODE_ALLOCATION_TRAITS));
+    for (size_t i = 0; i < search->trait_count; i++)
+        if (!record_has_word(node_text(node, NODE_TRAITS), search->traits[i]))
+            return false;
+    return true;
 }
 
 /* Whether this one can be taken; counts it and notes it if it is only locked. */
@@ -103,38 +107,60 @@ static uint64_t number_of(const struct node_allocation *allocation)
     return number ^ number >> 32;
 }
 
-static int compare_slices(const void *a, const void *b)
+/* By places in the text that both are of. */
+static int compare_places(const void *a, const void *b)
+{
+    const struct slice *one = a;
+    const struct slice *other = b;
+    return (one->data > other->data) - (one->data < other->data);
+}
+
+/* Of equal words the one that stands first in the text comes first. */
+static int compare_words(const void *a, const void *b)
 {
     const struct slice *one = a;
     const struct slice *other = b;
     int order = memcmp(one->data, other->data, one->len < other->len ? one->len : other->len);
-    return order != 0 ? order : (one->len > other->len) - (one->len < other->len);
+    if (order == 0)
+        order = (one->len > other->len) - (one->len < other->len);
+    return order != 0 ? order : compare_places(a, b);
 }
 
-/* In the plan's arena, each once. */
-static struct slice *candidates_of(const struct search *search, size_t *count)
+/* The words, each once and sorted, in the arena. */
+static struct slice *distinct_words(struct slice words, struct arena *arena, size_t *count)
 {
-    struct slice rest = node_allocation_text(search->allocation, NODE_ALLOCATION_CANDIDATE_NODES);
-    struct slice all = rest;
-    struct slice uuid;
-    size_t words = 0;
-    while (record_next_word(&all, &uuid))
-        words++;
-    struct slice *uuids = arena_array(search->plan->arena, words, sizeof(*uuids));
-    for (size_t i = 0; record_next_word(&rest, &uuid); i++)
-        uuids[i] = uuid;
-    qsort(uuids, words, sizeof(*uuids), compare_slices);
+    struct slice rest = words;
+    struct slice word;
+    size_t all = 0;
+    while (record_next_word(&rest, &word))
+        all++;
+    struct slice *found = arena_array(arena, all, sizeof(*found));
+    for (size_t i = 0; record_next_word(&words, &word); i++)
+        found[i] = word;
+    qsort(found, all, sizeof(*found), compare_words);
     *count = 0;
-    for (size_t i = 0; i < words; i++)
-        if (i == 0 || !slice_equal(uuids[i], uuids[*count - 1]))
-            uuids[(*count)++] = uuids[i];
-    return uuids;
+    for (size_t i = 0; i < all; i++)
+        if (i == 0 || !slice_equal(found[i], found[*count - 1]))
+            found[(*count)++] = found[i];
+    return found;
+}
+
+/* A client chooses how many it asks for, and how often: each is looked for once in a node, and in
+ * the order in which they were asked for, of which the first that is missing is enough. */
+static void gather_traits(struct search *search)
+{
+    search->traits =
+        distinct_words(node_allocation_text(search->allocation, NODE_ALLOCATION_TRAITS),
+                       search->plan->arena, &search->trait_count);
+    qsort(search->traits, search->trait_count, sizeof(*search->traits), compare_places);
 }
 
 static const struct node *search_candidates(struct search *search)
 {
     size_t count;
-    struct slice *uuids = candidates_of(search, &count);
+    struct slice *uuids =
+        distinct_words(node_allocation_text(search->allocation, NODE_ALLOCATION_CANDIDATE_NODES),
+                       search->plan->arena, &count);
     uint64_t start = number_of(search->allocation);
     for (size_t i = 0; i < count; i++) {
         const struct node *node =
@@ -223,19 +249,11 @@ static struct slice shown_class(const struct node_allocation *allocation)
 
 static struct slice joined_traits(const struct search *search)
 {
-    struct slice rest = node_allocation_text(search->allocation, NODE_ALLOCATION_TRAITS);
     struct buf text = {0};
-    struct slice trait;
-    struct slice seen = rest;
-    while (record_next_word(&rest, &trait)) {
-        struct slice before = {seen.data, (size_t)(trait.data - seen.data)};
-        if (before.len > 0)
-            before.len--;
-        if (record_has_word(before, trait))
-            continue;
-        if (text.len > 0)
+    for (size_t i = 0; i < search->trait_count; i++) {
+        if (i > 0)
             buf_append_lit(&text, ", ");
-        buf_append_slice(&text, trait);
+        buf_append_slice(&text, search->traits[i]);
     }
     struct slice joined = arena_copy(search->plan->arena, buf_slice(&text));
     buf_free(&text);
@@ -320,6 +338,7 @@ const struct node *node_choose(const struct node_allocation *allocation, struct 
     struct search search = {.allocation = allocation, .choice = choice, .plan = plan};
     const struct node *node;
     *reason = (struct slice){0};
+    gather_traits(&search);
     if (choice->rounds > 0) {
         node = search_again(&search);
         if (node == NULL)

@@ -1,7 +1,9 @@
 /* Which node an allocation gets, and what it says when it gets none (baremetal-allocations spec, 4
  * and C3). */
 #include <stdio.h>
+#include <time.h>
 
+#include "base/buf.h"
 #include "metal_world.h"
 #include "replica/nodes.h"
 #include "unit.h"
@@ -42,13 +44,15 @@ static void request_plain(const char *uuid)
 /* What comes of it when it is decided at once. */
 static void expect_failure(const struct node_allocation_draft *draft, const char *why)
 {
-    char text[512];
     const char *uuid = draft->value[NODE_ALLOCATION_UUID].text.data;
+    struct buf text = {0};
     request(draft);
     assert_true(metal_decide(&metal, uuid, NULL));
-    snprintf(text, sizeof(text), "Failed to process allocation %s: %s.", uuid, why);
-    metal_assert_failed(&metal, uuid, text);
+    buf_printf(&text, "Failed to process allocation %s: %s.", uuid, why);
+    buf_append_char(&text, '\0');
+    metal_assert_failed(&metal, uuid, text.data);
     assert_true(metal_release(&metal, uuid));
+    buf_free(&text);
 }
 
 static void expect_none_available(const char *class)
@@ -174,6 +178,34 @@ static void traits(void **state)
     expect_node(&draft, "n2");
     assert_true(metal_maintain(&metal, "n2", true)); /* the one that has them is no candidate */
     expect_failure(&draft, "no suitable nodes have the requested traits CUSTOM_B, CUSTOM_A");
+}
+
+/* As many as a body holds, which would stop every other write if each were compared with each. */
+static void thousands_of_traits(void **state)
+{
+    (void)state;
+    enum { COUNT = 60000, SECONDS_MAX = 10 };
+    metal_create_available(&metal, "n1", "gold");
+    assert_true(metal_set_traits(&metal, "n1", "CUSTOM_A"));
+    struct buf words = {0};
+    struct buf told = {0};
+    for (unsigned i = COUNT; i > 0; i--) {
+        buf_printf(&words, "CUSTOM_A CUSTOM_%u ", i);
+        buf_printf(&told, ", CUSTOM_%u", i);
+    }
+    words.len--;
+    struct buf reason = {0};
+    buf_printf(&reason, "no suitable nodes have the requested traits CUSTOM_A%.*s",
+               SLICE_ARG(buf_slice(&told)));
+    buf_append_char(&reason, '\0');
+    struct node_allocation_draft draft = metal_new_allocation("a1", "gold");
+    node_allocation_set_text(&draft, NODE_ALLOCATION_TRAITS, buf_slice(&words));
+    const clock_t begin = clock();
+    expect_failure(&draft, reason.data);
+    assert_true((clock() - begin) / CLOCKS_PER_SEC < SECONDS_MAX);
+    buf_free(&words);
+    buf_free(&told);
+    buf_free(&reason);
 }
 
 /* The node of the allocation's name comes first, if it is one of those that fit. */
@@ -493,6 +525,7 @@ int main(void)
         TEST(candidates_by_id),
         TEST(owners),
         TEST(traits),
+        TEST(thousands_of_traits),
         TEST(names),
         TEST(locked_until_the_end),
         TEST(locked_and_released),
