@@ -1,6 +1,8 @@
 /* A path is cut at its slashes and compared with the table's of as many segments. Any thread. */
 #include "api/routes.h"
 
+#include <limits.h>
+
 enum { SEGMENTS_MAX = 4 };
 
 /* What stands between the slashes of a path: "/" has none. */
@@ -121,13 +123,15 @@ static const struct api_route *find(const struct route_finder *finder, struct ap
     return found->route;
 }
 
-static struct slice allowed_methods(const struct route_finder *finder, struct api_request *request,
-                                    const struct segments *path)
+/* Those of microversions up to that one. data == NULL: there are none. */
+static struct slice allowed_methods(const struct route_finder *finder, struct arena *arena,
+                                    const struct segments *path, unsigned minor)
 {
     struct buf allow = {0};
     struct slice last = {0};
     for (unsigned i = finder->first[path->count]; i < finder->first[path->count + 1]; i++) {
-        if (!path_matches(&finder->patterns[i].path, path) ||
+        if (finder->patterns[i].route->min_minor > minor ||
+            !path_matches(&finder->patterns[i].path, path) ||
             slice_equal(last, finder->patterns[i].method))
             continue;
         last = finder->patterns[i].method;
@@ -137,9 +141,17 @@ static struct slice allowed_methods(const struct route_finder *finder, struct ap
     }
     struct slice text = {0};
     if (allow.len > 0)
-        text = arena_copy(request->arena, buf_slice(&allow));
+        text = arena_copy(arena, buf_slice(&allow));
     buf_free(&allow);
     return text;
+}
+
+void routes_allow(const struct route_finder *finder, struct api_request *request)
+{
+    struct segments path = split(slice_of(request->route->path));
+    request->allow = allowed_methods(finder, request->arena, &path, request->minor);
+    if (request->allow.data == NULL)
+        request->allow = allowed_methods(finder, request->arena, &path, UINT_MAX);
 }
 
 enum route_found routes_find(const struct route_finder *finder, struct slice path,
@@ -149,6 +161,6 @@ enum route_found routes_find(const struct route_finder *finder, struct slice pat
     request->route = find(finder, request, &segments);
     if (request->route != NULL)
         return ROUTE_FOUND;
-    request->allow = allowed_methods(finder, request, &segments);
+    request->allow = allowed_methods(finder, request->arena, &segments, UINT_MAX);
     return request->allow.data == NULL ? ROUTE_UNKNOWN_PATH : ROUTE_UNKNOWN_METHOD;
 }

@@ -90,7 +90,7 @@ def ask_mask(job):
 
 
 def ask_negotiate(job):
-    headers = {} if job["own"] is None else {base.Version.string: job["own"]}
+    headers = {} if job["own"] is None else {base.Version.string: job["own"].encode().decode("latin-1")}  # as WSGI has it
     version = base.Version(headers, versions.min_version_string(), versions.max_version_string())
     v1.Controller()._check_version(version)
     return version.minor

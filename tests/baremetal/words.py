@@ -28,7 +28,8 @@ REFERENCE = False
 class Implied(base.ResponseHandler):
     """What every answer must have, asserted without a word in the file: the request id; below /v1 the range and the
     version used (errors of the router may leave them out, and the real service's leaves the id out, too);
-    application/json for every body; neither body nor type with 202 and 204; the form of an error. `response_implied: ['off']` asserts nothing."""
+    application/json for every body; neither body nor type with 202 and 204; the form of an error; with 405 the methods
+    that there are (of berth). `response_implied: ['off']` asserts nothing."""
 
     test_key_suffix = "implied"
     test_key_value = []
@@ -40,6 +41,8 @@ class Implied(base.ResponseHandler):
         by_router = status >= 400 and self.check_error(test, status)
         if not (REFERENCE and by_router):
             test.assertRegex(response.get("openstack-request-id", ""), handlers.REQUEST_ID)
+        if status == 405 and not REFERENCE:
+            test.assertTrue(response.get("allow"))
         if status in (202, 204):
             test.assertFalse(test.output)
             test.assertNotIn("content-type", response)

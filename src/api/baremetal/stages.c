@@ -146,8 +146,10 @@ static bool stage_version_range(struct api_request *request)
         return true;
     if ((route->flags & ROUTE_OLD_405) == 0)
         return fail_in_routing(request, 404, text_of_old(request));
-    if ((route->flags & ROUTE_OF_ALLOCATIONS) != 0)
+    if ((route->flags & ROUTE_OF_ALLOCATIONS) != 0) {
+        routes_allow(request->doorway->routes, request);
         return fail_in_routing(request, 405, text_of_old(request));
+    }
     request->allow = SLICE_LIT("DELETE, GET, PATCH, POST"); /* of the node, which the path named */
     return fail_in_routing(request, 405, "");
 }

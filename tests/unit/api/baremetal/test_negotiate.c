@@ -1,6 +1,7 @@
 /* The version of a request, from two headers. */
 #include "api/baremetal/negotiate.h"
 
+#include "base/buf.h"
 #include "checking.h"
 
 static void negotiate(const char *own, const char *general, unsigned want, const char *refusal)
@@ -36,9 +37,37 @@ static void own_header(void **state)
     negotiate("2.0", NULL, 0,
               "Mutually exclusive versions requested. Version 2.0 requested but not supported by "
               "this service." RANGE);
-    static const char *const MALFORMED[] = {"1", "1.", ".5", "1.5.1", "x", "1.x", "latest ", "-"};
+    negotiate("1.99999999999999999999", NULL, 0,
+              "Version 1.99999999999999999999 was requested but the minor version is not supported "
+              "by this service." RANGE);
+    negotiate(" 1.-99999999999999999999", NULL, 0,
+              "Version 1.-99999999999999999999 was requested but the minor version is not "
+              "supported by this service." RANGE);
+    negotiate("99999999999999999999.1", NULL, 0,
+              "Mutually exclusive versions requested. Version 99999999999999999999.1 requested but "
+              "not supported by this service." RANGE);
+    static const char *const MALFORMED[] = {"1",   "1.",      ".5", "1.5.1",          "x",
+                                            "1.x", "latest ", "-",  "1.\xef\xbc\x91", "1.\xd9\xa3"};
     for (unsigned i = 0; i < sizeof(MALFORMED) / sizeof(MALFORMED[0]); i++)
         negotiate(MALFORMED[i], NULL, 0, "Invalid value for X-OpenStack-Ironic-API-Version header");
+}
+
+/* As many digits as int() takes, and one more. */
+static void digits(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    buf_append_lit(&text, "1.");
+    for (unsigned i = 0; i < 4298; i++)
+        buf_append_char(&text, '0');
+    buf_append_lit(&text, "61");
+    buf_append_char(&text, '\0');
+    negotiate(text.data, NULL, 61, NULL);
+    text.len--;
+    buf_append_lit(&text, "2");
+    buf_append_char(&text, '\0');
+    negotiate(text.data, NULL, 0, "Invalid value for X-OpenStack-Ironic-API-Version header");
+    buf_free(&text);
 }
 
 static void general_header(void **state)
@@ -58,7 +87,7 @@ static void general_header(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(own_header),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(own_header), cmocka_unit_test(digits),
                                        cmocka_unit_test(general_header)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
