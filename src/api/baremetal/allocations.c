@@ -11,6 +11,8 @@
 #include "replica/nodes.h"
 #include "write/plan_node_allocations.h"
 
+enum { STEPS_OF_AN_ALLOCATION = 20 }; /* of the query's budget, to look at one */
+
 /* What `fields` says: whether the version has it. */
 static bool read_words(struct api_request *request, const struct query_string *query,
                        struct list_fields *asked)
@@ -147,18 +149,24 @@ static bool may_see(const struct listing *listing, const struct node_allocation 
                                     node_allocation_text(row, NODE_ALLOCATION_OWNER));
 }
 
-static void offer_all(const struct version *version, const struct listing *listing,
-                      struct page *page)
+/* False: the budget is exhausted. */
+static bool offer_all(struct api_request *request, const struct listing *listing, struct page *page)
 {
+    const struct version *version = request->version;
+    struct budget budget = api_budget(request);
     const struct node_allocation *row = version_next_node_allocation(version, page_first_id(page));
-    for (; row != NULL; row = version_next_node_allocation(version, row->record.id))
+    for (; row != NULL; row = version_next_node_allocation(version, row->record.id)) {
+        if (!budget_take(&budget, STEPS_OF_AN_ALLOCATION))
+            return false;
         if (row_fits(&listing->wanted, row) && may_see(listing, row) &&
             !page_offer(page, &row->record))
-            return;
+            return true;
+    }
+    return true;
 }
 
 static void write_page(struct api_request *request, const struct listing *listing,
-                       const struct page *page)
+                       struct page *page)
 {
     struct buf *out = api_out(request);
     struct slice last = {0};
@@ -170,6 +178,7 @@ static void write_page(struct api_request *request, const struct listing *listin
             buf_append_lit(out, ", ");
         allocation_write_json(request, &shown, &listing->fields, out);
         last = node_allocation_text(shown.row, NODE_ALLOCATION_UUID);
+        page_limit_answer(page, i + 1, out->len);
     }
     buf_append_lit(out, "]");
     page_write_next(page, request, SLICE_LIT("allocations"), buf_slice(&listing->filters), last,
@@ -182,17 +191,21 @@ enum api_step baremetal_allocations_list(struct api_request *request)
 {
     struct listing listing;
     const struct record *marker;
+    enum api_step step = API_DONE;
     if (read_listing(request, &listing) && find_marker(request, &listing, &marker) &&
         collection_check_sort_key(&listing.collection, &request->err) &&
         choose_fields(request, &listing.asked, &listing.fields)) {
         struct page page;
         page_begin(&page, &listing.collection, marker, request->arena);
-        offer_all(request->version, &listing, &page);
-        page_end(&page);
-        write_page(request, &listing, &page);
+        if (offer_all(request, &listing, &page)) {
+            page_end(&page);
+            write_page(request, &listing, &page);
+        } else {
+            step = api_over_budget(request);
+        }
     }
     buf_free(&listing.filters);
-    return API_DONE;
+    return step;
 }
 
 static void show(struct api_request *request, const struct node_allocation *row,

@@ -152,6 +152,14 @@ void page_end(struct page *page)
     }
 }
 
+void page_limit_answer(struct page *page, size_t written, size_t answer_bytes)
+{
+    if (answer_bytes < COLLECTION_ANSWER_BYTES_MAX || written >= page->count)
+        return;
+    page->count = written;
+    page->is_cut = true;
+}
+
 static void append_encoded(struct buf *out, struct slice text)
 {
     static const char HEX[] = "0123456789ABCDEF";
@@ -180,7 +188,7 @@ void page_write_next(const struct page *page, struct api_request *request, struc
                      struct slice filters, struct slice last_uuid, struct buf *out)
 {
     const struct collection *collection = page->collection;
-    if (page->count < collection->limit)
+    if (page->count < collection->limit && !page->is_cut)
         return;
     buf_append_lit(out, ", \"next\": \"");
     json_write_piece(out, baremetal_base(request));

@@ -6,6 +6,8 @@
 #include "api/request.h"
 #include "model/record.h"
 
+enum { COLLECTION_ANSWER_BYTES_MAX = 256 << 20 };
+
 /* How a list is asked for. */
 struct collection {
     const struct record_shape *shape;
@@ -42,6 +44,7 @@ struct page {
     size_t count;
     size_t capacity;
     struct arena *arena;
+    bool is_cut; /* before its limit */
 };
 
 void page_begin(struct page *page, const struct collection *collection, const struct record *marker,
@@ -56,8 +59,13 @@ int64_t page_first_id(const struct page *page);
 /* Puts the rows in order. */
 void page_end(struct page *page);
 
-/* Appends , "next": "URL" if the page is full. `resource` as in the path ("allocations");
- * `filters` begins with '&' or is empty, and is encoded already. */
+/* To be asked whenever a row has been appended to the answer: ends the page with it, the
+ * `written`th, if the answer holds as much as one may. Clients choose the size of what they store,
+ * and `next` leads to the rest. */
+void page_limit_answer(struct page *page, size_t written, size_t answer_bytes);
+
+/* Appends , "next": "URL" if the page is full or was cut. `resource` as in the path
+ * ("allocations"); `filters` begins with '&' or is empty, and is encoded already. */
 void page_write_next(const struct page *page, struct api_request *request, struct slice resource,
                      struct slice filters, struct slice last_uuid, struct buf *out);
 

@@ -177,8 +177,8 @@ static void write_next(struct api_request *request, const struct node_list *list
     buf_free(&filters);
 }
 
-static void write_list(struct api_request *request, const struct node_list *list,
-                       const struct page *page, bool is_detail_route)
+static void write_list(struct api_request *request, const struct node_list *list, struct page *page,
+                       bool is_detail_route)
 {
     struct buf *out = api_out(request);
     struct node_view view;
@@ -189,6 +189,7 @@ static void write_list(struct api_request *request, const struct node_list *list
         if (i > 0)
             buf_append_lit(out, ", ");
         node_write_json(request, &view, node, node_allocation_uuid(request->version, node), out);
+        page_limit_answer(page, i + 1, out->len);
     }
     buf_append_char(out, ']');
     write_next(request, list, page, is_detail_route);
