@@ -348,7 +348,7 @@ class Generator:
             ident, state = node["uuid"], node["provision_state"]
         verb = self.random.choice(NEXT.get(state, VERBS)) if not self.chance(20) else self.random.choice(VERBS)
         # Upstream refuses these in maintenance, berth does not (8.4): from then on the nodes would differ.
-        if verb in ("rescue", "unrescue") and not (node and ident == node["uuid"] and not node["maintenance"]):
+        if verb in ("rescue", "unrescue", "clean") and not (node and ident == node["uuid"] and not node["maintenance"]):
             verb = "manage"
         body = {"target": verb}
         if verb == "clean":
