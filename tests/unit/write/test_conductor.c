@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "log/log.h"
 #include "log/settings.h"
 #include "metal_bench.h"
@@ -103,6 +104,39 @@ static void decides(void **state)
     assert_allocation(&berth, "a2", "error");
     assert_string_equal(berth_node_text(&berth, "n1", NODE_INSTANCE_UUID), "a1");
     assert_int_equal(berth_turn(&berth), 0);
+    berth_close(&berth);
+}
+
+static unsigned ends_before(struct berth *berth, int64_t in_us)
+{
+    unsigned count =
+        conductor_ends_before(replica_pin(berth->reader), &berth->metal, clock_wall_us() + in_us);
+    replica_unpin(berth->reader);
+    return count;
+}
+
+/* What a stop waits for: of this process, and in time. */
+static void what_ends_soon(void **state)
+{
+    (void)state;
+    struct berth berth = berth_new(&bench, NEAR);
+    struct berth other = berth_new(&bench, FAR);
+    berth_open(&berth, false);
+    assert_int_equal(berth_create_node(&berth, "n1", "available"), 0);
+    assert_int_equal(berth_create_node(&berth, "n2", "available"), 0);
+    berth_settle(&berth);
+    assert_int_equal(ends_before(&berth, 10LL * BENCH_DELAY_US), 0);
+    assert_int_equal(berth_verb(&berth, "n1", "active"), 0);
+    assert_int_equal(berth_power(&berth, "n2", "power on"), 0);
+    assert_int_equal(ends_before(&berth, BENCH_DELAY_US / 2), 0);
+    assert_int_equal(ends_before(&berth, 10LL * BENCH_DELAY_US), 2);
+    berth_open(&other, false);
+    assert_int_equal(ends_before(&other, 10LL * BENCH_DELAY_US), 0);
+    berth_close(&other);
+    metal_bench_pass(BENCH_DELAY_US);
+    berth_settle(&berth);
+    assert_state(&berth, "n1", "active");
+    assert_int_equal(ends_before(&berth, 10LL * BENCH_DELAY_US), 0);
     berth_close(&berth);
 }
 
@@ -533,21 +567,14 @@ static void name_conflict(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(ends_on_time),
-        TEST(decides),
-        TEST(locked_nodes_are_tried_again),
-        TEST(lost_batches),
-        TEST(an_id_comes_again),
-        TEST(an_id_is_not_inherited),
-        TEST(rows_of_the_dead),
-        TEST(rows_of_the_silent),
-        TEST(rows_of_the_living),
-        TEST(taken_over_by_two),
-        TEST(many),
-        TEST(mirror_turned_on),
-        TEST(foreign_writers),
-        TEST(mirror_conflict),
-        TEST(name_conflict),
+        TEST(ends_on_time),           TEST(decides),
+        TEST(what_ends_soon),         TEST(locked_nodes_are_tried_again),
+        TEST(lost_batches),           TEST(an_id_comes_again),
+        TEST(an_id_is_not_inherited), TEST(rows_of_the_dead),
+        TEST(rows_of_the_silent),     TEST(rows_of_the_living),
+        TEST(taken_over_by_two),      TEST(many),
+        TEST(mirror_turned_on),       TEST(foreign_writers),
+        TEST(mirror_conflict),        TEST(name_conflict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
