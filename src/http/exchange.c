@@ -170,8 +170,12 @@ static enum MHD_Result service_go_on(struct exchange *exchange)
     return service_follow(exchange, service_call(exchange, exchange->server->service.on_resume));
 }
 
+/* What is thrown away gets no time of its own. */
 static void body_deadline_set(struct exchange *exchange, uint64_t bytes)
 {
+    uint64_t limit = exchange->server->limits.max_body_bytes;
+    if (bytes > limit)
+        bytes = limit;
     deadline_set(exchange, body_deadline_us(exchange->server, exchange->body_since_us, bytes));
 }
 

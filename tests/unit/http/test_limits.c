@@ -111,6 +111,15 @@ static void slow_bodies(void **state)
     close(fd);
     harness_stop(&harness);
     assert_int_equal(atomic_load(&harness.requests), 0);
+
+    /* what is too large has the time of what is allowed */
+    limits.max_body_bytes = 1000;
+    start(limits);
+    fd = client_connect(&harness);
+    client_send(fd, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
+    assert_in_range(drip(fd, "x"), 1000, 1700);
+    close(fd);
+    harness_stop(&harness);
 }
 
 /* Parts of a second count. */
