@@ -43,7 +43,7 @@ struct conductor_wait {
     void (*done)(struct pipeline_request *request);
     struct conductor *conductor;
     uint64_t give_up_us; /* monotonic */
-    uint64_t seen;       /* how often memory had changed when it was refused */
+    uint64_t seen;       /* pipeline_changes before it was submitted */
     struct conductor_wait *next;
 };
 

@@ -10,12 +10,6 @@ enum {
     WAITING_LOOK_US = 50000,
 };
 
-static uint64_t changes_of(struct conductor *conductor)
-{
-    struct pipeline_figures figures = pipeline_figures(conductor->pipeline);
-    return figures.commits + figures.follows + figures.reloads;
-}
-
 /* Whether the file is newer than memory. */
 static bool has_news(struct conductor *conductor)
 {
@@ -38,7 +32,7 @@ struct conductor_wait *conductor_take_waiting(struct conductor *conductor)
                                        now_us < conductor->waiting_look_us))
         return NULL;
     bool all = conductor->is_stopping || has_news(conductor);
-    uint64_t changes = changes_of(conductor);
+    uint64_t changes = pipeline_changes(conductor->pipeline);
     struct conductor_wait *taken = NULL;
     struct conductor_wait **last = &taken;
     struct conductor_wait *next = conductor->waiting;
@@ -66,6 +60,7 @@ void conductor_submit_waiting(struct conductor_wait *first)
         first = wait->next;
         struct pipeline_request *request = wait->request;
         request->err = (struct err){.arena = request->err.arena};
+        wait->seen = pipeline_changes(wait->conductor->pipeline);
         pipeline_submit(wait->conductor->pipeline, request);
     }
 }
@@ -77,7 +72,6 @@ static bool wait_more(struct conductor *conductor, struct conductor_wait *wait)
         return false;
     if (conductor->waiting == NULL)
         conductor->waiting_look_us = clock_monotonic_us() + WAITING_LOOK_US;
-    wait->seen = changes_of(conductor);
     put_last(conductor, wait);
     return true;
 }
@@ -107,6 +101,8 @@ void conductor_submit(struct conductor *conductor, struct conductor_wait *wait,
         .done = request->done,
         .conductor = conductor,
         .give_up_us = clock_monotonic_us() + PATIENCE_US,
+        /* as of now: the lock may go in the very batch that meets it */
+        .seen = pipeline_changes(conductor->pipeline),
     };
     request->wait = wait;
     request->done = waited;

@@ -207,6 +207,11 @@ bool pipeline_is_current(const struct pipeline *pipeline, const struct version *
     return store_is_current(pipeline->store, &stamp);
 }
 
+uint64_t pipeline_changes(const struct pipeline *pipeline)
+{
+    return pipeline->commits + pipeline->follows + pipeline->reloads;
+}
+
 uint64_t pipeline_turns(const struct pipeline *pipeline)
 {
     return pipeline->turns;

@@ -77,6 +77,9 @@ void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request
 /* Ends what is queued, then stops the writer and frees the pipeline. */
 void pipeline_stop(struct pipeline *pipeline);
 
+/* Grows with whatever changes memory: a commit, and what others have written. Any thread. */
+uint64_t pipeline_changes(const struct pipeline *pipeline);
+
 /* Whether the version is the database's newest state. Any thread, wait-free. */
 bool pipeline_is_current(const struct pipeline *pipeline, const struct version *version);
 

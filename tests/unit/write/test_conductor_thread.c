@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "metal_bench.h"
 #include "unit.h"
+#include "write/conductor_internal.h"
 
 enum { SOON_MS = 3000, MS_US = 1000 };
 
@@ -136,6 +137,27 @@ static void locked_in_silence(void **state)
     assert_in_range(pipeline_figures(berth.pipeline).requests - before, 4, 12);
 }
 
+/* The lock goes in the very batch in which somebody met it. */
+static void unlocked_beside(void **state)
+{
+    (void)state;
+    berth_open(&berth, false);
+    assert_int_equal(berth_create_node(&berth, "n1", "available"), 0);
+    berth_settle(&berth);
+    assert_int_equal(berth_power(&berth, "n1", "power on"), 0);
+    metal_bench_pass(BENCH_DELAY_US);
+    struct verb_request *asked = berth_begin_verb(&berth, "n1", "active");
+    assert_int_equal(conductor_begin_turn(berth.conductor, clock_wall_us()), 1);
+    assert_true(pipeline_run_once(berth.pipeline));
+    conductor_end_turn(berth.conductor, clock_wall_us());
+    assert_false(verb_request_is_done(asked));
+    struct conductor_wait *waiting = conductor_take_waiting(berth.conductor);
+    assert_non_null(waiting);
+    conductor_submit_waiting(waiting);
+    assert_true(pipeline_run_once(berth.pipeline));
+    assert_int_equal(verb_request_end(asked), 0);
+}
+
 /* The lock is another process's, and goes. */
 static void lock_of_another(void **state)
 {
@@ -232,6 +254,7 @@ int main(void)
         TEST(locked_and_then_free),
         TEST(locked_for_too_long),
         TEST(locked_in_silence),
+        TEST(unlocked_beside),
         TEST(lock_of_another),
         TEST(stopped_while_waiting),
         TEST(rests_after_a_failure),
