@@ -4,6 +4,8 @@
 #include "replica/nodes.h"
 #include "unit.h"
 #include "write/plan_allocations.h"
+#include "write/plan_classes.h"
+#include "write/plan_inventories.h"
 
 enum { DELAY_US = 1000000 };
 
@@ -84,6 +86,42 @@ const struct node_allocation *metal_allocation(struct metal_world *metal, const 
 const struct provider *metal_provider(struct metal_world *metal, const char *uuid)
 {
     return version_provider_by_uuid(version_of(metal), slice_of(uuid));
+}
+
+const struct provider_inventory *metal_inventory(struct metal_world *metal, const char *provider,
+                                                 const char *class)
+{
+    const struct catalog_row *row = catalog_find(&version_of(metal)->classes, slice_of(class));
+    return row == NULL ? NULL
+                       : provider_inventory_of(metal_provider(metal, provider),
+                                               (struct class_no){row->number});
+}
+
+const struct consumer *metal_consumer(struct metal_world *metal, const char *uuid)
+{
+    return version_consumer(version_of(metal), slice_of(uuid));
+}
+
+bool metal_has_trait(struct metal_world *metal, const char *provider, const char *trait)
+{
+    const struct catalog_row *row = catalog_find(&version_of(metal)->traits, slice_of(trait));
+    return row != NULL && name_set_has(metal_provider(metal, provider)->traits, row->number);
+}
+
+void metal_put_inventory(struct metal_world *metal, const char *provider, const char *class,
+                         int32_t total)
+{
+    struct plan plan = metal_plan(metal);
+    bool is_new;
+    assert_true(metal_conclude(
+        metal, plan_class_ensure(slice_of(class), &plan, &is_new, &metal->world.err)));
+    const struct plan_inventory item = {slice_of(class), {total, 0, 1, total, 1, 1.0}, true};
+    const struct plan_inventories input = {
+        .provider_uuid = slice_of(provider), .items = &item, .item_count = 1};
+    int64_t generation;
+    plan = metal_plan(metal);
+    assert_true(metal_conclude(
+        metal, plan_inventory_create(&input, &plan, &generation, &metal->world.err)));
 }
 
 struct node_draft metal_new_node(const char *uuid, const char *class)

@@ -38,6 +38,15 @@ const struct node *metal_node(struct metal_world *metal, const char *uuid);
 const struct node_allocation *metal_allocation(struct metal_world *metal, const char *uuid);
 const struct provider *metal_provider(struct metal_world *metal, const char *uuid);
 
+/* What Placement has: of a provider's class (NULL: nothing), a consumer (NULL: none). */
+const struct provider_inventory *metal_inventory(struct metal_world *metal, const char *provider,
+                                                 const char *class);
+const struct consumer *metal_consumer(struct metal_world *metal, const char *uuid);
+bool metal_has_trait(struct metal_world *metal, const char *provider, const char *trait);
+/* By Placement: a record of that total and nothing reserved; the class is made if there is none. */
+void metal_put_inventory(struct metal_world *metal, const char *provider, const char *class,
+                         int32_t total);
+
 /* In state enroll; class NULL: none. */
 bool metal_create(struct metal_world *metal, const char *uuid, const char *class);
 /* The same in state available and powered on. */

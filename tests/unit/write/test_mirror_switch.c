@@ -4,7 +4,6 @@
 #include "replica/nodes.h"
 #include "unit.h"
 #include "write/node_write.h"
-#include "write/plan_inventories.h"
 #include "write/plan_providers.h"
 
 static struct metal_world metal;
@@ -27,25 +26,6 @@ static int tear_down(void **state)
 static const struct version *version(void)
 {
     return metal.world.edit->version;
-}
-
-static const struct consumer *consumer(const char *uuid)
-{
-    return version_consumer(version(), slice_of(uuid));
-}
-
-static const struct provider_inventory *inventory(const char *provider, const char *class)
-{
-    const struct catalog_row *row = catalog_find(&version()->classes, slice_of(class));
-    return row == NULL ? NULL
-                       : provider_inventory_of(metal_provider(&metal, provider),
-                                               (struct class_no){row->number});
-}
-
-static bool has_trait(const char *provider, const char *trait)
-{
-    const struct catalog_row *row = catalog_find(&version()->traits, slice_of(trait));
-    return row != NULL && name_set_has(metal_provider(&metal, provider)->traits, row->number);
 }
 
 static void turn_off(void)
@@ -92,13 +72,13 @@ static void released(void **state)
     metal_assert_active(&metal, "a1", "n1");
     turn_off();
     assert_true(metal_release(&metal, "a1"));
-    assert_non_null(consumer("a1"));
+    assert_non_null(metal_consumer(&metal, "a1"));
     assert_false(is_mirrored("n1"));
     int32_t generation = metal_provider(&metal, "n1")->generation;
     turn_on();
-    assert_null(consumer("a1"));
+    assert_null(metal_consumer(&metal, "a1"));
     assert_int_equal(metal_provider(&metal, "n1")->generation, generation + 1);
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->figures.reserved, 0);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved, 0);
     assert_true(node_is_null(metal_node(&metal, "n1"), NODE_MIRRORED_CONSUMER));
     allocate("a2");
     metal_assert_active(&metal, "a2", "n1");
@@ -113,7 +93,7 @@ static void released_and_written(void **state)
     assert_true(metal_release(&metal, "a1"));
     metal.metal.mirror = true;
     assert_true(metal_maintain(&metal, "n1", true));
-    assert_null(consumer("a1"));
+    assert_null(metal_consumer(&metal, "a1"));
     assert_true(is_mirrored("n1"));
 }
 
@@ -125,7 +105,7 @@ static void released_and_deleted(void **state)
     assert_true(metal_release(&metal, "a1"));
     metal.metal.mirror = true;
     assert_true(metal_delete(&metal, "n1"));
-    assert_null(consumer("a1"));
+    assert_null(metal_consumer(&metal, "a1"));
     assert_null(metal_provider(&metal, "n1"));
 }
 
@@ -137,7 +117,7 @@ static void released_and_taken(void **state)
     turn_off();
     assert_true(metal_release(&metal, "a1"));
     allocate("a2");
-    assert_null(consumer("a2"));
+    assert_null(metal_consumer(&metal, "a2"));
     assert_true(metal_verb(&metal, "n1", "active")); /* twice off: the first is remembered */
     metal_pass(&metal, "n1");
     assert_true(metal_verb(&metal, "n1", "deleted"));
@@ -145,27 +125,27 @@ static void released_and_taken(void **state)
     metal_pass(&metal, "n1");
     allocate("a3");
     turn_on();
-    assert_null(consumer("a1"));
-    assert_null(consumer("a2"));
-    assert_non_null(consumer("a3"));
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->used, 1);
+    assert_null(metal_consumer(&metal, "a1"));
+    assert_null(metal_consumer(&metal, "a2"));
+    assert_non_null(metal_consumer(&metal, "a3"));
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->used, 1);
     assert_true(metal_release(&metal, "a3"));
-    assert_null(consumer("a3"));
+    assert_null(metal_consumer(&metal, "a3"));
 }
 
 static void same_uuid_again(void **state)
 {
     (void)state;
     allocate("a1");
-    int32_t generation = consumer("a1")->generation;
+    int32_t generation = metal_consumer(&metal, "a1")->generation;
     turn_off();
     assert_true(metal_release(&metal, "a1"));
     allocate("a1");
     turn_on();
-    assert_int_equal(consumer("a1")->generation, generation);
+    assert_int_equal(metal_consumer(&metal, "a1")->generation, generation);
     assert_false(metal_claim(&metal, "a1", "n1", "CUSTOM_GOLD", 0)); /* it is ours */
     assert_true(metal_release(&metal, "a1"));
-    assert_null(consumer("a1"));
+    assert_null(metal_consumer(&metal, "a1"));
 }
 
 /* What was adopted, what berth never told of, what others wrote under that uuid since. */
@@ -177,7 +157,7 @@ static void not_ours(void **state)
     turn_off();
     assert_true(metal_release(&metal, "a1"));
     turn_on();
-    assert_non_null(consumer("a1"));
+    assert_non_null(metal_consumer(&metal, "a1"));
     assert_true(metal_claim(&metal, "a1", "n1", "CUSTOM_GOLD", 0));
 
     turn_off();
@@ -186,7 +166,7 @@ static void not_ours(void **state)
     assert_true(metal_claim(&metal, "a2", "n1", "CUSTOM_GOLD", 1));
     assert_true(metal_release(&metal, "a2"));
     turn_on();
-    assert_non_null(consumer("a2")); /* the client's own */
+    assert_non_null(metal_consumer(&metal, "a2")); /* the client's own */
     assert_true(metal_claim(&metal, "a2", "n1", "CUSTOM_GOLD", 0));
 
     turn_off();
@@ -194,18 +174,7 @@ static void not_ours(void **state)
     assert_true(metal_claim(&metal, "a3", "n1", "CUSTOM_GOLD", 1));
     turn_on();
     assert_true(metal_release(&metal, "a3")); /* adopted when the mirror came */
-    assert_non_null(consumer("a3"));
-}
-
-static void put_inventory(const char *provider, const char *class, int32_t total)
-{
-    struct plan plan = metal_plan(&metal);
-    const struct plan_inventory item = {slice_of(class), {total, 0, 1, total, 1, 1.0}, true};
-    const struct plan_inventories input = {
-        .provider_uuid = slice_of(provider), .items = &item, .item_count = 1};
-    int64_t generation;
-    assert_true(metal_conclude(
-        &metal, plan_inventory_create(&input, &plan, &generation, &metal.world.err)));
+    assert_non_null(metal_consumer(&metal, "a3"));
 }
 
 /* The consumer holds something else by now: it is not what berth wrote. */
@@ -214,14 +183,14 @@ static void altered_since(void **state)
     (void)state;
     allocate("a1");
     turn_off();
-    put_inventory("n1", "A", 4);
+    metal_put_inventory(&metal, "n1", "A", 4);
     assert_true(metal_release(&metal, "a1"));
     assert_true(metal_claim(&metal, "a1", "n1", "A", 1));
     metal.metal.mirror = true;
     assert_true(mirror("n1"));
     assert_true(is_mirrored("n1"));
-    assert_non_null(consumer("a1"));
-    assert_int_equal(inventory("n1", "A")->used, 1);
+    assert_non_null(metal_consumer(&metal, "a1"));
+    assert_int_equal(metal_inventory(&metal, "n1", "A")->used, 1);
 }
 
 /* A class and traits that berth brought go; what operators added stays. */
@@ -229,7 +198,7 @@ static void class_and_traits(void **state)
 {
     (void)state;
     assert_true(metal_set_traits(&metal, "n1", "CUSTOM_A CUSTOM_B"));
-    put_inventory("n1", "A", 4);
+    metal_put_inventory(&metal, "n1", "A", 4);
     allocate("a1");
     turn_off();
     assert_true(metal_set_traits(&metal, "n1", "CUSTOM_B"));
@@ -237,21 +206,23 @@ static void class_and_traits(void **state)
     assert_true(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, "bronze"));
     assert_true(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, "silver"));
     turn_on();
-    assert_null(inventory("n1", "CUSTOM_GOLD"));
-    assert_null(inventory("n1", "CUSTOM_BRONZE"));
-    assert_int_equal(inventory("n1", "CUSTOM_SILVER")->used, 1);
-    assert_int_equal(inventory("n1", "A")->figures.total, 4);
-    assert_false(has_trait("n1", "CUSTOM_A"));
-    assert_true(has_trait("n1", "CUSTOM_B") && has_trait("n1", "CUSTOM_C"));
+    assert_null(metal_inventory(&metal, "n1", "CUSTOM_GOLD"));
+    assert_null(metal_inventory(&metal, "n1", "CUSTOM_BRONZE"));
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_SILVER")->used, 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "A")->figures.total, 4);
+    assert_false(metal_has_trait(&metal, "n1", "CUSTOM_A"));
+    assert_true(metal_has_trait(&metal, "n1", "CUSTOM_B") &&
+                metal_has_trait(&metal, "n1", "CUSTOM_C"));
     turn_off();
     assert_true(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, NULL));
     assert_true(metal_set_traits(&metal, "n1", ""));
     turn_on();
-    assert_null(inventory("n1", "CUSTOM_SILVER"));
-    assert_null(consumer("a1"));
-    assert_false(has_trait("n1", "CUSTOM_B") || has_trait("n1", "CUSTOM_C"));
+    assert_null(metal_inventory(&metal, "n1", "CUSTOM_SILVER"));
+    assert_null(metal_consumer(&metal, "a1"));
+    assert_false(metal_has_trait(&metal, "n1", "CUSTOM_B") ||
+                 metal_has_trait(&metal, "n1", "CUSTOM_C"));
     assert_true(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, "gold"));
-    assert_non_null(consumer("a1"));
+    assert_non_null(metal_consumer(&metal, "a1"));
 }
 
 /* From no class to another and on: an operator's record of the one between is not berth's. */
@@ -261,11 +232,11 @@ static void class_in_between(void **state)
     assert_true(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, NULL));
     turn_off();
     assert_true(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, "gold"));
-    put_inventory("n1", "CUSTOM_GOLD", 7);
+    metal_put_inventory(&metal, "n1", "CUSTOM_GOLD", 7);
     assert_true(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, "silver"));
     turn_on();
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->figures.total, 7);
-    assert_int_equal(inventory("n1", "CUSTOM_SILVER")->figures.total, 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.total, 7);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_SILVER")->figures.total, 1);
 }
 
 /* A stranger holds what the node was: it is told so, and the node goes on. */
@@ -282,7 +253,7 @@ static void class_that_is_held(void **state)
     assert_true(world_conclude(&metal.world,
                                plan_node_maintenance(metal_node(&metal, "n1"), true,
                                                      (struct slice){0}, &plan, &metal.world.err)));
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->used, 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->used, 1);
     plan = metal_plan(&metal);
     assert_true(world_conclude(&metal.world,
                                plan_node_maintenance(metal_node(&metal, "n1"), false,
@@ -290,8 +261,8 @@ static void class_that_is_held(void **state)
     turn_off();
     assert_true(metal_claim(&metal, "c1", "n1", "CUSTOM_GOLD", 0));
     turn_on();
-    assert_null(inventory("n1", "CUSTOM_GOLD"));
-    assert_non_null(inventory("n1", "CUSTOM_SILVER"));
+    assert_null(metal_inventory(&metal, "n1", "CUSTOM_GOLD"));
+    assert_non_null(metal_inventory(&metal, "n1", "CUSTOM_SILVER"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -29,25 +29,6 @@ static const struct version *version(void)
     return metal.world.edit->version;
 }
 
-static const struct provider_inventory *inventory(const char *provider, const char *class)
-{
-    const struct catalog_row *row = catalog_find(&version()->classes, slice_of(class));
-    return row == NULL ? NULL
-                       : provider_inventory_of(metal_provider(&metal, provider),
-                                               (struct class_no){row->number});
-}
-
-static const struct consumer *consumer(const char *uuid)
-{
-    return version_consumer(version(), slice_of(uuid));
-}
-
-static bool has_trait(const char *provider, const char *trait)
-{
-    const struct catalog_row *row = catalog_find(&version()->traits, slice_of(trait));
-    return row != NULL && name_set_has(metal_provider(&metal, provider)->traits, row->number);
-}
-
 static struct planned_provider made;
 
 static bool make_provider(const char *uuid, const char *name, const char *parent)
@@ -69,10 +50,10 @@ static void c1_provider(void **state)
     const struct provider *provider = metal_provider(&metal, "n1");
     assert_true(slice_equal(provider_name(provider), SLICE_LIT("n1")));
     assert_int_equal(provider->parent.v, NUMBER_NONE);
-    assert_non_null(inventory("n1", "CUSTOM_BAREMETAL_LARGE"));
+    assert_non_null(metal_inventory(&metal, "n1", "CUSTOM_BAREMETAL_LARGE"));
     assert_true(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, "gold"));
-    assert_null(inventory("n1", "CUSTOM_BAREMETAL_LARGE"));
-    assert_non_null(inventory("n1", "CUSTOM_GOLD"));
+    assert_null(metal_inventory(&metal, "n1", "CUSTOM_BAREMETAL_LARGE"));
+    assert_non_null(metal_inventory(&metal, "n1", "CUSTOM_GOLD"));
     assert_int_equal(metal_provider(&metal, "n1")->generation, 1);
     assert_true(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, NULL));
     assert_int_equal(metal_provider(&metal, "n1")->inventory_count, 0);
@@ -123,7 +104,8 @@ static void c2_inventory(void **state)
 {
     (void)state;
     assert_true(metal_create(&metal, "n1", "gold"));
-    const struct inventory_figures *figures = &inventory("n1", "CUSTOM_GOLD")->figures;
+    const struct inventory_figures *figures =
+        &metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures;
     assert_int_equal(figures->total, 1);
     assert_int_equal(figures->reserved, 1);
     assert_int_equal(figures->min_unit, 1);
@@ -134,22 +116,25 @@ static void c2_inventory(void **state)
     assert_true(metal_verb(&metal, "n1", "provide"));
     metal_pass(&metal, "n1");
     assert_true(node_text_is(metal_node(&metal, "n1"), NODE_PROVISION_STATE, "available"));
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->figures.reserved, 1); /* power unknown */
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved,
+                     1); /* power unknown */
     assert_true(metal_power(&metal, "n1", "power on"));
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->figures.reserved, 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved, 1);
     metal_pass(&metal, "n1");
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->figures.reserved, 0);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved, 0);
     assert_true(metal_maintain(&metal, "n1", true));
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->figures.reserved, 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved, 1);
     assert_true(metal_maintain(&metal, "n1", false));
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->figures.reserved, 0);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved, 0);
     assert_true(metal_patch(&metal, "n1", NODE_INSTANCE_UUID, "i1"));
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->figures.reserved, 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved, 1);
     assert_true(metal_set_traits(&metal, "n1", "CUSTOM_A HW_CPU_X86_AVX"));
-    assert_true(has_trait("n1", "CUSTOM_A") && has_trait("n1", "HW_CPU_X86_AVX"));
+    assert_true(metal_has_trait(&metal, "n1", "CUSTOM_A") &&
+                metal_has_trait(&metal, "n1", "HW_CPU_X86_AVX"));
     assert_true(metal_set_traits(&metal, "n1", "CUSTOM_B"));
-    assert_true(has_trait("n1", "CUSTOM_B"));
-    assert_false(has_trait("n1", "CUSTOM_A") || has_trait("n1", "HW_CPU_X86_AVX"));
+    assert_true(metal_has_trait(&metal, "n1", "CUSTOM_B"));
+    assert_false(metal_has_trait(&metal, "n1", "CUSTOM_A") ||
+                 metal_has_trait(&metal, "n1", "HW_CPU_X86_AVX"));
 }
 
 /* C3: nobody else may hold anything in the tree; the consumer comes with the allocation. */
@@ -159,15 +144,15 @@ static void c3_taking(void **state)
     metal_create_available(&metal, "n1", "gold");
     assert_true(metal_allocate(&metal, "a1", "gold"));
     assert_true(metal_decide(&metal, "a1", NULL));
-    const struct consumer *ours = consumer("a1");
+    const struct consumer *ours = metal_consumer(&metal, "a1");
     assert_true(slice_equal(catalog_name(catalog_row_at(&version()->types, ours->type)),
                             SLICE_LIT("BAREMETAL_ALLOCATION")));
     assert_true(slice_equal(catalog_name(catalog_row_at(&version()->projects, ours->project)),
                             SLICE_LIT("no-project")));
     assert_true(slice_equal(catalog_name(catalog_row_at(&version()->users, ours->user)),
                             SLICE_LIT("no-user")));
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->used, 1);
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->figures.reserved, 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->used, 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved, 1);
     assert_false(metal_claim(&metal, "c1", "n1", "CUSTOM_GOLD", 1));
 
     metal_create_available(&metal, "n2", "gold");
@@ -210,8 +195,8 @@ static void c4_consumer_there(void **state)
     assert_true(metal_decide(&metal, "a1", NULL));
     assert_true(node_text_is(metal_node(&metal, "n2"), NODE_INSTANCE_UUID, "a1"));
     assert_true(metal_release(&metal, "a1"));
-    assert_non_null(consumer("a1")); /* it was there before */
-    assert_int_equal(inventory("n2", "CUSTOM_GOLD")->used, 1);
+    assert_non_null(metal_consumer(&metal, "a1")); /* it was there before */
+    assert_int_equal(metal_inventory(&metal, "n2", "CUSTOM_GOLD")->used, 1);
 
     assert_true(make_provider("else", "else", NULL));
     struct plan plan = metal_plan(&metal);
@@ -237,8 +222,8 @@ static void c4_backfill(void **state)
     metal_pass(&metal, "n1");
     assert_true(metal_backfill(&metal, "a1", "n1"));
     assert_int_equal(metal.planned.refused_status, 0);
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->used, 1);
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->figures.reserved, 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->used, 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved, 1);
     assert_true(metal_backfill(&metal, "a2", "n1"));
     assert_int_equal(metal.planned.refused_status, 409);
     assert_true(slice_equal(metal.planned.refused_text,
@@ -260,8 +245,8 @@ static void c5_held(void **state)
     metal_pass(&metal, "n1");
     assert_true(metal_verb(&metal, "n1", "deleted"));
     assert_true(node_is_null(metal_node(&metal, "n1"), NODE_INSTANCE_UUID));
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->used, 1);
-    assert_non_null(consumer("c1"));
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->used, 1);
+    assert_non_null(metal_consumer(&metal, "c1"));
 }
 
 /* C6: all goes in one commit, and a node is never free while it is cleaned. */
@@ -272,22 +257,22 @@ static void c6_release(void **state)
     assert_true(metal_allocate(&metal, "a1", "gold"));
     assert_true(metal_decide(&metal, "a1", NULL));
     assert_true(metal_release(&metal, "a1"));
-    assert_null(consumer("a1"));
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->figures.reserved, 0);
+    assert_null(metal_consumer(&metal, "a1"));
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved, 0);
 
     assert_true(metal_allocate(&metal, "a2", "gold"));
     assert_true(metal_decide(&metal, "a2", NULL));
     assert_true(metal_verb(&metal, "n1", "active"));
     metal_pass(&metal, "n1");
     assert_true(metal_verb(&metal, "n1", "deleted"));
-    assert_null(consumer("a2"));
+    assert_null(metal_consumer(&metal, "a2"));
     assert_null(metal_allocation(&metal, "a2"));
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->figures.reserved, 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved, 1);
     metal_pass(&metal, "n1");
     assert_true(node_text_is(metal_node(&metal, "n1"), NODE_PROVISION_STATE, "cleaning"));
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->figures.reserved, 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved, 1);
     metal_pass(&metal, "n1");
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->figures.reserved, 0);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved, 0);
 }
 
 static void c6_deleting(void **state)
@@ -299,8 +284,8 @@ static void c6_deleting(void **state)
     metal_assert_refused(&metal, 409, "Node n1 is associated with instance c1.");
     assert_true(metal_maintain(&metal, "n1", true));
     assert_true(metal_delete(&metal, "n1"));
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->figures.reserved, 1);
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->used, 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved, 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->used, 1);
 
     metal_create_available(&metal, "n2", "gold");
     assert_true(metal_allocate(&metal, "a2", "gold"));
@@ -309,7 +294,7 @@ static void c6_deleting(void **state)
     assert_true(metal_delete(&metal, "n2"));
     assert_null(metal_provider(&metal, "n2"));
     assert_null(metal_allocation(&metal, "a2"));
-    assert_null(consumer("a2"));
+    assert_null(metal_consumer(&metal, "a2"));
 }
 
 static void expect_managed(bool accepted, const char *what)
@@ -411,7 +396,7 @@ static void c7_traits(void **state)
                    "Trait CUSTOM_A");
     assert_true(metal_set_traits(&metal, "n1", "CUSTOM_B"));
     assert_true(metal_set_traits(&metal, "n1", ""));
-    assert_false(has_trait("n1", "CUSTOM_B"));
+    assert_false(metal_has_trait(&metal, "n1", "CUSTOM_B"));
 }
 
 static void c7_consumer(void **state)
@@ -446,7 +431,7 @@ static void c7_reshaper(void **state)
     assert_true(world_conclude(
         &metal.world, plan_reshaper(&(struct reshape){.providers = &both, .provider_count = 1},
                                     &plan, &metal.world.err)));
-    assert_non_null(inventory("n1", "A"));
+    assert_non_null(metal_inventory(&metal, "n1", "A"));
 }
 
 static void c7_class_of_a_held_node(void **state)
@@ -455,12 +440,12 @@ static void c7_class_of_a_held_node(void **state)
     metal_create_available(&metal, "n1", "gold");
     assert_true(metal_allocate(&metal, "a1", "gold"));
     assert_true(metal_decide(&metal, "a1", NULL));
-    int32_t generation = consumer("a1")->generation;
+    int32_t generation = metal_consumer(&metal, "a1")->generation;
     assert_true(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, "silver"));
-    assert_int_equal(inventory("n1", "CUSTOM_SILVER")->used, 1);
-    assert_int_equal(consumer("a1")->generation, generation + 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_SILVER")->used, 1);
+    assert_int_equal(metal_consumer(&metal, "a1")->generation, generation + 1);
     assert_true(metal_release(&metal, "a1"));
-    assert_null(consumer("a1"));
+    assert_null(metal_consumer(&metal, "a1"));
     assert_true(metal_claim(&metal, "c1", "n1", "CUSTOM_SILVER", 1));
     assert_false(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, "gold"));
     metal_assert_refused(&metal, 409, "Node n1 is associated with instance c1.");
@@ -476,7 +461,7 @@ static void mirror_off(void **state)
     assert_true(metal_allocate(&metal, "a1", "gold"));
     assert_true(metal_decide(&metal, "a1", NULL));
     assert_true(node_text_is(metal_node(&metal, "n1"), NODE_INSTANCE_UUID, "a1"));
-    assert_null(consumer("a1"));
+    assert_null(metal_consumer(&metal, "a1"));
     assert_true(metal_release(&metal, "a1"));
     assert_true(metal_delete(&metal, "n1"));
 }

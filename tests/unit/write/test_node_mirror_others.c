@@ -2,10 +2,7 @@
  * allocations, nova's rows before ours, classes and traits that come and go (baremetal-allocations
  * spec, 13). */
 #include "metal_world.h"
-#include "replica/nodes.h"
 #include "unit.h"
-#include "write/plan_classes.h"
-#include "write/plan_inventories.h"
 #include "write/plan_providers.h"
 
 static struct metal_world metal;
@@ -24,30 +21,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-static const struct version *version(void)
-{
-    return metal.world.edit->version;
-}
-
-static const struct consumer *consumer(const char *uuid)
-{
-    return version_consumer(version(), slice_of(uuid));
-}
-
-static const struct provider_inventory *inventory(const char *provider, const char *class)
-{
-    const struct catalog_row *row = catalog_find(&version()->classes, slice_of(class));
-    return row == NULL ? NULL
-                       : provider_inventory_of(metal_provider(&metal, provider),
-                                               (struct class_no){row->number});
-}
-
-static bool has_trait(const char *provider, const char *trait)
-{
-    const struct catalog_row *row = catalog_find(&version()->traits, slice_of(trait));
-    return row != NULL && name_set_has(metal_provider(&metal, provider)->traits, row->number);
-}
-
 static void make_provider(const char *uuid, const char *name)
 {
     struct planned_provider made;
@@ -55,21 +28,6 @@ static void make_provider(const char *uuid, const char *name)
     assert_true(metal_conclude(&metal, plan_provider_create(slice_of(uuid), slice_of(name),
                                                             (struct slice){0}, &plan, &made,
                                                             &metal.world.err)));
-}
-
-static void put_inventory(const char *provider, const char *class, int32_t total)
-{
-    struct plan plan = metal_plan(&metal);
-    bool is_new;
-    assert_true(metal_conclude(
-        &metal, plan_class_ensure(slice_of(class), &plan, &is_new, &metal.world.err)));
-    const struct plan_inventory item = {slice_of(class), {total, 0, 1, total, 1, 1.0}, true};
-    const struct plan_inventories input = {
-        .provider_uuid = slice_of(provider), .items = &item, .item_count = 1};
-    int64_t generation;
-    plan = metal_plan(&metal);
-    assert_true(metal_conclude(
-        &metal, plan_inventory_create(&input, &plan, &generation, &metal.world.err)));
 }
 
 static const char NAME_TAKEN[] =
@@ -123,12 +81,12 @@ static void consumer_of_nothing(void **state)
     assert_true(metal_allocate(&metal, "a1", "gold"));
     assert_true(metal_decide(&metal, "a1", NULL));
     metal_assert_active(&metal, "a1", "n1");
-    assert_int_equal(consumer("a1")->generation, 8);
+    assert_int_equal(metal_consumer(&metal, "a1")->generation, 8);
     assert_false(metal_claim(&metal, "a1", "n1", "CUSTOM_GOLD", 0));
     metal_assert_refused(&metal, 409, "Consumer a1 is managed by bare metal node n1");
     assert_true(metal_release(&metal, "a1"));
-    assert_null(consumer("a1"));
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->used, 0);
+    assert_null(metal_consumer(&metal, "a1"));
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->used, 0);
 }
 
 /* nova has deployed it; berth has not looked at the node since the mirror is on. */
@@ -137,7 +95,7 @@ static void backfill_of_novas(void **state)
     (void)state;
     metal.metal.mirror = false;
     make_provider("n1", "n1");
-    put_inventory("n1", "CUSTOM_GOLD", 1);
+    metal_put_inventory(&metal, "n1", "CUSTOM_GOLD", 1);
     assert_true(metal_claim(&metal, "i1", "n1", "CUSTOM_GOLD", 1));
     struct node_draft draft = metal_new_node("n1", "gold");
     node_set_text(&draft, NODE_PROVISION_STATE, SLICE_LIT("active"));
@@ -149,7 +107,7 @@ static void backfill_of_novas(void **state)
     metal_assert_active(&metal, "i1", "n1");
     assert_true(metal_maintain(&metal, "n1", true));
     assert_true(metal_release(&metal, "i1"));
-    assert_int_equal(inventory("n1", "CUSTOM_GOLD")->used, 1); /* nova's stays */
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->used, 1); /* nova's stays */
 }
 
 /* What the node loses while it has no class, its provider loses, too. */
@@ -161,11 +119,11 @@ static void traits_without_a_class(void **state)
     assert_true(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, NULL));
     int32_t generation = metal_provider(&metal, "n1")->generation;
     assert_true(metal_set_traits(&metal, "n1", "CUSTOM_B"));
-    assert_false(has_trait("n1", "CUSTOM_A"));
-    assert_true(has_trait("n1", "CUSTOM_B"));
+    assert_false(metal_has_trait(&metal, "n1", "CUSTOM_A"));
+    assert_true(metal_has_trait(&metal, "n1", "CUSTOM_B"));
     assert_int_equal(metal_provider(&metal, "n1")->generation, generation + 1);
     assert_true(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, "gold"));
-    assert_false(has_trait("n1", "CUSTOM_A"));
+    assert_false(metal_has_trait(&metal, "n1", "CUSTOM_A"));
 }
 
 /* C7: the class that the node is to get is held by somebody already. */
@@ -173,13 +131,13 @@ static void class_that_is_held(void **state)
 {
     (void)state;
     metal_create_available(&metal, "n1", "gold");
-    put_inventory("n1", "CUSTOM_SILVER", 4);
+    metal_put_inventory(&metal, "n1", "CUSTOM_SILVER", 4);
     assert_true(metal_claim(&metal, "c1", "n1", "CUSTOM_SILVER", 3));
     assert_false(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, "silver"));
     metal_assert_refused(&metal, 409, "Node n1 is associated with instance c1.");
     assert_true(metal_claim(&metal, "c1", "n1", "CUSTOM_SILVER", 0));
     assert_true(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, "silver"));
-    assert_int_equal(inventory("n1", "CUSTOM_SILVER")->figures.total, 1);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_SILVER")->figures.total, 1);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
