@@ -312,7 +312,7 @@ static const struct node *search_again(struct search *search)
         return search_all(search);
     for (size_t i = 0; i < before; i++) {
         const struct node *node = version_node(search->plan->version, choice->locked_ids[i]);
-        if (node != NULL && is_candidate(search, node) && try_node(search, node))
+        if (node != NULL && try_node(search, node) && is_candidate(search, node))
             return node;
     }
     return NULL;
