@@ -50,9 +50,10 @@ static bool is_mirrored(const char *uuid)
 static void turn_on(void)
 {
     metal.metal.mirror = true;
-    for (const struct node *node = version_next_node(version(), 0); node != NULL;
-         node = version_next_node(version(), node->record.id)) {
+    const struct node *node;
+    for (int64_t id = 0; (node = version_next_node(version(), id)) != NULL;) {
         const char *uuid = arena_copy(metal.world.arena, node_text(node, NODE_UUID)).data;
+        id = node->record.id;
         assert_true(mirror(uuid));
         assert_true(is_mirrored(uuid));
     }
