@@ -233,7 +233,10 @@ static void mirror_all(struct play *play)
         id = node->record.id;
         struct err err = no_err(play);
         struct plan plan = plan_of(play);
-        conclude(play, node_write_mirror(id, &plan, &err), &err, true);
+        bool accepted = node_write_mirror(id, &plan, &err);
+        conclude(play, accepted, &err, true);
+        check(!accepted || node_is_mirrored(play->edit->version,
+                                            version_node(play->edit->version, id), play->arena));
     }
 }
 

@@ -5,10 +5,13 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "log/log.h"
+#include "log/settings.h"
 #include "unit.h"
 #include "write/plan_node_allocations.h"
 #include "write/plan_nodes.h"
@@ -64,6 +67,20 @@ void metal_bench_shell(struct metal_bench *bench, const char *sql)
     if (sqlite3_exec(bench->shell, sql, NULL, NULL, &message) != SQLITE_OK)
         print_error("%s\n", message);
     assert_null(message);
+}
+
+unsigned metal_bench_end_log(FILE *log, const char *text)
+{
+    char line[512];
+    unsigned count = 0;
+    log_stop();
+    rewind(log);
+    while (fgets(line, sizeof(line), log) != NULL)
+        count += strstr(line, text) != NULL;
+    fclose(log);
+    log_start(STDERR_FILENO, false); /* what is told without a start goes where the last one said */
+    log_stop();
+    return count;
 }
 
 struct berth berth_new(struct metal_bench *bench, const char *instance)

@@ -4,6 +4,7 @@
 #define BERTH_TESTS_METAL_BENCH_H
 
 #include <sqlite3.h>
+#include <stdio.h>
 
 #include "base/arena.h"
 #include "model/node.h"
@@ -36,6 +37,11 @@ enum { BENCH_DELAY_US = 2000000, BENCH_BUSY_MS = 50 };
 void metal_bench_open(struct metal_bench *bench);
 void metal_bench_close(struct metal_bench *bench);
 void metal_bench_shell(struct metal_bench *bench, const char *sql);
+
+/* Ends the log, which was started into that file and is closed; how many of its lines have the
+ * text.
+ */
+unsigned metal_bench_end_log(FILE *log, const char *text);
 
 /* By how much the wall clock is ahead of the machine's. */
 void metal_bench_set_clock(int64_t ahead_us);

@@ -1,8 +1,6 @@
 /* Rows that the database refuses whatever is tried: each waits by itself, longer and longer, and
  * holds up nobody else (baremetal-allocations spec, 10). Without threads. */
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "log/log.h"
 #include "log/settings.h"
@@ -51,20 +49,6 @@ static unsigned run_for(struct berth *berth, unsigned seconds)
     return busy;
 }
 
-static unsigned lines_of(FILE *log, const char *text)
-{
-    char line[512];
-    unsigned count = 0;
-    log_stop();
-    rewind(log);
-    while (fgets(line, sizeof(line), log) != NULL)
-        count += strstr(line, text) != NULL;
-    fclose(log);
-    log_start(STDERR_FILENO, false); /* what is told without a start goes where the last one said */
-    log_stop();
-    return count;
-}
-
 static void one_row(void **state)
 {
     (void)state;
@@ -92,7 +76,7 @@ static void one_row(void **state)
     assert_state(&berth, "n1", "available");
     assert_int_equal(run_for(&berth, 65), 0); /* it is forgotten */
     berth_close(&berth);
-    assert_int_equal(lines_of(log, "bare metal node n1"), 1);
+    assert_int_equal(metal_bench_end_log(log, "bare metal node n1"), 1);
 }
 
 /* Locks of the dead go before allocations are taken up; but not all allocations wait for one. */
