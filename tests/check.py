@@ -76,7 +76,7 @@ def sanitized(name, kinds):
              reports=reports, **environment),
         Part(name + "-hostile",
              # without "pathological": it measures memory and time, of which sanitizers take their own
-             script("tests/hostile/run.py", "--berthd", directory + "/berthd", "malformed", "bodies", "slow"),
+             script("tests/hostile/run.py", "--berthd", directory + "/berthd", "malformed", "bodies", "slow", "metal"),
              reports=reports, **environment),
         Part(name + "-running",
              script("tests/running/run.py", "--berthd", directory + "/berthd", "--quick", "tls", "sockets", "stop", "restart"),
