@@ -26,6 +26,20 @@ static void check_args(const struct api_request *request, struct arena *arena)
     }
 }
 
+/* What a path allows names the method of the route that was found there, once it has that version.
+ */
+static void check_allow(struct api_request *request)
+{
+    const struct route_finder *routes = request->doorway->routes;
+    struct slice method = slice_of(request->route->method);
+    routes_allow(routes, request);
+    check(request->allow.len > 0);
+    if (request->route->min_minor <= request->minor)
+        check(memmem(request->allow.data, request->allow.len, method.data, method.len) != NULL);
+    const struct api_route *same = routes_of_method(routes, request->path, method, request->minor);
+    check(same != NULL && slice_equal(slice_of(same->path), slice_of(request->route->path)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct slice MOUNT = SLICE_LIT("/placement");
@@ -59,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(request->route >= placement_routes);
         check(request->route < placement_routes + PLACEMENT_ROUTE_COUNT);
         check_args(request, arena);
+        check_allow(request);
         break;
     case ROUTE_UNKNOWN_METHOD:
         check(request->allow.len > 0);
