@@ -193,7 +193,7 @@ bool node_filters_match(const struct node_filters *filters, struct slice host,
         !is_truth(filters->retired, node_bool(node, NODE_RETIRED)) ||
         !is_truth(filters->sharded, !node_is_null(node, NODE_SHARD)) || !match_texts(filters, node))
         return false;
-    if (filters->conductor.data != NULL && !slice_equal(filters->conductor, host))
+    if (filters->conductor.len > 0 && !slice_equal(filters->conductor, host))
         return false;
     if (filters->instance_uuid.data != NULL &&
         !has_text(node, NODE_INSTANCE_UUID, filters->instance_uuid))
