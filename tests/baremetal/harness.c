@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/baremetal/action_bodies.h"
-#include "api/baremetal/arguments.h"
-#include "api/baremetal/body_checks.h"
-#include "api/baremetal/json_patch.h"
+#include "api/baremetal/input/arguments.h"
+#include "api/baremetal/input/body_checks.h"
+#include "api/baremetal/input/json_patch.h"
 #include "api/baremetal/mask.h"
 #include "api/baremetal/negotiate.h"
+#include "api/baremetal/nodes/action_bodies.h"
 #include "base/arena.h"
 
 enum { FIELDS_MAX = 64 };

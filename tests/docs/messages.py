@@ -18,7 +18,7 @@ REFUSING = ("src/api/**/*.c", "src/query/*.c", "src/store/**/*.c", "src/write/*.
 LEAST_INSIDE = 11  # of a string that is only a part of what the page shows
 
 
-METAL_REFUSING = ("src/api/baremetal/*.c", "src/write/node_*.c", "src/write/plan_node*.c")
+METAL_REFUSING = ("src/api/baremetal/**/*.c", "src/write/node_*.c", "src/write/plan_node*.c")
 
 ONE = r'"(?:\\.|[^"\\\n])*"'
 STRING = re.compile(rf"{ONE}(?:\s*{ONE})*")

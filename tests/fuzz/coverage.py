@@ -21,15 +21,15 @@ INSTRUMENTED = ["-Dc_args=-fprofile-instr-generate -fcoverage-mapping", "-Dc_lin
 
 # What each harness is there for.
 PARSERS = {
-    "baremetal": ["api/baremetal/action_bodies.c", "api/baremetal/arguments.c", "api/baremetal/body_checks.c",
-                  "api/baremetal/ident.c", "api/baremetal/mask.c", "api/baremetal/negotiate.c"],
+    "baremetal": ["api/baremetal/nodes/action_bodies.c", "api/baremetal/input/arguments.c", "api/baremetal/input/body_checks.c",
+                  "api/baremetal/input/ident.c", "api/baremetal/mask.c", "api/baremetal/negotiate.c"],
     "body_json": ["api/schema/body_schema.c", "api/schema/check.c", "api/schema/keywords.c", "api/schema/message.c",
                   "api/schema/patterns.c", "api/python_repr.c", "base/python_text.c"],
     "conf": ["conf/resolve.c", "conf/settings.c", "conf/suggest.c"],
     "headers": ["api/accept.c", "api/placement/fault.c", "api/html_text.c", "api/latin1.c", "api/placement/microversion.c",
                 "api/version_header.c", "api/origin.c", "auth/identity.c", "auth/noauth.c"],
     "ini": ["conf/address_range.c", "conf/ini.c", "conf/interpolate.c", "conf/listen.c", "conf/value.c", "conf/whitespace.c"],
-    "json_patch": ["api/baremetal/json_patch.c", "api/baremetal/schema_refusal.c"],
+    "json_patch": ["api/baremetal/input/json_patch.c", "api/baremetal/input/schema_refusal.c"],
     "keystone": ["keystone/access_rules.c", "keystone/documents.c", "keystone/url.c", "keystone/token.c"],
     "log_format": ["log/format.c", "log/json.c", "log/keys.c", "log/render.c", "log/value.c"],
     "logging_ini": ["conf/logging_config.c", "conf/logging_handler.c", "conf/python_ini.c", "conf/python_literal.c"],

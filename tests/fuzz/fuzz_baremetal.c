@@ -1,11 +1,11 @@
 /* What a client of the bare metal API sends besides patches: the first byte chooses the kind, the
  * rest is a body, a query string, or two headers with a line break between. A refusal is short, and
  * what was taken holds what is promised of it. */
-#include "api/baremetal/action_bodies.h"
-#include "api/baremetal/arguments.h"
-#include "api/baremetal/body_checks.h"
+#include "api/baremetal/input/arguments.h"
+#include "api/baremetal/input/body_checks.h"
 #include "api/baremetal/mask.h"
 #include "api/baremetal/negotiate.h"
+#include "api/baremetal/nodes/action_bodies.h"
 #include "api/uuid_like.h"
 #include "base/arena.h"
 #include "fuzz.h"

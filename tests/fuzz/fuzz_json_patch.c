@@ -1,8 +1,8 @@
 /* JSON patches: up to the first line break a document, behind it a patch. Whatever comes, the
  * document stays as it was, a refusal is short, and nothing grows deeper than it may. */
-#include "api/baremetal/json_patch.h"
+#include "api/baremetal/input/json_patch.h"
 
-#include "api/baremetal/body_checks.h"
+#include "api/baremetal/input/body_checks.h"
 #include "base/arena.h"
 #include "fuzz.h"
 

@@ -2,7 +2,7 @@
 #ifndef BERTH_API_BAREMETAL_COLLECTION_H
 #define BERTH_API_BAREMETAL_COLLECTION_H
 
-#include "api/baremetal/arguments.h"
+#include "api/baremetal/input/arguments.h"
 #include "api/request.h"
 #include "model/record.h"
 

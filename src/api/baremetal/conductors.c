@@ -2,10 +2,10 @@
  * A list of one is paged like any other. Workers. */
 #include "api/baremetal/collection.h"
 #include "api/baremetal/handlers.h"
-#include "api/baremetal/intake.h"
+#include "api/baremetal/input/intake.h"
 #include "api/baremetal/links.h"
 #include "api/baremetal/list_fields.h"
-#include "api/baremetal/node_find.h"
+#include "api/baremetal/nodes/node_find.h"
 #include "api/baremetal/record_json.h"
 #include "api/python_repr.h"
 #include "base/clock.h"

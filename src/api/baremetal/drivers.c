@@ -1,10 +1,10 @@
 /* GET /v1/drivers and /v1/drivers/{name} (bare metal spec 8.1): the one that is built in. Workers.
  */
 #include "api/baremetal/handlers.h"
-#include "api/baremetal/intake.h"
+#include "api/baremetal/input/intake.h"
 #include "api/baremetal/links.h"
 #include "api/baremetal/list_fields.h"
-#include "api/baremetal/node_find.h"
+#include "api/baremetal/nodes/node_find.h"
 #include "base/json_write.h"
 
 enum {

@@ -3,9 +3,9 @@
  * checked, and the answer is empty. Workers. */
 #include "api/baremetal/collection.h"
 #include "api/baremetal/handlers.h"
-#include "api/baremetal/intake.h"
+#include "api/baremetal/input/intake.h"
 #include "api/baremetal/list_fields.h"
-#include "api/baremetal/node_find.h"
+#include "api/baremetal/nodes/node_find.h"
 #include "api/python_repr.h"
 
 #define PAGE   "marker", "limit", "sort_key", "sort_dir"

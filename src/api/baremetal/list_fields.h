@@ -3,7 +3,7 @@
 #ifndef BERTH_API_BAREMETAL_LIST_FIELDS_H
 #define BERTH_API_BAREMETAL_LIST_FIELDS_H
 
-#include "api/baremetal/arguments.h"
+#include "api/baremetal/input/arguments.h"
 
 struct list_fields {
     bool has_fields;

@@ -3,7 +3,7 @@
 #ifndef BERTH_API_BAREMETAL_RECORD_JSON_H
 #define BERTH_API_BAREMETAL_RECORD_JSON_H
 
-#include "api/baremetal/arguments.h"
+#include "api/baremetal/input/arguments.h"
 #include "base/buf.h"
 #include "model/record.h"
 

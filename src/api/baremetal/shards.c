@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "api/baremetal/handlers.h"
-#include "api/baremetal/intake.h"
-#include "api/baremetal/node_find.h"
+#include "api/baremetal/input/intake.h"
+#include "api/baremetal/nodes/node_find.h"
 #include "base/json_write.h"
 
 enum { STEPS_OF_A_NODE = 20 };

@@ -3,7 +3,7 @@
  * handlers know, who know what it is about. The first that fails sets err. Worker threads. */
 #include "api/baremetal/stages.h"
 
-#include "api/baremetal/node_find.h"
+#include "api/baremetal/nodes/node_find.h"
 #include "api/baremetal/routes.h"
 #include "api/routes.h"
 #include "auth/noauth.h"
