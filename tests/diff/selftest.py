@@ -38,7 +38,7 @@ def run(server, *more):
 
 
 def agree():
-    status, output = run([], "--same", "--oracle", "--requests", "3000")
+    status, output = run([], "--same", "--oracle", "--requests", "1500")
     return "two references agree", status == 0, output
 
 
