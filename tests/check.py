@@ -31,13 +31,15 @@ children = set()  # commands that run now
 
 class Part:
     """`after`: parts that it needs the outcome of. `room`: of those that name one only one runs at a time. `alone`:
-    nothing runs beside it, because it measures."""
+    nothing runs beside it, because it measures. `waits`: most of its time it waits for clients and timeouts, so it runs
+    beside as many others as there are jobs."""
 
-    def __init__(self, name, *commands, reports=None, after=("build",), room=None, alone=False, **environment):
+    def __init__(self, name, *commands, reports=None, after=("build",), room=None, alone=False, waits=False,
+                 **environment):
         self.name = name
         self.commands = commands
         self.reports = reports  # sanitizers write here what they find
-        self.after, self.room, self.alone = set(after), room, alone
+        self.after, self.room, self.alone, self.waits = set(after), room, alone, waits
         self.environment = environment
 
 
@@ -55,57 +57,43 @@ def build(directory, *options, compiler="gcc"):
 
 def sanitized(name, kinds):
     directory = "build-" + name
-    reports = os.path.join(ROOT, directory, "reports")
-    common = f"log_path={reports}/report"
-    environment = {
-        "ASAN_OPTIONS": common + ":detect_stack_use_after_return=1:quarantine_size_mb=64",
-        "UBSAN_OPTIONS": common + ":print_stacktrace=1:halt_on_error=1",
-        "TSAN_OPTIONS": common + ":second_deadlock_stack=1:halt_on_error=1",
+    berthd = directory + "/berthd"
+    found = {
+        "ASAN_OPTIONS": "detect_stack_use_after_return=1:quarantine_size_mb=64",
+        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+        "TSAN_OPTIONS": "second_deadlock_stack=1:halt_on_error=1",
     }
     # a second signal ends berthd in the middle of everything, which is a leak of threads to the tool, and it waits a second then
-    ends_at_once = {**environment, "TSAN_OPTIONS": environment["TSAN_OPTIONS"] + ":report_thread_leaks=0:atexit_sleep_ms=0"}
-    setup = build(directory, f"-Db_sanitize={kinds}", "-Db_lundef=false", "-Doptimization=1")
-    built = name + "-build"
-    parts = [
-        Part(built, setup, after=()),
-        Part(name + "-units", script("tests/units.py", directory, "--slow", "6"),
-             reports=reports, **environment),
-        Part(name + "-api", script("tests/api/run.py", "--berthd", directory + "/berthd"),
-             reports=reports, **environment),
-        Part(name + "-baremetal", script("tests/baremetal/api.py", "--berthd", directory + "/berthd"),
-             reports=reports, **environment),
-        Part(name + "-hostile",
-             # without "pathological": it measures memory and time, of which sanitizers take their own
-             script("tests/hostile/run.py", "--berthd", directory + "/berthd", "malformed", "bodies", "slow", "metal"),
-             reports=reports, **environment),
-        Part(name + "-running",
-             script("tests/running/run.py", "--berthd", directory + "/berthd", "--quick", "tls", "sockets", "stop", "restart"),
-             reports=reports, **ends_at_once),
-        Part(name + "-keystone", script("tests/keystone/faults.py", "--berthd", directory + "/berthd"),
-             reports=reports, **environment),
-        Part(name + "-admin",
-             script("tests/admin/run.py", "--berthd", directory + "/berthd", "pages", "file_removed", "drains",
-                    "as_oslo_middleware", "candidates", "writer", "under_load", "saturated", "against_the_api"),
-             reports=reports, **environment),
-        Part(name + "-load",
-             script("tests/crash/kill.py", "--berthd", directory + "/berthd", "--kills", "5", "--terms", "5"),
-             script("tests/conf/reload.py", "--berthd", directory + "/berthd"),
-             script("tests/faults/run.py", "--berthd", directory + "/berthd", "two_berthd", "backup", "file_replaced",
-                    "sqlite_shell_writes"),
-             reports=reports, **environment),
-        Part(name + "-logging",
-             # without those whose time goes to the Python service, or to loads that -load has, too
-             script("tests/logging/run.py", "--berthd", directory + "/berthd", "files", "daemons"),
-             reports=reports, **environment),
-        Part(name + "-policy",
+    ends_at_once = {"TSAN_OPTIONS": found["TSAN_OPTIONS"] + ":report_thread_leaks=0:atexit_sleep_ms=0"}
+
+    def part(what, *commands, waits=False, **other):
+        reports = os.path.join(ROOT, directory, "reports", what)
+        environment = {key: f"log_path={reports}/report:{value}" for key, value in {**found, **other}.items()}
+        return Part(f"{name}-{what}", *commands, reports=reports, after=(name + "-build",), waits=waits, **environment)
+
+    return [
+        Part(name + "-build", build(directory, f"-Db_sanitize={kinds}", "-Db_lundef=false", "-Doptimization=1"), after=()),
+        part("keystone", script("tests/keystone/faults.py", "--berthd", berthd), waits=True),
+        part("units", script("tests/units.py", directory, "--slow", "6")),
+        part("api", script("tests/api/run.py", "--berthd", berthd)),
+        part("baremetal", script("tests/baremetal/api.py", "--berthd", berthd)),
+        # without "pathological": it measures memory and time, of which sanitizers take their own
+        part("hostile", script("tests/hostile/run.py", "--berthd", berthd, "malformed", "bodies", "slow", "metal")),
+        part("running",
+             script("tests/running/run.py", "--berthd", berthd, "--quick", "tls", "sockets", "stop", "restart"), **ends_at_once),
+        part("admin",
+             script("tests/admin/run.py", "--berthd", berthd, "pages", "file_removed", "drains", "as_oslo_middleware",
+                    "candidates", "writer", "under_load", "saturated", "against_the_api")),
+        part("load",
+             script("tests/crash/kill.py", "--berthd", berthd, "--kills", "5", "--terms", "5"),
+             script("tests/conf/reload.py", "--berthd", berthd),
+             script("tests/faults/run.py", "--berthd", berthd, "two_berthd", "backup", "file_replaced", "sqlite_shell_writes")),
+        # without those whose time goes to the Python service, or to loads that -load has, too
+        part("logging", script("tests/logging/run.py", "--berthd", berthd, "files", "daemons")),
+        part("policy",
              script("tests/policy/run.py", "--build", directory),
-             script("tests/policy/diff.py", "--build", directory, "--seeds", "1", "--files", "30"),
-             reports=reports, **environment),
+             script("tests/policy/diff.py", "--build", directory, "--seeds", "1", "--files", "30")),
     ]
-    for part in parts[1:]:
-        part.after = {built}
-        part.room = name  # they share a folder of reports
-    return parts
 
 
 PARTS = [
@@ -124,7 +112,7 @@ PARTS = [
     Part("policy-diff", script("tests/policy/diff.py", "--build", "build")),
     Part("baremetal-checks", script("tests/baremetal/checks.py", "--build", "build")),
     Part("baremetal-api", script("tests/baremetal/api.py", "--berthd", "build/berthd")),
-    Part("baremetal-clients", script("tests/baremetal/clients.py", "--berthd", "build/berthd")),
+    Part("baremetal-clients", script("tests/baremetal/clients.py", "--berthd", "build/berthd"), waits=True),
     Part("baremetal-nova", script("tests/baremetal/nova_driver.py", "--berthd", "build/berthd")),
     Part("baremetal-races", script("tests/baremetal/races.py", "--berthd", "build/berthd")),
     Part("baremetal-kill", script("tests/baremetal/kill.py", "--berthd", "build/berthd")),
@@ -138,10 +126,10 @@ PARTS = [
          script("tests/logging/rotation_cases.py")),
     Part("e2e", script("tests/e2e/run.py", "--berthd", "build/berthd")),
     Part("conf", script("tests/conf/run.py", "--build", "build")),
-    Part("reload", script("tests/conf/reload.py", "--berthd", "build/berthd")),
+    Part("reload", script("tests/conf/reload.py", "--berthd", "build/berthd"), waits=True),
     Part("cli", script("tests/cli/run.py", "--build", "build")),
     Part("keystone", script("tests/keystone/run.py", "--berthd", "build/berthd")),
-    Part("keystone-faults", script("tests/keystone/faults.py", "--berthd", "build/berthd")),
+    Part("keystone-faults", script("tests/keystone/faults.py", "--berthd", "build/berthd"), waits=True),
     Part("sim-nodes", ["build/tests/sim/sim_nodes", "--seeds", "1000"]),
     Part("kill", script("tests/crash/kill.py", "--berthd", "build/berthd")),
     Part("package", script("tests/package/run.py"), room="packages"),
@@ -152,9 +140,9 @@ PARTS = [
     Part("powercut", script("tests/crash/powercut.py", "--build", "build")),
     Part("admin", script("tests/admin/run.py", "--berthd", "build/berthd")),
     Part("hostile", script("tests/hostile/run.py", "--berthd", "build/berthd")),
-    Part("faults", script("tests/faults/run.py", "--berthd", "build/berthd")),
+    Part("faults", script("tests/faults/run.py", "--berthd", "build/berthd"), waits=True),
     Part("running", script("tests/running/run.py", "--berthd", "build/berthd")),
-    Part("proxies", script("tests/proxies/run.py", "--berthd", "build/berthd")),
+    Part("proxies", script("tests/proxies/run.py", "--berthd", "build/berthd"), waits=True),
     Part("beside", script("tests/faults/beside.py", "--berthd", "build/berthd")),
     *sanitized("asan", "address,undefined"),
     *sanitized("tsan", "thread"),
@@ -235,12 +223,12 @@ class Schedule:
         return bool(part.after & open_parts or (part.alone and self.running) or
                     any(other.alone or (part.room and other.room == part.room) for other in self.running))
 
-    def next(self):
-        """A part to run, or None: there is none left."""
+    def next(self, only_waits):
+        """A part to run, or None: there is none left. `only_waits`: one that mostly waits."""
         with self.changed:
-            while self.waiting:
+            while any(part.waits or not only_waits for part in self.waiting):
                 for part in self.waiting:
-                    if not self._is_held_up(part):
+                    if not self._is_held_up(part) and (part.waits or not only_waits):
                         self.waiting.remove(part)
                         self.running.append(part)
                         return part
@@ -269,8 +257,8 @@ class Score:
                 "FAILED" if failed else "ok", part.name, seconds, cpu, passed, failed), flush=True)
 
 
-def work(schedule, score):
-    while (part := schedule.next()) is not None:
+def work(schedule, score, only_waits):
+    while (part := schedule.next(only_waits)) is not None:
         start = time.monotonic()
         try:
             passed, failed, cpu, text = run_part(part)
@@ -283,7 +271,7 @@ def work(schedule, score):
 def main():
     parser = argparse.ArgumentParser(prog="./dev check")
     parser.add_argument("--list", action="store_true", help="name the parts")
-    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="parts at a time (2)")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="parts at a time (2), and one that mostly waits")
     parser.add_argument("parts", nargs="*", metavar="PART")
     options = parser.parse_args()
     if options.list:
@@ -296,7 +284,8 @@ def main():
     began = time.monotonic()
     schedule = Schedule(part for part in PARTS if not options.parts or part.name in options.parts)
     score = Score()
-    workers = [threading.Thread(target=work, args=(schedule, score), daemon=True) for _ in range(max(1, options.jobs))]
+    workers = [threading.Thread(target=work, args=(schedule, score, only_waits), daemon=True)
+               for only_waits in [False] * max(1, options.jobs) + [True]]
     for worker in workers:
         worker.start()
     try:
