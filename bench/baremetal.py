@@ -1,14 +1,19 @@
 """Bare metal: how long an allocation takes from its POST to active, how many a second, and what a list of all nodes
 costs; of berth, and of the real service (Debian's python3-ironic) on the same machine.
 
-Both have the same 10 000 available nodes. Clients are 16 threads, each with a connection of its own: POST, then GET
-until the allocation is no longer allocating. The list is read in pages of 1 000 by following `next`."""
+Both have the same 10 000 available nodes. Clients are 16, each with a connection of its own: POST, then GET
+until the allocation is no longer allocating. Once each begins the next one at once, which says how many a second there
+can be, with the machine full of clients; once all together begin RATE a second, which says how long one takes. The list
+is read in pages of 1 000 by following `next`. Both databases are in memory (/dev/shm): commits are not counted."""
 
+import concurrent.futures
 import http.client
 import json
+import multiprocessing
 import os
 import sqlite3
 import sys
+import tempfile
 import threading
 import time
 import urllib.parse
@@ -20,6 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 NODES = 10000
 CLIENTS = 16
+RATE = 400  # twice as many as there must be
 RESOURCE_CLASS = "bench"
 HEADERS = {"X-OpenStack-Ironic-API-Version": "1.82", "Content-Type": "application/json"}
 POLL_S = 0.001
@@ -101,14 +107,24 @@ def percentile(values, share):
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def measure_allocations(port, seconds):
-    took, end = [], time.monotonic() + seconds
+def allocate_until(port, begin, end, step):
+    """Seconds of each allocation; one is begun each `step`, at once if that is 0 or it is late."""
+    client, took = Client(port), []
+    while begin < end:
+        time.sleep(max(0, begin - time.monotonic()))
+        took.append(allocate(client))
+        begin = begin + step if step else time.monotonic()
+    client.close()
+    return took
 
-    def work(client, _):
-        while time.monotonic() < end:
-            took.append(allocate(client))
-    begun = time.monotonic()
-    in_threads(port, work)
+
+def measure_allocations(port, seconds, rate=None):
+    """Each client is a process: threads would wait for each other inside of Python, milliseconds each time."""
+    begun, step = time.monotonic(), CLIENTS / rate if rate else 0
+    with concurrent.futures.ProcessPoolExecutor(CLIENTS, multiprocessing.get_context("fork")) as pool:
+        working = [pool.submit(allocate_until, port, begun + number * step / CLIENTS, begun + seconds, step)
+                   for number in range(CLIENTS)]
+        took = [one for client in working for one in client.result()]
     spent = time.monotonic() - begun
     return {"allocations": len(took), "per_s": len(took) / spent, "p50_ms": 1000 * percentile(took, 0.5),
             "p99_ms": 1000 * percentile(took, 0.99)}
@@ -132,32 +148,19 @@ def measure_list(port, pids, rounds):
     return {"cpu_ms": 1000 * (measure.cpu_s(pids) - before) / rounds, "ms": 1000 * percentile(times, 0.5)}
 
 
-def commits_of(admin_port):
-    """Commits of the writer so far, and their seconds."""
-    connection = http.client.HTTPConnection("127.0.0.1", admin_port, timeout=30)
-    connection.request("GET", "/metrics")
-    lines = connection.getresponse().read().decode().splitlines()
-    connection.close()
-    name = "berth_writer_commit_duration_seconds_"
-    found = {line.split()[0]: float(line.split()[1]) for line in lines if line.startswith(name)}
-    return found[name + "count"], found[name + "sum"]
-
-
 def berth(binary, work, seconds):
-    database = os.path.join(work, "baremetal.db")
-    for suffix in ("", "-wal", "-shm"):
-        if os.path.exists(database + suffix):
-            os.remove(database + suffix)
-    port, admin_port = measure.free_port(), measure.free_port()
-    server = measure.berthd(binary, database, work, "--baremetal-listen", f"127.0.0.1:{port}",
-                            "--admin-listen", f"127.0.0.1:{admin_port}")
+    with tempfile.TemporaryDirectory(prefix="berth-bench-", dir="/dev/shm") as memory:
+        return berth_on(os.path.join(memory, "baremetal.db"), binary, work, seconds)
+
+
+def berth_on(database, binary, work, seconds):
+    port = measure.free_port()
+    server = measure.berthd(binary, database, work, "--baremetal-listen", f"127.0.0.1:{port}")
     try:
         in_threads(port, lambda client, number: [enrol(client, f"n{n}") for n in range(number, NODES, CLIENTS)])
         found = {"list": measure_list(port, server.pids(), 20)}
-        count, spent = commits_of(admin_port)
         found["allocate"] = measure_allocations(port, seconds)
-        more, much = commits_of(admin_port)
-        found["commit_ms"] = 1000 * (much - spent) / (more - count)
+        found["paced"] = measure_allocations(port, seconds, RATE)
         return found
     finally:
         server.stop()

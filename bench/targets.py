@@ -266,7 +266,8 @@ class Berth:
                 cell["mean_batch"] = good_rate(cell) * cell["seconds"] / max(
                     self.head() - before, 1)
             if name == "claim":
-                # at once: what the disk can do changes within minutes
+                # at once: what the disk can do changes within minutes; alone: it is the same file
+                self.stop()
                 self.commits[str(connections)] = measure_commits(
                     self.build, self.work, max(cell["mean_batch"], 1), self.seconds)
 
