@@ -330,3 +330,13 @@ const char *berth_allocation_text(struct berth *berth, const char *uuid,
     replica_unpin(berth->reader);
     return text;
 }
+
+void berth_assert_node(struct berth *berth, const char *uuid, const char *state)
+{
+    assert_string_equal(berth_node_text(berth, uuid, NODE_PROVISION_STATE), state);
+}
+
+void berth_assert_allocation(struct berth *berth, const char *uuid, const char *state)
+{
+    assert_string_equal(berth_allocation_text(berth, uuid, NODE_ALLOCATION_STATE), state);
+}

@@ -80,4 +80,8 @@ const char *berth_node_text(struct berth *berth, const char *uuid, enum node_fie
 const char *berth_allocation_text(struct berth *berth, const char *uuid,
                                   enum node_allocation_field field);
 
+/* That it is in that state. */
+void berth_assert_node(struct berth *berth, const char *uuid, const char *state);
+void berth_assert_allocation(struct berth *berth, const char *uuid, const char *state);
+
 #endif

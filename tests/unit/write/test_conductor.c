@@ -29,16 +29,6 @@ static int tear_down(void **state)
 static const char FAR[] = "elsewhere boot space 1 1";
 static const char NEAR[] = "there boot space 2 2";
 
-static void assert_state(struct berth *berth, const char *node, const char *state)
-{
-    assert_string_equal(berth_node_text(berth, node, NODE_PROVISION_STATE), state);
-}
-
-static void assert_allocation(struct berth *berth, const char *uuid, const char *state)
-{
-    assert_string_equal(berth_allocation_text(berth, uuid, NODE_ALLOCATION_STATE), state);
-}
-
 /* The name that a process here had; it has ended. */
 static const char *name_of_the_dead(void)
 {
@@ -71,16 +61,16 @@ static void ends_on_time(void **state)
     assert_int_equal(berth_turn(&berth), 0);
     metal_bench_pass(BENCH_DELAY_US);
     assert_int_equal(berth_turn(&berth), 1);
-    assert_state(&berth, "n1", "cleaning");
+    berth_assert_node(&berth, "n1", "cleaning");
     assert_int_equal(berth_turn(&berth), 0);
     metal_bench_pass(3600LL * SECOND_US); /* however late: its own it ends */
     assert_int_equal(berth_turn(&berth), 1);
-    assert_state(&berth, "n1", "available");
+    berth_assert_node(&berth, "n1", "available");
     assert_int_equal(berth_turn(&berth), 0);
     assert_int_equal(berth_verb(&berth, "n1", "active"), 0);
     metal_bench_pass(-7200LL * SECOND_US); /* the clock is set back */
     assert_int_equal(berth_turn(&berth), 1);
-    assert_state(&berth, "n1", "active");
+    berth_assert_node(&berth, "n1", "active");
     berth_close(&berth);
 }
 
@@ -94,10 +84,10 @@ static void decides(void **state)
     berth_settle(&berth);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     assert_int_equal(berth_allocate(&berth, "a2"), 0);
-    assert_allocation(&berth, "a1", "allocating");
+    berth_assert_allocation(&berth, "a1", "allocating");
     assert_int_equal(berth_turn(&berth), 2);
-    assert_allocation(&berth, "a1", "active");
-    assert_allocation(&berth, "a2", "error");
+    berth_assert_allocation(&berth, "a1", "active");
+    berth_assert_allocation(&berth, "a2", "error");
     assert_string_equal(berth_node_text(&berth, "n1", NODE_INSTANCE_UUID), "a1");
     assert_int_equal(berth_turn(&berth), 0);
     berth_close(&berth);
@@ -131,7 +121,7 @@ static void what_ends_soon(void **state)
     berth_close(&other);
     metal_bench_pass(BENCH_DELAY_US);
     berth_settle(&berth);
-    assert_state(&berth, "n1", "active");
+    berth_assert_node(&berth, "n1", "active");
     assert_int_equal(ends_before(&berth, 10LL * BENCH_DELAY_US), 0);
     berth_close(&berth);
 }
@@ -147,12 +137,12 @@ static void locked_nodes_are_tried_again(void **state)
     assert_int_equal(berth_power(&berth, "n1", "power on"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     for (unsigned i = 0; i < 3; i++) {
-        assert_allocation(&berth, "a1", "allocating");
+        berth_assert_allocation(&berth, "a1", "allocating");
         assert_int_equal(berth_turn(&berth), 1);
         assert_int_equal(berth_turn(&berth), 0);
         metal_bench_pass(SECOND_US);
     }
-    assert_allocation(&berth, "a1", "error");
+    berth_assert_allocation(&berth, "a1", "error");
     assert_string_equal(berth_allocation_text(&berth, "a1", NODE_ALLOCATION_LAST_ERROR),
                         "Failed to process allocation a1: could not reserve any of 1 suitable "
                         "nodes.");
@@ -179,19 +169,19 @@ static void lost_batches(void **state)
     for (unsigned i = 0; i < 4; i++) {
         unsigned count = berth_turn(&berth); /* what was refused has every other turn at most */
         assert_true(berth_turn(&berth) + count > 0);
-        assert_allocation(&berth, "a1", "allocating");
+        berth_assert_allocation(&berth, "a1", "allocating");
         metal_bench_pass(61LL * SECOND_US);
     }
     metal_bench_shell(&bench, "DROP TRIGGER refuse; DROP TRIGGER refuse_too");
     berth_settle(&berth);
-    assert_allocation(&berth, "a1", "active");
+    berth_assert_allocation(&berth, "a1", "active");
     assert_int_equal(berth_allocate(&berth, "a2"), 0);
     metal_bench_shell(&bench, "CREATE TRIGGER refuse BEFORE INSERT ON berth_node_allocations "
                               "BEGIN SELECT RAISE(ABORT, 'no'); END;"
                               "CREATE TRIGGER refuse_too BEFORE UPDATE ON berth_node_allocations "
                               "BEGIN SELECT RAISE(ABORT, 'no'); END");
     assert_true(berth_turn(&berth) > 0);
-    assert_allocation(&berth, "a2", "allocating");
+    berth_assert_allocation(&berth, "a2", "allocating");
     metal_bench_shell(&bench, "DROP TRIGGER refuse; DROP TRIGGER refuse_too");
     metal_bench_pass(2LL * SECOND_US);
     berth_settle(&berth);
@@ -221,7 +211,7 @@ static void an_id_comes_again(void **state)
     assert_int_equal(berth_create_node(&berth, "n2", "available"), 0);
     assert_int_equal(berth_allocate(&berth, "a2"), 0);
     berth_settle(&berth);
-    assert_allocation(&berth, "a2", "active");
+    berth_assert_allocation(&berth, "a2", "active");
     assert_string_equal(berth_node_text(&berth, "n2", NODE_INSTANCE_UUID), "a2");
     berth_close(&other);
     berth_close(&berth);
@@ -279,16 +269,16 @@ static void rows_of_the_dead(void **state)
     struct berth berth = berth_new(&bench, NEAR);
     berth_open(&berth, false);
     assert_int_equal(berth_turn(&berth), 2);
-    assert_state(&berth, "n1", "clean failed");
+    berth_assert_node(&berth, "n1", "clean failed");
     assert_string_equal(berth_node_text(&berth, "n1", NODE_LAST_ERROR),
                         "The cleaning state can't be resumed by conductor here. Moving to fail "
                         "state.");
     assert_string_equal(berth_node_text(&berth, "n2", NODE_POWER_STATE), "power on");
     assert_string_equal(berth_node_text(&berth, "n2", NODE_LAST_ERROR),
                         "Pending power operation was aborted due to conductor restart");
-    assert_allocation(&berth, "a1", "allocating");
+    berth_assert_allocation(&berth, "a1", "allocating");
     assert_int_equal(berth_turn(&berth), 1);
-    assert_allocation(&berth, "a1", "active");
+    berth_assert_allocation(&berth, "a1", "active");
     assert_int_equal(berth_turn(&berth), 0);
     berth_close(&berth);
 }
@@ -308,11 +298,11 @@ static void rows_of_the_silent(void **state)
     assert_int_equal(berth_turn(&berth), 0);
     metal_bench_pass(11LL * SECOND_US);
     assert_int_equal(berth_turn(&berth), 0);
-    assert_state(&berth, "n1", "cleaning");
+    berth_assert_node(&berth, "n1", "cleaning");
     metal_bench_pass(4LL * SECOND_US);
     berth_settle(&berth);
-    assert_state(&berth, "n1", "clean failed");
-    assert_allocation(&berth, "a1", "active");
+    berth_assert_node(&berth, "n1", "clean failed");
+    berth_assert_allocation(&berth, "a1", "active");
     assert_string_equal(berth_node_text(&berth, "n2", NODE_INSTANCE_UUID), "a1");
     berth_close(&berth);
 }
@@ -339,10 +329,10 @@ static void rows_of_the_living(void **state)
     metal_bench_pass(5LL * SECOND_US);
     (void)berth_turn(&berth); /* it comes first, and lets the owner have it */
     (void)berth_turn(&berth);
-    assert_state(&berth, "n1", "cleaning");
+    berth_assert_node(&berth, "n1", "cleaning");
     berth_settle(&owner);
     berth_settle(&berth);
-    assert_state(&berth, "n1", "available");
+    berth_assert_node(&berth, "n1", "available");
     assert_string_equal(berth_node_text(&berth, "n1", NODE_LAST_ERROR), "null");
     berth_close(&berth);
     berth_close(&owner);
@@ -367,9 +357,9 @@ static void taken_over_by_two(void **state)
         (void)berth_turn(&one);
         (void)berth_turn(&other);
     }
-    assert_allocation(&one, "a1", "active");
-    assert_allocation(&other, "a1", "active");
-    assert_state(&one, "n1", "clean failed");
+    berth_assert_allocation(&one, "a1", "active");
+    berth_assert_allocation(&other, "a1", "active");
+    berth_assert_node(&one, "n1", "clean failed");
     berth_close(&other);
     berth_close(&one);
 }
@@ -403,7 +393,7 @@ static void many(void **state)
         const char *node = arena_printf(bench.arena, "n%u", i).data;
         const char *uuid = arena_printf(bench.arena, "a%u", i).data;
         active += berth_node_text(&berth, node, NODE_INSTANCE_UUID)[0] == 'a';
-        assert_allocation(&berth, uuid, "active");
+        berth_assert_allocation(&berth, uuid, "active");
     }
     assert_int_equal(active, MANY);
     berth_close(&berth);

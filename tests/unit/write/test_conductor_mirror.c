@@ -26,16 +26,6 @@ static int tear_down(void **state)
 
 static const char NEAR[] = "there boot space 2 2";
 
-static void assert_state(struct berth *berth, const char *node, const char *state)
-{
-    assert_string_equal(berth_node_text(berth, node, NODE_PROVISION_STATE), state);
-}
-
-static void assert_allocation(struct berth *berth, const char *uuid, const char *state)
-{
-    assert_string_equal(berth_allocation_text(berth, uuid, NODE_ALLOCATION_STATE), state);
-}
-
 static int count_rows(const char *sql)
 {
     sqlite3_stmt *statement;
@@ -66,7 +56,7 @@ static void mirror_turned_on(void **state)
             berth_create_node(&berth, arena_printf(bench.arena, "n%u", i).data, "available"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     berth_settle(&berth);
-    assert_allocation(&berth, "a1", "active");
+    berth_assert_allocation(&berth, "a1", "active");
     assert_int_equal(count_rows(IN_PLACEMENT), 0);
     assert_int_equal(berth_allocate(&berth, "a2"), 0); /* taken up below, after the pass */
     berth_close(&berth);
@@ -74,7 +64,7 @@ static void mirror_turned_on(void **state)
     berth_open(&berth, false);
     berth_settle(&berth);
     assert_int_equal(count_rows(IN_PLACEMENT), MANY);
-    assert_allocation(&berth, "a2", "active");
+    berth_assert_allocation(&berth, "a2", "active");
     assert_int_equal(count_rows(RESERVED), 2);
     assert_int_equal(count_rows(HELD), 2);
     berth_close(&berth);
@@ -100,7 +90,7 @@ static void mirror_off_for_a_while(void **state)
     berth_open(&berth, false);
     assert_int_equal(berth_allocate(&berth, "a2"), 0);
     berth_settle(&berth);
-    assert_allocation(&berth, "a2", "active");
+    berth_assert_allocation(&berth, "a2", "active");
     assert_int_equal(count_rows(HELD), 1);
     assert_int_equal(count_rows("SELECT count(*) FROM consumers WHERE uuid = 'a1'"), 0);
     assert_int_equal(count_rows("SELECT count(*) FROM berth_nodes WHERE mirrored_consumer IS NULL"),
@@ -128,7 +118,7 @@ static void foreign_writers(void **state)
     assert_int_equal(count_rows(IN_PLACEMENT), 2);
     assert_int_equal(count_rows(RESERVED), 1);
     assert_int_equal(count_rows(HELD), 1);
-    assert_allocation(&berth, "a1", "active");
+    berth_assert_allocation(&berth, "a1", "active");
     berth_close(&berth);
 }
 
@@ -159,8 +149,8 @@ static void mirror_conflict(void **state)
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     metal_bench_pass(BENCH_DELAY_US);
     assert_int_equal(berth_turn(&berth), 2); /* in one turn: nothing rests */
-    assert_state(&berth, "n1", "available");
-    assert_allocation(&berth, "a1", "active");
+    berth_assert_node(&berth, "n1", "available");
+    berth_assert_allocation(&berth, "a1", "active");
     assert_string_equal(berth_node_text(&berth, "n2", NODE_INSTANCE_UUID), "a1");
     berth_close(&berth);
     assert_int_equal(metal_bench_end_log(log, "n1 cannot be a resource provider"), 1);
@@ -186,11 +176,11 @@ static void name_conflict(void **state)
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     metal_bench_pass(BENCH_DELAY_US);
     assert_int_equal(berth_turn(&berth), 2);
-    assert_state(&berth, "n1", "available");
+    berth_assert_node(&berth, "n1", "available");
     assert_int_equal(berth_allocate(&berth, "a2"), 0);
     berth_settle(&berth);
     assert_string_equal(berth_node_text(&berth, "n2", NODE_INSTANCE_UUID), "a1");
-    assert_allocation(&berth, "a2", "error"); /* nobody gets it */
+    berth_assert_allocation(&berth, "a2", "error"); /* nobody gets it */
     metal_bench_shell(&bench, "DELETE FROM resource_providers WHERE uuid = 'other'");
     berth_settle(&berth);
     assert_int_equal(berth_allocate(&berth, "a3"), 0);

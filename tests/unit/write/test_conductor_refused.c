@@ -33,11 +33,6 @@ static const char REFUSE_N1[] =
     "BEGIN SELECT RAISE(ABORT, 'no'); END";
 static const char REFUSE_NOTHING[] = "DROP TRIGGER refuse";
 
-static void assert_state(struct berth *berth, const char *node, const char *state)
-{
-    assert_string_equal(berth_node_text(berth, node, NODE_PROVISION_STATE), state);
-}
-
 /* Turns as they come when nothing else happens; how many submitted something. */
 static unsigned run_for(struct berth *berth, unsigned seconds)
 {
@@ -64,8 +59,8 @@ static void one_row(void **state)
     metal_bench_shell(&bench, REFUSE_N1);
     metal_bench_pass(BENCH_DELAY_US);
     run_for(&berth, 2);
-    assert_state(&berth, "n1", "cleaning");
-    assert_state(&berth, "n2", "available");
+    berth_assert_node(&berth, "n1", "cleaning");
+    berth_assert_node(&berth, "n2", "available");
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     run_for(&berth, 1);
     assert_string_equal(berth_node_text(&berth, "n2", NODE_INSTANCE_UUID), "a1");
@@ -73,7 +68,7 @@ static void one_row(void **state)
     assert_int_equal(berth_create_node(&berth, "n3", "available"), 0);
     metal_bench_shell(&bench, REFUSE_NOTHING);
     run_for(&berth, 65);
-    assert_state(&berth, "n1", "available");
+    berth_assert_node(&berth, "n1", "available");
     assert_int_equal(run_for(&berth, 65), 0); /* it is forgotten */
     berth_close(&berth);
     assert_int_equal(metal_bench_end_log(log, "bare metal node n1"), 1);
@@ -97,10 +92,10 @@ static void one_of_the_dead(void **state)
     berth_open(&berth, false);
     run_for(&berth, 3);
     assert_string_equal(berth_node_text(&berth, "n2", NODE_INSTANCE_UUID), "a1");
-    assert_state(&berth, "n1", "cleaning");
+    berth_assert_node(&berth, "n1", "cleaning");
     metal_bench_shell(&bench, REFUSE_NOTHING);
     run_for(&berth, 65);
-    assert_state(&berth, "n1", "clean failed");
+    berth_assert_node(&berth, "n1", "clean failed");
     berth_close(&berth);
 }
 
@@ -154,7 +149,7 @@ static void all_rows(void **state)
     metal_bench_shell(&bench, REFUSE_NOTHING);
     run_for(&berth, 70);
     for (unsigned i = 0; i < MANY; i++)
-        assert_state(&berth, arena_printf(bench.arena, "n%u", i).data, "available");
+        berth_assert_node(&berth, arena_printf(bench.arena, "n%u", i).data, "available");
     berth_close(&berth);
 }
 
