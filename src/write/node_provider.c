@@ -187,8 +187,7 @@ bool node_is_held_by(const struct version *version, const struct node *node,
            consumer->allocation[0].class_no.v == row->number && consumer->allocation[0].used == 1;
 }
 
-/* Whether Placement was told of the allocation, and its consumer is berth's. */
-static bool is_ours(const struct node_allocation *allocation)
+bool node_consumer_is_ours(const struct node_allocation *allocation)
 {
     return record_number(&allocation->record, NODE_ALLOCATION_CONSUMER_ADOPTED) == RECORD_FALSE;
 }
@@ -204,7 +203,7 @@ const struct consumer *node_consumer_of(const struct version *version, const str
                                         const struct node_allocation *allocation,
                                         struct arena *arena)
 {
-    if (!is_ours(allocation))
+    if (!node_consumer_is_ours(allocation))
         return NULL;
     return holder_by_uuid(version, node, node_allocation_text(allocation, NODE_ALLOCATION_UUID),
                           arena);

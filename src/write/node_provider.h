@@ -51,6 +51,9 @@ const struct consumer *node_holder(const struct version *version, const struct p
 bool node_is_held_by(const struct version *version, const struct node *node,
                      const struct consumer *consumer, struct arena *arena);
 
+/* Whether Placement was told of the allocation, and its consumer is berth's. */
+bool node_consumer_is_ours(const struct node_allocation *allocation);
+
 /* The consumer that the active allocation brought, if it still holds the node; NULL: there is none,
  * or it was there before the allocation. */
 const struct consumer *node_consumer_of(const struct version *version, const struct node *node,

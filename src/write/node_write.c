@@ -97,8 +97,7 @@ static void note_untold(const struct node_write *write)
         note_left(write, NODE_MIRRORED_CLASS, class.data == NULL ? SLICE_LIT("") : class);
     if (is_other(write, NODE_TRAITS))
         note_left(write, NODE_MIRRORED_TRAITS, node_text(before, NODE_TRAITS));
-    if (write->releases != NULL &&
-        record_number(&write->releases->record, NODE_ALLOCATION_CONSUMER_ADOPTED) == RECORD_FALSE)
+    if (write->releases != NULL && node_consumer_is_ours(write->releases))
         note_left(write, NODE_MIRRORED_CONSUMER,
                   node_allocation_text(write->releases, NODE_ALLOCATION_UUID));
 }
