@@ -170,7 +170,12 @@ class Pair:
                 for server in (self.python, berth):
                     ids.append(ask(server.port, request))
             berth.stop()
-        return [lines_of(os.path.join(self.directory, log), ids) for log in logs]
+        python, berth = [os.path.join(self.directory, log) for log in logs]
+        expected = lines_of(berth, ids)
+        end = time.monotonic() + 5  # the Python service may write its last line after the answer
+        while len(lines_of(python, ids)) < len(expected) and time.monotonic() < end:
+            time.sleep(0.02)
+        return [lines_of(python, ids), expected]
 
     def stop(self):
         self.python.kill()
