@@ -40,3 +40,18 @@ void change_delete_node_allocation(struct change_list *list, int64_t id)
 {
     append_row(list, CHANGE_NODE_ALLOCATION_DELETE, id, NULL);
 }
+
+static enum change_kind valet_kind(enum valet_table table, bool is_put)
+{
+    return (enum change_kind)(CHANGE_VALET_GROUP_PUT + 2 * (int)table + (is_put ? 0 : 1));
+}
+
+void change_put_valet(struct change_list *list, enum valet_table table, const struct record *record)
+{
+    append_row(list, valet_kind(table, true), record->id, record);
+}
+
+void change_delete_valet(struct change_list *list, enum valet_table table, int64_t id)
+{
+    append_row(list, valet_kind(table, false), id, NULL);
+}

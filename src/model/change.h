@@ -7,9 +7,11 @@
 #ifndef BERTH_MODEL_CHANGE_H
 #define BERTH_MODEL_CHANGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/slice.h"
+#include "model/valet.h"
 
 struct arena;
 struct node;
@@ -58,6 +60,16 @@ enum change_kind {
     CHANGE_NODE_DELETE,            /* row.id; its allocation is deleted or put without it before */
     CHANGE_NODE_ALLOCATION_PUT,    /* row; berth_node_allocations */
     CHANGE_NODE_ALLOCATION_DELETE, /* row.id */
+    CHANGE_VALET_GROUP_PUT,        /* row; and so on: berth_valet_*, model/valet.h */
+    CHANGE_VALET_GROUP_DELETE,
+    CHANGE_VALET_MEMBER_PUT,
+    CHANGE_VALET_MEMBER_DELETE,
+    CHANGE_VALET_CLAIM_PUT,
+    CHANGE_VALET_CLAIM_DELETE,
+    CHANGE_VALET_PLAN_PUT,
+    CHANGE_VALET_PLAN_DELETE,
+    CHANGE_VALET_PLACEMENT_PUT,
+    CHANGE_VALET_PLACEMENT_DELETE,
 
     /* Only from a load: every provider has come, the trees can be laid out. */
     CHANGE_LOAD_PROVIDERS_END,
@@ -66,13 +78,13 @@ enum change_kind {
      * A follow is, in this order: consumer resets; provider resets and deletes (no provider is
      * deleted in a follow that also updates one); class and trait deletes; catalog inserts and
      * renames; providers, each after its parent; the contents of the reset and the new ones;
-     * consumers; allocations by id; nodes and their allocations. Of a provider it tells:
+     * consumers; allocations by id; rows of our tables. Of a provider it tells:
      *   - appeared: PROVIDER_INSERT, then its inventories and links as inserts;
      *   - vanished: RESET, PROVIDER_DELETE (children before parents);
      *   - other name, parent or root: PROVIDER_UPDATE and PROVIDER_GENERATION;
      *   - other contents: RESET, PROVIDER_GENERATION, all its inventories and links as inserts;
      *   - its generation only: PROVIDER_GENERATION.
-     * Of a node or a node's allocation it tells one record: the row as it is now, or that there is
+     * Of a row of one of our tables it tells one record: the row as it is now, or that there is
      * none; two rows may have swapped their names, so that only at the end names are unique.
      * These are images of the rows: nothing is compared (expected equals next), the timestamps are
      * those of the row. Ids may be used again, and two providers or classes may swap names: whoever
@@ -85,6 +97,30 @@ enum change_kind {
 
     CHANGE_KIND_COUNT
 };
+
+/* In a switch: all that are of a table of model/valet.h. */
+#define CHANGE_VALET_CASES                                                                         \
+    CHANGE_VALET_GROUP_PUT:                                                                        \
+    case CHANGE_VALET_GROUP_DELETE:                                                                \
+    case CHANGE_VALET_MEMBER_PUT:                                                                  \
+    case CHANGE_VALET_MEMBER_DELETE:                                                               \
+    case CHANGE_VALET_CLAIM_PUT:                                                                   \
+    case CHANGE_VALET_CLAIM_DELETE:                                                                \
+    case CHANGE_VALET_PLAN_PUT:                                                                    \
+    case CHANGE_VALET_PLAN_DELETE:                                                                 \
+    case CHANGE_VALET_PLACEMENT_PUT:                                                               \
+    case CHANGE_VALET_PLACEMENT_DELETE
+
+/* Of which table, and whether it is a put. They come in the order of the tables, by turns. */
+static inline enum valet_table change_valet_table(enum change_kind kind)
+{
+    return (enum valet_table)((unsigned)(kind - CHANGE_VALET_GROUP_PUT) / 2);
+}
+
+static inline bool change_is_valet_put(enum change_kind kind)
+{
+    return (unsigned)(kind - CHANGE_VALET_GROUP_PUT) % 2 == 0;
+}
 
 /* Instants are microseconds since 1970 UTC; 0: NULL. */
 struct change_catalog {
@@ -149,7 +185,7 @@ struct change_allocation {
     struct slice consumer_uuid;
 };
 
-/* A node's or a node's allocation's; the list's owner owns the record, as it does texts. */
+/* A row's of one of our tables; the list's owner owns the record, as it does texts. */
 struct change_row {
     int64_t id;
     const struct record *record; /* NULL: deleted */
@@ -187,5 +223,8 @@ void change_put_node(struct change_list *list, const struct node *node);
 void change_delete_node(struct change_list *list, int64_t id);
 void change_put_node_allocation(struct change_list *list, const struct node_allocation *allocation);
 void change_delete_node_allocation(struct change_list *list, int64_t id);
+void change_put_valet(struct change_list *list, enum valet_table table,
+                      const struct record *record);
+void change_delete_valet(struct change_list *list, enum valet_table table, int64_t id);
 
 #endif

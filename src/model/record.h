@@ -33,8 +33,10 @@ enum record_flag {
     RECORD_NULLABLE = 1 << 5, /* TEXT, BOOL; in others null is given back as `initial` */
     RECORD_UNIQUE = 1 << 6,   /* no two rows have the same one, unless it is null */
     RECORD_IS_UUID = 1 << 7,
-    RECORD_SORTED = 1 << 8,  /* WORDS in the order of their bytes, each once; else as they came */
-    RECORD_INTERNAL = 1 << 9 /* never shown, and no client can name it */
+    RECORD_SORTED = 1 << 8,   /* WORDS in the order of their bytes, each once; else as they came */
+    RECORD_INTERNAL = 1 << 9, /* never shown, and no client can name it */
+    RECORD_NEEDED = 1 << 10   /* a row in a file that lacks it is invisible, as one without a
+                                 RECORD_IS_UUID that has no null is */
 };
 
 struct record_field {

@@ -1,7 +1,7 @@
 /* Changes of providers, inventories and catalogs; those of links are in apply_links.c, those of
- * consumers in apply_consumers.c, those of nodes in apply_nodes.c. Each change leaves the edit's
- * version whole: what is derived from the changed row is changed in the same step, but for links
- * held back (apply_flush). Writer only.
+ * consumers in apply_consumers.c, those of rows of our tables in apply_nodes.c and apply_valet.c.
+ * Each change leaves the edit's version whole: what is derived from the changed row is changed in
+ * the same step, but for links held back (apply_flush). Writer only.
  */
 #include "replica/apply.h"
 
@@ -317,6 +317,9 @@ void apply_change(struct edit *edit, const struct change *change)
     case CHANGE_NODE_ALLOCATION_PUT:
     case CHANGE_NODE_ALLOCATION_DELETE:
         apply_node_change(edit, change);
+        break;
+    case CHANGE_VALET_CASES:
+        apply_valet_change(edit, change);
         break;
     case CHANGE_LOAD_PROVIDERS_END:
         load_providers_end(edit);

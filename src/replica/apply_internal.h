@@ -1,4 +1,4 @@
-/* What apply.c, apply_links.c, apply_consumers.c and apply_nodes.c share. */
+/* What apply.c and the other apply_ files share. */
 #ifndef BERTH_REPLICA_APPLY_INTERNAL_H
 #define BERTH_REPLICA_APPLY_INTERNAL_H
 
@@ -22,6 +22,7 @@ void apply_links_set(struct edit *edit, struct provider *provider, bool is_trait
 void apply_link_change(struct edit *edit, const struct change *change);
 void apply_consumer_change(struct edit *edit, const struct change *change);
 void apply_node_change(struct edit *edit, const struct change *change);
+void apply_valet_change(struct edit *edit, const struct change *change);
 
 /* The allocations of a class on a provider, by walking its consumers. */
 int64_t apply_sum_of_class(const struct edit *edit, struct provider_no no,

@@ -6,111 +6,78 @@
 #include "base/hash.h"
 #include "replica/apply_internal.h"
 #include "replica/nodes.h"
+#include "replica/rows.h"
 
 static const struct slice none = {NULL, 0};
 
-static const struct record_row *row_at(const struct ptree *rows, int64_t id)
+static struct slice text_of(const struct record *row, unsigned field)
 {
-    uint64_t value;
-    if (!ptree_find(rows, (uint64_t)id, 0, &value))
-        return NULL;
-    return (const struct record_row *)(uintptr_t)value;
-}
-
-/* Puts a copy of the record into the tree of rows, or, if it is NULL, takes the row out. What was
- * there stays readable until it is dropped. */
-static const struct record_row *replace_row(struct edit *edit, struct ptree *rows, int64_t id,
-                                            const struct record *record)
-{
-    if (record == NULL) {
-        ptree_remove(&edit->cow, rows, (uint64_t)id, 0);
-        return NULL;
-    }
-    check(record->id == id && id > 0);
-    struct record_row *row = cow_new(&edit->cow, sizeof(struct cow_node) + record->bytes);
-    memcpy(&row->record, record, record->bytes);
-    ptree_set(&edit->cow, rows, (uint64_t)id, 0, (uintptr_t)row);
-    return row;
-}
-
-static struct slice text_of(const struct record_row *row, unsigned field)
-{
-    return row == NULL ? none : record_text(&row->record, field);
+    return row == NULL ? none : record_text(row, field);
 }
 
 /* In a tree of (hash, id) the row's text is `after` now, was `before`; data NULL: it has none. */
 static void move_text(struct edit *edit, struct ptree *tree, int64_t id, struct slice before,
                       struct slice after)
 {
-    bool had = before.data != NULL;
-    bool has = after.data != NULL;
-    if (had == has && slice_equal(before, after))
-        return;
-    if (had)
-        ptree_remove(&edit->cow, tree, hash_text(before), (uint64_t)id);
-    if (has)
-        ptree_set(&edit->cow, tree, hash_text(after), (uint64_t)id, 0);
+    rows_move_key(&edit->cow, tree, id, before.data != NULL,
+                  before.data == NULL ? 0 : hash_text(before), after.data != NULL,
+                  after.data == NULL ? 0 : hash_text(after));
 }
 
 /* In a tree of (k1, k2); k1 0: the row has no entry. */
 static void move_number(struct edit *edit, struct ptree *tree, uint64_t k2, int64_t before,
                         int64_t after)
 {
-    if (before == after)
-        return;
-    if (before != 0)
-        ptree_remove(&edit->cow, tree, (uint64_t)before, k2);
-    if (after != 0)
-        ptree_set(&edit->cow, tree, (uint64_t)after, k2, 0);
+    rows_move_key(&edit->cow, tree, (int64_t)k2, before != 0, (uint64_t)before, after != 0,
+                  (uint64_t)after);
 }
 
 /* The class in which an allocation finds the node; none if it is not free. */
-static struct slice free_class(const struct record_row *row)
+static struct slice free_class(const struct record *row)
 {
-    if (row == NULL || !node_is_free(node_of(&row->record)))
+    if (row == NULL || !node_is_free(node_of(row)))
         return none;
-    return record_text(&row->record, NODE_RESOURCE_CLASS);
+    return record_text(row, NODE_RESOURCE_CLASS);
 }
 
-static bool is_busy(const struct record_row *row)
+static bool is_busy(const struct record *row)
 {
-    return row != NULL && !record_is_null(&row->record, NODE_RESERVATION);
+    return row != NULL && !record_is_null(row, NODE_RESERVATION);
 }
 
-static bool is_allocating(const struct record_row *row)
+static bool is_allocating(const struct record *row)
 {
-    return row != NULL && node_allocation_text_is(node_allocation_of(&row->record),
-                                                  NODE_ALLOCATION_STATE, "allocating");
+    return row != NULL &&
+           node_allocation_text_is(node_allocation_of(row), NODE_ALLOCATION_STATE, "allocating");
 }
 
-static int64_t node_id_of(const struct record_row *row)
+static int64_t node_id_of(const struct record *row)
 {
-    return row == NULL ? 0 : node_allocation_node_id(node_allocation_of(&row->record));
+    return row == NULL ? 0 : node_allocation_node_id(node_allocation_of(row));
 }
 
 static void change_node(struct edit *edit, const struct change_row *change)
 {
     struct version *version = edit->version;
     int64_t id = change->id;
-    const struct record_row *old = row_at(&version->nodes, id);
-    const struct record_row *new = replace_row(edit, &version->nodes, id, change->record);
+    const struct record *old = rows_at(&version->nodes, id);
+    const struct record *new = rows_replace(&edit->cow, &version->nodes, id, change->record);
     move_text(edit, &version->node_by_uuid, id, text_of(old, NODE_UUID), text_of(new, NODE_UUID));
     move_text(edit, &version->node_by_name, id, text_of(old, NODE_NAME), text_of(new, NODE_NAME));
     move_text(edit, &version->node_by_instance, id, text_of(old, NODE_INSTANCE_UUID),
               text_of(new, NODE_INSTANCE_UUID));
     move_text(edit, &version->nodes_of_class, id, free_class(old), free_class(new));
     move_number(edit, &version->busy_nodes, 0, is_busy(old) ? id : 0, is_busy(new) ? id : 0);
-    if (old != NULL)
-        cow_drop(&edit->cow, old);
+    rows_drop(&edit->cow, old);
 }
 
 static void change_node_allocation(struct edit *edit, const struct change_row *change)
 {
     struct version *version = edit->version;
     int64_t id = change->id;
-    const struct record_row *old = row_at(&version->node_allocations, id);
-    const struct record_row *new =
-        replace_row(edit, &version->node_allocations, id, change->record);
+    const struct record *old = rows_at(&version->node_allocations, id);
+    const struct record *new =
+        rows_replace(&edit->cow, &version->node_allocations, id, change->record);
     move_text(edit, &version->node_allocation_by_uuid, id, text_of(old, NODE_ALLOCATION_UUID),
               text_of(new, NODE_ALLOCATION_UUID));
     move_text(edit, &version->node_allocation_by_name, id, text_of(old, NODE_ALLOCATION_NAME),
@@ -119,8 +86,7 @@ static void change_node_allocation(struct edit *edit, const struct change_row *c
                 node_id_of(new));
     move_number(edit, &version->allocating, 0, is_allocating(old) ? id : 0,
                 is_allocating(new) ? id : 0);
-    if (old != NULL)
-        cow_drop(&edit->cow, old);
+    rows_drop(&edit->cow, old);
 }
 
 void apply_node_change(struct edit *edit, const struct change *change)

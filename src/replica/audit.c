@@ -247,7 +247,8 @@ static bool audit_all(struct audit *audit)
            audit_catalog(audit, &version->aggregates, audit->aggregate_members) &&
            audit_catalog(audit, &version->projects, NULL) &&
            audit_catalog(audit, &version->users, NULL) &&
-           audit_catalog(audit, &version->types, NULL) && audit_nodes(version, audit->why);
+           audit_catalog(audit, &version->types, NULL) && audit_nodes(version, audit->why) &&
+           audit_valet(version, audit->why);
 }
 
 static void *counters(size_t n)

@@ -1,4 +1,4 @@
-/* What audit.c and audit_nodes.c share. */
+/* What audit.c and the other audit_ files share. */
 #ifndef BERTH_REPLICA_AUDIT_INTERNAL_H
 #define BERTH_REPLICA_AUDIT_INTERNAL_H
 
@@ -16,5 +16,8 @@
 
 /* As audit_version, for the trees of nodes and their allocations. */
 bool audit_nodes(const struct version *version, struct buf *why);
+
+/* The same for groups, plans and placements. */
+bool audit_valet(const struct version *version, struct buf *why);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "replica/audit_internal.h"
 #include "replica/nodes.h"
+#include "replica/rows.h"
 
 /* What is looked at, and how many entries each tree ought to have. */
 struct audit {

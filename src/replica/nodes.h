@@ -7,12 +7,6 @@
 #include "model/node_allocation.h"
 #include "replica/version.h"
 
-/* A row of version.nodes or version.node_allocations; immutable once published. */
-struct record_row {
-    struct cow_node cow;
-    struct record record;
-};
-
 const struct node *version_node(const struct version *version, int64_t id);
 const struct node *version_node_by_uuid(const struct version *version, struct slice uuid);
 const struct node *version_node_by_name(const struct version *version, struct slice name);

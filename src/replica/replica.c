@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "base/counter.h"
-#include "replica/nodes.h"
+#include "replica/rows.h"
 
 #define READER_FREE UINT64_MAX
 #define READER_IDLE (UINT64_MAX - 1)
@@ -81,26 +81,28 @@ static void free_consumer(void *cls, const struct ptree_entry *entry)
         free(consumer);
 }
 
-static void free_record(void *cls, const struct ptree_entry *entry)
-{
-    struct record_row *row = (struct record_row *)(uintptr_t)entry->value;
-    if (row->cow.birth >= *(const uint64_t *)cls)
-        free(row);
-}
-
 static void free_nodes(struct version *version, uint64_t birth)
 {
-    ptree_free(&version->nodes, birth, free_record, &birth);
+    rows_free(&version->nodes, birth);
     ptree_free(&version->node_by_uuid, birth, NULL, NULL);
     ptree_free(&version->node_by_name, birth, NULL, NULL);
     ptree_free(&version->node_by_instance, birth, NULL, NULL);
     ptree_free(&version->nodes_of_class, birth, NULL, NULL);
     ptree_free(&version->busy_nodes, birth, NULL, NULL);
-    ptree_free(&version->node_allocations, birth, free_record, &birth);
+    rows_free(&version->node_allocations, birth);
     ptree_free(&version->node_allocation_by_uuid, birth, NULL, NULL);
     ptree_free(&version->node_allocation_by_name, birth, NULL, NULL);
     ptree_free(&version->node_allocation_of_node, birth, NULL, NULL);
     ptree_free(&version->allocating, birth, NULL, NULL);
+}
+
+static void free_valet(struct version *version, uint64_t birth)
+{
+    for (int table = 0; table < VALET_TABLE_COUNT; table++) {
+        rows_free(&version->valet[table].rows, birth);
+        for (unsigned i = 0; i < VALET_KEYS_MAX; i++)
+            ptree_free(&version->valet[table].by[i], birth, NULL, NULL);
+    }
 }
 
 /* Frees what of the version was born at or after `birth`, and the version itself. */
@@ -126,6 +128,7 @@ static void version_free(struct version *version, uint64_t birth)
     ptree_free(&version->provider_consumers, birth, NULL, NULL);
     ptree_free(&version->usages, birth, NULL, NULL);
     free_nodes(version, birth);
+    free_valet(version, birth);
     free(version);
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/ptree.h"
+#include "model/valet.h"
 #include "replica/catalog.h"
 #include "replica/column.h"
 #include "replica/consumer.h"
@@ -28,6 +29,13 @@ static const struct cow_shape COLUMN_SHAPE = {sizeof(struct column), 4};
 /* What a state of the database is known by outside; opaque here (store/store.h). */
 struct version_stamp {
     unsigned char bytes[48];
+};
+
+/* The rows of one table of model/valet.h, and what finds their ids (replica/valet_keys.h). */
+enum { VALET_KEYS_MAX = 4 };
+struct valet_rows {
+    struct ptree rows;               /* (id, 0) -> struct record_row * */
+    struct ptree by[VALET_KEYS_MAX]; /* (key, id) -> 0 */
 };
 
 struct version {
@@ -74,6 +82,8 @@ struct version {
     struct ptree node_allocation_by_name; /* (hash, id) -> 0 */
     struct ptree node_allocation_of_node; /* (node id, id) -> 0 */
     struct ptree allocating;              /* (id, 0) -> 0: those in that state */
+
+    struct valet_rows valet[VALET_TABLE_COUNT]; /* see replica/valet.h */
 };
 
 static inline const struct place *version_place(const struct version *version, struct slot_no slot)

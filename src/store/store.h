@@ -117,7 +117,8 @@ enum store_table {
     STORE_ALLOCATIONS,
     STORE_NODES,
     STORE_NODE_ALLOCATIONS,
-    STORE_TABLE_COUNT
+    STORE_VALET, /* those of model/valet.h, in its order */
+    STORE_TABLE_COUNT = STORE_VALET + VALET_TABLE_COUNT
 };
 int64_t store_next_id(struct store *store, enum store_table table);
 

@@ -219,7 +219,9 @@ class Metrics(Case):
                 client.claim(consumer(number), None, **{HOST: {"VCPU": 1}, ALONE: {"VCPU": 1, "IPV4_ADDRESS": 1}})
             client.must(204, "DELETE", "/allocations/" + consumer(0))
             tables = ("resource_providers", "inventories", "consumers", "allocations", "resource_classes", "traits",
-                      "placement_aggregates", "projects", "users", "consumer_types", "berth_nodes", "berth_node_allocations")
+                      "placement_aggregates", "projects", "users", "consumer_types", "berth_nodes", "berth_node_allocations",
+                      "berth_valet_groups", "berth_valet_members", "berth_valet_claims", "berth_valet_plans",
+                      "berth_valet_placements")
             other.client().must(200, "GET", "/resource_providers")
             for each in (server, other):
                 page = each.scrape()

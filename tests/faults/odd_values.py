@@ -10,10 +10,13 @@ import sqlite3
 TABLES = ("resource_classes", "traits", "placement_aggregates", "projects", "users", "consumer_types",
           "resource_providers", "inventories", "resource_provider_traits", "resource_provider_aggregates", "consumers",
           "allocations")
-OURS = ("berth_head", "berth_log", "berth_nodes", "berth_node_allocations")
+OURS = ("berth_head", "berth_log", "berth_nodes", "berth_node_allocations", "berth_valet_groups", "berth_valet_members",
+        "berth_valet_claims", "berth_valet_plans", "berth_valet_placements")
 # of tables with many alike: one column of each kind
 COLUMNS = {"berth_nodes": ("id", "uuid", "name", "instance_uuid", "provision_state", "maintenance", "extra", "traits", "due_at"),
-           "berth_node_allocations": ("id", "uuid", "state", "candidate_nodes", "node_id", "created_at")}
+           "berth_node_allocations": ("id", "uuid", "state", "candidate_nodes", "node_id", "created_at"),
+           "berth_valet_plans": ("id", "stack_id", "project_id", "content"),
+           "berth_valet_placements": ("id", "plan_id", "name", "orchestration_id", "resource_id", "reserved")}
 NODE = "11111111-0000-4000-8000-000000000001"
 NUMBERS = (-1, 0, 1, 2**31 - 1, 2**31, -2**31 - 1, 2**62, 2**63 - 2, 2**63 - 1, -2**63, 0.5, -1e300, float("inf"))
 TEXTS = ("''", "'abc'", "'a' || char(0) || 'b'", "'1' || char(10) || '\"'", "CAST(x'ff61' AS TEXT)", "x''", "x'ff00'",
@@ -69,6 +72,13 @@ def play(server, client, paths, writes):
     shell = sqlite3.connect(server.database, isolation_level=None, timeout=10)
     shell.execute("INSERT INTO berth_nodes (id, uuid, name) VALUES (1, ?, 'node')", (NODE,))
     shell.execute("INSERT INTO berth_node_allocations (id, uuid, node_id) VALUES (1, ?, 1)", (NODE,))
+    shell.execute("INSERT INTO berth_valet_groups (id, uuid, name) VALUES (1, ?, 'gold')", (NODE,))
+    shell.execute("INSERT INTO berth_valet_members (id, group_id, project_id) VALUES (1, 1, 'p')")
+    shell.execute("INSERT INTO berth_valet_claims (id, group_id, provider_uuid, is_rack) VALUES (1, 1, ?, 0)", (NODE,))
+    shell.execute("INSERT INTO berth_valet_plans (id, uuid, name, stack_id, project_id, user_id, content)"
+                  " VALUES (1, ?, 'plan', 'stack', 'p', 'u', '{}')", (NODE,))
+    shell.execute("INSERT INTO berth_valet_placements (id, uuid, plan_id, name, orchestration_id)"
+                  " VALUES (1, ?, 1, 'server', 'o')", (NODE,))
     saved, count = save(shell), 0
     for table in TABLES + OURS:
         for column in COLUMNS.get(table) or columns_of(shell, table):

@@ -121,7 +121,8 @@ class Hands(case.Case):
             expect(total_of(client) == 10, "the table is back")
             client.must(201, "PUT", "/traits/CUSTOM_A")
             outage_told(server, "no such table: inventories")
-            for table in ("berth_head", "berth_log", "berth_nodes", "berth_node_allocations"):
+            for table in ("berth_head", "berth_log", "berth_nodes", "berth_node_allocations", "berth_valet_groups",
+                          "berth_valet_placements"):
                 shell.execute(f"DROP TABLE {table}")
                 client.ask("GET", "/resource_providers")
                 expect(total_of(client) == 10, f"{table} lacks")

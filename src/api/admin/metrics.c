@@ -212,6 +212,11 @@ static void write_rows(const struct version *version, struct exposition *exposit
         {"consumer_types", version->types.by_id.count},
         {"berth_nodes", version->nodes.count},
         {"berth_node_allocations", version->node_allocations.count},
+        {"berth_valet_groups", version->valet[VALET_GROUPS].rows.count},
+        {"berth_valet_members", version->valet[VALET_MEMBERS].rows.count},
+        {"berth_valet_claims", version->valet[VALET_CLAIMS].rows.count},
+        {"berth_valet_plans", version->valet[VALET_PLANS].rows.count},
+        {"berth_valet_placements", version->valet[VALET_PLACEMENTS].rows.count},
     };
     exposition_begin(exposition, METRIC_REPLICA_ROWS);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {

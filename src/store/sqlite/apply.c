@@ -127,6 +127,7 @@ static void bind_change(struct store *store, sqlite3_stmt *statement, const stru
     case CHANGE_NODE_DELETE:
     case CHANGE_NODE_ALLOCATION_PUT:
     case CHANGE_NODE_ALLOCATION_DELETE:
+    case CHANGE_VALET_CASES:
     case CHANGE_LOAD_PROVIDERS_END:
     case CHANGE_FOLLOW_PROVIDER_RESET:
     case CHANGE_FOLLOW_CONSUMER_RESET:

@@ -277,6 +277,11 @@ enum store_result store_load(struct store *store, store_sink *sink, void *cls, s
 /* So far no counting comes: somebody wrote it, and what is handed out beyond would overflow. */
 static const int64_t ID_MAX = INT64_MAX / 2;
 
+/* The largest id in a column that names rows of another table. */
+#define REFERRED(column, table)                                                                    \
+    "(SELECT ifnull(max(" column "), 0) FROM " table " WHERE typeof(" column ") = 'integer'"       \
+    " AND " column " < 4611686018427387903)"
+
 bool store_read_next_ids(struct store *store, struct err *err)
 {
     static const char *const max_id[STORE_TABLE_COUNT] = {
@@ -290,11 +295,19 @@ bool store_read_next_ids(struct store *store, struct err *err)
         [STORE_CONSUMERS] = "SELECT max(id) FROM consumers",
         [STORE_ALLOCATIONS] = "SELECT max(id) FROM allocations",
         /* An allocation may still name a node whose row somebody has removed. */
-        [STORE_NODES] = "SELECT max(ifnull(max(id), 0),"
-                        " (SELECT ifnull(max(node_id), 0) FROM berth_node_allocations"
-                        "  WHERE typeof(node_id) = 'integer'"
-                        "  AND node_id < 4611686018427387903)) FROM berth_nodes",
+        [STORE_NODES] = "SELECT max(ifnull(max(id), 0), " REFERRED(
+            "node_id", "berth_node_allocations") ") FROM berth_nodes",
         [STORE_NODE_ALLOCATIONS] = "SELECT max(id) FROM berth_node_allocations",
+        /* The same: rows may name others that somebody has removed. */
+        [STORE_VALET + VALET_GROUPS] = "SELECT max(ifnull(max(id), 0), " REFERRED(
+            "group_id",
+            "berth_valet_members") ", " REFERRED("group_id",
+                                                 "berth_valet_claims") ") FROM berth_valet_groups",
+        [STORE_VALET + VALET_MEMBERS] = "SELECT max(id) FROM berth_valet_members",
+        [STORE_VALET + VALET_CLAIMS] = "SELECT max(id) FROM berth_valet_claims",
+        [STORE_VALET + VALET_PLANS] = "SELECT max(ifnull(max(id), 0), " REFERRED(
+            "plan_id", "berth_valet_placements") ") FROM berth_valet_plans",
+        [STORE_VALET + VALET_PLACEMENTS] = "SELECT max(id) FROM berth_valet_placements",
     };
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         int64_t id = 0;

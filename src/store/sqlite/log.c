@@ -151,6 +151,10 @@ static void append_entry(struct buf *blob, const struct change *change)
     case CHANGE_NODE_ALLOCATION_DELETE:
         append_plain(blob, LOG_NODE_ALLOCATION, change->row.id);
         return;
+    case CHANGE_VALET_CASES:
+        append_plain(blob, (enum log_kind)(LOG_VALET + change_valet_table(change->kind)),
+                     change->row.id);
+        return;
     case CHANGE_LOAD_PROVIDERS_END:
     case CHANGE_FOLLOW_PROVIDER_RESET:
     case CHANGE_FOLLOW_CONSUMER_RESET:

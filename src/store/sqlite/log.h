@@ -28,7 +28,8 @@ enum log_kind {
     LOG_CONSUMER, /* anything of it, its allocations included */
     LOG_NODE,     /* put or deleted */
     LOG_NODE_ALLOCATION,
-    LOG_KIND_COUNT
+    LOG_VALET, /* the same, of the tables of model/valet.h in its order */
+    LOG_KIND_COUNT = LOG_VALET + VALET_TABLE_COUNT
 };
 
 struct log_entry {

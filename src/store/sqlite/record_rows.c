@@ -2,8 +2,8 @@
  *
  * A file may hold anything: what is no value of its field is none, and none where the field has no
  * null is what a new row has; texts longer than any that berth writes are none; a row without a
- * uuid that can be shown, or with an id below 1, is invisible. Writer thread, inside its
- * transaction. */
+ * uuid that can be shown or another needed value, or with an id below 1, is invisible. Writer
+ * thread, inside its transaction. */
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -120,6 +120,13 @@ static struct record_value read_value(const struct record_field *field, sqlite3_
     return value;
 }
 
+static bool is_needed(const struct record_field *field)
+{
+    bool is_own_uuid =
+        (field->flags & RECORD_IS_UUID) != 0 && (field->flags & RECORD_NULLABLE) == 0;
+    return is_own_uuid || (field->flags & RECORD_NEEDED) != 0;
+}
+
 /* The record of the row that the statement stands on, in the arena; NULL for an invisible row. */
 static const struct record *read_row(const struct record_table_info *table, sqlite3_stmt *row,
                                      struct arena *arena)
@@ -131,9 +138,7 @@ static const struct record *read_row(const struct record_table_info *table, sqli
     for (unsigned i = 0; i < table->shape->stored; i++) {
         const struct record_field *field = &table->shape->fields[i];
         values[i] = read_value(field, row, (int)i + 1, arena);
-        bool is_needed =
-            (field->flags & RECORD_IS_UUID) != 0 && (field->flags & RECORD_NULLABLE) == 0;
-        if (is_needed && values[i].text.data == NULL)
+        if (is_needed(field) && values[i].text.data == NULL && values[i].number == 0)
             return NULL;
     }
     return record_pack(table->shape, id, values, arena);
@@ -254,6 +259,8 @@ static bool follow_table(struct store *store, enum record_table at, struct chang
 
 bool store_follow_rows(struct store *store, struct change_list *list, struct err *err)
 {
-    return follow_table(store, RECORD_TABLE_NODES, list, err) &&
-           follow_table(store, RECORD_TABLE_NODE_ALLOCATIONS, list, err);
+    for (int i = 0; i < RECORD_TABLE_COUNT; i++)
+        if (!follow_table(store, (enum record_table)i, list, err))
+            return false;
+    return true;
 }

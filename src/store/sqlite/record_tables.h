@@ -1,4 +1,4 @@
-/* Tables of ours whose rows are records (model/record.h): berth_nodes and berth_node_allocations.
+/* Tables of ours whose rows are records (model/record.h).
  * Their columns are the stored fields of the shape, so that a field more is a column more. */
 #ifndef BERTH_STORE_SQLITE_RECORD_TABLES_H
 #define BERTH_STORE_SQLITE_RECORD_TABLES_H
@@ -10,7 +10,12 @@
 #include "store/sqlite/log.h"
 #include "store/store.h"
 
-enum record_table { RECORD_TABLE_NODES, RECORD_TABLE_NODE_ALLOCATIONS, RECORD_TABLE_COUNT };
+enum record_table {
+    RECORD_TABLE_NODES,
+    RECORD_TABLE_NODE_ALLOCATIONS,
+    RECORD_TABLE_VALET, /* those of model/valet.h, in its order */
+    RECORD_TABLE_COUNT = RECORD_TABLE_VALET + VALET_TABLE_COUNT
+};
 
 struct record_table_info {
     const char *name;

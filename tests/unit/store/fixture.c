@@ -84,6 +84,16 @@ static const char *const kind_name[CHANGE_KIND_COUNT] = {
     [CHANGE_NODE_DELETE] = "node_delete",
     [CHANGE_NODE_ALLOCATION_PUT] = "node_allocation",
     [CHANGE_NODE_ALLOCATION_DELETE] = "node_allocation_delete",
+    [CHANGE_VALET_GROUP_PUT] = "valet_group",
+    [CHANGE_VALET_GROUP_DELETE] = "valet_group_delete",
+    [CHANGE_VALET_MEMBER_PUT] = "valet_member",
+    [CHANGE_VALET_MEMBER_DELETE] = "valet_member_delete",
+    [CHANGE_VALET_CLAIM_PUT] = "valet_claim",
+    [CHANGE_VALET_CLAIM_DELETE] = "valet_claim_delete",
+    [CHANGE_VALET_PLAN_PUT] = "valet_plan",
+    [CHANGE_VALET_PLAN_DELETE] = "valet_plan_delete",
+    [CHANGE_VALET_PLACEMENT_PUT] = "valet_placement",
+    [CHANGE_VALET_PLACEMENT_DELETE] = "valet_placement_delete",
     [CHANGE_LOAD_PROVIDERS_END] = "end",
     [CHANGE_FOLLOW_PROVIDER_RESET] = "provider_reset",
     [CHANGE_FOLLOW_CONSUMER_RESET] = "consumer_reset",
@@ -161,6 +171,9 @@ static void dump_fields(struct buf *out, const struct change *change)
     case CHANGE_NODE_ALLOCATION_PUT:
     case CHANGE_NODE_ALLOCATION_DELETE:
         dump_row(out, &NODE_ALLOCATION_SHAPE, &change->row);
+        return;
+    case CHANGE_VALET_CASES:
+        dump_row(out, &VALET_SHAPES[change_valet_table(change->kind)], &change->row);
         return;
     case CHANGE_LOAD_PROVIDERS_END:
         return;

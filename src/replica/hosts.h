@@ -1,0 +1,62 @@
+/* Providers as hosts, racks and zones, and the exclusivity groups that claim them (Valet spec, 8).
+ * A host is the root of a tree of providers. Questions about one host at a time; the planner of
+ * stacks reads all at once (solve/hosts.h). Any thread, on a pinned version; the writer also on the
+ * one it makes. */
+#ifndef BERTH_REPLICA_HOSTS_H
+#define BERTH_REPLICA_HOSTS_H
+
+#include "replica/valet.h"
+
+/* The traits that mark providers: numbers in the catalog of traits; NUMBER_NONE: unknown, so that
+ * nobody has it. */
+struct host_marks {
+    uint32_t disabled; /* COMPUTE_STATUS_DISABLED */
+    uint32_t shares;   /* MISC_SHARES_VIA_AGGREGATE */
+    uint32_t rack;     /* CUSTOM_VALET_RACK */
+    uint32_t zone;     /* CUSTOM_VALET_ZONE */
+};
+
+struct host_marks host_marks_of(const struct version *version);
+
+/* Whether the provider is a host: a root that neither shares nor marks a rack or zone. */
+bool host_is(const struct host_marks *marks, const struct provider *provider);
+
+/* Whether the provider stands for a rack (mark: marks->rack) or a zone: it has the trait, no
+ * inventory, and at least one aggregate that is no group's. */
+bool host_mark_stands(const struct version *version, const struct provider *provider,
+                      uint32_t mark);
+
+/* The group whose hosts are in the aggregate of that number, or NULL. */
+const struct valet_group *host_group_of_aggregate(const struct version *version,
+                                                  uint32_t aggregate);
+
+/* The rack that the host is in; NULL: it is in none, or (*several) in more than one. */
+const struct provider *host_rack(const struct version *version, const struct host_marks *marks,
+                                 const struct provider *host, bool *several);
+
+/* Who claims the host: by its aggregates, or through a claim of a rack that it is in (8.3). */
+struct host_claim {
+    const struct valet_group *group; /* NULL: nobody; else the first of them */
+    bool several;
+};
+struct host_claim host_claim_of(const struct version *version, const struct provider *host);
+
+/* The group that claims the host and has no such member, so that the project may not hold more on
+ * it; NULL: it may. */
+const struct valet_group *host_refuses(const struct version *version, const struct provider *host,
+                                       struct slice project);
+
+/* Whether nobody has anything allocated on the tree of the host. */
+bool host_is_empty(const struct version *version, const struct provider *host);
+
+/* Whether a consumer of a project that is no member of the group holds anything on it (8.3). */
+bool host_has_stranger(const struct version *version, const struct provider *host,
+                       const struct valet_group *group);
+
+/* Visits the consumers that hold anything on the host's tree, once for each provider that they hold
+ * something of, until a visit returns false; then it returns false too. */
+typedef bool host_visit_consumer(void *cls, const struct consumer *consumer);
+bool host_visit_consumers(const struct version *version, const struct provider *host,
+                          host_visit_consumer *visit, void *cls);
+
+#endif

@@ -1,0 +1,61 @@
+/* Groups, their members and claims, plans and placements in a version: lookups. Any thread, on a
+ * pinned version; the writer also on the one it makes. Texts compare byte by byte unless it says
+ * otherwise. NULL: there is none. Walks go in the order of the ids, which is that of making: they
+ * begin with `after` 0 and go on with the last row's id. */
+#ifndef BERTH_REPLICA_VALET_H
+#define BERTH_REPLICA_VALET_H
+
+#include "model/valet.h"
+#include "replica/version.h"
+
+/* Whether there is any group. Without one, exclusivity costs nothing. */
+static inline bool version_has_valet_groups(const struct version *version)
+{
+    return version->valet[VALET_GROUPS].rows.count > 0;
+}
+
+static inline bool version_has_valet_placements(const struct version *version)
+{
+    return version->valet[VALET_PLACEMENTS].rows.count > 0;
+}
+
+const struct valet_group *version_valet_group(const struct version *version, int64_t id);
+const struct valet_group *version_valet_group_by_uuid(const struct version *version,
+                                                      struct slice uuid);
+const struct valet_group *version_valet_group_by_name(const struct version *version,
+                                                      struct slice name);
+const struct valet_group *version_next_valet_group(const struct version *version, int64_t after);
+
+/* The group's member that is that project (project_equal). */
+const struct valet_member *version_valet_member(const struct version *version, int64_t group_id,
+                                                struct slice project);
+const struct valet_member *version_next_valet_member(const struct version *version,
+                                                     int64_t group_id, int64_t after);
+
+const struct valet_claim *version_next_valet_claim(const struct version *version, int64_t after);
+const struct valet_claim *version_next_valet_claim_of_group(const struct version *version,
+                                                            int64_t group_id, int64_t after);
+/* Those of the host or rack of that uuid. */
+const struct valet_claim *version_next_valet_claim_of(const struct version *version,
+                                                      struct slice provider_uuid, int64_t after);
+
+const struct valet_plan *version_valet_plan(const struct version *version, int64_t id);
+const struct valet_plan *version_valet_plan_by_uuid(const struct version *version,
+                                                    struct slice uuid);
+const struct valet_plan *version_next_valet_plan(const struct version *version, int64_t after);
+const struct valet_plan *version_next_valet_plan_of_stack(const struct version *version,
+                                                          struct slice stack_id, int64_t after);
+
+const struct valet_placement *version_valet_placement(const struct version *version, int64_t id);
+const struct valet_placement *version_valet_placement_by_uuid(const struct version *version,
+                                                              struct slice uuid);
+const struct valet_placement *
+version_valet_placement_by_orchestration(const struct version *version, struct slice id);
+const struct valet_placement *version_valet_placement_by_resource(const struct version *version,
+                                                                  struct slice id);
+const struct valet_placement *version_next_valet_placement(const struct version *version,
+                                                           int64_t after);
+const struct valet_placement *version_next_valet_placement_of(const struct version *version,
+                                                              int64_t plan_id, int64_t after);
+
+#endif

@@ -1,0 +1,40 @@
+/* THE table of what rows of model/valet.h are found by, beside their id. */
+#ifndef BERTH_REPLICA_VALET_KEYS_H
+#define BERTH_REPLICA_VALET_KEYS_H
+
+#include "replica/version.h"
+
+enum valet_key_kind {
+    VALET_KEY_NONE,
+    VALET_KEY_TEXT,    /* its hash; null has none */
+    VALET_KEY_PROJECT, /* project_hash */
+    VALET_KEY_REFERENCE
+};
+
+struct valet_key {
+    enum valet_key_kind kind;
+    unsigned field;
+};
+
+/* The trees of a table, in the order of version.valet[table].by. */
+enum {
+    VALET_GROUP_BY_UUID = 0,
+    VALET_GROUP_BY_NAME = 1,
+    VALET_MEMBER_BY_GROUP = 0,
+    VALET_MEMBER_BY_PROJECT = 1,
+    VALET_CLAIM_BY_GROUP = 0,
+    VALET_CLAIM_BY_PROVIDER = 1,
+    VALET_PLAN_BY_UUID = 0,
+    VALET_PLAN_BY_STACK = 1,
+    VALET_PLACEMENT_BY_UUID = 0,
+    VALET_PLACEMENT_BY_ORCHESTRATION = 1,
+    VALET_PLACEMENT_BY_RESOURCE = 2,
+    VALET_PLACEMENT_BY_PLAN = 3,
+};
+
+extern const struct valet_key VALET_KEYS[VALET_TABLE_COUNT][VALET_KEYS_MAX];
+
+/* The row's key; false: it has none. Any thread. */
+bool valet_key_of(const struct valet_key *key, const struct record *record, uint64_t *value);
+
+#endif
