@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
@@ -24,7 +25,6 @@ import databases  # noqa: E402
 import intended  # noqa: E402
 import servers  # noqa: E402
 
-MODULES = {"placement-manage": "placement.cmd.manage", "placement-status": "placement.cmd.status"}
 CONFIGURATION = """[placement_database]
 connection = sqlite:///{path}
 [oslo_policy]
@@ -102,11 +102,49 @@ def lines(manage, status):
     yield Case(manage, ["db"], configured=False)
 
 
+class PythonTools:
+    """preloaded.py, one for each thread."""
+
+    def __init__(self):
+        self.mine, self.all = threading.local(), []
+
+    def process(self):
+        if not hasattr(self.mine, "process"):
+            self.mine.process = subprocess.Popen(["/usr/bin/python3", "-B", os.path.join(HERE, "preloaded.py")],
+                                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.all.append(self.mine.process)
+        return self.mine.process
+
+    def run(self, tool, words, directory, environment):
+        process = self.process()
+        with tempfile.TemporaryDirectory(prefix="berth-cli-out-", dir="/var/tmp") as apart:
+            files = [os.path.join(apart, name) for name in ("out", "err")]
+            asked = {"tool": tool, "words": words, "directory": directory, "environment": environment,
+                     "out": files[0], "err": files[1]}
+            process.stdin.write(json.dumps(asked) + "\n")
+            process.stdin.flush()
+            code = int(process.stdout.readline())
+            return (code, *(open(file).read() for file in files))
+
+    def stop(self):
+        for process in self.all:
+            process.stdin.close()
+            process.wait()
+
+
 class Runner:
     def __init__(self, build, templates):
-        self.build, self.templates = os.path.abspath(build), templates
+        self.build, self.templates, self.python = os.path.abspath(build), templates, PythonTools()
 
-    def run(self, case, command):
+    def run_berth(self, case, words, directory, environment):
+        done = subprocess.run([os.path.join(self.build, case.tool), *words], cwd=directory, env=environment,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+        return done.returncode, done.stdout, done.stderr
+
+    def run_python(self, case, words, directory, environment):
+        return self.python.run(case.tool, words, directory, environment)
+
+    def run(self, case, run):
         with tempfile.TemporaryDirectory(prefix="berth-cli-", dir="/var/tmp") as directory:
             path = os.path.join(directory, "no-such-directory" if case.database == "unreachable" else "", "placement.db")
             if case.database != "unreachable":
@@ -122,14 +160,11 @@ class Runner:
                 with open(os.path.join(directory, "case.conf"), "w") as file:
                     file.write(CONFIGURATION.format(path=path, policy=case.policy))
                 where = ["--config-file", "case.conf", *where]
-            done = subprocess.run([*command, *where, *case.before, *case.words], cwd=directory, env=environment,
-                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
-            return {"code": done.returncode, "out": done.stdout, "err": done.stderr, "content": databases.content(path)}
+            code, out, err = run(case, [*where, *case.before, *case.words], directory, environment)
+            return {"code": code, "out": out, "err": err, "content": databases.content(path)}
 
     def both(self, case):
-        start = f"import sys; sys.argv[0] = '{case.tool}'; from {MODULES[case.tool]} import main; sys.exit(main())"
-        return (self.run(case, ["/usr/bin/python3", "-B", "-c", start]),
-                self.run(case, [os.path.join(self.build, case.tool)]))
+        return self.run(case, self.run_python), self.run(case, self.run_berth)
 
 
 def judge(case, python, berth):
@@ -163,6 +198,7 @@ def main():
                 score.case(case.name, problem)
                 if options.verbose:
                     print(json.dumps({"python": python, "berth": berth}, indent=1))
+        runner.python.stop()
     for entry in intended.ENTRIES if not options.names else []:
         score.case(f"intended {entry.id}", None if entry.used else "no case needs it")
     return score.end()
