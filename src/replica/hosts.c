@@ -60,10 +60,8 @@ static bool share_aggregate(const struct version *version, const struct provider
     return false;
 }
 
-/* The host's next rack from that slot on, which becomes the slot behind it; NULL: no more. */
-static const struct provider *next_rack(const struct version *version,
-                                        const struct host_marks *marks, const struct provider *host,
-                                        uint32_t *slot)
+const struct provider *host_next_rack(const struct version *version, const struct host_marks *marks,
+                                      const struct provider *host, uint32_t *slot)
 {
     if (marks->rack == NUMBER_NONE || !host_is(marks, host))
         return NULL;
@@ -80,9 +78,36 @@ const struct provider *host_rack(const struct version *version, const struct hos
                                  const struct provider *host, bool *several)
 {
     uint32_t slot = 0;
-    const struct provider *rack = next_rack(version, marks, host, &slot);
-    *several = rack != NULL && next_rack(version, marks, host, &slot) != NULL;
+    const struct provider *rack = host_next_rack(version, marks, host, &slot);
+    *several = rack != NULL && host_next_rack(version, marks, host, &slot) != NULL;
     return *several ? NULL : rack;
+}
+
+struct rack_hosts rack_hosts_of(const struct version *version, const struct host_marks *marks,
+                                const struct provider *rack)
+{
+    struct rack_hosts hosts = {.version = version, .marks = marks, .rack = rack};
+    if (!host_mark_stands(version, rack, marks->rack))
+        hosts.aggregate = rack->aggregates->count;
+    return hosts;
+}
+
+const struct provider *rack_hosts_next(struct rack_hosts *hosts)
+{
+    const struct name_set *aggregates = hosts->rack->aggregates;
+    for (; hosts->aggregate < aggregates->count; hosts->aggregate++, hosts->slot = 0) {
+        uint32_t number = aggregates->numbers[hosts->aggregate];
+        if (host_group_of_aggregate(hosts->version, number) != NULL)
+            continue;
+        const struct slotset *members = &catalog_at(&hosts->version->aggregates, number)->slots;
+        while ((hosts->slot = slotset_next(members, hosts->slot)) != NUMBER_NONE) {
+            struct slot_no slot = {hosts->slot++};
+            const struct provider *host = version_place(hosts->version, slot)->provider;
+            if (host_is(hosts->marks, host))
+                return host;
+        }
+    }
+    return NULL;
 }
 
 /* Steps through the groups that claim a host; a group may come more than once. */
@@ -105,7 +130,7 @@ static const struct valet_group *next_by_rack(struct claimants *all)
 {
     for (;;) {
         if (all->rack == NULL)
-            all->rack = next_rack(all->version, &all->marks, all->host, &all->slot);
+            all->rack = host_next_rack(all->version, &all->marks, all->host, &all->slot);
         if (all->rack == NULL)
             return NULL;
         const struct valet_claim *claim;

@@ -34,6 +34,23 @@ const struct valet_group *host_group_of_aggregate(const struct version *version,
 const struct provider *host_rack(const struct version *version, const struct host_marks *marks,
                                  const struct provider *host, bool *several);
 
+/* The host's next rack from that slot on, which becomes the slot behind it; NULL: no more. */
+const struct provider *host_next_rack(const struct version *version, const struct host_marks *marks,
+                                      const struct provider *host, uint32_t *slot);
+
+/* Steps through the hosts of a rack; one that shares several aggregates with it comes several
+ * times. NULL: no more. A rack that does not stand has none. */
+struct rack_hosts {
+    const struct version *version;
+    const struct host_marks *marks;
+    const struct provider *rack;
+    uint32_t aggregate; /* which of the rack's */
+    uint32_t slot;
+};
+struct rack_hosts rack_hosts_of(const struct version *version, const struct host_marks *marks,
+                                const struct provider *rack);
+const struct provider *rack_hosts_next(struct rack_hosts *hosts);
+
 /* Who claims the host: by its aggregates, or through a claim of a rack that it is in (8.3). */
 struct host_claim {
     const struct valet_group *group; /* NULL: nobody; else the first of them */

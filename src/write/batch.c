@@ -45,6 +45,14 @@ static void sink_apply(void *cls, const struct change *change)
     apply_change(cls, change);
 }
 
+/* What a stranger wrote, who keeps none of our rules. */
+static void compare_loaded(struct pipeline *pipeline, const struct edit *edit)
+{
+    const struct version *before =
+        pipeline->reloads == 1 ? NULL : replica_newest(pipeline->replica);
+    sweep_compare(&pipeline->sweep, before, edit->version, pipeline->arena);
+}
+
 /* An edit that is as new as the database, as the open transaction sees it. NULL with err when it
  * cannot be made; the transaction is ended. */
 static struct edit *bring_up_to_date(struct pipeline *pipeline, enum store_begun begun,
@@ -67,12 +75,61 @@ static struct edit *bring_up_to_date(struct pipeline *pipeline, enum store_begun
     }
     if (result == STORE_OK) {
         apply_flush(edit);
+        if (begun == STORE_BEGIN_RELOAD)
+            compare_loaded(pipeline, edit);
         return edit;
     }
     struct store_stamp ignored;
     store_rollback(pipeline->store, &ignored);
     replica_abandon(pipeline->replica, edit);
     return NULL;
+}
+
+/* Writes what is in the plan's list and takes it over into memory. */
+static enum store_result apply_planned(const struct plan *plan, struct edit *edit, struct err *err)
+{
+    enum store_result result = store_apply(plan->store, plan->changes, err);
+    if (result == STORE_OK)
+        apply_changes(edit, plan->changes);
+    plan->changes->count = 0;
+    return result;
+}
+
+static enum store_result apply_settled(const struct plan *plan, struct settle *settle,
+                                       struct edit *edit, size_t *changes_made, struct err *err)
+{
+    enum store_result result = STORE_OK;
+    while (result == STORE_OK && settle_next(settle, plan)) {
+        *changes_made += plan->changes->count;
+        result = apply_planned(plan, edit, err);
+    }
+    return result;
+}
+
+/* What a request was planned to change, and what follows from it. */
+static enum store_result apply_request(const struct plan *plan, struct edit *edit,
+                                       size_t *changes_made, struct err *err)
+{
+    struct settle settle;
+    settle_begin(&settle, plan);
+    *changes_made += plan->changes->count;
+    enum store_result result = apply_planned(plan, edit, err);
+    return result == STORE_OK ? apply_settled(plan, &settle, edit, changes_made, err) : result;
+}
+
+/* What strangers have left to do. */
+static bool sweep(struct pipeline *pipeline, const struct plan *plan, struct edit *edit,
+                  size_t *changes_made, struct err *err)
+{
+    struct settle settle;
+    if (!pipeline->sweep.is_due)
+        return true;
+    plan->changes->count = 0;
+    sweep_begin(&pipeline->sweep, &settle, plan);
+    enum store_result result = apply_settled(plan, &settle, edit, changes_made, err);
+    if (result == STORE_REFUSED)
+        sweep_end(&pipeline->sweep); /* it would be refused with the next batch, too */
+    return result == STORE_OK;
 }
 
 /* Plans every request of the batch on the edit; false when the store failed (err is set), and if it
@@ -88,7 +145,10 @@ static bool plan_batch(struct pipeline *pipeline, struct edit *edit, struct pipe
         .arena = pipeline->arena,
         .store = pipeline->store,
         .metal = pipeline->metal,
+        .now_us = clock_wall_us(),
     };
+    if (!sweep(pipeline, &plan, edit, changes_made, err))
+        return false;
     for (struct pipeline_request *request = first; request != NULL; request = request->next) {
         changes.count = 0;
         plan.now_us = clock_wall_us();
@@ -98,13 +158,11 @@ static bool plan_batch(struct pipeline *pipeline, struct edit *edit, struct pipe
         }
         if (changes.count == 0)
             continue;
-        *changes_made += changes.count;
-        enum store_result result = store_apply(pipeline->store, &changes, err);
+        enum store_result result = apply_request(&plan, edit, changes_made, err);
         if (result == STORE_REFUSED)
             *culprit = request;
         if (result != STORE_OK)
             return false;
-        apply_changes(edit, &changes);
     }
     return true;
 }
@@ -273,6 +331,7 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
     }
     if (changes == 0) {
         bool holds = store_rollback(pipeline->store, &stamp);
+        sweep_end(&pipeline->sweep);
         publish(pipeline, edit, &stamp, holds);
         answer_all(pipeline, first, NULL, NULL);
         return;
@@ -285,6 +344,7 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
         return;
     }
     outage_write_worked(&pipeline->outage);
+    sweep_end(&pipeline->sweep);
     pipeline->last_commit_us = clock_monotonic_us() - before;
     pipeline->commits++;
     histogram_add(&pipeline->commit_us, &PIPELINE_COMMIT_SHAPE_US, pipeline->last_commit_us);

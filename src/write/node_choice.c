@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "replica/hosts.h"
 #include "write/metal.h"
 #include "write/node_provider.h"
 
@@ -68,6 +69,33 @@ static bool is_held(const struct search *search, const struct node *node)
                        NULL) != NULL;
 }
 
+static const struct consumer *consumer_of(const struct search *search)
+{
+    const struct plan *plan = search->plan;
+    const struct consumer *consumer =
+        plan->metal->mirror
+            ? version_consumer(plan->version,
+                               node_allocation_text(search->allocation, NODE_ALLOCATION_UUID))
+            : NULL;
+    return consumer != NULL && consumer->allocation_count > 0 ? consumer : NULL;
+}
+
+/* Whether an exclusivity group claims the node of which the project of the consumer that the
+ * allocation would get is no member (Valet spec, 8.3). A consumer that is there already gets
+ * nothing more. */
+static bool is_refused(const struct search *search, const struct node *node)
+{
+    const struct plan *plan = search->plan;
+    const struct version *version = plan->version;
+    if (!version_has_valet_groups(version) || !plan->metal->mirror || consumer_of(search) != NULL)
+        return false;
+    const struct provider *provider = node_provider(version, node);
+    struct slice owner = node_allocation_text(search->allocation, NODE_ALLOCATION_OWNER);
+    return provider != NULL &&
+           host_refuses(version, version_provider(version, provider->root),
+                        owner.len > 0 ? owner : plan->metal->incomplete_project_id) != NULL;
+}
+
 static bool class_fits(const struct search *search, const struct node *node)
 {
     struct slice wanted = node_allocation_text(search->allocation, NODE_ALLOCATION_RESOURCE_CLASS);
@@ -86,7 +114,7 @@ static bool traits_fit(const struct search *search, const struct node *node)
 static bool try_node(struct search *search, const struct node *node)
 {
     if (node == search->tried || !node_is_free(node) || !class_fits(search, node) ||
-        !owner_fits(search, node) || is_held(search, node))
+        !owner_fits(search, node) || is_held(search, node) || is_refused(search, node))
         return false;
     search->candidates++;
     if (!traits_fit(search, node))
@@ -224,13 +252,10 @@ static const struct node *search_name(struct search *search)
 static const struct node *search_held(struct search *search, bool *is_bound)
 {
     const struct plan *plan = search->plan;
-    const struct consumer *consumer =
-        plan->metal->mirror
-            ? version_consumer(plan->version,
-                               node_allocation_text(search->allocation, NODE_ALLOCATION_UUID))
-            : NULL;
-    *is_bound = consumer != NULL && consumer->allocation_count > 0;
-    if (!*is_bound)
+    const struct consumer *consumer = consumer_of(search);
+    *is_bound = consumer != NULL;
+    if (!*is_bound ||
+        version_valet_placement_by_uuid(plan->version, consumer_uuid(consumer)) != NULL)
         return NULL;
     const struct provider *provider =
         version_provider(plan->version, consumer->allocation[0].provider);

@@ -2,6 +2,8 @@
  * thread only. */
 #include "write/node_mirror.h"
 
+#include "replica/valet.h"
+
 static struct slice uuid_of(const struct node *node)
 {
     return node_text(node, NODE_UUID);
@@ -58,7 +60,8 @@ static bool check_taking(const struct node_mirror *mirror, const struct plan *pl
     struct slice uuid = node_allocation_text(mirror->takes, NODE_ALLOCATION_UUID);
     const struct consumer *consumer = version_consumer(plan->version, uuid);
     if (consumer != NULL && consumer->allocation_count > 0 &&
-        !node_is_held_by(plan->version, mirror->after, consumer, plan->arena))
+        (version_valet_placement_by_uuid(plan->version, uuid) != NULL ||
+         !node_is_held_by(plan->version, mirror->after, consumer, plan->arena)))
         return err_set(err, 409, NULL, "Instance %.*s already has allocations in Placement",
                        SLICE_ARG(uuid));
     const struct consumer *holder =

@@ -1,5 +1,6 @@
 /* Reads a node's row and a version's providers and consumers side by side. Any thread. */
 #include "write/node_provider.h"
+#include "replica/valet.h"
 
 enum { PROVIDER_NAME_MAX_CHARS = 200 };
 
@@ -119,13 +120,29 @@ static const struct consumer *next_holder(struct holders *holders)
     return consumer_at(holders->version, entry);
 }
 
+/* Whether it keeps the capacity of a placement whose server has that uuid (Valet spec, 8.2). */
+static bool keeps_place_of(const struct version *version, const struct consumer *consumer,
+                           struct slice uuid)
+{
+    const struct valet_placement *placement =
+        uuid.data != NULL && version_has_valet_placements(version)
+            ? version_valet_placement_by_uuid(version, consumer_uuid(consumer))
+            : NULL;
+    if (placement == NULL)
+        return false;
+    struct slice resource = record_text(&placement->record, VALET_PLACEMENT_RESOURCE_ID);
+    return (resource.data != NULL && slice_equal(resource, uuid)) ||
+           slice_equal(record_text(&placement->record, VALET_PLACEMENT_ORCHESTRATION_ID), uuid);
+}
+
 static const struct consumer *holder_of_one(const struct version *version, struct provider_no no,
                                             struct slice but_for, const struct consumer *nor)
 {
     struct holders holders = holders_of(version, no);
     const struct consumer *at;
     while ((at = next_holder(&holders)) != NULL)
-        if (at != nor && (but_for.data == NULL || !slice_equal(consumer_uuid(at), but_for)))
+        if (at != nor && (but_for.data == NULL || !slice_equal(consumer_uuid(at), but_for)) &&
+            !keeps_place_of(version, at, but_for))
             return at;
     return NULL;
 }

@@ -42,8 +42,9 @@ struct slice node_provider_name(const struct version *version, const struct node
 bool node_can_be_provider(const struct version *version, const struct node *node,
                           const struct metal *metal, struct err *err) BERTH_MUST_CHECK;
 
-/* A consumer that holds anything in the provider's tree, but for the one of that uuid (data ==
- * NULL: but for none) and that one (NULL: none); NULL: nobody does. */
+/* A consumer that holds anything in the provider's tree, but for the one of that uuid and the hold
+ * of a placement whose server it is (data == NULL: but for none), and that one (NULL: none); NULL:
+ * nobody does. */
 const struct consumer *node_holder(const struct version *version, const struct provider *provider,
                                    struct slice but_for, const struct consumer *nor);
 

@@ -156,6 +156,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 {
     pthread_cond_destroy(&pipeline->wake);
     pthread_mutex_destroy(&pipeline->lock);
+    sweep_free(&pipeline->sweep);
     arena_destroy(pipeline->arena);
     free(pipeline);
 }

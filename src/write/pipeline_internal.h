@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "write/pipeline.h"
+#include "write/valet/sweep.h"
 
 struct queue {
     struct pipeline_request *first;
@@ -28,6 +29,7 @@ struct pipeline {
     uint64_t last_commit_us;
     uint64_t last_upkeep_us;
     struct outage outage; /* the writer's */
+    struct sweep sweep;   /* the writer's */
     _Atomic uint64_t batches, requests, commits, reloads, follows;
     _Atomic uint64_t turns;
     struct counter refused[PIPELINE_REFUSAL_COUNT];

@@ -5,13 +5,18 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "write/node_guard.h"
+#include "write/valet/exclusivity.h"
+#include "write/valet/holds.h"
 
 bool plan_allocations(const struct claim *claims, size_t claim_count, enum claim_door door,
                       const struct plan *plan, struct err *err)
 {
     struct claim_set set;
-    claim_begin(&set, claims, claim_count, door, 0, plan, err);
-    if (!claim_check_generations(&set) || !claim_find_providers(&set) || !claim_check_amounts(&set))
+    size_t count = claim_count;
+    const struct claim *all = holds_add_drops(claims, &count, plan);
+    claim_begin(&set, all, count, door, 0, plan, err);
+    if (!holds_guard(&set, claims, claim_count) || !claim_check_generations(&set) ||
+        !claim_find_providers(&set) || !claim_check_amounts(&set) || !exclusivity_check(&set))
         return false;
     for (size_t i = 0; i < claim_count; i++)
         if (!node_guard_claim(&claims[i], plan, err))

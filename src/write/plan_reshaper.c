@@ -10,6 +10,8 @@
 #include "base/buf.h"
 #include "write/node_guard.h"
 #include "write/plan_inventories.h"
+#include "write/valet/exclusivity.h"
+#include "write/valet/holds.h"
 
 static bool check_generation(const struct reshape_provider *wanted, const struct provider *provider,
                              struct err *err)
@@ -172,15 +174,17 @@ static bool check_nodes(const struct claim_set *set, const struct reshape *resha
 bool plan_reshaper(const struct reshape *reshape, const struct plan *plan, struct err *err)
 {
     struct claim_set set;
-    claim_begin(&set, reshape->claims, reshape->claim_count, CLAIM_BY_RESHAPER,
-                reshape->provider_count, plan, err);
-    if (!find_providers(&set, reshape) || !claim_check_generations(&set) ||
-        !claim_find_providers(&set))
+    size_t count = reshape->claim_count;
+    const struct claim *all = holds_add_drops(reshape->claims, &count, plan);
+    claim_begin(&set, all, count, CLAIM_BY_RESHAPER, reshape->provider_count, plan, err);
+    if (!find_providers(&set, reshape) ||
+        !holds_guard(&set, reshape->claims, reshape->claim_count) ||
+        !claim_check_generations(&set) || !claim_find_providers(&set))
         return false;
     for (size_t i = 0; i < reshape->provider_count; i++)
         if (!unite(&set, &set.targets[i], &reshape->providers[i]))
             return false;
-    if (!claim_check_amounts(&set))
+    if (!claim_check_amounts(&set) || !exclusivity_check(&set))
         return false;
     for (size_t i = 0; i < reshape->provider_count; i++)
         if (!check_gone_unused(&set, &set.targets[i]))

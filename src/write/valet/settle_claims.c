@@ -1,0 +1,339 @@
+/* Claims of groups, after something has changed that they rest on: one step of what follows.
+ *
+ * A claim of a rack ends when the rack is empty, or when the group's aggregate is taken from one of
+ * its hosts, and takes the aggregate from the hosts that it had claimed; hosts that have come to
+ * the rack are claimed. A claim of a host ends when the host is empty or its aggregate is gone; one
+ * that came with a rack stays as a claim of its own when the host is no more in the rack, so that
+ * who is on it stays alone. Each step changes a provider's aggregates once at most, and what it
+ * leaves for that is done in the next; every step brings rows nearer to what the aggregates and
+ * racks say, so that there is a last one. Writer thread only. */
+#include "base/arena.h"
+#include "replica/hosts.h"
+#include "write/plan_providers.h"
+#include "write/valet/settle.h"
+
+struct step {
+    const struct settle *settle;
+    const struct plan *plan;
+    const struct version *version;
+    struct host_marks marks;
+    bool *touched; /* by provider number: its aggregates or its claims change in this step; NULL: of
+                      none */
+};
+
+static bool is_touched(const struct step *step, const struct provider *provider)
+{
+    return step->touched != NULL && step->touched[provider->no.v];
+}
+
+static void touch(struct step *step, const struct provider *provider)
+{
+    if (step->touched == NULL)
+        step->touched = arena_zalloc(step->plan->arena, step->version->provider_limit);
+    step->touched[provider->no.v] = true;
+}
+
+static const struct provider *provider_of(const struct step *step, const struct valet_claim *claim)
+{
+    return version_provider_by_uuid(step->version,
+                                    record_text(&claim->record, VALET_CLAIM_PROVIDER));
+}
+
+static const struct valet_group *group_of(const struct step *step, const struct valet_claim *claim)
+{
+    return version_valet_group(step->version, record_number(&claim->record, VALET_CLAIM_GROUP_ID));
+}
+
+static const struct catalog_row *aggregate_of(const struct step *step,
+                                              const struct valet_group *group)
+{
+    return catalog_find(&step->version->aggregates, record_text(&group->record, VALET_GROUP_UUID));
+}
+
+static bool is_linked(const struct step *step, const struct provider *host,
+                      const struct valet_group *group)
+{
+    const struct catalog_row *row = aggregate_of(step, group);
+    return row != NULL && name_set_has(host->aggregates, row->number);
+}
+
+static void drop_row(const struct step *step, const struct valet_claim *claim)
+{
+    change_delete_valet(step->plan->changes, VALET_CLAIMS, claim->record.id);
+}
+
+static void put_rack(const struct step *step, const struct valet_claim *claim, struct slice rack)
+{
+    const struct record_shape *shape = &VALET_SHAPES[VALET_CLAIMS];
+    struct record_value values[VALET_CLAIM_FIELD_COUNT];
+    record_open(shape, &claim->record, values);
+    values[VALET_CLAIM_RACK].text = rack;
+    change_put_valet(step->plan->changes, VALET_CLAIMS,
+                     record_pack(shape, claim->record.id, values, step->plan->arena));
+}
+
+/* The claim of a host ends: row and aggregate go. */
+static void release(struct step *step, const struct valet_claim *claim,
+                    const struct valet_group *group)
+{
+    const struct provider *host = provider_of(step, claim);
+    if (host != NULL && is_touched(step, host))
+        return;
+    drop_row(step, claim);
+    if (host == NULL)
+        return;
+    touch(step, host);
+    if (!is_linked(step, host, group))
+        return;
+    change_append(step->plan->changes, CHANGE_PROVIDER_AGGREGATE_DELETE)->link =
+        (struct change_link){host->id, aggregate_of(step, group)->id};
+    plan_generation_step(host, step->plan);
+}
+
+/* The host has come to the rack, which is claimed. */
+static void join(struct step *step, const struct provider *host, const struct provider *rack,
+                 const struct valet_group *group)
+{
+    const struct plan *plan = step->plan;
+    const struct catalog_row *aggregate = aggregate_of(step, group);
+    if (aggregate == NULL)
+        return; /* no planner claims a rack without a host */
+    touch(step, host);
+    struct change *change = change_append(plan->changes, CHANGE_PROVIDER_AGGREGATE_INSERT);
+    change->created_at_us = plan->now_us;
+    change->link = (struct change_link){host->id, aggregate->id};
+    plan_generation_step(host, plan);
+    const struct record_shape *shape = &VALET_SHAPES[VALET_CLAIMS];
+    struct record_value values[VALET_CLAIM_FIELD_COUNT];
+    record_init(shape, values);
+    values[VALET_CLAIM_GROUP_ID].number = group->record.id;
+    values[VALET_CLAIM_PROVIDER].text = provider_uuid(host);
+    values[VALET_CLAIM_RACK].text = provider_uuid(rack);
+    values[VALET_CLAIM_IS_RACK].number = RECORD_FALSE;
+    int64_t id = store_next_id(plan->store, (enum store_table)(STORE_VALET + VALET_CLAIMS));
+    change_put_valet(plan->changes, VALET_CLAIMS, record_pack(shape, id, values, plan->arena));
+}
+
+/* ---- racks ---- */
+
+static const struct valet_claim *next_of_rack(const struct step *step,
+                                              const struct valet_group *group,
+                                              const struct provider *rack, int64_t after)
+{
+    const struct valet_claim *claim;
+    while ((claim = version_next_valet_claim_of_group(step->version, group->record.id, after)) !=
+           NULL) {
+        struct slice uuid = record_text(&claim->record, VALET_CLAIM_RACK);
+        if (uuid.data != NULL && slice_equal(uuid, provider_uuid(rack)))
+            return claim;
+        after = claim->record.id;
+    }
+    return NULL;
+}
+
+static bool host_is_touched(const struct step *step, const struct valet_claim *claim)
+{
+    const struct provider *host = provider_of(step, claim);
+    return host != NULL && is_touched(step, host);
+}
+
+static void end_rack(struct step *step, const struct valet_claim *claim,
+                     const struct valet_group *group, const struct provider *rack)
+{
+    const struct valet_claim *of_host;
+    for (int64_t id = 0; (of_host = next_of_rack(step, group, rack, id)) != NULL;
+         id = of_host->record.id)
+        if (host_is_touched(step, of_host))
+            return; /* the next step will find it as it is */
+    drop_row(step, claim);
+    touch(step, rack);
+    for (int64_t id = 0; (of_host = next_of_rack(step, group, rack, id)) != NULL;
+         id = of_host->record.id)
+        release(step, of_host, group);
+}
+
+static bool rack_is_empty(const struct step *step, const struct provider *rack)
+{
+    struct rack_hosts hosts = rack_hosts_of(step->version, &step->marks, rack);
+    const struct provider *host;
+    while ((host = rack_hosts_next(&hosts)) != NULL)
+        if (!host_is_empty(step->version, host))
+            return false;
+    return true;
+}
+
+static bool is_claimed_alone(const struct step *step, const struct provider *host,
+                             const struct valet_group *group)
+{
+    const struct valet_claim *claim;
+    for (int64_t id = 0;
+         (claim = version_next_valet_claim_of(step->version, provider_uuid(host), id)) != NULL;
+         id = claim->record.id)
+        if (record_number(&claim->record, VALET_CLAIM_GROUP_ID) == group->record.id)
+            return true;
+    return false;
+}
+
+/* Hosts of the rack that lack the aggregate. One that had it, by its row, has had it taken away by
+ * somebody whose changes we have not seen. */
+static void look_for_new_hosts(struct step *step, const struct valet_claim *claim,
+                               const struct valet_group *group, const struct provider *rack)
+{
+    struct rack_hosts hosts = rack_hosts_of(step->version, &step->marks, rack);
+    const struct provider *host;
+    while ((host = rack_hosts_next(&hosts)) != NULL)
+        if (!is_linked(step, host, group) && is_claimed_alone(step, host, group)) {
+            end_rack(step, claim, group, rack);
+            return;
+        }
+    hosts = rack_hosts_of(step->version, &step->marks, rack);
+    while ((host = rack_hosts_next(&hosts)) != NULL)
+        if (!is_linked(step, host, group) && !is_touched(step, host))
+            join(step, host, rack, group);
+}
+
+static bool was_taken(const struct step *step, const struct valet_claim *claim)
+{
+    for (size_t i = 0; i < step->settle->taken_count; i++) {
+        const struct settle_taken *taken = &step->settle->taken[i];
+        if (taken->claim_id == claim->record.id &&
+            version_provider_by_id(step->version, taken->host_id) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static void settle_rack(struct step *step, const struct valet_claim *claim)
+{
+    const struct valet_group *group = group_of(step, claim);
+    const struct provider *rack = provider_of(step, claim);
+    if (rack != NULL && is_touched(step, rack))
+        return;
+    if (group == NULL || rack == NULL) {
+        drop_row(step, claim);
+        if (rack != NULL)
+            touch(step, rack);
+    } else if (was_taken(step, claim)) {
+        end_rack(step, claim, group, rack);
+    } else if (!host_mark_stands(step->version, rack, step->marks.rack)) {
+        drop_row(step, claim);
+        touch(step, rack);
+    } else if (rack_is_empty(step, rack)) {
+        end_rack(step, claim, group, rack);
+    } else if (step->settle->is_wide) {
+        look_for_new_hosts(step, claim, group, rack);
+    }
+}
+
+/* ---- hosts ---- */
+
+/* The rack by whose claim the group has the host; NULL: by none. */
+static const struct provider *claimed_rack(const struct step *step, const struct provider *host,
+                                           const struct valet_group *group)
+{
+    uint32_t slot = 0;
+    const struct provider *rack;
+    while ((rack = host_next_rack(step->version, &step->marks, host, &slot)) != NULL) {
+        const struct valet_claim *claim;
+        for (int64_t id = 0;
+             (claim = version_next_valet_claim_of(step->version, provider_uuid(rack), id)) != NULL;
+             id = claim->record.id)
+            if (record_bool(&claim->record, VALET_CLAIM_IS_RACK) &&
+                record_number(&claim->record, VALET_CLAIM_GROUP_ID) == group->record.id)
+                return rack;
+    }
+    return NULL;
+}
+
+static void settle_host(struct step *step, const struct valet_claim *claim)
+{
+    const struct valet_group *group = group_of(step, claim);
+    const struct provider *host = provider_of(step, claim);
+    if (host != NULL && is_touched(step, host))
+        return;
+    if (group == NULL || host == NULL || !is_linked(step, host, group)) {
+        drop_row(step, claim);
+        return;
+    }
+    struct slice known = record_text(&claim->record, VALET_CLAIM_RACK);
+    const struct provider *rack = claimed_rack(step, host, group);
+    struct slice wanted = rack == NULL ? (struct slice){0} : provider_uuid(rack);
+    if ((known.data == NULL) != (wanted.data == NULL) ||
+        (known.data != NULL && !slice_equal(known, wanted))) {
+        put_rack(step, claim, wanted);
+        touch(step, host);
+    } else if (rack == NULL && (host_is_empty(step->version, host) || !host_is(&step->marks, host)))
+        release(step, claim, group);
+}
+
+/* ---- all ---- */
+
+static void settle_all(struct step *step, bool racks)
+{
+    const struct valet_claim *claim;
+    for (int64_t id = 0; (claim = version_next_valet_claim(step->version, id)) != NULL;
+         id = claim->record.id)
+        if (record_bool(&claim->record, VALET_CLAIM_IS_RACK) == racks) {
+            if (racks)
+                settle_rack(step, claim);
+            else
+                settle_host(step, claim);
+        }
+}
+
+static void settle_racks_of(struct step *step, const struct provider *host)
+{
+    uint32_t slot = 0;
+    const struct provider *rack;
+    while ((rack = host_next_rack(step->version, &step->marks, host, &slot)) != NULL) {
+        const struct valet_claim *claim;
+        for (int64_t id = 0;
+             (claim = version_next_valet_claim_of(step->version, provider_uuid(rack), id)) != NULL;
+             id = claim->record.id)
+            if (record_bool(&claim->record, VALET_CLAIM_IS_RACK))
+                settle_rack(step, claim);
+    }
+}
+
+static void settle_claims_of(struct step *step, const struct provider *host)
+{
+    const struct valet_claim *claim;
+    for (int64_t id = 0;
+         (claim = version_next_valet_claim_of(step->version, provider_uuid(host), id)) != NULL;
+         id = claim->record.id)
+        if (!record_bool(&claim->record, VALET_CLAIM_IS_RACK))
+            settle_host(step, claim);
+}
+
+/* A host on which somebody still is keeps what it has. */
+static void settle_emptied(struct step *step, bool racks)
+{
+    for (size_t i = 0; i < step->settle->host_count; i++) {
+        const struct provider *host = version_provider_by_id(step->version, step->settle->hosts[i]);
+        if (host == NULL || !host_is_empty(step->version, host))
+            continue;
+        if (racks)
+            settle_racks_of(step, host);
+        else
+            settle_claims_of(step, host);
+    }
+}
+
+bool settle_claims(const struct settle *settle, const struct plan *plan)
+{
+    struct step step = {
+        .settle = settle,
+        .plan = plan,
+        .version = plan->version,
+        .marks = host_marks_of(plan->version),
+    };
+    for (int racks = 1; racks >= 0; racks--) {
+        if (settle->is_wide)
+            settle_all(&step, racks == 1);
+        else
+            settle_emptied(&step, racks == 1);
+        if (plan->changes->count > 0)
+            return true;
+    }
+    return false;
+}
