@@ -3,6 +3,7 @@
 #include "compare.h"
 
 #include "replica/nodes.h"
+#include "replica/rows.h"
 
 static int64_t modified_at(const struct row *row)
 {
@@ -154,6 +155,17 @@ static bool same_node_allocations(const struct version *version, const struct ro
     return has == NULL;
 }
 
+static bool same_rows(const struct ptree *has, const struct rows *rows)
+{
+    int64_t id = 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        id = rows_next_id(has, id);
+        if (id == 0 || !record_equal(rows_at(has, id), rows->row[i].image.row.record))
+            return false;
+    }
+    return rows_next_id(has, id) == 0;
+}
+
 const char *compare_version(const struct version *version, const struct tables *tables)
 {
     const struct rows *rows = tables->rows;
@@ -173,6 +185,9 @@ const char *compare_version(const struct version *version, const struct tables *
     if (!same_nodes(version, &rows[TABLE_NODES]) ||
         !same_node_allocations(version, &rows[TABLE_NODE_ALLOCATIONS]))
         return "the nodes or their allocations";
+    for (unsigned t = 0; t < VALET_TABLE_COUNT; t++)
+        if (!same_rows(&version->valet[t].rows, &rows[TABLE_VALET + t]))
+            return "the rows of groups and plans";
     const char *what = NULL;
     for (uint32_t i = 0; i < rows[TABLE_PROVIDERS].count && what == NULL; i++)
         what = compare_provider(version, &rows[TABLE_PROVIDERS].row[i], tables);

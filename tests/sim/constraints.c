@@ -349,6 +349,7 @@ const char *tables_execute(struct tables *tables, const struct change *change)
     case CHANGE_NODE_DELETE:
     case CHANGE_NODE_ALLOCATION_PUT:
     case CHANGE_NODE_ALLOCATION_DELETE:
+    case CHANGE_VALET_CASES:
         return tables_execute_row(tables, change);
     default:
         return "a plan has no records of loads and follows";

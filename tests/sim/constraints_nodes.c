@@ -24,10 +24,22 @@ static const char *find_clash(const struct rows *rows, const struct record_shape
     return NULL;
 }
 
+static enum table table_of(enum change_kind kind, const struct record_shape **shape)
+{
+    if (kind >= CHANGE_VALET_GROUP_PUT) {
+        enum valet_table table = change_valet_table(kind);
+        *shape = &VALET_SHAPES[table];
+        return (enum table)(TABLE_VALET + (int)table);
+    }
+    bool is_node = kind == CHANGE_NODE_PUT || kind == CHANGE_NODE_DELETE;
+    *shape = is_node ? &NODE_SHAPE : &NODE_ALLOCATION_SHAPE;
+    return is_node ? TABLE_NODES : TABLE_NODE_ALLOCATIONS;
+}
+
 const char *tables_execute_row(struct tables *tables, const struct change *change)
 {
-    bool is_node = change->kind == CHANGE_NODE_PUT || change->kind == CHANGE_NODE_DELETE;
-    enum table table = is_node ? TABLE_NODES : TABLE_NODE_ALLOCATIONS;
+    const struct record_shape *shape;
+    enum table table = table_of(change->kind, &shape);
     struct row *row = tables_row(tables, table, change->row.id);
     if (change->row.record == NULL) {
         if (row == NULL)
@@ -35,8 +47,7 @@ const char *tables_execute_row(struct tables *tables, const struct change *chang
         tables_erase(tables, table, row);
         return NULL;
     }
-    const char *clash = find_clash(
-        &tables->rows[table], is_node ? &NODE_SHAPE : &NODE_ALLOCATION_SHAPE, change->row.record);
+    const char *clash = find_clash(&tables->rows[table], shape, change->row.record);
     if (clash != NULL)
         return clash;
     struct change image = *change;

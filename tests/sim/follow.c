@@ -298,5 +298,8 @@ bool tables_follow(const struct tables *old, const struct tables *new, struct rn
     send_consumers(&following);
     send_rows(&following, TABLE_NODES, CHANGE_NODE_DELETE, rng);
     send_rows(&following, TABLE_NODE_ALLOCATIONS, CHANGE_NODE_ALLOCATION_DELETE, rng);
+    for (unsigned t = 0; t < VALET_TABLE_COUNT; t++)
+        send_rows(&following, (enum table)(TABLE_VALET + t),
+                  (enum change_kind)(CHANGE_VALET_GROUP_DELETE + 2 * t), rng);
     return true;
 }

@@ -6,6 +6,7 @@
 #ifndef BERTH_SIM_TABLES_H
 #define BERTH_SIM_TABLES_H
 
+#include "model/valet.h"
 #include "rng.h"
 #include "store/store.h"
 
@@ -24,7 +25,8 @@ enum table {
     TABLE_ALLOCATIONS,
     TABLE_NODES,
     TABLE_NODE_ALLOCATIONS,
-    TABLE_COUNT
+    TABLE_VALET, /* those of model/valet.h, in its order */
+    TABLE_COUNT = TABLE_VALET + VALET_TABLE_COUNT
 };
 
 enum { ROWS_MAX = 512 };

@@ -1,0 +1,519 @@
+/* Requests of sim_valet.c as input of the real planners; what Valet's door would write is written
+ * as rows, by the rules of its spec (8.2, 8.3). One thread. */
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "replica/hosts.h"
+#include "replica/placement_location.h"
+#include "universe.h"
+#include "valet_round.h"
+#include "write/plan_aggregates.h"
+#include "write/plan_allocations.h"
+#include "write/plan_provider_traits.h"
+#include "write/plan_providers.h"
+#include "write/plan_reshaper.h"
+#include "write/valet/holds.h"
+
+enum { TEXTS = 16, TEXT_BYTES = 40, CLASS_VCPU = 1, CAPACITY = 8 };
+
+static struct slice made(char (*texts)[TEXT_BYTES], const char *prefix, int number)
+{
+    check(number >= 0 && number < TEXTS);
+    if (texts[number][0] == '\0')
+        snprintf(texts[number], TEXT_BYTES, "%s-0000-4000-8000-%012d", prefix, number);
+    return slice_of(texts[number]);
+}
+
+struct slice v_provider(int number)
+{
+    static char texts[TEXTS][TEXT_BYTES];
+    return made(texts, "aaaaaaaa", number);
+}
+
+struct slice v_server(int number)
+{
+    static char texts[TEXTS][TEXT_BYTES];
+    return made(texts, "cccccccc", number);
+}
+
+struct slice v_placement(int number)
+{
+    static char texts[TEXTS][TEXT_BYTES];
+    return made(texts, "12121212", number);
+}
+
+struct slice v_group(int number)
+{
+    static char texts[TEXTS][TEXT_BYTES];
+    return made(texts, "99999999", number);
+}
+
+struct slice v_rack_aggregate(int number)
+{
+    static char texts[TEXTS][TEXT_BYTES];
+    return made(texts, "bbbbbbbb", number);
+}
+
+/* ---- what is there at first ---- */
+
+static void fill_provider(struct tables *tables, int number)
+{
+    bool is_child = number >= V_HOSTS && number < V_HOSTS + V_CHILDREN;
+    bool is_rack = number >= V_HOSTS + V_CHILDREN;
+    int64_t id = number + 1;
+    int64_t parent = is_child ? number - V_HOSTS + 1 : 0;
+    database_execute(tables,
+                     &(struct change){.kind = CHANGE_PROVIDER_INSERT,
+                                      .created_at_us = 1,
+                                      .provider = {id, parent, parent == 0 ? id : parent, 0,
+                                                   v_provider(number), universe_name(number)}});
+    if (!is_rack)
+        database_execute(tables, &(struct change){.kind = CHANGE_INVENTORY_INSERT,
+                                                  .created_at_us = 1,
+                                                  .inventory = {id, CLASS_VCPU, CAPACITY, 0, 1,
+                                                                CAPACITY, 1, 1}});
+}
+
+static void fill_link(struct tables *tables, int64_t provider, int64_t aggregate)
+{
+    database_execute(tables, &(struct change){.kind = CHANGE_PROVIDER_AGGREGATE_INSERT,
+                                              .created_at_us = 1,
+                                              .link = {provider, aggregate}});
+}
+
+static void fill_row(struct tables *tables, enum change_kind kind, enum valet_table table,
+                     const struct record_value *values, int64_t id, struct arena *arena)
+{
+    database_execute(tables, &(struct change){.kind = kind,
+                                              .row = {id, record_pack(&VALET_SHAPES[table], id,
+                                                                      values, arena)}});
+}
+
+static void fill_groups(struct tables *tables)
+{
+    struct arena *arena = arena_create();
+    for (int g = 0; g < V_GROUPS; g++) {
+        struct record_value values[VALET_GROUP_FIELD_COUNT];
+        record_init(&VALET_SHAPES[VALET_GROUPS], values);
+        values[VALET_GROUP_UUID].text = v_group(g);
+        values[VALET_GROUP_NAME].text = universe_name(g);
+        fill_row(tables, CHANGE_VALET_GROUP_PUT, VALET_GROUPS, values, g + 1, arena);
+        struct record_value member[VALET_MEMBER_FIELD_COUNT];
+        record_init(&VALET_SHAPES[VALET_MEMBERS], member);
+        member[VALET_MEMBER_GROUP_ID].number = g + 1;
+        member[VALET_MEMBER_PROJECT].text = universe_project(g);
+        fill_row(tables, CHANGE_VALET_MEMBER_PUT, VALET_MEMBERS, member, g + 1, arena);
+    }
+    arena_destroy(arena);
+}
+
+void valet_fill(struct database *database)
+{
+    static struct tables tables;
+    tables_copy(&tables, &database->tables);
+    database_execute(&tables, &(struct change){.kind = CHANGE_CLASS_INSERT,
+                                               .catalog = {CLASS_VCPU, SLICE_LIT("VCPU")}});
+    database_execute(&tables, &(struct change){.kind = CHANGE_TRAIT_INSERT,
+                                               .catalog = {1, SLICE_LIT("CUSTOM_VALET_RACK")}});
+    for (int a = 0; a < V_RACKS + V_GROUPS; a++)
+        database_execute(&tables,
+                         &(struct change){.kind = CHANGE_AGGREGATE_INSERT,
+                                          .catalog = {a + 1, a < V_RACKS ? v_rack_aggregate(a)
+                                                                         : v_group(a - V_RACKS)}});
+    for (int p = 0; p < V_HOSTS + V_CHILDREN + V_RACKS; p++)
+        fill_provider(&tables, p);
+    for (int r = 0; r < V_RACKS; r++) {
+        int64_t rack = V_HOSTS + V_CHILDREN + r + 1;
+        fill_link(&tables, rack, r + 1);
+        database_execute(&tables, &(struct change){.kind = CHANGE_PROVIDER_TRAIT_INSERT,
+                                                   .created_at_us = 1,
+                                                   .link = {rack, 1}});
+    }
+    for (int h = 0; h < V_HOSTS - 1; h++)
+        fill_link(&tables, h + 1, h < 3 ? 1 : 2);
+    fill_groups(&tables);
+    database_commit(database, &tables);
+    database->stranger_commit = database->commit;
+}
+
+/* ---- claims ---- */
+
+static struct claim claim_of(const struct valet_claim_asked *asked, struct arena *arena)
+{
+    struct claim_provider *providers = arena_array(arena, V_CLAIM_ROWS, sizeof(*providers));
+    struct claim_amount *amounts = arena_array(arena, V_CLAIM_ROWS, sizeof(*amounts));
+    for (int i = 0; i < asked->count; i++) {
+        amounts[i] = (struct claim_amount){SLICE_LIT("VCPU"), asked->amount[i]};
+        providers[i] = (struct claim_provider){v_provider(asked->provider[i]), &amounts[i], 1};
+    }
+    return (struct claim){
+        .consumer =
+            asked->consumer >= 0 ? v_server(asked->consumer) : v_placement(-1 - asked->consumer),
+        .project = universe_project(asked->project),
+        .user = universe_user(0),
+        .generation_rule = CLAIM_GENERATION_ANY,
+        .providers = providers,
+        .provider_count = (size_t)asked->count,
+    };
+}
+
+static bool plan_claims(const struct valet_asked *asked, const struct plan *plan, struct err *err)
+{
+    struct claim claims[V_CLAIMS];
+    for (int i = 0; i < asked->claim_count; i++)
+        claims[i] = claim_of(&asked->claim[i], plan->arena);
+    if (asked->what != V_RESHAPE)
+        return plan_allocations(claims, (size_t)asked->claim_count,
+                                asked->what == V_PUT ? CLAIM_BY_PUT : CLAIM_BY_POST, plan, err);
+    struct reshape reshape = {.claims = claims, .claim_count = (size_t)asked->claim_count};
+    return plan_reshaper(&reshape, plan, err);
+}
+
+/* ---- what Valet's door writes ---- */
+
+static int64_t next_id(const struct plan *plan, enum valet_table table)
+{
+    return store_next_id(plan->store, (enum store_table)(STORE_VALET + (int)table));
+}
+
+static void put(const struct plan *plan, enum valet_table table, int64_t id,
+                const struct record_value *values)
+{
+    change_put_valet(plan->changes, table,
+                     record_pack(&VALET_SHAPES[table], id, values, plan->arena));
+}
+
+static void append_claim_row(const struct plan *plan, const struct valet_group *group,
+                             const struct provider *provider, const struct provider *rack)
+{
+    struct record_value values[VALET_CLAIM_FIELD_COUNT];
+    record_init(&VALET_SHAPES[VALET_CLAIMS], values);
+    values[VALET_CLAIM_GROUP_ID].number = group->record.id;
+    values[VALET_CLAIM_PROVIDER].text = provider_uuid(provider);
+    values[VALET_CLAIM_IS_RACK].number = provider == rack ? RECORD_TRUE : RECORD_FALSE;
+    if (rack != NULL && rack != provider)
+        values[VALET_CLAIM_RACK].text = provider_uuid(rack);
+    put(plan, VALET_CLAIMS, next_id(plan, VALET_CLAIMS), values);
+}
+
+static bool is_linked(const struct plan *plan, const struct provider *host,
+                      const struct valet_group *group)
+{
+    const struct catalog_row *row =
+        catalog_find(&plan->version->aggregates, record_text(&group->record, VALET_GROUP_UUID));
+    return row != NULL && name_set_has(host->aggregates, row->number);
+}
+
+static void append_claim(const struct plan *plan, const struct valet_group *group,
+                         const struct provider *host, const struct provider *rack)
+{
+    const struct catalog_row *row =
+        catalog_find(&plan->version->aggregates, record_text(&group->record, VALET_GROUP_UUID));
+    if (is_linked(plan, host, group))
+        return;
+    struct change *change = change_append(plan->changes, CHANGE_PROVIDER_AGGREGATE_INSERT);
+    change->created_at_us = plan->now_us;
+    change->link = (struct change_link){host->id, row->id};
+    plan_generation_step(host, plan);
+    append_claim_row(plan, group, host, rack);
+}
+
+static bool is_free(const struct plan *plan, const struct provider *host)
+{
+    return host_is_empty(plan->version, host) && host_claim_of(plan->version, host).group == NULL;
+}
+
+static bool may_use(const struct plan *plan, const struct provider *host,
+                    const struct valet_group *group)
+{
+    struct host_claim claim = host_claim_of(plan->version, host);
+    return is_free(plan, host) || (claim.group == group && !claim.several &&
+                                   !host_has_stranger(plan->version, host, group));
+}
+
+/* The host, or its rack with all hosts, becomes the group's; false: it is not free. */
+static bool append_claims(const struct valet_asked *asked, const struct plan *plan,
+                          const struct provider *host, const struct valet_group *group)
+{
+    const struct version *version = plan->version;
+    if (!may_use(plan, host, group))
+        return false;
+    if (asked->what == V_PLACE_HOST) {
+        append_claim(plan, group, host, NULL);
+        return true;
+    }
+    bool several;
+    struct host_marks marks = host_marks_of(version);
+    const struct provider *rack = host_rack(version, &marks, host, &several);
+    if (rack == NULL)
+        return false;
+    struct rack_hosts hosts = rack_hosts_of(version, &marks, rack);
+    const struct provider *other;
+    while ((other = rack_hosts_next(&hosts)) != NULL)
+        if (!may_use(plan, other, group))
+            return false;
+    bool is_there = false;
+    const struct valet_claim *claim;
+    for (int64_t id = 0;
+         (claim = version_next_valet_claim_of(version, provider_uuid(rack), id)) != NULL;
+         id = claim->record.id)
+        is_there |= record_number(&claim->record, VALET_CLAIM_GROUP_ID) == group->record.id;
+    if (is_there)
+        return true;
+    append_claim_row(plan, group, rack, rack);
+    hosts = rack_hosts_of(version, &marks, rack);
+    while ((other = rack_hosts_next(&hosts)) != NULL)
+        append_claim(plan, group, other, rack);
+    return true;
+}
+
+static bool refuse(const struct plan *plan, struct err *err)
+{
+    plan->changes->count = 0;
+    return err_set(err, 409, NULL, "there is no room for the placement");
+}
+
+static bool append_hold(const struct valet_asked *asked, const struct plan *plan, struct err *err)
+{
+    struct claim_set set;
+    struct valet_claim_asked one = {.consumer = -1 - asked->placement,
+                                    .project = asked->project,
+                                    .count = 1,
+                                    .provider = {asked->host},
+                                    .amount = {asked->amount}};
+    struct claim *claim = arena_alloc(plan->arena, sizeof(*claim));
+    *claim = claim_of(&one, plan->arena);
+    claim->type = SLICE_LIT(VALET_HOLD_TYPE);
+    claim_begin(&set, claim, 1, CLAIM_BY_POST, 0, plan, err);
+    if (!claim_find_providers(&set) || !claim_check_amounts(&set))
+        return false;
+    claim_write(&set);
+    return true;
+}
+
+/* A server in no group goes where nobody claims; of a group, where the group may. */
+static bool plan_place(const struct valet_asked *asked, const struct plan *plan, struct err *err)
+{
+    const struct version *version = plan->version;
+    const struct provider *host = version_provider_by_uuid(version, v_provider(asked->host));
+    const struct valet_group *group = version_valet_group_by_uuid(version, v_group(asked->group));
+    bool is_member =
+        version_valet_member(version, group->record.id, universe_project(asked->project)) != NULL;
+    if (asked->what == V_PLACE ? host_claim_of(version, host).group != NULL : !is_member)
+        return refuse(plan, err);
+    if (!append_hold(asked, plan, err))
+        return false;
+    /* claims are refused before anything is written in the real planner; here the list is emptied
+     */
+    struct change_list holds = *plan->changes;
+    struct change_list claims = {.arena = plan->arena};
+    struct plan claiming = *plan;
+    claiming.changes = &claims;
+    if (asked->what != V_PLACE && !append_claims(asked, &claiming, host, group))
+        return refuse(plan, err);
+    /* the hold's provider moves its generation, too: the claim's step comes behind it */
+    for (size_t i = 0; i < claims.count; i++) {
+        struct change change = claims.items[i];
+        for (size_t k = 0; k < holds.count && change.kind == CHANGE_PROVIDER_GENERATION; k++)
+            if (holds.items[k].kind == CHANGE_PROVIDER_GENERATION &&
+                holds.items[k].generation.provider_id == change.generation.provider_id) {
+                change.generation.expected++;
+                change.generation.next++;
+            }
+        *change_append(plan->changes, change.kind) = change;
+    }
+    const struct valet_placement *known =
+        version_valet_placement_by_uuid(version, v_placement(asked->placement));
+    struct record_value values[VALET_PLACEMENT_FIELD_COUNT];
+    record_init(&VALET_SHAPES[VALET_PLACEMENTS], values);
+    if (known != NULL)
+        record_open(&VALET_SHAPES[VALET_PLACEMENTS], &known->record, values);
+    values[VALET_PLACEMENT_UUID].text = v_placement(asked->placement);
+    values[VALET_PLACEMENT_PLAN_ID].number = 1;
+    values[VALET_PLACEMENT_NAME].text = SLICE_LIT("name");
+    values[VALET_PLACEMENT_ORCHESTRATION_ID].text = v_server(asked->placement);
+    values[VALET_PLACEMENT_LOCATION].text = provider_name(host);
+    put(plan, VALET_PLACEMENTS, known != NULL ? known->record.id : next_id(plan, VALET_PLACEMENTS),
+        values);
+    return true;
+}
+
+static bool plan_on_placement(const struct valet_asked *asked, const struct plan *plan,
+                              struct err *err)
+{
+    const struct version *version = plan->version;
+    const struct valet_placement *known =
+        version_valet_placement_by_uuid(version, v_placement(asked->placement));
+    struct slice server = v_server(asked->server);
+    if (known == NULL)
+        return err_set(err, 404, NULL, "no such placement");
+    if (asked->what == V_UNPLACE) {
+        const struct consumer *hold = placement_hold(version, known);
+        if (hold != NULL)
+            holds_append_drop(hold, plan);
+        change_delete_valet(plan->changes, VALET_PLACEMENTS, known->record.id);
+        return true;
+    }
+    if (version_valet_placement_by_resource(version, server) != NULL ||
+        version_valet_placement_by_orchestration(version, server) != NULL)
+        return err_set(err, 409, NULL, "another placement has the server");
+    struct record_value values[VALET_PLACEMENT_FIELD_COUNT];
+    record_open(&VALET_SHAPES[VALET_PLACEMENTS], &known->record, values);
+    values[VALET_PLACEMENT_RESOURCE_ID].text = server;
+    put(plan, VALET_PLACEMENTS, known->record.id, values);
+    return true;
+}
+
+static bool plan_member(const struct valet_asked *asked, const struct plan *plan)
+{
+    const struct valet_group *group =
+        version_valet_group_by_uuid(plan->version, v_group(asked->group));
+    struct slice project = universe_project(asked->project);
+    const struct valet_member *member =
+        version_valet_member(plan->version, group->record.id, project);
+    if (member != NULL) {
+        change_delete_valet(plan->changes, VALET_MEMBERS, member->record.id);
+        return true;
+    }
+    struct record_value values[VALET_MEMBER_FIELD_COUNT];
+    record_init(&VALET_SHAPES[VALET_MEMBERS], values);
+    values[VALET_MEMBER_GROUP_ID].number = group->record.id;
+    values[VALET_MEMBER_PROJECT].text = project;
+    put(plan, VALET_MEMBERS, next_id(plan, VALET_MEMBERS), values);
+    return true;
+}
+
+/* ---- operators ---- */
+
+static bool plan_set_aggregates(const struct valet_asked *asked, const struct plan *plan,
+                                struct err *err)
+{
+    struct slice *uuids = arena_array(plan->arena, V_RACKS + V_GROUPS, sizeof(*uuids));
+    struct plan_aggregates input = {.provider_uuid = v_provider(asked->host), .uuids = uuids};
+    int64_t generation;
+    for (int a = 0; a < V_RACKS + V_GROUPS; a++)
+        if (asked->wanted[a])
+            uuids[input.uuid_count++] = a < V_RACKS ? v_rack_aggregate(a) : v_group(a - V_RACKS);
+    return plan_aggregates_set(&input, plan, &generation, err);
+}
+
+static bool plan_mark(const struct valet_asked *asked, const struct plan *plan, struct err *err)
+{
+    struct slice name = SLICE_LIT("CUSTOM_VALET_RACK");
+    struct planned_traits result;
+    struct plan_provider_traits input = {.provider_uuid =
+                                             v_provider(V_HOSTS + V_CHILDREN + asked->rack),
+                                         .names = &name,
+                                         .name_count = asked->amount > 1};
+    return plan_provider_traits_set(&input, plan, &result, err);
+}
+
+bool valet_plan_asked(const struct valet_asked *asked, const struct plan *plan, struct err *err)
+{
+    struct slice uuid;
+    switch (asked->what) {
+    case V_PUT:
+    case V_POST:
+    case V_RESHAPE:
+        return plan_claims(asked, plan, err);
+    case V_RELEASE:
+    case V_RELEASE_HOLD:
+        uuid = asked->what == V_RELEASE ? v_server(asked->server) : v_placement(asked->placement);
+        return plan_allocations_delete(uuid, uuid, plan, err);
+    case V_PLACE:
+    case V_PLACE_HOST:
+    case V_PLACE_RACK:
+        return plan_place(asked, plan, err);
+    case V_UNPLACE:
+    case V_BIND:
+        return plan_on_placement(asked, plan, err);
+    case V_AGGREGATES:
+        return plan_set_aggregates(asked, plan, err);
+    case V_MARK:
+        return plan_mark(asked, plan, err);
+    case V_MEMBER:
+        return plan_member(asked, plan);
+    case V_COUNT:
+        break;
+    }
+    check(false);
+}
+
+/* ---- strangers ---- */
+
+static void strange_release(struct tables *tables, struct rng *rng)
+{
+    const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
+    if (rows->count == 0)
+        return;
+    struct change change = rows->row[rng_below(rng, (int)rows->count)].image;
+    database_execute(tables,
+                     &(struct change){.kind = CHANGE_ALLOCATIONS_OF_DELETE,
+                                      .allocation = {.consumer_uuid = change.consumer.uuid}});
+    change.kind = CHANGE_CONSUMER_DELETE;
+    database_execute(tables, &change);
+}
+
+/* A server that has nothing so far. */
+static void strange_claim(struct tables *tables, struct rng *rng)
+{
+    struct slice uuid = v_server(rng_below(rng, V_SERVERS));
+    const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (slice_equal(rows->row[i].image.consumer.uuid, uuid))
+            return;
+    if (tables->rows[TABLE_PROJECTS].count == 0 || tables->rows[TABLE_USERS].count == 0)
+        return;
+    const struct rows *projects = &tables->rows[TABLE_PROJECTS];
+    int64_t id = database_free_id(tables, TABLE_CONSUMERS, 1);
+    database_execute(
+        tables,
+        &(struct change){
+            .kind = CHANGE_CONSUMER_INSERT,
+            .created_at_us = 1,
+            .consumer = {
+                .id = id,
+                .project_id = projects->row[rng_below(rng, (int)projects->count)].image.catalog.id,
+                .user_id = tables->rows[TABLE_USERS].row[0].image.catalog.id,
+                .generation = 1,
+                .uuid = uuid,
+            }});
+    database_execute(tables,
+                     &(struct change){.kind = CHANGE_ALLOCATION_INSERT,
+                                      .created_at_us = 1,
+                                      .allocation = {
+                                          .id = database_free_id(tables, TABLE_ALLOCATIONS, 1),
+                                          .consumer_id = id,
+                                          .provider_id = 1 + rng_below(rng, V_HOSTS),
+                                          .class_id = CLASS_VCPU,
+                                          .used = 1 + rng_below(rng, 3),
+                                          .consumer_uuid = uuid,
+                                      }});
+}
+
+static void strange_aggregate(struct tables *tables, struct rng *rng)
+{
+    const struct rows *rows = &tables->rows[TABLE_PROVIDER_AGGREGATES];
+    if (rows->count == 0)
+        return;
+    struct change change = rows->row[rng_below(rng, (int)rows->count)].image;
+    if (change.link.provider_id > V_HOSTS)
+        return; /* racks keep theirs */
+    change.kind = CHANGE_PROVIDER_AGGREGATE_DELETE;
+    database_execute(tables, &change);
+}
+
+void valet_stranger(struct database *database)
+{
+    static struct tables tables;
+    tables_copy(&tables, &database->tables);
+    int draw = rng_below(database->rng, 5);
+    if (draw < 2)
+        strange_release(&tables, database->rng);
+    else if (draw < 4)
+        strange_claim(&tables, database->rng);
+    else
+        strange_aggregate(&tables, database->rng);
+    database_commit(database, &tables);
+    database->stranger_commit = database->commit;
+}

@@ -1,0 +1,75 @@
+/* The small cloud of sim_valet.c: two racks of hosts, two exclusivity groups, servers of four
+ * projects, and placements whose orchestration ids are those of the first servers. */
+#ifndef BERTH_SIM_VALET_ROUND_H
+#define BERTH_SIM_VALET_ROUND_H
+
+#include "database.h"
+#include "rng.h"
+#include "write/pipeline.h"
+
+enum {
+    V_HOSTS = 6,    /* the last is in no rack */
+    V_CHILDREN = 2, /* of the first hosts */
+    V_RACKS = 2,
+    V_GROUPS = 2,
+    V_PROJECTS = 4,
+    V_SERVERS = 14,
+    V_PLACEMENTS = 7,
+    V_CLAIM_ROWS = 3,
+    V_CLAIMS = 3
+};
+
+enum valet_what {
+    V_PUT,
+    V_POST,
+    V_RESHAPE,
+    V_RELEASE, /* a server */
+    V_RELEASE_HOLD,
+    V_PLACE,      /* a placement, with its hold */
+    V_PLACE_HOST, /* the same, and the host is claimed if it is free */
+    V_PLACE_RACK, /* the same with the host's rack */
+    V_UNPLACE,
+    V_BIND,       /* gives a placement the server's id */
+    V_AGGREGATES, /* of a host, as an operator sets them */
+    V_MARK,       /* of a rack */
+    V_MEMBER,     /* is added, or goes */
+    V_COUNT
+};
+
+struct valet_claim_asked {
+    int consumer; /* a server, or below 0: the hold of placement -1 - consumer */
+    int project;
+    int count;
+    int provider[V_CLAIM_ROWS];
+    int64_t amount[V_CLAIM_ROWS];
+};
+
+struct valet_asked {
+    enum valet_what what;
+    struct valet_claim_asked claim[V_CLAIMS];
+    int claim_count;
+    int host, rack, group, project, server, placement;
+    int64_t amount;
+    bool wanted[V_RACKS + V_GROUPS]; /* aggregates */
+};
+
+/* Providers: hosts, then the children of hosts, then racks. */
+struct slice v_provider(int number);
+struct slice v_server(int number);
+struct slice v_placement(int number);
+struct slice v_group(int number); /* and the group's aggregate */
+struct slice v_rack_aggregate(int number);
+
+void valet_fill(struct database *database);
+bool valet_plan_asked(const struct valet_asked *asked, const struct plan *plan, struct err *err);
+
+/* Somebody who keeps no rules writes an allocation, takes one away, or an aggregate from a host. */
+void valet_stranger(struct database *database);
+
+/* What holds after each commit of ours. */
+void valet_judge(const struct tables *before, const struct tables *after);
+
+/* And if it is one request's. */
+void valet_judge_one(const struct tables *before, const struct tables *after);
+
+#endif
