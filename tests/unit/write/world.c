@@ -6,6 +6,7 @@
 #include "replica/audit.h"
 #include "unit.h"
 #include "write/plan_allocations.h"
+#include "write/valet/settle.h"
 
 int64_t store_next_id(struct store *store, enum store_table table)
 {
@@ -145,11 +146,29 @@ struct plan world_plan(struct world *world)
     };
 }
 
+/* What follows from the changes, as the pipeline has it. */
+static void apply_and_settle(struct world *world)
+{
+    struct change_list follows = {.arena = world->arena};
+    struct plan plan = {
+        .version = world->edit->version,
+        .changes = &world->changes,
+        .arena = world->arena,
+        .store = &world->store,
+        .now_us = world->now_us,
+    };
+    struct settle settle;
+    settle_begin(&settle, &plan);
+    apply(world);
+    for (plan.changes = &follows; settle_next(&settle, &plan); follows.count = 0)
+        apply_changes(world->edit, &follows);
+}
+
 bool world_conclude(struct world *world, bool accepted)
 {
     assert_int_equal(accepted, !err_is_set(&world->err));
     if (accepted)
-        apply(world);
+        apply_and_settle(world);
     else
         assert_int_equal(world->changes.count, 0);
     return accepted;
