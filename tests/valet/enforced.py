@@ -1,0 +1,247 @@
+#!/usr/bin/python3
+"""Exclusivity groups and holds against claims of all kinds (Valet spec, 8.2 and 8.3): at both doors of a running
+berthd, and with the Python service on the same file. Rows of groups and placements are written into the file.
+
+    tests/valet/enforced.py [--berthd build/berthd]
+
+The last line is `N passed, N failed`.
+"""
+
+import argparse
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "baremetal")]
+sys.dont_write_bytecode = True
+
+import door as doors  # noqa: E402
+import servers  # noqa: E402
+
+GOLD = "10000000-0000-4000-8000-000000000001"
+MEMBER = "b7d0e9b1-7529-4b64-9464-caa3411adb3f"
+STRANGER = "65c3e5ee-5ee0-428c-aa5e-5275c58ead61"
+H1, H2, H3 = ("aaaaaaaa-0000-4000-8000-00000000000%d" % n for n in (1, 2, 3))
+HELD = "Resource provider 'host-1' is held by exclusivity group 'gold'."
+METAL = ["[baremetal]", "host = here", "fake_delay_ms = 20"]
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def new():
+    return str(uuid.uuid4())
+
+
+def write(database, sql, *values):
+    with sqlite3.connect(database, timeout=10) as connection:
+        connection.execute(sql, values)
+    connection.close()
+
+
+def make_group(database):
+    write(database, "INSERT INTO berth_valet_groups (id, uuid, name, description) VALUES (1, ?, 'gold', '')", GOLD)
+    write(database, "INSERT INTO berth_valet_members (id, group_id, project_id, added_with) VALUES (1, 1, ?, 1)",
+          MEMBER)
+
+
+def make_placement(database, placement, server):
+    write(database, "INSERT INTO berth_valet_placements (uuid, plan_id, name, orchestration_id, location, reserved)"
+          " VALUES (?, 1, 'web', ?, 'nowhere', 0)", placement, server)
+
+
+def body(project, resources_of, generation=None, kind="INSTANCE"):
+    return {**servers.claim_body(generation, resources_of), "project_id": project, "consumer_type": kind}
+
+
+class World:
+    """Three hosts of eight VCPU, the first of them the group's, with a server of a stranger who was there before."""
+
+    def __init__(self, program, directory):
+        self.server = servers.Berthd(program, directory, baremetal_port=servers.free_port(), options=METAL)
+        self.server.start()
+        self.client = self.server.client()
+        for number, host in enumerate((H1, H2, H3), 1):
+            self.client.make_provider(host, f"host-{number}", VCPU=8)
+        self.old = new()
+        self.must_put(self.old, STRANGER, {H1: {"VCPU": 2}})
+        make_group(self.server.database)
+        self.dedicate(H1, [GOLD])
+
+    def dedicate(self, host, aggregates):
+        generation = self.client.must(200, "GET", f"/resource_providers/{host}")["generation"]
+        self.client.must(200, "PUT", f"/resource_providers/{host}/aggregates",
+                         {"aggregates": aggregates, "resource_provider_generation": generation})
+
+    def generation_of(self, consumer):
+        return self.client.must(200, "GET", f"/allocations/{consumer}").get("consumer_generation")
+
+    def put(self, consumer, project, resources_of, kind="INSTANCE"):
+        return self.client.ask("PUT", f"/allocations/{consumer}",
+                               body(project, resources_of, self.generation_of(consumer), kind))
+
+    def must_put(self, *claim, **more):
+        status, answer = self.put(*claim, **more)
+        expect(status == 204, f"{claim}: {status} {answer}")
+
+    def post(self, claims):
+        return self.client.ask("POST", "/allocations", {
+            consumer: body(project, resources_of, self.generation_of(consumer))
+            for consumer, (project, resources_of) in claims.items()})
+
+    def held(self, consumer):
+        return self.client.must(200, "GET", f"/allocations/{consumer}")["allocations"]
+
+    def is_member_of(self, host, aggregate):
+        answer = self.client.must(200, "GET", f"/resource_providers/{host}/aggregates")
+        return aggregate in answer["aggregates"]
+
+
+def assert_refused(answered):
+    status, answer = answered
+    expect(status == 409, answered)
+    error = answer["errors"][0]
+    expect(HELD in error["detail"] and error["code"] == "placement.undefined_code", answered)
+
+
+def one_server(world):
+    """PUT: refused for a stranger, and nothing is left of it; not for a member, nor elsewhere."""
+    server = new()
+    assert_refused(world.put(server, STRANGER, {H1: {"VCPU": 1}}))
+    expect(world.held(server) == {}, world.held(server))
+    world.must_put(server, STRANGER, {H2: {"VCPU": 1}})
+    world.must_put(new(), MEMBER, {H1: {"VCPU": 1}})
+
+
+def several_servers(world):
+    """POST: one stranger among members, and none of them is written."""
+    ours, theirs = new(), new()
+    assert_refused(world.post({ours: (MEMBER, {H1: {"VCPU": 1}}), theirs: (STRANGER, {H1: {"VCPU": 1}})}))
+    expect(world.held(ours) == {}, "a part of it was written")
+
+
+def reshaper(world):
+    """The same by way of the reshaper."""
+    server = new()
+    there = world.client.must(200, "GET", f"/resource_providers/{H1}/inventories")
+    for project, wanted in ((STRANGER, 409), (MEMBER, 204)):
+        answered = world.client.ask("POST", "/reshaper", {
+            "inventories": {H1: there}, "allocations": {server: body(project, {H1: {"VCPU": 1}})}})
+        if wanted == 409:
+            assert_refused(answered)
+        else:
+            expect(answered[0] == wanted, answered)
+
+
+def bare_metal(world):
+    """A node that a group claims is none for others: the failure is the bare metal service's own."""
+    door = doors.Door(world.server.baremetal_port)
+    try:
+        door.make_node("available", name="node-1", resource_class="metal")
+        node = door.must(200, "GET", "/v1/nodes/node-1")["uuid"]
+        world.dedicate(node, [GOLD])
+        door.must(201, "POST", "/v1/allocations", {"resource_class": "metal", "name": "refused"})
+        door.until("/v1/allocations/refused", lambda one: one["state"] == "error")
+        why = door.must(200, "GET", "/v1/allocations/refused")["last_error"]
+        expect("no available nodes match the resource class metal" in why, why)
+        world.dedicate(node, [])
+        door.must(201, "POST", "/v1/allocations", {"resource_class": "metal", "name": "taken"})
+        door.until("/v1/allocations/taken", lambda one: one["state"] == "active")
+    finally:
+        door.close()
+
+
+def not_in_the_way(world):
+    """Rewriting, migrating, evacuating and shrinking a server that was there before; not growing it."""
+    old, migration = world.old, new()
+    world.must_put(old, STRANGER, {H1: {"VCPU": 2}})
+    assert_refused(world.put(old, STRANGER, {H1: {"VCPU": 3}}))
+    status, answer = world.post({migration: (STRANGER, {H1: {"VCPU": 2}}), old: (STRANGER, {H2: {"VCPU": 2}})})
+    expect(status == 204, answer)
+    status, answer = world.post({migration: (STRANGER, {}), old: (STRANGER, {H1: {"VCPU": 2}})})
+    expect(status == 204, answer)
+    world.must_put(old, STRANGER, {H1: {"VCPU": 2}, H2: {"VCPU": 2}})
+    world.must_put(old, STRANGER, {H1: {"VCPU": 1}})
+    assert_refused(world.put(old, STRANGER, {H1: {"VCPU": 2}}))
+    world.client.must(204, "DELETE", f"/allocations/{old}")
+    assert_refused(world.put(old, STRANGER, {H1: {"VCPU": 1}}))
+
+
+def holds(world, python):
+    """The hold goes with the server's first claim, into a host that has no room for both; nobody else writes it."""
+    placement, server = new(), new()
+    python.must(204, "PUT", f"/allocations/{placement}", body(MEMBER, {H3: {"VCPU": 8}}, kind="VALET_HOLD"))
+    make_placement(world.server.database, placement, server)
+    status, answer = world.put(placement, MEMBER, {H3: {"VCPU": 4}}, kind="VALET_HOLD")
+    expect(status == 409 and "is kept for a placement of Valet" in str(answer), answer)
+    expect(world.put(new(), MEMBER, {H3: {"VCPU": 1}})[0] == 409, "the host is full")
+    world.must_put(server, MEMBER, {H3: {"VCPU": 8}})
+    expect(world.held(placement) == {} and list(world.held(server)) == [H3], "both, or none")
+    world.client.must(204, "DELETE", f"/allocations/{server}")
+
+
+def beside_python(world, python):
+    """What the Python service writes: holds go, claims end with the next write of ours, breaches are logged once."""
+    placement, server, last = new(), new(), new()
+    python.must(204, "PUT", f"/allocations/{placement}", body(MEMBER, {H2: {"VCPU": 1}}, kind="VALET_HOLD"))
+    make_placement(world.server.database, placement, server)
+    world.must_put(last, MEMBER, {H3: {"VCPU": 1}})
+    world.dedicate(H3, [GOLD])
+    write(world.server.database, "INSERT INTO berth_valet_claims (group_id, provider_uuid, is_rack) VALUES (1, ?, 0)", H3)
+    expect(world.is_member_of(H3, GOLD), "the claim ended too early")
+    python.must(204, "PUT", f"/allocations/{server}", body(MEMBER, {H2: {"VCPU": 1}}))
+    python.must(204, "DELETE", f"/allocations/{last}")
+    breach = new()
+    python.must(204, "PUT", f"/allocations/{breach}", body(STRANGER, {H1: {"VCPU": 1}}))
+    world.must_put(new(), MEMBER, {H1: {"VCPU": 1}})
+    expect(world.held(placement) == {} and list(world.held(server)) == [H2], "the hold is beside its server")
+    expect(not world.is_member_of(H3, GOLD), "the claim of an empty host")
+    world.must_put(new(), STRANGER, {H3: {"VCPU": 1}})
+    told = f"Another program has given project {STRANGER} more of resource provider 'host-1', which is held by " \
+        "exclusivity group 'gold'."
+    end = time.monotonic() + 5
+    while told not in world.server.log() and time.monotonic() < end:
+        time.sleep(0.05)
+    expect(world.server.log().count(told) == 1, f"told {world.server.log().count(told)} times")
+    expect(python.must(200, "GET", f"/resource_providers/{H3}/aggregates")["aggregates"] == [], "what Python sees")
+
+
+def upgrade_check(world):
+    """Holds are no orphans to placement-status."""
+    tool = os.path.join(os.path.dirname(world.server.program), "placement-status")
+    done = subprocess.run([tool, "--config-file", world.server.config_file, "upgrade", "check"], capture_output=True,
+                          text=True, check=False)
+    expect(done.returncode == 0 and "Warning" not in done.stdout, done.stdout + done.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--berthd", default="build/berthd")
+    program = os.path.abspath(parser.parse_args().berthd)
+    score = servers.Score()
+    alone = [one_server, several_servers, reshaper, bare_metal, not_in_the_way, upgrade_check]
+    with tempfile.TemporaryDirectory(prefix="berth-valet-") as directory:
+        world = World(program, directory)
+        python = servers.PythonService(directory, sync=False)
+        try:
+            with python:
+                for play in [*alone, holds, beside_python]:
+                    try:
+                        play(world, *([] if play in alone else [python.client()]))
+                        score.case(play.__name__)
+                    except (AssertionError, OSError, KeyError) as problem:
+                        score.case(play.__name__, repr(problem))
+        finally:
+            world.server.kill()
+    return score.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
