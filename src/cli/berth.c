@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/audit_command.h"
 #include "cli/config_command.h"
 #include "cli/output.h"
 #include "cli/policy_command.h"
@@ -23,6 +24,7 @@ struct command {
 };
 
 static const struct command commands[] = {
+    {"audit", "Look for holds and placements of plans that have lost each other.", audit_command},
     {"config", "Check and show configurations, and print pages about every option.",
      config_command},
     {"policy", "Look at the policies in force, ask them, and print pages about every rule.",

@@ -126,15 +126,6 @@ static void print_help(FILE *out)
     fputs("\nberth config ACTION --help lists an action's switches.\n", out);
 }
 
-static bool add_sources(struct conf_inputs *inputs, const struct conf_inputs *more)
-{
-    if (inputs->sources_n + more->sources_n > CONF_INPUTS_MAX)
-        return false;
-    for (size_t i = 0; i < more->sources_n; i++)
-        inputs->sources[inputs->sources_n++] = more->sources[i];
-    return true;
-}
-
 static int run(const struct action *action, int argc, char **argv, struct conf_inputs *inputs)
 {
     struct command_line line;
@@ -153,7 +144,7 @@ static int run(const struct action *action, int argc, char **argv, struct conf_i
         fprintf(stderr, "berth config %s: %s\n", action->name, line.error);
         return 2;
     }
-    if (!add_sources(inputs, &line.inputs)) {
+    if (!command_line_add_sources(inputs, &line.inputs)) {
         fprintf(stderr, "berth config %s: too many configuration files\n", action->name);
         return 2;
     }

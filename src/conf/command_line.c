@@ -223,3 +223,12 @@ void command_line_print_switches(const struct command_line_switch *switches, FIL
         command_line_print_entry(names, at->help, out);
     }
 }
+
+bool command_line_add_sources(struct conf_inputs *inputs, const struct conf_inputs *more)
+{
+    if (inputs->sources_n + more->sources_n > CONF_INPUTS_MAX)
+        return false;
+    for (size_t i = 0; i < more->sources_n; i++)
+        inputs->sources[inputs->sources_n++] = more->sources[i];
+    return true;
+}

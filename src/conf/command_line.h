@@ -64,6 +64,9 @@ void command_line_parse_words(const struct command_line_switch *switches, int ar
                               char *const *argv, const char **words, unsigned words_max,
                               unsigned *words_n, struct command_line *out);
 
+/* The files and directories of `more` come behind those that are there; false: too many. */
+bool command_line_add_sources(struct conf_inputs *inputs, const struct conf_inputs *more);
+
 /* The same for a program that takes nothing but switches: a rest is an error. */
 void command_line_parse_all(const struct command_line_switch *switches, int argc, char *const *argv,
                             struct command_line *out);

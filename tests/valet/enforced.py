@@ -221,6 +221,27 @@ def upgrade_check(world):
     expect(done.returncode == 0 and "Warning" not in done.stdout, done.stdout + done.stderr)
 
 
+def audit(world, python):
+    """berth audit: nothing, then a hold whose placement is gone and a placement whose hold and server are."""
+    tool = [os.path.join(os.path.dirname(world.server.program), "berth"), "audit", "--config-file",
+            world.server.config_file]
+
+    def look(code):
+        done = subprocess.run(tool, capture_output=True, text=True, check=False)
+        expect(done.returncode == code, (done.returncode, done.stdout, done.stderr))
+        return done.stdout.splitlines()
+
+    write(world.server.database, "DELETE FROM berth_valet_placements")
+    expect(look(0) == [], "something")
+    hold, placement = new(), new()
+    python.must(204, "PUT", f"/allocations/{hold}", body(MEMBER, {H2: {"VCPU": 1}}, kind="VALET_HOLD"))
+    make_placement(world.server.database, placement, new())
+    expect(look(1) == [f"hold {hold} of project {MEMBER}: its placement is gone",
+                       f"placement {placement} of plan that is gone: its hold and its server are gone; it was on "
+                       "nowhere"], look(1))
+    upgrade_check(world)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--berthd", default="build/berthd")
@@ -232,7 +253,7 @@ def main():
         python = servers.PythonService(directory, sync=False)
         try:
             with python:
-                for play in [*alone, holds, beside_python]:
+                for play in [*alone, holds, beside_python, audit]:
                     try:
                         play(world, *([] if play in alone else [python.client()]))
                         score.case(play.__name__)

@@ -167,6 +167,8 @@ static struct portions portions_of(const struct version *version, const struct p
     if (host == NULL)
         return all;
     host_visit_consumers(version, host, note_consumer, &all);
+    if (all.consumer_count == 0)
+        return all;
     qsort(all.consumers, all.consumer_count, sizeof(*all.consumers), compare_consumers);
     size_t most = 0;
     for (size_t i = 0; i < all.consumer_count; i++)

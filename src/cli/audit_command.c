@@ -1,0 +1,123 @@
+/* Reads the database as berthd does, in one transaction that only reads, and prints a line for each
+ * finding. The main thread. */
+#include "cli/audit_command.h"
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "conf/command_line.h"
+#include "conf/load.h"
+#include "query/placement_findings.h"
+#include "replica/apply.h"
+#include "replica/replica.h"
+#include "store/store.h"
+
+static const struct command_line_switch switches[] = {
+    {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
+    {"--config-file", NULL, "FILE", "Read this file instead of the first placement.conf found.",
+     SWITCH_CONFIG_FILE, NULL, NULL, NULL},
+    {"--config-dir", NULL, "DIR", "Read the *.conf of this directory, too.", SWITCH_CONFIG_DIR,
+     NULL, NULL, NULL},
+    {.name = NULL},
+};
+
+static void sink_apply(void *cls, const struct change *change)
+{
+    apply_change(cls, change);
+}
+
+/* The database as a version; NULL with err. */
+static const struct version *load(struct store *store, struct replica *replica, struct err *err)
+{
+    const struct version_stamp none = {{0}};
+    struct store_stamp ignored;
+    enum store_begun begun = store_begin(store, STORE_TO_READ, err);
+    if (begun == STORE_BEGIN_FAILED)
+        return NULL;
+    check(begun == STORE_BEGIN_RELOAD); /* it was never read before */
+    struct edit *edit = replica_edit_empty(replica);
+    enum store_result result = store_load(store, sink_apply, edit, err);
+    if (result != STORE_OK) {
+        replica_abandon(replica, edit);
+        return NULL;
+    }
+    apply_flush(edit);
+    store_rollback(store, &ignored);
+    replica_publish(replica, edit, &none);
+    return replica_newest(replica);
+}
+
+struct findings {
+    const struct version *version;
+    size_t count;
+};
+
+static void print_finding(void *cls, const struct placement_finding *finding)
+{
+    struct findings *findings = cls;
+    findings->count++;
+    if (finding->hold != NULL) {
+        printf("hold %.*s of project %.*s: its placement is gone\n",
+               SLICE_ARG(consumer_uuid(finding->hold)),
+               SLICE_ARG(catalog_name(
+                   catalog_row_at(&findings->version->projects, finding->hold->project))));
+        return;
+    }
+    const struct record *row = &finding->placement->record;
+    const struct valet_plan *plan =
+        version_valet_plan(findings->version, record_number(row, VALET_PLACEMENT_PLAN_ID));
+    struct slice name =
+        plan == NULL ? SLICE_LIT("that is gone") : record_text(&plan->record, VALET_PLAN_UUID);
+    printf("placement %.*s of plan %.*s: its hold and its server are gone; it was on %.*s\n",
+           SLICE_ARG(record_text(row, VALET_PLACEMENT_UUID)), SLICE_ARG(name),
+           SLICE_ARG(record_text(row, VALET_PLACEMENT_LOCATION)));
+}
+
+static bool look(const struct conf *conf, size_t *count, struct err *err)
+{
+    const struct store_options options = {.connection = slice_of(conf->connection),
+                                          .busy_timeout_ms = 5000};
+    struct store *store = store_open(&options, err);
+    if (store == NULL)
+        return false;
+    struct replica *replica = replica_create();
+    struct findings findings = {.version = load(store, replica, err)};
+    if (findings.version != NULL)
+        placement_findings(findings.version, print_finding, &findings);
+    *count = findings.count;
+    replica_destroy(replica);
+    store_close(store);
+    return findings.version != NULL;
+}
+
+static int run(const struct conf_inputs *inputs)
+{
+    struct err err = {.arena = arena_create()};
+    size_t count = 0;
+    struct conf *conf = conf_load(inputs, &err);
+    bool ok = conf != NULL && look(conf, &count, &err);
+    if (!ok)
+        fprintf(stderr, "berth audit: %.*s\n", SLICE_ARG(err.message));
+    conf_destroy(conf);
+    arena_destroy(err.arena);
+    return !ok ? AUDIT_EXIT_WRONG : count > 0 ? AUDIT_EXIT_FOUND : AUDIT_EXIT_OK;
+}
+
+int audit_command(int argc, char **argv, struct conf_inputs *inputs)
+{
+    struct command_line line;
+    command_line_parse_all(switches, argc, argv, &line);
+    if (line.action == COMMAND_LINE_HELP) {
+        fputs("usage: berth audit [SWITCH]...\n\nLists holds whose placement is gone, and "
+              "placements whose hold and server are gone.\n\nswitches:\n",
+              stdout);
+        command_line_print_switches(switches, stdout);
+        return AUDIT_EXIT_OK;
+    }
+    if (line.action != COMMAND_LINE_RUN || !command_line_add_sources(inputs, &line.inputs)) {
+        fprintf(stderr, "berth audit: %s\n",
+                line.action != COMMAND_LINE_RUN ? line.error : "too many configuration files");
+        return AUDIT_EXIT_WRONG;
+    }
+    return run(inputs);
+}
