@@ -89,10 +89,18 @@ static void add_preflight_headers(struct api_request *request)
         http_add_header(request->http, "Access-Control-Allow-Headers", headers);
 }
 
+/* Where OPTIONS is a request as any other, what browsers ask with is told by its headers. */
+static bool is_preflight(const struct api_request *request)
+{
+    return slice_equal(request->http->method, SLICE_LIT("OPTIONS")) &&
+           (!request->door->has_own_options ||
+            (http_request_header(request->http, "Origin").data != NULL &&
+             http_request_header(request->http, "Access-Control-Request-Method").data != NULL));
+}
+
 bool cors_answer_preflight(struct api_request *request)
 {
-    if (request->api->cors.allowed_origins.count == 0 ||
-        !slice_equal(request->http->method, SLICE_LIT("OPTIONS")))
+    if (request->api->cors.allowed_origins.count == 0 || !is_preflight(request))
         return false;
     request->is_preflight = true;
     add_preflight_headers(request);

@@ -99,6 +99,9 @@ static enum http_step after_handler(struct api_request *request, enum api_step s
         return answer(request);
     case API_WRITE:
         return submit(request, PHASE_WRITING);
+    case API_AGAIN:
+        request->phase = PHASE_AGAIN;
+        return HTTP_PENDING;
     case API_SLOW:
         break;
     }
@@ -197,6 +200,8 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
             return run_handler(request);
         request->err = request->write.err;
         return answer(request);
+    case PHASE_AGAIN:
+        return run_handler(request);
     case PHASE_CHECKING:
         healthcheck_answer(request);
         return count_answer(request);

@@ -12,7 +12,7 @@ struct api;
 struct api_request;
 struct route_finder;
 
-enum door_id { DOOR_PLACEMENT, DOOR_BAREMETAL, DOOR_COUNT };
+enum door_id { DOOR_PLACEMENT, DOOR_BAREMETAL, DOOR_VALET, DOOR_COUNT };
 
 struct api_route;
 struct cors_names;
@@ -30,7 +30,9 @@ struct door {
     const struct api_route *routes;
     unsigned route_count;
     unsigned max_minor;
-    bool waits_for_locks; /* writes that meet a locked node are tried again for a while */
+    bool waits_for_locks;    /* writes that meet a locked node are tried again for a while */
+    bool has_own_options;    /* with CORS, too, an OPTIONS that is no preflight is a request */
+    bool judges_length_late; /* a body that is too long is for the stages to refuse */
     /* Whether the request needs no token. Its target has been read, nothing else. */
     bool (*is_public)(const struct api_request *request);
     /* Without Keystone: fills the identity. False sets err. */
@@ -45,6 +47,7 @@ struct door {
 
 extern const struct door placement_door;
 extern const struct door baremetal_door;
+extern const struct door valet_door;
 
 /* A door as it is configured. It outlives the listeners. */
 struct doorway {

@@ -34,6 +34,7 @@ struct block {
 static const struct door *const DOORS[DOOR_COUNT] = {
     [DOOR_PLACEMENT] = &placement_door,
     [DOOR_BAREMETAL] = &baremetal_door,
+    [DOOR_VALET] = &valet_door,
 };
 
 static _Atomic(struct block *) first_block;

@@ -6,6 +6,21 @@
 #include "base/swar.h"
 #include "base/utf8.h"
 
+/* How many characters stand for the next one. */
+static size_t encoded_length(struct slice rest)
+{
+    bool is_encoded = rest.data[0] == '%' && rest.len > 2 && hex_value(rest.data[1]) >= 0 &&
+                      hex_value(rest.data[2]) >= 0;
+    return is_encoded ? 3 : 1;
+}
+
+struct slice percent_skip(struct slice raw, size_t decoded)
+{
+    for (; decoded > 0; decoded--)
+        raw = slice_skip(raw, encoded_length(raw));
+    return raw;
+}
+
 struct slice percent_decode(struct arena *arena, struct slice raw, bool plus_is_space)
 {
     size_t i = 0;

@@ -24,6 +24,9 @@ struct query_string query_string_parse(struct arena *arena, struct slice raw);
 /* %XX decoding of a path; '+' stays. */
 struct slice percent_decode(struct arena *arena, struct slice raw, bool plus_is_space);
 
+/* What is left of the encoded text behind so many characters of the decoded one. */
+struct slice percent_skip(struct slice raw, size_t decoded);
+
 bool text_is_utf8(struct slice text);
 
 /* The last value of that name, or data == NULL. */

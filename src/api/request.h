@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "conf/baremetal.h"
 #include "conf/healthcheck.h"
+#include "conf/valet.h"
 #include "http/http.h"
 #include "keystone/keystone.h"
 #include "policy/policy.h"
@@ -40,6 +41,7 @@ struct api {
     const struct conf_healthcheck *healthcheck; /* NULL: there is none */
     struct doorway doorways[DOOR_COUNT];
     const struct conf_baremetal *baremetal;
+    const struct conf_valet *valet;
     struct slice incomplete_project_id; /* [placement] incomplete_consumer_* */
     struct slice incomplete_user_id;
     struct cors_settings cors;
@@ -56,6 +58,7 @@ struct api {
 enum api_step {
     API_DONE,  /* the answer is written, or err is set */
     API_WRITE, /* request->write is planned and to be submitted; route->finish writes the answer */
+    API_AGAIN, /* what the handler has begun resumes the exchange: then run the handler again */
     API_SLOW,  /* too much work for a worker: run the handler again on the slow lane */
 };
 
@@ -84,9 +87,10 @@ struct api_request {
     struct arena *arena;
 
     struct origin origin;
-    struct slice mount; /* the prefix that was stripped, to be put before hrefs */
-    struct slice path;  /* decoded, without the prefix */
-    struct slice query; /* raw, behind the '?', data == NULL: none */
+    struct slice mount;    /* the prefix that was stripped, to be put before hrefs */
+    struct slice path;     /* decoded, without the prefix */
+    struct slice raw_path; /* the same, as it came */
+    struct slice query;    /* raw, behind the '?', data == NULL: none */
     const struct api_route *route;
     struct slice args[API_ARGS_MAX]; /* decoded path parameters, in order */
     unsigned minor;                  /* the microversion 1.minor */
@@ -103,6 +107,7 @@ struct api_request {
         PHASE_FOLLOWING, /* waits until memory is as new as the database */
         PHASE_WRITING,   /* waits for the writer */
         PHASE_SLOW,      /* on the slow lane */
+        PHASE_AGAIN,     /* waits for what the handler has begun */
         PHASE_CHECKING,  /* /healthcheck: waits for what the checks find */
     } phase;
 

@@ -3,7 +3,7 @@
 
 #include <limits.h>
 
-enum { SEGMENTS_MAX = 4 };
+enum { SEGMENTS_MAX = 5 };
 
 /* What stands between the slashes of a path: "/" has none. */
 struct segments {
@@ -113,10 +113,10 @@ const struct api_route *routes_of_method(const struct route_finder *finder, stru
     return found == NULL ? NULL : found->route;
 }
 
-static const struct api_route *find(const struct route_finder *finder, struct api_request *request,
-                                    const struct segments *path)
+static const struct api_route *find(const struct route_finder *finder, struct slice method,
+                                    struct api_request *request, const struct segments *path)
 {
-    const struct pattern *found = match(finder, request->http->method, request->minor, path);
+    const struct pattern *found = match(finder, method, request->minor, path);
     if (found == NULL)
         return NULL;
     take_args(request, &found->path, path);
@@ -154,11 +154,19 @@ void routes_allow(const struct route_finder *finder, struct api_request *request
         request->allow = allowed_methods(finder, request->arena, &path, UINT_MAX);
 }
 
+void routes_take(const struct route_finder *finder, struct slice path, struct slice method,
+                 struct api_request *request)
+{
+    struct segments segments = split(path.len == 0 ? SLICE_LIT("/") : path);
+    request->route = find(finder, method, request, &segments);
+    check(request->route != NULL);
+}
+
 enum route_found routes_find(const struct route_finder *finder, struct slice path,
                              struct api_request *request)
 {
     struct segments segments = split(path.len == 0 ? SLICE_LIT("/") : path);
-    request->route = find(finder, request, &segments);
+    request->route = find(finder, request->http->method, request, &segments);
     if (request->route != NULL)
         return ROUTE_FOUND;
     request->allow = allowed_methods(finder, request->arena, &segments, UINT_MAX);

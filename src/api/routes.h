@@ -17,6 +17,10 @@ const struct route_finder *route_finder_create(const struct api_route *routes, u
 enum route_found routes_find(const struct route_finder *finder, struct slice path,
                              struct api_request *request);
 
+/* Fills request->route and args as if the request's method were that one, which the path has. */
+void routes_take(const struct route_finder *finder, struct slice path, struct slice method,
+                 struct api_request *request);
+
 /* Fills request->allow for a request whose route is too new: the methods that the route's path has
  * at the request's microversion, or, if it has none, those of newer ones. */
 void routes_allow(const struct route_finder *finder, struct api_request *request);

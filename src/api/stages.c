@@ -12,6 +12,8 @@ static bool stage_framing(struct api_request *request)
 {
     switch (request->http->fault) {
     case HTTP_FAULT_BODY_TOO_LARGE:
+        if (request->door->judges_length_late)
+            break;
         return err_set(&request->err, 413, NULL,
                        "The request body is larger than this service takes.");
     case HTTP_FAULT_FRAMING:
@@ -29,6 +31,12 @@ static bool is_below(struct slice path, struct slice prefix)
            (path.len == prefix.len || path.data[prefix.len] == '/');
 }
 
+static void strip(struct api_request *request, size_t len)
+{
+    request->path = slice_skip(request->path, len);
+    request->raw_path = percent_skip(request->raw_path, len);
+}
+
 /* Strips the proxy's prefix, if it was left there, and the longest mount prefix; what is left is ""
  * or begins with a slash. Both stand before hrefs. */
 static void strip_mount(struct api_request *request)
@@ -36,13 +44,13 @@ static void strip_mount(struct api_request *request)
     struct slice proxied = request->origin.prefix;
     struct slice mounted = {0};
     if (proxied.len > 0 && is_below(request->path, proxied))
-        request->path = slice_skip(request->path, proxied.len);
+        strip(request, proxied.len);
     for (unsigned i = 0; i < request->doorway->mount_prefix_count; i++) {
         struct slice prefix = request->doorway->mount_prefixes[i];
         if (prefix.len > mounted.len && is_below(request->path, prefix))
             mounted = prefix;
     }
-    request->path = slice_skip(request->path, mounted.len);
+    strip(request, mounted.len);
     request->mount = mounted;
     if (proxied.len > 0)
         request->mount =
@@ -78,6 +86,7 @@ void stages_read_target(struct api_request *request)
         path.len = (size_t)(question - target.data);
         request->query = slice_skip(target, path.len + 1);
     }
+    request->raw_path = path;
     request->path = percent_decode(request->arena, path, false);
     request->origin = origin_read(request, request->api->trust_proxies);
     if (authority.len > 0 && !request->api->trust_proxies)
@@ -86,6 +95,16 @@ void stages_read_target(struct api_request *request)
     struct slice global = http_request_header(request->http, "X-Openstack-Request-Id");
     if (request_id_is_valid(global))
         request->global_id = global;
+}
+
+struct noauth_headers stages_noauth_headers(const struct api_request *request)
+{
+    return (struct noauth_headers){
+        .token = http_request_header(request->http, "X-Auth-Token"),
+        .roles = http_request_header(request->http, "X-Roles"),
+        .project_id = http_request_header(request->http, "X-Project-Id"),
+        .system_scope = http_request_header(request->http, "OpenStack-System-Scope"),
+    };
 }
 
 static void resume_with_tokens(struct keystone_request *tokens)

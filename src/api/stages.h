@@ -3,6 +3,7 @@
 #define BERTH_API_STAGES_H
 
 #include "api/request.h"
+#include "auth/noauth.h"
 
 enum stages_outcome {
     STAGES_PASSED,
@@ -19,5 +20,8 @@ enum stages_outcome stages_pass(struct api_request *request) BERTH_MUST_CHECK;
 
 /* The same from the token on, after PENDING. */
 enum stages_outcome stages_go_on(struct api_request *request) BERTH_MUST_CHECK;
+
+/* What counts of the request where there is no authentication. */
+struct noauth_headers stages_noauth_headers(const struct api_request *request);
 
 #endif

@@ -14,17 +14,6 @@ static const struct conf_value *option(const struct conf *conf, const char *name
     return conf_value(conf, SECTION, name);
 }
 
-/* --baremetal-listen opens it, whatever [baremetal] enabled says. */
-static bool fill_listen(struct conf *conf, struct conf_baremetal *baremetal, struct err *err)
-{
-    bool is_asked_for = option(conf, "listen")->origin == CONF_ORIGIN_COMMAND_LINE;
-    baremetal->listen_is_default = option(conf, "listen")->origin <= CONF_ORIGIN_EMBEDDED;
-    if (!option(conf, "enabled")->boolean && !is_asked_for)
-        return true;
-    return settings_fill_listen(conf, SECTION, "listen", &baremetal->listen,
-                                &baremetal->listen_count, err);
-}
-
 /* Scheme, host and path: links are made by adding to it, in headers too. */
 static bool is_endpoint(struct slice url)
 {
@@ -87,7 +76,8 @@ bool baremetal_fill(struct conf *conf, struct conf_baremetal *baremetal, struct 
         .locked_retry_interval_us = (uint64_t)interval->integer * 1000000,
         .fake_delay_us = (uint64_t)option(conf, "fake_delay_ms")->integer * 1000,
     };
-    return fill_listen(conf, baremetal, err) &&
+    return settings_fill_door(conf, SECTION, &baremetal->listen, &baremetal->listen_count,
+                              &baremetal->listen_is_default, err) &&
            settings_fill_prefixes(conf, SECTION, "prefix", &baremetal->mount_prefixes,
                                   &baremetal->mount_prefix_count, err) &&
            fill_endpoint(conf, baremetal, err) && fill_host(conf, baremetal, err);

@@ -27,6 +27,9 @@ const struct command_line_switch command_line_berthd[] = {
     {"--baremetal-listen", NULL, "ADDRESS:PORT",
      "Serve the bare metal API here, whatever [baremetal] enabled and listen say. May be repeated.",
      SWITCH_OPTION, "baremetal", "listen", NULL},
+    {"--valet-listen", NULL, "ADDRESS:PORT",
+     "Serve the Valet API here, whatever [valet] enabled and listen say. May be repeated.",
+     SWITCH_OPTION, "valet", "listen", NULL},
     {"--debug", "-d", NULL, "Log at level DEBUG.", SWITCH_OPTION, "DEFAULT", "debug", "true"},
     {.name = NULL},
 };

@@ -64,4 +64,9 @@ bool settings_fill_prefixes(struct conf *conf, const char *section, const char *
                             const struct slice **filled, size_t *count_filled,
                             struct err *err) BERTH_MUST_CHECK;
 
+/* The addresses of a door with options `enabled` and `listen`: none, unless it is enabled or the
+ * command line has one. */
+bool settings_fill_door(struct conf *conf, const char *section, const struct conf_listen **filled,
+                        size_t *count_filled, bool *is_default, struct err *err) BERTH_MUST_CHECK;
+
 #endif

@@ -114,6 +114,24 @@ static const struct details table[] = {
     {"baremetal", "fake_delay_ms",
      "berth has no drivers: deploying, cleaning and so on only take time."},
 
+    {"valet", "enabled",
+     "See docs/api/valet.md. The switch --valet-listen serves it as well, whatever is set here. "
+     "Groups hold their hosts, and plans their room, also when it is not served."},
+    {"valet", "listen",
+     "As [berth] listen. All other options of [berth] about connections, TLS and the log hold for "
+     "these addresses, too."},
+    {"valet", "prefix", "Such as /valet; as [berth] mount_prefix, which is for the Placement API."},
+    {"valet", "flavors",
+     "An object: name -> {\"id\": \"2\", \"vcpus\": 1, \"ram\": 2048, \"disk\": 20}, with ram in "
+     "MiB and disk in GiB. Without it there are m1.tiny, m1.small, m1.medium, m1.large and "
+     "m1.xlarge."},
+    {"valet", "step_limit",
+     "A plan whose search takes more is refused. What is counted are steps and not time, so that "
+     "the same plan gets the same answer."},
+    {"valet", "service_type",
+     "As [keystone_authtoken] service_type is for the Placement API. Empty: application "
+     "credentials with access rules are refused there."},
+
     {"DEFAULT", "debug",
      "Otherwise the log begins at level INFO. DEBUG adds what the configuration has that nobody "
      "knows, all values in force, a line when each request comes, and details of what is done; "
@@ -283,7 +301,7 @@ static const struct details table[] = {
      "Of which a service token needs one to let expired tokens pass."},
     {"keystone_authtoken", "service_type",
      "placement. Without it application credentials with access rules are refused. The bare metal "
-     "API has [baremetal] service_type."},
+     "API has [baremetal] service_type, the Valet API [valet] service_type."},
     {"keystone_authtoken", "auth_type",
      "Each needs its own options: password and v3password a user, a password and a project, "
      "v3applicationcredential the id and the secret of an application credential. Those whose "
@@ -309,6 +327,7 @@ static const struct details table[] = {
 static const struct details sections[] = {
     {"berth", NULL, "What the Python service leaves to its web server, and what only berth has."},
     {"baremetal", NULL, "The bare metal API: nodes and their allocations, in Ironic's words."},
+    {"valet", NULL, "The Valet API: groups of hosts, plans and placements."},
     {"DEFAULT", NULL, "The log."},
     {"api", NULL, "Who may call."},
     {"placement", NULL, "How questions are answered."},

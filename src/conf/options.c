@@ -89,6 +89,15 @@ const struct option option_table[] = {
     ROW(STR, USED, "baremetal", "host", NULL, "Name that nodes show as their conductor and locks as their holder; not set: the machine's."),
     ROW(INT, USED, "baremetal", "fake_delay_ms", "100", "Milliseconds that each passing state of a node lasts.", BOUNDS(0, 60000)),
 
+    ROW(BOOL, USED, "valet", "enabled", "false", "Serve the Valet API: groups, plans and placements."),
+    ROW(MULT, USED, "valet", "listen", "127.0.0.1:8090", "Where the Valet API is served: ADDRESS:PORT, https://ADDRESS:PORT or unix:/PATH."),
+    ROW(MULT, USED, "valet", "prefix", NULL, "Path below which the Valet API is served too."),
+    ROW(STR, USED, "valet", "flavors", NULL, "File with the flavors that plans name (JSON)."),
+    ROW(STR, USED, "valet", "default_zone", "nova", "Availability zone of hosts that are in none."),
+    ROW(INT, USED, "valet", "step_limit", "200000", "Steps of one search for hosts at most.", BOUNDS(1, 1000000000)),
+    ROW(INT, USED, "valet", "max_servers", "1000", "Servers of one plan at most.", BOUNDS(1, 10000)),
+    ROW(STR, USED, "valet", "service_type", "valet", "Type of the Valet API in Keystone's catalog, for access rules."),
+
     ROW(BOOL, USED, "DEFAULT", "debug", "false", "Log at level DEBUG.", MUTABLE),
     ROW(STR, NONE, "DEFAULT", "tempdir", NULL, "Directory for temporary files; berth makes none."),
     ROW(STR, NONE, "DEFAULT", "pybasedir", "/usr/share/berth", "Directory of the program's own files, for other options to refer to."),

@@ -72,6 +72,17 @@ bool settings_fill_listen(struct conf *conf, const char *section, const char *op
     return true;
 }
 
+bool settings_fill_door(struct conf *conf, const char *section, const struct conf_listen **filled,
+                        size_t *count_filled, bool *is_default, struct err *err)
+{
+    enum conf_origin origin = conf_value(conf, section, "listen")->origin;
+    *is_default = origin <= CONF_ORIGIN_EMBEDDED;
+    *count_filled = 0;
+    if (!flag(conf, section, "enabled") && origin != CONF_ORIGIN_COMMAND_LINE)
+        return true;
+    return settings_fill_listen(conf, section, "listen", filled, count_filled, err);
+}
+
 static bool fill_listeners(struct conf *conf, struct err *err)
 {
     conf->listen_is_default =
@@ -124,6 +135,7 @@ static bool fill_tls(struct conf *conf, struct err *err)
         {"[berth] listen", conf->listen, conf->listen_count},
         {"[berth] admin_listen", conf->admin_listen, conf->admin_listen_count},
         {"[baremetal] listen", conf->baremetal.listen, conf->baremetal.listen_count},
+        {"[valet] listen", conf->valet.listen, conf->valet.listen_count},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && conf->tls_cert_file == NULL; i++)
         if (any_has_tls(all[i].listen, all[i].count))
@@ -242,12 +254,16 @@ static bool fill_baremetal(struct conf *conf, struct err *err)
     return baremetal_fill(conf, &conf->baremetal, err);
 }
 
+static bool fill_valet(struct conf *conf, struct err *err)
+{
+    return valet_fill(conf, &conf->valet, err);
+}
+
 bool settings_fill(struct conf *conf, struct faults *faults)
 {
     static bool (*const steps[])(struct conf * conf, struct err * err) = {
-        check_connection,    fill_listeners,   fill_admin_listeners,
-        fill_socket_mode,    fill_baremetal,   fill_tls,
-        fill_mount_prefixes, fill_healthcheck, log_options_check,
+        check_connection, fill_listeners, fill_admin_listeners, fill_socket_mode, fill_baremetal,
+        fill_valet,       fill_tls,       fill_mount_prefixes,  fill_healthcheck, log_options_check,
     };
     fill_berth(conf);
     fill_upstream(conf);

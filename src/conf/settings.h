@@ -11,6 +11,7 @@
 #include "conf/baremetal.h"
 #include "conf/healthcheck.h"
 #include "conf/listen.h"
+#include "conf/valet.h"
 #include "conf/value.h"
 
 enum conf_auth_strategy { CONF_AUTH_KEYSTONE, CONF_AUTH_NOAUTH2 };
@@ -73,6 +74,7 @@ struct conf {
 
     struct conf_healthcheck healthcheck;
     struct conf_baremetal baremetal;
+    struct conf_valet valet;
 
     /* [placement] */
     bool randomize_allocation_candidates;

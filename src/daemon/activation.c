@@ -43,10 +43,15 @@ bool activation_is_baremetal(const struct activation_socket *socket)
     return strcmp(socket->name, "baremetal") == 0 || strcmp(socket->name, "baremetal-https") == 0;
 }
 
+bool activation_is_valet(const struct activation_socket *socket)
+{
+    return strcmp(socket->name, "valet") == 0 || strcmp(socket->name, "valet-https") == 0;
+}
+
 bool activation_is_https(const struct activation_socket *socket)
 {
     return strcmp(socket->name, "https") == 0 || strcmp(socket->name, "placement-https") == 0 ||
-           strcmp(socket->name, "baremetal-https") == 0;
+           strcmp(socket->name, "baremetal-https") == 0 || strcmp(socket->name, "valet-https") == 0;
 }
 
 union any_address {

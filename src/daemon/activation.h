@@ -26,10 +26,12 @@ struct activation {
 bool activation_read(struct activation *activation, struct arena *arena,
                      struct err *err) BERTH_MUST_CHECK;
 
-/* By its name: "admin" is for those who run berth, "baremetal" and "baremetal-https" serve that
- * API, all others Placement's; "https" and those that end so have TLS. */
+/* By its name: "admin" is for those who run berth, "baremetal" and "baremetal-https", "valet"
+ * and "valet-https" serve those APIs, all others Placement's; "https" and those that end so have
+ * TLS. */
 bool activation_is_admin(const struct activation_socket *socket);
 bool activation_is_baremetal(const struct activation_socket *socket);
+bool activation_is_valet(const struct activation_socket *socket);
 bool activation_is_https(const struct activation_socket *socket);
 
 /* Whether the socket listens where `address` says; one that listens everywhere does so for every

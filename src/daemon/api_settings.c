@@ -64,7 +64,10 @@ bool api_settings_fill(struct daemon *daemon)
     api->doorways[DOOR_BAREMETAL] =
         doorway_open(daemon, &baremetal_door, conf->baremetal.mount_prefixes,
                      conf->baremetal.mount_prefix_count);
+    api->doorways[DOOR_VALET] = doorway_open(daemon, &valet_door, conf->valet.mount_prefixes,
+                                             conf->valet.mount_prefix_count);
     api->baremetal = &conf->baremetal;
+    api->valet = &conf->valet;
     api->incomplete_project_id = slice_of(conf->incomplete_consumer_project_id);
     api->incomplete_user_id = slice_of(conf->incomplete_consumer_user_id);
     api->trust_proxies = conf->proxy_headers;

@@ -20,6 +20,7 @@ enum { DAEMON_LISTENERS_MAX = 16 };
 enum listener_kind {
     LISTENER_PLACEMENT,
     LISTENER_BAREMETAL,
+    LISTENER_VALET,
     LISTENER_ADMIN, /* for those who run berth; it serves until all others have ended */
     LISTENER_KINDS
 };
@@ -101,7 +102,7 @@ void listeners_take(struct daemon *daemon, const struct conf *conf);
  * writer and the slow lane still owe. From here on another signal ends the process at once. */
 void listeners_close(struct daemon *daemon);
 
-/* Writes "berthd: ready URL… [baremetal URL…] [admin URL…]" to standard output. */
+/* Writes "berthd: ready URL… [baremetal URL…] [valet URL…] [admin URL…]" to standard output. */
 void listeners_print_ready(const struct daemon *daemon);
 
 /* Where the values of mutable options stand. */

@@ -10,6 +10,7 @@
 enum {
     LARGE_ANSWERS_BYTES = 1 << 30,
     BAREMETAL_BODY_BYTES = 1024 * 1024, /* baremetal-allocations spec, 1.5 */
+    VALET_BODY_BYTES = 8 * 1024 * 1024, /* Valet spec, 2.6 */
     ADMIN_WORKERS = 2,
     ADMIN_CONNECTIONS = 256,
     ADMIN_CONNECTIONS_EACH = 64,
@@ -29,10 +30,11 @@ struct opening {
 static const char *const purposes[LISTENER_KINDS] = {
     [LISTENER_PLACEMENT] = "Placement API",
     [LISTENER_BAREMETAL] = "bare metal API",
+    [LISTENER_VALET] = "Valet API",
     [LISTENER_ADMIN] = "metrics and health",
 };
 
-static struct http_limits limits_of(const struct conf *conf)
+static struct http_limits common_limits_of(const struct conf *conf)
 {
     return (struct http_limits){
         .max_body_bytes = conf->max_body_bytes,
@@ -47,11 +49,24 @@ static struct http_limits limits_of(const struct conf *conf)
     };
 }
 
+/* The APIs that take less than [berth] max_body say so themselves. */
+static struct http_limits limits_of(const struct conf *conf, enum listener_kind kind)
+{
+    static const size_t BODY_BYTES[LISTENER_KINDS] = {
+        [LISTENER_BAREMETAL] = BAREMETAL_BODY_BYTES,
+        [LISTENER_VALET] = VALET_BODY_BYTES,
+    };
+    struct http_limits limits = common_limits_of(conf);
+    if (BODY_BYTES[kind] > 0 && limits.max_body_bytes > BODY_BYTES[kind])
+        limits.max_body_bytes = BODY_BYTES[kind];
+    return limits;
+}
+
 /* Few ask, and little; but they get in whatever happens at the other listeners, and whatever one of
  * them does. */
 static struct http_limits admin_limits_of(const struct conf *conf)
 {
-    struct http_limits limits = limits_of(conf);
+    struct http_limits limits = common_limits_of(conf);
     limits.max_body_bytes = ADMIN_BODY_BYTES;
     limits.connection_memory_bytes = ADMIN_MEMORY_BYTES;
     limits.connections_max = ADMIN_CONNECTIONS;
@@ -98,9 +113,8 @@ static bool open_one(struct daemon *daemon, const struct opening *opening,
                      const struct http_address *address)
 {
     bool is_admin = opening->kind == LISTENER_ADMIN;
-    struct http_limits limits = is_admin ? admin_limits_of(daemon->conf) : limits_of(daemon->conf);
-    if (opening->kind == LISTENER_BAREMETAL && limits.max_body_bytes > BAREMETAL_BODY_BYTES)
-        limits.max_body_bytes = BAREMETAL_BODY_BYTES;
+    struct http_limits limits =
+        is_admin ? admin_limits_of(daemon->conf) : limits_of(daemon->conf, opening->kind);
     if (daemon->listener_count == DAEMON_LISTENERS_MAX)
         return err_set(&daemon->err, 500, NULL, "more than %d addresses to listen on",
                        DAEMON_LISTENERS_MAX);
@@ -147,17 +161,25 @@ static const struct conf_listen *find_at(const struct activation_socket *socket,
 /* By its name, or by where it listens. */
 static enum listener_kind kind_of(const struct conf *conf, const struct activation_socket *socket)
 {
-    const struct conf_baremetal *baremetal = &conf->baremetal;
+    const struct {
+        enum listener_kind kind;
+        const struct conf_listen *listen;
+        size_t count;
+    } all[] = {
+        {LISTENER_PLACEMENT, conf->listen, conf->listen_count},
+        {LISTENER_ADMIN, conf->admin_listen, conf->admin_listen_count},
+        {LISTENER_BAREMETAL, conf->baremetal.listen, conf->baremetal.listen_count},
+        {LISTENER_VALET, conf->valet.listen, conf->valet.listen_count},
+    };
     if (activation_is_admin(socket))
         return LISTENER_ADMIN;
     if (activation_is_baremetal(socket))
         return LISTENER_BAREMETAL;
-    if (find_at(socket, conf->listen, conf->listen_count) != NULL)
-        return LISTENER_PLACEMENT;
-    if (find_at(socket, conf->admin_listen, conf->admin_listen_count) != NULL)
-        return LISTENER_ADMIN;
-    if (find_at(socket, baremetal->listen, baremetal->listen_count) != NULL)
-        return LISTENER_BAREMETAL;
+    if (activation_is_valet(socket))
+        return LISTENER_VALET;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (find_at(socket, all[i].listen, all[i].count) != NULL)
+            return all[i].kind;
     return LISTENER_PLACEMENT;
 }
 
@@ -243,6 +265,8 @@ bool listeners_open(struct daemon *daemon)
         {LISTENER_BAREMETAL, conf->baremetal.listen, conf->baremetal.listen_count,
          conf->baremetal.listen_is_default,
          dispatch_service(&daemon->api.doorways[DOOR_BAREMETAL])},
+        {LISTENER_VALET, conf->valet.listen, conf->valet.listen_count,
+         conf->valet.listen_is_default, dispatch_service(&daemon->api.doorways[DOOR_VALET])},
         {LISTENER_ADMIN, conf->admin_listen, conf->admin_listen_count, false,
          admin_service(daemon->admin)},
     };
@@ -265,6 +289,7 @@ void listeners_print_ready(const struct daemon *daemon)
     static const char *const words[LISTENER_KINDS] = {
         [LISTENER_PLACEMENT] = "",
         [LISTENER_BAREMETAL] = " baremetal",
+        [LISTENER_VALET] = " valet",
         [LISTENER_ADMIN] = " admin",
     };
     printf("berthd: ready");

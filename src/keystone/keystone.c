@@ -147,6 +147,17 @@ static bool is_of_service(const struct keystone_request *request)
     return request->may_be_expired && !request->service->is_restricted;
 }
 
+static const char *no_service_type(enum token_service service)
+{
+    static const char *const TEXTS[TOKEN_SERVICE_COUNT] = {
+        [TOKEN_SERVICE_PLACEMENT] =
+            "it has access rules, and [keystone_authtoken] service_type is not set",
+        [TOKEN_SERVICE_BAREMETAL] = "it has access rules, and [baremetal] service_type is not set",
+        [TOKEN_SERVICE_VALET] = "it has access rules, and [valet] service_type is not set",
+    };
+    return TEXTS[service];
+}
+
 /* Application credentials may be good for some requests only; services in a chain are not bound by
  * that (keystonemiddleware, validate_allowed_request). */
 static const char *find_denial(const struct keystone *keystone,
@@ -156,9 +167,7 @@ static const char *find_denial(const struct keystone *keystone,
     if (!token->is_restricted)
         return NULL;
     if (keystone->settings->terms.service_types[request->service_of_ours].data == NULL)
-        return request->service_of_ours == TOKEN_SERVICE_BAREMETAL
-                   ? "it has access rules, and [baremetal] service_type is not set"
-                   : "it has access rules, and [keystone_authtoken] service_type is not set";
+        return no_service_type(request->service_of_ours);
     if ((token->services & 1U << request->service_of_ours) == 0)
         return "it has access rules, and its catalog has no service of our service_type";
     if (is_of_service(request))

@@ -371,6 +371,8 @@ static void fill_tokens(const struct reader *r)
     out->terms.service_types[TOKEN_SERVICE_PLACEMENT] = service_type(text_of(r, "service_type"));
     out->terms.service_types[TOKEN_SERVICE_BAREMETAL] =
         service_type(conf_value(r->conf, "baremetal", "service_type")->text);
+    out->terms.service_types[TOKEN_SERVICE_VALET] =
+        service_type(conf_value(r->conf, "valet", "service_type")->text);
     out->terms.bind = bind_of(text_of(r, "enforce_token_bind"));
 }
 

@@ -25,7 +25,12 @@ enum token_bind {
 
 /* What this process is in Keystone's catalog: each API has a type of its own there, and access
  * rules name it. */
-enum token_service { TOKEN_SERVICE_PLACEMENT, TOKEN_SERVICE_BAREMETAL, TOKEN_SERVICE_COUNT };
+enum token_service {
+    TOKEN_SERVICE_PLACEMENT,
+    TOKEN_SERVICE_BAREMETAL,
+    TOKEN_SERVICE_VALET,
+    TOKEN_SERVICE_COUNT
+};
 
 /* How answers are read. */
 struct token_terms {

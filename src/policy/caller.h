@@ -7,7 +7,7 @@
 enum { POLICY_CALLER_ATTRIBUTES = 13 };
 
 /* What a request of the service is about as long as nothing else is said. Placement: project_id and
- * user_id (RequestContext.can). Bare metal: each of the caller's credentials that is a text, under
+ * user_id (RequestContext.can). The others: each of the caller's credentials that is a text, under
  * its name (ironic, check_policy). Returns their number. Pure. */
 unsigned policy_caller_attributes(enum policy_service service, const struct identity *identity,
                                   struct policy_attribute out[POLICY_CALLER_ATTRIBUTES]);

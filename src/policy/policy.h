@@ -4,9 +4,14 @@
 
 #include "auth/identity.h"
 
-/* Whose rules they are. Each has names of its own; some, as admin_api, are of both, and mean
+/* Whose rules they are. Each has names of its own; some, as admin_api, are of two, and mean
  * something else to each. */
-enum policy_service { POLICY_OF_PLACEMENT, POLICY_OF_BAREMETAL, POLICY_SERVICE_COUNT };
+enum policy_service {
+    POLICY_OF_PLACEMENT,
+    POLICY_OF_BAREMETAL,
+    POLICY_OF_VALET,
+    POLICY_SERVICE_COUNT
+};
 
 /* The rules that requests ask, of one service behind the other; rules.h tells of each. */
 enum policy_rule {
@@ -107,6 +112,25 @@ enum policy_rule {
     POLICY_PORTGROUP_LIST_ALL,
     POLICY_VOLUME_LIST,
     POLICY_VOLUME_LIST_ALL,
+    POLICY_VALET_BEGIN,
+    POLICY_VALET_GROUP_LIST = POLICY_VALET_BEGIN,
+    POLICY_VALET_GROUP_SHOW,
+    POLICY_VALET_GROUP_CREATE,
+    POLICY_VALET_GROUP_UPDATE,
+    POLICY_VALET_GROUP_DELETE,
+    POLICY_VALET_GROUP_MEMBERS,
+    POLICY_VALET_STATUS,
+    POLICY_VALET_PLAN_LIST,
+    POLICY_VALET_PLAN_SHOW,
+    POLICY_VALET_PLAN_CREATE,
+    POLICY_VALET_PLAN_UPDATE,
+    POLICY_VALET_PLAN_MIGRATE, /* beside the rule of updates */
+    POLICY_VALET_PLAN_DELETE,
+    POLICY_VALET_PLACEMENT_LIST,
+    POLICY_VALET_PLACEMENT_SHOW,
+    POLICY_VALET_PLACEMENT_RESERVE,
+    POLICY_VALET_PLACEMENT_DELETE,
+    POLICY_VALET_ALL_PROJECTS, /* to see plans and placements of others */
     POLICY_RULE_COUNT
 };
 

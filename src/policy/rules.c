@@ -5,8 +5,13 @@
 
 const struct policy_table *policy_table_of(enum policy_service service)
 {
+    static const struct policy_table *const TABLES[POLICY_SERVICE_COUNT] = {
+        [POLICY_OF_PLACEMENT] = &policy_of_placement,
+        [POLICY_OF_BAREMETAL] = &policy_of_baremetal,
+        [POLICY_OF_VALET] = &policy_of_valet,
+    };
     check(service < POLICY_SERVICE_COUNT);
-    return service == POLICY_OF_PLACEMENT ? &policy_of_placement : &policy_of_baremetal;
+    return TABLES[service];
 }
 
 const struct policy_default *policy_table_find(const struct policy_table *table, struct slice name)
@@ -20,8 +25,9 @@ const struct policy_default *policy_table_find(const struct policy_table *table,
 const struct policy_default *policy_rule_row(enum policy_rule rule)
 {
     check(rule > POLICY_NONE && rule < POLICY_RULE_COUNT);
-    const struct policy_table *table =
-        rule < POLICY_BAREMETAL_BEGIN ? &policy_of_placement : &policy_of_baremetal;
+    const struct policy_table *table = rule < POLICY_BAREMETAL_BEGIN ? &policy_of_placement
+                                       : rule < POLICY_VALET_BEGIN   ? &policy_of_baremetal
+                                                                     : &policy_of_valet;
     return &table->rows[rule - table->first];
 }
 

@@ -1,6 +1,6 @@
 /* THE tables of policy rules, one for each service: every rule that it knows, with its default.
- * Sources of the defaults: operators spec, Policy defaults, HEAD; and for bare metal the rules that
- * Ironic 21.4.4 registers. */
+ * Sources of the defaults: operators spec, Policy defaults, HEAD; for bare metal the rules that
+ * Ironic 21.4.4 registers; Valet spec, 2.3. */
 #ifndef BERTH_POLICY_RULES_H
 #define BERTH_POLICY_RULES_H
 
@@ -48,6 +48,7 @@ struct policy_table {
 
 extern const struct policy_table policy_of_placement;
 extern const struct policy_table policy_of_baremetal;
+extern const struct policy_table policy_of_valet;
 
 const struct policy_table *policy_table_of(enum policy_service service);
 

@@ -179,7 +179,7 @@ const struct policy_table policy_of_baremetal = {
     .service = "baremetal",
     .title = "Bare metal",
     .first = POLICY_BAREMETAL_BEGIN,
-    .asked = POLICY_RULE_COUNT - POLICY_BAREMETAL_BEGIN,
+    .asked = POLICY_VALET_BEGIN - POLICY_BAREMETAL_BEGIN,
     .count = sizeof(rows) / sizeof(rows[0]),
     .rows = rows,
 };

@@ -179,7 +179,7 @@ static struct slice number_text(struct arena *arena, struct slice text)
 
 static bool has_credential(enum policy_service service, enum policy_subject subject)
 {
-    return service == POLICY_OF_BAREMETAL ||
+    return service != POLICY_OF_PLACEMENT ||
            (subject != POLICY_SUBJECT_PROJECT_NAME && subject != POLICY_SUBJECT_IS_PUBLIC_API);
 }
 

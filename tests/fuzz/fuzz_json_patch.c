@@ -3,6 +3,7 @@
 #include "api/baremetal/input/json_patch.h"
 
 #include "api/baremetal/input/body_checks.h"
+#include "api/schema/body_schema.h"
 #include "base/arena.h"
 #include "fuzz.h"
 
@@ -33,7 +34,7 @@ static void apply(const json_t *document, const json_t *patch, struct err *err)
     if (result == NULL)
         check_refusal(err);
     else
-        check(body_checks_nesting(result) <= JSON_PATCH_PARTS_MAX + BODY_CHECKS_NESTING_MAX);
+        check(body_schema_nesting(result) <= JSON_PATCH_PARTS_MAX + BODY_CHECKS_NESTING_MAX);
     json_decref(before);
     json_decref(result);
 }

@@ -8,7 +8,7 @@
 #include "api/placement/microversion.h"
 #include "api/placement/routes.h"
 #include "api/routes.h"
-#include "auth/noauth.h"
+#include "api/stages.h"
 
 bool placement_is_root(const struct api_request *request)
 {
@@ -17,12 +17,7 @@ bool placement_is_root(const struct api_request *request)
 
 bool placement_identify(struct api_request *request)
 {
-    struct noauth_headers headers = {
-        .token = http_request_header(request->http, "X-Auth-Token"),
-        .roles = http_request_header(request->http, "X-Roles"),
-        .project_id = http_request_header(request->http, "X-Project-Id"),
-        .system_scope = http_request_header(request->http, "OpenStack-System-Scope"),
-    };
+    struct noauth_headers headers = stages_noauth_headers(request);
     if (noauth_identify(&headers, request->arena, &request->identity))
         return true;
     request->fault_form = FAULT_OUTSIDE;

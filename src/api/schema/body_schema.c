@@ -49,6 +49,24 @@ json_t *body_schema_load(struct slice body, struct err *err)
     return document;
 }
 
+/* The parser bounds the depth itself, so the recursion ends. */
+unsigned body_schema_nesting(json_t *value)
+{
+    unsigned most = 0;
+    size_t i;
+    json_t *part;
+    json_array_foreach(value, i, part)
+    {
+        unsigned nesting = body_schema_nesting(part);
+        most = nesting > most ? nesting : most;
+    }
+    for (void *at = json_object_iter(value); at != NULL; at = json_object_iter_next(value, at)) {
+        unsigned nesting = body_schema_nesting(json_object_iter_value(at));
+        most = nesting > most ? nesting : most;
+    }
+    return most + (json_is_object(value) || json_is_array(value) ? 1 : 0);
+}
+
 json_t *body_schema_parse(struct slice body, const struct schema *schema, struct err *err)
 {
     json_t *document = body_schema_load(body, err);

@@ -20,6 +20,9 @@ json_t *body_schema_read(struct api_request *request, const struct schema *schem
 /* The bytes alone, without a schema: the caller owns the document. */
 json_t *body_schema_load(struct slice body, struct err *err);
 
+/* How many objects and lists stand within each other in the value, itself counted in. */
+unsigned body_schema_nesting(json_t *value);
+
 /* The same without a request: the caller owns the document. */
 json_t *body_schema_parse(struct slice body, const struct schema *schema, struct err *err);
 

@@ -8,24 +8,6 @@
 #include "api/schema/body_schema.h"
 #include "base/arena.h"
 
-/* The parser bounds the depth itself, so the recursion ends. */
-unsigned body_checks_nesting(json_t *value)
-{
-    unsigned most = 0;
-    size_t i;
-    json_t *part;
-    json_array_foreach(value, i, part)
-    {
-        unsigned nesting = body_checks_nesting(part);
-        most = nesting > most ? nesting : most;
-    }
-    for (void *at = json_object_iter(value); at != NULL; at = json_object_iter_next(value, at)) {
-        unsigned nesting = body_checks_nesting(json_object_iter_value(at));
-        most = nesting > most ? nesting : most;
-    }
-    return most + (json_is_object(value) || json_is_array(value) ? 1 : 0);
-}
-
 json_t *body_checks_load(struct slice body, struct err *err)
 {
     if (body.len > BODY_CHECKS_BYTES_MAX) {
@@ -33,7 +15,7 @@ json_t *body_checks_load(struct slice body, struct err *err)
         return NULL;
     }
     json_t *document = body.len == 0 ? json_object() : body_schema_load(body, err);
-    if (document != NULL && body_checks_nesting(document) > BODY_CHECKS_NESTING_MAX) {
+    if (document != NULL && body_schema_nesting(document) > BODY_CHECKS_NESTING_MAX) {
         json_decref(document);
         err_set(err, 400, NULL, "The body is nested deeper than %d", BODY_CHECKS_NESTING_MAX);
         return NULL;

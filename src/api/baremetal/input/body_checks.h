@@ -17,9 +17,6 @@ enum {
  * JSON: …, or for its nesting. */
 json_t *body_checks_load(struct slice body, struct err *err);
 
-/* How many objects and lists stand within each other in the value, itself counted in. */
-unsigned body_checks_nesting(json_t *value);
-
 /* `argument` is how the messages call the document: "allocation" or "patch". Its uuid becomes
  * lower-case. */
 bool body_checks_allocation(json_t *document, const char *argument,

@@ -1,0 +1,28 @@
+/* [valet]: the Valet API: groups, plans and placements (Valet spec, section 10). */
+#ifndef BERTH_CONF_VALET_H
+#define BERTH_CONF_VALET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "conf/listen.h"
+
+struct conf_valet {
+    const struct conf_listen *listen; /* none unless it is served */
+    size_t listen_count;
+    bool listen_is_default;             /* nobody has set it */
+    const struct slice *mount_prefixes; /* any number */
+    size_t mount_prefix_count;
+    const char *flavors; /* path of the catalogue; NULL: the built-in one */
+    struct slice default_zone;
+    int64_t step_limit;
+    unsigned max_servers;
+};
+
+struct conf;
+
+/* From conf->values. False: a value makes no sense. For settings.c. */
+bool valet_fill(struct conf *conf, struct conf_valet *valet, struct err *err) BERTH_MUST_CHECK;
+
+#endif
