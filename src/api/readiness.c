@@ -1,7 +1,8 @@
 /* The writer asks the database (pipeline_probe), since it alone may touch the file; a thread of our
  * own answers those whom it keeps waiting, and nothing else ever does.
  *
- * One probe is under way at a time and serves all that wait. A list of waits is under the lock; a
+ * One probe is under way at a time and serves all that wait, but those that came after it began and
+ * want a fresh one, for whom the next is begun at once. A list of waits is under the lock; a
  * wait is taken out of it before it is answered, so it is answered once. Whoever asks often cannot
  * keep the writer busy: a report holds for READINESS_AGAIN_MS, while nobody writes. */
 #include "api/readiness.h"
@@ -26,7 +27,8 @@ struct readiness {
     pthread_cond_t wake;
     struct readiness_wait *first; /* in the order of their deadlines */
     struct readiness_wait **last;
-    bool is_asking; /* the probe is the writer's */
+    bool is_asking;  /* the probe is the writer's */
+    uint64_t probes; /* begun, ever */
     bool is_stopping;
     bool is_draining;
     struct readiness_report report; /* the last one */
@@ -106,6 +108,26 @@ static void report_probe(struct readiness *readiness)
     readiness->reported_at_us = clock_monotonic_us();
 }
 
+/* Answers those whom the last probe serves. Under the lock. */
+static void answer_served(struct readiness *readiness)
+{
+    struct readiness_wait *rest = readiness->first;
+    readiness->last = &readiness->first;
+    while (rest != NULL) {
+        struct readiness_wait *wait = rest;
+        rest = wait->next;
+        if (wait->probe <= readiness->probes) {
+            answer(readiness, wait, &readiness->report);
+            continue;
+        }
+        *readiness->last = wait;
+        readiness->last = &wait->next;
+    }
+    *readiness->last = NULL;
+}
+
+static void begin_probe(struct readiness *readiness);
+
 /* The writer has the answer, or will not take the question any more. */
 static void probed(struct pipeline_request *request)
 {
@@ -113,15 +135,24 @@ static void probed(struct pipeline_request *request)
         (struct readiness *)((char *)request - offsetof(struct readiness, request));
     pthread_mutex_lock(&readiness->lock);
     report_probe(readiness);
-    readiness->is_asking = false;
-    while (readiness->first != NULL) {
-        struct readiness_wait *wait = readiness->first;
-        readiness->first = wait->next;
-        answer(readiness, wait, &readiness->report);
-    }
-    readiness->last = &readiness->first;
+    answer_served(readiness);
+    bool goes_on = readiness->first != NULL;
+    readiness->is_asking = goes_on;
+    readiness->probes += goes_on;
     pthread_cond_signal(&readiness->wake);
     pthread_mutex_unlock(&readiness->lock);
+    if (goes_on)
+        begin_probe(readiness);
+}
+
+/* The caller has set is_asking and counted it, and holds no lock. */
+static void begin_probe(struct readiness *readiness)
+{
+    arena_reset(readiness->arena);
+    readiness->probe = (struct pipeline_probe){0};
+    readiness->request = (struct pipeline_request){
+        .probe = &readiness->probe, .done = probed, .err = {.arena = readiness->arena}};
+    pipeline_submit(readiness->pipeline, &readiness->request);
 }
 
 /* Whether memory is as new as the database, and its version's number. Under the lock; waits for
@@ -187,7 +218,7 @@ void readiness_ask(struct readiness *readiness, struct readiness_wait *wait)
     uint64_t now_us = clock_monotonic_us();
     unsigned long long number;
     pthread_mutex_lock(&readiness->lock);
-    if (!readiness->is_asking && readiness->reported_at_us > 0 &&
+    if (!wait->is_fresh && !readiness->is_asking && readiness->reported_at_us > 0 &&
         now_us - readiness->reported_at_us < READINESS_AGAIN_MS * 1000 &&
         is_current(readiness, &number)) {
         answer(readiness, wait, &readiness->report);
@@ -200,15 +231,12 @@ void readiness_ask(struct readiness *readiness, struct readiness_wait *wait)
     readiness->last = &wait->next;
     bool asks = !readiness->is_asking;
     readiness->is_asking = true;
+    readiness->probes += asks;
+    wait->probe = readiness->probes + (wait->is_fresh && !asks);
     pthread_cond_signal(&readiness->wake);
     pthread_mutex_unlock(&readiness->lock);
-    if (!asks)
-        return;
-    arena_reset(readiness->arena);
-    readiness->probe = (struct pipeline_probe){0};
-    readiness->request = (struct pipeline_request){
-        .probe = &readiness->probe, .done = probed, .err = {.arena = readiness->arena}};
-    pipeline_submit(readiness->pipeline, &readiness->request);
+    if (asks)
+        begin_probe(readiness);
 }
 
 void readiness_begin_stop(struct readiness *readiness)

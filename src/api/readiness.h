@@ -32,10 +32,12 @@ struct readiness_report {
 
 /* Somebody who waits for a report. */
 struct readiness_wait {
+    bool is_fresh; /* the caller's: only what is read from now on counts, no report of before */
     struct readiness_report report;            /* filled before done */
     void (*done)(struct readiness_wait *wait); /* called once, on any thread, which it does not hold
                                                   up; the wait is not touched afterwards */
     uint64_t until_us;                         /* here and below: readiness.c's */
+    uint64_t probe;                            /* the first whose report it takes */
     struct readiness_wait *next;
 };
 

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "keystone/asking.h"
 #include "keystone/question.h"
+#include "keystone/url.h"
+#include "log/log.h"
 
 enum {
     TICK_US = 50 * 1000,         /* deadlines and delays are looked at that often */
@@ -24,12 +26,17 @@ static void end_unanswered(struct question *question, const char *why)
     question_end(question, KEYSTONE_UNAVAILABLE, NULL);
 }
 
+static void note_answer(struct keystone *keystone)
+{
+    keystone_outage_worked(&keystone->outage);
+    atomic_store(&keystone->counters.is_away, false);
+}
+
 static void end_answered(struct question *question, struct token *token)
 {
     struct keystone *keystone = question->keystone;
     unsigned cache_s = keystone->settings->cache_s;
-    keystone_outage_worked(&keystone->outage);
-    atomic_store(&keystone->counters.is_away, false);
+    note_answer(keystone);
     if (token != NULL && cache_s > 0)
         token_cache_put(keystone->cache, &question->key, token,
                         question->asked_us + cache_s * 1000000ULL);
@@ -43,16 +50,31 @@ static uint64_t deadline_of(const struct question *question)
     return question->deadline_us < hurry_us ? question->deadline_us : hurry_us;
 }
 
+static void write_project_url(struct buf *url, const struct question *question)
+{
+    buf_append_slice(url, keystone_url_beside_tokens(slice_of(question->keystone->session.url)));
+    buf_append_lit(url, "/projects/");
+    buf_append_slice(url, slice_of(question->subject));
+}
+
+static void write_token_url(struct buf *url, const struct question *question)
+{
+    buf_append_slice(url, slice_of(question->keystone->session.url));
+    if (!question->with_catalog)
+        buf_append_lit(url, "?nocatalog");
+    if (question->may_be_expired) {
+        buf_append_char(url, question->with_catalog ? '?' : '&');
+        buf_append_lit(url, "allow_expired=1");
+    }
+}
+
 static void set_url(struct question *question)
 {
     struct buf url = {0};
-    buf_append_slice(&url, slice_of(question->keystone->session.url));
-    if (!question->with_catalog)
-        buf_append_lit(&url, "?nocatalog");
-    if (question->may_be_expired) {
-        buf_append_char(&url, question->with_catalog ? '?' : '&');
-        buf_append_lit(&url, "allow_expired=1");
-    }
+    if (question->is_project)
+        write_project_url(&url, question);
+    else
+        write_token_url(&url, question);
     free(question->url);
     question->url = slice_dup(buf_slice(&url));
     buf_free(&url);
@@ -75,15 +97,16 @@ static void ask(struct question *question, uint64_t now_us)
     call->headers[1].name = "X-Auth-Token";
     call->headers[1].value = question->own_token;
     call->headers[2].name = "X-Subject-Token";
-    call->headers[2].value = question->token;
+    call->headers[2].value = question->is_project ? NULL : question->subject;
     call->headers[3].name = "OpenStack-Identity-Access-Rules";
-    call->headers[3].value = "1";
+    call->headers[3].value = question->is_project ? NULL : "1";
     call->headers[4].name = "X-Openstack-Request-Id";
     call->headers[4].value = question->request_id;
     question->asked_us = now_us;
     question->attempts++;
     atomic_fetch_add(&keystone->counters.questions, 1);
-    if (keystone->settings->cache_s == 0) /* who comes now is not told what was so before */
+    if (keystone->settings->cache_s == 0 || question->is_project)
+        /* who comes now is not told what was so before */
         question_shut(question);
     question_move(question, PLACE_ASKED);
     keystone_http_start(keystone->http, call);
@@ -126,6 +149,25 @@ static void on_token_told(struct question *question)
     }
 }
 
+/* Whether it exists is all that is asked, and who may not ask learns it from the log: what tokens
+ * are good for is known all the same. */
+static void on_project_told(struct question *question)
+{
+    struct keystone *keystone = question->keystone;
+    int status = question->call.status;
+    if (status == 200 || status == 404) {
+        note_answer(keystone);
+        question_end(question, status == 200 ? KEYSTONE_ACCEPTED : KEYSTONE_REFUSED, NULL);
+        return;
+    }
+    log_write(LOG_LEVEL_WARNING, "berth.keystone", LOG_NO_CONTEXT,
+              "Keystone answers HTTP %d to a question about a project%s", status,
+              status == 403 ? ": the service's user may not ask, which takes a role such as admin"
+                            : "");
+    atomic_fetch_add(&keystone->counters.failed, 1);
+    question_end(question, KEYSTONE_UNAVAILABLE, NULL);
+}
+
 static void on_login_refused(struct question *question)
 {
     struct keystone *keystone = question->keystone;
@@ -145,6 +187,10 @@ void asking_on_answer(struct keystone_call *call)
     char why[KEYSTONE_WHY_BYTES];
     if (call->status == 200 || call->status == 404)
         keystone_session_served(&question->keystone->session, question->own_token);
+    if (question->is_project && call->status != 0 && call->status != 401) {
+        on_project_told(question);
+        return;
+    }
     switch (call->status) {
     case 200:
         on_token_told(question);

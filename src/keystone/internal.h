@@ -56,14 +56,17 @@ struct keystone {
 
 /* What has to be known to ask. */
 struct keystone_question {
-    struct token_key key;
-    struct slice token; /* visible ASCII, at most KEYSTONE_TOKEN_BYTES_MAX */
+    struct token_key key; /* of the subject */
+    struct slice subject; /* a token or a project's id, encoded: visible ASCII, at most
+                             KEYSTONE_TOKEN_BYTES_MAX */
+    bool is_project;      /* only whether it exists; the waiter gets no token */
     bool may_be_expired;
     struct slice request_id;
 };
 
-/* Has Keystone asked about a token, or joins a question that is pending. PENDING: the waiter's
- * `done` will be called, on Keystone's thread; else the waiter's verdict is returned. Any thread.
+/* Has Keystone asked about a token or project, or joins a question that is pending. PENDING: the
+ * waiter's `done` will be called, on Keystone's thread; else the waiter's verdict is returned. Any
+ * thread.
  */
 enum keystone_verdict keystone_questions_ask(struct keystone *keystone,
                                              const struct keystone_question *about,

@@ -56,7 +56,7 @@ static enum keystone_verdict look_up(struct keystone *keystone, struct keystone_
 {
     struct keystone_question about = {
         .key = token_cache_key(keystone->cache, token),
-        .token = token,
+        .subject = token,
         .may_be_expired = may_be_expired,
         .request_id = request->request_id,
     };

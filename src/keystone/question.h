@@ -17,7 +17,8 @@ struct question {
     struct token_key key;
     bool may_be_expired;
     uint64_t deadline_us;
-    char *token;
+    bool is_project; /* it is about a project, not about a token */
+    char *subject;   /* the token; or the project's id, encoded */
     char *request_id;
 
     /* the thread's own */

@@ -1,11 +1,11 @@
 /* The table of pending questions.
  *
- * A question is about one token; requests that come with the same token meanwhile wait for it, too.
- * It is found by the token's key in a hash table under the lock, which also guards its waiters and
- * its being joined; all else belongs to the thread of asking.c. A question goes from `arrived` to
- * `waiting` (for the service's own login, or for a free connection), to `asked`, perhaps to
- * `delayed` and back to `waiting`, and ends with a verdict, which is put into the cache before it
- * leaves the table: who finds neither asks anew. */
+ * A question is about one token, or about whether one project exists; requests that come with the
+ * same token meanwhile wait for it, too. It is found by the token's key in a hash table under the
+ * lock, which also guards its waiters and its being joined; all else belongs to the thread of
+ * asking.c. A question goes from `arrived` to `waiting` (for the service's own login, or for a free
+ * connection), to `asked`, perhaps to `delayed` and back to `waiting`, and ends with a verdict,
+ * which is put into the cache before it leaves the table: who finds neither asks anew. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -47,7 +47,7 @@ void question_move(struct question *question, enum question_place place)
 static void free_question(struct question *question)
 {
     keystone_call_clear(&question->call);
-    free(question->token);
+    free(question->subject);
     free(question->request_id);
     free(question->url);
     free(question->own_token);
@@ -95,7 +95,8 @@ static struct question *find_open(struct keystone *keystone, const struct keysto
 {
     struct question *question;
     LIST_FOREACH(question, chain_of(keystone, &about->key), in_chain)
-    if (!question->is_closed && question->may_be_expired == about->may_be_expired &&
+    if (!question->is_closed && question->is_project == about->is_project &&
+        question->may_be_expired == about->may_be_expired &&
         memcmp(&question->key, &about->key, sizeof(about->key)) == 0)
         return question;
     return NULL;
@@ -110,7 +111,8 @@ static void add_question(struct keystone *keystone, const struct keystone_questi
         .key = about->key,
         .may_be_expired = about->may_be_expired,
         .deadline_us = clock_monotonic_us() + keystone->limits.question_ms * 1000ULL,
-        .token = slice_dup(about->token),
+        .is_project = about->is_project,
+        .subject = slice_dup(about->subject),
         .request_id = about->request_id.len == 0 ? NULL : slice_dup(about->request_id),
         .waiters = waiter,
         .keystone = keystone,
@@ -135,8 +137,8 @@ enum keystone_verdict keystone_questions_ask(struct keystone *keystone,
         waiter->next = open->waiters;
         open->waiters = waiter;
         atomic_fetch_add(&keystone->counters.shared, 1);
-    } else if ((token = token_cache_find(keystone->cache, &about->key, clock_monotonic_us())) !=
-               NULL) {
+    } else if (!about->is_project && (token = token_cache_find(keystone->cache, &about->key,
+                                                               clock_monotonic_us())) != NULL) {
         waiter->token = token; /* a question has ended since the caller looked */
         verdict = waiter->verdict = KEYSTONE_ACCEPTED;
     } else if (keystone->question_count >= keystone->limits.questions) {

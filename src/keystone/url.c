@@ -145,3 +145,11 @@ struct slice keystone_url_of_link(struct arena *arena, const char *document_url,
     curl_url_cleanup(document);
     return url;
 }
+
+struct slice keystone_url_beside_tokens(struct slice url)
+{
+    const struct slice tokens = SLICE_LIT("/auth/tokens");
+    check(url.len >= tokens.len && slice_equal(slice_skip(url, url.len - tokens.len), tokens));
+    url.len -= tokens.len;
+    return url;
+}

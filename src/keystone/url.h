@@ -22,6 +22,9 @@ struct slice keystone_url_without_version(struct slice url);
 /* URL/auth/tokens, with /v3 between unless the URL ends with it. */
 struct slice keystone_url_of_tokens(struct arena *arena, struct slice url);
 
+/* What keystone_url_of_tokens() made, without "/auth/tokens". */
+struct slice keystone_url_beside_tokens(struct slice url);
+
 /* A link of a version document: relative to the document, or absolute; of one that names another
  * host only the version is believed, since services seldom know what they are reached by
  * (keystoneauth1.discover). data == NULL: it makes no URL. */

@@ -25,4 +25,7 @@ enum api_step valet_members_delete(struct api_request *request);
 enum api_step valet_member_verify(struct api_request *request);
 enum api_step valet_member_delete(struct api_request *request);
 
+/* status.c */
+enum api_step valet_status_show(struct api_request *request);
+
 #endif

@@ -6,14 +6,18 @@
 #include "api/valet/handlers.h"
 #include "api/valet/ids.h"
 #include "base/hex.h"
+#include "keystone/projects.h"
 #include "write/valet/plan_groups.h"
 
 enum { UUID_DIGITS = 32 };
 
-/* Those of a body. */
+/* Those of a body, and what Keystone says of them. */
 struct addition {
     struct slice *projects;
     size_t count;
+    struct api_request *request;
+    enum keystone_verdict verdict; /* PENDING: it has not been asked, or has not answered */
+    size_t unknown;                /* REFUSED: which of them */
 };
 
 static bool is_digits(struct slice text)
@@ -78,6 +82,26 @@ static bool check_forms(struct api_request *request, const struct addition *addi
     return true;
 }
 
+/* On Keystone's thread. */
+static void on_projects_told(void *cls, enum keystone_verdict verdict, size_t unknown)
+{
+    struct addition *addition = cls;
+    addition->verdict = verdict;
+    addition->unknown = unknown;
+    http_resume(addition->request->http);
+}
+
+static bool check_told(struct api_request *request, const struct addition *addition)
+{
+    if (addition->verdict == KEYSTONE_ACCEPTED)
+        return true;
+    if (addition->verdict == KEYSTONE_REFUSED)
+        return refuse_member(addition->projects[addition->unknown], &request->err);
+    request->fault_form = FAULT_OUTSIDE;
+    return err_set(&request->err, 503, NULL,
+                   "Keystone does not say whether the members are tenants. Ask again later.");
+}
+
 static bool plan_add(struct pipeline_request *write, const struct plan *plan)
 {
     struct api_request *request = api_request_of(write);
@@ -93,15 +117,32 @@ static bool plan_add(struct pipeline_request *write, const struct plan *plan)
     return true;
 }
 
-enum api_step valet_members_add(struct api_request *request)
+static enum api_step write_members(struct api_request *request)
 {
-    struct addition *addition = arena_zalloc(request->arena, sizeof(*addition));
-    if (ids_group(request) == NULL || !read_members(request, addition) ||
-        !check_forms(request, addition))
-        return API_DONE;
-    request->state = addition;
     request->write.plan = plan_add;
     return API_WRITE;
+}
+
+/* The second time Keystone has said what it knows. */
+enum api_step valet_members_add(struct api_request *request)
+{
+    struct addition *addition = request->state;
+    if (ids_group(request) == NULL)
+        return API_DONE;
+    if (addition != NULL)
+        return check_told(request, addition) ? write_members(request) : API_DONE;
+    addition = arena_zalloc(request->arena, sizeof(*addition));
+    *addition = (struct addition){.request = request, .verdict = KEYSTONE_PENDING};
+    if (!read_members(request, addition))
+        return API_DONE;
+    request->state = addition;
+    if (request->api->keystone == NULL)
+        return check_forms(request, addition) ? write_members(request) : API_DONE;
+    if (addition->count == 0)
+        return write_members(request);
+    keystone_projects_ask(request->api->keystone, addition->projects, addition->count,
+                          request->tokens.request_id, request->arena, on_projects_told, addition);
+    return API_AGAIN;
 }
 
 /* args[1] is the member; of the route without one data == NULL: all. */

@@ -55,6 +55,15 @@ const struct api_route valet_routes[] = {
      .flags = VALET_OF_GROUP | VALET_OF_MEMBER,
      .policy = POLICY_VALET_GROUP_MEMBERS,
      WRITES(valet_member_delete, finish_valet_empty)},
+
+    {.method = "HEAD",
+     .path = "/v1/status",
+     .policy = POLICY_VALET_STATUS,
+     .handle = valet_status_show},
+    {.method = "GET",
+     .path = "/v1/status",
+     .policy = POLICY_VALET_STATUS,
+     .handle = valet_status_show},
 };
 
 _Static_assert(sizeof(valet_routes) / sizeof(valet_routes[0]) == VALET_ROUTE_COUNT,

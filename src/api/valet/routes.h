@@ -4,7 +4,7 @@
 
 #include "api/request.h"
 
-enum { VALET_ROUTE_COUNT = 11 };
+enum { VALET_ROUTE_COUNT = 13 };
 
 /* What the ids in a path are of. A path whose ids are nobody's is 404 whatever the method is, so
  * that they are looked up for methods without a row, too (stages.c); how, ids.c tells. */

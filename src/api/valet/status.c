@@ -1,0 +1,109 @@
+/* GET and HEAD /v1/status (Valet spec, section 5): the database is read and a plan is searched in
+ * this very request. The database is asked as health checks ask it, so that the answer comes
+ * whatever it does. */
+#include "api/thread_reader.h"
+#include "api/valet/handlers.h"
+#include "api/valet/planner_check.h"
+#include "base/json_write.h"
+
+/* Between the two runs of the handler. */
+struct asking {
+    struct readiness_wait wait; /* first: readiness hands it back */
+    struct api_request *request;
+};
+
+struct subsystem {
+    const char *name;
+    bool is_ok;
+    struct slice message;
+    const char *resources; /* JSON */
+};
+
+static void reported(struct readiness_wait *wait)
+{
+    http_resume(((struct asking *)wait)->request->http);
+}
+
+/* What planning needs of the database: that it is there, with a schema that is known, and that
+ * memory has what it has. */
+static struct subsystem store_of(const struct readiness_report *report, struct arena *arena)
+{
+    static const enum readiness_check NEEDED[] = {READINESS_DATABASE, READINESS_SCHEMA,
+                                                  READINESS_REPLICA};
+    struct subsystem store = {.name = "store", .is_ok = true, .resources = "{}"};
+    const char *told = report->findings[READINESS_REPLICA].text;
+    for (unsigned i = 0; i < 3 && store.is_ok; i++) {
+        store.is_ok = report->findings[NEEDED[i]].is_ok;
+        if (!store.is_ok)
+            told = report->findings[NEEDED[i]].text;
+    }
+    store.message = arena_copy(arena, slice_of(told));
+    return store;
+}
+
+static struct subsystem planner_of(struct api_request *request)
+{
+    struct subsystem planner = {.name = "ostro", .resources = "{\"ip\": \"127.0.0.1\"}"};
+    struct replica_reader *reader = thread_reader(request->api->replica);
+    planner.is_ok =
+        planner_check(replica_pin(reader), request->api->valet, request->arena, &planner.message);
+    replica_unpin(reader);
+    return planner;
+}
+
+static void write_subsystem(struct buf *out, const struct subsystem *subsystem)
+{
+    buf_printf(out, "\"%s\": {\"status\": {\"type\": \"%s\", \"message\": ", subsystem->name,
+               subsystem->is_ok ? "ok" : "error");
+    json_write_string(out, subsystem->message);
+    buf_printf(out, "}, \"resources\": %s}", subsystem->resources);
+}
+
+/* Names every one that does not work. */
+static void refuse(struct api_request *request, const struct subsystem *all, unsigned count)
+{
+    struct buf text = {0};
+    for (unsigned i = 0; i < count; i++) {
+        if (all[i].is_ok)
+            continue;
+        if (text.len > 0)
+            buf_append_lit(&text, "; ");
+        buf_printf(&text, "%s: ", all[i].name);
+        buf_append_slice(&text, all[i].message);
+    }
+    err_set_text(&request->err, 500, NULL, arena_copy(request->arena, buf_slice(&text)));
+    buf_free(&text);
+}
+
+static enum api_step answer(struct api_request *request, const struct readiness_report *report)
+{
+    const struct subsystem all[] = {planner_of(request), store_of(report, request->arena)};
+    struct buf *out = api_out(request);
+    if (!all[0].is_ok || !all[1].is_ok) {
+        refuse(request, all, 2);
+        return API_DONE;
+    }
+    buf_append_lit(out, "{\"status\": {");
+    write_subsystem(out, &all[0]);
+    buf_append_lit(out, ", ");
+    write_subsystem(out, &all[1]);
+    buf_append_lit(out, "}}");
+    api_answer_json(request, 0);
+    return API_DONE;
+}
+
+/* It pins a version itself, once the database was asked: to follow the database first would wait
+ * for it without an end. */
+enum api_step valet_status_show(struct api_request *request)
+{
+    struct asking *asking = request->state;
+    if (asking != NULL)
+        return answer(request, &asking->wait.report);
+    asking = arena_zalloc(request->arena, sizeof(*asking));
+    asking->request = request;
+    asking->wait.is_fresh = true;
+    asking->wait.done = reported;
+    request->state = asking;
+    readiness_ask(request->api->readiness, &asking->wait);
+    return API_AGAIN;
+}

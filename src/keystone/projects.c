@@ -1,0 +1,150 @@
+/* Some questions are under way at a time, each a lane, which takes the next project when it has an
+ * answer. The first that is not there, or not told about, ends all lanes at their next step; the
+ * last lane tells the outcome.
+ *
+ * Lanes begin on the caller's thread and go on on Keystone's, so what they share is atomic. */
+#include "keystone/projects.h"
+
+#include "base/clock.h"
+#include "keystone/access_rules.h"
+#include "keystone/internal.h"
+
+enum { LANES_MAX = 8, UUID_DASHED = 36 };
+
+struct lane {
+    struct keystone_projects *asked;
+    struct keystone_waiter waiter;
+    size_t at; /* the project that it asks about */
+};
+
+struct keystone_projects {
+    struct keystone *keystone;
+    const struct slice *ids; /* encoded */
+    size_t count;
+    struct slice request_id;
+    uint64_t until_us;
+    keystone_projects_done *done;
+    void *cls;
+    _Atomic size_t next;
+    _Atomic unsigned lanes_left;
+    _Atomic size_t unknown; /* count: none yet */
+    _Atomic bool is_untold;
+    struct lane lanes[LANES_MAX];
+};
+
+static void end_lane(struct keystone_projects *asked)
+{
+    if (atomic_fetch_sub(&asked->lanes_left, 1) > 1)
+        return;
+    size_t unknown = atomic_load(&asked->unknown);
+    enum keystone_verdict verdict = unknown < asked->count           ? KEYSTONE_REFUSED
+                                    : atomic_load(&asked->is_untold) ? KEYSTONE_UNAVAILABLE
+                                                                     : KEYSTONE_ACCEPTED;
+    asked->done(asked->cls, verdict, unknown);
+}
+
+static void take_verdict(struct lane *lane)
+{
+    struct keystone_projects *asked = lane->asked;
+    if (lane->waiter.verdict == KEYSTONE_REFUSED)
+        atomic_store(&asked->unknown, lane->at);
+    else if (lane->waiter.verdict != KEYSTONE_ACCEPTED)
+        atomic_store(&asked->is_untold, true);
+}
+
+static bool is_decided(struct keystone_projects *asked)
+{
+    if (clock_monotonic_us() > asked->until_us)
+        atomic_store(&asked->is_untold, true);
+    return atomic_load(&asked->unknown) < asked->count || atomic_load(&asked->is_untold);
+}
+
+static void on_answer(struct keystone_waiter *waiter);
+
+static void go_on(struct lane *lane)
+{
+    struct keystone_projects *asked = lane->asked;
+    while (!is_decided(asked) && (lane->at = atomic_fetch_add(&asked->next, 1)) < asked->count) {
+        const struct keystone_question about = {
+            .key = token_cache_key(asked->keystone->cache, asked->ids[lane->at]),
+            .subject = asked->ids[lane->at],
+            .is_project = true,
+            .request_id = asked->request_id,
+        };
+        lane->waiter = (struct keystone_waiter){.done = on_answer};
+        if (keystone_questions_ask(asked->keystone, &about, &lane->waiter) == KEYSTONE_PENDING)
+            return;
+        take_verdict(lane);
+    }
+    end_lane(asked);
+}
+
+static void on_answer(struct keystone_waiter *waiter)
+{
+    struct lane *lane = (struct lane *)((char *)waiter - offsetof(struct lane, waiter));
+    take_verdict(lane);
+    go_on(lane);
+}
+
+/* No project's id: as the last segment of a URL it would be another URL's end. */
+static bool is_no_segment(struct slice id)
+{
+    return id.len == 0 || slice_equal(id, SLICE_LIT(".")) || slice_equal(id, SLICE_LIT(".."));
+}
+
+/* Keystone writes a project's UUID without hyphens. */
+static struct slice without_hyphens(struct arena *arena, struct slice id)
+{
+    char *out = arena_alloc(arena, id.len);
+    size_t len = 0;
+    for (size_t i = 0; i < id.len; i++)
+        if (id.data[i] != '-')
+            out[len++] = id.data[i];
+    bool is_uuid = id.len == UUID_DASHED && len == UUID_DASHED - 4;
+    return is_uuid ? (struct slice){out, len} : id;
+}
+
+/* As one segment of a path. */
+static struct slice encode(struct arena *arena, struct slice id)
+{
+    const struct slice text = access_rules_encode_path(arena, (struct slice){0}, id);
+    struct buf out = {0};
+    for (size_t i = 0; i < text.len; i++)
+        if (text.data[i] == '/')
+            buf_append_lit(&out, "%2F");
+        else
+            buf_append_char(&out, text.data[i]);
+    struct slice encoded = arena_copy(arena, buf_slice(&out));
+    buf_free(&out);
+    return encoded;
+}
+
+void keystone_projects_ask(struct keystone *keystone, const struct slice *projects, size_t count,
+                           struct slice request_id, struct arena *arena,
+                           keystone_projects_done *done, void *cls)
+{
+    struct keystone_projects *asked = arena_zalloc(arena, sizeof(*asked));
+    struct slice *ids = arena_array(arena, count, sizeof(*ids));
+    check(count > 0);
+    for (size_t i = 0; i < count; i++) {
+        if (is_no_segment(projects[i])) {
+            done(cls, KEYSTONE_REFUSED, i);
+            return;
+        }
+        ids[i] = encode(arena, without_hyphens(arena, projects[i]));
+    }
+    asked->keystone = keystone;
+    asked->ids = ids;
+    asked->count = count;
+    asked->request_id = request_id;
+    asked->until_us = clock_monotonic_us() + keystone->limits.question_ms * 1000ULL;
+    asked->done = done;
+    asked->cls = cls;
+    unsigned lanes = count < LANES_MAX ? (unsigned)count : LANES_MAX;
+    atomic_init(&asked->unknown, count);
+    atomic_init(&asked->lanes_left, lanes);
+    for (unsigned i = 0; i < lanes; i++)
+        asked->lanes[i].asked = asked;
+    for (unsigned i = 0; i < lanes; i++)
+        go_on(&asked->lanes[i]);
+}
