@@ -77,6 +77,7 @@ def sanitized(name, kinds):
         part("units", script("tests/units.py", directory, "--slow", "6")),
         part("api", script("tests/api/run.py", "--berthd", berthd)),
         part("baremetal", script("tests/baremetal/api.py", "--berthd", berthd)),
+        part("valet", script("tests/valet/api.py", "--berthd", berthd), script("tests/valet/contract.py", "--berthd", berthd)),
         # without "pathological": it measures memory and time, of which sanitizers take their own
         part("hostile", script("tests/hostile/run.py", "--berthd", berthd, "malformed", "bodies", "slow", "metal")),
         part("running",
@@ -110,6 +111,8 @@ PARTS = [
     Part("diff-selftest", script("tests/diff/selftest.py")),
     Part("policy", script("tests/policy/run.py", "--build", "build")),
     Part("policy-diff", script("tests/policy/diff.py", "--build", "build")),
+    Part("valet-api", script("tests/valet/api.py", "--berthd", "build/berthd")),
+    Part("valet-contract", script("tests/valet/contract.py", "--berthd", "build/berthd")),
     Part("baremetal-checks", script("tests/baremetal/checks.py", "--build", "build")),
     Part("baremetal-api", script("tests/baremetal/api.py", "--berthd", "build/berthd")),
     Part("baremetal-clients", script("tests/baremetal/clients.py", "--berthd", "build/berthd"), waits=True),

@@ -102,14 +102,17 @@ class Server:
 class Berthd(Server):
     ready = "berthd: ready"
 
-    def __init__(self, program, directory, baremetal_port=None, **more):
+    def __init__(self, program, directory, baremetal_port=None, valet_port=None, **more):
         super().__init__(directory, **more)
         self.program = os.path.abspath(program)
         self.baremetal_port = baremetal_port  # None: the bare metal API is not served
+        self.valet_port = valet_port  # the same of the Valet API
 
     def command(self):
-        metal = [] if self.baremetal_port is None else ["--baremetal-listen", f"127.0.0.1:{self.baremetal_port}"]
-        return [self.program, "--config-file", self.config_file, "--listen", f"127.0.0.1:{self.port}", *metal]
+        doors = [] if self.baremetal_port is None else ["--baremetal-listen", f"127.0.0.1:{self.baremetal_port}"]
+        if self.valet_port is not None:
+            doors += ["--valet-listen", f"127.0.0.1:{self.valet_port}"]
+        return [self.program, "--config-file", self.config_file, "--listen", f"127.0.0.1:{self.port}", *doors]
 
 
 class PythonService(Server):

@@ -50,12 +50,17 @@ static void answered(struct readiness_wait *wait)
     pthread_mutex_unlock(&asked->lock);
 }
 
-static void begin(struct world *world, struct asked *asked)
+static void begin_as(struct world *world, struct asked *asked, bool is_fresh)
 {
-    *asked = (struct asked){.wait = {.done = answered}};
+    *asked = (struct asked){.wait = {.is_fresh = is_fresh, .done = answered}};
     pthread_mutex_init(&asked->lock, NULL);
     pthread_cond_init(&asked->answered, NULL);
     readiness_ask(world->readiness, &asked->wait);
+}
+
+static void begin(struct world *world, struct asked *asked)
+{
+    begin_as(world, asked, false);
 }
 
 static void await(struct asked *asked)
@@ -166,6 +171,49 @@ static void asks_once_for_many(void **state)
     assert_true(pipeline_figures(world->bench->pipeline).requests - before < MANY / 10);
 }
 
+/* Who wants a fresh one is answered by a look that began after he asked, and in time. */
+static void fresh(void **state)
+{
+    struct world *world = *state;
+    struct asked asked;
+    char away[128];
+    snprintf(away, sizeof(away), "%s-away", world->bench->path);
+    for (unsigned i = 0; i < 20; i++) {
+        begin_as(world, &asked, true);
+        await(&asked);
+        assert_true(readiness_is_ready(&asked.wait.report));
+        assert_int_equal(rename(world->bench->path, away), 0);
+        begin_as(world, &asked, true);
+        await(&asked);
+        assert_false(asked.wait.report.findings[READINESS_DATABASE].is_ok);
+        assert_int_equal(rename(away, world->bench->path), 0);
+    }
+    enum { MANY = 50 };
+    static struct asked many[MANY];
+    struct pipeline_request nap = {
+        .plan = plan_nap, .done = done, .err = {.arena = world->bench->arena}};
+    uint64_t before = pipeline_figures(world->bench->pipeline).requests;
+    for (unsigned i = 0; i < MANY; i++)
+        begin_as(world, &many[i], i % 2 == 0);
+    for (unsigned i = 0; i < MANY; i++) {
+        await(&many[i]);
+        assert_true(readiness_is_ready(&many[i].wait.report));
+    }
+    assert_true(pipeline_figures(world->bench->pipeline).requests - before < MANY);
+    pipeline_submit(world->bench->pipeline, &nap);
+    usleep(20000);
+    begin(world, &many[0]);
+    begin_as(world, &many[1], true);
+    await(&many[0]);
+    await(&many[1]);
+    assert_false(readiness_is_ready(&many[1].wait.report));
+    begin_as(world, &many[2], true);
+    begin_as(world, &many[3], true);
+    await(&many[2]);
+    await(&many[3]);
+    assert_true(readiness_is_ready(&many[3].wait.report));
+}
+
 static void alive(void **state)
 {
     (void)state;
@@ -181,6 +229,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(comes_and_goes, setup, teardown),
         cmocka_unit_test_setup_teardown(answers_in_time, setup, teardown),
         cmocka_unit_test_setup_teardown(asks_once_for_many, setup, teardown),
+        cmocka_unit_test_setup_teardown(fresh, setup, teardown),
         cmocka_unit_test(alive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
