@@ -1,6 +1,6 @@
 """A Keystone of the tests' own, for what a real one does not do on request: be slow, be away, talk nonsense.
 
-It knows POST /v3/auth/tokens (any credentials but those that it is told to refuse), GET /v3/auth/tokens for the tokens
+It knows GET /v3/projects/{id}, POST /v3/auth/tokens (any credentials but those that it is told to refuse), GET /v3/auth/tokens for the tokens
 it was given, and its version documents; it counts what it is asked. One object, many threads."""
 
 import copy
@@ -58,6 +58,10 @@ class Question:
         return self.method == "GET" and urllib.parse.urlsplit(self.path).path.endswith("/auth/tokens")
 
     @property
+    def is_about_project(self):
+        return "/projects/" in self.path
+
+    @property
     def is_login(self):
         return self.method == "POST" and urllib.parse.urlsplit(self.path).path.endswith("/auth/tokens")
 
@@ -66,6 +70,7 @@ class FakeKeystone:
     """Serves until stop(). What it does can be changed at any time:
 
     tokens        {token: body}; an expired one is only told with allow_expired
+    projects      the ids of those that exist
     own_tokens    {token: when it expires}: the service's, by the monotonic clock
     odd           called with (handler, question) before anything else; True: it has answered
     own_lives     seconds that the service's own tokens live
@@ -76,6 +81,7 @@ class FakeKeystone:
     def __init__(self, port=0, certificate=None, key=None, client_ca=None, prefix=""):
         self.lock = threading.Lock()
         self.tokens, self.own_tokens, self.questions, self.logins = {}, {}, [], []
+        self.projects = set()
         self.connections = []
         self.odd = None
         self.own_lives, self.own_refused = 3600, False
@@ -204,6 +210,8 @@ class FakeKeystone:
             return self.log_in(handler, body)
         if question.is_validation and path == "/v3/auth/tokens":
             return self.validate(handler, question)
+        if question.is_about_project:
+            return self.tell_project(handler, question, urllib.parse.unquote(path.rpartition("/")[2]))
         version = {"id": "v3.14", "status": "stable", "updated": "2020-04-07T00:00:00Z",
                    "links": [{"rel": "self", "href": self.url + "/v3/"}]}
         if path in ("", "/"):
@@ -237,6 +245,16 @@ class FakeKeystone:
         if "nocatalog" not in flags:
             told.setdefault("catalog", self.catalog())
         self.answer(handler, 200, {"token": told}, ("X-Subject-Token", question.token))
+
+    def tell_project(self, handler, question, project):
+        with self.lock:
+            known = self.own_tokens.get(question.headers.get("x-auth-token"), 0) > time.monotonic()
+            exists = project in self.projects
+        if not known:
+            return self.answer_error(handler, 401, "The request you have made requires authentication.")
+        if not exists:
+            return self.answer_error(handler, 404, f"Could not find project: {project}.")
+        self.answer(handler, 200, {"project": {"id": project, "name": "n-" + project, "enabled": True}})
 
     def answer_error(self, handler, status, message):
         self.answer(handler, status, {"error": {"code": status, "message": message, "title": "No"}})

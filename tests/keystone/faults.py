@@ -14,9 +14,10 @@ import time
 import away
 import many_tokens
 import nonsense
+import tenants
 from case import servers
 
-GROUPS = (away.Away, nonsense.Nonsense, many_tokens.ManyTokens)
+GROUPS = (away.Away, nonsense.Nonsense, many_tokens.ManyTokens, tenants.Tenants)
 
 
 def main():

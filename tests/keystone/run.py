@@ -5,7 +5,7 @@ of Keystone's catalog.
 
     tests/keystone/run.py --berthd build/berthd [--show] [PART…]
 
-Parts: tokens, settings, revocation, client, metal. The Python service 8.0.0 gets the newest release's rules from a policy
+Parts: tokens, settings, revocation, client, metal, valet. The Python service 8.0.0 gets the newest release's rules from a policy
 file, so that both mean the same; its database is a copy of one that berth made. The last line is
 `N passed, N failed`: a case is one request with one token, or one command.
 """
@@ -28,6 +28,7 @@ sys.path[:0] = [os.path.dirname(HERE), HERE]
 import cloud as clouds  # noqa: E402
 import metal  # noqa: E402
 import servers  # noqa: E402
+import valet  # noqa: E402
 
 ADMIN_OR_SERVICE = "role:admin or role:service"
 OTHER_RULES = {"placement:usages": ADMIN_OR_SERVICE + " or (role:reader and project_id:%(project_id)s)"}
@@ -333,6 +334,10 @@ class Tests:
         """The bare metal API: see metal.py."""
         metal.MetalTests(self).run()
 
+    def test_valet(self):
+        """The Valet API: see valet.py."""
+        valet.ValetTests(self).run()
+
     @staticmethod
     def judge(good, out, err):
         return None if good else f"{out} {err}"
@@ -358,8 +363,9 @@ class Tests:
             self.cloud = clouds.Cloud(self.keystone)
             self.cloud.make_service("placement", f"http://127.0.0.1:{self.placement_port}")
             self.cloud.make_service("baremetal", f"http://127.0.0.1:{self.metal_port}")
+            self.cloud.make_service("valet", "http://127.0.0.1:8090")
             self.tokens = self.make_tokens()
-            for part in ("tokens", "settings", "revocation", "client", "metal"):
+            for part in ("tokens", "settings", "revocation", "client", "metal", "valet"):
                 if not wanted or part in wanted:
                     getattr(self, "test_" + part)()
         return self.score.end()

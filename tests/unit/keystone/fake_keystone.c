@@ -70,6 +70,8 @@ static bool read_question(int fd, char *text, size_t room, struct fake_question 
     return true;
 }
 
+static const char PROJECTS[] = "/v3/projects/";
+
 static void send_answer(int fd, int status, const char *header, const char *body)
 {
     char text[4096];
@@ -129,6 +131,28 @@ static void answer_token(struct fake_keystone *fake, int fd, const struct fake_q
     send_answer(fd, status, "", status == 200 ? body : "{\"error\": {}}");
 }
 
+/* GET /v3/projects/ID: those that begin with a g exist. */
+static void answer_project(struct fake_keystone *fake, int fd, const struct fake_question *question,
+                           const char *id)
+{
+    pthread_mutex_lock(&fake->lock);
+    fake->asked++;
+    fake->last = *question;
+    fake->projects_open++;
+    if (fake->projects_open > fake->projects_most)
+        fake->projects_most = fake->projects_open;
+    pthread_cond_broadcast(&fake->changed);
+    while (fake->held && !fake->stopping)
+        pthread_cond_wait(&fake->changed, &fake->lock);
+    int status = fake->token_status != 0 ? fake->token_status : id[0] == 'g' ? 200 : 404;
+    unsigned own = 0;
+    if (sscanf(question->own, "own-%u", &own) != 1 || own < fake->own_valid)
+        status = 401;
+    fake->projects_open--;
+    pthread_mutex_unlock(&fake->lock);
+    send_answer(fd, status, "", "{}");
+}
+
 static void *serve(void *cls)
 {
     struct connection *connection = cls;
@@ -140,6 +164,8 @@ static void *serve(void *cls)
             answer_login(fake, connection->fd);
         else if (question.subject[0] != '\0')
             answer_token(fake, connection->fd, &question);
+        else if (strncmp(question.target, PROJECTS, strlen(PROJECTS)) == 0)
+            answer_project(fake, connection->fd, &question, question.target + strlen(PROJECTS));
         else
             send_answer(connection->fd, 404, "", "{}");
     }

@@ -24,10 +24,12 @@ struct fake_keystone {
     pthread_mutex_t lock; /* over all below */
     pthread_cond_t changed;
     bool stopping;
-    bool held;     /* questions about tokens wait until it is false */
+    bool held;     /* these questions wait until it is false */
     unsigned open; /* connections */
     unsigned logins;
-    unsigned asked;     /* questions about tokens */
+    unsigned asked;         /* questions about tokens and projects */
+    unsigned projects_open; /* about projects, now, and at most at once */
+    unsigned projects_most;
     unsigned own_valid; /* the service's tokens before this one are worth nothing */
     int login_status;   /* 201 */
     int token_status;   /* 0: by the token's first letter: g good, e expired, s service, x none */

@@ -1,0 +1,145 @@
+"""The Valet API behind a real Keystone: tokens of every role and scope, projects as members of groups, access rules that
+open this door and no other. Run by run.py."""
+
+import contextlib
+import http.client
+import json
+import os
+import sys
+import tempfile
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(HERE)
+sys.path[:0] = [TESTS, os.path.join(TESTS, "api"), os.path.join(TESTS, "valet")]
+
+import cloud as clouds  # noqa: E402
+import servers  # noqa: E402
+import words  # noqa: E402
+
+RULES = {  # of application credentials
+    "valet": [("valet", "GET", "/v1/groups"), ("valet", "GET", "/v1/groups/*"), ("valet", "GET", "/p/v1/status")],
+    "valet-all": [("valet", method, "/**") for method in ("GET", "POST", "PUT", "DELETE")],
+    "placement-all": [("placement", method, "/**") for method in ("GET", "POST")],
+    "free": None,
+}
+
+
+class ValetTests:
+    """`tests` is run.py's Tests: its Keystone, its cloud, its score."""
+
+    def __init__(self, tests):
+        self.tests, self.cloud, self.keystone = tests, tests.cloud, tests.keystone
+
+    def case(self, name, good, said=None):
+        self.tests.case("valet: " + name, None if good else str(said))
+
+    @contextlib.contextmanager
+    def berth(self, keystone=None, **valet):
+        directory = tempfile.mkdtemp(dir=self.tests.directory)
+        options = clouds.own_login(self.keystone, **{"service_type": "placement", **(keystone or {})})
+        options += ["[valet]", *(f"{name} = {value}" for name, value in valet.items())]
+        with servers.Berthd(self.tests.program, directory, strategy="keystone", options=options,
+                            valet_port=servers.free_port()) as server:
+            yield server
+
+    def ask(self, server, token, method, path, body=None):
+        """(status, headers, text)"""
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.valet_port, timeout=300)) as connection:
+            headers = {} if token is None else {"x-auth-token": token}
+            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            answer = connection.getresponse()
+            text = answer.read().decode()
+            return answer.status, {name.lower(): value for name, value in answer.getheaders()}, text
+
+    def expect(self, name, answer, status):
+        fault = words.fault_in(*answer)
+        self.case(name, answer[0] == status and not fault, f"{fault or ''} {answer}, not {status}")
+        return json.loads(answer[2]) if answer[0] in (200, 201) and status == answer[0] else None
+
+    def run(self):
+        for part in ("tokens", "members", "access_rules"):
+            getattr(self, "test_" + part)()
+
+    def test_tokens(self):
+        """401 for all that is not enough, with who to ask."""
+        cloud = self.cloud
+        log_in = self.keystone.log_in_user
+        tokens = {  # groups, status, plans of nobody's
+            "admin": (cloud.token("boss"), 200, 200), "member": (cloud.token("member"), 401, 200),
+            "reader": (cloud.token("reader"), 401, 200), "service": (cloud.token("nova", "service"), 401, 200),
+            "unscoped": (log_in("nobody"), 401, 401), "system": (log_in("boss", {"system": {"all": True}}), 401, 401),
+            "domain": (log_in("boss", {"domain": {"id": "default"}}), 401, 401),
+            "none": (None, 401, 401), "empty": ("", 401, 401), "nonsense": ("nonsense", 401, 401),
+        }
+        with self.berth() as server:
+            for name, (token, groups, status) in tokens.items():
+                for path, wanted in (("/v1/groups", groups), ("/v1/status", status)):
+                    answer = self.ask(server, token, "GET", path)
+                    self.expect(f"{name}: {path}", answer, wanted)
+                    who = answer[1].get("www-authenticate")
+                    self.case(f"{name}: {path}: who to ask",
+                              who == ('Keystone uri="http://public.example:5000"' if wanted == 401 else None), who)
+                self.expect(f"{name}: a method that is none", self.ask(server, token, "PATCH", "/v1/groups"),
+                            405 if groups == 200 else 401)
+                self.expect(f"{name}: nowhere", self.ask(server, token, "GET", "/v1/nowhere"), 404 if status == 200 else 401)
+                self.expect(f"{name}: versions", self.ask(server, token, "GET", "/"), 200)
+            for header in ("x-roles", "x-project-id", "x-identity-status"):
+                with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.valet_port, timeout=60)) as connection:
+                    connection.request("GET", "/v1/groups", headers={"x-auth-token": tokens["member"][0], header: "admin"})
+                    self.case(f"a liar's {header}", connection.getresponse().status == 401)
+
+    def test_members(self):
+        """Projects that exist, and no others."""
+        cloud, boss = self.cloud, self.cloud.token("boss")
+        work, other = cloud.projects["work"], cloud.projects["other"]
+        gone = cloud.must(201, "POST", "/v3/projects", {"project": {"name": "gone", "domain_id": "default"}})["project"]["id"]
+        off = cloud.must(201, "POST", "/v3/projects", {
+            "project": {"name": "off", "domain_id": "default", "enabled": False}})["project"]["id"]
+        with self.berth() as server:
+            group = self.expect("a group", self.ask(server, boss, "POST", "/v1/groups", {
+                "name": "g", "type": "exclusivity"}), 201)["id"]
+            at = f"/v1/groups/{group}/members"
+            self.expect("one that is there", self.ask(server, boss, "PUT", at, {"members": [gone]}), 201)
+            cloud.must(204, "DELETE", f"/v3/projects/{gone}")
+            for name, members, status in (
+                    ("one that has gone", [gone], 409), ("one of three", [work, uuid.uuid4().hex, other], 409),
+                    ("a name", ["work"], 409), ("nothing", [""], 409), ("dots", [".."], 409), ("a path", ["../users"], 409),
+                    ("no text", [work, 5], 409), ("two", [work, other], 201), ("in the other form", [str(uuid.UUID(work))], 201),
+                    ("one that is off", [off], 201), ("nobody", [], 201)):
+                self.expect(f"members: {name}", self.ask(server, boss, "PUT", at, {"members": members}), status)
+            shown = json.loads(self.ask(server, boss, "GET", f"/v1/groups/{group}")[2])["group"]["members"]
+            self.case("members: in their order", shown == [off, work, other, gone], shown)
+            self.expect("members: who is no admin", self.ask(server, cloud.token("member"), "PUT", at, {"members": [work]}), 401)
+            self.expect("members: a project that has gone can go", self.ask(server, boss, "DELETE", f"{at}/{gone}"), 204)
+            self.expect("members: an unknown group first", self.ask(server, boss, "PUT", "/v1/groups/x/members", {}), 404)
+            many = [f"{number:032x}" for number in range(50)]
+            self.expect("members: many that are not there", self.ask(server, boss, "PUT", at, {"members": many}), 409)
+        with self.berth({"username": "nova"}) as server:  # its role is service, which may not see projects
+            group = json.loads(self.ask(server, boss, "POST", "/v1/groups", {"name": "g", "type": "exclusivity"})[2])["id"]
+            self.expect("members: a service that may not ask", self.ask(
+                server, boss, "PUT", f"/v1/groups/{group}/members", {"members": [work]}), 503)
+
+    def test_access_rules(self):
+        """A rule opens the door of the service that it names, and no other."""
+        tokens = {name: self.keystone.log_in_credential(self.cloud.make_credential("boss", "v-" + name, rules))
+                  for name, rules in RULES.items()}
+        wanted = {  # GET /v1/groups, /v1/status, /p/v1/status, POST /v1/groups, Placement's GET /traits
+            "valet": (200, 401, 200, 401, 401), "valet-all": (200, 200, 200, 400, 401),
+            "placement-all": (401, 401, 401, 401, 200), "free": (200, 200, 200, 400, 200),
+        }
+        with self.berth(prefix="/p") as server:
+            for name, statuses in wanted.items():
+                got = [self.ask(server, tokens[name], *question)[0] for question in (
+                    ("GET", "/v1/groups"), ("GET", "/v1/status"), ("GET", "/p/v1/status"), ("POST", "/v1/groups", {}))]
+                with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
+                    connection.request("GET", "/traits", headers={
+                        "x-auth-token": tokens[name], "openstack-api-version": "placement 1.39"})
+                    got.append(connection.getresponse().status)
+                self.case(f"access rules: {name}", tuple(got) == statuses, f"{got}, not {statuses}")
+            encoded = self.ask(server, tokens["valet"], "GET", "/v1/groups/a%2Fmembers")[0]
+            self.case("access rules: an encoded slash is one", encoded == 401, encoded)
+        for service_type, status in (("", 401), ("other", 401)):
+            with self.berth(service_type=service_type) as server:
+                got = self.ask(server, tokens["valet-all"], "GET", "/v1/groups")[0]
+                self.case(f"access rules: service_type = {service_type!r}", got == status, got)
