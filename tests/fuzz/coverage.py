@@ -40,6 +40,7 @@ PARSERS = {
               "api/placement/candidates_parameters.c", "api/placement/group_parameters.c", "api/name_table.c"],
     "store_texts": ["store/sqlite/instant.c", "store/sqlite/log.c", "store/sqlite/url.c"],
     "target": ["api/routes.c", "api/uuid_like.c"],
+    "valet": ["api/valet/body.c", "api/valet/path.c"],
     "write": ["api/placement/claim_read.c", "api/placement/reshaper.c"],
 }
 

@@ -94,6 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
               request.err.message.len < 1 << 16);
     else
         read_values(document);
+    check(document == NULL || body_schema_nesting(document) <= size);
     json_decref(document);
     check_query(arena, exchange.body, CHOOSE(QUERY_SCHEMAS, data[0]));
     arena_destroy(arena);

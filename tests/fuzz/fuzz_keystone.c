@@ -90,7 +90,8 @@ static void read_url(struct slice text, struct arena *arena)
         return;
     (void)keystone_url_begins_with_v3(url);
     check(keystone_url_without_version(text).len <= text.len);
-    check(keystone_url_of_tokens(arena, text).len > 0);
+    struct slice of_tokens = keystone_url_of_tokens(arena, text);
+    check(slice_starts_with(of_tokens, keystone_url_beside_tokens(of_tokens)));
     (void)keystone_url_of_link(arena, url, "v3/");
     (void)keystone_url_of_link(arena, "http://k/identity", url);
 }

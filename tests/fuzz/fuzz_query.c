@@ -3,6 +3,7 @@
 #include "api/placement/allocation_handlers.h"
 #include "api/placement/handlers.h"
 #include "api/placement/routes.h"
+#include "api/query_string.h"
 #include "fuzz.h"
 #include "world.h"
 
@@ -28,6 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct api_request *request = fuzz_request_begin(&r, arena, &api, minor);
     request->version = world_get()->version;
     request->query = (struct slice){(const char *)data + 1, size - 1};
+    size_t decoded = percent_decode(arena, request->query, false).len;
+    check(percent_skip(request->query, decoded).len == 0);
     if (QUESTIONS[question](request) == API_DONE)
         fuzz_request_check_answer(&r);
     fuzz_request_end(&r);

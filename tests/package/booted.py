@@ -118,8 +118,9 @@ class Booted(Case):
 
     def _serves_metal(self, machine):
         """The second socket, which is there and not enabled; a restart opens it."""
-        found = machine.run("systemctl", "is-enabled", "berthd-baremetal.socket", check=False).stdout
-        expect(found == "disabled\n", f"berthd-baremetal.socket: {found}")
+        for unit in ("berthd-baremetal.socket", "berthd-valet.socket"):
+            found = machine.run("systemctl", "is-enabled", unit, check=False).stdout
+            expect(found == "disabled\n", f"{unit}: {found}")
         machine.run("systemctl", "enable", "berthd-baremetal.socket")
         machine.run("systemctl", "restart", "berthd")
         door = doors.Door(METAL_PORT)

@@ -82,7 +82,7 @@ def builds():
 def says_how_to_run_it():
     text = podman("image", "inspect", "berth", "--format", "{{.User}} {{.Config.StopSignal}} {{.Config.Entrypoint}} "
                   "{{.Config.ExposedPorts}} {{.Config.Volumes}}").stdout.strip()
-    expect(text == "8778:8778 SIGTERM [/usr/sbin/berthd] map[6385/tcp:{} 8778/tcp:{}] map[/var/lib/berth:{}]", text)
+    expect(text == "8778:8778 SIGTERM [/usr/sbin/berthd] map[6385/tcp:{} 8090/tcp:{} 8778/tcp:{}] map[/var/lib/berth:{}]", text)
     programs = podman("run", *LOCKED, "--rm", "--entrypoint", "/bin/ls", "berth", "/usr/bin/placement-manage", "/usr/sbin/berthd")
     expect(programs.stdout.count("\n") == 2, programs.stdout)
 

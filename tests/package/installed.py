@@ -94,12 +94,13 @@ class Installed(Case):
             expect(found == [owner, group, f"{mode:o}"], f"{path}: {found}")
         for link in ("multi-user.target.wants/berthd.service", "sockets.target.wants/berthd.socket"):
             expect(os.path.islink(root.at("/etc/systemd/system", link)), f"{link} is not there")
-        metal = root.at("/etc/systemd/system/sockets.target.wants/berthd-baremetal.socket")
-        expect(not os.path.lexists(metal), "the bare metal API's socket is enabled")
+        others = ["berthd-baremetal.socket", "berthd-valet.socket"]
+        for unit in others:
+            expect(not os.path.lexists(root.at("/etc/systemd/system/sockets.target.wants", unit)), f"{unit} is enabled")
         verified = root.run("dpkg", "--verify", "berth", check=False).stdout.split("\n")
         expect([line for line in verified if line.strip() and "placement.conf" not in line] == [], verified)
         expect(root.run("dpkg", "--audit").stdout == "", "dpkg --audit")
-        expect(root.run("systemd-analyze", "verify", "berthd.service", "berthd.socket", "berthd-baremetal.socket").stdout == "", "systemd-analyze")
+        expect(root.run("systemd-analyze", "verify", "berthd.service", "berthd.socket", *others).stdout == "", "systemd-analyze")
 
     def programs(self):
         """Each runs with the libraries that the package depends on, tells its version, and has a page that renders."""

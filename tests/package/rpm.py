@@ -70,14 +70,15 @@ def has_everything(version):
         "/usr/bin/placement-manage": ["root", "root", "100755"],
         "/usr/lib/systemd/system/berthd.socket": ["root", "root", "100644"],
         "/usr/lib/systemd/system/berthd-baremetal.socket": ["root", "root", "100644"],
+        "/usr/lib/systemd/system/berthd-valet.socket": ["root", "root", "100644"],
         "/etc/berth/placement.conf": ["root", "placement", "100640", "cn"],
         "/var/lib/berth": ["placement", "placement", "40750"],
         "/usr/share/doc/berth/configuration.md": ["root", "root", "100644", "d"],
     }.items():
         expect(files.get(path) == wanted, f"{path}: {files.get(path)}")
     scripts = rpm("rpm", "--query", "--package", "--scripts", package)
-    for line in ("systemd_post berthd.socket berthd-baremetal.socket berthd.service", "systemd_postun_with_restart berthd.service\n",
-                 "useradd --system"):
+    for line in ("systemd_post berthd.socket berthd-baremetal.socket berthd-valet.socket berthd.service",
+                 "systemd_postun_with_restart berthd.service\n", "useradd --system"):
         expect(line in scripts, f"{line} is not in {scripts}")
 
 

@@ -255,7 +255,13 @@ def tool_check(place):
     code, out, _ = place.berth("check", "--token-file", place.token("admin"), "--service", "baremetal")
     must(code == 1 and len(out.splitlines()) == 61 and "failed: show_password" in out, out)
     code, both, _ = place.berth("check", "--token-file", place.token("admin"))
-    must(code == 1 and len(both.splitlines()) == 33 + 61 and both.endswith(out), both)
+    must(code == 1 and len(both.splitlines()) == 33 + 61 + 18 and out in both, both)
+    code, out, _ = place.berth("check", "--token-file", place.token("admin"), "--service", "valet")
+    must(code == 0 and len(out.splitlines()) == 18 == out.count("passed: valet:") and both.endswith(out), out)
+    code, out, _ = place.berth("check", "--token-file", place.token("reader"), "--service", "valet")
+    must(code == 1 and re.findall(r"^failed: valet:(\S+)", out, re.M) == [
+        "group:list", "group:show", "group:create", "group:update", "group:delete", "group:members", "plan:migrate",
+        "all_projects"], out)
     code, out, _ = place.berth("check", "--token-file", "-", "placement:usages", stdin=open(place.token("reader")).read())
     must(code == 0, out)
 
@@ -339,7 +345,8 @@ def tool_list(place):
 
 
 def tool_sample(place):
-    for arguments, count in ((("--service", "placement"), 41), (("--service", "baremetal"), 110), ((), 41 + 110 - 2)):
+    for arguments, count in ((("--service", "placement"), 41), (("--service", "baremetal"), 110), (("--service", "valet"), 18),
+                             ((), 41 + 110 - 2 + 18)):
         code, sample, _ = place.berth("sample", *arguments)
         must(code == 0 and all(line == "" or line[0] == "#" for line in sample.splitlines()), sample)
         rules = "\n".join(line[1:] for line in sample.splitlines() if line.startswith('#"'))

@@ -136,16 +136,17 @@ def at_the_admin_address(score, program, directory):
                    on_port(api) or on_port(admin, "/healthz") or (None if told in process.log() else process.log()))
 
 
-def for_bare_metal(score, program, directory):
+def for_other_apis(score, program, directory):
     """By its name, enabled or not; then the default address is not opened beside it."""
-    for lines in ([], ["[baremetal]", "enabled = true"]):
-        with tempfile.TemporaryDirectory(dir=directory) as own:
-            api, metal = tcp_socket(), tcp_socket()
-            with Manager(program, own, lines, [("placement", api), ("baremetal", metal)]) as manager:
-                process = manager.start()
-                found = addresses(process)
-                score.case(f"a socket for bare metal {lines}", on_port(metal, "/v1/nodes") or on_port(api) or (
-                    None if len(found) == 2 else f"{found}"))
+    for section, path in (("baremetal", "/v1/nodes"), ("valet", "/v1")):
+        for lines in ([], [f"[{section}]", "enabled = true"]):
+            with tempfile.TemporaryDirectory(dir=directory) as own:
+                api, other = tcp_socket(), tcp_socket()
+                with Manager(program, own, lines, [("placement", api), (section, other)]) as manager:
+                    process = manager.start()
+                    found = addresses(process)
+                    score.case(f"a socket for {section} {lines}", on_port(other, path) or on_port(api) or (
+                        None if len(found) == 2 else f"{found}"))
 
 
 def clashes(score, program, directory):
@@ -184,7 +185,7 @@ def refused(score, program, directory):
 
 def run(score, program, quick):
     with tempfile.TemporaryDirectory(prefix="berth-sockets-") as directory:
-        for part in (unix_sockets, given, open_to_others, at_the_admin_address, for_bare_metal,
+        for part in (unix_sockets, given, open_to_others, at_the_admin_address, for_other_apis,
                      clashes, refused):
             with tempfile.TemporaryDirectory(dir=directory) as own:
                 part(score, program, own)

@@ -210,6 +210,21 @@ def watched(score, box):
                None if good and result == "1" and box.curl("/") == "200" else f"{good} {result} {box.journal()}")
 
 
+def valet(score, box):
+    """The Valet API's socket: enabled, then opened by a restart."""
+    def code():
+        return box.run("curl", "-s", "-m", "20", "-o", "/dev/null", "-w", "%{http_code}", "http://127.0.0.1:8090/").stdout
+
+    before = code()
+    box.systemctl("enable", "berthd-valet.socket")
+    box.systemctl("restart", "berthd")
+    score.case("the Valet API is served, and was not before", None if (before, code()) == ("000", "200") else
+               f"{before} {code()} {box.systemctl('status', 'berthd-valet.socket').stdout} {box.journal()}")
+    box.systemctl("disable", "--now", "berthd-valet.socket")
+    box.systemctl("restart", "berthd")
+    score.case("the Valet API is gone with its socket", None if (code(), box.curl("/")) == ("000", "200") else code())
+
+
 def metal(score, box):
     """The bare metal API's socket, as the guide has it: enabled, then opened by a restart, under load at the other one."""
     address = "http://127.0.0.1:6385/"
@@ -257,13 +272,14 @@ def run(score, program, quick):
                 if os.environ.get("CI"):
                     score.case("a container with systemd", problem)
                 return
-            box.systemctl("disable", "--now", "berthd-baremetal.socket")  # a first boot enables all units
+            box.systemctl("disable", "--now", "berthd-baremetal.socket", "berthd-valet.socket")  # a first boot enables all units
             lives(score, box)
             hammered(score, box, "systemctl restart under load", *[["restart", "berthd"]] * 3)
             hammered(score, box, "restart beside a spare one under load", ["start", "berthd-spare"],
                      ["restart", "berthd"], ["stop", "berthd-spare"])
             keeps_paths(score, box)
             metal(score, box)
+            valet(score, box)
             watched(score, box)
             ends(score, box)
         finally:

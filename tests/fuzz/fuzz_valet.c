@@ -1,0 +1,110 @@
+/* The Valet door: up to the first line break a raw path, behind it a body. A path means what it
+ * decodes to, segment by segment; a body is refused with a short text or can be read. */
+#include "api/query_string.h"
+#include "api/valet/body.h"
+#include "api/valet/fault.h"
+#include "api/valet/handlers.h"
+#include "api/valet/path.h"
+#include "fuzz.h"
+#include "world.h"
+
+enum { SAID_MAX = 1 << 16 };
+
+static struct slice next_line(struct slice *rest)
+{
+    return slice_cut(rest, '\n');
+}
+
+static unsigned count_slashes(struct slice text)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < text.len; i++)
+        count += text.data[i] == '/';
+    return count;
+}
+
+static void check_path(struct api_request *request, struct slice raw)
+{
+    request->raw_path = raw;
+    if (raw.len > 1 && raw.data[raw.len - 1] == '/')
+        raw.len--;
+    struct slice path = valet_path(request);
+    check(slice_equal(percent_decode(request->arena, path, false),
+                      percent_decode(request->arena, raw, false)));
+    check(count_slashes(path) == count_slashes(raw));
+}
+
+static void check_said(struct err *err, struct arena *arena)
+{
+    check(err->status == 400 && err->message.len > 0 && err->message.len < SAID_MAX);
+    *err = (struct err){.arena = arena};
+}
+
+/* Whatever a member is, each question about it is answered. */
+static void check_members(json_t *body, struct arena *arena)
+{
+    struct err err = {.arena = arena};
+    for (void *at = json_object_iter(body); at != NULL; at = json_object_iter_next(body, at)) {
+        const char *name = json_object_iter_key(at);
+        const char *const names[] = {name, NULL};
+        const struct body_text rule = {.name = name, .min = 1, .max = BODY_TEXT_MAX};
+        const struct slice *texts;
+        uint32_t count;
+        struct slice text;
+        const json_t *value;
+        json_t *found;
+        if (!body_get_text(body, &rule, &text, &err))
+            check_said(&err, arena);
+        else
+            check(body_text_length(text) <= BODY_TEXT_MAX && text_is_utf8(text));
+        if (!body_get_names(body, name, &texts, &count, &err))
+            check_said(&err, arena);
+        if (!body_get_list(body, name, false, &value, &err))
+            check_said(&err, arena);
+        if (!body_get_object(body, name, false, &value, &err))
+            check_said(&err, arena);
+        if (!body_find_nocase(body, name, &found, &err))
+            check_said(&err, arena);
+        else
+            check(found != NULL);
+        if (!body_check_keys(body, names, &err))
+            check_said(&err, arena);
+    }
+}
+
+/* What is to be written is asked for whole, or refused. */
+static void check_create(struct fuzz_request *r)
+{
+    struct api_request *request = &r->request;
+    enum api_step step = valet_group_create(request);
+    check((step == API_WRITE) == !err_is_set(&request->err));
+    if (step == API_WRITE)
+        return;
+    check(request->err.status == 400 && request->err.message.len < SAID_MAX);
+    valet_write_fault(request);
+    json_t *answer = json_loadb(api_out(request)->data, api_out(request)->len, 0, NULL);
+    check(answer != NULL && json_integer_value(json_object_get(answer, "code")) == 400);
+    json_decref(answer);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct api API = {0};
+    struct arena *arena = arena_create();
+    struct err err = {.arena = arena};
+    struct fuzz_request r;
+    struct api_request *request = fuzz_request_begin(&r, arena, &API, 0);
+    struct slice rest = {(const char *)data, size};
+    check_path(request, next_line(&rest));
+    request->http->body = rest;
+    json_t *body = body_parse(rest, &err);
+    if (body == NULL)
+        check_said(&err, arena);
+    else
+        check_members(body, arena);
+    json_decref(body);
+    check_create(&r);
+    fuzz_request_end(&r);
+    arena_destroy(arena);
+    return 0;
+}
