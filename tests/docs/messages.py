@@ -1,4 +1,4 @@
-"""Messages and the sources. What docs/troubleshooting.md and the errors of the bare metal API explain in their tables,
+"""Messages and the sources. What docs/troubleshooting.md and the errors of the bare metal and Valet APIs explain in their tables,
 under `message`, `the text` or `the reason`, has to be something that berth says; every text with which the APIs, the
 planners or the database refuse something has to stand somewhere in the documentation, that of bare metal with its
 status."""
@@ -10,11 +10,12 @@ import re
 import markdown
 
 METAL = "docs/api/baremetal/errors.md"
-PAGES = {"docs/troubleshooting.md": 30, METAL: 60}  # at least so many messages each
+VALET = "docs/api/valet/groups.md"
+PAGES = {"docs/troubleshooting.md": 30, METAL: 60, VALET: 15}  # at least so many messages each
 COLUMNS = ("message", "the text", "the reason")
 LEAST = 8         # shorter pieces are everywhere
 LEAST_REFUSAL = 14
-REFUSING = ("src/api/**/*.c", "src/query/*.c", "src/store/**/*.c", "src/write/*.c")
+REFUSING = ("src/api/**/*.c", "src/query/*.c", "src/store/**/*.c", "src/write/**/*.c")
 LEAST_INSIDE = 11  # of a string that is only a part of what the page shows
 
 

@@ -10,7 +10,7 @@ A page's blocks ```sh test are run in its order, in one shell, against a server 
 database; the block ```json answer (or text, http) that follows one is what it must write. Blocks ```sh test define are
 what other pages may ask for with <!-- define: PAGE -->; <!-- server: fresh --> starts a new server, with lines of
 placement.conf after [api] if any are given. In the blocks 127.0.0.1:8778 is the server, 127.0.0.1:6385 its bare
-metal API, /var/lib/berth its directory.
+metal API, 127.0.0.1:8090 its Valet API, /var/lib/berth its directory.
 answers.py tells what is made equal before it is compared.
 
 The last line is `N passed, N failed`.
@@ -28,6 +28,7 @@ import metal
 import metal_policies
 import reference
 import session
+import valet
 
 
 def tested_pages():
@@ -48,6 +49,7 @@ def main():
         reference.check(score.case)
         metal.check(score.case)
         metal_policies.check(score.case, options.programs)
+        valet.check(score.case)
         messages.check(score.case)
     kind = {"server": session.servers.PythonService} if options.python else {}
 

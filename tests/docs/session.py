@@ -13,6 +13,7 @@ import servers  # noqa: E402
 
 ADDRESS = "127.0.0.1:8778"   # of the pages
 METAL = "127.0.0.1:6385"     # the same: the bare metal API
+VALET = "127.0.0.1:8090"     # and the Valet API
 STATE = "/var/lib/berth"     # of the pages: the directory of the run
 SECONDS = 60
 
@@ -24,6 +25,7 @@ class Session:
         self.directory = tempfile.mkdtemp(prefix="berth-docs-", dir="/var/tmp")
         self.server = None
         self.metal_port = servers.free_port()
+        self.valet_port = servers.free_port()
         self.shell = None
         self.count = 0
 
@@ -56,7 +58,7 @@ class Session:
         arguments = {"name": "berth.db", "port": port, "options": options}
         if self.kind is servers.Berthd:
             self.server = servers.Berthd(os.path.join(self.programs, "berthd"), self.directory,
-                                         baremetal_port=self.metal_port, **arguments)
+                                         baremetal_port=self.metal_port, valet_port=self.valet_port, **arguments)
         else:
             self.server = self.kind(self.directory, **arguments)
         self.server.start()
@@ -67,7 +69,8 @@ class Session:
 
     def places(self):
         """What stands in the pages, and what it is here."""
-        return {ADDRESS: f"127.0.0.1:{self.server.port}", METAL: f"127.0.0.1:{self.metal_port}", STATE: self.directory}
+        return {ADDRESS: f"127.0.0.1:{self.server.port}", METAL: f"127.0.0.1:{self.metal_port}",
+                VALET: f"127.0.0.1:{self.valet_port}", STATE: self.directory}
 
     def here(self, text):
         for shown, actual in self.places().items():

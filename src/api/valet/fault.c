@@ -42,7 +42,8 @@ static const struct words *words_of(const struct api_request *request)
 static void write_refusal(struct api_request *request)
 {
     buf_append_lit(api_out(request), "This request needs a valid token of a project, with a role "
-                                     "that allows it.\n");
+                                     "that allows it.");
+    buf_append_char(api_out(request), '\n');
     http_add_header(request->http, "Content-Type", SLICE_LIT("text/plain"));
     request->status = 401;
 }
