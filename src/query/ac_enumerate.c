@@ -29,7 +29,7 @@ static bool sums_fit(const struct ac_plan *plan, const struct ac_walk *walk, uin
     const struct ac_level *level = &plan->levels[depth];
     for (uint32_t i = 0; i < level->demand_count; i++) {
         const struct fit_demand *demand = &level->demands[i];
-        int64_t room = column_headroom(demand->column, (struct slot_no){slot});
+        int64_t room = fit_demand_headroom(demand, (struct slot_no){slot});
         room -= demand->amount;
         for (uint32_t j = 0; j < depth && room >= 0; j++)
             if (walk->chosen[j] == slot)

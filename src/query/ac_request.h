@@ -7,6 +7,8 @@
 
 #include "base/slice.h"
 
+struct fit_room;
+
 struct ac_names {
     struct slice *names;
     uint32_t count;
@@ -48,6 +50,8 @@ struct ac_request {
     int64_t most;      /* [placement] max_allocation_candidates; -1: none */
     enum ac_order order;
     bool randomize;
+    const struct fit_room *rooms; /* ascending by class and slot, each once; mostly none */
+    uint32_t room_count;
 };
 
 #endif

@@ -61,6 +61,19 @@ static bool has_members(struct resolver *r, const struct fit_filter *aggregates)
     return false;
 }
 
+/* The request's rooms of the demand's class. */
+static void resolve_rooms(const struct ac_request *request, struct fit_demand *demand)
+{
+    uint32_t at = 0;
+    while (at < request->room_count && request->rooms[at].class_no.v < demand->class_no.v)
+        at++;
+    demand->rooms = &request->rooms[at];
+    demand->room_count = 0;
+    while (at + demand->room_count < request->room_count &&
+           demand->rooms[demand->room_count].class_no.v == demand->class_no.v)
+        demand->room_count++;
+}
+
 static bool resolve_demands(struct resolver *r, const struct ac_group *asked,
                             struct ac_plan_group *group)
 {
@@ -79,6 +92,9 @@ static bool resolve_demands(struct resolver *r, const struct ac_group *asked,
         group->demands[i].class_no.v = row->number;
         group->demands[i].column = version_column(r->version, group->demands[i].class_no);
         group->demands[i].amount = resource->amount;
+        group->demands[i].room_count = 0;
+        if (r->request->room_count > 0)
+            resolve_rooms(r->request, &group->demands[i]);
     }
     return true;
 }

@@ -53,8 +53,8 @@ static void drop_odd(const struct version *version, const struct fit_demand *dem
     }
 }
 
-void fit_demand_page(const struct version *version, const struct fit_demand *demand, uint32_t page,
-                     uint64_t words[FIT_WORDS])
+static void fit_column_page(const struct version *version, const struct fit_demand *demand,
+                            uint32_t page, uint64_t words[FIT_WORDS])
 {
     enum { CHUNKS = FIT_PAGE_SLOTS / CHUNK_SLOTS };
     bool impossible = demand->amount > INT32_MAX;
@@ -76,6 +76,57 @@ void fit_demand_page(const struct version *version, const struct fit_demand *dem
         drop_odd(version, demand, page, words);
 }
 
+/* The first of the demand's rooms whose slot is not below `slot`. */
+static uint32_t first_room(const struct fit_demand *demand, uint32_t slot)
+{
+    uint32_t low = 0;
+    uint32_t high = demand->room_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (demand->rooms[middle].slot.v < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool room_fits(const struct version *version, const struct fit_demand *demand,
+                      const struct fit_room *room)
+{
+    return demand->amount <= room->headroom && (!slotset_has(&demand->column->odd, room->slot) ||
+                                                odd_fits(version, demand, room->slot));
+}
+
+/* Answers anew for the slots that have another headroom. */
+static void put_rooms(const struct version *version, const struct fit_demand *demand, uint32_t page,
+                      const uint64_t before[FIT_WORDS], uint64_t words[FIT_WORDS])
+{
+    uint32_t first = page * FIT_PAGE_SLOTS;
+    for (uint32_t i = first_room(demand, first);
+         i < demand->room_count && demand->rooms[i].slot.v - first < FIT_PAGE_SLOTS; i++) {
+        uint32_t at = demand->rooms[i].slot.v - first;
+        uint64_t bit = (uint64_t)1 << (at % 64);
+        if (room_fits(version, demand, &demand->rooms[i]))
+            words[at / 64] |= before[at / 64] & bit;
+        else
+            words[at / 64] &= ~bit;
+    }
+}
+
+void fit_demand_page(const struct version *version, const struct fit_demand *demand, uint32_t page,
+                     uint64_t words[FIT_WORDS])
+{
+    if (demand->room_count == 0) {
+        fit_column_page(version, demand, page, words);
+        return;
+    }
+    uint64_t before[FIT_WORDS];
+    memcpy(before, words, sizeof(before));
+    fit_column_page(version, demand, page, words);
+    put_rooms(version, demand, page, before, words);
+}
+
 void fit_filter_page(const struct fit_filter *filter, uint32_t page, uint64_t words[FIT_WORDS])
 {
     for (uint32_t i = 0; i < filter->any_count; i++) {
@@ -94,10 +145,18 @@ void fit_filter_page(const struct fit_filter *filter, uint32_t page, uint64_t wo
         words[w] &= ~none[w];
 }
 
+int32_t fit_rooms_headroom(const struct fit_demand *demand, struct slot_no slot)
+{
+    uint32_t at = first_room(demand, slot.v);
+    if (at < demand->room_count && demand->rooms[at].slot.v == slot.v)
+        return demand->rooms[at].headroom;
+    return column_headroom(demand->column, slot);
+}
+
 bool fit_demand_slot(const struct version *version, const struct fit_demand *demand,
                      struct slot_no slot)
 {
-    if (demand->amount > column_headroom(demand->column, slot))
+    if (demand->amount > fit_demand_headroom(demand, slot))
         return false;
     return !slotset_has(&demand->column->odd, slot) || odd_fits(version, demand, slot);
 }

@@ -21,11 +21,21 @@ struct fit_filter {
     uint32_t none_count;
 };
 
+/* Another headroom than the version's: what is there to a planner who takes other allocations
+ * away. */
+struct fit_room {
+    struct class_no class_no;
+    struct slot_no slot;
+    int32_t headroom;
+};
+
 /* An amount of one class. */
 struct fit_demand {
     const struct column *column;
     struct class_no class_no;
     int64_t amount;
+    const struct fit_room *rooms; /* of that class, ascending by slot; mostly none */
+    uint32_t room_count;
 };
 
 /* Clears the bits of slots that cannot serve the demand: headroom, min_unit, step_size. */
@@ -38,6 +48,15 @@ void fit_filter_page(const struct fit_filter *filter, uint32_t page, uint64_t wo
 /* The same for one slot. */
 bool fit_demand_slot(const struct version *version, const struct fit_demand *demand,
                      struct slot_no slot);
+
+/* Out of line: the headroom where there are rooms. */
+int32_t fit_rooms_headroom(const struct fit_demand *demand, struct slot_no slot);
+
+static inline int32_t fit_demand_headroom(const struct fit_demand *demand, struct slot_no slot)
+{
+    return demand->room_count == 0 ? column_headroom(demand->column, slot)
+                                   : fit_rooms_headroom(demand, slot);
+}
 bool fit_filter_slot(const struct fit_filter *filter, struct slot_no slot);
 
 static inline bool fit_words_empty(const uint64_t words[FIT_WORDS])

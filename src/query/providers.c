@@ -117,7 +117,10 @@ static bool resolve_demands(struct finder *finder, struct err *err)
         }
         struct class_no class_no = {row->number};
         filter->demands[filter->demand_count++] = (struct fit_demand){
-            version_column(finder->version, class_no), class_no, group->resources[i].amount};
+            .column = version_column(finder->version, class_no),
+            .class_no = class_no,
+            .amount = group->resources[i].amount,
+        };
     }
     return true;
 }

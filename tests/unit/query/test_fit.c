@@ -76,12 +76,14 @@ static void demands(void **state)
         for (size_t i = 0; i < sizeof(AMOUNTS) / sizeof(AMOUNTS[0]); i++) {
             const struct catalog_row *row = catalog_find_id(&cloud.version->classes, c);
             struct class_no class_no = {row->number};
-            struct fit_demand demand = {version_column(cloud.version, class_no), class_no,
-                                        AMOUNTS[i]};
+            struct fit_demand demand = {.column = version_column(cloud.version, class_no),
+                                        .class_no = class_no,
+                                        .amount = AMOUNTS[i]};
             check_demand(cloud.version, &demand);
         }
     struct class_no nobodys = {CLOUD_CLASSES + 10};
-    struct fit_demand demand = {version_column(cloud.version, nobodys), nobodys, 1};
+    struct fit_demand demand = {
+        .column = version_column(cloud.version, nobodys), .class_no = nobodys, .amount = 1};
     uint64_t words[FIT_WORDS];
     memset(words, 0xff, sizeof(words));
     fit_demand_page(cloud.version, &demand, 0, words);

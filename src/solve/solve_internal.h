@@ -1,0 +1,84 @@
+/* What the files of the planner share: the stack over dense numbers (hosts, racks, units, classes),
+ * and what is known before the search. One thread at a time; everything is in the arena. */
+#ifndef BERTH_SOLVE_SOLVE_INTERNAL_H
+#define BERTH_SOLVE_SOLVE_INTERNAL_H
+
+#include "solve/hosts.h"
+#include "solve/needs.h"
+#include "solve/rooms.h"
+#include "solve/solve.h"
+#include "solve/stack_units.h"
+
+/* What may keep a unit from a host, in the order in which it is told (9.5); the first that applies
+ * counts. */
+enum filter {
+    FILTER_LOCATIONS,
+    FILTER_EXCLUDED,
+    FILTER_DISABLED,
+    FILTER_ZONE,
+    FILTER_TRAITS,
+    FILTER_RACK,
+    FILTER_CAPACITY,
+    FILTER_HELD,
+    FILTER_NOT_FREE,
+    FILTER_BESIDE, /* affinity: not with those that have a place already */
+    FILTER_APART,  /* diversity: with those */
+    FILTER_COUNT,
+};
+
+/* Who has a host for exclusivity: an index of units.exclusives, or one of these. */
+#define HOLDER_NOBODY  0xffffffffu
+#define HOLDER_ANOTHER 0xfffffffeu /* another group, several, or a group with strangers there */
+
+struct unit_demand {
+    uint32_t class_index;
+    int64_t amount;
+};
+
+/* What a unit is, beside its groups. */
+struct unit_facts {
+    struct unit_demand *demands; /* of its servers that are to be placed, together */
+    uint32_t demand_count;
+    uint32_t *fixed; /* hosts of those that stay; BITS_NONE: on no host */
+    uint32_t kind;   /* equal for units of the same needs and exclusivity group */
+};
+
+struct solver {
+    const struct version *version;
+    const struct solve_request *request;
+    const struct stack *stack;
+    struct arena *arena;
+    struct budget *budget;
+    struct hosts hosts;
+    struct units units;
+    struct needs needs;
+    struct rooms rooms;
+    struct unit_facts *facts;
+    uint32_t kind_count;
+    const struct valet_group **groups; /* of each of units.exclusives */
+    uint32_t *holders;                 /* of each host */
+    uint64_t *racked;                  /* hosts that are in exactly one rack */
+    uint64_t *claimed;                 /* hosts that a group claims */
+    uint64_t *free;                    /* 8.3 */
+    double *weights;                   /* of each class, for the fit */
+};
+
+static inline bool unit_is_placed(const struct solver *solver, uint32_t unit)
+{
+    return solver->units.unit[unit].placed_count > 0;
+}
+
+/* Fills in all but weights. False: the budget is exhausted. */
+bool solver_prepare(struct solver *solver);
+
+/* Takes the hosts out of the set that this filter keeps from the unit. FILTER_TRAITS takes out
+ * none: those are among the ones of FILTER_CAPACITY. */
+void domain_filter(struct solver *solver, uint32_t unit, enum filter filter, uint64_t *hosts);
+
+/* The hosts that all filters leave to the unit. */
+void domain_of(struct solver *solver, uint32_t unit, uint64_t *hosts);
+
+/* The racks that host is in, one after the other: *at begins as 0. HOSTS_NO_RACK: no more. */
+uint32_t solver_next_rack(const struct solver *solver, uint32_t host, uint32_t *at);
+
+#endif

@@ -1,0 +1,364 @@
+/* The planner against the oracle, on random small clouds and stacks. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "oracle.h"
+#include "unit.h"
+
+enum { ROUNDS = 4000 };
+
+static unsigned below(unsigned n)
+{
+    return (unsigned)random() % n;
+}
+
+static bool one_in(unsigned n)
+{
+    return below(n) == 0;
+}
+
+/* --- clouds */
+
+enum { RACKS_MAX = 3, RACK_AGGREGATE = 0, ZONE_AGGREGATE = 3, SHARING_AGGREGATE = 5 };
+
+static void random_inventory(struct cloud *cloud, int provider, bool always)
+{
+    for (int c = 0; c < CLOUD_CLASSES; c++) {
+        if (!always && one_in(2))
+            continue;
+        int total = 1 + (int)below(8);
+        cloud->providers[provider].inventory[c] = (struct cloud_inventory){
+            .total = total,
+            .min_unit = one_in(12) ? 2 : 1,
+            .max_unit = one_in(6) ? 1 + (int)below(3) : total,
+            .step_size = one_in(12) ? 2 : 1,
+        };
+    }
+}
+
+static void random_traits(struct cloud *cloud, int provider)
+{
+    if (one_in(3))
+        cloud->providers[provider].traits |= 1u << TRAIT_FAST;
+    if (one_in(5))
+        cloud->providers[provider].traits |= 1u << TRAIT_OLD;
+}
+
+static void random_host(struct cloud *cloud, unsigned at, unsigned racks, bool nested, bool sharing)
+{
+    char name[16];
+    snprintf(name, sizeof(name), "h%u", (at * 7 + 3) % 10);
+    int host = cloud_add(cloud, name, -1);
+    struct cloud_provider *provider = &cloud->providers[host];
+    if (racks > 0 && !one_in(8))
+        provider->aggregates |= 1u << (RACK_AGGREGATE + below(racks));
+    if (racks > 1 && one_in(12))
+        provider->aggregates |= 1u << (RACK_AGGREGATE + below(racks));
+    if (one_in(3))
+        provider->aggregates |= 1u << (ZONE_AGGREGATE + below(2));
+    if (sharing && !one_in(3))
+        provider->aggregates |= 1u << SHARING_AGGREGATE;
+    for (int group = 0; group < CLOUD_GROUPS; group++)
+        if (one_in(7))
+            provider->aggregates |= 1u << (GROUP_AGGREGATE + group);
+    if (one_in(10))
+        provider->traits |= 1u << TRAIT_DISABLED;
+    random_traits(cloud, host);
+    random_inventory(cloud, host, !nested && !sharing);
+    for (unsigned i = nested ? below(3) : 0; i > 0; i--) {
+        snprintf(name, sizeof(name), "h%u_%u", (at * 7 + 3) % 10, i);
+        int child = cloud_add(cloud, name, one_in(3) ? cloud->provider_count - 1 : host);
+        random_traits(cloud, child);
+        random_inventory(cloud, child, false);
+        if (sharing && one_in(8)) {
+            cloud->providers[child].traits |= 1u << TRAIT_SHARES;
+            cloud->providers[child].aggregates |= 1u << SHARING_AGGREGATE;
+        }
+    }
+}
+
+static void random_marks(struct cloud *cloud, unsigned racks)
+{
+    char name[16];
+    for (unsigned i = 0; i < racks; i++) {
+        snprintf(name, sizeof(name), "r%u", i);
+        int rack = cloud_add_rack(cloud, name, RACK_AGGREGATE + (int)i);
+        if (one_in(20))
+            cloud_give(cloud, rack, 0, 4); /* so that it is none */
+        if (one_in(10))
+            cloud->providers[rack].aggregates |= 1u << GROUP_AGGREGATE;
+        if (one_in(6))
+            cloud->rack_claims[below(CLOUD_GROUPS)] = rack + 1;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        snprintf(name, sizeof(name), "z%u", i);
+        int zone = cloud_add(cloud, name, -1);
+        cloud->providers[zone].traits = 1u << TRAIT_ZONE;
+        cloud->providers[zone].aggregates = 1u << (ZONE_AGGREGATE + i);
+    }
+}
+
+static void random_use(struct cloud *cloud)
+{
+    for (unsigned i = below(5); i > 0; i--) {
+        int provider = (int)below((unsigned)cloud->provider_count);
+        int class_at = (int)below(CLOUD_CLASSES);
+        const struct cloud_inventory *inventory = &cloud->providers[provider].inventory[class_at];
+        if (inventory->total > inventory->used)
+            cloud_use(cloud, (int)below(CLOUD_PROJECTS), provider, class_at,
+                      1 + (int)below((unsigned)(inventory->total - inventory->used)));
+    }
+}
+
+static struct cloud *random_cloud(void)
+{
+    struct cloud *cloud = cloud_create();
+    unsigned racks = below(RACKS_MAX + 1);
+    bool nested = one_in(3);
+    bool sharing = one_in(4);
+    cloud->no_groups = one_in(6);
+    for (unsigned i = 2 + below(5); i > 0; i--)
+        random_host(cloud, i, racks, nested, sharing);
+    random_marks(cloud, racks);
+    if (sharing) {
+        int pool = cloud_add(cloud, "pool", -1);
+        cloud->providers[pool].traits = 1u << TRAIT_SHARES;
+        cloud->providers[pool].aggregates = 1u << SHARING_AGGREGATE;
+        random_inventory(cloud, pool, false);
+    }
+    random_use(cloud);
+    cloud_publish(cloud);
+    return cloud;
+}
+
+/* --- stacks */
+
+static const char *random_host_name(const struct cloud *cloud)
+{
+    return cloud->providers[below((unsigned)cloud->provider_count)].name;
+}
+
+static void random_names(struct plan *plan, const struct cloud *cloud, struct stack_names *names,
+                         unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        plan_add_name(plan, names, one_in(9) ? "nowhere" : random_host_name(cloud));
+}
+
+/* A consumer that no other server gives back. */
+static int random_consumer(const struct plan *plan, const struct cloud *cloud)
+{
+    if (cloud->consumer_count == 0)
+        return -1;
+    int consumer = (int)below((unsigned)cloud->consumer_count);
+    for (uint32_t s = 0; s < plan->stack.server_count; s++)
+        if (plan->released[s] == consumer)
+            return -1;
+    return consumer;
+}
+
+static void random_pin(struct plan *plan, const struct cloud *cloud, uint32_t server)
+{
+    struct solve_pin *pin = &plan->pins[server];
+    if (one_in(12))
+        pin->kind = SOLVE_ABSENT;
+    else if (one_in(6))
+        pin->kind = SOLVE_FIXED;
+    int present = (int)below((unsigned)cloud->provider_count);
+    if ((pin->kind == SOLVE_FIXED || one_in(4)) && cloud->providers[present].parent < 0 &&
+        !one_in(8))
+        pin->present = cloud_provider_at(cloud, present);
+    if (one_in(4) && (plan->released[server] = random_consumer(plan, cloud)) >= 0)
+        pin->released = cloud_consumer_at(cloud, plan->released[server]);
+    if (one_in(8))
+        random_names(plan, cloud, &pin->locations, 1 + below(6));
+    if (one_in(6))
+        random_names(plan, cloud, &pin->excluded, 1 + below(2));
+}
+
+static void random_server(struct plan *plan, const struct cloud *cloud)
+{
+    char name[16];
+    snprintf(name, sizeof(name), "s%u", plan->stack.server_count);
+    uint32_t at = plan_add_server(plan, name, 1 + (int)below(3), (int)below(3), (int)below(3));
+    struct stack_server *server = &plan->servers[at];
+    if (one_in(8))
+        plan_add_name(plan, &server->required, cloud_trait_name(TRAIT_FAST));
+    if (one_in(8))
+        plan_add_name(plan, &server->forbidden, cloud_trait_name(TRAIT_OLD));
+    if (one_in(10))
+        server->zone = slice_of(one_in(3) ? "nova" : one_in(2) ? "z0" : "z1");
+    if (one_in(10))
+        random_names(plan, cloud, &server->locations, 1 + below(8));
+    random_pin(plan, cloud, at);
+}
+
+/* Lists servers, and of the groups before it those that 6.4 allows. */
+static void random_group(struct plan *plan, const struct cloud *cloud)
+{
+    char name[16];
+    snprintf(name, sizeof(name), "g%u", plan->stack.group_count);
+    unsigned kinds = cloud->no_groups ? 2 : 3;
+    enum stack_group_type type = (enum stack_group_type)below(kinds);
+    enum stack_level level = (enum stack_level)below(2);
+    uint32_t at = plan_add_group(plan, name, type, level, (int)below(CLOUD_GROUPS));
+    for (unsigned i = 1 + below(3); i > 0; i--)
+        plan_add_to(plan, at, below(plan->stack.server_count));
+    for (uint32_t other = 0; other < at; other++) {
+        const struct stack_group *listed = &plan->groups[other];
+        if (one_in(3) && listed->level <= level &&
+            (type == STACK_AFFINITY || listed->type == STACK_AFFINITY))
+            plan_add_group_to(plan, at, other);
+    }
+}
+
+static struct plan *random_plan(const struct cloud *cloud)
+{
+    struct plan *plan = plan_create(cloud->arena);
+    for (unsigned i = 1 + below(5); i > 0; i--)
+        random_server(plan, cloud);
+    for (unsigned i = below(4); i > 0; i--)
+        random_group(plan, cloud);
+    if (one_in(10))
+        random_names(plan, cloud, &plan->stack.locations, 2 + below(8));
+    return plan;
+}
+
+/* --- reports */
+
+static unsigned host_count(const struct cloud *cloud)
+{
+    unsigned count = 0;
+    for (int i = 0; i < cloud->provider_count; i++)
+        count += oracle_is_host(cloud, i);
+    return count;
+}
+
+/* "...: N hosts considered: 3 a, 4 b": the counts add up. */
+static void check_sum(const struct cloud *cloud, const char *reason)
+{
+    const char *at = strstr(reason, "): ");
+    assert_non_null(at);
+    char *end;
+    unsigned long considered = strtoul(at + 3, &end, 10);
+    unsigned long sum = 0;
+    assert_int_equal(considered, host_count(cloud));
+    end = strchr(end, ':');
+    while (end != NULL) {
+        unsigned long count = strtoul(end + 1, &end, 10);
+        assert_true(count > 0);
+        sum += count;
+        end = strchr(end, ',');
+    }
+    if (sum != considered)
+        fail_msg("%s", reason);
+}
+
+/* The server that is named, if it is the only one of its unit: no affinity at all. */
+static int named_alone(const struct plan *plan, const char *reason)
+{
+    for (uint32_t g = 0; g < plan->stack.group_count; g++)
+        if (plan->groups[g].type != STACK_EXCLUSIVITY)
+            return -1;
+    for (uint32_t s = 0; s < plan->stack.server_count; s++) {
+        char name[24];
+        snprintf(name, sizeof(name), "'s%u'", s);
+        if (strstr(reason, name) != NULL)
+            return (int)s;
+    }
+    fail_msg("nobody is named: %s", reason);
+    return -1;
+}
+
+/* How many hosts the report counts under these words, for whatever group. */
+static unsigned long count_told(const char *reason, const char *words)
+{
+    unsigned long sum = 0;
+    for (const char *at = reason; (at = strstr(at, words)) != NULL; at++) {
+        const char *number = at - 1;
+        while (number[-1] >= '0' && number[-1] <= '9')
+            number--;
+        sum += strtoul(number, NULL, 10);
+    }
+    return sum;
+}
+
+static void check_counts(const struct cloud *cloud, const struct plan *plan, const char *reason)
+{
+    int server = named_alone(plan, reason);
+    unsigned long counts[9] = {0};
+    if (server < 0)
+        return;
+    for (int host = 0; host < cloud->provider_count; host++) {
+        if (!oracle_is_host(cloud, host))
+            continue;
+        int why = oracle_why(cloud, plan, (uint32_t)server, host);
+        assert_true(why >= 0);
+        counts[why]++;
+    }
+    for (int i = 0; i < 9; i++)
+        if (count_told(reason, ORACLE_WORDS[i]) != counts[i])
+            fail_msg("%lu hosts are %s: %s", counts[i], ORACLE_WORDS[i], reason);
+}
+
+static void check_refused(const struct cloud *cloud, const struct plan *plan)
+{
+    const char *reason = plan->outcome.reason.data;
+    assert_memory_equal(reason, "Valet error: ", 13);
+    if (strstr(reason, "no host for") != NULL)
+        check_counts(cloud, plan, reason);
+    if (strstr(reason, "hosts considered") != NULL || strstr(reason, "host considered") != NULL)
+        check_sum(cloud, reason);
+    else
+        assert_non_null(strstr(reason, "bound"));
+}
+
+struct tally {
+    unsigned found, none, too_large;
+};
+
+static void play(unsigned seed, struct tally *tally)
+{
+    srandom(seed);
+    struct cloud *cloud = random_cloud();
+    struct plan *plan = random_plan(cloud);
+    enum oracle_verdict verdict = oracle_solve(cloud, plan);
+    plan_solve(plan, cloud->version);
+    if ((verdict == ORACLE_FOUND && plan->result != SOLVE_FOUND) ||
+        (verdict == ORACLE_NONE && plan->result != SOLVE_NONE))
+        fail_msg("seed %u: %d is wrong: %.*s", seed, (int)plan->result,
+                 SLICE_ARG(plan->outcome.reason));
+    if (plan->result == SOLVE_FOUND)
+        oracle_check_found(cloud, plan);
+    else
+        check_refused(cloud, plan);
+    tally->found += verdict == ORACLE_FOUND;
+    tally->none += verdict == ORACLE_NONE;
+    tally->too_large += verdict == ORACLE_TOO_LARGE;
+    cloud_destroy(cloud);
+}
+
+static void agrees_with_the_oracle(void **state)
+{
+    (void)state;
+    struct tally tally = {0};
+    const char *seed = getenv("BERTH_SEED");
+    const char *rounds = getenv("BERTH_ROUNDS");
+    unsigned first = seed == NULL ? 1 : (unsigned)strtoul(seed, NULL, 10);
+    unsigned count = rounds == NULL ? ROUNDS : (unsigned)strtoul(rounds, NULL, 10);
+    for (unsigned i = 0; i < count; i++)
+        play(first + i, &tally);
+    print_message("%u found, %u none, %u too large\n", tally.found, tally.none, tally.too_large);
+    if (count < ROUNDS)
+        return;
+    assert_true(tally.found > count / 5 && tally.none > count / 5);
+    assert_true(tally.too_large < count / 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_with_the_oracle),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

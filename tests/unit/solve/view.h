@@ -1,0 +1,24 @@
+/* What a stack's groups say of pairs of servers, as 6.4 and 7.2 of the Valet spec have it: for the
+ * oracle. */
+#ifndef BERTH_TESTS_UNIT_SOLVE_VIEW_H
+#define BERTH_TESTS_UNIT_SOLVE_VIEW_H
+
+#include "oracle.h"
+
+/* By enum stack_level where there are two. */
+struct view {
+    uint32_t count;
+    bool absent[ORACLE_SERVERS_MAX];
+    bool together[2][ORACLE_SERVERS_MAX][ORACLE_SERVERS_MAX]; /* by level */
+    bool apart[2][ORACLE_SERVERS_MAX][ORACLE_SERVERS_MAX];
+    bool needs_rack[ORACLE_SERVERS_MAX];
+    bool assigned[2][ORACLE_SERVERS_MAX][CLOUD_GROUPS];
+    bool contradicts;
+};
+
+struct view view_of(const struct plan *plan);
+
+/* The exclusivity group that the server is assigned to; -1: none. */
+int view_group(const struct view *view, uint32_t server);
+
+#endif
