@@ -136,6 +136,7 @@ static void write_refusals(const struct pipeline_figures *figures, struct exposi
         [REFUSED_PROVIDER_GENERATION] = "provider_generation",
         [REFUSED_CAPACITY] = "capacity",
         [REFUSED_LOCKED] = "locked",
+        [REFUSED_CHANGED] = "changed",
         [REFUSED_BY_DATABASE] = "database",
     };
     exposition_begin(exposition, METRIC_WRITER_REFUSED);

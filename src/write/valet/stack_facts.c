@@ -1,0 +1,301 @@
+/* The facts that a plan rests on, looked at once more: its rows, the ids that it brings, groups and
+ * membership, what the chosen providers are, who claims the chosen hosts, and which hosts are free
+ * or make up a rack. Nothing is appended. Writer thread only. */
+#include "base/arena.h"
+#include "replica/hosts.h"
+#include "write/valet/plan_stacks_internal.h"
+
+/* FNV-1a over numbers: a comparison within one process, with nobody to choose what is compared but
+ * an administrator. */
+static uint64_t mix(uint64_t hash, const void *data, size_t len)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+uint64_t stack_look(const struct provider *provider)
+{
+    const struct name_set *traits = provider->traits;
+    const struct name_set *aggregates = provider->aggregates;
+    struct slice name = provider_name(provider);
+    uint64_t hash = mix(0xcbf29ce484222325u, name.data, name.len);
+    hash = mix(hash, &provider->root, sizeof(provider->root));
+    hash = mix(hash, &traits->count, sizeof(traits->count));
+    hash = mix(hash, traits->numbers, traits->count * sizeof(*traits->numbers));
+    return mix(hash, aggregates->numbers, aggregates->count * sizeof(*aggregates->numbers));
+}
+
+bool stack_facts_is_in_tree(const struct version *version, const struct consumer *consumer,
+                            struct provider_no root)
+{
+    for (uint32_t i = 0; i < consumer->allocation_count; i++)
+        if (version_provider(version, consumer->allocation[i].provider)->root.v == root.v)
+            return true;
+    return false;
+}
+
+static bool looks_hold(const struct stack_commit *commit, const struct plan *plan)
+{
+    for (size_t i = 0; i < commit->look_count; i++) {
+        const struct provider *provider =
+            version_provider_by_uuid(plan->version, commit->looks[i].provider);
+        if (provider == NULL || stack_look(provider) != commit->looks[i].look)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the project has no other plan for the stack. */
+static bool stack_is_free(const struct stack_commit *commit, const struct plan *plan)
+{
+    struct slice stack_id = record_text(&commit->after->record, VALET_PLAN_STACK_ID);
+    struct slice project = record_text(&commit->after->record, VALET_PLAN_PROJECT);
+    const struct valet_plan *at = NULL;
+    for (int64_t id = 0;
+         (at = version_next_valet_plan_of_stack(plan->version, stack_id, id)) != NULL;
+         id = at->record.id)
+        if (project_equal(record_text(&at->record, VALET_PLAN_PROJECT), project))
+            return false;
+    return true;
+}
+
+static bool plan_holds(const struct stack_commit *commit, const struct plan *plan)
+{
+    if (commit->before == NULL)
+        return stack_is_free(commit, plan);
+    const struct valet_plan *row = version_valet_plan(plan->version, commit->before->record.id);
+    return row != NULL && record_equal(&row->record, &commit->before->record);
+}
+
+/* Whether nobody else has what a placement brings. */
+static bool ids_are_free(const struct stack_row *row, const struct plan *plan)
+{
+    const struct record *after = &row->after->record;
+    struct slice resource = record_text(after, VALET_PLACEMENT_RESOURCE_ID);
+    struct slice orchestration = record_text(after, VALET_PLACEMENT_ORCHESTRATION_ID);
+    int64_t own = row->before == NULL ? 0 : row->before->record.id;
+    const struct valet_placement *other =
+        version_valet_placement_by_orchestration(plan->version, orchestration);
+    if (other != NULL && other->record.id != own)
+        return false;
+    if (resource.data == NULL)
+        return true;
+    other = version_valet_placement_by_resource(plan->version, resource);
+    if (other != NULL && other->record.id != own)
+        return false;
+    other = version_valet_placement_by_orchestration(plan->version, resource);
+    return other == NULL || other->record.id == own;
+}
+
+static bool placements_hold(const struct stack_commit *commit, const struct plan *plan)
+{
+    size_t known = 0;
+    size_t there = 0;
+    for (size_t i = 0; i < commit->row_count; i++) {
+        const struct stack_row *row = &commit->rows[i];
+        if (row->after != NULL && !ids_are_free(row, plan))
+            return false;
+        if (row->before == NULL)
+            continue;
+        const struct valet_placement *now =
+            version_valet_placement(plan->version, row->before->record.id);
+        if (now == NULL || !record_equal(&now->record, &row->before->record))
+            return false;
+        known++;
+    }
+    const struct valet_placement *at = NULL;
+    for (int64_t id = 0;
+         commit->before != NULL && (at = version_next_valet_placement_of(
+                                        plan->version, commit->before->record.id, id)) != NULL;
+         id = at->record.id)
+        there++;
+    return known == there;
+}
+
+static bool groups_hold(const struct stack_commit *commit, const struct plan *plan)
+{
+    struct slice project = record_text(&commit->after->record, VALET_PLAN_PROJECT);
+    for (size_t i = 0; i < commit->group_count; i++) {
+        const struct valet_group *group =
+            version_valet_group_by_uuid(plan->version, commit->groups[i]);
+        if (group == NULL || version_valet_member(plan->version, group->record.id, project) == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* A consumer of a host, and the holds that the commit takes away or moves. */
+struct emptying {
+    const struct stack_commit *commit;
+};
+
+static bool is_going(void *cls, const struct consumer *consumer)
+{
+    const struct stack_commit *commit = ((const struct emptying *)cls)->commit;
+    for (size_t i = 0; i < commit->row_count; i++) {
+        const struct stack_row *row = &commit->rows[i];
+        if (row->before != NULL && (row->moves_hold || row->after == NULL) &&
+            slice_equal(consumer_uuid(consumer),
+                        record_text(&row->before->record, VALET_PLACEMENT_UUID)))
+            return true;
+    }
+    return false;
+}
+
+/* Nobody's, with nothing on it but what goes. */
+static bool host_is_free(const struct stack_commit *commit, const struct version *version,
+                         const struct provider *host)
+{
+    struct emptying emptying = {commit};
+    return host_claim_of(version, host).group == NULL &&
+           host_visit_consumers(version, host, is_going, &emptying);
+}
+
+static bool host_is_of(const struct version *version, const struct provider *host,
+                       const struct valet_group *group)
+{
+    struct host_claim claim = host_claim_of(version, host);
+    return claim.group == group && !claim.several && !host_has_stranger(version, host, group);
+}
+
+/* How many hosts the rack has: each is in one of its aggregates. */
+static size_t count_of_rack(const struct version *version, const struct host_marks *marks,
+                            const struct provider *rack)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < rack->aggregates->count; i++) {
+        const struct slotset *members =
+            &catalog_at(&version->aggregates, rack->aggregates->numbers[i])->slots;
+        if (host_group_of_aggregate(version, rack->aggregates->numbers[i]) != NULL)
+            continue;
+        for (uint32_t slot = 0; (slot = slotset_next(members, slot)) != NUMBER_NONE; slot++) {
+            const struct provider *at = version_place(version, (struct slot_no){slot})->provider;
+            bool several;
+            bool is_first = true;
+            for (uint32_t k = 0; k < i && is_first; k++)
+                is_first = !name_set_has(at->aggregates, rack->aggregates->numbers[k]);
+            if (is_first && host_is(marks, at) && host_rack(version, marks, at, &several) == rack)
+                count++;
+        }
+    }
+    return count;
+}
+
+static bool find_claim(const struct stack_commit *commit, const struct stack_claim *claim,
+                       const struct plan *plan, const struct host_marks *marks,
+                       struct stack_claim_found *found)
+{
+    const struct version *version = plan->version;
+    *found = (struct stack_claim_found){
+        .group = version_valet_group(version, claim->group_id),
+        .provider = claim->provider,
+        .is_rack = claim->is_rack,
+        .hosts = arena_array(plan->arena, claim->host_count, sizeof(struct provider *)),
+    };
+    const struct provider *rack = version_provider_by_uuid(version, claim->provider);
+    if (found->group == NULL || rack == NULL)
+        return false;
+    for (size_t i = 0; i < claim->host_count; i++) {
+        const struct provider *host = version_provider_by_uuid(version, claim->hosts[i]);
+        bool several;
+        if (host == NULL || !host_is(marks, host) ||
+            (claim->is_rack && host_rack(version, marks, host, &several) != rack))
+            return false;
+        if (host_is_free(commit, version, host))
+            found->hosts[found->host_count++] = host;
+        else if (!host_is_of(version, host, found->group))
+            return false;
+    }
+    return !claim->is_rack || (host_mark_stands(version, rack, marks->rack) &&
+                               count_of_rack(version, marks, rack) == claim->host_count);
+}
+
+static bool rack_is_claimed(const struct version *version, struct slice rack, int64_t group_id)
+{
+    const struct valet_claim *at = NULL;
+    for (int64_t id = 0; (at = version_next_valet_claim_of(version, rack, id)) != NULL;
+         id = at->record.id)
+        if (record_bool(&at->record, VALET_CLAIM_IS_RACK) &&
+            record_number(&at->record, VALET_CLAIM_GROUP_ID) == group_id)
+            return true;
+    return false;
+}
+
+/* A claim of a rack that the group has by now is none. */
+static bool find_claims(const struct stack_commit *commit, const struct plan *plan,
+                        const struct host_marks *marks, struct stack_facts *facts)
+{
+    facts->claims = arena_array(plan->arena, commit->claim_count, sizeof(*facts->claims));
+    facts->claim_count = 0;
+    for (size_t i = 0; i < commit->claim_count; i++) {
+        const struct stack_claim *claim = &commit->claims[i];
+        struct stack_claim_found *found = &facts->claims[facts->claim_count];
+        if (claim->is_rack && rack_is_claimed(plan->version, claim->provider, claim->group_id))
+            continue;
+        if (!find_claim(commit, claim, plan, marks, found))
+            return false;
+        if (found->host_count == 0 && !found->is_rack)
+            continue;
+        found->first_of_group = found;
+        for (size_t k = 0; k < facts->claim_count && found->first_of_group == found; k++)
+            if (facts->claims[k].group == found->group)
+                found->first_of_group = facts->claims[k].first_of_group;
+        facts->claim_count++;
+    }
+    return true;
+}
+
+/* For whom the commit claims the host; NULL: it does not. */
+static const struct valet_group *claimed_now(const struct stack_facts *facts,
+                                             const struct provider *host)
+{
+    for (size_t i = 0; i < facts->claim_count; i++)
+        for (size_t h = 0; h < facts->claims[i].host_count; h++)
+            if (facts->claims[i].hosts[h] == host)
+                return facts->claims[i].group;
+    return NULL;
+}
+
+static bool rack_is_claimed_now(const struct stack_facts *facts, struct slice rack,
+                                int64_t group_id)
+{
+    for (size_t i = 0; i < facts->claim_count; i++)
+        if (facts->claims[i].is_rack && slice_equal(facts->claims[i].provider, rack))
+            return facts->claims[i].group->record.id == group_id;
+    return false;
+}
+
+static bool host_is_allowed(const struct stack_row *row, const struct plan *plan,
+                            const struct host_marks *marks, const struct stack_facts *facts)
+{
+    const struct version *version = plan->version;
+    const struct provider *host = version_provider_by_uuid(version, row->host);
+    if (host == NULL || !host_is(marks, host) ||
+        (marks->disabled != NUMBER_NONE && name_set_has(host->traits, marks->disabled)))
+        return false;
+    if (row->exclusive.group_id == 0)
+        return host_claim_of(version, host).group == NULL && claimed_now(facts, host) == NULL;
+    const struct valet_group *group = version_valet_group(version, row->exclusive.group_id);
+    if (group == NULL)
+        return false;
+    struct slice rack = row->exclusive.rack;
+    return (claimed_now(facts, host) == group || host_is_of(version, host, group)) &&
+           (rack.data == NULL || rack_is_claimed_now(facts, rack, group->record.id) ||
+            rack_is_claimed(version, rack, group->record.id));
+}
+
+bool stack_facts_hold(const struct stack_commit *commit, const struct plan *plan,
+                      struct stack_facts *facts)
+{
+    struct host_marks marks = host_marks_of(plan->version);
+    if (!plan_holds(commit, plan) || !placements_hold(commit, plan) || !groups_hold(commit, plan) ||
+        !looks_hold(commit, plan) || !find_claims(commit, plan, &marks, facts))
+        return false;
+    for (size_t i = 0; i < commit->row_count; i++)
+        if (commit->rows[i].after != NULL && commit->rows[i].moves_hold &&
+            !host_is_allowed(&commit->rows[i], plan, &marks, facts))
+            return false;
+    return true;
+}

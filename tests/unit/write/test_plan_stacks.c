@@ -1,0 +1,512 @@
+/* Commits of plans: what is written, what is refused because it is no more so, what a deletion
+ * frees. Hosts are p1 to p4, r1 ("p5") is a rack of p1 and p2; classes are A to D. */
+#include "write/valet/plan_stacks.h"
+
+#include "replica/hosts.h"
+#include "unit.h"
+#include "world.h"
+
+enum { HOSTS = 4, RACK = 5, PROVIDERS = 5, ROWS_MAX = 4 };
+enum { RACK_AGGREGATE = 1, TRAIT_RACK = 1, TRAIT_DISABLED, TRAIT_OTHER };
+
+#define GOLD "10000000-0000-4000-8000-000000000001"
+
+/* A commit in the making. */
+struct bid {
+    struct world *world;
+    struct stack_commit commit;
+    struct stack_row rows[ROWS_MAX];
+    struct stack_claim claims[2];
+    struct slice groups[1];
+};
+
+static void add_link(struct world *world, enum change_kind kind, int64_t provider, int64_t other)
+{
+    struct plan plan = world_plan(world);
+    change_append(plan.changes, kind)->link = (struct change_link){provider, other};
+    world_conclude(world, true);
+}
+
+static void add_trait(struct world *world, int64_t id, const char *name)
+{
+    struct plan plan = world_plan(world);
+    change_append(plan.changes, CHANGE_TRAIT_INSERT)->catalog =
+        (struct change_catalog){id, slice_of(name)};
+    world_conclude(world, true);
+}
+
+static void put_row(struct world *world, enum valet_table table, int64_t id,
+                    const struct record_value *values)
+{
+    struct plan plan = world_plan(world);
+    change_put_valet(plan.changes, table,
+                     record_pack(&VALET_SHAPES[table], id, values, world->arena));
+    world_conclude(world, true);
+}
+
+static void add_group(struct world *world)
+{
+    struct record_value values[VALET_GROUP_FIELD_COUNT];
+    record_init(&VALET_SHAPES[VALET_GROUPS], values);
+    values[VALET_GROUP_UUID].text = SLICE_LIT(GOLD);
+    values[VALET_GROUP_NAME].text = SLICE_LIT("gold");
+    put_row(world, VALET_GROUPS, 1, values);
+    struct record_value member[VALET_MEMBER_FIELD_COUNT];
+    record_init(&VALET_SHAPES[VALET_MEMBERS], member);
+    member[VALET_MEMBER_GROUP_ID].number = 1;
+    member[VALET_MEMBER_PROJECT].text = SLICE_LIT("tenant");
+    put_row(world, VALET_MEMBERS, 1, member);
+}
+
+static void remove_row(struct world *world, enum valet_table table, int64_t id)
+{
+    struct plan plan = world_plan(world);
+    change_delete_valet(plan.changes, table, id);
+    world_conclude(world, true);
+}
+
+static int setup(void **state)
+{
+    static struct world world;
+    world_open(&world, PROVIDERS);
+    for (unsigned i = 1; i <= HOSTS; i++)
+        world_put_inventory(
+            &world, i, 'A',
+            (struct inventory_figures){
+                .total = 4, .min_unit = 1, .max_unit = 4, .step_size = 1, .allocation_ratio = 1.0});
+    add_trait(&world, TRAIT_RACK, "CUSTOM_VALET_RACK");
+    add_trait(&world, TRAIT_DISABLED, "COMPUTE_STATUS_DISABLED");
+    add_trait(&world, TRAIT_OTHER, "CUSTOM_OTHER");
+    struct plan plan = world_plan(&world);
+    change_append(plan.changes, CHANGE_AGGREGATE_INSERT)->catalog =
+        (struct change_catalog){RACK_AGGREGATE, SLICE_LIT("rack aggregate")};
+    world_conclude(&world, true);
+    add_link(&world, CHANGE_PROVIDER_TRAIT_INSERT, RACK, TRAIT_RACK);
+    for (int64_t id = 1; id <= 2; id++)
+        add_link(&world, CHANGE_PROVIDER_AGGREGATE_INSERT, id, RACK_AGGREGATE);
+    add_link(&world, CHANGE_PROVIDER_AGGREGATE_INSERT, RACK, RACK_AGGREGATE);
+    add_group(&world);
+    *state = &world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    world_close(*state);
+    return 0;
+}
+
+static const struct valet_plan *plan_row(struct world *world, const char *name)
+{
+    struct record_value values[VALET_PLAN_FIELD_COUNT];
+    record_init(&VALET_SHAPES[VALET_PLANS], values);
+    values[VALET_PLAN_UUID].text = arena_printf(world->arena, "%036d", 7);
+    values[VALET_PLAN_NAME].text = slice_of(name);
+    values[VALET_PLAN_STACK_ID].text = arena_printf(world->arena, "stack of %s", name);
+    values[VALET_PLAN_PROJECT].text = SLICE_LIT("tenant");
+    values[VALET_PLAN_USER].text = SLICE_LIT("somebody");
+    return (const struct valet_plan *)record_pack(&VALET_SHAPES[VALET_PLANS], 0, values,
+                                                  world->arena);
+}
+
+static void begin(struct bid *bid, struct world *world, const char *name)
+{
+    *bid = (struct bid){.world = world};
+    bid->commit.before = version_valet_plan(world->edit->version, 1000);
+    bid->commit.after = bid->commit.before != NULL ? bid->commit.before : plan_row(world, name);
+    bid->commit.rows = bid->rows;
+    bid->commit.claims = bid->claims;
+    bid->commit.groups = bid->groups;
+    const struct valet_placement *at = NULL;
+    for (int64_t id = 0;
+         bid->commit.before != NULL &&
+         (at = version_next_valet_placement_of(world->edit->version, 1000, id)) != NULL;
+         id = at->record.id)
+        bid->rows[bid->commit.row_count++] = (struct stack_row){.before = at, .after = at};
+}
+
+static void look_at(struct bid *bid, unsigned provider)
+{
+    struct stack_look *looks =
+        arena_array(bid->world->arena, bid->commit.look_count + 1, sizeof(*looks));
+    for (size_t i = 0; i < bid->commit.look_count; i++)
+        looks[i] = bid->commit.looks[i];
+    looks[bid->commit.look_count++] = (struct stack_look){
+        world_uuid(bid->world, 'p', provider), stack_look(world_provider(bid->world, provider))};
+    bid->commit.looks = looks;
+}
+
+/* The row's hold goes to that host. */
+static struct stack_row *place(struct bid *bid, size_t row, unsigned host, int64_t amount)
+{
+    struct claim claim = {0};
+    world_add(bid->world, &claim, host, 'A', amount);
+    bid->rows[row].moves_hold = true;
+    bid->rows[row].providers = claim.providers;
+    bid->rows[row].provider_count = claim.provider_count;
+    bid->rows[row].host = world_uuid(bid->world, 'p', host);
+    look_at(bid, host);
+    return &bid->rows[row];
+}
+
+static struct stack_row *add(struct bid *bid, const char *orchestration_id, unsigned host,
+                             int64_t amount)
+{
+    struct record_value values[VALET_PLACEMENT_FIELD_COUNT];
+    size_t row = bid->commit.row_count++;
+    record_init(&VALET_SHAPES[VALET_PLACEMENTS], values);
+    values[VALET_PLACEMENT_UUID].text = arena_printf(bid->world->arena, "%s-%0*d", orchestration_id,
+                                                     35 - (int)strlen(orchestration_id), 0);
+    values[VALET_PLACEMENT_NAME].text = slice_of(orchestration_id);
+    values[VALET_PLACEMENT_ORCHESTRATION_ID].text = slice_of(orchestration_id);
+    values[VALET_PLACEMENT_LOCATION].text = world_uuid(bid->world, 'p', host);
+    bid->rows[row].after = (const struct valet_placement *)record_pack(
+        &VALET_SHAPES[VALET_PLACEMENTS], 0, values, bid->world->arena);
+    return place(bid, row, host, amount);
+}
+
+static void set_resource(struct bid *bid, size_t row, const char *id)
+{
+    struct record_value values[VALET_PLACEMENT_FIELD_COUNT];
+    const struct record_shape *shape = &VALET_SHAPES[VALET_PLACEMENTS];
+    record_open(shape, &bid->rows[row].after->record, values);
+    values[VALET_PLACEMENT_RESOURCE_ID].text = slice_of(id);
+    bid->rows[row].after = (const struct valet_placement *)record_pack(
+        shape, bid->rows[row].after->record.id, values, bid->world->arena);
+}
+
+static void claim_host(struct bid *bid, unsigned host)
+{
+    struct slice *uuid = arena_alloc(bid->world->arena, sizeof(*uuid));
+    *uuid = world_uuid(bid->world, 'p', host);
+    bid->claims[bid->commit.claim_count++] =
+        (struct stack_claim){.group_id = 1, .provider = *uuid, .hosts = uuid, .host_count = 1};
+}
+
+static void claim_rack(struct bid *bid)
+{
+    struct slice *uuids = arena_array(bid->world->arena, 2, sizeof(*uuids));
+    uuids[0] = world_uuid(bid->world, 'p', 1);
+    uuids[1] = world_uuid(bid->world, 'p', 2);
+    bid->claims[bid->commit.claim_count++] =
+        (struct stack_claim){.group_id = 1,
+                             .provider = world_uuid(bid->world, 'p', RACK),
+                             .is_rack = true,
+                             .hosts = uuids,
+                             .host_count = 2};
+}
+
+static bool commit(struct bid *bid)
+{
+    struct plan plan = world_plan(bid->world);
+    return world_conclude(bid->world, plan_stack_commit(&bid->commit, &plan, &bid->world->err));
+}
+
+static void assert_changed(struct bid *bid)
+{
+    struct version before = *bid->world->edit->version;
+    assert_false(commit(bid));
+    assert_int_equal(bid->world->err.kind, REFUSED_CHANGED);
+    assert_int_equal(bid->world->err.status, 409);
+    assert_string_equal(arena_copy(bid->world->arena, bid->world->err.message).data,
+                        "Valet error: the cloud changed while planning for 'web'");
+    assert_memory_equal(&before, bid->world->edit->version, sizeof(before));
+}
+
+static int64_t used(struct world *world, unsigned provider)
+{
+    return world_inventory(world, provider, 'A')->used;
+}
+
+static const struct valet_placement *placement(struct world *world, const char *orchestration_id)
+{
+    return version_valet_placement_by_orchestration(world->edit->version,
+                                                    slice_of(orchestration_id));
+}
+
+static const struct consumer *hold(struct world *world, const char *orchestration_id)
+{
+    return version_consumer(
+        world->edit->version,
+        record_text(&placement(world, orchestration_id)->record, VALET_PLACEMENT_UUID));
+}
+
+static void occupy(struct world *world, unsigned consumer, unsigned host, int64_t amount)
+{
+    struct claim claim = world_claim(world, consumer);
+    if (amount > 0)
+        world_add(world, &claim, host, 'A', amount);
+    assert_true(world_write(world, &claim, 1, CLAIM_BY_POST));
+}
+
+static void make(struct world *world, unsigned first_host, unsigned second_host)
+{
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", first_host, 3);
+    add(&bid, "b", second_host, 3);
+    assert_true(commit(&bid));
+}
+
+static void test_create(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    int32_t before = world_provider(world, 1)->generation;
+    begin(&bid, world, "web");
+    add(&bid, "a", 1, 1);
+    add(&bid, "b", 1, 2);
+    assert_true(commit(&bid));
+    const struct version *version = world->edit->version;
+    const struct valet_plan *row = version_valet_plan(version, 1000);
+    assert_non_null(row);
+    assert_int_equal(record_number(&row->record, VALET_PLAN_CREATED_AT), world->now_us);
+    assert_int_equal(record_number(&placement(world, "b")->record, VALET_PLACEMENT_PLAN_ID), 1000);
+    const struct consumer *held = hold(world, "b");
+    assert_non_null(held);
+    assert_int_equal(held->allocation_count, 1);
+    assert_int_equal(held->allocation[0].used, 2);
+    assert_true(slice_equal(catalog_name(catalog_row_at(&version->types, held->type)),
+                            SLICE_LIT("VALET_HOLD")));
+    assert_true(slice_equal(catalog_name(catalog_row_at(&version->projects, held->project)),
+                            SLICE_LIT("tenant")));
+    assert_true(slice_equal(catalog_name(catalog_row_at(&version->users, held->user)),
+                            SLICE_LIT("somebody")));
+    assert_int_equal(used(world, 1), 3);
+    assert_int_equal(world_provider(world, 1)->generation, before + 1);
+}
+
+static void test_what_a_plan_rests_on(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", 1, 3);
+    add(&bid, "b", 2, 3);
+    occupy(world, 1, 2, 2);
+    assert_changed(&bid); /* no room */
+    occupy(world, 1, 2, 0);
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, 2, TRAIT_OTHER);
+    assert_changed(&bid); /* another look */
+    add_link(world, CHANGE_PROVIDER_TRAIT_DELETE, 2, TRAIT_OTHER);
+    bid.groups[bid.commit.group_count++] = SLICE_LIT(GOLD);
+    remove_row(world, VALET_MEMBERS, 1);
+    assert_changed(&bid); /* no member */
+    bid.commit.group_count = 0;
+    assert_true(commit(&bid));
+    /* the stack has a plan, the placements have ids that are taken */
+    bid.commit.before = NULL;
+    assert_changed(&bid);
+    struct bid other;
+    remove_row(world, VALET_PLACEMENTS, placement(world, "a")->record.id);
+    begin(&other, world, "web");
+    assert_int_equal(other.commit.row_count, 1);
+    add(&other, "b", 3, 1);
+    assert_changed(&other);
+}
+
+static void test_rows_that_changed(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    make(world, 1, 2);
+    begin(&bid, world, "web");
+    place(&bid, 0, 3, 3);
+    bid.commit.row_count = 1;
+    assert_changed(&bid); /* there is one more than it knows */
+    begin(&bid, world, "web");
+    set_resource(&bid, 1, "b");
+    place(&bid, 0, 3, 3);
+    struct bid first = bid;
+    assert_true(commit(&first)); /* its own orchestration id */
+    assert_changed(&bid);
+    begin(&bid, world, "web");
+    set_resource(&bid, 0, "b");
+    assert_changed(&bid);
+}
+
+static void test_moves_release_before_capacity(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    make(world, 1, 2);
+    begin(&bid, world, "web");
+    place(&bid, 0, 2, 4);
+    place(&bid, 1, 1, 4);
+    assert_true(commit(&bid));
+    assert_int_equal(used(world, 1), 4);
+    assert_int_equal(used(world, 2), 4);
+    assert_true(hold(world, "a")->allocation[0].provider.v == world_provider(world, 2)->no.v);
+    /* a placement that goes frees its hold, a new one may have its room */
+    begin(&bid, world, "web");
+    bid.rows[0].after = NULL;
+    add(&bid, "c", 2, 4);
+    assert_true(commit(&bid));
+    assert_null(placement(world, "a"));
+    assert_int_equal(used(world, 2), 4);
+    assert_int_equal(used(world, 1), 4);
+}
+
+static size_t claim_rows(struct world *world)
+{
+    return world->edit->version->valet[VALET_CLAIMS].rows.count;
+}
+
+static bool is_gold(struct world *world, unsigned host)
+{
+    struct host_claim claim = host_claim_of(world->edit->version, world_provider(world, host));
+    return claim.group != NULL && !claim.several;
+}
+
+static void test_hosts_are_claimed(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    int32_t before = world_provider(world, 3)->generation;
+    begin(&bid, world, "web");
+    add(&bid, "a", 3, 1)->exclusive.group_id = 1;
+    add(&bid, "b", 4, 1)->exclusive.group_id = 1;
+    claim_host(&bid, 3);
+    struct bid without = bid;
+    assert_changed(&without); /* b's host is nobody's */
+    claim_host(&bid, 4);
+    occupy(world, 1, 4, 1);
+    assert_changed(&bid); /* b's host is not empty */
+    occupy(world, 1, 4, 0);
+    assert_true(commit(&bid));
+    assert_true(is_gold(world, 3) && is_gold(world, 4));
+    assert_int_equal(claim_rows(world), 2);
+    assert_int_equal(world_provider(world, 3)->generation, before + 2);
+    /* nobody else's server gets there, one of the group's does, without another claim */
+    begin(&bid, world, "web");
+    add(&bid, "c", 3, 1);
+    assert_changed(&bid);
+    bid.rows[2].exclusive.group_id = 1;
+    claim_host(&bid, 3);
+    assert_true(commit(&bid));
+    assert_int_equal(claim_rows(world), 2);
+    /* a stranger on it keeps the group's servers away, too */
+    occupy(world, 1, 3, 1);
+    begin(&bid, world, "web");
+    add(&bid, "d", 3, 1)->exclusive.group_id = 1;
+    assert_changed(&bid);
+}
+
+static void test_own_holds_do_not_occupy(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    make(world, 3, 4);
+    begin(&bid, world, "web");
+    place(&bid, 0, 4, 3)->exclusive.group_id = 1;
+    claim_host(&bid, 4);
+    assert_changed(&bid); /* b stays there */
+    place(&bid, 1, 3, 3);
+    assert_true(commit(&bid));
+    assert_true(is_gold(world, 4) && !is_gold(world, 3));
+}
+
+static void test_racks_are_claimed(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", 1, 1)->exclusive = (struct stack_exclusive){1, world_uuid(world, 'p', RACK)};
+    assert_changed(&bid);
+    claim_rack(&bid);
+    occupy(world, 1, 2, 1);
+    assert_changed(&bid);
+    occupy(world, 1, 2, 0);
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_INSERT, 3, RACK_AGGREGATE);
+    assert_changed(&bid); /* the rack has one more */
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_DELETE, 3, RACK_AGGREGATE);
+    assert_true(commit(&bid));
+    assert_true(is_gold(world, 1) && is_gold(world, 2) && !is_gold(world, 3));
+    assert_int_equal(claim_rows(world), 3);
+    const struct valet_claim *claim =
+        version_next_valet_claim_of(world->edit->version, world_uuid(world, 'p', 2), 0);
+    assert_true(
+        slice_equal(record_text(&claim->record, VALET_CLAIM_RACK), world_uuid(world, 'p', RACK)));
+    assert_false(record_bool(&claim->record, VALET_CLAIM_IS_RACK));
+}
+
+static void test_disabled(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, 1, TRAIT_DISABLED);
+    begin(&bid, world, "web");
+    add(&bid, "a", 1, 1);
+    assert_changed(&bid);
+}
+
+static void test_servers_that_are_there(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    make(world, 1, 2);
+    occupy(world, 1, 1, 1);
+    occupy(world, 2, 4, 1);
+    /* of the first the hold goes, of the second it stays */
+    begin(&bid, world, "web");
+    set_resource(&bid, 0, "c1");
+    set_resource(&bid, 1, "c2");
+    assert_true(commit(&bid));
+    assert_null(hold(world, "a"));
+    assert_non_null(hold(world, "b"));
+    assert_int_equal(used(world, 1), 1);
+    /* moved to where its server is, it needs none either */
+    occupy(world, 3, 3, 1);
+    begin(&bid, world, "web");
+    set_resource(&bid, 1, "c3");
+    place(&bid, 1, 3, 3);
+    assert_true(commit(&bid));
+    assert_null(hold(world, "b"));
+    assert_int_equal(used(world, 3), 1);
+    /* once it is recorded a replan's hold is kept */
+    begin(&bid, world, "web");
+    place(&bid, 1, 3, 3);
+    assert_true(commit(&bid));
+    assert_non_null(hold(world, "b"));
+}
+
+static void test_delete(void **state)
+{
+    struct world *world = *state;
+    make(world, 1, 1 + 1);
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "c", 1, 1);
+    assert_true(commit(&bid));
+    int32_t before = world_provider(world, 1)->generation;
+    struct plan plan = world_plan(world);
+    plan_placement_delete(placement(world, "c"), &plan);
+    world_conclude(world, true);
+    assert_null(placement(world, "c"));
+    assert_int_equal(used(world, 1), 3);
+    assert_int_equal(world_provider(world, 1)->generation, before + 1);
+    plan = world_plan(world);
+    plan_stack_delete(version_valet_plan(world->edit->version, 1000), &plan);
+    world_conclude(world, true);
+    assert_int_equal(used(world, 1) + used(world, 2), 0);
+    assert_null(version_next_valet_plan(world->edit->version, 0));
+    assert_null(version_next_valet_placement(world->edit->version, 0));
+    assert_int_equal(world->edit->version->allocation_count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_create, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_what_a_plan_rests_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_rows_that_changed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_moves_release_before_capacity, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_hosts_are_claimed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_own_holds_do_not_occupy, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_racks_are_claimed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_disabled, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_servers_that_are_there, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_delete, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
