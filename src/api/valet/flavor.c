@@ -138,8 +138,9 @@ static bool read_specs(const json_t *object, struct reading *reading, struct are
     reading->required = arena_array(arena, count, sizeof(struct slice));
     reading->forbidden = arena_array(arena, count, sizeof(struct slice));
     for (void *at = json_object_iter(specs); at != NULL; at = json_object_iter_next(specs, at))
-        if (!read_spec(reading, slice_of(json_object_iter_key(at)), json_object_iter_value(at),
-                       arena, why))
+        if (!read_spec(reading,
+                       (struct slice){json_object_iter_key(at), json_object_iter_key_len(at)},
+                       json_object_iter_value(at), arena, why))
             return false;
     return true;
 }

@@ -99,8 +99,8 @@ static struct flavors *read_document(json_t *document, struct slice path, struct
     struct flavors *flavors = flavors_create(json_object_size(document));
     for (void *at = json_object_iter(document); at != NULL;
          at = json_object_iter_next(document, at))
-        if (!add(flavors, slice_of(json_object_iter_key(at)), json_object_iter_value(at), path,
-                 err)) {
+        if (!add(flavors, (struct slice){json_object_iter_key(at), json_object_iter_key_len(at)},
+                 json_object_iter_value(at), path, err)) {
             flavors_give_back(flavors);
             return NULL;
         }

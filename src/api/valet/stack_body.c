@@ -79,7 +79,7 @@ static bool find_keys(struct reading *reading, struct resource *resource, const 
 {
     json_t *walked = (json_t *)(uintptr_t)object;
     for (void *at = json_object_iter(walked); at != NULL; at = json_object_iter_next(walked, at)) {
-        struct slice name = slice_of(json_object_iter_key(at));
+        struct slice name = (struct slice){json_object_iter_key(at), json_object_iter_key_len(at)};
         for (unsigned key = 0; key < KEY_COUNT; key++) {
             if (!slice_equal_nocase(name, slice_of(KEYS[key])))
                 continue;
@@ -145,7 +145,8 @@ static bool read_resources(struct reading *reading, const json_t *resources)
         arena_array(reading->arena, json_object_size(resources), sizeof(*reading->resources));
     for (void *at = json_object_iter(walked); at != NULL; at = json_object_iter_next(walked, at)) {
         struct resource *resource = &reading->resources[reading->count++];
-        *resource = (struct resource){.id = slice_of(json_object_iter_key(at))};
+        *resource = (struct resource){
+            .id = (struct slice){json_object_iter_key(at), json_object_iter_key_len(at)}};
         if (!read_resource(reading, resource, json_object_iter_value(at)))
             return false;
         if (reading->server_count > reading->input->max_servers)

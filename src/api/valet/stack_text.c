@@ -144,8 +144,10 @@ static bool read_amounts(const json_t *object, struct arena *arena, struct stack
         if (!json_is_integer(value) || json_integer_value(value) < 1 ||
             json_integer_value(value) > INT32_MAX)
             return false;
-        read[server->amount_count++] = (struct stack_amount){
-            arena_copy(arena, slice_of(json_object_iter_key(at))), json_integer_value(value)};
+        read[server->amount_count++] =
+            (struct stack_amount){arena_copy(arena, (struct slice){json_object_iter_key(at),
+                                                                   json_object_iter_key_len(at)}),
+                                  json_integer_value(value)};
     }
     server->amounts = read;
     return count > 0;
