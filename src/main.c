@@ -34,8 +34,8 @@ static bool start(struct daemon *daemon)
 {
     notes_log(daemon->conf);
     logging_tell_options(daemon->conf, daemon->inputs);
-    if (!policies_open(daemon) || !tls_open(daemon) || !authentication_open(daemon) ||
-        !database_open(daemon) || !api_settings_fill(daemon))
+    if (!policies_open(daemon) || !catalogue_open(daemon) || !tls_open(daemon) ||
+        !authentication_open(daemon) || !database_open(daemon) || !api_settings_fill(daemon))
         return false;
     return listeners_open(daemon);
 }
@@ -65,6 +65,7 @@ static bool run(struct daemon *daemon)
     authentication_close(daemon);
     database_close(daemon);
     tls_close(daemon);
+    catalogue_close(daemon);
     policies_close(daemon);
     logging_stop();
     return started;

@@ -15,7 +15,7 @@
 #include "api/thread_reader.h"
 #include "base/clock.h"
 
-enum { FRESH_SPINS = 64 };
+enum { FRESH_SPINS = 64, CHANGES_MET_MAX = 3 };
 
 static enum http_step count_answer(struct api_request *request)
 {
@@ -86,7 +86,7 @@ static void run_slow(void *cls)
     struct api_request *request = cls;
     struct replica_reader *reader = thread_reader(request->api->replica);
     request->version = replica_pin(reader);
-    check(request->route->handle(request) == API_DONE);
+    request->slow_step = request->route->handle(request);
     replica_unpin(reader);
     request->version = NULL;
     http_resume(request->http);
@@ -182,6 +182,16 @@ static enum http_step on_request(struct http_exchange *exchange, void *cls)
     return after_stages(request, stages_pass(request));
 }
 
+/* What the handler made the write of is no more so: it is run again, a few times, on the newest
+ * state (Valet spec, 9.4). */
+static bool is_to_be_made_anew(struct api_request *request)
+{
+    if (!err_is_set(&request->write.err) || request->write.err.kind != (int)REFUSED_CHANGED)
+        return false;
+    request->write.plan = NULL;
+    return request->changes_met++ < CHANGES_MET_MAX;
+}
+
 static enum http_step on_resume(struct http_exchange *exchange, void *cls)
 {
     (void)cls;
@@ -190,8 +200,10 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
     case PHASE_TOKEN:
         return after_stages(request, stages_go_on(request));
     case PHASE_SLOW:
-        return answer(request);
+        return after_handler(request, request->slow_step);
     case PHASE_WRITING:
+        if (is_to_be_made_anew(request))
+            return run_handler(request);
         request->err = request->write.err;
         request->route->finish(request);
         return answer(request);

@@ -28,6 +28,7 @@
 #include "write/pipeline.h"
 
 struct api_request;
+struct flavors_keeper;
 
 /* What all requests share; made by main, lives as long as the listeners. */
 struct api {
@@ -42,6 +43,7 @@ struct api {
     struct doorway doorways[DOOR_COUNT];
     const struct conf_baremetal *baremetal;
     const struct conf_valet *valet;
+    struct flavors_keeper *flavors;     /* that plans of stacks name */
     struct slice incomplete_project_id; /* [placement] incomplete_consumer_* */
     struct slice incomplete_user_id;
     struct cors_settings cors;
@@ -114,8 +116,10 @@ struct api_request {
     struct pipeline_request write;
     struct conductor_wait lock_wait; /* of the write */
     struct slow_job slow;
-    json_t *body; /* the parsed body, freed with the request */
-    void *state;  /* the handler's, between handle and finish */
+    enum api_step slow_step; /* what the handler said there */
+    unsigned changes_met;    /* how often the write found the state changed that it was made on */
+    json_t *body;            /* the parsed body, freed with the request */
+    void *state;             /* the handler's, between handle and finish */
 
     /* the answer */
     struct err err;

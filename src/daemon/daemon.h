@@ -82,6 +82,13 @@ bool api_settings_fill(struct daemon *daemon) BERTH_MUST_CHECK;
 /* Sets those that a reload may change, while others read them. */
 void api_settings_take(struct daemon *daemon, const struct conf *conf);
 
+/* The flavors that plans of stacks name. False: err has one line. */
+bool catalogue_open(struct daemon *daemon) BERTH_MUST_CHECK;
+/* Reads the file anew; what goes wrong is logged, and the old ones stay. */
+void catalogue_reload(struct daemon *daemon);
+/* After the listeners. */
+void catalogue_close(struct daemon *daemon);
+
 /* Certificates for https; nothing where none is configured. False: err has one line. */
 bool tls_open(struct daemon *daemon) BERTH_MUST_CHECK;
 /* Reads them anew, perhaps others; what goes wrong is logged, and the old ones stay. */

@@ -70,6 +70,7 @@ void daemon_reload(struct daemon *daemon)
     take_configuration(daemon);
     /* What the configuration names is read again whether it has changed or not. */
     tls_reload(daemon);
+    catalogue_reload(daemon);
     policy_keeper_look(daemon->api.policies, true);
     notify_ready();
 }

@@ -28,4 +28,20 @@ enum api_step valet_member_delete(struct api_request *request);
 /* status.c */
 enum api_step valet_status_show(struct api_request *request);
 
+/* plans.c, plan_create.c, plan_update.c */
+enum api_step valet_plans_list(struct api_request *request);
+enum api_step valet_plan_create(struct api_request *request);
+enum api_step valet_plan_show(struct api_request *request);
+enum api_step valet_plan_update(struct api_request *request);
+enum api_step valet_plan_delete(struct api_request *request);
+
+/* placements.c, reserve.c */
+enum api_step valet_placements_list(struct api_request *request);
+enum api_step valet_placement_show(struct api_request *request);
+enum api_step valet_placement_reserve(struct api_request *request);
+enum api_step valet_placement_delete(struct api_request *request);
+
+/* plan_solving.c: 201 with what request->state says */
+void finish_valet_plan(struct api_request *request);
+
 #endif

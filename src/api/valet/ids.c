@@ -1,6 +1,7 @@
 /* One row of the table for each flag that a route may have. Any thread. */
 #include "api/valet/ids.h"
 
+#include "api/valet/plan_find.h"
 #include "api/valet/routes.h"
 
 const struct valet_group *ids_group(struct api_request *request)
@@ -22,6 +23,28 @@ const struct valet_member *ids_member(struct api_request *request, const struct 
     return member;
 }
 
+const struct valet_plan *ids_plan(struct api_request *request)
+{
+    struct valet_caller caller = valet_caller_of(request);
+    return plan_find(request->version, &caller, request->args[0], &request->err);
+}
+
+const struct valet_placement *ids_placement(struct api_request *request)
+{
+    struct valet_caller caller = valet_caller_of(request);
+    return placement_find(request->version, &caller, request->args[0], &request->err);
+}
+
+static bool plan_is_known(struct api_request *request)
+{
+    return ids_plan(request) != NULL;
+}
+
+static bool placement_is_known(struct api_request *request)
+{
+    return ids_placement(request) != NULL;
+}
+
 static bool group_is_known(struct api_request *request)
 {
     return ids_group(request) != NULL;
@@ -41,6 +64,8 @@ bool ids_are_known(struct api_request *request, unsigned flags)
     } KINDS[] = {
         {VALET_OF_GROUP, group_is_known},
         {VALET_OF_MEMBER, member_is_known},
+        {VALET_OF_PLAN, plan_is_known},
+        {VALET_OF_PLACEMENT, placement_is_known},
     };
     for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++)
         if ((flags & KINDS[i].flag) != 0 && !KINDS[i].is_known(request))

@@ -13,4 +13,8 @@ bool ids_are_known(struct api_request *request, unsigned flags) BERTH_MUST_CHECK
 const struct valet_group *ids_group(struct api_request *request);
 const struct valet_member *ids_member(struct api_request *request, const struct valet_group *group);
 
+/* The plan or the placement of the first id, if the caller sees it; NULL: err has the 404. */
+const struct valet_plan *ids_plan(struct api_request *request);
+const struct valet_placement *ids_placement(struct api_request *request);
+
 #endif

@@ -209,9 +209,9 @@ static bool assign_all(struct shape *shape)
     return true;
 }
 
-bool stack_shape_check(const struct stack *stack, struct arena *arena, struct err *err)
+static struct shape shape_of(const struct stack *stack, struct arena *arena, struct err *err)
 {
-    struct shape shape = {
+    return (struct shape){
         .stack = stack,
         .err = err,
         .order = arena_array(arena, stack->group_count, sizeof(uint32_t)),
@@ -220,9 +220,50 @@ bool stack_shape_check(const struct stack *stack, struct arena *arena, struct er
         .host = forest_of(stack->server_count, arena),
         .rack = forest_of(stack->server_count, arena),
     };
-    if (!sort_groups(&shape, arena) || !check_listings(&shape))
+}
+
+static bool fill(struct shape *shape, struct arena *arena)
+{
+    if (!sort_groups(shape, arena) || !check_listings(shape))
         return false;
-    hand_needs_down(&shape);
-    bind_servers(&shape);
-    return assign_all(&shape);
+    hand_needs_down(shape);
+    bind_servers(shape);
+    return assign_all(shape);
+}
+
+bool stack_shape_check(const struct stack *stack, struct arena *arena, struct err *err)
+{
+    struct shape shape = shape_of(stack, arena, err);
+    return fill(&shape, arena);
+}
+
+static struct shape good_shape(const struct stack *stack, struct arena *arena)
+{
+    struct err none = {.arena = arena};
+    struct shape shape = shape_of(stack, arena, &none);
+    bool is_good = fill(&shape, arena);
+    check(is_good);
+    return shape;
+}
+
+const struct stack_exclusivity *stack_shape_exclusivity(const struct stack *stack,
+                                                        struct arena *arena)
+{
+    struct shape shape = good_shape(stack, arena);
+    struct stack_exclusivity *all = arena_array(arena, stack->server_count, sizeof(*all));
+    for (uint32_t s = 0; s < stack->server_count; s++) {
+        all[s].group = shape.rack.claimant[find(&shape.rack, s)];
+        if (all[s].group == NULL)
+            all[s].group = shape.host.claimant[find(&shape.host, s)];
+    }
+    return all;
+}
+
+const bool *stack_shape_bound(const struct stack *stack, uint32_t server, struct arena *arena)
+{
+    struct shape shape = good_shape(stack, arena);
+    bool *bound = arena_array(arena, stack->server_count, sizeof(*bound));
+    for (uint32_t s = 0; s < stack->server_count; s++)
+        bound[s] = find(&shape.rack, s) == find(&shape.rack, server);
+    return bound;
 }

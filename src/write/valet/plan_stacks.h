@@ -26,9 +26,10 @@ struct stack_exclusive {
 /* A placement as it is to be. */
 struct stack_row {
     const struct valet_placement *before; /* as it was on the version; NULL: new */
-    const struct valet_placement *after;  /* as it is to be; a new one's id and plan are not looked
-                                             at; NULL: it goes, with its hold */
-    bool moves_hold;                      /* its hold is to be what follows, and nothing else */
+    struct slice present; /* uuid of the host that it was on there; data == NULL: none */
+    const struct valet_placement *after; /* as it is to be; a new one's id and plan are not looked
+                                            at; NULL: it goes, with its hold */
+    bool moves_hold;                     /* its hold is to be what follows, and nothing else */
     const struct claim_provider *providers;
     size_t provider_count;
     struct slice host; /* uuid; of a hold that is moved */
@@ -48,8 +49,9 @@ struct stack_claim {
 struct stack_commit {
     const struct valet_plan *before; /* NULL: new */
     const struct valet_plan *after;  /* a new one's id is not looked at */
-    const struct stack_row *rows;    /* all placements that the plan has or gets */
+    const struct stack_row *rows;    /* placements that the plan has or gets */
     size_t row_count;
+    bool covers_plan;           /* the rows are all of the plan's; else others do not matter */
     const struct slice *groups; /* uuids of those that the stack names: the plan's project is a
                                    member */
     size_t group_count;

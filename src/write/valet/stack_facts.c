@@ -3,6 +3,7 @@
  * or make up a rack. Nothing is appended. Writer thread only. */
 #include "base/arena.h"
 #include "replica/hosts.h"
+#include "replica/placement_location.h"
 #include "write/valet/plan_stacks_internal.h"
 
 /* FNV-1a over numbers: a comparison within one process, with nobody to choose what is compared but
@@ -89,6 +90,17 @@ static bool ids_are_free(const struct stack_row *row, const struct plan *plan)
     return other == NULL || other->record.id == own;
 }
 
+/* Whether the placement is as it was, and where it was. */
+static bool placement_holds(const struct stack_row *row, const struct plan *plan)
+{
+    const struct valet_placement *now =
+        version_valet_placement(plan->version, row->before->record.id);
+    if (now == NULL || !record_equal(&now->record, &row->before->record))
+        return false;
+    const struct provider *host = placement_host(plan->version, now);
+    return slice_equal(row->present, host == NULL ? (struct slice){0} : provider_uuid(host));
+}
+
 static bool placements_hold(const struct stack_commit *commit, const struct plan *plan)
 {
     size_t known = 0;
@@ -99,19 +111,18 @@ static bool placements_hold(const struct stack_commit *commit, const struct plan
             return false;
         if (row->before == NULL)
             continue;
-        const struct valet_placement *now =
-            version_valet_placement(plan->version, row->before->record.id);
-        if (now == NULL || !record_equal(&now->record, &row->before->record))
+        if (!placement_holds(row, plan))
             return false;
         known++;
     }
     const struct valet_placement *at = NULL;
     for (int64_t id = 0;
-         commit->before != NULL && (at = version_next_valet_placement_of(
-                                        plan->version, commit->before->record.id, id)) != NULL;
+         commit->before != NULL && commit->covers_plan &&
+         (at = version_next_valet_placement_of(plan->version, commit->before->record.id, id)) !=
+             NULL;
          id = at->record.id)
         there++;
-    return known == there;
+    return !commit->covers_plan || known == there;
 }
 
 static bool groups_hold(const struct stack_commit *commit, const struct plan *plan)

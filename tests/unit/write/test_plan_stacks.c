@@ -3,6 +3,7 @@
 #include "write/valet/plan_stacks.h"
 
 #include "replica/hosts.h"
+#include "replica/placement_location.h"
 #include "unit.h"
 #include "world.h"
 
@@ -114,6 +115,7 @@ static void begin(struct bid *bid, struct world *world, const char *name)
     *bid = (struct bid){.world = world};
     bid->commit.before = version_valet_plan(world->edit->version, 1000);
     bid->commit.after = bid->commit.before != NULL ? bid->commit.before : plan_row(world, name);
+    bid->commit.covers_plan = true;
     bid->commit.rows = bid->rows;
     bid->commit.claims = bid->claims;
     bid->commit.groups = bid->groups;
@@ -121,8 +123,14 @@ static void begin(struct bid *bid, struct world *world, const char *name)
     for (int64_t id = 0;
          bid->commit.before != NULL &&
          (at = version_next_valet_placement_of(world->edit->version, 1000, id)) != NULL;
-         id = at->record.id)
-        bid->rows[bid->commit.row_count++] = (struct stack_row){.before = at, .after = at};
+         id = at->record.id) {
+        const struct provider *host = placement_host(world->edit->version, at);
+        bid->rows[bid->commit.row_count++] = (struct stack_row){
+            .before = at,
+            .after = at,
+            .present = host == NULL ? (struct slice){0} : provider_uuid(host),
+        };
+    }
 }
 
 static void look_at(struct bid *bid, unsigned provider)
@@ -322,6 +330,15 @@ static void test_rows_that_changed(void **state)
     assert_changed(&bid);
     begin(&bid, world, "web");
     set_resource(&bid, 0, "b");
+    assert_changed(&bid);
+    /* it is elsewhere by now */
+    begin(&bid, world, "web");
+    set_resource(&bid, 0, "c9");
+    struct claim claim = {.consumer =
+                              record_text(&bid.rows[0].before->record, VALET_PLACEMENT_UUID),
+                          .project = SLICE_LIT("tenant"),
+                          .user = SLICE_LIT("somebody")};
+    assert_true(world_write(world, &claim, 1, CLAIM_BY_POST));
     assert_changed(&bid);
 }
 

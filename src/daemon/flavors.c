@@ -1,0 +1,31 @@
+/* The catalogue of flavors that plans of stacks name. */
+#include "api/valet/flavors.h"
+
+#include "daemon/daemon.h"
+#include "log/log.h"
+
+static struct slice path_of(const struct daemon *daemon)
+{
+    const char *path = daemon->conf->valet.flavors;
+    return path == NULL ? (struct slice){0} : slice_of(path);
+}
+
+bool catalogue_open(struct daemon *daemon)
+{
+    daemon->api.flavors = flavors_open(path_of(daemon), &daemon->err);
+    return daemon->api.flavors != NULL;
+}
+
+void catalogue_reload(struct daemon *daemon)
+{
+    struct err err = {.arena = arena_create()};
+    if (!flavors_reload(daemon->api.flavors, path_of(daemon), &err))
+        log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT, "the flavors stay as they were: %.*s",
+                  SLICE_ARG(err.message));
+    arena_destroy(err.arena);
+}
+
+void catalogue_close(struct daemon *daemon)
+{
+    flavors_close(daemon->api.flavors);
+}
