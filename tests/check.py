@@ -77,7 +77,9 @@ def sanitized(name, kinds):
         part("units", script("tests/units.py", directory, "--slow", "6")),
         part("api", script("tests/api/run.py", "--berthd", berthd)),
         part("baremetal", script("tests/baremetal/api.py", "--berthd", berthd)),
-        part("valet", script("tests/valet/api.py", "--berthd", berthd), script("tests/valet/contract.py", "--berthd", berthd)),
+        part("valet", script("tests/valet/api.py", "--berthd", berthd),
+             script("tests/valet/contract.py", "--berthd", berthd),
+             script("tests/valet/plans.py", "--berthd", berthd)),
         # without "pathological": it measures memory and time, of which sanitizers take their own
         part("hostile", script("tests/hostile/run.py", "--berthd", berthd, "malformed", "bodies", "slow", "metal")),
         part("running",
@@ -113,6 +115,7 @@ PARTS = [
     Part("policy-diff", script("tests/policy/diff.py", "--build", "build")),
     Part("valet-api", script("tests/valet/api.py", "--berthd", "build/berthd")),
     Part("valet-contract", script("tests/valet/contract.py", "--berthd", "build/berthd")),
+    Part("valet-plans", script("tests/valet/plans.py", "--berthd", "build/berthd")),
     Part("baremetal-checks", script("tests/baremetal/checks.py", "--build", "build")),
     Part("baremetal-api", script("tests/baremetal/api.py", "--berthd", "build/berthd")),
     Part("baremetal-clients", script("tests/baremetal/clients.py", "--berthd", "build/berthd"), waits=True),

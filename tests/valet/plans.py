@@ -1,0 +1,566 @@
+#!/usr/bin/python3
+"""Plans and placements where gabbi cannot ask: holds and claims as the resource API shows them, what actions keep, bodies
+that are repeated, races, a file that says odd things, long lists.
+
+    tests/valet/plans.py --berthd build/berthd [PART…]
+
+Parts: create, groups, repeat, update, migrate, reserve, delete, projects, races, changed, damage, many. The last line is
+`N passed, N failed`.
+"""
+
+import argparse
+import collections
+import json
+import os
+import shutil
+import sqlite3
+import sys
+import tempfile
+import threading
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "api")]
+sys.dont_write_bytecode = True
+
+import contract  # noqa: E402
+
+SERVER = "OS::Nova::Server"
+GROUP = "OS::Valet::GroupAssignment"
+TENANT = "b7d0e9b175294b649464caa3411adb3f"
+TOKEN = "somebody:" + TENANT
+PARTS = ("create", "groups", "repeat", "update", "migrate", "reserve", "delete", "projects", "races", "changed", "damage",
+         "many")
+FLAVOR = {"vcpus": 1, "ram": 512, "disk": 1}
+
+
+def server(flavor=None, **more):
+    return {"type": SERVER, "properties": {"flavor": flavor or FLAVOR}, **more}
+
+
+def group(kind, level, *members, **more):
+    return {"type": GROUP, "properties": {"group_type": kind, "level": level, "resources": list(members), **more}}
+
+
+def body(stack, resources, **more):
+    return {"plan_name": f"plan of {stack}", "stack_id": stack, "resources": resources, **more}
+
+
+class Cloud:
+    """A server with hosts h1, h2… of `vcpus` each, in racks r1, r2… of `a_rack` hosts."""
+
+    def __init__(self, tests, berth, hosts, vcpus=4, a_rack=2):
+        self.tests, self.berth, self.vcpus = tests, berth, vcpus
+        self.client = berth.client()
+        self.host, self.rack_aggregate = {}, {}
+        for trait in ("CUSTOM_VALET_RACK", "CUSTOM_VALET_ZONE"):
+            self.client.ask("PUT", f"/traits/{trait}")
+        for number in range(hosts):
+            if number % a_rack == 0:
+                self.add_rack(number // a_rack + 1)
+            self.add_host(number + 1, number // a_rack + 1)
+
+    def place(self, wanted, method, path, asked=None):
+        status, answer = self.client.ask(method, path, asked)
+        if status != wanted:
+            raise AssertionError(f"{method} {path}: {status} {answer}")
+        return answer
+
+    def add_rack(self, number):
+        which, self.rack_aggregate[number] = str(uuid.uuid4()), str(uuid.uuid4())
+        self.place(200, "POST", "/resource_providers", {"name": f"r{number}", "uuid": which})
+        self.place(200, "PUT", f"/resource_providers/{which}/traits",
+                   {"resource_provider_generation": 0, "traits": ["CUSTOM_VALET_RACK"]})
+        self.place(200, "PUT", f"/resource_providers/{which}/aggregates",
+                   {"resource_provider_generation": 1, "aggregates": [self.rack_aggregate[number]]})
+
+    def add_host(self, number, rack):
+        which = self.host[f"h{number}"] = str(uuid.uuid4())
+        self.place(200, "POST", "/resource_providers", {"name": f"h{number}", "uuid": which})
+        self.place(200, "PUT", f"/resource_providers/{which}/inventories", {"resource_provider_generation": 0, "inventories": {
+            "VCPU": {"total": self.vcpus}, "MEMORY_MB": {"total": 65536}, "DISK_GB": {"total": 1000}}})
+        self.place(200, "PUT", f"/resource_providers/{which}/aggregates",
+                   {"resource_provider_generation": 1, "aggregates": [self.rack_aggregate[rack]]})
+
+    def valet(self, method, path, asked=None, token=TOKEN):
+        return contract.send(self.berth.valet_port, method, path, asked, token=token)
+
+    def plan(self, asked, token=TOKEN):
+        """A plan that is made; its JSON."""
+        answer = self.valet("POST", "/v1/plans", asked, token)
+        if answer.status != 201:
+            raise AssertionError(answer)
+        return answer.json["plan"]
+
+    def placements(self, **filters):
+        query = "&".join(f"{name}={value}" for name, value in filters.items())
+        return {one["orchestration_id"]: one
+                for one in self.valet("GET", "/v1/placements?" + query, token="admin").json["placements"]}
+
+    def held(self, consumer):
+        """{host: vcpus} of a consumer."""
+        names = {which: name for name, which in self.host.items()}
+        found = self.place(200, "GET", f"/allocations/{consumer}")["allocations"]
+        return {names[which]: part["resources"]["VCPU"] for which, part in found.items()}
+
+    def used(self):
+        """{host: vcpus in use}, those in use only."""
+        usage = {name: self.place(200, "GET", f"/resource_providers/{which}/usages")["usages"]["VCPU"]
+                 for name, which in self.host.items()}
+        return {name: count for name, count in usage.items() if count}
+
+    def claim(self, consumer, host, vcpus, project=TENANT):
+        resources = {"VCPU": vcpus} if vcpus else None
+        status, old = self.client.ask("GET", f"/allocations/{consumer}")
+        return self.client.ask("PUT", f"/allocations/{consumer}", {
+            "allocations": {self.host[host]: {"resources": resources}} if vcpus else {}, "project_id": project,
+            "user_id": "u", "consumer_generation": old.get("consumer_generation"), "consumer_type": "INSTANCE"})[0]
+
+    def aggregates(self, host):
+        return self.place(200, "GET", f"/resource_providers/{self.host[host]}/aggregates")["aggregates"]
+
+    def generation(self, host):
+        return self.place(200, "GET", f"/resource_providers/{self.host[host]}")["generation"]
+
+
+def locations(plan):
+    return {name: part["location"] for name, part in plan["placements"].items()}
+
+
+class Tests(contract.Tests):
+    def cloud(self, berth, hosts=4, **more):
+        return Cloud(self, berth, hosts, **more)
+
+    def equal(self, name, found, wanted):
+        self.case(name, found == wanted, f"{found}, not {wanted}")
+
+    def refused(self, name, answer, status, *texts):
+        self.expect(name, answer, status)
+        told = answer.explanation if answer.status >= 400 else ""
+        self.case(name + ": words", told.startswith("Valet error: ") and all(text in told for text in texts), told)
+
+    def test_create(self):
+        """A plan's holds are consumers of the resource API."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth)
+            plan = cloud.plan(body("s1", {"a": server({"vcpus": 2, "ram": 1024, "disk": 5, "ephemeral": 1, "swap": 1}, name="web-1"),
+                                          "v": {"type": "OS::Cinder::Volume"}}))
+            self.equal("keys of a plan", sorted(plan), ["id", "name", "placements", "stack_id"])
+            self.equal("its placements", sorted(plan["placements"]), ["a"])
+            self.equal("name", plan["placements"]["a"]["name"], "web-1")
+            one = cloud.placements()["a"]
+            self.equal("keys of a placement", sorted(one), ["id", "location", "name", "orchestration_id", "plan_id",
+                                                            "reserved", "resource_id"])
+            self.equal("placement", (one["plan_id"], one["resource_id"], one["reserved"], one["location"]),
+                       (plan["id"], None, False, plan["placements"]["a"]["location"]))
+            hold = cloud.place(200, "GET", f"/allocations/{one['id']}")
+            self.equal("hold", (hold["consumer_type"], hold["project_id"], hold["user_id"]), ("VALET_HOLD", TENANT, "somebody"))
+            self.equal("amounts", [part["resources"] for part in hold["allocations"].values()],
+                       [{"VCPU": 2, "MEMORY_MB": 1024, "DISK_GB": 7}])
+            self.equal("where", list(cloud.held(one["id"])), [one["location"]])
+            self.equal("by stack", cloud.valet("GET", "/v1/plans/s1").json["plan"], plan)
+            self.equal("by id", cloud.valet("GET", f"/v1/plans/{plan['id']}").json["plan"], plan)
+            # nothing of what cannot be is left
+            before = cloud.used()
+            self.refused("no room", cloud.valet("POST", "/v1/plans", body("s2", {
+                "b": server(), "c": server({"vcpus": 9, "ram": 1, "disk": 1}, name="big")})), 409, "'big'", "(c)", "without capacity")
+            self.equal("nothing allocated", cloud.used(), before)
+            self.equal("nothing stored", len(cloud.placements()), 1)
+            self.refused("nowhere", cloud.valet("POST", "/v1/plans", body("s2", {"b": server()}, locations=["h99"])), 409,
+                         "'b'", "4 not in locations")
+            limited = cloud.plan(body("s3", {"b": server(locations=["h3", "h4"])}, locations=["h1", "h3"]))
+            self.equal("both lists bind", locations(limited), {"b": "h3"})
+            self.expect("an id of another plan", cloud.valet("POST", "/v1/plans", body("s4", {"a": server()})), 409)
+            self.expect("of another project", cloud.valet("POST", "/v1/plans", body("s4", {"a": server()}), token="x:y"), 409)
+
+    def test_groups(self):
+        """Affinity, diversity, exclusivity with their claims."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 6)
+            gold = self.group(berth, "gold", [TENANT])
+            plan = cloud.plan(body("pairs", {
+                **{name: server(name=name) for name in ("a1", "a2", "b1", "b2")},
+                "A": group("affinity", "host", "a1", "a2"), "B": group("affinity", "host", "b1", "b2"),
+                "D": group("diversity", "rack", "A", "B"), "E": group("exclusivity", "host", "A", group_name="gold")}))
+            where = locations(plan)
+            self.case("pairs", where["a1"] == where["a2"] != where["b1"] == where["b2"], where)
+            rack = {f"h{n + 1}": n // 2 for n in range(6)}
+            self.case("racks differ", rack[where["a1"]] != rack[where["b1"]], where)
+            self.equal("claimed", [gold in cloud.aggregates(f"h{n}") for n in range(1, 7)],
+                       [f"h{n}" == where["a1"] for n in range(1, 7)])
+            self.case("strangers are kept off", cloud.claim(str(uuid.uuid4()), where["a1"], 1, "stranger") == 409)
+            self.refused("no member", cloud.valet("POST", "/v1/plans", body("other", {
+                "x": server(), "E": group("exclusivity", "host", "x", group_name="gold")}), token="other:other"), 409, "gold")
+            unknown = cloud.valet("POST", "/v1/plans", body("other", {
+                "x": server(), "E": group("exclusivity", "host", "x", group_name="foosball")}))
+            self.expect("no such group", unknown, 409)
+            self.equal("the seed's words", unknown.explanation, "Valet error: Exclusivity group 'foosball' not found")
+            racked = cloud.plan(body("rack", {"r1": server(name="r1"), "R": group("exclusivity", "rack", "r1", group_name="gold")}))
+            mine = rack[locations(racked)["r1"]]
+            self.equal("a rack is claimed", [gold in cloud.aggregates(f"h{n}") for n in range(1, 7) if rack[f"h{n}"] == mine],
+                       [True, True])
+            self.expect("the rack's plan goes", cloud.valet("DELETE", "/v1/plans/rack"), 204)
+            self.expect("the pairs go", cloud.valet("DELETE", f"/v1/plans/{plan['id']}"), 204)
+            self.equal("no use is left", cloud.used(), {})
+            self.equal("no servers: constraints are checked", cloud.valet("POST", "/v1/plans", body("none", {
+                "E": group("exclusivity", "host", "v", group_name="foosball"), "v": {"type": "x"}})).status, 409)
+            self.equal("no servers", cloud.valet("POST", "/v1/plans", body("none", {"v": {"type": "x"}})).json, {"plan": {}})
+            self.equal("nothing stored", cloud.valet("GET", "/v1/plans").json, {"plans": []})
+
+    def test_repeat(self):
+        """Creates that are sent again."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth)
+            asked = body("s", {"a": server(), "b": server()})
+            plan = cloud.plan(asked)
+            used = cloud.used()
+            self.equal("again", cloud.plan(asked), plan)
+            shuffled = dict(reversed(list(asked.items())), resources=dict(reversed(list(asked["resources"].items()))), locations=[])
+            self.equal("in another order", cloud.plan(shuffled), plan)
+            self.equal("with a timeout", cloud.plan(dict(asked, timeout="60")), plan)
+            self.equal("nothing more is held", cloud.used(), used)
+            for name, other in (("name", dict(asked, plan_name="x")), ("locations", dict(asked, locations=["h1"])),
+                                ("resources", body("s", {"a": server()}))):
+                self.refused("another " + name, cloud.valet("POST", "/v1/plans", other), 409, "'s'")
+            update = {"action": "update", "plan_name": "new", "resources": {"a": server(), "c": server()}}
+            updated = cloud.valet("PUT", "/v1/plans/s", update).json["plan"]
+            self.equal("the update's body is the one", cloud.plan(
+                {"plan_name": "new", "stack_id": "s", "resources": update["resources"]}), updated)
+            self.expect("the old one no more", cloud.valet("POST", "/v1/plans", asked), 409)
+            other = cloud.plan(body("s", {"z": server()}), token="x:y")
+            self.case("another project's stack", other["id"] != plan["id"], other)
+            self.equal("one's own comes first", cloud.valet("GET", "/v1/plans/s").json["plan"]["id"], plan["id"])
+            self.expect("of several others none", cloud.valet("GET", "/v1/plans/s", token="admin"), 404)
+            self.equal("but by id", cloud.valet("GET", f"/v1/plans/{other['id']}", token="admin").status, 200)
+
+    def test_update(self):
+        """What an update keeps."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 4, vcpus=2)
+            plan = cloud.plan(body("s", {name: server(name=name) for name in "abc"}))
+            before = cloud.placements()
+            self.expect("reserve", cloud.valet("POST", "/v1/placements/a", {"resource_id": "real-a"}), 201)
+            answer = cloud.valet("PUT", "/v1/plans/s", {"action": "update", "resources": {
+                "a": server(name="a"), "b": server(name="bee"), "d": server(name="d")}})
+            self.expect("update", answer, 201)
+            after = cloud.placements()
+            self.equal("who is there", sorted(after), ["a", "b", "d"])
+            self.equal("answer", sorted(answer.json["plan"]["placements"]), ["a", "b", "d"])
+            self.equal("a is kept", after["a"], dict(before["a"], resource_id="real-a", reserved=True))
+            self.equal("b is kept, with its new name", after["b"], dict(before["b"], name="bee"))
+            self.equal("c's hold is gone", cloud.held(before["c"]["id"]), {})
+            self.equal("in use", sum(cloud.used().values()), 3)
+            # a reserved one with another flavor stays where it is
+            grown = {"vcpus": 2, "ram": 512, "disk": 1}
+            answer = cloud.valet("PUT", "/v1/plans/s", {"action": "update", "resources": {
+                "a": server(grown, name="a"), "b": server(name="bee"), "d": server(name="d")}})
+            if answer.status == 201:
+                self.equal("grown in its place", cloud.held(before["a"]["id"]), {before["a"]["location"]: 2})
+            else:
+                self.refused("no room in its place", answer, 409, "'a'")
+            state = cloud.placements()
+            self.refused("no solution", cloud.valet("PUT", "/v1/plans/s", {"action": "update", "resources": {
+                "e": server({"vcpus": 99, "ram": 1, "disk": 1})}}), 409, "'e'")
+            self.equal("unchanged", cloud.placements(), state)
+            self.expect("another's id", cloud.valet("POST", "/v1/plans", body("t", {"x": server()})), 201)
+            self.refused("an id of another plan", cloud.valet("PUT", "/v1/plans/s", {"action": "update", "resources": {
+                "x": server()}}), 409, "'x'")
+            renamed = cloud.valet("PUT", f"/v1/plans/{plan['id']}", {"action": "update", "plan_name": "other", "resources": {}})
+            self.equal("nothing is left of it", renamed.json["plan"], dict(plan, name="other", placements={}))
+            self.equal("but the plan", cloud.valet("GET", "/v1/plans/s").json["plan"]["name"], "other")
+            self.equal("in use at last", sum(cloud.used().values()), 1)
+            for name, asked in (("no action", {"resources": {}}), ("another action", {"action": "move", "resources": {}}),
+                                ("a list", {"action": "update", "resources": []}), ("none", {"action": "update"}),
+                                ("locations", {"action": "update", "resources": {}, "locations": []}),
+                                ("hosts", {"action": "update", "resources": {}, "excluded_hosts": []}),
+                                ("an empty name", {"action": "update", "resources": {}, "plan_name": ""})):
+                self.expect("update with " + name, cloud.valet("PUT", "/v1/plans/s", asked), 400)
+            self.expect("of nobody", cloud.valet("PUT", "/v1/plans/nobody", {"action": "update", "resources": {}}), 404)
+
+    def test_migrate(self):
+        """One goes, and with it those that are bound to it."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 4)
+            cloud.plan(body("s", {"a": server(), "b": server(), "c": server(), "A": group("affinity", "host", "a", "b")}))
+            before = cloud.placements()
+            for name in "ac":
+                cloud.valet("POST", f"/v1/placements/{name}", {"resource_id": "real-" + name})
+            asked = {"action": "migrate", "resources": ["real-c"]}
+            self.expect("no role", cloud.valet("PUT", "/v1/plans/s", asked), 401)
+            self.expect("the body comes before the role", cloud.valet("PUT", "/v1/plans/s", {"action": "migrate"}), 400)
+            answer = cloud.valet("PUT", "/v1/plans/s", asked, token="admin")
+            self.expect("migrate", answer, 201)
+            after = cloud.placements()
+            self.case("c is elsewhere", after["c"]["location"] != before["c"]["location"], after)
+            self.equal("c is not reserved, and keeps its id", (after["c"]["reserved"], after["c"]["resource_id"]),
+                       (False, "real-c"))
+            self.equal("the others stay", [after[name]["location"] for name in "ab"], [before[name]["location"] for name in "ab"])
+            self.equal("a is still reserved", after["a"]["reserved"], True)
+            self.equal("the hold went with it", cloud.held(before["c"]["id"]), {after["c"]["location"]: 1})
+            others = sorted(set(cloud.host) - {before["a"]["location"]})
+            answer = cloud.valet("PUT", "/v1/plans/s", {"action": "migrate", "resources": ["b"], "excluded_hosts": others[1:]},
+                                 token="admin")
+            self.expect("the bound ones", answer, 201)
+            self.equal("go together", {locations(answer.json["plan"])[name] for name in "ab"}, {others[0]})
+            self.equal("and are not reserved", cloud.placements()["a"]["reserved"], False)
+            state = cloud.placements()
+            self.refused("nowhere to go", cloud.valet("PUT", "/v1/plans/s", {
+                "action": "migrate", "resources": ["c"], "excluded_hosts": sorted(cloud.host)}, token="admin"), 409, "'c'")
+            self.equal("unchanged", cloud.placements(), state)
+            cloud.plan(body("t", {"x": server()}))
+            for name, more in (("another plan's", {"resources": ["x"]}), ("two", {"resources": ["a", "b"]}),
+                               ("none", {"resources": []}), ("text", {"resources": "a"}), ("numbers", {"resources": [1]}),
+                               ("an object", {"resources": {}}), ("hosts as text", {"resources": ["a"], "excluded_hosts": "h"}),
+                               ("a number as host", {"resources": ["a"], "excluded_hosts": [1]}),
+                               ("something else", {"resources": ["a"], "locations": []})):
+                self.expect("migrate " + name, cloud.valet("PUT", "/v1/plans/s", {"action": "migrate", **more}, token="admin"), 400)
+            # a server that is there stays, and gets a hold where it is to go
+            cloud.claim(before["c"]["id"], "h1", 0)
+            real = str(uuid.uuid4())
+            cloud.plan(body("u", {real: server()}))
+            there = cloud.placements()[real]
+            self.equal("compute claims", cloud.claim(real, there["location"], 1), 204)
+            self.equal("the hold is dropped", cloud.held(there["id"]), {})
+            answer = cloud.valet("PUT", "/v1/plans/u", {"action": "migrate", "resources": [real]}, token="admin")
+            self.expect("migrate what is there", answer, 201)
+            target = locations(answer.json["plan"])[real]
+            self.case("elsewhere", target != there["location"], target)
+            self.equal("both are held", (cloud.held(real), cloud.held(there["id"])), ({there["location"]: 1}, {target: 1}))
+
+    def test_reserve(self):
+        """Reserve, replan, and the ids that servers have."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 4, vcpus=2)
+            cloud.plan(body("s", {"a": server(), "b": server(), "D": group("diversity", "host", "a", "b")}))
+            before = cloud.placements()
+            home = before["a"]["location"]
+            answer = cloud.valet("POST", "/v1/placements/a", {"locations": [home], "resource_id": "real"})
+            self.expect("reserve", answer, 201)
+            self.equal("placement", answer.json, {"placement": dict(before["a"], reserved=True, resource_id="real")})
+            self.equal("again", cloud.valet("POST", f"/v1/placements/{before['a']['id']}", {}).json, answer.json)
+            free = next(name for name in sorted(cloud.host) if name not in (home, before["b"]["location"]))
+            answer = cloud.valet("POST", "/v1/placements/a", {"locations": [free, "nowhere"]})
+            self.expect("replan", answer, 201)
+            self.equal("elsewhere", answer.json["placement"], dict(before["a"], location=free, reserved=True, resource_id="real"))
+            self.equal("with its hold", cloud.held(before["a"]["id"]), {free: 1})
+            self.equal("b stays", cloud.placements()["b"], before["b"])
+            # b must move for a
+            answer = cloud.valet("POST", "/v1/placements/a", {"locations": [before["b"]["location"]]})
+            self.expect("one that must move does", answer, 201)
+            after = cloud.placements()
+            self.equal("a has b's place", after["a"]["location"], before["b"]["location"])
+            self.case("b moved, unreserved", after["b"]["location"] != before["b"]["location"] and not after["b"]["reserved"], after)
+            self.expect("b too", cloud.valet("POST", "/v1/placements/b", {"resource_id": "real-b"}), 201)
+            state = cloud.placements()
+            self.refused("a reserved one does not", cloud.valet("POST", "/v1/placements/a", {
+                "locations": [state["b"]["location"]]}), 409)
+            self.equal("unchanged", cloud.placements(), state)
+            self.expect("replan", cloud.valet("POST", "/v1/placements/a", {"action": "replan"}), 201)
+            self.refused("another's id", cloud.valet("POST", "/v1/placements/a", {"resource_id": "real-b"}), 409, "'real-b'")
+            self.refused("another's orchestration id", cloud.valet("POST", "/v1/placements/a", {"resource_id": "b"}), 409, "'b'")
+            for name, asked in (("text", {"locations": "h1"}), ("a number", {"locations": [1]}), ("an id that is none", {"resource_id": 1}),
+                                ("an empty id", {"resource_id": ""}), ("another action", {"action": "move"}),
+                                ("a null", {"locations": None}), ("something else", {"x": 1})):
+                self.expect("reserve with " + name, cloud.valet("POST", "/v1/placements/a", asked), 400)
+            self.expect("without a body", cloud.valet("POST", "/v1/placements/a"), 400)
+            self.expect("of nobody", cloud.valet("POST", "/v1/placements/nobody", {}), 404)
+            # a server that is there before it is told of
+            real = str(uuid.uuid4())
+            cloud.plan(body("t", {"x": server()}))
+            there = cloud.placements()["x"]
+            self.equal("compute claims", cloud.claim(real, there["location"], 1), 204)
+            self.equal("both are held", cloud.held(there["id"]), {there["location"]: 1})
+            self.expect("told", cloud.valet("POST", "/v1/placements/x", {"resource_id": real}), 201)
+            self.equal("the hold is gone", cloud.held(there["id"]), {})
+            self.equal("where it is", cloud.placements()["x"]["location"], there["location"])
+
+    def test_delete(self):
+        """Holds go, claims of ours end."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth)
+            plan = cloud.plan(body("s", {"a": server(), "b": server()}))
+            before = cloud.placements()
+            self.expect("a placement", cloud.valet("DELETE", "/v1/placements/a"), 204)
+            self.equal("its hold", cloud.held(before["a"]["id"]), {})
+            self.equal("the plan", sorted(cloud.valet("GET", "/v1/plans/s").json["plan"]["placements"]), ["b"])
+            self.expect("again", cloud.valet("DELETE", "/v1/placements/a"), 404)
+            self.expect("b is replanned without it", cloud.valet("POST", "/v1/placements/b", {"action": "replan"}), 201)
+            self.expect("the plan", cloud.valet("DELETE", f"/v1/plans/{plan['id']}"), 204)
+            self.expect("again", cloud.valet("DELETE", f"/v1/plans/{plan['id']}"), 404)
+            self.equal("placements", cloud.placements(), {})
+            self.equal("in use", cloud.used(), {})
+            self.equal("made again", sorted(cloud.plan(body("s", {"a": server(), "b": server()}))["placements"]), ["a", "b"])
+
+    def test_projects(self):
+        """Whose plans one sees."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth)
+            dashed = str(uuid.UUID(TENANT))
+            mine = cloud.plan(body("s", {"a": server()}))
+            other = cloud.plan(body("t", {"b": server()}), token="x:y")
+            self.equal("mine", cloud.valet("GET", "/v1/plans").json, {"plans": [mine]})
+            self.equal("in the other form", cloud.valet("GET", "/v1/plans", token="z:" + dashed.upper()).json, {"plans": [mine]})
+            self.equal("an administrator's", cloud.valet("GET", "/v1/plans", token="admin").json, {"plans": [mine, other]})
+            self.equal("placements", [one["name"] for one in cloud.valet("GET", "/v1/placements").json["placements"]], ["a"])
+            their = cloud.placements()["b"]["id"]
+            for method, path, asked in (("GET", "/v1/plans/t", None), ("DELETE", "/v1/plans/" + other["id"], None),
+                                        ("PUT", "/v1/plans/t", {"action": "update", "resources": {}}),
+                                        ("GET", "/v1/placements/b", None), ("DELETE", "/v1/placements/" + their, None),
+                                        ("POST", "/v1/placements/b", {}), ("FROB", "/v1/plans/t", None),
+                                        ("OPTIONS", "/v1/placements/b", None)):
+                self.expect(f"{method} {path} of another", cloud.valet(method, path, asked), 404)
+            for query, names in (("name=a", ["a"]), ("plan_id=" + mine["id"], ["a"]), ("orchestration_id=b", ["b"]),
+                                 ("id=" + their, ["b"]), ("reserved=true", []), ("reserved=false", ["a", "b"]),
+                                 ("resource_id=x", []), ("location=h9", []), ("name=a&orchestration_id=b", []),
+                                 ("plan_id=nobody", []), ("plan_id=" + mine["id"] + "&reserved=false&name=a", ["a"])):
+                answer = cloud.valet("GET", "/v1/placements?" + query, token="admin")
+                self.equal("filter " + query, [one["name"] for one in answer.json["placements"]], names)
+            where = cloud.placements()["a"]["location"]
+            self.case("filter location", "a" in cloud.placements(location=where))
+            for query in ("reserved=True", "reserved=", "x=1", "name=a&name=a", "name=%ff"):
+                self.expect("filter " + query, cloud.valet("GET", "/v1/placements?" + query), 400)
+
+    def test_races(self):
+        """Creates at once: one plan of a stack, no host too full."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 4, vcpus=3)
+            answers = collections.Counter()
+            lock = threading.Lock()
+
+            def run(requests):
+                for asked, token in requests:
+                    answer = cloud.valet("POST", "/v1/plans", asked, token)
+                    with lock:
+                        answers[answer.status, answer.json.get("plan", {}).get("id") if answer.status == 201 else
+                                answer.explanation.split("'")[0]] += 1
+
+            same = body("same", {"s1": server(), "s2": server()})
+            run_all = lambda lists: [thread.join() for thread in [self.thread(run, one) for one in lists]]  # noqa: E731
+            run_all([[(same, TOKEN)] * 4] * 4)
+            self.equal("one plan", [(key[0], count) for key, count in answers.items()], [(201, 16)])
+            self.equal("held once", sum(cloud.used().values()), 2)
+            answers.clear()
+            run_all([[(body(f"{n}.{i}", {f"{n}.{i}": server()}), TOKEN) for i in range(5)] for n in range(4)])
+            made = sum(count for key, count in answers.items() if key[0] == 201)
+            self.equal("as many as there is room", made, 10)
+            self.equal("the others are told so", {key[0] for key in answers}, {201, 409})
+            self.equal("all hosts are full", cloud.used(), {name: 3 for name in cloud.host})
+            self.equal("placements and holds", len(cloud.placements()), 12)
+            answers.clear()
+            held = cloud.placements()
+            gone = [f"{n}.{i}" for n in range(4) for i in range(5) if f"{n}.{i}" in held]
+            run_all([[(body(f"new {n}", {f"new {n}": server()}), TOKEN)] * 3 for n in range(3)])
+            self.case("nothing fits", all(key[0] == 409 for key in answers), answers)
+            cloud.valet("DELETE", f"/v1/plans/{gone[0]}")
+            self.equal("room again", cloud.valet("POST", "/v1/plans", body("new 0", {"new 0": server()})).status, 201)
+
+    def thread(self, run, *arguments):
+        thread = threading.Thread(target=run, args=arguments)
+        thread.start()
+        return thread
+
+    def test_changed(self):
+        """Claims of compute beside plans: capacity holds, plans are searched anew."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 2, vcpus=20)
+            stop, odd = threading.Event(), []
+
+            def compute(number):
+                client, consumer = berth.client(), str(uuid.uuid4())
+                host = cloud.host[f"h{number % 2 + 1}"]
+                while not stop.is_set():
+                    for resources in ({"VCPU": 7}, {}):
+                        status, old = client.ask("GET", f"/allocations/{consumer}")
+                        client.ask("PUT", f"/allocations/{consumer}", {
+                            "allocations": {host: {"resources": resources}} if resources else {}, "project_id": "p",
+                            "user_id": "u", "consumer_generation": old.get("consumer_generation"), "consumer_type": "INSTANCE"})
+
+            def plans(number):
+                for i in range(25):
+                    stack = f"{number}.{i}"
+                    answer = cloud.valet("POST", "/v1/plans", body(stack, {stack: server({"vcpus": 6, "ram": 1, "disk": 1})}))
+                    if answer.status == 201:
+                        status = cloud.valet("DELETE", f"/v1/plans/{stack}").status
+                        if status != 204:
+                            odd.append(status)
+                    elif answer.status != 409 or not answer.explanation.startswith("Valet error: "):
+                        odd.append(answer)
+
+            computes = [self.thread(compute, number) for number in range(2)]
+            for thread in [self.thread(plans, number) for number in range(3)]:
+                thread.join()
+            stop.set()
+            for thread in computes:
+                thread.join()
+            self.equal("answers", odd, [])
+            self.equal("no plans are left", cloud.placements(), {})
+            self.case("capacity", all(count <= 20 for count in cloud.used().values()), cloud.used())
+
+    def test_damage(self):
+        """A file that says what no service writes."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth)
+            for stack, content in (("s", "{}"), ("t", "[1"), ("u", '{"version":1,"servers":[{"id":"x"}],"groups":[]}')):
+                cloud.plan(body(stack, {stack + "1": server()}))
+                with sqlite3.connect(berth.database if hasattr(berth, "database") else
+                                     os.path.join(berth.directory, "placement.db")) as shell:
+                    shell.execute("UPDATE berth_valet_plans SET content = ? WHERE stack_id = ?", (content, stack))
+                shell.close()
+                self.equal("it is shown", sorted(cloud.valet("GET", f"/v1/plans/{stack}").json["plan"]["placements"]), [stack + "1"])
+                self.expect("it is reserved", cloud.valet("POST", f"/v1/placements/{stack}1", {}), 201)
+                self.refused("it is not replanned", cloud.valet("POST", f"/v1/placements/{stack}1", {"action": "replan"}), 409)
+                self.refused("nor migrated", cloud.valet("PUT", f"/v1/plans/{stack}", {
+                    "action": "migrate", "resources": [stack + "1"]}, token="admin"), 409)
+                self.expect("it is updated", cloud.valet("PUT", f"/v1/plans/{stack}", {
+                    "action": "update", "resources": {stack + "1": server()}}), 201)
+                self.expect("and then replanned", cloud.valet("POST", f"/v1/placements/{stack}1", {"action": "replan"}), 201)
+                self.expect("and deleted", cloud.valet("DELETE", f"/v1/plans/{stack}"), 204)
+
+    def test_many(self):
+        """Long bodies, long lists, limits."""
+        with self.berth(options=["[valet]", "max_servers = 200"]) as berth:
+            cloud = self.cloud(berth, 4, vcpus=1000)
+            small = {"vcpus": 1, "ram": 0, "disk": 0}
+            noise = {f"v{i}": {"type": "x", "properties": {"user_data": "x" * 1000}} for i in range(2000)}
+            plan = cloud.plan(body("long", {**noise, **{f"s{i}": server(small) for i in range(200)}}))
+            self.equal("placements", len(plan["placements"]), 200)
+            self.equal("shown", len(cloud.valet("GET", "/v1/plans/long").json["plan"]["placements"]), 200)
+            self.equal("listed", len(cloud.placements()), 200)
+            self.expect("too many servers", cloud.valet("POST", "/v1/plans", body("more", {f"t{i}": server(small) for i in range(201)})), 400)
+            self.equal("again", cloud.plan(body("long", {**noise, **{f"s{i}": server(small) for i in range(200)}})), plan)
+            for number in range(30):
+                cloud.plan(body(f"p{number}", {f"p{number}.{i}": server(small) for i in range(100)}))
+            self.equal("all", len(cloud.placements()), 3200)
+            self.equal("all plans", len(cloud.valet("GET", "/v1/plans").json["plans"]), 31)
+            deep = {"x": 1}
+            for _ in range(30):
+                deep = {"x": deep}
+            self.expect("too deep", cloud.valet("POST", "/v1/plans", body("deep", {"a": dict(server(small), metadata=deep)})), 400)
+            self.expect("too long a name", cloud.valet("POST", "/v1/plans", dict(body("n", {}), plan_name="x" * 256)), 400)
+            self.expect("a long name", cloud.valet("POST", "/v1/plans", dict(body("n", {"n": server(small)}), plan_name="ä" * 255)), 201)
+            self.expect("a long body", cloud.valet("POST", "/v1/plans", body("l", {"l": {"type": "x", "x": "y" * (8 << 20)}})), 413)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--berthd", metavar="PROGRAM", required=True)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    arguments = parser.parse_args()
+    if set(arguments.parts) - set(PARTS):
+        parser.error("no such part")
+    directory = tempfile.mkdtemp(prefix="berth-valet-plans-")
+    tests = Tests(os.path.abspath(arguments.berthd), directory)
+    try:
+        for part in arguments.parts or PARTS:
+            try:
+                getattr(tests, "test_" + part)()
+            except Exception as error:  # noqa: BLE001: a part that breaks off is a failure, the others go on
+                tests.case(part, False, f"{type(error).__name__}: {error}")
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    print(f"{tests.passed} passed, {tests.failed} failed")
+    return 1 if tests.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
