@@ -330,7 +330,7 @@ class Tests(contract.Tests):
     def test_reserve(self):
         """Reserve, replan, and the ids that servers have."""
         with self.berth() as berth:
-            cloud = self.cloud(berth, 4, vcpus=2)
+            cloud = self.cloud(berth, 4)
             cloud.plan(body("s", {"a": server(), "b": server(), "D": group("diversity", "host", "a", "b")}))
             before = cloud.placements()
             home = before["a"]["location"]

@@ -7,7 +7,8 @@
 #include "write/valet/plan_stacks.h"
 
 #include "base/arena.h"
-#include "replica/hosts.h"
+#include "replica/placement_location.h"
+#include "write/valet/exclusivity.h"
 #include "write/valet/plan_stacks_internal.h"
 
 static bool refuse_changed(const struct stack_commit *commit, struct err *err)
@@ -34,27 +35,19 @@ static struct claim hold_claim(const struct stack_commit *commit, const struct s
     };
 }
 
-/* A server that is recorded and already has something where its hold is, or is to be, needs none
- * (7.3). */
+/* A server that already has something where its hold is, or is to be, needs none (7.3). */
 static bool server_is_there(const struct stack_row *row, const struct plan *plan)
 {
-    struct slice id = record_text(&row->after->record, VALET_PLACEMENT_RESOURCE_ID);
-    bool is_recorded =
-        id.data != NULL &&
-        (row->before == NULL ||
-         !slice_equal(id, record_text(&row->before->record, VALET_PLACEMENT_RESOURCE_ID)));
-    const struct consumer *server = is_recorded ? version_consumer(plan->version, id) : NULL;
+    const struct consumer *server = placement_server(plan->version, row->after);
     if (server == NULL)
         return false;
-    if (row->moves_hold) {
-        const struct provider *host = version_provider_by_uuid(plan->version, row->host);
-        return stack_facts_is_in_tree(plan->version, server, host->root);
-    }
-    const struct consumer *hold =
-        version_consumer(plan->version, record_text(&row->before->record, VALET_PLACEMENT_UUID));
+    if (row->moves_hold)
+        return placement_is_on(plan->version, server,
+                               version_provider_by_uuid(plan->version, row->host));
+    const struct consumer *hold = placement_hold(plan->version, row->after);
     for (uint32_t i = 0; hold != NULL && i < hold->allocation_count; i++) {
         const struct provider *held = version_provider(plan->version, hold->allocation[i].provider);
-        if (stack_facts_is_in_tree(plan->version, server, held->root))
+        if (placement_is_on(plan->version, server, version_provider(plan->version, held->root)))
             return true;
     }
     return false;
@@ -178,10 +171,11 @@ static void append_rows(const struct stack_commit *commit, const struct plan *pl
             append_placement(&commit->rows[i], plan_id, plan);
 }
 
-/* A refused claim says the same as any other fact that is no more so. */
+/* A refused claim says the same as any other fact that is no more so. Exclusivity refuses what the
+ * facts let pass only on providers outside the hosts. */
 static bool decide_holds(struct claim_set *set)
 {
-    return claim_find_providers(set) && claim_check_amounts(set);
+    return claim_find_providers(set) && claim_check_amounts(set) && exclusivity_check(set);
 }
 
 bool plan_stack_commit(const struct stack_commit *commit, const struct plan *plan, struct err *err)

@@ -24,8 +24,4 @@ struct stack_facts {
 bool stack_facts_hold(const struct stack_commit *commit, const struct plan *plan,
                       struct stack_facts *facts) BERTH_MUST_CHECK;
 
-/* Whether the consumer holds anything in the tree of that root. */
-bool stack_facts_is_in_tree(const struct version *version, const struct consumer *consumer,
-                            struct provider_no root);
-
 #endif

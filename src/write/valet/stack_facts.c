@@ -28,15 +28,6 @@ uint64_t stack_look(const struct provider *provider)
     return mix(hash, aggregates->numbers, aggregates->count * sizeof(*aggregates->numbers));
 }
 
-bool stack_facts_is_in_tree(const struct version *version, const struct consumer *consumer,
-                            struct provider_no root)
-{
-    for (uint32_t i = 0; i < consumer->allocation_count; i++)
-        if (version_provider(version, consumer->allocation[i].provider)->root.v == root.v)
-            return true;
-    return false;
-}
-
 static bool looks_hold(const struct stack_commit *commit, const struct plan *plan)
 {
     for (size_t i = 0; i < commit->look_count; i++) {

@@ -247,6 +247,24 @@ static void occupy(struct world *world, unsigned consumer, unsigned host, int64_
     assert_true(world_write(world, &claim, 1, CLAIM_BY_POST));
 }
 
+/* Another program's consumer, which asked nobody. */
+static void intrude(struct world *world, unsigned host)
+{
+    occupy(world, 9, 1, 1);
+    const struct consumer *model = world_consumer(world, 9);
+    struct plan plan = world_plan(world);
+    struct change *change = change_append(plan.changes, CHANGE_ALLOCATION_INSERT);
+    change->allocation = (struct change_allocation){
+        .id = 9000,
+        .consumer_id = model->id,
+        .provider_id = host,
+        .class_id = 0,
+        .used = 1,
+        .consumer_uuid = SLICE_LIT("c9"),
+    };
+    world_conclude(world, true);
+}
+
 static void make(struct world *world, unsigned first_host, unsigned second_host)
 {
     struct bid bid;
@@ -403,7 +421,7 @@ static void test_hosts_are_claimed(void **state)
     assert_true(commit(&bid));
     assert_int_equal(claim_rows(world), 2);
     /* a stranger on it keeps the group's servers away, too */
-    occupy(world, 1, 3, 1);
+    intrude(world, 3);
     begin(&bid, world, "web");
     add(&bid, "d", 3, 1)->exclusive.group_id = 1;
     assert_changed(&bid);
@@ -480,9 +498,9 @@ static void test_servers_that_are_there(void **state)
     assert_true(commit(&bid));
     assert_null(hold(world, "b"));
     assert_int_equal(used(world, 3), 1);
-    /* once it is recorded a replan's hold is kept */
+    /* elsewhere it has one again */
     begin(&bid, world, "web");
-    place(&bid, 1, 3, 3);
+    place(&bid, 1, 2, 3);
     assert_true(commit(&bid));
     assert_non_null(hold(world, "b"));
 }
