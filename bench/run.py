@@ -21,12 +21,13 @@ import reference
 import report
 import rows
 import targets
+import valet
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CACHE = os.path.join(HERE, "reference.json")
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
 SIZES = (300, 16384, 523000, 777000, 2600000)
-EXTRAS = ("turns", "units", "memory", "start", "lane", "limits", "commits", "baremetal")
+EXTRAS = ("turns", "units", "memory", "start", "lane", "limits", "commits", "baremetal", "valet")
 
 
 def arguments():
@@ -119,6 +120,9 @@ def run_berth(options, loader, results):
     if wanted(options, "baremetal") and not options.quick:
         berth.facts["baremetal"] = baremetal.berth(options.berthd, options.work, 20)
         targets.say(f"bare metal: {berth.facts['baremetal']}")
+    if wanted(options, "valet") and not options.quick:
+        berth.facts["valet"] = valet.berth(options.berthd, options.work, loader)
+        targets.say(f"plans: {berth.facts['valet']}")
     results["cells"]["berth"], results["facts"]["berth"] = berth.cells, berth.facts
     results["berth_commits"], results["beside"] = berth.commits, berth.beside
 
