@@ -1,0 +1,100 @@
+"""What must be true of the file of a cloud with exclusivity groups and plans, whoever has written meanwhile: read from
+its tables, past all doors (Valet spec, 8)."""
+
+import collections
+import math
+
+import servers
+
+HOLD = "VALET_HOLD"
+
+
+def over_capacity(file):
+    for provider, resource, used, capacity in servers.rows(file, """
+            SELECT p.name, c.name, sum(a.used), (i.total - i.reserved) * i.allocation_ratio
+            FROM allocations a JOIN resource_providers p ON p.id = a.resource_provider_id
+            JOIN resource_classes c ON c.id = a.resource_class_id
+            LEFT JOIN inventories i ON i.resource_provider_id = p.id AND i.resource_class_id = c.id
+            GROUP BY p.id, c.id"""):
+        if capacity is None or used > math.floor(capacity):
+            yield f"{provider} has {used} of {resource} in use, of {capacity}"
+
+
+def holders(file):
+    """{consumer's uuid: (its type, {root's name})} of those that hold something."""
+    found = collections.defaultdict(lambda: [None, set()])
+    for uuid, kind, root in servers.rows(file, """
+            SELECT c.uuid, t.name, r.name FROM allocations a JOIN consumers c ON c.id = a.consumer_id
+            LEFT JOIN consumer_types t ON t.id = c.consumer_type_id
+            JOIN resource_providers p ON p.id = a.resource_provider_id
+            JOIN resource_providers r ON r.id = p.root_provider_id"""):
+        found[uuid][0] = kind
+        found[uuid][1].add(root)
+    return found
+
+
+def placements(file):
+    """[(uuid, plan's uuid, orchestration id, resource id)]; plans that are gone have none."""
+    return servers.rows(file, """SELECT m.uuid, p.uuid, m.orchestration_id, m.resource_id
+                                 FROM berth_valet_placements m LEFT JOIN berth_valet_plans p ON p.id = m.plan_id""")
+
+
+def twice_or_not_at_all(file, may_be_gone):
+    """Holds without placement, placements with neither hold nor server, and those with both."""
+    held, known = holders(file), set()
+    for uuid, plan, orchestration, resource in placements(file):
+        known.add(uuid)
+        if plan is None:
+            yield f"placement {uuid} is of no plan"
+        server = [one for one in (resource, orchestration) if one in held]
+        if uuid in held and server:
+            yield f"placement {uuid} has a hold, and its server {server[0]} is there"
+        if uuid not in held and not server and orchestration not in may_be_gone:
+            yield f"placement {uuid} has neither hold nor server"
+    for uuid, (kind, _) in held.items():
+        if kind == HOLD and uuid not in known:
+            yield f"the hold {uuid} is of no placement"
+
+
+def plain(project):
+    return project.replace("-", "").lower()
+
+
+def broken_exclusivity(file):
+    """Strangers on claimed hosts, and claims of berth's own that are not in force or of nobody's use."""
+    members = collections.defaultdict(set)
+    for group, project in servers.rows(file, """SELECT g.uuid, m.project_id FROM berth_valet_groups g
+                                                JOIN berth_valet_members m ON m.group_id = g.id"""):
+        members[group].add(plain(project))
+    claimed = set(servers.rows(file, """
+        SELECT g.uuid, r.uuid FROM berth_valet_groups g JOIN placement_aggregates a ON a.uuid = g.uuid
+        JOIN resource_provider_aggregates l ON l.aggregate_id = a.id
+        JOIN resource_providers r ON r.id = l.resource_provider_id"""))
+    there = collections.defaultdict(set)
+    for root, project in servers.rows(file, """
+            SELECT r.uuid, j.external_id FROM allocations a JOIN consumers c ON c.id = a.consumer_id
+            JOIN projects j ON j.id = c.project_id JOIN resource_providers p ON p.id = a.resource_provider_id
+            JOIN resource_providers r ON r.id = p.root_provider_id"""):
+        there[root].add(plain(project))
+    for group, host in claimed:
+        for stranger in there[host] - members[group]:
+            yield f"{stranger} holds something on {host}, which is group {group}'s"
+    rows = servers.rows(file, """SELECT g.uuid, c.provider_uuid, c.is_rack, c.rack_uuid FROM berth_valet_claims c
+                                 LEFT JOIN berth_valet_groups g ON g.id = c.group_id""")
+    of_rack = collections.defaultdict(set)
+    for group, host, is_rack, rack in rows:
+        if not is_rack:
+            of_rack[group, rack].add(host)
+            if (group, host) not in claimed:
+                yield f"{host} is told to be claimed by {group}, and is not in its aggregate"
+    for (group, rack), hosts in of_rack.items():
+        used = [host for host in hosts if there[host]]
+        if rack is None and len(used) < len(hosts):
+            yield f"of {hosts} that group {group} claimed only {used} are in use"
+        if rack is not None and not used:
+            yield f"nothing is in use of rack {rack} that group {group} claimed"
+
+
+def problems(file, may_be_gone=()):
+    """All that is wrong, as sentences. may_be_gone: orchestration ids of servers that clients may have deleted."""
+    return [*over_capacity(file), *twice_or_not_at_all(file, may_be_gone), *broken_exclusivity(file)]
