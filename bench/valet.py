@@ -126,14 +126,14 @@ def fill(path, level, seed):
     file.execute("DELETE FROM allocations")
     file.execute("DELETE FROM consumers")
     for at, (number, share) in enumerate(sorted(shares.items()), 1):
+        consumer = str(uuid.UUID(int=chance.getrandbits(128), version=4))
         left = min(VCPU - 1, int(share * scale + chance.random()))
         file.execute("INSERT INTO consumers (id, uuid, project_id, user_id, generation, consumer_type_id)"
-                     " VALUES (?, ?, ?, ?, 1, ?)", (at, str(uuid.UUID(int=chance.getrandbits(128), version=4)), project, user,
-                                                    kind))
+                     " VALUES (?, ?, ?, ?, 1, ?)", (at, consumer, project, user, kind))
         used = {"VCPU": VCPU - left, "MEMORY_MB": RAM - left * 2048, "DISK_GB": DISK - left * 20 if left < 150 else DISK // 2}
         file.executemany("INSERT INTO allocations (consumer_id, resource_provider_id, resource_class_id, used)"
                          " VALUES (?, ?, ?, ?)",
-                         [(at, providers[host_uuid(number)], classes[name], amount) for name, amount in used.items()])
+                         [(consumer, providers[host_uuid(number)], classes[name], amount) for name, amount in used.items()])
     file.commit()
     file.close()
     return empty

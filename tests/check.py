@@ -137,6 +137,7 @@ PARTS = [
     Part("keystone", script("tests/keystone/run.py", "--berthd", "build/berthd")),
     Part("keystone-faults", script("tests/keystone/faults.py", "--berthd", "build/berthd"), waits=True),
     Part("sim-nodes", ["build/tests/sim/sim_nodes", "--seeds", "1000"]),
+    Part("valet-chaos", script("tests/valet/chaos.py", "--berthd", "build/berthd")),
     Part("valet-enforced", script("tests/valet/enforced.py", "--berthd", "build/berthd")),
     Part("sim-valet", ["build/tests/sim/sim_valet", "--seeds", "2000"]),
     Part("kill", script("tests/crash/kill.py", "--berthd", "build/berthd")),

@@ -24,7 +24,7 @@ def holders(file):
     """{consumer's uuid: (its type, {root's name})} of those that hold something."""
     found = collections.defaultdict(lambda: [None, set()])
     for uuid, kind, root in servers.rows(file, """
-            SELECT c.uuid, t.name, r.name FROM allocations a JOIN consumers c ON c.id = a.consumer_id
+            SELECT c.uuid, t.name, r.name FROM allocations a JOIN consumers c ON c.uuid = a.consumer_id
             LEFT JOIN consumer_types t ON t.id = c.consumer_type_id
             JOIN resource_providers p ON p.id = a.resource_provider_id
             JOIN resource_providers r ON r.id = p.root_provider_id"""):
@@ -40,17 +40,18 @@ def placements(file):
 
 
 def twice_or_not_at_all(file, may_be_gone):
-    """Holds without placement, placements with neither hold nor server, and those with both."""
+    """Holds without placement, placements with neither hold nor server, and those with both on one host."""
     held, known = holders(file), set()
     for uuid, plan, orchestration, resource in placements(file):
         known.add(uuid)
         if plan is None:
             yield f"placement {uuid} is of no plan"
         server = [one for one in (resource, orchestration) if one in held]
-        if uuid in held and server:
-            yield f"placement {uuid} has a hold, and its server {server[0]} is there"
+        # a server that is to move has its hold where it goes
+        if uuid in held and any(held[uuid][1] & held[one][1] for one in server):
+            yield f"placement {uuid} has a hold where its server {server[0]} is"
         if uuid not in held and not server and orchestration not in may_be_gone:
-            yield f"placement {uuid} has neither hold nor server"
+            yield f"placement {uuid} has neither hold nor server {orchestration}"
     for uuid, (kind, _) in held.items():
         if kind == HOLD and uuid not in known:
             yield f"the hold {uuid} is of no placement"
@@ -72,7 +73,7 @@ def broken_exclusivity(file):
         JOIN resource_providers r ON r.id = l.resource_provider_id"""))
     there = collections.defaultdict(set)
     for root, project in servers.rows(file, """
-            SELECT r.uuid, j.external_id FROM allocations a JOIN consumers c ON c.id = a.consumer_id
+            SELECT r.uuid, j.external_id FROM allocations a JOIN consumers c ON c.uuid = a.consumer_id
             JOIN projects j ON j.id = c.project_id JOIN resource_providers p ON p.id = a.resource_provider_id
             JOIN resource_providers r ON r.id = p.root_provider_id"""):
         there[root].add(plain(project))

@@ -43,15 +43,6 @@ def rack_uuid(number):
     return f"{number:08x}-0000-4000-8000-00000000000b"
 
 
-class Berth(servers.Berthd):
-    def __init__(self, program, directory):
-        super().__init__(program, directory)
-        self.valet_port = servers.free_port()
-
-    def command(self):
-        return [*super().command(), "--valet-listen", f"127.0.0.1:{self.valet_port}"]
-
-
 class Door:
     """The Valet door, as an admin of the member project."""
 
@@ -295,7 +286,7 @@ def main():
     options = parser.parse_args()
     score, known = servers.Score(), Known()
     with tempfile.TemporaryDirectory(prefix="berth-valet-") as directory:
-        berth = Berth(options.berthd, directory)
+        berth = servers.Berthd(options.berthd, directory, valet_port=servers.free_port())
         try:
             berth.start()
             build(berth)
