@@ -90,14 +90,16 @@ static bool has_claims(const struct version *version)
     return version->valet[VALET_CLAIMS].rows.count > 0;
 }
 
-static void note_host(struct settle *settle, const struct plan *plan, int64_t id)
+static void note_host(struct settle *settle, const struct plan *plan, int64_t id, bool has_moved)
 {
     for (size_t i = 0; i < settle->host_count; i++)
-        if (settle->hosts[i] == id)
+        if (settle->hosts[i].id == id) {
+            settle->hosts[i].has_moved |= has_moved;
             return;
+        }
     settle->hosts = arena_grow(plan->arena, settle->hosts, settle->host_count,
                                &settle->host_capacity, sizeof(*settle->hosts));
-    settle->hosts[settle->host_count++] = id;
+    settle->hosts[settle->host_count++] = (struct settle_host){id, has_moved};
 }
 
 /* Hosts that somebody claims: others have nothing to settle. */
@@ -111,37 +113,60 @@ static void note_release(struct settle *settle, const struct plan *plan,
         const struct provider *root = version_provider(
             version, version_provider(version, consumer->allocation[i].provider)->root);
         if (host_claim_of(version, root).group != NULL)
-            note_host(settle, plan, root->id);
+            note_host(settle, plan, root->id, false);
     }
 }
 
-/* The provider leaves the aggregate: if that is a group's, the group's claims of its racks end. */
-static void note_taken(struct settle *settle, const struct plan *plan,
-                       const struct change_link *link)
+/* The claims of the host's racks as they are before it leaves the aggregate. */
+static void note_racks(struct settle *settle, const struct plan *plan, const struct provider *host,
+                       const struct valet_group *taken_from)
 {
     const struct version *version = plan->version;
-    const struct catalog_row *aggregate = catalog_find_id(&version->aggregates, link->other_id);
-    const struct provider *host = version_provider_by_id(version, link->provider_id);
-    const struct valet_group *group =
-        aggregate == NULL ? NULL : host_group_of_aggregate(version, aggregate->number);
-    if (group == NULL || host == NULL)
-        return;
     struct host_marks marks = host_marks_of(version);
     uint32_t slot = 0;
     const struct provider *rack;
     while ((rack = host_next_rack(version, &marks, host, &slot)) != NULL) {
-        const struct valet_claim *claim = NULL;
-        int64_t id = 0;
-        while ((claim = version_next_valet_claim_of(version, provider_uuid(rack), id)) != NULL) {
-            id = claim->record.id;
-            if (!record_bool(&claim->record, VALET_CLAIM_IS_RACK) ||
-                record_number(&claim->record, VALET_CLAIM_GROUP_ID) != group->record.id)
+        const struct valet_claim *claim;
+        for (int64_t id = 0;
+             (claim = version_next_valet_claim_of(version, provider_uuid(rack), id)) != NULL;
+             id = claim->record.id) {
+            if (!record_bool(&claim->record, VALET_CLAIM_IS_RACK))
                 continue;
-            settle->taken = arena_grow(plan->arena, settle->taken, settle->taken_count,
-                                       &settle->taken_capacity, sizeof(*settle->taken));
-            settle->taken[settle->taken_count++] = (struct settle_taken){id, host->id};
+            settle->left = arena_grow(plan->arena, settle->left, settle->left_count,
+                                      &settle->left_capacity, sizeof(*settle->left));
+            settle->left[settle->left_count++] = (struct settle_left){
+                .claim_id = claim->record.id,
+                .host_id = host->id,
+                .is_taken =
+                    taken_from != NULL &&
+                    record_number(&claim->record, VALET_CLAIM_GROUP_ID) == taken_from->record.id,
+            };
         }
     }
+}
+
+/* Of a provider that marks racks it is told by is_about_all. */
+static void note_aggregate(struct settle *settle, const struct plan *plan,
+                           const struct change *change)
+{
+    const struct version *version = plan->version;
+    const struct provider *host = version_provider_by_id(version, change->link.provider_id);
+    if (host == NULL)
+        return;
+    note_host(settle, plan, host->id, true);
+    if (change->kind == CHANGE_PROVIDER_AGGREGATE_INSERT)
+        return;
+    const struct catalog_row *row = catalog_find_id(&version->aggregates, change->link.other_id);
+    note_racks(settle, plan, host,
+               row == NULL ? NULL : host_group_of_aggregate(version, row->number));
+}
+
+static bool has_rack_mark(const struct version *version, int64_t provider_id)
+{
+    struct host_marks marks = host_marks_of(version);
+    const struct provider *provider = version_provider_by_id(version, provider_id);
+    return provider != NULL && marks.rack != NUMBER_NONE &&
+           name_set_has(provider->traits, marks.rack);
 }
 
 static bool is_mark(const struct version *version, int64_t trait_id)
@@ -152,28 +177,24 @@ static bool is_mark(const struct version *version, int64_t trait_id)
            (row->number == marks.rack || row->number == marks.zone || row->number == marks.shares);
 }
 
-/* Whether who is a host of what rack, or what is claimed, may be another thing afterwards. */
-static bool is_about_hosts(const struct version *version, const struct change *change)
+/* Whether afterwards who is a host, or a rack, or claimed, may be another thing for many. */
+static bool is_about_all(const struct version *version, const struct change *change)
 {
     switch (change->kind) {
-    case CHANGE_PROVIDER_AGGREGATE_INSERT:
-    case CHANGE_PROVIDER_AGGREGATE_DELETE:
     case CHANGE_PROVIDER_UPDATE:
     case CHANGE_PROVIDER_DELETE:
     case CHANGE_VALET_GROUP_DELETE:
     case CHANGE_VALET_CLAIM_DELETE:
         return true;
+    case CHANGE_PROVIDER_AGGREGATE_INSERT:
+    case CHANGE_PROVIDER_AGGREGATE_DELETE:
+        return has_rack_mark(version, change->link.provider_id);
     case CHANGE_PROVIDER_TRAIT_INSERT:
     case CHANGE_PROVIDER_TRAIT_DELETE:
         return is_mark(version, change->link.other_id);
     case CHANGE_INVENTORY_INSERT:
-    case CHANGE_INVENTORY_DELETE: {
-        const struct host_marks marks = host_marks_of(version);
-        const struct provider *provider =
-            version_provider_by_id(version, change->inventory.provider_id);
-        return provider != NULL && marks.rack != NUMBER_NONE &&
-               name_set_has(provider->traits, marks.rack);
-    }
+    case CHANGE_INVENTORY_DELETE:
+        return has_rack_mark(version, change->inventory.provider_id);
     default:
         return false;
     }
@@ -195,14 +216,15 @@ static void note_change(struct settle *settle, const struct plan *plan, const st
     case CHANGE_VALET_PLACEMENT_PUT:
         note_row(settle, plan, change->row.id);
         break;
+    case CHANGE_PROVIDER_AGGREGATE_INSERT:
     case CHANGE_PROVIDER_AGGREGATE_DELETE:
         if (has_claims(version))
-            note_taken(settle, plan, &change->link);
+            note_aggregate(settle, plan, change);
         break;
     default:
         break;
     }
-    settle->is_wide = settle->is_wide || (has_claims(version) && is_about_hosts(version, change));
+    settle->is_wide = settle->is_wide || (has_claims(version) && is_about_all(version, change));
 }
 
 static bool brings_placements(const struct change_list *changes)

@@ -11,10 +11,17 @@ struct settle_note {
     bool is_first;         /* its server has come from nothing */
 };
 
-/* The aggregate of a group that has claimed the host's rack goes from the host. */
-struct settle_taken {
+/* A claimed root that loses allocations, or any that changes its aggregates. */
+struct settle_host {
+    int64_t id;
+    bool has_moved; /* by its aggregates */
+};
+
+/* An aggregate goes from a host whose rack was claimed. */
+struct settle_left {
     int64_t claim_id; /* of the rack */
-    int64_t host_id;  /* if it is there afterwards; else it was deleted */
+    int64_t host_id;  /* if it is not there afterwards, it was deleted */
+    bool is_taken;    /* it is the group's aggregate that goes */
 };
 
 /* Between the planning of a request and its end; everything is in the batch's arena. */
@@ -22,13 +29,13 @@ struct settle {
     struct settle_note *notes; /* placements whose consumers are written */
     size_t note_count;
     size_t note_capacity;
-    int64_t *hosts; /* ids of claimed roots that lose allocations */
+    struct settle_host *hosts;
     size_t host_count;
     size_t host_capacity;
-    struct settle_taken *taken;
-    size_t taken_count;
-    size_t taken_capacity;
-    bool is_wide; /* every claim is looked at, and not those of these hosts alone */
+    struct settle_left *left;
+    size_t left_count;
+    size_t left_capacity;
+    bool is_wide; /* every claim is looked at, and not those of these hosts and racks alone */
     bool has_dropped;
     bool has_located;
 };

@@ -9,6 +9,7 @@
  * racks say, so that there is a last one. Writer thread only. */
 #include "base/arena.h"
 #include "replica/hosts.h"
+#include "replica/rows.h"
 #include "write/plan_providers.h"
 #include "write/valet/settle.h"
 
@@ -137,6 +138,55 @@ static bool host_is_touched(const struct step *step, const struct valet_claim *c
     return host != NULL && is_touched(step, host);
 }
 
+/* A host that has left keeps its claim as one of its own. */
+static bool is_in_rack(const struct step *step, const struct valet_claim *of_host,
+                       const struct provider *rack)
+{
+    const struct provider *host = provider_of(step, of_host);
+    const struct provider *other = NULL;
+    uint32_t slot = 0;
+    while (host != NULL && other != rack &&
+           (other = host_next_rack(step->version, &step->marks, host, &slot)) != NULL)
+        ;
+    return host == NULL || other == rack;
+}
+
+/* The rack by whose claim the group has the host, other than that one (NULL: than none); NULL: by
+ * none. */
+static const struct provider *claimed_rack(const struct step *step, const struct provider *host,
+                                           const struct valet_group *group,
+                                           const struct provider *other_than)
+{
+    uint32_t slot = 0;
+    const struct provider *rack;
+    while ((rack = host_next_rack(step->version, &step->marks, host, &slot)) != NULL) {
+        const struct valet_claim *claim;
+        for (int64_t id = 0;
+             (claim = version_next_valet_claim_of(step->version, provider_uuid(rack), id)) != NULL;
+             id = claim->record.id)
+            if (rack != other_than && record_bool(&claim->record, VALET_CLAIM_IS_RACK) &&
+                record_number(&claim->record, VALET_CLAIM_GROUP_ID) == group->record.id)
+                return rack;
+    }
+    return NULL;
+}
+
+/* The claim of the rack ends, and with it that of the host, unless it is in another one. */
+static void leave_rack(struct step *step, const struct valet_claim *of_host,
+                       const struct valet_group *group, const struct provider *rack)
+{
+    const struct provider *host = provider_of(step, of_host);
+    const struct provider *other = host == NULL || !is_linked(step, host, group)
+                                       ? NULL
+                                       : claimed_rack(step, host, group, rack);
+    if (other == NULL) {
+        release(step, of_host, group);
+    } else if (!is_touched(step, host)) {
+        put_rack(step, of_host, provider_uuid(other));
+        touch(step, host);
+    }
+}
+
 static void end_rack(struct step *step, const struct valet_claim *claim,
                      const struct valet_group *group, const struct provider *rack)
 {
@@ -149,7 +199,8 @@ static void end_rack(struct step *step, const struct valet_claim *claim,
     touch(step, rack);
     for (int64_t id = 0; (of_host = next_of_rack(step, group, rack, id)) != NULL;
          id = of_host->record.id)
-        release(step, of_host, group);
+        if (is_in_rack(step, of_host, rack))
+            leave_rack(step, of_host, group, rack);
 }
 
 static bool rack_is_empty(const struct step *step, const struct provider *rack)
@@ -194,16 +245,17 @@ static void look_for_new_hosts(struct step *step, const struct valet_claim *clai
 
 static bool was_taken(const struct step *step, const struct valet_claim *claim)
 {
-    for (size_t i = 0; i < step->settle->taken_count; i++) {
-        const struct settle_taken *taken = &step->settle->taken[i];
-        if (taken->claim_id == claim->record.id &&
-            version_provider_by_id(step->version, taken->host_id) != NULL)
+    for (size_t i = 0; i < step->settle->left_count; i++) {
+        const struct settle_left *left = &step->settle->left[i];
+        if (left->claim_id == claim->record.id && left->is_taken &&
+            version_provider_by_id(step->version, left->host_id) != NULL)
             return true;
     }
     return false;
 }
 
-static void settle_rack(struct step *step, const struct valet_claim *claim)
+/* `may_have_come`: hosts that are not claimed. */
+static void settle_rack(struct step *step, const struct valet_claim *claim, bool may_have_come)
 {
     const struct valet_group *group = group_of(step, claim);
     const struct provider *rack = provider_of(step, claim);
@@ -220,30 +272,12 @@ static void settle_rack(struct step *step, const struct valet_claim *claim)
         touch(step, rack);
     } else if (rack_is_empty(step, rack)) {
         end_rack(step, claim, group, rack);
-    } else if (step->settle->is_wide) {
+    } else if (may_have_come) {
         look_for_new_hosts(step, claim, group, rack);
     }
 }
 
 /* ---- hosts ---- */
-
-/* The rack by whose claim the group has the host; NULL: by none. */
-static const struct provider *claimed_rack(const struct step *step, const struct provider *host,
-                                           const struct valet_group *group)
-{
-    uint32_t slot = 0;
-    const struct provider *rack;
-    while ((rack = host_next_rack(step->version, &step->marks, host, &slot)) != NULL) {
-        const struct valet_claim *claim;
-        for (int64_t id = 0;
-             (claim = version_next_valet_claim_of(step->version, provider_uuid(rack), id)) != NULL;
-             id = claim->record.id)
-            if (record_bool(&claim->record, VALET_CLAIM_IS_RACK) &&
-                record_number(&claim->record, VALET_CLAIM_GROUP_ID) == group->record.id)
-                return rack;
-    }
-    return NULL;
-}
 
 static void settle_host(struct step *step, const struct valet_claim *claim)
 {
@@ -256,7 +290,7 @@ static void settle_host(struct step *step, const struct valet_claim *claim)
         return;
     }
     struct slice known = record_text(&claim->record, VALET_CLAIM_RACK);
-    const struct provider *rack = claimed_rack(step, host, group);
+    const struct provider *rack = claimed_rack(step, host, group, NULL);
     struct slice wanted = rack == NULL ? (struct slice){0} : provider_uuid(rack);
     if ((known.data == NULL) != (wanted.data == NULL) ||
         (known.data != NULL && !slice_equal(known, wanted))) {
@@ -275,13 +309,13 @@ static void settle_all(struct step *step, bool racks)
          id = claim->record.id)
         if (record_bool(&claim->record, VALET_CLAIM_IS_RACK) == racks) {
             if (racks)
-                settle_rack(step, claim);
+                settle_rack(step, claim, true);
             else
                 settle_host(step, claim);
         }
 }
 
-static void settle_racks_of(struct step *step, const struct provider *host)
+static void settle_racks_of(struct step *step, const struct provider *host, bool has_moved)
 {
     uint32_t slot = 0;
     const struct provider *rack;
@@ -291,7 +325,7 @@ static void settle_racks_of(struct step *step, const struct provider *host)
              (claim = version_next_valet_claim_of(step->version, provider_uuid(rack), id)) != NULL;
              id = claim->record.id)
             if (record_bool(&claim->record, VALET_CLAIM_IS_RACK))
-                settle_rack(step, claim);
+                settle_rack(step, claim, has_moved);
     }
 }
 
@@ -305,15 +339,27 @@ static void settle_claims_of(struct step *step, const struct provider *host)
             settle_host(step, claim);
 }
 
-/* A host on which somebody still is keeps what it has. */
-static void settle_emptied(struct step *step, bool racks)
+static const struct valet_claim *claim_at(const struct step *step, int64_t id)
 {
-    for (size_t i = 0; i < step->settle->host_count; i++) {
-        const struct provider *host = version_provider_by_id(step->version, step->settle->hosts[i]);
-        if (host == NULL || !host_is_empty(step->version, host))
+    return (const struct valet_claim *)rows_at(&step->version->valet[VALET_CLAIMS].rows, id);
+}
+
+/* A host on which somebody still is keeps what it has, unless it has moved. */
+static void settle_noted(struct step *step, bool racks)
+{
+    const struct settle *settle = step->settle;
+    for (size_t i = 0; racks && i < settle->left_count; i++) {
+        const struct valet_claim *claim = claim_at(step, settle->left[i].claim_id);
+        if (claim != NULL)
+            settle_rack(step, claim, false);
+    }
+    for (size_t i = 0; i < settle->host_count; i++) {
+        bool has_moved = settle->hosts[i].has_moved;
+        const struct provider *host = version_provider_by_id(step->version, settle->hosts[i].id);
+        if (host == NULL || (!has_moved && !host_is_empty(step->version, host)))
             continue;
         if (racks)
-            settle_racks_of(step, host);
+            settle_racks_of(step, host, has_moved);
         else
             settle_claims_of(step, host);
     }
@@ -331,7 +377,7 @@ bool settle_claims(const struct settle *settle, const struct plan *plan)
         if (settle->is_wide)
             settle_all(&step, racks == 1);
         else
-            settle_emptied(&step, racks == 1);
+            settle_noted(&step, racks == 1);
         if (plan->changes->count > 0)
             return true;
     }

@@ -184,6 +184,44 @@ static void a_host_that_leaves_keeps_its_claim_while_it_is_used(void **state)
     assert_claimed("h2", true, true);
 }
 
+/* Nobody is in the rack any more, but c1 still is where it was. */
+static void the_only_used_host_leaves(void **state)
+{
+    (void)state;
+    claim_r1();
+    valet_aggregates(&bench, "h1", "g");
+    assert_false(valet_has_claim(&bench, "g", "r1"));
+    assert_claimed("h1", true, true);
+    assert_claimed("h2", false, false);
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    assert_claimed("h1", false, false);
+}
+
+static void a_host_moves_to_another_claimed_rack(void **state)
+{
+    (void)state;
+    claim_r1();
+    put("c3 f h3:VCPU=1");
+    valet_claim_rack(&bench, "g", "r2");
+    valet_aggregates(&bench, "h2", "two g");
+    assert_claimed("h2", true, true);
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    assert_claimed("h1", false, false);
+    assert_claimed("h2", true, true);
+    assert_int_equal(valet_release(&bench, "c3"), 0);
+    assert_claimed("h2", false, false);
+}
+
+static void the_racks_aggregates_change(void **state)
+{
+    (void)state;
+    claim_r1();
+    valet_aggregates(&bench, "r1", "two");
+    assert_true(valet_has_claim(&bench, "g", "h1")); /* c1 is there, in no rack */
+    assert_claimed("h2", false, false);
+    assert_false(valet_has_claim(&bench, "g", "r1")); /* h3 is its only host, and empty */
+}
+
 static void an_empty_host_that_leaves_is_free(void **state)
 {
     (void)state;
@@ -254,6 +292,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_host_that_joins_is_claimed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_host_that_leaves_keeps_its_claim_while_it_is_used, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(the_only_used_host_leaves, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_host_moves_to_another_claimed_rack, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_racks_aggregates_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_empty_host_that_leaves_is_free, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_rack_that_is_none_any_more, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_rack_that_is_deleted, set_up, tear_down),
