@@ -18,6 +18,8 @@ bool catalogue_open(struct daemon *daemon)
 
 void catalogue_reload(struct daemon *daemon)
 {
+    if (daemon->api.flavors == NULL)
+        return;
     struct err err = {.arena = arena_create()};
     if (!flavors_reload(daemon->api.flavors, path_of(daemon), &err))
         log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT, "the flavors stay as they were: %.*s",

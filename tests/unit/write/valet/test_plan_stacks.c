@@ -110,10 +110,17 @@ static const struct valet_plan *plan_row(struct world *world, const char *name)
                                                   world->arena);
 }
 
+/* Rows of the version end with their next change. */
+static const void *copy(struct world *world, const struct record *record)
+{
+    return memcpy(arena_alloc(world->arena, record->bytes), record, record->bytes);
+}
+
 static void begin(struct bid *bid, struct world *world, const char *name)
 {
     *bid = (struct bid){.world = world};
-    bid->commit.before = version_valet_plan(world->edit->version, 1000);
+    const struct valet_plan *there = version_valet_plan(world->edit->version, 1000);
+    bid->commit.before = there == NULL ? NULL : copy(world, &there->record);
     bid->commit.after = bid->commit.before != NULL ? bid->commit.before : plan_row(world, name);
     bid->commit.covers_plan = true;
     bid->commit.rows = bid->rows;
@@ -126,10 +133,11 @@ static void begin(struct bid *bid, struct world *world, const char *name)
          id = at->record.id) {
         const struct provider *host = placement_host(world->edit->version, at);
         bid->rows[bid->commit.row_count++] = (struct stack_row){
-            .before = at,
-            .after = at,
-            .present = host == NULL ? (struct slice){0} : provider_uuid(host),
+            .before = copy(world, &at->record),
+            .present =
+                host == NULL ? (struct slice){0} : arena_copy(world->arena, provider_uuid(host)),
         };
+        bid->rows[bid->commit.row_count - 1].after = bid->rows[bid->commit.row_count - 1].before;
     }
 }
 
