@@ -75,7 +75,7 @@ int cloud_add_host(struct cloud *cloud, const char *name, int rack_aggregate, in
 {
     int host = cloud_add(cloud, name, -1);
     if (rack_aggregate >= 0)
-        cloud->providers[host].aggregates = 1u << rack_aggregate;
+        cloud->providers[host].aggregates = CLOUD_BIT(rack_aggregate);
     for (int c = 0; c < CLOUD_CLASSES; c++)
         cloud_give(cloud, host, c, total);
     return host;
@@ -85,7 +85,7 @@ int cloud_add_rack(struct cloud *cloud, const char *name, int aggregate)
 {
     int rack = cloud_add(cloud, name, -1);
     cloud->providers[rack].traits = 1u << TRAIT_RACK;
-    cloud->providers[rack].aggregates = 1u << aggregate;
+    cloud->providers[rack].aggregates = CLOUD_BIT(aggregate);
     return rack;
 }
 

@@ -6,12 +6,14 @@
 #include "base/arena.h"
 #include "replica/replica.h"
 
-enum { CLOUD_CLASSES = 3, CLOUD_PROVIDERS_MAX = 2200, CLOUD_CONSUMERS_MAX = 2200 };
-enum { CLOUD_AGGREGATES = 24, CLOUD_PROJECTS = 3, CLOUD_GROUPS = 2 };
+enum { CLOUD_CLASSES = 3, CLOUD_PROVIDERS_MAX = 10200, CLOUD_CONSUMERS_MAX = 20400 };
+enum { CLOUD_AGGREGATES = 64, CLOUD_PROJECTS = 3, CLOUD_GROUPS = 2 };
 enum { TRAIT_FAST, TRAIT_OLD, TRAIT_DISABLED, TRAIT_SHARES, TRAIT_RACK, TRAIT_ZONE, CLOUD_TRAITS };
 /* The last two aggregates are those of the groups. */
 enum { GROUP_AGGREGATE = CLOUD_AGGREGATES - CLOUD_GROUPS };
 enum { MEMBER = 0, OTHER_MEMBER = 1, STRANGER = 2 }; /* projects; strangers are in no group */
+
+#define CLOUD_BIT(n) ((uint64_t)1 << (n))
 
 struct cloud_inventory {
     int total; /* 0: none */
@@ -26,7 +28,7 @@ struct cloud_provider {
     const char *name;
     int parent; /* -1: none; else below its own number */
     unsigned traits;
-    unsigned aggregates;
+    uint64_t aggregates; /* bits */
     struct cloud_inventory inventory[CLOUD_CLASSES];
 };
 
@@ -52,12 +54,13 @@ struct cloud {
 struct cloud *cloud_create(void);
 void cloud_destroy(struct cloud *cloud);
 
-/* Return the number. The name is copied. */
+/* Return the number. The name is copied; a host has that much of each class. */
 int cloud_add(struct cloud *cloud, const char *name, int parent);
 int cloud_add_host(struct cloud *cloud, const char *name, int rack_aggregate, int total);
 int cloud_add_rack(struct cloud *cloud, const char *name, int aggregate);
 int cloud_use(struct cloud *cloud, int project, int provider, int class_at, int amount);
 
+/* The provider gets an inventory of the class. */
 void cloud_give(struct cloud *cloud, int provider, int class_at, int total);
 
 /* Makes the version. Once. */

@@ -32,9 +32,9 @@ bool oracle_is_host(const struct cloud *cloud, int provider)
            !has(cloud, provider, TRAIT_RACK) && !has(cloud, provider, TRAIT_ZONE);
 }
 
-static unsigned plain_aggregates(const struct cloud *cloud, int provider)
+static uint64_t plain_aggregates(const struct cloud *cloud, int provider)
 {
-    unsigned mask = cloud->no_groups ? ~0u : (1u << GROUP_AGGREGATE) - 1;
+    uint64_t mask = cloud->no_groups ? ~(uint64_t)0 : CLOUD_BIT(GROUP_AGGREGATE) - 1;
     return cloud->providers[provider].aggregates & mask;
 }
 
@@ -50,7 +50,7 @@ static bool marks(const struct cloud *cloud, int mark, int trait)
 
 static bool is_in(const struct cloud *cloud, int mark, int trait, int host)
 {
-    return marks(cloud, mark, trait) && oracle_is_host(cloud, host) &&
+    return mark >= 0 && marks(cloud, mark, trait) && oracle_is_host(cloud, host) &&
            (plain_aggregates(cloud, mark) & plain_aggregates(cloud, host)) != 0;
 }
 

@@ -51,16 +51,16 @@ static void random_host(struct cloud *cloud, unsigned at, unsigned racks, bool n
     int host = cloud_add(cloud, name, -1);
     struct cloud_provider *provider = &cloud->providers[host];
     if (racks > 0 && !one_in(8))
-        provider->aggregates |= 1u << (RACK_AGGREGATE + below(racks));
+        provider->aggregates |= CLOUD_BIT(RACK_AGGREGATE + below(racks));
     if (racks > 1 && one_in(12))
-        provider->aggregates |= 1u << (RACK_AGGREGATE + below(racks));
+        provider->aggregates |= CLOUD_BIT(RACK_AGGREGATE + below(racks));
     if (one_in(3))
-        provider->aggregates |= 1u << (ZONE_AGGREGATE + below(2));
+        provider->aggregates |= CLOUD_BIT(ZONE_AGGREGATE + below(2));
     if (sharing && !one_in(3))
-        provider->aggregates |= 1u << SHARING_AGGREGATE;
+        provider->aggregates |= CLOUD_BIT(SHARING_AGGREGATE);
     for (int group = 0; group < CLOUD_GROUPS; group++)
         if (one_in(7))
-            provider->aggregates |= 1u << (GROUP_AGGREGATE + group);
+            provider->aggregates |= CLOUD_BIT(GROUP_AGGREGATE + group);
     if (one_in(10))
         provider->traits |= 1u << TRAIT_DISABLED;
     random_traits(cloud, host);
@@ -72,7 +72,7 @@ static void random_host(struct cloud *cloud, unsigned at, unsigned racks, bool n
         random_inventory(cloud, child, false);
         if (sharing && one_in(8)) {
             cloud->providers[child].traits |= 1u << TRAIT_SHARES;
-            cloud->providers[child].aggregates |= 1u << SHARING_AGGREGATE;
+            cloud->providers[child].aggregates |= CLOUD_BIT(SHARING_AGGREGATE);
         }
     }
 }
@@ -86,7 +86,7 @@ static void random_marks(struct cloud *cloud, unsigned racks)
         if (one_in(20))
             cloud_give(cloud, rack, 0, 4); /* so that it is none */
         if (one_in(10))
-            cloud->providers[rack].aggregates |= 1u << GROUP_AGGREGATE;
+            cloud->providers[rack].aggregates |= CLOUD_BIT(GROUP_AGGREGATE);
         if (one_in(6))
             cloud->rack_claims[below(CLOUD_GROUPS)] = rack + 1;
     }
@@ -94,7 +94,7 @@ static void random_marks(struct cloud *cloud, unsigned racks)
         snprintf(name, sizeof(name), "z%u", i);
         int zone = cloud_add(cloud, name, -1);
         cloud->providers[zone].traits = 1u << TRAIT_ZONE;
-        cloud->providers[zone].aggregates = 1u << (ZONE_AGGREGATE + i);
+        cloud->providers[zone].aggregates = CLOUD_BIT(ZONE_AGGREGATE + i);
     }
 }
 
@@ -123,7 +123,7 @@ static struct cloud *random_cloud(void)
     if (sharing) {
         int pool = cloud_add(cloud, "pool", -1);
         cloud->providers[pool].traits = 1u << TRAIT_SHARES;
-        cloud->providers[pool].aggregates = 1u << SHARING_AGGREGATE;
+        cloud->providers[pool].aggregates = CLOUD_BIT(SHARING_AGGREGATE);
         random_inventory(cloud, pool, false);
     }
     random_use(cloud);
