@@ -38,6 +38,8 @@ PARSERS = {
                "policy/scalar.c", "policy/set.c", "policy/set_tell.c", "policy/subject.c", "policy/yaml_text.c"],
     "query": ["api/query_string.c", "api/python_int.c", "api/placement/candidates_checks.c",
               "api/placement/candidates_parameters.c", "api/placement/group_parameters.c", "api/name_table.c"],
+    "stack_body": ["api/valet/flavor.c", "api/valet/stack_body.c", "api/valet/stack_fingerprint.c", "api/valet/stack_shape.c"],
+    "stack_text": ["api/valet/stack_text.c"],
     "store_texts": ["store/sqlite/instant.c", "store/sqlite/log.c", "store/sqlite/url.c"],
     "target": ["api/routes.c", "api/uuid_like.c"],
     "valet": ["api/valet/body.c", "api/valet/path.c"],
