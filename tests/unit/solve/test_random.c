@@ -21,11 +21,24 @@ static bool one_in(unsigned n)
 
 enum { RACKS_MAX = 3, RACK_AGGREGATE = 0, ZONE_AGGREGATE = 3, SHARING_AGGREGATE = 5 };
 
-static void random_inventory(struct cloud *cloud, int provider, bool always)
+/* What a round is like. */
+struct kind {
+    bool mild;    /* little stands in the way beside room and groups */
+    bool uniform; /* hosts are alike, so that many can be exchanged */
+    bool nested;
+    bool sharing;
+};
+
+static void random_inventory(struct cloud *cloud, const struct kind *kind, int provider,
+                             bool always)
 {
     for (int c = 0; c < CLOUD_CLASSES; c++) {
         if (!always && one_in(2))
             continue;
+        if (kind->uniform) {
+            cloud_give(cloud, provider, c, 4);
+            continue;
+        }
         int total = 1 + (int)below(8);
         cloud->providers[provider].inventory[c] = (struct cloud_inventory){
             .total = total,
@@ -44,8 +57,10 @@ static void random_traits(struct cloud *cloud, int provider)
         cloud->providers[provider].traits |= 1u << TRAIT_OLD;
 }
 
-static void random_host(struct cloud *cloud, unsigned at, unsigned racks, bool nested, bool sharing)
+static void random_host(struct cloud *cloud, const struct kind *kind, unsigned at, unsigned racks)
 {
+    bool nested = kind->nested;
+    bool sharing = kind->sharing;
     char name[16];
     snprintf(name, sizeof(name), "h%u", (at * 7 + 3) % 10);
     int host = cloud_add(cloud, name, -1);
@@ -54,22 +69,22 @@ static void random_host(struct cloud *cloud, unsigned at, unsigned racks, bool n
         provider->aggregates |= CLOUD_BIT(RACK_AGGREGATE + below(racks));
     if (racks > 1 && one_in(12))
         provider->aggregates |= CLOUD_BIT(RACK_AGGREGATE + below(racks));
-    if (one_in(3))
+    if (!kind->mild && one_in(3))
         provider->aggregates |= CLOUD_BIT(ZONE_AGGREGATE + below(2));
     if (sharing && !one_in(3))
         provider->aggregates |= CLOUD_BIT(SHARING_AGGREGATE);
     for (int group = 0; group < CLOUD_GROUPS; group++)
-        if (one_in(7))
+        if (one_in(kind->mild ? 15 : 7))
             provider->aggregates |= CLOUD_BIT(GROUP_AGGREGATE + group);
-    if (one_in(10))
+    if (one_in(kind->mild ? 30 : 10))
         provider->traits |= 1u << TRAIT_DISABLED;
     random_traits(cloud, host);
-    random_inventory(cloud, host, !nested && !sharing);
+    random_inventory(cloud, kind, host, !nested && !sharing);
     for (unsigned i = nested ? below(3) : 0; i > 0; i--) {
         snprintf(name, sizeof(name), "h%u_%u", (at * 7 + 3) % 10, i);
         int child = cloud_add(cloud, name, one_in(3) ? cloud->provider_count - 1 : host);
         random_traits(cloud, child);
-        random_inventory(cloud, child, false);
+        random_inventory(cloud, kind, child, false);
         if (sharing && one_in(8)) {
             cloud->providers[child].traits |= 1u << TRAIT_SHARES;
             cloud->providers[child].aggregates |= CLOUD_BIT(SHARING_AGGREGATE);
@@ -110,21 +125,19 @@ static void random_use(struct cloud *cloud)
     }
 }
 
-static struct cloud *random_cloud(void)
+static struct cloud *random_cloud(const struct kind *kind)
 {
     struct cloud *cloud = cloud_create();
     unsigned racks = below(RACKS_MAX + 1);
-    bool nested = one_in(3);
-    bool sharing = one_in(4);
     cloud->no_groups = one_in(6);
-    for (unsigned i = 2 + below(5); i > 0; i--)
-        random_host(cloud, i, racks, nested, sharing);
+    for (unsigned i = 2 + below(kind->uniform ? 7 : 5); i > 0; i--)
+        random_host(cloud, kind, i, racks);
     random_marks(cloud, racks);
-    if (sharing) {
+    if (kind->sharing) {
         int pool = cloud_add(cloud, "pool", -1);
         cloud->providers[pool].traits = 1u << TRAIT_SHARES;
         cloud->providers[pool].aggregates = CLOUD_BIT(SHARING_AGGREGATE);
-        random_inventory(cloud, pool, false);
+        random_inventory(cloud, kind, pool, false);
     }
     random_use(cloud);
     cloud_publish(cloud);
@@ -157,7 +170,8 @@ static int random_consumer(const struct plan *plan, const struct cloud *cloud)
     return consumer;
 }
 
-static void random_pin(struct plan *plan, const struct cloud *cloud, uint32_t server)
+static void random_pin(struct plan *plan, const struct cloud *cloud, const struct kind *kind,
+                       uint32_t server)
 {
     struct solve_pin *pin = &plan->pins[server];
     if (one_in(12))
@@ -170,18 +184,23 @@ static void random_pin(struct plan *plan, const struct cloud *cloud, uint32_t se
         pin->present = cloud_provider_at(cloud, present);
     if (one_in(4) && (plan->released[server] = random_consumer(plan, cloud)) >= 0)
         pin->released = cloud_consumer_at(cloud, plan->released[server]);
+    if (kind->mild)
+        return;
     if (one_in(8))
         random_names(plan, cloud, &pin->locations, 1 + below(6));
     if (one_in(6))
         random_names(plan, cloud, &pin->excluded, 1 + below(2));
 }
 
-static void random_server(struct plan *plan, const struct cloud *cloud)
+static void random_server(struct plan *plan, const struct cloud *cloud, const struct kind *kind)
 {
     char name[16];
     snprintf(name, sizeof(name), "s%u", plan->stack.server_count);
     uint32_t at = plan_add_server(plan, name, 1 + (int)below(3), (int)below(3), (int)below(3));
     struct stack_server *server = &plan->servers[at];
+    random_pin(plan, cloud, kind, at);
+    if (kind->mild)
+        return;
     if (one_in(8))
         plan_add_name(plan, &server->required, cloud_trait_name(TRAIT_FAST));
     if (one_in(8))
@@ -190,7 +209,6 @@ static void random_server(struct plan *plan, const struct cloud *cloud)
         server->zone = slice_of(one_in(3) ? "nova" : one_in(2) ? "z0" : "z1");
     if (one_in(10))
         random_names(plan, cloud, &server->locations, 1 + below(8));
-    random_pin(plan, cloud, at);
 }
 
 /* Lists servers, and of the groups before it those that 6.4 allows. */
@@ -212,14 +230,14 @@ static void random_group(struct plan *plan, const struct cloud *cloud)
     }
 }
 
-static struct plan *random_plan(const struct cloud *cloud)
+static struct plan *random_plan(const struct cloud *cloud, const struct kind *kind)
 {
     struct plan *plan = plan_create(cloud->arena);
-    for (unsigned i = 1 + below(5); i > 0; i--)
-        random_server(plan, cloud);
+    for (unsigned i = 1 + below(kind->mild ? 7 : 5); i > 0; i--)
+        random_server(plan, cloud, kind);
     for (unsigned i = below(4); i > 0; i--)
         random_group(plan, cloud);
-    if (one_in(10))
+    if (!kind->mild && one_in(10))
         random_names(plan, cloud, &plan->stack.locations, 2 + below(8));
     return plan;
 }
@@ -320,8 +338,9 @@ struct tally {
 static void play(unsigned seed, struct tally *tally)
 {
     srandom(seed);
-    struct cloud *cloud = random_cloud();
-    struct plan *plan = random_plan(cloud);
+    struct kind kind = {!one_in(3), one_in(2), one_in(3), one_in(4)};
+    struct cloud *cloud = random_cloud(&kind);
+    struct plan *plan = random_plan(cloud, &kind);
     enum oracle_verdict verdict = oracle_solve(cloud, plan);
     plan_solve(plan, cloud->version);
     if ((verdict == ORACLE_FOUND && plan->result != SOLVE_FOUND) ||

@@ -124,6 +124,19 @@ static void read_exclusivity(struct view *view, const struct stack *stack)
     }
 }
 
+/* 9.1: edges are between units, and so at the level of racks between blocks. */
+static void spread_apart(struct view *view, int level)
+{
+    bool(*apart)[ORACLE_SERVERS_MAX] = view->apart[level];
+    bool(*together)[ORACLE_SERVERS_MAX] = view->together[level];
+    for (int round = 0; round < 2; round++) /* to one side's unit, then to the other's */
+        for (uint32_t a = 0; a < view->count; a++)
+            for (uint32_t b = 0; b < view->count; b++)
+                for (uint32_t like = 0; like < view->count; like++)
+                    if (together[a][like] && apart[like][b])
+                        apart[a][b] = apart[b][a] = true;
+}
+
 struct view view_of(const struct plan *plan)
 {
     struct view view = {.count = plan->stack.server_count};
@@ -135,7 +148,13 @@ struct view view_of(const struct plan *plan)
     for (uint32_t g = 0; g < plan->stack.group_count; g++)
         if (plan->stack.groups[g].type == STACK_DIVERSITY)
             read_diversity(&view, &plan->stack, &plan->stack.groups[g]);
+    spread_apart(&view, STACK_HOST);
+    spread_apart(&view, STACK_RACK);
     read_exclusivity(&view, &plan->stack);
+    for (uint32_t a = 0; a < view.count; a++) /* a unit has what one of its servers has */
+        for (uint32_t b = 0; b < view.count; b++)
+            if (!view.absent[a] && view.needs_rack[a] && view.together[STACK_HOST][a][b])
+                view.needs_rack[b] = true;
     return view;
 }
 
