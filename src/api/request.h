@@ -61,7 +61,8 @@ enum api_step {
     API_DONE,  /* the answer is written, or err is set */
     API_WRITE, /* request->write is planned and to be submitted; route->finish writes the answer */
     API_AGAIN, /* what the handler has begun resumes the exchange: then run the handler again */
-    API_SLOW,  /* too much work for a worker: run the handler again on the slow lane */
+    API_SLOW, /* too much work for a worker: run the handler again on the slow lane, where a version
+                 is pinned */
 };
 
 enum { API_ARGS_MAX = 2 };

@@ -4,11 +4,17 @@
 
 #include "base/arena.h"
 #include "conf/valet.h"
+#include "query/budget.h"
 #include "replica/version.h"
 
-/* Whether the search has ended, with a host or without; *message tells which. On a pinned version.
- * Any thread. */
-bool planner_check(const struct version *version, const struct conf_valet *valet,
-                   struct arena *arena, struct slice *message);
+enum planner_state {
+    PLANNER_WORKS,     /* the search has ended, with a host or without */
+    PLANNER_FAILS,     /* it has not */
+    PLANNER_EXPENSIVE, /* the budget is exhausted */
+};
+
+/* *message tells more, unless it is expensive. On a pinned version. Any thread. */
+enum planner_state planner_check(const struct version *version, const struct conf_valet *valet,
+                                 struct arena *arena, struct budget *budget, struct slice *message);
 
 #endif

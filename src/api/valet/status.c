@@ -41,14 +41,20 @@ static struct subsystem store_of(const struct readiness_report *report, struct a
     return store;
 }
 
-static struct subsystem planner_of(struct api_request *request)
+/* False: it is too much for a worker. On the slow lane a version is pinned already. */
+static bool ask_planner(struct api_request *request, struct subsystem *planner)
 {
-    struct subsystem planner = {.name = "ostro", .resources = "{\"ip\": \"127.0.0.1\"}"};
+    struct budget budget = api_budget(request);
+    bool is_slow = request->phase == PHASE_SLOW;
     struct replica_reader *reader = thread_reader(request->api->replica);
-    planner.is_ok =
-        planner_check(replica_pin(reader), request->api->valet, request->arena, &planner.message);
-    replica_unpin(reader);
-    return planner;
+    const struct version *version = is_slow ? request->version : replica_pin(reader);
+    *planner = (struct subsystem){.name = "ostro", .resources = "{\"ip\": \"127.0.0.1\"}"};
+    enum planner_state state =
+        planner_check(version, request->api->valet, request->arena, &budget, &planner->message);
+    planner->is_ok = state == PLANNER_WORKS;
+    if (!is_slow)
+        replica_unpin(reader);
+    return state != PLANNER_EXPENSIVE;
 }
 
 static void write_subsystem(struct buf *out, const struct subsystem *subsystem)
@@ -77,8 +83,10 @@ static void refuse(struct api_request *request, const struct subsystem *all, uns
 
 static enum api_step answer(struct api_request *request, const struct readiness_report *report)
 {
-    const struct subsystem all[] = {planner_of(request), store_of(report, request->arena)};
+    struct subsystem all[2] = {[1] = store_of(report, request->arena)};
     struct buf *out = api_out(request);
+    if (!ask_planner(request, &all[0]))
+        return api_over_budget(request);
     if (!all[0].is_ok || !all[1].is_ok) {
         refuse(request, all, 2);
         return API_DONE;
