@@ -8,17 +8,25 @@ static void clear(uint64_t *hosts, uint32_t words)
     memset(hosts, 0, words * sizeof(*hosts));
 }
 
+/* Lists are mostly those of all servers, so the last one's set is kept. */
 static void keep_named(struct solver *solver, const struct stack_names *names, uint64_t *hosts)
 {
+    struct named_hosts *named = &solver->named;
     if (names->count == 0)
         return;
-    uint64_t *kept = bits_create(solver->arena, solver->hosts.count);
-    for (uint32_t i = 0; i < names->count; i++) {
-        uint32_t host = hosts_find(&solver->hosts, names->names[i]);
-        if (host != BITS_NONE && bits_has(hosts, host))
-            bits_add(kept, host);
+    if (named->names.names != names->names || named->names.count != names->count) {
+        if (named->hosts == NULL)
+            named->hosts = bits_create(solver->arena, solver->hosts.count);
+        clear(named->hosts, solver->hosts.words);
+        named->names = *names;
+        for (uint32_t i = 0; i < names->count; i++) {
+            uint32_t host = hosts_find(&solver->hosts, names->names[i]);
+            if (host != BITS_NONE)
+                bits_add(named->hosts, host);
+        }
     }
-    memcpy(hosts, kept, solver->hosts.words * sizeof(*hosts));
+    for (uint32_t w = 0; w < solver->hosts.words; w++)
+        hosts[w] &= named->hosts[w];
 }
 
 static void keep_locations(struct solver *solver, uint32_t server, uint64_t *hosts)

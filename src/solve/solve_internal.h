@@ -43,6 +43,12 @@ struct unit_facts {
     uint32_t kind;   /* equal for units of the same needs and exclusivity group */
 };
 
+/* The hosts of a list of names. */
+struct named_hosts {
+    struct stack_names names;
+    uint64_t *hosts;
+};
+
 struct solver {
     const struct version *version;
     const struct solve_request *request;
@@ -61,6 +67,7 @@ struct solver {
     uint64_t *claimed;                 /* hosts that a group claims */
     uint64_t *free;                    /* 8.3 */
     double *weights;                   /* of each class, for the fit */
+    struct named_hosts named;          /* the last list that was asked for */
 };
 
 static inline bool unit_is_placed(const struct solver *solver, uint32_t unit)
