@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Exclusivity groups and holds against claims of all kinds (Valet spec, 8.2 and 8.3): at both doors of a running
-berthd, and with the Python service on the same file. Rows of groups and placements are written into the file.
+berthd, with the Python service on the same file, and while plans are made. Where it matters which rows stand beside
+each other, rows of placements are written into the file.
 
     tests/valet/enforced.py [--berthd build/berthd]
 
@@ -8,11 +9,15 @@ The last line is `N passed, N failed`.
 """
 
 import argparse
+import http.client
+import json
 import os
+import random
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import uuid
 
@@ -23,7 +28,6 @@ sys.dont_write_bytecode = True
 import door as doors  # noqa: E402
 import servers  # noqa: E402
 
-GOLD = "10000000-0000-4000-8000-000000000001"
 MEMBER = "b7d0e9b1-7529-4b64-9464-caa3411adb3f"
 STRANGER = "65c3e5ee-5ee0-428c-aa5e-5275c58ead61"
 H1, H2, H3 = ("aaaaaaaa-0000-4000-8000-00000000000%d" % n for n in (1, 2, 3))
@@ -46,12 +50,6 @@ def write(database, sql, *values):
     connection.close()
 
 
-def make_group(database):
-    write(database, "INSERT INTO berth_valet_groups (id, uuid, name, description) VALUES (1, ?, 'gold', '')", GOLD)
-    write(database, "INSERT INTO berth_valet_members (id, group_id, project_id, added_with) VALUES (1, 1, ?, 1)",
-          MEMBER)
-
-
 def make_placement(database, placement, server):
     write(database, "INSERT INTO berth_valet_placements (uuid, plan_id, name, orchestration_id, location, reserved)"
           " VALUES (?, 1, 'web', ?, 'nowhere', 0)", placement, server)
@@ -61,19 +59,38 @@ def body(project, resources_of, generation=None, kind="INSTANCE"):
     return {**servers.claim_body(generation, resources_of), "project_id": project, "consumer_type": kind}
 
 
+class Berthd(servers.Berthd):
+    def __init__(self, program, directory):
+        super().__init__(program, directory, baremetal_port=servers.free_port(), valet_port=servers.free_port(),
+                         options=METAL)
+
+    def valet(self, method, path, body=None):
+        """(status, answer) of the Valet door, to an admin of the member project."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.valet_port, timeout=30)
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body),
+                               {"x-auth-token": "admin", "x-project-id": MEMBER})
+            answer = connection.getresponse()
+            text = answer.read()
+            return answer.status, json.loads(text) if text else None
+        finally:
+            connection.close()
+
+
 class World:
     """Three hosts of eight VCPU, the first of them the group's, with a server of a stranger who was there before."""
 
     def __init__(self, program, directory):
-        self.server = servers.Berthd(program, directory, baremetal_port=servers.free_port(), options=METAL)
-        self.server.start()
+        self.server = Berthd(program, directory).start()
         self.client = self.server.client()
         for number, host in enumerate((H1, H2, H3), 1):
             self.client.make_provider(host, f"host-{number}", VCPU=8)
         self.old = new()
         self.must_put(self.old, STRANGER, {H1: {"VCPU": 2}})
-        make_group(self.server.database)
-        self.dedicate(H1, [GOLD])
+        self.group = self.server.valet("POST", "/v1/groups", {"name": "gold", "type": "exclusivity"})[1]["id"]
+        status, answer = self.server.valet("PUT", f"/v1/groups/{self.group}/members", {"members": [MEMBER]})
+        expect(status == 201, answer)
+        self.dedicate(H1, [self.group])
 
     def dedicate(self, host, aggregates):
         generation = self.client.must(200, "GET", f"/resource_providers/{host}")["generation"]
@@ -146,7 +163,7 @@ def bare_metal(world):
     try:
         door.make_node("available", name="node-1", resource_class="metal")
         node = door.must(200, "GET", "/v1/nodes/node-1")["uuid"]
-        world.dedicate(node, [GOLD])
+        world.dedicate(node, [world.group])
         door.must(201, "POST", "/v1/allocations", {"resource_class": "metal", "name": "refused"})
         door.until("/v1/allocations/refused", lambda one: one["state"] == "error")
         why = door.must(200, "GET", "/v1/allocations/refused")["last_error"]
@@ -193,16 +210,17 @@ def beside_python(world, python):
     python.must(204, "PUT", f"/allocations/{placement}", body(MEMBER, {H2: {"VCPU": 1}}, kind="VALET_HOLD"))
     make_placement(world.server.database, placement, server)
     world.must_put(last, MEMBER, {H3: {"VCPU": 1}})
-    world.dedicate(H3, [GOLD])
-    write(world.server.database, "INSERT INTO berth_valet_claims (group_id, provider_uuid, is_rack) VALUES (1, ?, 0)", H3)
-    expect(world.is_member_of(H3, GOLD), "the claim ended too early")
+    world.dedicate(H3, [world.group])
+    write(world.server.database, "INSERT INTO berth_valet_claims (group_id, provider_uuid, is_rack) VALUES (1, ?, 0)",
+          H3)
+    expect(world.is_member_of(H3, world.group), "the claim ended too early")
     python.must(204, "PUT", f"/allocations/{server}", body(MEMBER, {H2: {"VCPU": 1}}))
     python.must(204, "DELETE", f"/allocations/{last}")
     breach = new()
     python.must(204, "PUT", f"/allocations/{breach}", body(STRANGER, {H1: {"VCPU": 1}}))
     world.must_put(new(), MEMBER, {H1: {"VCPU": 1}})
     expect(world.held(placement) == {} and list(world.held(server)) == [H2], "the hold is beside its server")
-    expect(not world.is_member_of(H3, GOLD), "the claim of an empty host")
+    expect(not world.is_member_of(H3, world.group), "the claim of an empty host")
     world.must_put(new(), STRANGER, {H3: {"VCPU": 1}})
     told = f"Another program has given project {STRANGER} more of resource provider 'host-1', which is held by " \
         "exclusivity group 'gold'."
@@ -219,6 +237,67 @@ def upgrade_check(world):
     done = subprocess.run([tool, "--config-file", world.server.config_file, "upgrade", "check"], capture_output=True,
                           text=True, check=False)
     expect(done.returncode == 0 and "Warning" not in done.stdout, done.stdout + done.stderr)
+
+
+def plan_of(number):
+    """Two servers on a host of the group's own."""
+    names = [f"{number}-a", f"{number}-b"]
+    servers_of = {name: {"type": "OS::Nova::Server", "properties": {"flavor": "m1.tiny"}} for name in names}
+    groups = {"together": ("affinity", None, names), "alone": ("exclusivity", "gold", ["together"])}
+    return {"plan_name": f"plan-{number}", "stack_id": f"stack-{number}", "resources": {**servers_of, **{
+        name: {"type": "ATT::Valet::GroupAssignment", "properties": {
+            "group_type": kind, "level": "host", "resources": listed, **({"group_name": group} if group else {})}}
+        for name, (kind, group, listed) in groups.items()}}}
+
+
+def race(world):
+    """Strangers claim hosts while plans make them the group's: whoever comes first, the other is refused."""
+    client, chance = world.client, random.Random(11)
+    hosts = [str(uuid.UUID(int=0xABC0000 + number)) for number in range(8)]
+    for number, host in enumerate(hosts):
+        client.make_provider(host, f"race-{number}", VCPU=64, MEMORY_MB=65536, DISK_GB=1000)
+    told, stop = {204: 0, 409: 0}, threading.Event()
+
+    def claim_and_leave(own):
+        theirs = servers.Client(world.server.port)
+        while not stop.is_set():
+            consumer, host = new(), own.choice(hosts)
+            status, answer = theirs.ask("PUT", f"/allocations/{consumer}", body(STRANGER, {host: {"VCPU": 1}}))
+            told[status] = told.get(status, 0) + 1
+            if status == 409 and "is held by exclusivity group 'gold'." not in str(answer):
+                told["odd"] = answer
+            if status == 204:
+                time.sleep(own.random() * 0.01)
+                theirs.must(204, "DELETE", f"/allocations/{consumer}")
+        theirs.close()
+
+    threads = [threading.Thread(target=claim_and_leave, args=(random.Random(seed),)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    made, looked = [], 0
+    try:
+        for number in range(150):
+            status, answer = world.server.valet("POST", "/v1/plans", plan_of(number))
+            expect(status in (201, 409), answer)
+            made += [answer["plan"]["id"]] if status == 201 else []
+            for name in {one["location"] for one in answer["plan"]["placements"].values()} if status == 201 else ():
+                host = client.must(200, "GET", f"/resource_providers?name={name}")["resource_providers"][0]["uuid"]
+                there = client.must(200, "GET", f"/resource_providers/{host}/allocations")["allocations"]
+                projects = {client.must(200, "GET", f"/allocations/{one}").get("project_id") for one in there}
+                expect(world.is_member_of(host, world.group) and projects <= {MEMBER, None}, (name, projects))
+                looked += host in hosts
+            while len(made) > chance.randrange(6):
+                expect(world.server.valet("DELETE", "/v1/plans/" + made.pop(0))[0] == 204, "a plan that stays")
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    for plan in made:
+        world.server.valet("DELETE", "/v1/plans/" + plan)
+    expect(set(told) == {204, 409}, told)
+    expect(min(told[204], told[409], looked) > 10, f"too little happened: {told}, {looked}")
+    left = [host for host in hosts if world.is_member_of(host, world.group)]
+    expect(left == [], f"claims of empty hosts: {left}")
 
 
 def audit(world, python):
@@ -247,7 +326,7 @@ def main():
     parser.add_argument("--berthd", default="build/berthd")
     program = os.path.abspath(parser.parse_args().berthd)
     score = servers.Score()
-    alone = [one_server, several_servers, reshaper, bare_metal, not_in_the_way, upgrade_check]
+    alone = [one_server, several_servers, reshaper, bare_metal, not_in_the_way, race, upgrade_check]
     with tempfile.TemporaryDirectory(prefix="berth-valet-") as directory:
         world = World(program, directory)
         python = servers.PythonService(directory, sync=False)
