@@ -90,6 +90,7 @@ void notes_log(const struct conf *conf)
         log_list("options that have no effect here", &conf->no_effect);
     warn_open_noauth(conf, conf->listen, conf->listen_count);
     warn_open_noauth(conf, conf->baremetal.listen, conf->baremetal.listen_count);
+    warn_open_noauth(conf, conf->valet.listen, conf->valet.listen_count);
     warn_open_admin(conf);
     warn_healthcheck(conf);
     warn_cors_sections(conf);

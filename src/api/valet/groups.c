@@ -6,8 +6,19 @@
 #include "api/valet/ids.h"
 #include "write/valet/plan_groups.h"
 
+/* More rows than that are read on the slow lane. */
+enum { WORKER_ROWS = 20000 };
+
+static bool is_long(const struct version *version)
+{
+    return version->valet[VALET_GROUPS].rows.count + version->valet[VALET_MEMBERS].rows.count >
+           WORKER_ROWS;
+}
+
 enum api_step valet_groups_list(struct api_request *request)
 {
+    if (request->phase != PHASE_SLOW && is_long(request->version))
+        return API_SLOW;
     struct buf *out = api_out(request);
     const struct valet_group *group;
     buf_append_lit(out, "{\"groups\": [");

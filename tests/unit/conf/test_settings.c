@@ -146,6 +146,40 @@ static void baremetal(void **state)
     assert_int_equal(conf->baremetal.fake_delay_us, 0);
 }
 
+static void valet(void **state)
+{
+    (void)state;
+    use_file("a.conf", BASE);
+    load_ok();
+    assert_int_equal(conf->valet.listen_count, 0);
+    assert_int_equal(conf->valet.mount_prefix_count, 0);
+    assert_null(conf->valet.flavors);
+    assert_true(slice_equal(conf->valet.default_zone, SLICE_LIT("nova")));
+    assert_int_equal(conf->valet.step_limit, 200000);
+    assert_int_equal(conf->valet.max_servers, 1000);
+    put("a.conf", BASE "[valet]\nenabled = true\nflavors =\n");
+    load_ok();
+    assert_int_equal(conf->valet.listen_count, 1);
+    assert_int_equal(conf->valet.listen[0].port, 8090);
+    assert_true(conf->valet.listen_is_default);
+    assert_null(conf->valet.flavors);
+    put("a.conf", BASE "[valet]\nenabled = true\nlisten = unix:/x\nlisten = [::1]:1\n"
+                       "prefix = /valet/\nprefix = /v\nflavors = /f.json\ndefault_zone = z\n"
+                       "step_limit = 5\nmax_servers = 10000\n");
+    load_ok();
+    assert_int_equal(conf->valet.listen_count, 2);
+    assert_false(conf->valet.listen_is_default);
+    assert_int_equal(conf->valet.mount_prefix_count, 2);
+    assert_string_equal(conf->valet.mount_prefixes[0].data, "/valet");
+    assert_string_equal(conf->valet.flavors, "/f.json");
+    assert_true(slice_equal(conf->valet.default_zone, SLICE_LIT("z")));
+    assert_int_equal(conf->valet.step_limit, 5);
+    assert_int_equal(conf->valet.max_servers, 10000);
+    put("a.conf", BASE "[valet]\nlisten = 127.0.0.1:1\n");
+    load_ok();
+    assert_int_equal(conf->valet.listen_count, 0);
+}
+
 static void healthcheck(void **state)
 {
     (void)state;
@@ -233,6 +267,14 @@ static void bad_values(void **state)
                    "a.conf:4: [berth] mount_prefix: '/%41' is not a path such as /placement");
     expect_refused("[berth]\nadmin_listen = here\n",
                    "a.conf:4: [berth] admin_listen: 'here' is not " LISTEN_FORMS);
+    expect_refused("[valet]\nenabled = yes\nlisten = x\n",
+                   "a.conf:5: [valet] listen: 'x' is not " LISTEN_FORMS);
+    expect_refused("[valet]\nenabled = yes\nlisten = https://[::1]:2\n",
+                   "[valet] listen = https://... needs tls_cert_file and tls_key_file");
+    expect_refused("[valet]\nprefix = x\n",
+                   "a.conf:4: [valet] prefix: 'x' is not a path such as /placement");
+    expect_refused("[valet]\ndefault_zone =\n",
+                   "a.conf:4: [valet] default_zone: '' is not the name of an availability zone");
     expect_refused("[baremetal]\nenabled = yes\nlisten = x\n",
                    "a.conf:5: [baremetal] listen: 'x' is not " LISTEN_FORMS);
     expect_refused("[baremetal]\nenabled = yes\nlisten = https://[::1]:2\n",
@@ -263,8 +305,13 @@ static void bad_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LOADING_TEST(defaults_with_a_file), LOADING_TEST(all_fields),    LOADING_TEST(baremetal),
-        LOADING_TEST(healthcheck),          LOADING_TEST(bad_endpoints), LOADING_TEST(bad_values),
+        LOADING_TEST(defaults_with_a_file),
+        LOADING_TEST(all_fields),
+        LOADING_TEST(baremetal),
+        LOADING_TEST(valet),
+        LOADING_TEST(healthcheck),
+        LOADING_TEST(bad_endpoints),
+        LOADING_TEST(bad_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
