@@ -76,6 +76,7 @@ static int set_up(void **state)
 {
     (void)state;
     metal_open(&metal);
+    metal.world.settles = true;
     for (unsigned i = 0; i < VALET_TABLE_COUNT; i++)
         metal.world.store.next[STORE_VALET + i] = 1;
     metal_create_available(&metal, "n1", "gold");

@@ -146,7 +146,6 @@ struct plan world_plan(struct world *world)
     };
 }
 
-/* What follows from the changes, as the pipeline has it. */
 static void apply_and_settle(struct world *world)
 {
     struct change_list follows = {.arena = world->arena};
@@ -158,8 +157,11 @@ static void apply_and_settle(struct world *world)
         .now_us = world->now_us,
     };
     struct settle settle;
-    settle_begin(&settle, &plan);
+    if (world->settles)
+        settle_begin(&settle, &plan);
     apply(world);
+    if (!world->settles)
+        return;
     for (plan.changes = &follows; settle_next(&settle, &plan); follows.count = 0)
         apply_changes(world->edit, &follows);
 }

@@ -20,6 +20,7 @@ struct world {
     struct err err;             /* of the last plan */
     int64_t now_us;
     const struct metal *metal; /* for plans; NULL: no bare metal nodes */
+    bool settles; /* what follows for groups and holds is applied, too, as the pipeline does */
 };
 
 /* Classes A, B, C, D (ids 0 to 3) and `providers` providers "p1" ... without inventory. */
