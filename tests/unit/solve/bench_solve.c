@@ -23,22 +23,20 @@ static void run(struct large large, unsigned rounds)
     struct arena *arena = arena_create();
     double sum = 0;
     double least = 1e18;
-    struct plan *plan = NULL;
     for (unsigned i = 0; i < rounds; i++) {
-        plan = large_plan(&large, arena);
+        struct plan *plan = large_plan(&large, arena);
         double before = now_us();
         plan_solve(plan, cloud->version);
         double took = now_us() - before;
         sum += took;
         least = took < least ? took : least;
-        printf(i + 1 < rounds ? ""
-                              : "%5u hosts %2u racks %3u %% full %3u servers: mean %8.0f us, "
-                                "least %8.0f us, %lld steps, %s\n",
-               large.hosts, large.racks, large.per_cent, large.servers, sum / rounds, least,
-               (long long)plan->outcome.steps,
-               plan->result == SOLVE_FOUND ? "found" : plan->outcome.reason.data);
-        if (i + 1 < rounds)
-            arena_reset(arena);
+        if (i + 1 == rounds)
+            printf("%5u hosts %2u racks %3u %% full %3u servers: mean %8.0f us, least %8.0f us, "
+                   "%lld steps, %s\n",
+                   large.hosts, large.racks, large.per_cent, large.servers, sum / rounds, least,
+                   (long long)plan->outcome.steps,
+                   plan->result == SOLVE_FOUND ? "found" : plan->outcome.reason.data);
+        arena_reset(arena);
     }
     arena_destroy(arena);
     cloud_destroy(cloud);
