@@ -1,12 +1,13 @@
 """The reference of the Valet API against the sources: every route with its methods and its rule, a section and an example
-for each of those of groups and status, the options."""
+for each of them, the options."""
 
 import os
 import re
 
 import markdown
 
-OVERVIEW, GROUPS = "docs/api/valet.md", "docs/api/valet/groups.md"
+OVERVIEW = "docs/api/valet.md"
+PAGES = {"docs/api/valet/groups.md": ("/v1/groups", "/v1/status"), "docs/api/valet/plans.md": ("/v1/plans", "/v1/placements")}
 HEAD = re.compile(r"^(GET|PUT|POST|DELETE) (/v1/\S+)$")
 ROW = re.compile(r"^\| (`/[^|]*`) \| ([A-Z, ]+) \| (yes|no) \|([^|]*)\|$", re.M)
 OPTION = re.compile(r"^\| ((?:`\w+`(?:, )?)+) \| ([^|]*) \|", re.M)
@@ -44,22 +45,22 @@ def check_overview(report, found):
         report(f"{OVERVIEW}: {path}", None if good else f"says {said}, the sources {methods} {rules}")
 
 
-def check_sections(report, found):
-    page = markdown.Page(os.path.join(markdown.ROOT, GROUPS) if not os.path.exists(GROUPS) else GROUPS)
+def check_sections(report, found, name, paths):
+    page = markdown.Page(os.path.join(markdown.ROOT, name) if not os.path.exists(name) else name)
     sections = {}
-    for part in re.split(r"^### ", read(GROUPS), flags=re.M)[1:]:
+    for part in re.split(r"^### ", read(name), flags=re.M)[1:]:
         head, _, text = part.partition("\n")
         if HEAD.match(head):
             sections[HEAD.match(head).groups()] = text.split("\n## ")[0]
     examples = "\n".join(block.text for block in page.blocks if block.info[:2] == ["sh", "test"])
     wanted = {(method, path): rule for method, path, rule in found
-              if path.startswith(("/v1/groups", "/v1/status")) and method != "HEAD"}
-    report(f"{GROUPS}: sections", None if set(sections) == set(wanted) else f"{set(sections) ^ set(wanted)}")
+              if path.startswith(paths) and method != "HEAD"}
+    report(f"{name}: sections", None if set(sections) == set(wanted) else f"{set(sections) ^ set(wanted)}")
     for (method, path), rule in wanted.items():
         text = sections.get((method, path), "")
-        report(f"{GROUPS}: {method} {path}: rule", None if re.findall(r"[Pp]olicy `([\w:]+)`", text) == [rule] else text[:200])
+        report(f"{name}: {method} {path}: rule", None if re.findall(r"[Pp]olicy `([\w:]+)`", text)[:1] == [rule] else text[:200])
         pattern = re.sub(r"\{\w+\}", r"[^\\s/]+", path)
-        report(f"{GROUPS}: {method} {path}: example",
+        report(f"{name}: {method} {path}: example",
                None if re.search(rf"\bvalet {method} {pattern}(?=\s|$)", examples) else "there is none")
 
 
@@ -73,5 +74,6 @@ def check_options(report):
 def check(report):
     found = routes()
     check_overview(report, found)
-    check_sections(report, found)
+    for name, paths in PAGES.items():
+        check_sections(report, found, name, paths)
     check_options(report)

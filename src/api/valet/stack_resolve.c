@@ -15,8 +15,7 @@ static bool refuse_server(const struct resolving *resolving, const struct stack_
 {
     return err_set_join(resolving->err, resolving->status, NULL,
                         SLICE_LIT("Valet error: resource '"), server->orchestration_id,
-                        SLICE_LIT("': there is no "), slice_of(what), SLICE_LIT(" '"), name,
-                        SLICE_LIT("'"));
+                        SLICE_LIT("': "), slice_of(what), SLICE_LIT(" '"), name, SLICE_LIT("'"));
 }
 
 static bool check_traits(const struct resolving *resolving, const struct stack_server *server,
@@ -24,7 +23,7 @@ static bool check_traits(const struct resolving *resolving, const struct stack_s
 {
     for (uint32_t i = 0; i < traits->count; i++)
         if (catalog_find(&resolving->version->traits, traits->names[i]) == NULL)
-            return refuse_server(resolving, server, "trait", traits->names[i]);
+            return refuse_server(resolving, server, "there is no trait", traits->names[i]);
     return true;
 }
 
@@ -32,7 +31,7 @@ static bool check_server(const struct resolving *resolving, const struct stack_s
 {
     for (uint32_t i = 0; i < server->amount_count; i++)
         if (catalog_find(&resolving->version->classes, server->amounts[i].class_name) == NULL)
-            return refuse_server(resolving, server, "resource class",
+            return refuse_server(resolving, server, "there is no resource class",
                                  server->amounts[i].class_name);
     return check_traits(resolving, server, &server->required) &&
            check_traits(resolving, server, &server->forbidden);
