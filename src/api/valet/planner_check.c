@@ -1,32 +1,35 @@
 /* One server of one VCPU, anywhere. This is the one place where the status comes to the planner. */
 #include "api/valet/planner_check.h"
 
-#include "replica/hosts.h"
-
-static bool has_room(const struct host_marks *marks, const struct provider *provider,
-                     struct class_no class_no)
-{
-    const struct provider_inventory *inventory = provider == NULL || !host_is(marks, provider)
-                                                     ? NULL
-                                                     : provider_inventory_of(provider, class_no);
-    return inventory != NULL && capacity_headroom(&inventory->figures, inventory->used) > 0;
-}
+#include "solve/solve.h"
 
 enum planner_state planner_check(const struct version *version, const struct conf_valet *valet,
                                  struct arena *arena, struct budget *budget, struct slice *message)
 {
-    const struct host_marks marks = host_marks_of(version);
-    const struct catalog_row *vcpu = catalog_find(&version->classes, SLICE_LIT("VCPU"));
-    (void)valet;
-    (void)arena;
-    *message = SLICE_LIT("ping");
-    for (uint32_t slot = 0; vcpu != NULL && slot < version->slot_limit; slot++) {
-        if (!budget_take(budget, 1))
-            return PLANNER_EXPENSIVE;
-        if (has_room(&marks, version_place(version, (struct slot_no){slot})->provider,
-                     (struct class_no){vcpu->number}))
-            return PLANNER_WORKS;
+    static const struct stack_amount AMOUNT = {SLICE_LIT("VCPU"), 1};
+    static const struct stack_server SERVER = {.orchestration_id = SLICE_LIT("ping"),
+                                               .name = SLICE_LIT("ping"),
+                                               .amounts = &AMOUNT,
+                                               .amount_count = 1};
+    static const struct stack STACK = {.servers = &SERVER, .server_count = 1};
+    static const struct solve_pin PIN = {.kind = SOLVE_PLACE};
+    const struct solve_request request = {.stack = &STACK,
+                                          .pins = &PIN,
+                                          .default_zone = valet->default_zone,
+                                          .step_limit = valet->step_limit};
+    struct solve_outcome outcome;
+    switch (solve(version, &request, arena, budget, &outcome)) {
+    case SOLVE_NONE:
+        if (outcome.steps >= request.step_limit) {
+            *message = outcome.reason;
+            return PLANNER_FAILS;
+        }
+        break;
+    case SOLVE_FOUND:
+        break;
+    case SOLVE_EXPENSIVE:
+        return PLANNER_EXPENSIVE;
     }
-    *message = SLICE_LIT("ping: no host has room");
+    *message = SLICE_LIT("ping");
     return PLANNER_WORKS;
 }
