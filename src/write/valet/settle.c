@@ -90,7 +90,7 @@ static bool has_claims(const struct version *version)
     return version->valet[VALET_CLAIMS].rows.count > 0;
 }
 
-static void note_host(struct settle *settle, const struct plan *plan, int64_t id, bool has_moved)
+void settle_note_host(struct settle *settle, const struct plan *plan, int64_t id, bool has_moved)
 {
     for (size_t i = 0; i < settle->host_count; i++)
         if (settle->hosts[i].id == id) {
@@ -113,7 +113,7 @@ static void note_release(struct settle *settle, const struct plan *plan,
         const struct provider *root = version_provider(
             version, version_provider(version, consumer->allocation[i].provider)->root);
         if (host_claim_of(version, root).group != NULL)
-            note_host(settle, plan, root->id, false);
+            settle_note_host(settle, plan, root->id, false);
     }
 }
 
@@ -153,7 +153,7 @@ static void note_aggregate(struct settle *settle, const struct plan *plan,
     const struct provider *host = version_provider_by_id(version, change->link.provider_id);
     if (host == NULL)
         return;
-    note_host(settle, plan, host->id, true);
+    settle_note_host(settle, plan, host->id, true);
     if (change->kind == CHANGE_PROVIDER_AGGREGATE_INSERT)
         return;
     const struct catalog_row *row = catalog_find_id(&version->aggregates, change->link.other_id);
@@ -186,6 +186,8 @@ static bool is_about_all(const struct version *version, const struct change *cha
     case CHANGE_VALET_GROUP_DELETE:
     case CHANGE_VALET_CLAIM_DELETE:
         return true;
+    case CHANGE_VALET_CLAIM_PUT:
+        return record_bool(change->row.record, VALET_CLAIM_IS_RACK);
     case CHANGE_PROVIDER_AGGREGATE_INSERT:
     case CHANGE_PROVIDER_AGGREGATE_DELETE:
         return has_rack_mark(version, change->link.provider_id);

@@ -54,6 +54,9 @@ void settle_begin_all(struct settle *settle, const int64_t *placement_ids, size_
 bool settle_next(struct settle *settle, const struct plan *plan);
 
 /* settle_claims.c: the claims' part of it. */
-bool settle_claims(const struct settle *settle, const struct plan *plan);
+bool settle_claims(struct settle *settle, const struct plan *plan);
+
+/* settle.c: the host is one to be looked at. */
+void settle_note_host(struct settle *settle, const struct plan *plan, int64_t id, bool has_moved);
 
 #endif

@@ -14,7 +14,7 @@
 #include "write/valet/settle.h"
 
 struct step {
-    const struct settle *settle;
+    struct settle *settle;
     const struct plan *plan;
     const struct version *version;
     struct host_marks marks;
@@ -27,11 +27,14 @@ static bool is_touched(const struct step *step, const struct provider *provider)
     return step->touched != NULL && step->touched[provider->no.v];
 }
 
+/* The next step looks at it again: another claim that ended in this one may be its, too. */
 static void touch(struct step *step, const struct provider *provider)
 {
     if (step->touched == NULL)
         step->touched = arena_zalloc(step->plan->arena, step->version->provider_limit);
     step->touched[provider->no.v] = true;
+    if (!step->settle->is_wide)
+        settle_note_host(step->settle, step->plan, provider->id, true);
 }
 
 static const struct provider *provider_of(const struct step *step, const struct valet_claim *claim)
@@ -365,7 +368,7 @@ static void settle_noted(struct step *step, bool racks)
     }
 }
 
-bool settle_claims(const struct settle *settle, const struct plan *plan)
+bool settle_claims(struct settle *settle, const struct plan *plan)
 {
     struct step step = {
         .settle = settle,
