@@ -399,7 +399,8 @@ class Tests:
         lines = ["[valet]", "enabled = true", f"listen = 127.0.0.1:{port}", "prefix = /valet", "default_zone = z"]
         with servers.Berthd(self.program, directory, options=lines) as server:
             self.expect("enabled", send(port, "GET", "/valet/v1/groups"), 200)
-            shut = self.complain(server, f"--listen=127.0.0.1:{port + 1}", f"--valet-listen=127.0.0.1:{port + 1}")
+            same = f"127.0.0.1:{servers.free_port()}"
+            shut = self.complain(server, f"--listen={same}", f"--valet-listen={same}")
             self.case("taken by ourselves", "the Placement API is there" in shut and "the Valet API is to be" in shut, shut)
         lines = ["[valet]", "enabled = true", f"listen = 0.0.0.0:{port}"]
         with servers.Berthd(self.program, tempfile.mkdtemp(dir=self.directory), options=lines) as server:
