@@ -104,7 +104,7 @@ static void reported(struct readiness_wait *wait)
 
 void healthcheck_begin(struct api_request *request)
 {
-    struct checking *checking = arena_alloc(request->arena, sizeof(*checking));
+    struct checking *checking = arena_zalloc(request->arena, sizeof(*checking));
     checking->wait.done = reported;
     checking->http = request->http;
     request->state = checking;
