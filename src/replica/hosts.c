@@ -37,6 +37,12 @@ const struct valet_group *host_group_of_aggregate(const struct version *version,
         version, catalog_name(catalog_row_at(&version->aggregates, aggregate)));
 }
 
+const struct catalog_row *host_aggregate_of(const struct version *version,
+                                            const struct valet_group *group)
+{
+    return catalog_find(&version->aggregates, record_text(&group->record, VALET_GROUP_UUID));
+}
+
 bool host_mark_stands(const struct version *version, const struct provider *provider, uint32_t mark)
 {
     if (!has_mark(provider, mark) || provider->inventory_count > 0)

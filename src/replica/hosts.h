@@ -30,6 +30,10 @@ bool host_mark_stands(const struct version *version, const struct provider *prov
 const struct valet_group *host_group_of_aggregate(const struct version *version,
                                                   uint32_t aggregate);
 
+/* The aggregate of the group's hosts; NULL: nobody has ever been in it. */
+const struct catalog_row *host_aggregate_of(const struct version *version,
+                                            const struct valet_group *group);
+
 /* The rack that the host is in; NULL: it is in none, or (*several) in more than one. */
 const struct provider *host_rack(const struct version *version, const struct host_marks *marks,
                                  const struct provider *host, bool *several);

@@ -1,7 +1,7 @@
 /* Placements follow the facts: nothing is kept of a location as long as a consumer tells it. */
 #include "replica/placement_location.h"
 
-static const struct consumer *holding(const struct version *version, struct slice uuid)
+const struct consumer *placement_consumer(const struct version *version, struct slice uuid)
 {
     const struct consumer *consumer = uuid.data == NULL ? NULL : version_consumer(version, uuid);
     return consumer != NULL && consumer->allocation_count > 0 ? consumer : NULL;
@@ -10,17 +10,18 @@ static const struct consumer *holding(const struct version *version, struct slic
 const struct consumer *placement_hold(const struct version *version,
                                       const struct valet_placement *placement)
 {
-    return holding(version, record_text(&placement->record, VALET_PLACEMENT_UUID));
+    return placement_consumer(version, record_text(&placement->record, VALET_PLACEMENT_UUID));
 }
 
 const struct consumer *placement_server(const struct version *version,
                                         const struct valet_placement *placement)
 {
     const struct consumer *server =
-        holding(version, record_text(&placement->record, VALET_PLACEMENT_RESOURCE_ID));
+        placement_consumer(version, record_text(&placement->record, VALET_PLACEMENT_RESOURCE_ID));
     if (server != NULL)
         return server;
-    return holding(version, record_text(&placement->record, VALET_PLACEMENT_ORCHESTRATION_ID));
+    return placement_consumer(version,
+                              record_text(&placement->record, VALET_PLACEMENT_ORCHESTRATION_ID));
 }
 
 static bool name_is_less(const struct provider *a, const struct provider *b)

@@ -5,6 +5,9 @@
 
 #include "replica/valet.h"
 
+/* The consumer of that uuid that holds anything; NULL: there is none, or uuid.data is NULL. */
+const struct consumer *placement_consumer(const struct version *version, struct slice uuid);
+
 /* The consumer that keeps the placement's capacity; NULL: none does, or it holds nothing. */
 const struct consumer *placement_hold(const struct version *version,
                                       const struct valet_placement *placement);

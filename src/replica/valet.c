@@ -169,6 +169,17 @@ const struct valet_plan *version_next_valet_plan_of_stack(const struct version *
                                                    stack_id, after);
 }
 
+const struct valet_plan *version_valet_plan_of_stack(const struct version *version,
+                                                     struct slice project, struct slice stack_id)
+{
+    const struct valet_plan *plan = NULL;
+    for (int64_t id = 0; (plan = version_next_valet_plan_of_stack(version, stack_id, id)) != NULL;
+         id = plan->record.id)
+        if (project_equal(record_text(&plan->record, VALET_PLAN_PROJECT), project))
+            return plan;
+    return NULL;
+}
+
 const struct valet_placement *version_valet_placement(const struct version *version, int64_t id)
 {
     return (const struct valet_placement *)by_id(version, VALET_PLACEMENTS, id);

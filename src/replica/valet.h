@@ -46,6 +46,10 @@ const struct valet_plan *version_next_valet_plan(const struct version *version, 
 const struct valet_plan *version_next_valet_plan_of_stack(const struct version *version,
                                                           struct slice stack_id, int64_t after);
 
+/* The project's (project_equal) plan of the stack. */
+const struct valet_plan *version_valet_plan_of_stack(const struct version *version,
+                                                     struct slice project, struct slice stack_id);
+
 const struct valet_placement *version_valet_placement(const struct version *version, int64_t id);
 const struct valet_placement *version_valet_placement_by_uuid(const struct version *version,
                                                               struct slice uuid);

@@ -128,8 +128,7 @@ static void stranger_provider(struct tables *tables, struct rng *rng)
                                                            universe_name(at)}});
 }
 
-/* A consumer lets go of what it holds. */
-static void stranger_release(struct tables *tables, struct rng *rng)
+void stranger_release(struct tables *tables, struct rng *rng)
 {
     const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
     if (rows->count == 0)

@@ -49,6 +49,9 @@ void database_commit(struct database *database, const struct tables *tables);
 /* Executes a change that no constraint may refuse: sim_fail if one does. */
 void database_execute(struct tables *tables, const struct change *change);
 
+/* As a stranger does it: some consumer lets go of what it holds. */
+void stranger_release(struct tables *tables, struct rng *rng);
+
 /* An id above all that are there, and at least that one. */
 int64_t database_free_id(const struct tables *tables, enum table table, int64_t least);
 

@@ -441,19 +441,6 @@ bool valet_plan_asked(const struct valet_asked *asked, const struct plan *plan, 
 
 /* ---- strangers ---- */
 
-static void strange_release(struct tables *tables, struct rng *rng)
-{
-    const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
-    if (rows->count == 0)
-        return;
-    struct change change = rows->row[rng_below(rng, (int)rows->count)].image;
-    database_execute(tables,
-                     &(struct change){.kind = CHANGE_ALLOCATIONS_OF_DELETE,
-                                      .allocation = {.consumer_uuid = change.consumer.uuid}});
-    change.kind = CHANGE_CONSUMER_DELETE;
-    database_execute(tables, &change);
-}
-
 /* A server that has nothing so far. */
 static void strange_claim(struct tables *tables, struct rng *rng)
 {
@@ -509,7 +496,7 @@ void valet_stranger(struct database *database)
     tables_copy(&tables, &database->tables);
     int draw = rng_below(database->rng, 5);
     if (draw < 2)
-        strange_release(&tables, database->rng);
+        stranger_release(&tables, database->rng);
     else if (draw < 4)
         strange_claim(&tables, database->rng);
     else

@@ -100,7 +100,7 @@ enum api_step valet_plan_create(struct api_request *request)
         return API_DONE;
     take_fingerprint(&creation, request->arena);
     const struct valet_plan *there =
-        plan_find_of_stack(request->version, project, creation.stack_id);
+        version_valet_plan_of_stack(request->version, project, creation.stack_id);
     if (there != NULL &&
         slice_equal(record_text(&there->record, VALET_PLAN_FINGERPRINT), creation.fingerprint))
         return answer_again(request, there);

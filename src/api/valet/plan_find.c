@@ -19,17 +19,6 @@ bool placement_is_seen(const struct version *version, const struct valet_caller 
     return plan_is_seen(caller, placement_plan(version, placement));
 }
 
-const struct valet_plan *plan_find_of_stack(const struct version *version, struct slice project,
-                                            struct slice stack_id)
-{
-    const struct valet_plan *plan = NULL;
-    for (int64_t id = 0; (plan = version_next_valet_plan_of_stack(version, stack_id, id)) != NULL;
-         id = plan->record.id)
-        if (project_equal(record_text(&plan->record, VALET_PLAN_PROJECT), project))
-            return plan;
-    return NULL;
-}
-
 static const struct valet_plan *refuse_plan(struct slice ident, struct err *err)
 {
     err_set_join(err, 404, NULL, SLICE_LIT("There is no plan "), ident);
@@ -42,7 +31,7 @@ const struct valet_plan *plan_find(const struct version *version, const struct v
     const struct valet_plan *plan = version_valet_plan_by_uuid(version, ident);
     if (plan != NULL && plan_is_seen(caller, plan))
         return plan;
-    plan = plan_find_of_stack(version, caller->project, ident);
+    plan = version_valet_plan_of_stack(version, caller->project, ident);
     if (plan != NULL)
         return plan;
     plan = caller->sees_all ? version_next_valet_plan_of_stack(version, ident, 0) : NULL;

@@ -11,10 +11,6 @@
 const struct valet_plan *plan_find(const struct version *version, const struct valet_caller *caller,
                                    struct slice ident, struct err *err);
 
-/* The project's plan of the stack, or NULL. */
-const struct valet_plan *plan_find_of_stack(const struct version *version, struct slice project,
-                                            struct slice stack_id);
-
 /* By id, else by orchestration id; NULL: err has the 404. */
 const struct valet_placement *placement_find(const struct version *version,
                                              const struct valet_caller *caller, struct slice ident,

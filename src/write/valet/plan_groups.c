@@ -56,17 +56,10 @@ bool plan_group_describe(struct slice uuid, struct slice description, const stru
     return true;
 }
 
-/* NULL: nobody has ever been in it. */
-static const struct catalog_row *aggregate_of(const struct version *version,
-                                              const struct valet_group *group)
-{
-    return catalog_find(&version->aggregates, record_text(&group->record, VALET_GROUP_UUID));
-}
-
 static void remove_aggregate(const struct valet_group *group, const struct plan *plan)
 {
     const struct version *version = plan->version;
-    const struct catalog_row *row = aggregate_of(version, group);
+    const struct catalog_row *row = host_aggregate_of(version, group);
     if (row == NULL)
         return;
     const struct slotset *slots = &catalog_at(&version->aggregates, row->number)->slots;
@@ -220,7 +213,7 @@ static bool is_used_in_rack(struct use *use, const struct host_marks *marks,
 static bool is_used(struct use *use)
 {
     const struct host_marks marks = host_marks_of(use->version);
-    const struct catalog_row *row = aggregate_of(use->version, use->group);
+    const struct catalog_row *row = host_aggregate_of(use->version, use->group);
     if (row != NULL && is_used_in(use, &marks, row->number))
         return true;
     const struct valet_claim *claim;

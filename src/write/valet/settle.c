@@ -271,9 +271,9 @@ static bool is_replaced(const struct version *version, const struct settle_note 
                                                      VALET_PLACEMENT_ORCHESTRATION_ID};
     const struct provider *host = placement_host_of(version, hold);
     for (size_t i = 0; i < 2; i++) {
-        struct slice uuid = record_text(&placement->record, ids[i]);
-        const struct consumer *server = uuid.data == NULL ? NULL : version_consumer(version, uuid);
-        if (server != NULL && server != hold && server->allocation_count > 0 &&
+        const struct consumer *server =
+            placement_consumer(version, record_text(&placement->record, ids[i]));
+        if (server != NULL && server != hold &&
             (what->is_first || placement_is_on(version, server, host)))
             return true;
     }

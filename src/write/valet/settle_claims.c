@@ -48,16 +48,10 @@ static const struct valet_group *group_of(const struct step *step, const struct 
     return version_valet_group(step->version, record_number(&claim->record, VALET_CLAIM_GROUP_ID));
 }
 
-static const struct catalog_row *aggregate_of(const struct step *step,
-                                              const struct valet_group *group)
-{
-    return catalog_find(&step->version->aggregates, record_text(&group->record, VALET_GROUP_UUID));
-}
-
 static bool is_linked(const struct step *step, const struct provider *host,
                       const struct valet_group *group)
 {
-    const struct catalog_row *row = aggregate_of(step, group);
+    const struct catalog_row *row = host_aggregate_of(step->version, group);
     return row != NULL && name_set_has(host->aggregates, row->number);
 }
 
@@ -90,7 +84,7 @@ static void release(struct step *step, const struct valet_claim *claim,
     if (!is_linked(step, host, group))
         return;
     change_append(step->plan->changes, CHANGE_PROVIDER_AGGREGATE_DELETE)->link =
-        (struct change_link){host->id, aggregate_of(step, group)->id};
+        (struct change_link){host->id, host_aggregate_of(step->version, group)->id};
     plan_generation_step(host, step->plan);
 }
 
@@ -99,7 +93,7 @@ static void join(struct step *step, const struct provider *host, const struct pr
                  const struct valet_group *group)
 {
     const struct plan *plan = step->plan;
-    const struct catalog_row *aggregate = aggregate_of(step, group);
+    const struct catalog_row *aggregate = host_aggregate_of(step->version, group);
     if (aggregate == NULL)
         return; /* no planner claims a rack without a host */
     touch(step, host);

@@ -44,13 +44,7 @@ static bool stack_is_free(const struct stack_commit *commit, const struct plan *
 {
     struct slice stack_id = record_text(&commit->after->record, VALET_PLAN_STACK_ID);
     struct slice project = record_text(&commit->after->record, VALET_PLAN_PROJECT);
-    const struct valet_plan *at = NULL;
-    for (int64_t id = 0;
-         (at = version_next_valet_plan_of_stack(plan->version, stack_id, id)) != NULL;
-         id = at->record.id)
-        if (project_equal(record_text(&at->record, VALET_PLAN_PROJECT), project))
-            return false;
-    return true;
+    return version_valet_plan_of_stack(plan->version, project, stack_id) == NULL;
 }
 
 static bool plan_holds(const struct stack_commit *commit, const struct plan *plan)

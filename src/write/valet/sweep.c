@@ -30,17 +30,11 @@ void sweep_begin(const struct sweep *sweep, struct settle *settle, const struct 
 
 /* ---- holds ---- */
 
-static const struct consumer *holding(const struct version *version, struct slice uuid)
-{
-    const struct consumer *consumer = uuid.data == NULL ? NULL : version_consumer(version, uuid);
-    return consumer != NULL && consumer->allocation_count > 0 ? consumer : NULL;
-}
-
 /* Whether the server is in a tree in which it was not. */
 static bool has_come(const struct version *before, const struct version *after, struct slice uuid)
 {
-    const struct consumer *now = holding(after, uuid);
-    const struct consumer *was = holding(before, uuid);
+    const struct consumer *now = placement_consumer(after, uuid);
+    const struct consumer *was = placement_consumer(before, uuid);
     for (uint32_t i = 0; now != NULL && was != NULL && i < now->allocation_count; i++) {
         const struct provider *root =
             version_provider(after, version_provider(after, now->allocation[i].provider)->root);
@@ -69,7 +63,8 @@ static void compare_holds(struct sweep *sweep, const struct version *before,
          id = placement->record.id) {
         const struct record *row = &placement->record;
         const struct consumer *hold = placement_hold(after, placement);
-        const struct consumer *known = hold == NULL ? NULL : holding(before, consumer_uuid(hold));
+        const struct consumer *known =
+            hold == NULL ? NULL : placement_consumer(before, consumer_uuid(hold));
         if (known == NULL || known->id != hold->id || known->generation != hold->generation)
             continue; /* made, or moved, meanwhile */
         if (has_come(before, after, record_text(row, VALET_PLACEMENT_RESOURCE_ID)) ||
@@ -230,8 +225,7 @@ static void compare_claims(const struct version *before, const struct version *a
     const struct valet_group *group;
     for (int64_t id = 0; (group = version_next_valet_group(after, id)) != NULL;
          id = group->record.id) {
-        const struct catalog_row *row =
-            catalog_find(&after->aggregates, record_text(&group->record, VALET_GROUP_UUID));
+        const struct catalog_row *row = host_aggregate_of(after, group);
         const struct slotset *members =
             row == NULL ? NULL : &catalog_at(&after->aggregates, row->number)->slots;
         for (uint32_t slot = 0;
