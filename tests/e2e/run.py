@@ -20,8 +20,9 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.dirname(HERE)]
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
+import readme  # noqa: E402
 import servers  # noqa: E402
 
 VERSIONS = ("1.0", "1.29", "1.39")
@@ -84,41 +85,6 @@ def compare(program, version):
     return results
 
 
-def readme(program):
-    """The README's three lines, as a newcomer would paste them; a problem or None."""
-    with open(os.path.join(HERE, "..", "..", "README.md")) as file:
-        lines = [line for line in re.search(r"^```sh curl\n(.*?)^```$", file.read(), re.M | re.S).group(1).splitlines() if line]
-    with tempfile.TemporaryDirectory(prefix="berth-readme-", dir="/var/tmp") as directory:
-        with servers.Berthd(program, directory) as berth:
-            out = [subprocess.run(["sh", "-c", line.replace("127.0.0.1:8778", f"127.0.0.1:{berth.port}")],
-                                  capture_output=True, text=True).stdout for line in lines + lines[1:2]]
-    if len(lines) != 3 or '"name": "host1"' not in out[0] or '"VCPU": {"total": 16' not in out[0]:
-        return f"no provider: {out[0]}"
-    uuid = json.loads(out[1])["allocation_requests"][0]["allocations"].popitem()[0]
-    if not out[2].startswith("HTTP/1.1 204"):
-        return f"no claim: {out[2]}"
-    used = json.loads(out[3])["provider_summaries"][uuid]["resources"]["VCPU"]["used"]
-    return None if used == 2 else f"{used} of VCPU are used"
-
-
-def readme_metal(program):
-    """The README's bare metal block, as `./dev run` prints it, in one shell; a problem or None."""
-    with open(os.path.join(HERE, "..", "..", "README.md")) as file:
-        block = re.search(r"^```sh baremetal\n(.*?)^```$", file.read(), re.M | re.S).group(1)
-    metal_port = servers.free_port()
-    with tempfile.TemporaryDirectory(prefix="berth-readme-", dir="/var/tmp") as directory:
-        with servers.Berthd(program, directory, baremetal_port=metal_port) as berth:
-            for shown, port in (("127.0.0.1:8778", berth.port), ("127.0.0.1:6385", metal_port)):
-                if shown not in block:
-                    return f"nobody asks {shown}"
-                block = block.replace(shown, f"127.0.0.1:{port}")
-            clean = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
-            done = subprocess.run(["sh", "-e"], input=block, capture_output=True, text=True, timeout=300, env=clean)
-    used = re.search(r"\| CUSTOM_X +\| +(\d+) \|", done.stdout)
-    good = done.returncode == 0 and re.search(r"\| state +\| active +\|", done.stdout) and used and used.group(1) == "1"
-    return None if good else f"{done.returncode}: {done.stdout[-2000:]} {done.stderr[-2000:]}"
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--berthd", default="build/berthd")
@@ -126,8 +92,8 @@ def main():
     parser.add_argument("versions", nargs="*", default=VERSIONS)
     options = parser.parse_args()
     score, worked, commands = servers.Score(), set(), all_commands()
-    score.case("the README's three lines", readme(options.berthd))
-    score.case("the README's bare metal", readme_metal(options.berthd))
+    for what, problem in readme.play(options.berthd):
+        score.case(f"the README's {what}", problem)
     for version in options.versions:
         results = compare(options.berthd, version)
         good = sum(success for _, _, success, _ in results)
