@@ -1,5 +1,5 @@
-"""The Valet API behind a real Keystone: tokens of every role and scope, projects as members of groups, access rules that
-open this door and no other. Run by run.py."""
+"""The Valet API behind a real Keystone: tokens of every role and scope, projects as members of groups, whose plans are
+whose, access rules that open this door and no other. Run by run.py."""
 
 import contextlib
 import http.client
@@ -58,7 +58,7 @@ class ValetTests:
         return json.loads(answer[2]) if answer[0] in (200, 201) and status == answer[0] else None
 
     def run(self):
-        for part in ("tokens", "members", "access_rules"):
+        for part in ("tokens", "members", "plans", "access_rules"):
             getattr(self, "test_" + part)()
 
     def test_tokens(self):
@@ -119,6 +119,64 @@ class ValetTests:
             group = json.loads(self.ask(server, boss, "POST", "/v1/groups", {"name": "g", "type": "exclusivity"})[2])["id"]
             self.expect("members: a service that may not ask", self.ask(
                 server, boss, "PUT", f"/v1/groups/{group}/members", {"members": [work]}), 503)
+
+    def placement(self, server, token, method, path, body=None):
+        """(status, body)"""
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=300)) as connection:
+            connection.request(method, path, None if body is None else json.dumps(body), {
+                "x-auth-token": token, "openstack-api-version": "placement 1.39", "content-type": "application/json"})
+            answer = connection.getresponse()
+            text = answer.read()
+            return answer.status, json.loads(text) if text else None
+
+    def test_plans(self):
+        """A member's plan on a host of its project's own: others do not see it, and claim nothing there."""
+        cloud, boss, member = self.cloud, self.cloud.token("boss"), self.cloud.token("member")
+        cloud.grant("projects/" + cloud.projects["other"], "nobody", "member")
+        stranger = cloud.token("nobody", "other")
+        hosts = {f"host{number}": str(uuid.uuid4()) for number in (1, 2)}
+        resources = {
+            "w": {"type": "OS::Nova::Server", "properties": {"flavor": {"vcpus": 1, "ram": 1, "disk": 1}}},
+            "g": {"type": "OS::Valet::GroupAssignment", "properties": {
+                "group_type": "exclusivity", "level": "host", "group_name": "own", "resources": ["w"]}}}
+        plan = {"plan_name": "p", "stack_id": "s", "resources": resources}
+        with self.berth() as server:
+            for name, host in hosts.items():
+                got = [self.placement(server, boss, "POST", "/resource_providers", {"name": name, "uuid": host}),
+                       self.placement(server, boss, "PUT", f"/resource_providers/{host}/inventories", {
+                           "resource_provider_generation": 0,
+                           "inventories": {name: {"total": 8} for name in ("VCPU", "MEMORY_MB", "DISK_GB")}})]
+                self.case(f"plans: {name}", [answer[0] for answer in got] == [200, 200], got)
+            group = self.expect("plans: a group", self.ask(server, boss, "POST", "/v1/groups", {
+                "name": "own", "type": "exclusivity"}), 201)["id"]
+            self.expect("plans: of no member", self.ask(server, member, "POST", "/v1/plans", plan), 409)
+            self.expect("plans: a member", self.ask(server, boss, "PUT", f"/v1/groups/{group}/members", {
+                "members": [cloud.projects["work"]]}), 201)
+            made = self.expect("plans: made", self.ask(server, member, "POST", "/v1/plans", plan), 201)["plan"]
+            self.expect("plans: a stranger's", self.ask(server, stranger, "POST", "/v1/plans", plan), 409)
+            at = f"/v1/plans/{made['id']}"
+            for name, path in (("id", at), ("stack", "/v1/plans/s"), ("placement", "/v1/placements/w")):
+                for who, token, status in (("its own", member, 200), ("admin", boss, 200), ("a stranger", stranger, 404)):
+                    self.expect(f"plans: by {name}: {who}", self.ask(server, token, "GET", path), status)
+            seen = json.loads(self.ask(server, stranger, "GET", "/v1/plans")[2])
+            self.case("plans: a stranger's list", seen == {"plans": []}, seen)
+            for method, path, body in (("DELETE", at, None), ("POST", "/v1/placements/w", {}),
+                                       ("PUT", at, {"action": "update", "resources": {}})):
+                self.expect(f"plans: a stranger's {method}", self.ask(server, stranger, method, path, body), 404)
+            where = made["placements"]["w"]["location"]
+            claim = {"allocations": {hosts[where]: {"resources": {"VCPU": 1}}}, "user_id": "u", "consumer_generation": None,
+                     "consumer_type": "INSTANCE"}
+            for name, status in (("other", 409), ("work", 204)):
+                got = self.placement(server, boss, "PUT", f"/allocations/{uuid.uuid4()}", {
+                    **claim, "project_id": cloud.projects[name]})
+                held = f"Resource provider '{where}' is held by exclusivity group 'own'."
+                good = got[0] == status and (status == 204 or held in got[1]["errors"][0]["detail"])
+                self.case(f"plans: a claim of project {name}", good, got)
+            moving = {"action": "migrate", "resources": ["w"]}
+            self.expect("plans: a member's migrate", self.ask(server, member, "PUT", at, moving), 401)
+            moved = self.expect("plans: migrate", self.ask(server, boss, "PUT", at, moving), 201)["plan"]
+            self.case("plans: it has moved", {where, moved["placements"]["w"]["location"]} == set(hosts), moved)
+            self.expect("plans: deleted", self.ask(server, member, "DELETE", at), 204)
 
     def test_access_rules(self):
         """A rule opens the door of the service that it names, and no other."""
