@@ -117,12 +117,12 @@ static void drop_held(struct solver *solver, uint32_t unit, uint64_t *hosts)
     }
 }
 
-/* 8.3: every host of the rack is free or the group's alone. */
-static bool rack_is_free(const struct solver *solver, uint32_t rack, uint32_t exclusive)
+bool solver_rack_is_free(const struct solver *solver, uint32_t rack, uint32_t exclusive)
 {
     const struct hosts_mark *mark = &solver->hosts.rack[rack];
     for (uint32_t i = 0; i < mark->host_count; i++)
-        if (solver->holders[mark->hosts[i]] != exclusive && !bits_has(solver->free, mark->hosts[i]))
+        if (solver->holders[mark->hosts[i]] != exclusive &&
+            !bits_has(solver->free[exclusive], mark->hosts[i]))
             return false;
     return true;
 }
@@ -134,11 +134,11 @@ static void drop_not_free(struct solver *solver, uint32_t unit, uint64_t *hosts)
         return;
     BITS_EACH(host, hosts, solver->hosts.words)
     {
-        if (solver->holders[host] != of->exclusive && !bits_has(solver->free, host))
+        if (solver->holders[host] != of->exclusive && !bits_has(solver->free[of->exclusive], host))
             bits_remove(hosts, host);
     }
     for (uint32_t rack = 0; of->claims_rack && rack < solver->hosts.rack_count; rack++) {
-        if (rack_is_free(solver, rack, of->exclusive))
+        if (solver_rack_is_free(solver, rack, of->exclusive))
             continue;
         const struct hosts_mark *mark = &solver->hosts.rack[rack];
         for (uint32_t i = 0; i < mark->host_count; i++)

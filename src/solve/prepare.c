@@ -2,19 +2,60 @@
  * (8.3). Holds that the plan gives back count as not there. Any thread. */
 #include "solve/solve_internal.h"
 
+#include <stdlib.h>
+
 static struct slice group_uuid(const struct valet_group *group)
 {
     return record_text(&group->record, VALET_GROUP_UUID);
 }
 
-/* The consumers that are given back; without any, NULL. */
+/* What a server has, of a unit of that exclusive. */
+struct owned {
+    const struct consumer *consumer;
+    uint32_t exclusive;
+};
+
+/* The consumers that are given back, ascending. */
 struct back {
     const struct version *version;
     const struct consumer **consumers;
     uint32_t count;
     const struct valet_group *group;
-    uint8_t *known; /* by project: 0 not asked yet, 1 member, 2 stranger */
+    uint8_t *known;      /* by project: 0 not asked yet, 1 member, 2 stranger */
+    struct owned *owned; /* ascending, too */
+    uint32_t owned_count;
+    uint32_t exclusive;
 };
+
+static int compare_consumers(const void *left, const void *right)
+{
+    const struct consumer *a = *(const struct consumer *const *)left;
+    const struct consumer *b = *(const struct consumer *const *)right;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+static int compare_owned(const void *left, const void *right)
+{
+    const struct owned *a = left;
+    const struct owned *b = right;
+    return compare_consumers(&a->consumer, &b->consumer);
+}
+
+static void gather_owned(struct solver *solver, struct back *back)
+{
+    uint32_t count = solver->stack->server_count;
+    back->owned = arena_array(solver->arena, (size_t)count * SOLVE_OWN, sizeof(*back->owned));
+    for (uint32_t s = 0; s < count; s++) {
+        uint32_t unit = solver->units.of_server[s];
+        uint32_t exclusive = unit == UNITS_NONE ? UNITS_NONE : solver->units.unit[unit].exclusive;
+        for (uint32_t i = 0; i < SOLVE_OWN && exclusive != UNITS_NONE; i++)
+            if (solver->request->pins[s].own[i] != NULL)
+                back->owned[back->owned_count++] =
+                    (struct owned){solver->request->pins[s].own[i], exclusive};
+    }
+    if (back->owned_count > 1)
+        qsort(back->owned, back->owned_count, sizeof(*back->owned), compare_owned);
+}
 
 static void gather_back(struct solver *solver, struct back *back)
 {
@@ -26,15 +67,26 @@ static void gather_back(struct solver *solver, struct back *back)
         if (pin->kind == SOLVE_PLACE && pin->released != NULL)
             back->consumers[back->count++] = pin->released;
     }
+    if (back->count > 1)
+        qsort(back->consumers, back->count, sizeof(*back->consumers), compare_consumers);
 }
 
 static bool is_back(void *cls, const struct consumer *consumer)
 {
     const struct back *back = cls;
-    for (uint32_t i = 0; i < back->count; i++)
-        if (back->consumers[i]->id == consumer->id)
-            return true;
-    return false;
+    return back->count > 0 && bsearch(&consumer, back->consumers, back->count,
+                                      sizeof(*back->consumers), compare_consumers) != NULL;
+}
+
+static bool is_back_or_owned(void *cls, const struct consumer *consumer)
+{
+    const struct back *back = cls;
+    struct owned key = {consumer, 0};
+    const struct owned *found =
+        back->owned_count == 0
+            ? NULL
+            : bsearch(&key, back->owned, back->owned_count, sizeof(*back->owned), compare_owned);
+    return is_back(cls, consumer) || (found != NULL && found->exclusive == back->exclusive);
 }
 
 /* A host on which there is nothing but what is given back is not used. */
@@ -110,16 +162,45 @@ static void find_holders(struct solver *solver, struct back *back)
     find_strangers(solver, back);
 }
 
-static void find_sets(struct solver *solver)
+/* Free for the plan's servers of a group is also a host on which there is, beside what is given
+ * back, only what others of the same group in the plan have. */
+static void free_own(struct solver *solver, struct back *back)
+{
+    const struct hosts *hosts = &solver->hosts;
+    for (uint32_t i = 0; i < back->owned_count; i++) {
+        const struct consumer *consumer = back->owned[i].consumer;
+        uint64_t *free_hosts = solver->free[back->owned[i].exclusive];
+        back->exclusive = back->owned[i].exclusive;
+        for (uint32_t j = 0; j < consumer->allocation_count; j++) {
+            struct slot_no slot = version_slot(solver->version, consumer->allocation[j].provider);
+            uint32_t host = hosts->of_slot[version_place(solver->version, slot)->root];
+            if (host != BITS_NONE && !bits_has(free_hosts, host) &&
+                !bits_has(solver->claimed, host) && !bits_has(hosts->disabled, host) &&
+                host_visit_consumers(solver->version, hosts->providers[host], is_back_or_owned,
+                                     back)) {
+                bits_add(free_hosts, host);
+                bits_add(solver->claimable, host);
+            }
+        }
+    }
+}
+
+static void find_sets(struct solver *solver, struct back *back)
 {
     const struct hosts *hosts = &solver->hosts;
     solver->racked = bits_create(solver->arena, hosts->count);
-    solver->free = bits_create(solver->arena, hosts->count);
     for (uint32_t host = 0; host < hosts->count; host++)
         if (hosts->racks[host] != HOSTS_NO_RACK && hosts->racks[host] != HOSTS_MANY_RACKS)
             bits_add(solver->racked, host);
-    for (uint32_t w = 0; w < hosts->words; w++)
-        solver->free[w] = ~(hosts->used[w] | solver->claimed[w] | hosts->disabled[w]);
+    solver->claimable = bits_create(solver->arena, hosts->count);
+    solver->free = arena_array(solver->arena, solver->units.exclusive_count, sizeof(*solver->free));
+    for (uint32_t i = 0; i < solver->units.exclusive_count; i++) {
+        solver->free[i] = bits_create(solver->arena, hosts->count);
+        for (uint32_t w = 0; w < hosts->words; w++)
+            solver->claimable[w] = solver->free[i][w] =
+                ~(hosts->used[w] | solver->claimed[w] | hosts->disabled[w]);
+    }
+    free_own(solver, back);
 }
 
 static void add_demand(struct unit_facts *facts, const struct need_amount *amount)
@@ -191,10 +272,11 @@ bool solver_prepare(struct solver *solver)
         return false;
     solver->hosts = hosts_read(solver->version, solver->arena);
     gather_back(solver, &back);
+    gather_owned(solver, &back);
     free_used(solver, &back);
     find_groups(solver);
     find_holders(solver, &back);
-    find_sets(solver);
+    find_sets(solver, &back);
     needs_gather(solver->version, solver->request, solver->arena, &solver->needs, &classes,
                  &class_count);
     rooms_init(&solver->rooms, solver->version, solver->arena, classes, class_count);

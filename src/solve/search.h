@@ -120,6 +120,9 @@ enum search_result { SEARCH_FOUND, SEARCH_NONE, SEARCH_LIMIT, SEARCH_EXPENSIVE }
  * are to be placed. */
 enum search_result search_run(struct search *search, struct solver *solver, uint64_t **domains);
 
+/* claims.c: the claims that the solution makes. */
+void claims_put(struct search *search, struct solve_outcome *outcome);
+
 /* alike.c: classes of interchangeable hosts. */
 void alike_find(struct search *search);
 

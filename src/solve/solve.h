@@ -15,12 +15,17 @@ enum solve_pin_kind {
     SOLVE_ABSENT, /* it is no more, or has no placement: it binds nobody */
 };
 
+enum { SOLVE_OWN = 3 };
+
 /* How one server of the stack is to be treated. */
 struct solve_pin {
     enum solve_pin_kind kind;
     const struct provider *present; /* the host that it is on; NULL: none. PLACE: preferred */
     const struct consumer
-        *released;                /* PLACE: its present hold, which counts as not there; or NULL */
+        *released; /* PLACE: its present hold, which counts as not there; or NULL */
+    /* What it has by now, as hold or as server, each or NULL: on a host of nobody's that is no
+     * stranger to others of its exclusivity group. */
+    const struct consumer *own[SOLVE_OWN];
     struct stack_names locations; /* beside those of the stack; count 0: no limit */
     struct stack_names excluded;  /* hosts that it may not get */
 };
@@ -56,6 +61,12 @@ struct solve_claim {
     uint32_t host_count;
 };
 
+/* The exclusivity group that a server is assigned to, however it gets there (7.2). */
+struct solve_exclusive {
+    const struct valet_group *group; /* NULL: none */
+    bool is_rack;
+};
+
 enum solve_result {
     SOLVE_FOUND,
     SOLVE_NONE,      /* reason is set */
@@ -65,6 +76,8 @@ enum solve_result {
 /* In the arena. */
 struct solve_outcome {
     struct solve_server *servers; /* one for each of the stack; host NULL: it was not PLACE */
+    struct solve_exclusive
+        *exclusives; /* one for each of the stack; of those that are ABSENT none */
     struct solve_claim *claims;
     uint32_t claim_count;
     struct slice reason; /* 9.5, with its prefix */

@@ -65,7 +65,8 @@ struct solver {
     uint32_t *holders;                 /* of each host */
     uint64_t *racked;                  /* hosts that are in exactly one rack */
     uint64_t *claimed;                 /* hosts that a group claims */
-    uint64_t *free;                    /* 8.3 */
+    uint64_t **free;                   /* by exclusive: for its units (8.3) */
+    uint64_t *claimable;               /* those that are free for any */
     double *weights;                   /* of each class, for the fit */
     struct named_hosts named;          /* the last list that was asked for */
 };
@@ -84,6 +85,12 @@ void domain_filter(struct solver *solver, uint32_t unit, enum filter filter, uin
 
 /* The hosts that all filters leave to the unit. */
 void domain_of(struct solver *solver, uint32_t unit, uint64_t *hosts);
+
+/* 8.3: every host of the rack is free for the group or its alone. */
+bool solver_rack_is_free(const struct solver *solver, uint32_t rack, uint32_t exclusive);
+
+/* claims.c: whether the group claims the rack as one. */
+bool claims_has_rack(const struct solver *solver, uint32_t rack, uint32_t exclusive);
 
 /* The racks that host is in, one after the other: *at begins as 0. HOSTS_NO_RACK: no more. */
 uint32_t solver_next_rack(const struct solver *solver, uint32_t host, uint32_t *at);

@@ -151,8 +151,7 @@ static void claim_rack(struct search *search, uint32_t rack, uint32_t exclusive)
 static void spoil_host(struct search *search, uint32_t host)
 {
     push(search, TRAIL_FOREIGN, 0, host);
-    if (search->foreign[host]++ == 0 && !bits_has(search->solver->hosts.used, host) &&
-        search->solver->units.exclusive_count > 0)
+    if (search->foreign[host]++ == 0 && bits_has(search->solver->claimable, host))
         drop_claimers(search, host, UNITS_NONE);
 }
 

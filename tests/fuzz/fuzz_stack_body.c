@@ -48,7 +48,6 @@ static void check_stack(const struct stack *stack, struct arena *arena)
         check_server(&stack->servers[i]);
     for (uint32_t i = 0; i < stack->group_count; i++)
         check_group(stack, &stack->groups[i]);
-    (void)stack_shape_exclusivity(stack, arena);
     for (uint32_t i = 0; i < stack->server_count; i++)
         check(stack_shape_bound(stack, i, arena)[i]);
     check_text(stack, arena);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "api/request_id.h"
-#include "api/valet/stack_shape.h"
 #include "api/valet/stack_text.h"
 #include "replica/placement_location.h"
 
@@ -15,7 +14,6 @@ struct making {
     const struct solving *solving;
     struct arena *arena;
     const struct solve_outcome *outcome;
-    const struct stack_exclusivity *exclusivity;
     struct host_marks marks;
     struct solved *solved;
     struct stack_row *rows;
@@ -105,23 +103,29 @@ static void fill_providers(struct making *making, const struct solve_server *fou
     row->providers = providers;
 }
 
-static void fill_hold(struct making *making, uint32_t at, struct stack_row *row)
+/* What the search rests on, whether the hold moves or not. */
+static void fill_place(struct making *making, uint32_t at, struct stack_row *row)
 {
-    const struct solve_server *found = &making->outcome->servers[at];
-    const struct stack_group *group = making->exclusivity[at].group;
-    const struct version *version = making->solving->request->version;
-    row->moves_hold = true;
-    row->host = copy_uuid(found->host, making->arena);
-    fill_providers(making, found, row);
-    add_look(making, found->host);
-    if (group == NULL)
+    const struct provider *host = making->outcome->servers[at].host;
+    const struct solve_exclusive *exclusive = &making->outcome->exclusives[at];
+    if (exclusive->group != NULL)
+        row->exclusive.group_id = exclusive->group->record.id;
+    if (host == NULL)
         return;
-    row->exclusive.group_id = version_valet_group_by_uuid(version, group->group_uuid)->record.id;
-    if (group->level != STACK_RACK)
+    row->host = copy_uuid(host, making->arena);
+    add_look(making, host);
+    if (exclusive->group == NULL || !exclusive->is_rack)
         return;
     bool several;
-    const struct provider *rack = host_rack(version, &making->marks, found->host, &several);
+    const struct provider *rack =
+        host_rack(making->solving->request->version, &making->marks, host, &several);
     row->exclusive.rack = rack == NULL ? SLICE_LIT("") : copy_uuid(rack, making->arena);
+}
+
+static void fill_hold(struct making *making, uint32_t at, struct stack_row *row)
+{
+    row->moves_hold = true;
+    fill_providers(making, &making->outcome->servers[at], row);
 }
 
 /* Where the placement is in the end: the host that was found, or, with nothing to be found, where
@@ -158,6 +162,7 @@ static void add_row(struct making *making, uint32_t at)
         values[VALET_PLACEMENT_UUID].text = new_uuid(making->arena);
         values[VALET_PLACEMENT_ORCHESTRATION_ID].text = said->orchestration_id;
     }
+    fill_place(making, at, row);
     /* a server that is there and has no hold keeps what it has, if it may stay */
     if (found != NULL && (has_moved || server->pin.released != NULL || server->placement == NULL) &&
         !hold_is_so(server, &making->outcome->servers[at]))
@@ -317,7 +322,6 @@ struct solved *plan_making_commit(const struct solving *solving,
         .solving = solving,
         .arena = request->arena,
         .outcome = outcome,
-        .exclusivity = stack_shape_exclusivity(&solving->stack, request->arena),
         .marks = host_marks_of(request->version),
         .solved = arena_zalloc(request->arena, sizeof(struct solved)),
     };

@@ -87,6 +87,19 @@ void plan_solving_place(struct solving *solving, uint32_t at)
         server->pin.released = placement_hold(solving->request->version, server->placement);
 }
 
+/* By the ids that it is to have: the writer will ask by those. */
+static void find_own(const struct solving *solving, uint32_t at, const struct consumer **own)
+{
+    const struct version *version = solving->request->version;
+    const struct solving_server *server = &solving->servers[at];
+    if (server->placement != NULL)
+        own[0] = placement_hold(version, server->placement);
+    if (server->placement == NULL && server->pin.kind != SOLVE_PLACE)
+        return;
+    own[1] = placement_consumer(version, server->resource_id);
+    own[2] = placement_consumer(version, solving->stack.servers[at].orchestration_id);
+}
+
 static enum api_step search(struct solving *solving, struct solve_outcome *outcome)
 {
     struct api_request *request = solving->request;
@@ -95,10 +108,13 @@ static enum api_step search(struct solving *solving, struct solve_outcome *outco
     struct solve_pin *pins = arena_array(request->arena, count, sizeof(*pins));
     for (uint32_t i = 0; i < count; i++) {
         pins[i] = solving->servers[i].pin;
+        find_own(solving, i, pins[i].own);
         is_needed |= pins[i].kind == SOLVE_PLACE;
     }
     *outcome = (struct solve_outcome){
-        .servers = arena_zalloc(request->arena, count * sizeof(*outcome->servers))};
+        .servers = arena_zalloc(request->arena, count * sizeof(*outcome->servers)),
+        .exclusives = arena_zalloc(request->arena, count * sizeof(*outcome->exclusives)),
+    };
     if (!is_needed)
         return API_WRITE;
     struct solve_request asked = {

@@ -246,19 +246,6 @@ static struct shape good_shape(const struct stack *stack, struct arena *arena)
     return shape;
 }
 
-const struct stack_exclusivity *stack_shape_exclusivity(const struct stack *stack,
-                                                        struct arena *arena)
-{
-    struct shape shape = good_shape(stack, arena);
-    struct stack_exclusivity *all = arena_array(arena, stack->server_count, sizeof(*all));
-    for (uint32_t s = 0; s < stack->server_count; s++) {
-        all[s].group = shape.rack.claimant[find(&shape.rack, s)];
-        if (all[s].group == NULL)
-            all[s].group = shape.host.claimant[find(&shape.host, s)];
-    }
-    return all;
-}
-
 const bool *stack_shape_bound(const struct stack *stack, uint32_t server, struct arena *arena)
 {
     struct shape shape = good_shape(stack, arena);

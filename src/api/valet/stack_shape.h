@@ -13,16 +13,8 @@
 bool stack_shape_check(const struct stack *stack, struct arena *arena,
                        struct err *err) BERTH_MUST_CHECK;
 
-/* The following are for stacks that passed. Answers are in the arena, one for each server. */
-
-/* The exclusivity group that a server gets into, however that is; group NULL: none. */
-struct stack_exclusivity {
-    const struct stack_group *group; /* one of level rack, if there are some of both */
-};
-const struct stack_exclusivity *stack_shape_exclusivity(const struct stack *stack,
-                                                        struct arena *arena);
-
-/* Whether affinity of any level binds it to that server, which is bound to itself. */
+/* Of a stack that passed: whether affinity of any level binds each server to that one, which is
+ * bound to itself. One for each server, in the arena. */
 const bool *stack_shape_bound(const struct stack *stack, uint32_t server, struct arena *arena);
 
 #endif

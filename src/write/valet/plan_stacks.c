@@ -2,7 +2,8 @@
  * decided first (stack_facts.c and the claim's own steps), then changes are appended.
  *
  * Invariants: capacity is decided by write/claim.c alone, on the newest version, the plan's old
- * holds counted as gone; a host that is claimed for a group is empty but for these; a row that is
+ * holds counted as gone; on a host that is claimed for a group is nothing but these and what
+ * the plan's servers of that group have; a row that is
  * put is the one that was shown. Writer thread only. */
 #include "write/valet/plan_stacks.h"
 

@@ -17,7 +17,7 @@ struct stack_look {
 };
 uint64_t stack_look(const struct provider *provider);
 
-/* A host that a server may be on because a group holds it. */
+/* The group that a server is assigned to, which is to hold the host that it gets. */
 struct stack_exclusive {
     int64_t group_id;  /* 0: none, and no group is to hold the host */
     struct slice rack; /* uuid, of a server at level rack: which the group is to hold, too */
@@ -32,7 +32,8 @@ struct stack_row {
     bool moves_hold;                     /* its hold is to be what follows, and nothing else */
     const struct claim_provider *providers;
     size_t provider_count;
-    struct slice host; /* uuid; of a hold that is moved */
+    struct slice
+        host; /* uuid of the one that was found for it; data == NULL: it was not looked for */
     struct stack_exclusive exclusive;
 };
 

@@ -122,31 +122,51 @@ static bool groups_hold(const struct stack_commit *commit, const struct plan *pl
     return true;
 }
 
-/* A consumer of a host, and the holds that the commit takes away or moves. */
+/* For whom a host may be claimed, with the commit's own. */
 struct emptying {
     const struct stack_commit *commit;
+    int64_t group_id;
 };
 
-static bool is_going(void *cls, const struct consumer *consumer)
+static bool is_of_row(const struct stack_row *row, struct slice consumer)
 {
-    const struct stack_commit *commit = ((const struct emptying *)cls)->commit;
-    for (size_t i = 0; i < commit->row_count; i++) {
-        const struct stack_row *row = &commit->rows[i];
-        if (row->before != NULL && (row->moves_hold || row->after == NULL) &&
-            slice_equal(consumer_uuid(consumer),
-                        record_text(&row->before->record, VALET_PLACEMENT_UUID)))
+    static const unsigned SERVER[] = {VALET_PLACEMENT_RESOURCE_ID,
+                                      VALET_PLACEMENT_ORCHESTRATION_ID};
+    if (slice_equal(consumer, record_text(&row->after->record, VALET_PLACEMENT_UUID)))
+        return true;
+    for (size_t i = 0; i < sizeof(SERVER) / sizeof(SERVER[0]); i++) {
+        struct slice id = record_text(&row->after->record, SERVER[i]);
+        if (id.data != NULL && slice_equal(consumer, id))
             return true;
     }
     return false;
 }
 
-/* Nobody's, with nothing on it but what goes. */
-static bool host_is_free(const struct stack_commit *commit, const struct version *version,
-                         const struct provider *host)
+/* Whether it is a hold that the commit takes away or moves, or what one of the plan's servers has
+ * that are assigned to the group, too: the solver's reading (solve/prepare.c). */
+static bool is_no_hindrance(void *cls, const struct consumer *consumer)
 {
-    struct emptying emptying = {commit};
+    const struct emptying *emptying = cls;
+    struct slice uuid = consumer_uuid(consumer);
+    for (size_t i = 0; i < emptying->commit->row_count; i++) {
+        const struct stack_row *row = &emptying->commit->rows[i];
+        if (row->before != NULL && (row->moves_hold || row->after == NULL) &&
+            slice_equal(uuid, record_text(&row->before->record, VALET_PLACEMENT_UUID)))
+            return true;
+        if (row->after != NULL && row->exclusive.group_id == emptying->group_id &&
+            is_of_row(row, uuid))
+            return true;
+    }
+    return false;
+}
+
+/* Nobody's, with nothing on it that hinders the group. */
+static bool host_is_free(const struct stack_commit *commit, const struct version *version,
+                         const struct provider *host, const struct valet_group *group)
+{
+    struct emptying emptying = {commit, group->record.id};
     return host_claim_of(version, host).group == NULL &&
-           host_visit_consumers(version, host, is_going, &emptying);
+           host_visit_consumers(version, host, is_no_hindrance, &emptying);
 }
 
 static bool host_is_of(const struct version *version, const struct provider *host,
@@ -199,7 +219,7 @@ static bool find_claim(const struct stack_commit *commit, const struct stack_cla
         if (host == NULL || !host_is(marks, host) ||
             (claim->is_rack && host_rack(version, marks, host, &several) != rack))
             return false;
-        if (host_is_free(commit, version, host))
+        if (host_is_free(commit, version, host, found->group))
             found->hosts[found->host_count++] = host;
         else if (!host_is_of(version, host, found->group))
             return false;
@@ -290,7 +310,7 @@ bool stack_facts_hold(const struct stack_commit *commit, const struct plan *plan
         !looks_hold(commit, plan) || !find_claims(commit, plan, &marks, facts))
         return false;
     for (size_t i = 0; i < commit->row_count; i++)
-        if (commit->rows[i].after != NULL && commit->rows[i].moves_hold &&
+        if (commit->rows[i].after != NULL && commit->rows[i].host.data != NULL &&
             !host_is_allowed(&commit->rows[i], plan, &marks, facts))
             return false;
     return true;

@@ -92,13 +92,11 @@ static int used(const struct cloud *cloud, const struct plan *plan, int provider
     return sum;
 }
 
-/* Whether somebody is there: a stranger, or anybody. */
-static bool has_consumer(const struct cloud *cloud, const struct plan *plan, int host,
-                         bool stranger)
+static bool has_stranger(const struct cloud *cloud, const struct plan *plan, int host)
 {
     for (int i = 0; i < cloud->consumer_count; i++)
         if (root_of(cloud, cloud->consumers[i].provider) == host && !is_released(plan, i) &&
-            (!stranger || cloud->consumers[i].project == STRANGER))
+            cloud->consumers[i].project == STRANGER)
             return true;
     return false;
 }
@@ -124,13 +122,27 @@ static bool is_claimed_by_another(const struct cloud *cloud, int host, int group
 static bool is_own(const struct cloud *cloud, const struct plan *plan, int host, int group)
 {
     return is_claimed(cloud, host, group) && !is_claimed_by_another(cloud, host, group) &&
-           !has_consumer(cloud, plan, host, true);
+           !has_stranger(cloud, plan, host);
 }
 
-static bool is_free(const struct cloud *cloud, const struct plan *plan, int host)
+/* Whether a server of the plan that is assigned to the group has it. */
+static bool is_owned(const struct plan *plan, const struct view *view, int consumer, int group)
 {
-    return !has_consumer(cloud, plan, host, false) && !is_claimed_by_another(cloud, host, -1) &&
-           !has(cloud, host, TRAIT_DISABLED);
+    for (uint32_t s = 0; s < view->count; s++)
+        if (plan->owned[s] == consumer && !view->absent[s] && view_group(view, s) == group)
+            return true;
+    return false;
+}
+
+/* 8.3, for servers of the plan that are assigned to the group. */
+static bool is_free(const struct cloud *cloud, const struct plan *plan, const struct view *view,
+                    int host, int group)
+{
+    for (int i = 0; i < cloud->consumer_count; i++)
+        if (root_of(cloud, cloud->consumers[i].provider) == host && !is_released(plan, i) &&
+            !is_owned(plan, view, i, group))
+            return false;
+    return !is_claimed_by_another(cloud, host, -1) && !has(cloud, host, TRAIT_DISABLED);
 }
 
 static int fixed_host(const struct plan *plan, uint32_t server)
@@ -310,7 +322,7 @@ static bool rack_holds(const struct cloud *cloud, const struct plan *plan, const
     for (int host = 0; host < cloud->provider_count; host++) {
         if (!oracle_is_host(cloud, host) || !is_in(cloud, rack, TRAIT_RACK, host))
             continue;
-        if (!is_own(cloud, plan, host, group) && !is_free(cloud, plan, host))
+        if (!is_own(cloud, plan, host, group) && !is_free(cloud, plan, view, host, group))
             return false;
         if (has_foreign(view, choices, host, group))
             return false;
@@ -330,7 +342,7 @@ static bool exclusivity_holds(const struct cloud *cloud, const struct plan *plan
     int group = view_group(view, s);
     if (group < 0)
         return !is_claimed_by_another(cloud, host, -1);
-    if (!is_own(cloud, plan, host, group) && !is_free(cloud, plan, host))
+    if (!is_own(cloud, plan, host, group) && !is_free(cloud, plan, view, host, group))
         return false;
     if (has_foreign(view, choices, host, group))
         return false;

@@ -9,7 +9,10 @@ struct plan *plan_create(struct arena *arena)
     plan->arena = arena;
     plan->stack.servers = plan->servers;
     plan->stack.groups = plan->groups;
-    plan->request = (struct solve_request){&plan->stack, plan->pins, SLICE_LIT("nova"), 200000};
+    plan->request = (struct solve_request){.stack = &plan->stack,
+                                           .pins = plan->pins,
+                                           .default_zone = SLICE_LIT("nova"),
+                                           .step_limit = 200000};
     plan->budget.left = INT64_MAX / 2;
     return plan;
 }
@@ -28,7 +31,7 @@ uint32_t plan_add_server(struct plan *plan, const char *name, int vcpus, int ram
     server->amounts = list;
     server->name = arena_copy(plan->arena, slice_of(name));
     server->orchestration_id = arena_printf(plan->arena, "id-%s", name);
-    plan->released[at] = -1;
+    plan->released[at] = plan->owned[at] = -1;
     return at;
 }
 

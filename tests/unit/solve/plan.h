@@ -15,6 +15,7 @@ struct plan {
     struct stack_element elements[PLAN_GROUPS_MAX][PLAN_ELEMENTS_MAX];
     struct solve_pin pins[PLAN_SERVERS_MAX];
     int released[PLAN_SERVERS_MAX]; /* consumers of the cloud; -1: none */
+    int owned[PLAN_SERVERS_MAX];    /* likewise: what pins[].own has first */
     struct solve_request request;
     struct budget budget;
     struct solve_outcome outcome;

@@ -158,14 +158,14 @@ static void random_names(struct plan *plan, const struct cloud *cloud, struct st
         plan_add_name(plan, names, one_in(9) ? "nowhere" : random_host_name(cloud));
 }
 
-/* A consumer that no other server gives back. */
+/* A consumer that no other server has. */
 static int random_consumer(const struct plan *plan, const struct cloud *cloud)
 {
     if (cloud->consumer_count == 0)
         return -1;
     int consumer = (int)below((unsigned)cloud->consumer_count);
     for (uint32_t s = 0; s < plan->stack.server_count; s++)
-        if (plan->released[s] == consumer)
+        if (plan->released[s] == consumer || plan->owned[s] == consumer)
             return -1;
     return consumer;
 }
@@ -184,6 +184,8 @@ static void random_pin(struct plan *plan, const struct cloud *cloud, const struc
         pin->present = cloud_provider_at(cloud, present);
     if (one_in(4) && (plan->released[server] = random_consumer(plan, cloud)) >= 0)
         pin->released = cloud_consumer_at(cloud, plan->released[server]);
+    if (one_in(3) && (plan->owned[server] = random_consumer(plan, cloud)) >= 0)
+        pin->own[random() % SOLVE_OWN] = cloud_consumer_at(cloud, plan->owned[server]);
     if (kind->mild)
         return;
     if (one_in(8))

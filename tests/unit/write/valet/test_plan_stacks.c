@@ -449,6 +449,31 @@ static void test_own_holds_do_not_occupy(void **state)
     assert_true(is_gold(world, 4) && !is_gold(world, 3));
 }
 
+/* What is claimed holds already what the plan's servers of that group have there. */
+static void test_own_servers_of_the_group_do_not_hinder(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    make(world, 4, 3);
+    occupy(world, 2, 4, 1);
+    begin(&bid, world, "web");
+    claim_host(&bid, 4);
+    bid.rows[0].exclusive.group_id = 1; /* a, whose hold is there */
+    assert_changed(&bid);               /* nobody's server is there, too */
+    set_resource(&bid, 0, "c2");
+    bid.rows[0].exclusive.group_id = 0;
+    assert_changed(&bid);
+    bid.rows[0].exclusive.group_id = 1;
+    struct stack_row none = bid.rows[0];
+    bid.rows[0].host = world_uuid(world, 'p', 3);
+    assert_changed(&bid); /* it is looked at although its hold does not move: p3 is nobody's */
+    bid.rows[0] = none;
+    bid.rows[0].host = world_uuid(world, 'p', 4);
+    assert_true(commit(&bid));
+    assert_true(is_gold(world, 4) && !is_gold(world, 3));
+    assert_int_equal(used(world, 4), 1); /* the server's; it needs no hold beside it */
+}
+
 static void test_racks_are_claimed(void **state)
 {
     struct world *world = *state;
@@ -546,6 +571,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_moves_release_before_capacity, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hosts_are_claimed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_own_holds_do_not_occupy, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_own_servers_of_the_group_do_not_hinder, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_racks_are_claimed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_disabled, setup, teardown),
         cmocka_unit_test_setup_teardown(test_servers_that_are_there, setup, teardown),

@@ -1,0 +1,76 @@
+/* The claims that a solution makes (Valet spec, 8.3): racks first, then hosts that are in none of
+ * those. Any thread. */
+#include "solve/search.h"
+
+bool claims_has_rack(const struct solver *solver, uint32_t rack, uint32_t exclusive)
+{
+    struct slice uuid = provider_uuid(solver->hosts.rack[rack].provider);
+    const struct valet_claim *claim;
+    for (int64_t id = 0; (claim = version_next_valet_claim_of(solver->version, uuid, id)) != NULL;
+         id = claim->record.id)
+        if (record_bool(&claim->record, VALET_CLAIM_IS_RACK) &&
+            record_number(&claim->record, VALET_CLAIM_GROUP_ID) ==
+                solver->groups[exclusive]->record.id)
+            return true;
+    return false;
+}
+
+struct claims {
+    struct search *search;
+    struct solve_outcome *outcome;
+    uint64_t *racks; /* that are claimed now */
+    uint64_t *hosts;
+};
+
+static void put_claim(struct claims *claims, uint32_t exclusive, const struct provider *provider,
+                      bool is_rack, const uint32_t *hosts, uint32_t count)
+{
+    const struct solver *solver = claims->search->solver;
+    const struct provider **list = arena_array(solver->arena, count, sizeof(*list));
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = solver->hosts.providers[hosts[i]];
+    claims->outcome->claims[claims->outcome->claim_count++] =
+        (struct solve_claim){solver->groups[exclusive], provider, is_rack, list, count};
+}
+
+static void claim_rack(struct claims *claims, uint32_t unit)
+{
+    const struct solver *solver = claims->search->solver;
+    uint32_t rack = solver->hosts.racks[claims->search->hosts[unit]];
+    uint32_t exclusive = solver->units.unit[unit].exclusive;
+    const struct hosts_mark *mark = &solver->hosts.rack[rack];
+    if (bits_has(claims->racks, rack) || claims_has_rack(solver, rack, exclusive))
+        return;
+    bits_add(claims->racks, rack);
+    put_claim(claims, exclusive, mark->provider, true, mark->hosts, mark->host_count);
+}
+
+static void claim_host(struct claims *claims, uint32_t unit)
+{
+    const struct solver *solver = claims->search->solver;
+    uint32_t host = claims->search->hosts[unit];
+    if (solver->holders[host] != HOLDER_NOBODY || bits_has(claims->hosts, host))
+        return;
+    uint32_t rack;
+    for (uint32_t at = 0; (rack = solver_next_rack(solver, host, &at)) != HOSTS_NO_RACK;)
+        if (bits_has(claims->racks, rack))
+            return; /* with its rack */
+    bits_add(claims->hosts, host);
+    put_claim(claims, solver->units.unit[unit].exclusive, solver->hosts.providers[host], false,
+              &host, 1);
+}
+
+void claims_put(struct search *search, struct solve_outcome *outcome)
+{
+    struct solver *solver = search->solver;
+    struct claims claims = {search, outcome, bits_create(solver->arena, solver->hosts.rack_count),
+                            bits_create(solver->arena, solver->hosts.count)};
+    outcome->claims = arena_array(solver->arena, search->unit_count, sizeof(*outcome->claims));
+    for (uint32_t u = 0; u < search->unit_count; u++)
+        if (unit_is_placed(solver, u) && solver->units.unit[u].claims_rack)
+            claim_rack(&claims, u);
+    for (uint32_t u = 0; u < search->unit_count; u++)
+        if (unit_is_placed(solver, u) && solver->units.unit[u].exclusive != UNITS_NONE &&
+            !solver->units.unit[u].claims_rack)
+            claim_host(&claims, u);
+}
