@@ -60,10 +60,14 @@ static void gather_owned(struct solver *solver, struct back *back)
 static void gather_back(struct solver *solver, struct back *back)
 {
     *back = (struct back){.version = solver->version};
+    const struct solve_request *request = solver->request;
     back->consumers =
-        arena_array(solver->arena, solver->stack->server_count, sizeof(*back->consumers));
+        arena_array(solver->arena, (size_t)solver->stack->server_count + request->released_count,
+                    sizeof(*back->consumers));
+    for (uint32_t i = 0; i < request->released_count; i++)
+        back->consumers[back->count++] = request->released[i];
     for (uint32_t s = 0; s < solver->stack->server_count; s++) {
-        const struct solve_pin *pin = &solver->request->pins[s];
+        const struct solve_pin *pin = &request->pins[s];
         if (pin->kind == SOLVE_PLACE && pin->released != NULL)
             back->consumers[back->count++] = pin->released;
     }

@@ -35,6 +35,9 @@ struct solve_request {
     const struct solve_pin *pins; /* one for each server of the stack */
     struct slice default_zone;    /* of hosts in no zone */
     int64_t step_limit;           /* of the search: counted, so that answers can be repeated */
+    /* Holds of servers that the stack has no more: they count as not there. */
+    const struct consumer *const *released;
+    uint32_t released_count;
 };
 
 /* So much of a class from a provider. */

@@ -2,6 +2,8 @@
  * the writer has said yes. */
 #include "api/valet/plan_solving.h"
 
+#include <stdlib.h>
+
 #include "api/valet/plan_making.h"
 #include "api/valet/stack_resolve.h"
 #include "api/valet/stack_text.h"
@@ -25,6 +27,41 @@ static const struct valet_placement *placement_of(const struct solving *solving,
     return row;
 }
 
+static int compare_ids(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left;
+    int64_t b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The holds of the plan's placements that the stack does not have. */
+static void find_released(struct solving *solving)
+{
+    const struct version *version = solving->request->version;
+    struct arena *arena = solving->request->arena;
+    uint32_t count = solving->stack.server_count;
+    int64_t *kept = arena_array(arena, count, sizeof(*kept));
+    size_t kept_count = 0;
+    size_t capacity = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (solving->servers[i].placement != NULL)
+            kept[kept_count++] = solving->servers[i].placement->record.id;
+    if (kept_count > 1)
+        qsort(kept, kept_count, sizeof(*kept), compare_ids);
+    const struct valet_placement *at;
+    for (int64_t id = 0;
+         (at = version_next_valet_placement_of(version, solving->plan->record.id, id)) != NULL;
+         id = at->record.id) {
+        const struct consumer *hold = placement_hold(version, at);
+        if (hold == NULL || (kept_count > 0 && bsearch(&at->record.id, kept, kept_count,
+                                                       sizeof(*kept), compare_ids) != NULL))
+            continue;
+        solving->released = arena_grow(arena, solving->released, solving->released_count, &capacity,
+                                       sizeof(*solving->released));
+        solving->released[solving->released_count++] = hold;
+    }
+}
+
 void plan_solving_look(struct solving *solving)
 {
     const struct version *version = solving->request->version;
@@ -45,6 +82,8 @@ void plan_solving_look(struct solving *solving)
         if (server->present != NULL)
             server->pin.kind = SOLVE_FIXED;
     }
+    if (solving->plan != NULL && solving->drops_others)
+        find_released(solving);
 }
 
 bool plan_solving_recall(struct solving *solving)
@@ -122,6 +161,8 @@ static enum api_step search(struct solving *solving, struct solve_outcome *outco
         .pins = pins,
         .default_zone = request->api->valet->default_zone,
         .step_limit = request->api->valet->step_limit,
+        .released = solving->released,
+        .released_count = solving->released_count,
     };
     struct budget budget = api_budget(request);
     switch (solve(request->version, &asked, request->arena, &budget, outcome)) {

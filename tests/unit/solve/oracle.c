@@ -80,7 +80,7 @@ static bool is_released(const struct plan *plan, int consumer)
     for (uint32_t s = 0; s < plan->stack.server_count; s++)
         if (plan->pins[s].kind == SOLVE_PLACE && plan->released[s] == consumer)
             return true;
-    return false;
+    return plan->dropped_at == consumer;
 }
 
 static int used(const struct cloud *cloud, const struct plan *plan, int provider, int class_at)

@@ -13,6 +13,7 @@ struct plan *plan_create(struct arena *arena)
                                            .pins = plan->pins,
                                            .default_zone = SLICE_LIT("nova"),
                                            .step_limit = 200000};
+    plan->dropped_at = -1;
     plan->budget.left = INT64_MAX / 2;
     return plan;
 }

@@ -16,6 +16,8 @@ struct plan {
     struct solve_pin pins[PLAN_SERVERS_MAX];
     int released[PLAN_SERVERS_MAX]; /* consumers of the cloud; -1: none */
     int owned[PLAN_SERVERS_MAX];    /* likewise: what pins[].own has first */
+    const struct consumer *dropped[1];
+    int dropped_at; /* what the request has as released; -1: nothing */
     struct solve_request request;
     struct budget budget;
     struct solve_outcome outcome;

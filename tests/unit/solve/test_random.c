@@ -239,6 +239,11 @@ static struct plan *random_plan(const struct cloud *cloud, const struct kind *ki
         random_server(plan, cloud, kind);
     for (unsigned i = below(4); i > 0; i--)
         random_group(plan, cloud);
+    if (one_in(4) && (plan->dropped_at = random_consumer(plan, cloud)) >= 0) {
+        plan->dropped[0] = cloud_consumer_at(cloud, plan->dropped_at);
+        plan->request.released = plan->dropped;
+        plan->request.released_count = 1;
+    }
     if (!kind->mild && one_in(10))
         random_names(plan, cloud, &plan->stack.locations, 2 + below(8));
     return plan;
