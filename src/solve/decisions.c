@@ -1,5 +1,6 @@
-/* What is decided when (9.2): blocks, and in each the units, that have the fewest hosts come first,
- * then those that ask for most. A block of several units decides on its rack first. Any thread. */
+/* What is decided when (9.2): where it matters, those that stay; blocks, and in each the units,
+ * that have the fewest hosts come first, then those that ask for most. A block of several units
+ * decides on its rack first. Any thread. */
 #include "solve/search.h"
 
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 /* A unit or block on its way into the order. */
 struct ordered {
     uint32_t at;
+    bool comes; /* behind those that stay */
     uint32_t hosts;
     double share;
     struct slice name;
@@ -17,6 +19,8 @@ static int compare_ordered(const void *left, const void *right)
 {
     const struct ordered *a = left;
     const struct ordered *b = right;
+    if (a->comes != b->comes)
+        return a->comes ? 1 : -1;
     if (a->hosts != b->hosts)
         return a->hosts < b->hosts ? -1 : 1;
     if (a->share > b->share || a->share < b->share)
@@ -50,8 +54,13 @@ static struct ordered order_unit(const struct search *search, uint32_t u, const 
 {
     const struct solver *solver = search->solver;
     uint32_t server = solver->units.unit[u].placed[0];
-    return (struct ordered){u, search->counts[u], share_of(solver, u, totals),
-                            solver->stack->servers[server].name, server};
+    bool comes = solver->stayers != NULL && !solver->stayers[u];
+    return (struct ordered){u,
+                            comes,
+                            search->counts[u],
+                            share_of(solver, u, totals),
+                            solver->stack->servers[server].name,
+                            server};
 }
 
 static void add_decision(struct search *search, enum decision_kind kind, uint32_t at)

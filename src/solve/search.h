@@ -123,6 +123,22 @@ enum search_result search_run(struct search *search, struct solver *solver, uint
 /* claims.c: the claims that the solution makes. */
 void claims_put(struct search *search, struct solve_outcome *outcome);
 
+/* stays.c: which units are kept where they are. */
+struct stays {
+    uint32_t *hosts; /* of each unit; BITS_NONE: it may go anywhere */
+    bool *has;       /* a server that stays */
+    bool *changes;   /* one that asks for something else */
+    bool any;        /* any unit has one */
+};
+struct stays stays_find(struct solver *solver, uint64_t *const *domains);
+bool stays_keep_any(const struct solver *solver, const struct stays *stays);
+/* The domains, less what they leave; NULL: copies. */
+uint64_t **stays_domains(const struct solver *solver, uint64_t *const *domains,
+                         const struct stays *stays);
+/* Lets some go, after a search that got stuck at that unit. False: nobody that could help. */
+bool stays_let_go(const struct solver *solver, uint64_t *const *domains, uint32_t stuck,
+                  struct stays *stays);
+
 /* alike.c: classes of interchangeable hosts. */
 void alike_find(struct search *search);
 

@@ -1,4 +1,5 @@
-/* The planner's way: prepare, give each unit its domain, search, tell. Any thread; the worker gives
+/* The planner's way: prepare, give each unit its domain, search, tell. Where servers stay, it is
+ * searched in rounds (stays.c), of which the last ones are complete. Any thread; the worker gives
  * it a budget, and asks again on the slow lane when that is exhausted. */
 #include "solve/solve.h"
 
@@ -38,7 +39,6 @@ static enum solve_result finish(struct search *search, enum search_result result
                                 struct solve_outcome *outcome)
 {
     const struct solver *solver = search->solver;
-    outcome->steps = search->steps;
     switch (result) {
     case SEARCH_EXPENSIVE:
         return SOLVE_EXPENSIVE;
@@ -56,6 +56,91 @@ static enum solve_result finish(struct search *search, enum search_result result
     put_exclusives(solver, outcome);
     claims_put(search, outcome);
     return SOLVE_FOUND;
+}
+
+enum { ROUNDS_MAX = 6 };
+
+/* Searches of one request: what each may take of its steps, and what all took. */
+struct rounds {
+    struct solver *solver;
+    uint64_t **domains;
+    struct solve_request request;
+    int64_t left;
+    int64_t taken;
+};
+
+/* A round that others follow may take half of what is left, the last one all. */
+static enum search_result run_round(struct rounds *rounds, const struct stays *stays, bool is_last,
+                                    struct search *search)
+{
+    struct solver *solver = rounds->solver;
+    if (!budget_take(solver->budget,
+                     solver->units.unit_count * ((int64_t)solver->hosts.words + 16)))
+        return SEARCH_EXPENSIVE;
+    rounds->request.step_limit = is_last ? rounds->left : (rounds->left + 1) / 2;
+    const struct solve_request *asked = solver->request;
+    solver->request = &rounds->request;
+    enum search_result result = search_run(
+        search, solver, is_last ? rounds->domains : stays_domains(solver, rounds->domains, stays));
+    solver->request = asked;
+    rounds->left -= search->steps;
+    rounds->taken += search->steps;
+    return result;
+}
+
+/* With those kept that can be, then with fewer. True: that is the result. */
+static bool run_kept(struct rounds *rounds, struct stays *stays, struct search *search,
+                     enum search_result *result)
+{
+    struct solver *solver = rounds->solver;
+    bool is_on = stays_keep_any(solver, stays);
+    for (int round = 0; is_on && round < ROUNDS_MAX && rounds->left > 1; round++) {
+        *result = run_round(rounds, stays, false, search);
+        if (*result == SEARCH_FOUND || *result == SEARCH_EXPENSIVE)
+            return true;
+        state_undo(search, 0);
+        is_on = stays_let_go(solver, rounds->domains, search->stuck.unit, stays) &&
+                stays_keep_any(solver, stays);
+    }
+    return false;
+}
+
+static enum search_result run(struct rounds *rounds, struct search *search)
+{
+    struct solver *solver = rounds->solver;
+    struct stays stays = stays_find(solver, rounds->domains);
+    enum search_result result;
+    if (stays.any && run_kept(rounds, &stays, search, &result))
+        return result;
+    if (stays.any && rounds->left > 1) {
+        solver->stayers = stays.has;
+        result = run_round(rounds, NULL, false, search);
+        solver->stayers = NULL;
+        if (result != SEARCH_LIMIT)
+            return result;
+        state_undo(search, 0);
+    }
+    return run_round(rounds, NULL, true, search);
+}
+
+static bool find_domains(struct solver *solver, uint64_t **domains, enum solve_result *result,
+                         struct slice *reason)
+{
+    for (uint32_t u = 0; u < solver->units.unit_count; u++) {
+        if (!unit_is_placed(solver, u))
+            continue;
+        *result = SOLVE_EXPENSIVE;
+        if (!budget_take(solver->budget, 2 * (int64_t)solver->hosts.words + 16))
+            return false;
+        domains[u] = bits_create(solver->arena, solver->hosts.count);
+        domain_of(solver, u, domains[u]);
+        if (bits_next(domains[u], solver->hosts.words, 0) != BITS_NONE)
+            continue;
+        if (report_no_host(solver, u, reason))
+            *result = SOLVE_NONE;
+        return false;
+    }
+    return true;
 }
 
 enum solve_result solve(const struct version *version, const struct solve_request *request,
@@ -77,16 +162,17 @@ enum solve_result solve(const struct version *version, const struct solve_reques
     if (!solver_prepare(&solver))
         return SOLVE_EXPENSIVE;
     uint64_t **domains = arena_zalloc(arena, solver.units.unit_count * sizeof(*domains));
-    for (uint32_t u = 0; u < solver.units.unit_count; u++) {
-        if (!unit_is_placed(&solver, u))
-            continue;
-        if (!budget_take(budget, 2 * (int64_t)solver.hosts.words + 16))
-            return SOLVE_EXPENSIVE;
-        domains[u] = bits_create(arena, solver.hosts.count);
-        domain_of(&solver, u, domains[u]);
-        if (bits_next(domains[u], solver.hosts.words, 0) == BITS_NONE)
-            return report_no_host(&solver, u, &outcome->reason) ? SOLVE_NONE : SOLVE_EXPENSIVE;
-    }
+    enum solve_result result;
+    if (!find_domains(&solver, domains, &result, &outcome->reason))
+        return result;
+    struct rounds rounds = {
+        .solver = &solver,
+        .domains = domains,
+        .request = *request,
+        .left = request->steps > 0 ? request->steps : request->step_limit,
+    };
     struct search search;
-    return finish(&search, search_run(&search, &solver, domains), outcome);
+    enum search_result found = run(&rounds, &search);
+    outcome->steps = rounds.taken;
+    return finish(&search, found, outcome);
 }

@@ -26,6 +26,9 @@ struct solve_pin {
     /* What it has by now, as hold or as server, each or NULL: on a host of nobody's that is no
      * stranger to others of its exclusivity group. */
     const struct consumer *own[SOLVE_OWN];
+    bool stays;   /* PLACE: it keeps `present` if that can be, and moves if it must */
+    bool changes; /* of those: it asks for something else than it has there, and moves before others
+                   */
     struct stack_names locations; /* beside those of the stack; count 0: no limit */
     struct stack_names excluded;  /* hosts that it may not get */
 };
@@ -34,7 +37,8 @@ struct solve_request {
     const struct stack *stack;
     const struct solve_pin *pins; /* one for each server of the stack */
     struct slice default_zone;    /* of hosts in no zone */
-    int64_t step_limit;           /* of the search: counted, so that answers can be repeated */
+    int64_t step_limit;           /* of searching: counted, so that answers can be repeated */
+    int64_t steps;                /* that are left of it; 0: all */
     /* Holds of servers that the stack has no more: they count as not there. */
     const struct consumer *const *released;
     uint32_t released_count;

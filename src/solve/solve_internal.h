@@ -67,8 +67,10 @@ struct solver {
     uint64_t *claimed;                 /* hosts that a group claims */
     uint64_t **free;                   /* by exclusive: for its units (8.3) */
     uint64_t *claimable;               /* those that are free for any */
-    double *weights;                   /* of each class, for the fit */
-    struct named_hosts named;          /* the last list that was asked for */
+    const bool *stayers; /* of each unit: it has a server that stays; all others are decided after
+                            those; NULL: it does not matter */
+    double *weights;     /* of each class, for the fit */
+    struct named_hosts named; /* the last list that was asked for */
 };
 
 static inline bool unit_is_placed(const struct solver *solver, uint32_t unit)

@@ -91,9 +91,11 @@ static enum api_step migrate(struct solving *solving, uint32_t at,
     plan_solving_place(solving, at);
     solving->servers[at].pin.excluded =
         excluded_of(solving, solving->servers[at].placement, migration);
+    solving->comes_back = bound_count > 1;
     enum api_step step = plan_solving_run(solving);
-    if (step != API_DONE || bound_count == 1)
+    if (step != API_DONE || !solving->comes_back)
         return step;
+    solving->comes_back = false;
     request->err = (struct err){.arena = request->arena};
     bind_others(solving, bound, count);
     return plan_solving_run(solving);

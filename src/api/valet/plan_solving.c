@@ -139,6 +139,14 @@ static void find_own(const struct solving *solving, uint32_t at, const struct co
     own[2] = placement_consumer(version, solving->stack.servers[at].orchestration_id);
 }
 
+static int64_t steps_left(const struct solving *solving)
+{
+    int64_t left = solving->request->api->valet->step_limit - solving->steps;
+    if (solving->comes_back)
+        left /= 2;
+    return left > 0 ? left : 1;
+}
+
 static enum api_step search(struct solving *solving, struct solve_outcome *outcome)
 {
     struct api_request *request = solving->request;
@@ -161,11 +169,14 @@ static enum api_step search(struct solving *solving, struct solve_outcome *outco
         .pins = pins,
         .default_zone = request->api->valet->default_zone,
         .step_limit = request->api->valet->step_limit,
+        .steps = steps_left(solving),
         .released = solving->released,
         .released_count = solving->released_count,
     };
     struct budget budget = api_budget(request);
-    switch (solve(request->version, &asked, request->arena, &budget, outcome)) {
+    enum solve_result result = solve(request->version, &asked, request->arena, &budget, outcome);
+    solving->steps += outcome->steps;
+    switch (result) {
     case SOLVE_FOUND:
         return API_WRITE;
     case SOLVE_EXPENSIVE:

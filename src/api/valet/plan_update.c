@@ -63,7 +63,7 @@ static bool asks_the_same(const struct updating *updating, const struct stack_se
 }
 
 /* What is reserved stays, with the amounts that it asks for now; so does a server that is there and
- * has no hold to be moved. */
+ * has no hold to be moved. The others stay if they can. */
 static void pin_server(struct solving *solving, const struct updating *updating, uint32_t at)
 {
     struct solving_server *server = &solving->servers[at];
@@ -73,6 +73,8 @@ static void pin_server(struct solving *solving, const struct updating *updating,
     bool stays = server->is_reserved || (server->present != NULL && hold == NULL);
     if (!stays) {
         plan_solving_place(solving, at);
+        server->pin.stays = server->present != NULL;
+        server->pin.changes = !asks_the_same(updating, &solving->stack.servers[at]);
     } else if (hold != NULL && !asks_the_same(updating, &solving->stack.servers[at])) {
         struct slice *name = arena_alloc(solving->request->arena, sizeof(*name));
         *name = provider_name(server->present);

@@ -92,8 +92,8 @@ static enum api_step note(struct api_request *request, const struct valet_placem
     return API_WRITE;
 }
 
-/* Those that may move: neither reserved nor there without a hold. */
-static bool let_others_move(struct solving *solving, uint32_t but_for)
+/* Those that may move, if they must: neither reserved nor there without a hold. False: none. */
+static bool let_others_move(struct solving *solving, uint32_t but_for, bool now)
 {
     bool any = false;
     for (uint32_t i = 0; i < solving->stack.server_count; i++) {
@@ -102,8 +102,11 @@ static bool let_others_move(struct solving *solving, uint32_t but_for)
             (server->present != NULL &&
              placement_hold(solving->request->version, server->placement) == NULL))
             continue;
-        plan_solving_place(solving, i);
         any = true;
+        if (!now)
+            continue;
+        plan_solving_place(solving, i);
+        solving->servers[i].pin.stays = server->present != NULL;
     }
     return any;
 }
@@ -121,8 +124,11 @@ static enum api_step replan(struct api_request *request, const struct valet_plac
     server->is_reserved = true;
     if (reservation->resource_id.data != NULL)
         server->resource_id = reservation->resource_id;
+    solving.comes_back = let_others_move(&solving, at, false);
     enum api_step step = plan_solving_run(&solving);
-    if (step == API_DONE && let_others_move(&solving, at)) {
+    if (step == API_DONE && solving.comes_back) {
+        solving.comes_back = false;
+        (void)let_others_move(&solving, at, true);
         request->err = (struct err){.arena = request->arena};
         step = plan_solving_run(&solving);
     }

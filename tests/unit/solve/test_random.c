@@ -186,6 +186,8 @@ static void random_pin(struct plan *plan, const struct cloud *cloud, const struc
         pin->released = cloud_consumer_at(cloud, plan->released[server]);
     if (one_in(3) && (plan->owned[server] = random_consumer(plan, cloud)) >= 0)
         pin->own[random() % SOLVE_OWN] = cloud_consumer_at(cloud, plan->owned[server]);
+    pin->stays = pin->kind == SOLVE_PLACE && pin->present != NULL && !one_in(4);
+    pin->changes = one_in(4);
     if (kind->mild)
         return;
     if (one_in(8))
@@ -326,7 +328,8 @@ static void check_counts(const struct cloud *cloud, const struct plan *plan, con
             fail_msg("%lu hosts are %s: %s", counts[i], ORACLE_WORDS[i], reason);
 }
 
-static void check_refused(const struct cloud *cloud, const struct plan *plan)
+static void check_refused(const struct cloud *cloud, const struct plan *plan,
+                          enum oracle_verdict verdict)
 {
     const char *reason = plan->outcome.reason.data;
     assert_memory_equal(reason, "Valet error: ", 13);
@@ -334,13 +337,65 @@ static void check_refused(const struct cloud *cloud, const struct plan *plan)
         check_counts(cloud, plan, reason);
     if (strstr(reason, "hosts considered") != NULL || strstr(reason, "host considered") != NULL)
         check_sum(cloud, reason);
+    else if (verdict == ORACLE_TOO_LARGE)
+        assert_non_null(strstr(reason, "search limit of 200000 steps reached at 's"));
     else
         assert_non_null(strstr(reason, "bound"));
 }
 
+/* --- who stays */
+
+static bool is_in(const struct stack_names *names, struct slice name)
+{
+    for (uint32_t i = 0; i < names->count; i++)
+        if (slice_equal(names->names[i], name))
+            return true;
+    return names->count == 0;
+}
+
+/* Whether there is a solution in which all that are to stay do. */
+static bool all_can_stay(const struct cloud *cloud, struct plan *plan)
+{
+    struct stack_names locations[ORACLE_SERVERS_MAX];
+    bool can = true;
+    for (uint32_t s = 0; s < plan->stack.server_count; s++) {
+        struct solve_pin *pin = &plan->pins[s];
+        locations[s] = pin->locations;
+        if (!pin->stays)
+            continue;
+        struct slice *name = arena_alloc(plan->arena, sizeof(*name));
+        *name = provider_name(pin->present);
+        can = can && is_in(&pin->locations, *name);
+        pin->locations = (struct stack_names){name, 1};
+    }
+    can = can && oracle_solve(cloud, plan) == ORACLE_FOUND;
+    for (uint32_t s = 0; s < plan->stack.server_count; s++)
+        plan->pins[s].locations = locations[s];
+    return can;
+}
+
+static uint32_t count_stays(const struct plan *plan, bool moved)
+{
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < plan->stack.server_count; s++)
+        count += plan->pins[s].stays &&
+                 (!moved || plan->outcome.servers[s].host != plan->pins[s].present);
+    return count;
+}
+
 struct tally {
-    unsigned found, none, too_large;
+    unsigned found, none, too_large, stayed;
 };
+
+/* Nobody moves when all can stay. */
+static void check_stays(const struct cloud *cloud, struct plan *plan, struct tally *tally)
+{
+    if (count_stays(plan, false) == 0 || !all_can_stay(cloud, plan))
+        return;
+    assert_int_equal(plan->result, SOLVE_FOUND);
+    assert_int_equal(count_stays(plan, true), 0);
+    tally->stayed++;
+}
 
 static void play(unsigned seed, struct tally *tally)
 {
@@ -357,7 +412,9 @@ static void play(unsigned seed, struct tally *tally)
     if (plan->result == SOLVE_FOUND)
         oracle_check_found(cloud, plan);
     else
-        check_refused(cloud, plan);
+        check_refused(cloud, plan, verdict);
+    check_stays(cloud, plan, tally);
+    assert_true(plan->outcome.steps <= plan->request.step_limit);
     tally->found += verdict == ORACLE_FOUND;
     tally->none += verdict == ORACLE_NONE;
     tally->too_large += verdict == ORACLE_TOO_LARGE;
@@ -374,11 +431,13 @@ static void agrees_with_the_oracle(void **state)
     unsigned count = rounds == NULL ? ROUNDS : (unsigned)strtoul(rounds, NULL, 10);
     for (unsigned i = 0; i < count; i++)
         play(first + i, &tally);
-    print_message("%u found, %u none, %u too large\n", tally.found, tally.none, tally.too_large);
+    print_message("%u found, %u none, %u too large; %u times all stayed\n", tally.found, tally.none,
+                  tally.too_large, tally.stayed);
     if (count < ROUNDS)
         return;
     assert_true(tally.found > count / 5 && tally.none > count / 5);
     assert_true(tally.too_large < count / 20);
+    assert_true(tally.stayed > count / 50);
 }
 
 int main(void)
