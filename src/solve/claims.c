@@ -33,11 +33,9 @@ static void put_claim(struct claims *claims, uint32_t exclusive, const struct pr
         (struct solve_claim){solver->groups[exclusive], provider, is_rack, list, count};
 }
 
-static void claim_rack(struct claims *claims, uint32_t unit)
+static void put_rack(struct claims *claims, uint32_t rack, uint32_t exclusive)
 {
     const struct solver *solver = claims->search->solver;
-    uint32_t rack = solver->hosts.racks[claims->search->hosts[unit]];
-    uint32_t exclusive = solver->units.unit[unit].exclusive;
     const struct hosts_mark *mark = &solver->hosts.rack[rack];
     if (bits_has(claims->racks, rack) || claims_has_rack(solver, rack, exclusive))
         return;
@@ -45,19 +43,32 @@ static void claim_rack(struct claims *claims, uint32_t unit)
     put_claim(claims, exclusive, mark->provider, true, mark->hosts, mark->host_count);
 }
 
-static void claim_host(struct claims *claims, uint32_t unit)
+static void put_host(struct claims *claims, uint32_t host, uint32_t exclusive)
 {
     const struct solver *solver = claims->search->solver;
-    uint32_t host = claims->search->hosts[unit];
-    if (solver->holders[host] != HOLDER_NOBODY || bits_has(claims->hosts, host))
+    if (bits_has(claims->hosts, host))
         return;
     uint32_t rack;
     for (uint32_t at = 0; (rack = solver_next_rack(solver, host, &at)) != HOSTS_NO_RACK;)
         if (bits_has(claims->racks, rack))
             return; /* with its rack */
     bits_add(claims->hosts, host);
-    put_claim(claims, solver->units.unit[unit].exclusive, solver->hosts.providers[host], false,
-              &host, 1);
+    put_claim(claims, exclusive, solver->hosts.providers[host], false, &host, 1);
+}
+
+/* Those of servers that stay; of racks first. */
+static void put_made(struct claims *claims, bool is_rack)
+{
+    const struct solver *solver = claims->search->solver;
+    for (uint32_t i = 0; i < solver->made_count; i++) {
+        const struct made_claim *made = &solver->made[i];
+        if (made->is_rack != is_rack)
+            continue;
+        if (is_rack)
+            put_rack(claims, made->at, made->exclusive);
+        else
+            put_host(claims, made->at, made->exclusive);
+    }
 }
 
 void claims_put(struct search *search, struct solve_outcome *outcome)
@@ -65,12 +76,16 @@ void claims_put(struct search *search, struct solve_outcome *outcome)
     struct solver *solver = search->solver;
     struct claims claims = {search, outcome, bits_create(solver->arena, solver->hosts.rack_count),
                             bits_create(solver->arena, solver->hosts.count)};
-    outcome->claims = arena_array(solver->arena, search->unit_count, sizeof(*outcome->claims));
+    outcome->claims = arena_array(solver->arena, search->unit_count + solver->made_count,
+                                  sizeof(*outcome->claims));
+    const struct units *units = &solver->units;
+    put_made(&claims, true);
     for (uint32_t u = 0; u < search->unit_count; u++)
-        if (unit_is_placed(solver, u) && solver->units.unit[u].claims_rack)
-            claim_rack(&claims, u);
+        if (unit_is_placed(solver, u) && units->unit[u].claims_rack)
+            put_rack(&claims, solver->hosts.racks[search->hosts[u]], units->unit[u].exclusive);
+    put_made(&claims, false);
     for (uint32_t u = 0; u < search->unit_count; u++)
-        if (unit_is_placed(solver, u) && solver->units.unit[u].exclusive != UNITS_NONE &&
-            !solver->units.unit[u].claims_rack)
-            claim_host(&claims, u);
+        if (unit_is_placed(solver, u) && units->unit[u].exclusive != UNITS_NONE &&
+            !units->unit[u].claims_rack && solver->holders[search->hosts[u]] == HOLDER_NOBODY)
+            put_host(&claims, search->hosts[u], units->unit[u].exclusive);
 }

@@ -46,7 +46,7 @@ static void drop_excluded(struct solver *solver, uint32_t server, uint64_t *host
     }
 }
 
-static void keep_zone(struct solver *solver, uint32_t server, uint64_t *hosts)
+void domain_keep_zone(struct solver *solver, uint32_t server, uint64_t *hosts)
 {
     const struct hosts *all = &solver->hosts;
     struct slice name = solver->stack->servers[server].zone;
@@ -223,7 +223,7 @@ static void filter_servers(struct solver *solver, uint32_t unit, enum filter fil
         else if (filter == FILTER_EXCLUDED)
             drop_excluded(solver, of->placed[i], hosts);
         else
-            keep_zone(solver, of->placed[i], hosts);
+            domain_keep_zone(solver, of->placed[i], hosts);
     }
 }
 

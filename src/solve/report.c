@@ -146,20 +146,25 @@ static void add_counts(struct report *report, struct buf *text, bool *is_first)
     }
 }
 
-static void begin(const struct report *report, struct buf *text, struct slice what)
+static void begin_server(struct buf *text, struct slice what, const struct stack_server *server,
+                         uint32_t hosts)
 {
-    const struct solver *solver = report->solver;
-    uint32_t first = solver->units.unit[report->unit].placed[0];
-    const struct stack_server *server = &solver->stack->servers[first];
     buf_append_lit(text, "Valet error: ");
     buf_append_slice(text, what);
     add_quoted(text, server->name);
     buf_append_lit(text, " (");
     buf_append_slice(text, server->orchestration_id);
     buf_append_lit(text, "): ");
-    buf_append_int(text, solver->hosts.count);
-    buf_append_slice(text, solver->hosts.count == 1 ? SLICE_LIT(" host considered")
-                                                    : SLICE_LIT(" hosts considered"));
+    buf_append_int(text, hosts);
+    buf_append_slice(text,
+                     hosts == 1 ? SLICE_LIT(" host considered") : SLICE_LIT(" hosts considered"));
+}
+
+static void begin(const struct report *report, struct buf *text, struct slice what)
+{
+    const struct solver *solver = report->solver;
+    uint32_t first = solver->units.unit[report->unit].placed[0];
+    begin_server(text, what, &solver->stack->servers[first], solver->hosts.count);
 }
 
 static struct slice finish(const struct solver *solver, struct buf *text)
@@ -207,6 +212,18 @@ bool report_no_combination(struct search *search, struct slice *reason)
     }
     *reason = finish(solver, &text);
     return true;
+}
+
+struct slice report_stays(const struct solver *solver, uint32_t server, enum filter filter,
+                          struct slice group)
+{
+    struct buf text = {0};
+    bool is_first = true;
+    begin_server(&text, SLICE_LIT("no host for"), &solver->stack->servers[server], 1);
+    add_count(&text, &is_first, 1, FILTER_WORDS[filter]);
+    if (group.data != NULL)
+        add_quoted(&text, group);
+    return finish(solver, &text);
 }
 
 struct slice report_limit(const struct search *search)

@@ -3,6 +3,7 @@
  * it a budget, and asks again on the slow lane when that is exhausted. */
 #include "solve/solve.h"
 
+#include "solve/judge.h"
 #include "solve/report.h"
 #include "solve/search.h"
 
@@ -162,7 +163,9 @@ enum solve_result solve(const struct version *version, const struct solve_reques
     if (!solver_prepare(&solver))
         return SOLVE_EXPENSIVE;
     uint64_t **domains = arena_zalloc(arena, solver.units.unit_count * sizeof(*domains));
-    enum solve_result result;
+    enum solve_result result = judge_standing(&solver, &outcome->reason);
+    if (result != SOLVE_FOUND)
+        return result;
     if (!find_domains(&solver, domains, &result, &outcome->reason))
         return result;
     struct rounds rounds = {

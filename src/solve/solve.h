@@ -42,6 +42,9 @@ struct solve_request {
     /* Holds of servers that the stack has no more: they count as not there. */
     const struct consumer *const *released;
     uint32_t released_count;
+    /* What was asked before: those that are FIXED are judged by what the stack asks of them beside
+     * that; uuids of groups that are no more are empty. NULL: they are not judged. */
+    const struct stack *accepted;
 };
 
 /* So much of a class from a provider. */

@@ -49,6 +49,13 @@ struct named_hosts {
     uint64_t *hosts;
 };
 
+/* A claim that servers take that stay where they are. */
+struct made_claim {
+    uint32_t exclusive;
+    uint32_t at; /* host, or rack */
+    bool is_rack;
+};
+
 struct solver {
     const struct version *version;
     const struct solve_request *request;
@@ -67,6 +74,8 @@ struct solver {
     uint64_t *claimed;                 /* hosts that a group claims */
     uint64_t **free;                   /* by exclusive: for its units (8.3) */
     uint64_t *claimable;               /* those that are free for any */
+    struct made_claim *made;           /* with their hosts held already; each once */
+    uint32_t made_count;
     const bool *stayers; /* of each unit: it has a server that stays; all others are decided after
                             those; NULL: it does not matter */
     double *weights;     /* of each class, for the fit */
@@ -84,6 +93,9 @@ bool solver_prepare(struct solver *solver);
 /* Takes the hosts out of the set that this filter keeps from the unit. FILTER_TRAITS takes out
  * none: those are among the ones of FILTER_CAPACITY. */
 void domain_filter(struct solver *solver, uint32_t unit, enum filter filter, uint64_t *hosts);
+
+/* Takes out the hosts that are not in the server's zone. */
+void domain_keep_zone(struct solver *solver, uint32_t server, uint64_t *hosts);
 
 /* The hosts that all filters leave to the unit. */
 void domain_of(struct solver *solver, uint32_t unit, uint64_t *hosts);

@@ -156,7 +156,8 @@ static enum api_step search(struct solving *solving, struct solve_outcome *outco
     for (uint32_t i = 0; i < count; i++) {
         pins[i] = solving->servers[i].pin;
         find_own(solving, i, pins[i].own);
-        is_needed |= pins[i].kind == SOLVE_PLACE;
+        is_needed |= pins[i].kind == SOLVE_PLACE ||
+                     (pins[i].kind == SOLVE_FIXED && solving->accepted != NULL);
     }
     *outcome = (struct solve_outcome){
         .servers = arena_zalloc(request->arena, count * sizeof(*outcome->servers)),
@@ -170,6 +171,7 @@ static enum api_step search(struct solving *solving, struct solve_outcome *outco
         .default_zone = request->api->valet->default_zone,
         .step_limit = request->api->valet->step_limit,
         .steps = steps_left(solving),
+        .accepted = solving->accepted,
         .released = solving->released,
         .released_count = solving->released_count,
     };

@@ -25,8 +25,10 @@ struct solving {
     struct slice plan_uuid;
     struct slice name, stack_id, project, user, fingerprint; /* as they are to be */
     struct stack stack;
-    struct solving_server *servers;   /* one for each of the stack */
-    bool drops_others;                /* placements of the plan that the stack has not go */
+    const struct stack *accepted;   /* what was asked before: those that stay are judged by what is
+                                       new; NULL: they are not */
+    struct solving_server *servers; /* one for each of the stack */
+    bool drops_others;              /* placements of the plan that the stack has not go */
     const struct consumer **released; /* holds of those; plan_solving_look finds them */
     uint32_t released_count;
     int64_t steps;   /* of its searches so far, which share the limit of one request */

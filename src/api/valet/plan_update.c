@@ -146,7 +146,9 @@ enum api_step plan_update(struct api_request *request, const struct valet_plan *
         return API_DONE;
     /* what cannot be read limited nothing */
     (void)stack_text_read(record_text(row, VALET_PLAN_CONTENT), request->arena, &updating.old);
+    stack_resolve_known(&updating.old, request->version, request->arena);
     sort_old(&updating, request->arena);
+    solving.accepted = &updating.old;
     solving.stack.locations = updating.old.locations;
     if (updating.plan_name.data != NULL)
         solving.name = updating.plan_name;

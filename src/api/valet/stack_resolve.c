@@ -71,3 +71,19 @@ bool stack_resolve(struct stack *stack, const struct version *version, struct sl
     stack->groups = groups;
     return true;
 }
+
+void stack_resolve_known(struct stack *stack, const struct version *version, struct arena *arena)
+{
+    struct stack_group *groups = arena_array(arena, stack->group_count, sizeof(*groups));
+    for (uint32_t i = 0; i < stack->group_count; i++) {
+        groups[i] = stack->groups[i];
+        if (groups[i].type != STACK_EXCLUSIVITY)
+            continue;
+        const struct valet_group *found =
+            version_valet_group_by_name(version, groups[i].group_name);
+        groups[i].group_uuid = SLICE_LIT("");
+        if (found != NULL)
+            groups[i].group_uuid = arena_copy(arena, record_text(&found->record, VALET_GROUP_UUID));
+    }
+    stack->groups = groups;
+}

@@ -14,4 +14,7 @@
 bool stack_resolve(struct stack *stack, const struct version *version, struct slice project,
                    int status_of_unknown, struct arena *arena, struct err *err) BERTH_MUST_CHECK;
 
+/* Fills in the uuids of those groups that are still there; of the others they are empty. */
+void stack_resolve_known(struct stack *stack, const struct version *version, struct arena *arena);
+
 #endif

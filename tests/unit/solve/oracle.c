@@ -150,6 +150,11 @@ static int fixed_host(const struct plan *plan, uint32_t server)
     return (int)plan->pins[server].present->id - 1;
 }
 
+static bool is_standing(const struct plan *plan, const struct view *view, uint32_t server)
+{
+    return plan->pins[server].kind == SOLVE_FIXED && !view->absent[server];
+}
+
 /* --- one server */
 
 static int amount_of(const struct stack_server *server, int class_at)
@@ -316,6 +321,23 @@ static bool has_foreign(const struct view *view, const struct choice *choices, i
     return false;
 }
 
+/* Whether a server that stays has the host, or its rack, for another group from now on. */
+static bool is_taken(const struct cloud *cloud, const struct plan *plan, const struct view *view,
+                     int host, int group)
+{
+    struct anew anew = view_anew(plan);
+    for (uint32_t s = 0; s < view->count; s++) {
+        int other = view_group(view, s);
+        if (!is_standing(plan, view, s) || !anew.exclusive[s] || other < 0 || other == group)
+            continue;
+        int at = fixed_host(plan, s);
+        if (at == host || (view->assigned[STACK_RACK][s][other] &&
+                           is_in(cloud, rack_of(cloud, at), TRAIT_RACK, host)))
+            return true;
+    }
+    return false;
+}
+
 static bool rack_holds(const struct cloud *cloud, const struct plan *plan, const struct view *view,
                        const struct choice *choices, int rack, int group)
 {
@@ -324,7 +346,7 @@ static bool rack_holds(const struct cloud *cloud, const struct plan *plan, const
             continue;
         if (!is_own(cloud, plan, host, group) && !is_free(cloud, plan, view, host, group))
             return false;
-        if (has_foreign(view, choices, host, group))
+        if (has_foreign(view, choices, host, group) || is_taken(cloud, plan, view, host, group))
             return false;
         for (uint32_t s = 0; s < view->count; s++) /* a rack of another group has it too */
             if (choices[s].host >= 0 && view_group(view, s) >= 0 && view_group(view, s) != group &&
@@ -340,6 +362,8 @@ static bool exclusivity_holds(const struct cloud *cloud, const struct plan *plan
 {
     int host = choices[s].host;
     int group = view_group(view, s);
+    if (is_taken(cloud, plan, view, host, group))
+        return false;
     if (group < 0)
         return !is_claimed_by_another(cloud, host, -1);
     if (!is_own(cloud, plan, host, group) && !is_free(cloud, plan, view, host, group))
@@ -379,6 +403,37 @@ static bool all_holds(const struct cloud *cloud, const struct plan *plan, const 
             !exclusivity_holds(cloud, plan, view, choices, s))
             return false;
     }
+    return true;
+}
+
+/* --- those that stay */
+
+/* What is new holds of the server where it stays. */
+static bool stands(const struct cloud *cloud, const struct plan *plan, const struct view *view,
+                   const struct anew *anew, uint32_t s)
+{
+    struct choice none[ORACLE_SERVERS_MAX];
+    int host = fixed_host(plan, s);
+    if ((anew->locations[s] && !allows(&plan->servers[s].locations, cloud->providers[host].name)) ||
+        (anew->zone[s] && !zone_holds(cloud, plan, s, host)) ||
+        (anew->view.needs_rack[s] && rack_of(cloud, host) < 0))
+        return false;
+    for (uint32_t b = 0; b < view->count; b++)
+        if (b != s && is_standing(plan, view, b) &&
+            !pair_holds(cloud, &anew->view, s, host, b, fixed_host(plan, b)))
+            return false;
+    for (int i = 0; i < ORACLE_SERVERS_MAX; i++)
+        none[i].host = -1;
+    none[s].host = host;
+    return !anew->exclusive[s] || exclusivity_holds(cloud, plan, view, none, s);
+}
+
+static bool all_stand(const struct cloud *cloud, const struct plan *plan, const struct view *view)
+{
+    struct anew anew = view_anew(plan);
+    for (uint32_t s = 0; plan->accepted != NULL && s < view->count; s++)
+        if (is_standing(plan, view, s) && !stands(cloud, plan, view, &anew, s))
+            return false;
     return true;
 }
 
@@ -442,7 +497,7 @@ enum oracle_verdict oracle_solve(const struct cloud *cloud, const struct plan *p
     trial->cloud = cloud;
     trial->plan = plan;
     trial->view = view_of(plan);
-    if (trial->view.contradicts)
+    if (trial->view.contradicts || !all_stand(cloud, plan, &trial->view))
         return ORACLE_NONE;
     clear_choices(trial->choices);
     for (uint32_t s = 0; s < trial->view.count; s++) {
@@ -500,11 +555,13 @@ static uint32_t expect_claims(const struct cloud *cloud, const struct plan *plan
                               const struct view *view, const struct choice *choices)
 {
     bool claimed[CLOUD_PROVIDERS_MAX] = {false};
+    struct anew anew = view_anew(plan);
     uint32_t count = 0;
     for (int level = STACK_RACK; level >= STACK_HOST; level--)
         for (uint32_t s = 0; s < view->count; s++) {
             int group = view_group(view, s);
-            int host = choices[s].host;
+            bool stays = is_standing(plan, view, s) && anew.exclusive[s];
+            int host = stays ? fixed_host(plan, s) : choices[s].host;
             if (host < 0 || group < 0 || (level == STACK_HOST && view->assigned[1][s][group]) ||
                 (level == STACK_RACK && !view->assigned[1][s][group]))
                 continue;
@@ -553,6 +610,7 @@ void oracle_check_found(const struct cloud *cloud, const struct plan *plan)
         assert_true(is_candidate(cloud, plan, s, &choices[s], false));
         assert_true(traits_hold(cloud, &plan->servers[s], &choices[s]));
     }
+    assert_true(all_stand(cloud, plan, &view));
     assert_true(all_holds(cloud, plan, &view, choices));
     assert_int_equal(expect_claims(cloud, plan, &view, choices), plan->outcome.claim_count);
     for (uint32_t i = 0; i < plan->outcome.claim_count; i++)

@@ -17,7 +17,9 @@ struct plan {
     int released[PLAN_SERVERS_MAX]; /* consumers of the cloud; -1: none */
     int owned[PLAN_SERVERS_MAX];    /* likewise: what pins[].own has first */
     const struct consumer *dropped[1];
-    int dropped_at; /* what the request has as released; -1: nothing */
+    int dropped_at;        /* what the request has as released; -1: nothing */
+    struct plan *accepted; /* the request's; servers are those of the same number, with the same
+                              orchestration id, or none; NULL: there is none */
     struct solve_request request;
     struct budget budget;
     struct solve_outcome outcome;

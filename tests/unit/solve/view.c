@@ -165,3 +165,61 @@ int view_group(const struct view *view, uint32_t server)
             return group;
     return -1;
 }
+
+/* --- what is new */
+
+static bool is_subset(const struct stack_names *a, const struct stack_names *b)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        bool found = false;
+        for (uint32_t k = 0; k < b->count; k++)
+            found = found || slice_equal(a->names[i], b->names[k]);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static void compare_pairs(struct view *anew, const struct view *old, const bool *known)
+{
+    for (uint32_t a = 0; a < anew->count; a++)
+        for (uint32_t b = 0; b < anew->count; b++) {
+            if (!known[a] || !known[b])
+                continue;
+            for (int level = 0; level < 2; level++)
+                if (old->together[level][a][b])
+                    anew->together[level][a][b] = false;
+            if (old->apart[STACK_RACK][a][b])
+                anew->apart[STACK_RACK][a][b] = anew->apart[STACK_HOST][a][b] = false;
+            if (old->apart[STACK_HOST][a][b])
+                anew->apart[STACK_HOST][a][b] = false;
+        }
+}
+
+struct anew view_anew(const struct plan *plan)
+{
+    struct anew anew = {.view = {.count = plan->stack.server_count}};
+    const struct plan *accepted = plan->accepted;
+    bool known[ORACLE_SERVERS_MAX];
+    if (accepted == NULL)
+        return anew;
+    struct view old = view_of(accepted);
+    struct view now = anew.view = view_of(plan);
+    for (uint32_t s = 0; s < now.count; s++) {
+        const struct stack_server *server = &plan->servers[s];
+        const struct stack_server *before = &accepted->servers[s];
+        known[s] =
+            !old.contradicts && slice_equal(server->orchestration_id, before->orchestration_id);
+        anew.locations[s] = !known[s] || !is_subset(&server->locations, &before->locations) ||
+                            !is_subset(&before->locations, &server->locations);
+        anew.zone[s] = !known[s] || !slice_equal(server->zone, before->zone);
+        anew.view.needs_rack[s] = now.needs_rack[s] && !(known[s] && old.needs_rack[s]);
+        int group = view_group(&now, s);
+        anew.exclusive[s] = known[s] ? group != view_group(&old, s) ||
+                                           (group >= 0 && now.assigned[STACK_RACK][s][group] &&
+                                            !old.assigned[STACK_RACK][s][group])
+                                     : group >= 0;
+    }
+    compare_pairs(&anew.view, &old, known);
+    return anew;
+}

@@ -18,6 +18,16 @@ struct view {
 
 struct view view_of(const struct plan *plan);
 
+/* What the plan asks that what was accepted before did not (6.8). Without such: nothing. */
+struct anew {
+    struct view view; /* pairs, needs_rack */
+    bool exclusive[ORACLE_SERVERS_MAX];
+    bool locations[ORACLE_SERVERS_MAX];
+    bool zone[ORACLE_SERVERS_MAX];
+};
+
+struct anew view_anew(const struct plan *plan);
+
 /* The exclusivity group that the server is assigned to; -1: none. */
 int view_group(const struct view *view, uint32_t server);
 
