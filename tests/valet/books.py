@@ -82,6 +82,16 @@ def broken_exclusivity(file):
             yield f"{stranger} holds something on {host}, which is group {group}'s"
     rows = servers.rows(file, """SELECT g.uuid, c.provider_uuid, c.is_rack, c.rack_uuid FROM berth_valet_claims c
                                  LEFT JOIN berth_valet_groups g ON g.id = c.group_id""")
+    hosts_of = collections.defaultdict(set)
+    for rack, host in servers.rows(file, """
+            SELECT k.uuid, p.uuid FROM resource_provider_aggregates l
+            JOIN resource_provider_aggregates m ON m.aggregate_id = l.aggregate_id
+            JOIN resource_providers k ON k.id = l.resource_provider_id
+            JOIN resource_providers p ON p.id = m.resource_provider_id
+            JOIN placement_aggregates a ON a.id = l.aggregate_id
+            WHERE k.uuid IN (SELECT rack_uuid FROM berth_valet_claims) AND p.id = p.root_provider_id
+            AND a.uuid NOT IN (SELECT uuid FROM berth_valet_groups)"""):
+        hosts_of[rack].add(host)
     of_rack = collections.defaultdict(set)
     for group, host, is_rack, rack in rows:
         if not is_rack:
@@ -92,7 +102,8 @@ def broken_exclusivity(file):
         used = [host for host in hosts if there[host]]
         if rack is None and len(used) < len(hosts):
             yield f"of {hosts} that group {group} claimed only {used} are in use"
-        if rack is not None and not used:
+        # hosts that an operator had claimed before are the rack's, too, and no claims of berth's own
+        if rack is not None and not used and not any(there[host] for host in hosts_of[rack]):
             yield f"nothing is in use of rack {rack} that group {group} claimed"
 
 

@@ -1,0 +1,243 @@
+#!/usr/bin/python3
+"""Plans that change: hosts that are claimed where the plan is already, what an update asks anew of servers that stay, who
+keeps the place, room that goes with what is dropped; and random changes of all kinds, each answer judged.
+
+    tests/valet/changes.py --berthd build/berthd [--walks N] [--seed N] [PART…]
+
+Parts: claims, judged, keeps, released, walk. The last line is `N passed, N failed`.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "api")]
+sys.dont_write_bytecode = True
+
+import plans  # noqa: E402
+import walk  # noqa: E402
+from plans import TENANT, body, group, locations, server  # noqa: E402
+
+PARTS = ("claims", "judged", "keeps", "released", "walk")
+
+
+class Tests(plans.Tests):
+    walks, seed = 12, 1
+
+    def update(self, cloud, stack, resources):
+        return cloud.valet("PUT", f"/v1/plans/{stack}", {"action": "update", "resources": resources})
+
+    def take_claim(self, cloud, host, gold):
+        """As an operator does."""
+        cloud.place(200, "PUT", f"/resource_providers/{cloud.host[host]}/aggregates", {
+            "resource_provider_generation": cloud.generation(host),
+            "aggregates": [one for one in cloud.aggregates(host) if one != gold]})
+
+    def reserve(self, cloud, *names):
+        for name in names:
+            self.expect(f"{name} is reserved", cloud.valet("POST", f"/v1/placements/{name}", {}), 201)
+
+    def claimed(self, cloud, gold):
+        return sorted(host for host in cloud.host if gold in cloud.aggregates(host))
+
+    def test_claims(self):
+        """A host where the plan's own holds are is free for it."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 2)
+            gold = self.group(berth, "gold", [TENANT])
+            only = {"s": server(locations=["h1"])}
+            cloud.plan(body("s", only))
+            hold = cloud.placements()["s"]["id"]
+            mine = {**only, "E": group("exclusivity", "host", "s", group_name="gold")}
+            self.expect("a group for one that is there", self.update(cloud, "s", mine), 201)
+            self.equal("its host is claimed", self.claimed(cloud, gold), ["h1"])
+            self.equal("the hold is as it was", cloud.held(hold), {"h1": 1})
+            self.take_claim(cloud, "h1", gold)
+            self.expect("replan after an operator", cloud.valet("POST", "/v1/placements/s", {"action": "replan"}), 201)
+            self.equal("it is claimed again", self.claimed(cloud, gold), ["h1"])
+            # with others of the plan that are of the group, on the host, as hold and as server
+            real = str(uuid.uuid4())
+            more = {**mine, real: server(locations=["h1"]), "E": group("exclusivity", "host", "s", real, group_name="gold")}
+            self.expect("one more", self.update(cloud, "s", more), 201)
+            self.equal("compute claims", cloud.claim(real, "h1", 1), 204)
+            self.take_claim(cloud, "h1", gold)
+            self.expect("replan beside one's own", cloud.valet("POST", "/v1/placements/s", {"action": "replan"}), 201)
+            self.equal("it is claimed once more", self.claimed(cloud, gold), ["h1"])
+            # but not with one that is not
+            self.take_claim(cloud, "h1", gold)
+            self.expect("one of no group on nobody's host", self.update(cloud, "s", {**more, "t": server(locations=["h1"])}), 201)
+            self.reserve(cloud, "t")
+            self.refused("which is not free now", cloud.valet("POST", "/v1/placements/s", {"action": "replan"}), 409,
+                         "'s'", "1 not free for exclusivity group 'gold'")
+            # the whole rack
+            self.expect("gone", cloud.valet("DELETE", "/v1/plans/s"), 204)
+            cloud.claim(real, "h1", 0)
+            both = {name: server(locations=[host]) for name, host in (("a", "h1"), ("b", "h2"))}
+            cloud.plan(body("r", both))
+            answer = self.update(cloud, "r", {**both, "E": group("exclusivity", "rack", "a", "b", group_name="gold")})
+            self.expect("a rack for those in it", answer, 201)
+            self.equal("all of it", self.claimed(cloud, gold), ["h1", "h2"])
+            # a placement that is gone binds nobody
+            self.expect("gone", cloud.valet("DELETE", "/v1/plans/r"), 204)
+            cloud.plan(body("q", {"a": server(), "b": server(), "A": group("affinity", "host", "a", "b"),
+                                  "E": group("exclusivity", "host", "a", group_name="gold")}))
+            self.expect("a goes", cloud.valet("DELETE", "/v1/placements/a"), 204)
+            self.expect("b, of no group now", cloud.valet("POST", "/v1/placements/b", {"action": "replan"}), 201)
+            self.equal("is on no host of any", self.claimed(cloud, gold), [])
+
+    def test_judged(self):
+        """What an update asks anew of servers that stay holds, or it is refused."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 4)
+            gold, iron = self.group(berth, "gold", [TENANT]), self.group(berth, "iron", [TENANT])
+            three = {"a": server(locations=["h1"], name="ann"), "b": server(locations=["h1"], name="bob"),
+                     "c": server(locations=["h3"], name="cid")}
+            cloud.plan(body("s", three))
+            self.reserve(cloud, "a", "b", "c")
+            state = cloud.placements()
+            for name, more, texts in (
+                    ("diversity", {"D": group("diversity", "host", "a", "b")}, ("'ann'", "'bob'", "'D'")),
+                    ("diversity of racks", {"D": group("diversity", "rack", "a", "b")}, ("'ann'", "'bob'", "'D'")),
+                    ("affinity", {"A": group("affinity", "host", "b", "c")}, ("'bob'", "'cid'")),
+                    ("affinity of racks", {"A": group("affinity", "rack", "b", "c")}, ("'bob'", "'cid'")),
+                    ("exclusivity", {"E": group("exclusivity", "host", "a", group_name="gold")},
+                     ("no host for 'ann' (a)", "not free for exclusivity group 'gold'")),
+                    ("exclusivity of racks", {"E": group("exclusivity", "rack", "a", group_name="gold")},
+                     ("no host for 'ann' (a)", "not free for exclusivity group 'gold'")),
+                    ("locations", {"a": server(locations=["h2", "h3"], name="ann")}, ("no host for 'ann' (a)", "1 not in locations")),
+                    ("a zone", {"a": {"type": plans.SERVER, "name": "ann", "locations": ["h1"], "properties": {
+                        "flavor": plans.FLAVOR, "availability_zone": "moon"}}}, ("no host for 'ann' (a)", "1 in another zone"))):
+                self.refused(name, self.update(cloud, "s", {**three, **more}), 409, *texts)
+                self.equal(name + ": unchanged", cloud.placements(), state)
+            self.equal("nothing is claimed", self.claimed(cloud, gold), [])
+            good = {**three, "D": group("diversity", "rack", "a", "c"), "A": group("affinity", "host", "a", "b"),
+                    "E": group("exclusivity", "host", "c", group_name="gold")}
+            self.expect("what holds", self.update(cloud, "s", good), 201)
+            self.equal("the claim is made", self.claimed(cloud, gold), ["h3"])
+            self.equal("nobody moved", cloud.placements(), state)
+            self.refused("the claimed host is another group's", self.update(cloud, "s", {
+                **good, "E": group("exclusivity", "host", "c", group_name="iron")}), 409, "'cid'", "held by exclusivity group 'gold'")
+            self.refused("nor is it nobody's", self.update(cloud, "s", {
+                **{name: one for name, one in good.items() if name != "E"}}), 409, "'cid'", "held by exclusivity group 'gold'")
+            self.equal("iron has none", self.claimed(cloud, iron), [])
+            # what was broken by others binds no more
+            self.equal("compute claims", cloud.claim("00000000-0000-4000-8000-00000000000a", "h3", 1), 204)
+            self.expect("gone", cloud.valet("DELETE", "/v1/plans/s"), 204)
+            cloud.claim("00000000-0000-4000-8000-00000000000a", "h3", 0)
+            one, two = str(uuid.uuid4()), str(uuid.uuid4())
+            apart = {one: server(), two: server(), "D": group("diversity", "host", one, two)}
+            cloud.plan(body("t", apart))
+            for name in (one, two):
+                self.equal("compute puts both on one host", cloud.claim(name, "h2", 1), 204)
+            self.expect("the same again", self.update(cloud, "t", apart), 201)
+            self.expect("with another server", self.update(cloud, "t", {**apart, "x": server()}), 201)
+            self.expect("which is replanned", cloud.valet("POST", "/v1/placements/x", {"action": "replan"}), 201)
+            self.refused("another constraint of the two", self.update(cloud, "t", {
+                **apart, "R": group("diversity", "rack", one, two)}), 409, one, two)
+
+    def test_keeps(self):
+        """Who may stay stays, when others come or must move."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 4)
+            where = {"o1": "h1", "o2": "h2", "o3": "h3"}
+            cloud.plan(body("s", {name: server(locations=[host]) for name, host in where.items()}))
+            old = {name: server() for name in where}
+            # decided first, a large one would take the room of o1 on h1
+            answer = self.update(cloud, "s", {**old, "big": server({"vcpus": 4, "ram": 512, "disk": 1})})
+            self.expect("a large one comes", answer, 201)
+            self.equal("nobody moved", locations(answer.json["plan"]), {**where, "big": "h4"})
+            # one that asks for more than its place has moves, and nobody else
+            self.expect("the large one goes", self.update(cloud, "s", {
+                **old, "p": server(locations=["h1"]), "q": server(locations=["h1"])}), 201)
+            old.update(p=server(), q=server())
+            answer = self.update(cloud, "s", {**old, "o1": server({"vcpus": 3, "ram": 512, "disk": 1})})
+            self.expect("o1 grows", answer, 201)
+            where = locations(answer.json["plan"])
+            self.equal("the others stay", {name: where[name] for name in ("o2", "o3", "p", "q")},
+                       {"o2": "h2", "o3": "h3", "p": "h1", "q": "h1"})
+            self.case("it moves", where["o1"] != "h1", where)
+            # two that are to be apart now: whoever moves, those beside them stay
+            self.expect("gone", cloud.valet("DELETE", "/v1/plans/s"), 204)
+            large = {"vcpus": 3, "ram": 512, "disk": 1}
+            cloud.plan(body("d", {"a": server(locations=["h1"]), "b": server(locations=["h1"]),
+                                  "c": server(large, locations=["h2"]), "d": server(large, locations=["h3"])}))
+            answer = self.update(cloud, "d", {"a": server(), "b": server(), "c": server(large), "d": server(large),
+                                              "n": server(large), "D": group("diversity", "host", "a", "b")})
+            self.expect("apart", answer, 201)
+            where = locations(answer.json["plan"])
+            self.equal("the large ones stay", (where["c"], where["d"]), ("h2", "h3"))
+            self.case("and the two are apart", where["a"] != where["b"], where)
+            # a reservation moves whom it must, and nobody else
+            self.expect("gone", cloud.valet("DELETE", "/v1/plans/d"), 204)
+            full = {"vcpus": 4, "ram": 512, "disk": 1}
+            where = {"a": "h4", "b": "h2", "c": "h1"}
+            cloud.plan(body("t", {name: server(full, locations=[host]) for name, host in where.items()}))
+            answer = self.update(cloud, "t", {name: server(full) for name in where})
+            self.expect("all may be anywhere", answer, 201)
+            self.equal("and are where they were", locations(answer.json["plan"]), where)
+            self.expect("a goes to b's host", cloud.valet("POST", "/v1/placements/a", {"locations": ["h2"]}), 201)
+            after = locations(cloud.valet("GET", "/v1/plans/t").json["plan"])
+            self.equal("a is there, c is where it was", (after["a"], after["c"]), ("h2", "h1"))
+
+    def test_released(self):
+        """What an update drops is room for what it brings."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 2, vcpus=1)
+            gold = self.group(berth, "gold", [TENANT])
+            cloud.plan(body("s", {"a": server(), "b": server()}))
+            where = locations(cloud.valet("GET", "/v1/plans/s").json["plan"])
+            answer = self.update(cloud, "s", {"a": server(), "c": server()})
+            self.expect("one for another on a full cloud", answer, 201)
+            self.equal("in its place", locations(answer.json["plan"]), {"a": where["a"], "c": where["b"]})
+            self.equal("held once", cloud.used(), {"h1": 1, "h2": 1})
+            # the dropped one's host becomes the group's
+            answer = self.update(cloud, "s", {"a": server(), "d": server(), "E": group("exclusivity", "host", "d", group_name="gold")})
+            self.expect("for one of a group", answer, 201)
+            self.equal("its place is claimed", self.claimed(cloud, gold), [where["b"]])
+            answer = self.update(cloud, "s", {"a": server(), "e": server(), "E": group("exclusivity", "host", "e", group_name="gold")})
+            self.expect("for another of the group", answer, 201)
+            self.equal("the claim stays", (self.claimed(cloud, gold), cloud.used()), ([where["b"]], {"h1": 1, "h2": 1}))
+            self.refused("for one of none", self.update(cloud, "s", {"a": server(), "f": server()}), 409,
+                         "'f'", "1 held by exclusivity group 'gold'")
+            self.expect("the claim ends with it", self.update(cloud, "s", {"a": server()}), 201)
+            self.equal("nothing is claimed", self.claimed(cloud, gold), [])
+            self.expect("and then", self.update(cloud, "s", {"a": server(), "f": server()}), 201)
+
+    def test_walk(self):
+        """Random changes."""
+        for number in range(self.walks):
+            with self.berth() as berth:
+                problems = walk.play(self, berth, self.seed + number)
+                self.case(f"walk {self.seed + number}", not problems, "; ".join(problems[:3]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--berthd", metavar="PROGRAM", required=True)
+    parser.add_argument("--walks", type=int, default=Tests.walks)
+    parser.add_argument("--seed", type=int, default=Tests.seed)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    arguments = parser.parse_args()
+    if set(arguments.parts) - set(PARTS):
+        parser.error("no such part")
+    directory = tempfile.mkdtemp(prefix="berth-valet-changes-")
+    tests = Tests(os.path.abspath(arguments.berthd), directory)
+    tests.walks, tests.seed = arguments.walks, arguments.seed
+    try:
+        for part in arguments.parts or PARTS:
+            try:
+                getattr(tests, "test_" + part)()
+            except Exception as error:  # noqa: BLE001: a part that breaks off is a failure, the others go on
+                tests.case(part, False, f"{type(error).__name__}: {error}")
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    print(f"{tests.passed} passed, {tests.failed} failed")
+    return 1 if tests.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
