@@ -189,6 +189,7 @@ static bool is_to_be_made_anew(struct api_request *request)
     if (!err_is_set(&request->write.err) || request->write.err.kind != (int)REFUSED_CHANGED)
         return false;
     request->write.plan = NULL;
+    request->write.settled = NULL;
     return request->changes_met++ < CHANGES_MET_MAX;
 }
 

@@ -163,6 +163,8 @@ static bool plan_batch(struct pipeline *pipeline, struct edit *edit, struct pipe
             *culprit = request;
         if (result != STORE_OK)
             return false;
+        if (request->settled != NULL)
+            request->settled(request, &plan);
     }
     return true;
 }

@@ -43,6 +43,9 @@ struct pipeline_probe {
 struct pipeline_request {
     pipeline_plan
         *plan; /* NULL: changes nothing, only waits until memory is as new as the database */
+    /* Called after the plan's changes and all that follows from them were applied: plan->version is
+     * what the request makes of it. NULL, as for one that changed nothing: nobody wants to know. */
+    void (*settled)(struct pipeline_request *request, const struct plan *plan);
     struct pipeline_probe *probe; /* to be filled, with plan NULL; else NULL */
     /* Called once on the writer thread when the request is decided and durable (err not set) or
      * refused (err set). The pipeline does not touch the request afterwards. */

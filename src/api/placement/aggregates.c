@@ -43,6 +43,14 @@ static bool plan_set(struct pipeline_request *write, const struct plan *plan)
     return plan_aggregates_set(&state->wanted, plan, &state->generation, &write->err);
 }
 
+/* A group's claim may have followed, which counts the generation up once more. */
+static void see_generation(struct pipeline_request *write, const struct plan *plan)
+{
+    struct aggregates_write *state = api_request_of(write)->state;
+    state->generation =
+        version_provider_by_uuid(plan->version, state->wanted.provider_uuid)->generation;
+}
+
 static struct slice *read_texts(struct api_request *request, const json_t *list)
 {
     struct slice *texts = arena_array(request->arena, json_array_size(list), sizeof(*texts));
@@ -74,6 +82,7 @@ enum api_step handle_aggregates_set(struct api_request *request)
             body_schema_integer(json_object_get(body, "resource_provider_generation"));
     request->state = state;
     request->write.plan = plan_set;
+    request->write.settled = see_generation;
     return API_WRITE;
 }
 

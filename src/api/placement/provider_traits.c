@@ -50,12 +50,21 @@ static bool plan_set(struct pipeline_request *write, const struct plan *plan)
     return plan_provider_traits_set(&state->wanted, plan, &state->result, &write->err);
 }
 
+/* A provider that is a host again may have joined a rack that is claimed. */
+static void see_generation(struct pipeline_request *write, const struct plan *plan)
+{
+    struct traits_write *state = api_request_of(write)->state;
+    state->result.generation =
+        version_provider_by_uuid(plan->version, state->wanted.provider_uuid)->generation;
+}
+
 static struct traits_write *begin(struct api_request *request)
 {
     struct traits_write *state = arena_zalloc(request->arena, sizeof(*state));
     state->wanted.provider_uuid = latin1_text(request->arena, request->args[0]);
     request->state = state;
     request->write.plan = plan_set;
+    request->write.settled = see_generation;
     return state;
 }
 

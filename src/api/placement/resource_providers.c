@@ -92,6 +92,14 @@ static bool plan_update(struct pipeline_request *write, const struct plan *plan)
     return plan_provider_update(&state->wanted, plan, &state->result, &write->err);
 }
 
+/* A root that it becomes may join a rack that is claimed. */
+static void see_generation(struct pipeline_request *write, const struct plan *plan)
+{
+    struct provider_write *state = api_request_of(write)->state;
+    state->result.generation =
+        version_provider_by_uuid(plan->version, state->wanted.uuid)->generation;
+}
+
 enum api_step handle_provider_update(struct api_request *request)
 {
     struct slice uuid = latin1_text(request->arena, request->args[0]);
@@ -113,6 +121,7 @@ enum api_step handle_provider_update(struct api_request *request)
     };
     request->state = state;
     request->write.plan = plan_update;
+    request->write.settled = see_generation;
     return API_WRITE;
 }
 
