@@ -7,6 +7,27 @@
 
 #include "replica/apply.h"
 #include "replica/apply_internal.h"
+#include "replica/hosts.h"
+
+/* The provider is a marker in its aggregates, or no more. */
+static void put_markers(struct edit *edit, const struct provider *provider, bool is_one)
+{
+    struct version *version = edit->version;
+    const struct name_set *aggregates = provider->aggregates;
+    for (uint32_t i = 0; i < aggregates->count; i++) {
+        if (is_one)
+            ptree_set(&edit->cow, &version->markers, aggregates->numbers[i], provider->no.v, 0);
+        else
+            ptree_remove(&edit->cow, &version->markers, aggregates->numbers[i], provider->no.v);
+    }
+}
+
+/* Once the provider has both sets, which come one after the other when it is new. */
+static bool is_marker(const struct edit *edit, const struct provider *provider)
+{
+    return provider->traits != NULL && provider->aggregates != NULL &&
+           host_is_marker(edit->version, provider->traits);
+}
 
 void apply_links_set(struct edit *edit, struct provider *provider, bool is_traits,
                      uint32_t *numbers, uint32_t count)
@@ -16,7 +37,11 @@ void apply_links_set(struct edit *edit, struct provider *provider, bool is_trait
     const struct catalog *catalog = is_traits ? &version->traits : &version->aggregates;
     const struct name_set **at = is_traits ? &provider->traits : &provider->aggregates;
     const struct name_set *before = *at;
+    if (is_marker(edit, provider))
+        put_markers(edit, provider, false);
     *at = name_sets_take(&edit->cow, sets, catalog, numbers, count);
+    if (is_marker(edit, provider))
+        put_markers(edit, provider, true);
     if (before != NULL)
         name_sets_release(&edit->cow, sets, before);
 }

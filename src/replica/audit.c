@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "replica/audit_internal.h"
+#include "replica/hosts.h"
 #include "replica/usage.h"
 
 struct audit {
@@ -15,6 +16,7 @@ struct audit {
     uint32_t nested;
     uint64_t provider_consumers;
     uint64_t allocations;
+    uint64_t markers;        /* links of racks and zones to aggregates */
     uint64_t *trait_members; /* how many live providers name the number */
     uint64_t *aggregate_members;
     uint64_t *class_holders;
@@ -92,6 +94,20 @@ static bool audit_links(struct audit *audit, uint32_t slot, const struct catalog
               "slot %u: a set is out of order", slot);
         members[set->numbers[i]]++;
     }
+    return true;
+}
+
+/* Racks and zones are found by their aggregates. */
+static bool audit_marker(struct audit *audit, uint32_t slot, const struct provider *provider)
+{
+    uint64_t value;
+    if (!host_is_marker(audit->version, provider->traits))
+        return true;
+    for (uint32_t i = 0; i < provider->aggregates->count; i++)
+        AUDIT(ptree_find(&audit->version->markers, provider->aggregates->numbers[i], provider->no.v,
+                         &value),
+              "slot %u: a marker is missing", slot);
+    audit->markers += provider->aggregates->count;
     return true;
 }
 
@@ -229,9 +245,11 @@ static bool audit_all(struct audit *audit)
         if (!audit_place(audit, slot, place) || !audit_inventories(audit, slot, provider) ||
             !audit_links(audit, slot, &version->traits, provider->traits, audit->trait_members) ||
             !audit_links(audit, slot, &version->aggregates, provider->aggregates,
-                         audit->aggregate_members))
+                         audit->aggregate_members) ||
+            !audit_marker(audit, slot, provider))
             return false;
     }
+    AUDIT(version->markers.count == audit->markers, "markers: counts differ");
     AUDIT(version->provider_by_id.count == audit->providers &&
               version->provider_by_uuid.count == audit->providers &&
               version->provider_by_name.count == audit->providers,

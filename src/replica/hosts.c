@@ -1,6 +1,10 @@
-/* Hosts, one at a time. A host has few aggregates and there are few racks, so that both are simply
- * walked; without groups nothing is. */
+/* Hosts, one at a time, and the one reading of who is in which rack. Without groups nothing is
+ * walked, and without a claim of a rack no racks are: an ordinary claim meets its host's few
+ * aggregates only. */
 #include "replica/hosts.h"
+
+#define RACK_TRAIT "CUSTOM_VALET_RACK"
+#define ZONE_TRAIT "CUSTOM_VALET_ZONE"
 
 static uint32_t trait_number(const struct version *version, struct slice name)
 {
@@ -13,8 +17,8 @@ struct host_marks host_marks_of(const struct version *version)
     return (struct host_marks){
         .disabled = trait_number(version, SLICE_LIT("COMPUTE_STATUS_DISABLED")),
         .shares = trait_number(version, SLICE_LIT("MISC_SHARES_VIA_AGGREGATE")),
-        .rack = trait_number(version, SLICE_LIT("CUSTOM_VALET_RACK")),
-        .zone = trait_number(version, SLICE_LIT("CUSTOM_VALET_ZONE")),
+        .rack = trait_number(version, SLICE_LIT(RACK_TRAIT)),
+        .zone = trait_number(version, SLICE_LIT(ZONE_TRAIT)),
     };
 }
 
@@ -43,6 +47,13 @@ const struct catalog_row *host_aggregate_of(const struct version *version,
     return catalog_find(&version->aggregates, record_text(&group->record, VALET_GROUP_UUID));
 }
 
+bool host_is_marker(const struct version *version, const struct name_set *traits)
+{
+    return traits->count > 0 &&
+           (name_set_has(traits, trait_number(version, SLICE_LIT(RACK_TRAIT))) ||
+            name_set_has(traits, trait_number(version, SLICE_LIT(ZONE_TRAIT))));
+}
+
 bool host_mark_stands(const struct version *version, const struct provider *provider, uint32_t mark)
 {
     if (!has_mark(provider, mark) || provider->inventory_count > 0)
@@ -53,29 +64,58 @@ bool host_mark_stands(const struct version *version, const struct provider *prov
     return false;
 }
 
-/* Whether both are in one aggregate that is no group's. */
-static bool share_aggregate(const struct version *version, const struct provider *rack,
-                            const struct provider *host)
+/* Whether both are in one of the first `count` aggregates of a list that is no group's. */
+static bool meets(const struct version *version, const struct name_set *list, uint32_t count,
+                  const struct provider *other)
 {
-    for (uint32_t i = 0; i < host->aggregates->count; i++) {
-        uint32_t number = host->aggregates->numbers[i];
-        if (name_set_has(rack->aggregates, number) &&
-            host_group_of_aggregate(version, number) == NULL)
+    for (uint32_t i = 0; i < count; i++)
+        if (name_set_has(other->aggregates, list->numbers[i]) &&
+            host_group_of_aggregate(version, list->numbers[i]) == NULL)
             return true;
-    }
     return false;
 }
 
-const struct provider *host_next_rack(const struct version *version, const struct host_marks *marks,
-                                      const struct provider *host, uint32_t *slot)
+bool host_is_under(const struct version *version, const struct host_marks *marks,
+                   const struct provider *host, const struct provider *marker, uint32_t mark)
 {
-    if (marks->rack == NUMBER_NONE || !host_is(marks, host))
+    return host_is(marks, host) && host_mark_stands(version, marker, mark) &&
+           meets(version, host->aggregates, host->aggregates->count, marker);
+}
+
+struct host_markers host_markers_of(const struct version *version, const struct host_marks *marks,
+                                    const struct provider *host, uint32_t mark)
+{
+    struct host_markers markers = {version, marks, host, mark, 0, 0};
+    if (mark == NUMBER_NONE || !host_is(marks, host))
+        markers.aggregate = host->aggregates->count;
+    return markers;
+}
+
+/* The next provider from that number on that marks something in the aggregate; NULL: no more. */
+static const struct provider *next_marker(const struct version *version, uint32_t aggregate,
+                                          uint32_t *from)
+{
+    struct ptree_iter iter;
+    ptree_seek(&version->markers, aggregate, *from, &iter);
+    const struct ptree_entry *entry = ptree_iter_get(&iter);
+    if (entry == NULL || entry->k1 != aggregate)
         return NULL;
-    const struct slotset *racks = &catalog_at(&version->traits, marks->rack)->slots;
-    while ((*slot = slotset_next(racks, *slot)) != NUMBER_NONE) {
-        const struct provider *rack = version_place(version, (struct slot_no){(*slot)++})->provider;
-        if (host_mark_stands(version, rack, marks->rack) && share_aggregate(version, rack, host))
-            return rack;
+    *from = (uint32_t)entry->k2 + 1;
+    return version_provider(version, (struct provider_no){(uint32_t)entry->k2});
+}
+
+const struct provider *host_markers_next(struct host_markers *markers)
+{
+    const struct version *version = markers->version;
+    const struct name_set *aggregates = markers->host->aggregates;
+    for (; markers->aggregate < aggregates->count; markers->aggregate++, markers->from = 0) {
+        uint32_t number = aggregates->numbers[markers->aggregate];
+        const struct provider *marker;
+        while ((marker = next_marker(version, number, &markers->from)) != NULL)
+            if (has_mark(marker, markers->mark) && marker->inventory_count == 0 &&
+                host_group_of_aggregate(version, number) == NULL &&
+                !meets(version, aggregates, markers->aggregate, marker))
+                return marker;
     }
     return NULL;
 }
@@ -83,46 +123,59 @@ const struct provider *host_next_rack(const struct version *version, const struc
 const struct provider *host_rack(const struct version *version, const struct host_marks *marks,
                                  const struct provider *host, bool *several)
 {
-    uint32_t slot = 0;
-    const struct provider *rack = host_next_rack(version, marks, host, &slot);
-    *several = rack != NULL && host_next_rack(version, marks, host, &slot) != NULL;
+    struct host_markers racks = host_markers_of(version, marks, host, marks->rack);
+    const struct provider *rack = host_markers_next(&racks);
+    *several = rack != NULL && host_markers_next(&racks) != NULL;
     return *several ? NULL : rack;
 }
 
-struct rack_hosts rack_hosts_of(const struct version *version, const struct host_marks *marks,
-                                const struct provider *rack)
+struct marker_hosts marker_hosts_of(const struct version *version, const struct host_marks *marks,
+                                    const struct provider *marker, uint32_t mark)
 {
-    struct rack_hosts hosts = {.version = version, .marks = marks, .rack = rack};
-    if (!host_mark_stands(version, rack, marks->rack))
-        hosts.aggregate = rack->aggregates->count;
+    struct marker_hosts hosts = {version, marks, marker, 0, 0};
+    if (!host_mark_stands(version, marker, mark))
+        hosts.aggregate = marker->aggregates->count;
     return hosts;
 }
 
-const struct provider *rack_hosts_next(struct rack_hosts *hosts)
+const struct provider *marker_hosts_next(struct marker_hosts *hosts)
 {
-    const struct name_set *aggregates = hosts->rack->aggregates;
+    const struct version *version = hosts->version;
+    const struct name_set *aggregates = hosts->marker->aggregates;
     for (; hosts->aggregate < aggregates->count; hosts->aggregate++, hosts->slot = 0) {
         uint32_t number = aggregates->numbers[hosts->aggregate];
-        if (host_group_of_aggregate(hosts->version, number) != NULL)
+        if (host_group_of_aggregate(version, number) != NULL)
             continue;
-        const struct slotset *members = &catalog_at(&hosts->version->aggregates, number)->slots;
+        const struct slotset *members = &catalog_at(&version->aggregates, number)->slots;
         while ((hosts->slot = slotset_next(members, hosts->slot)) != NUMBER_NONE) {
             struct slot_no slot = {hosts->slot++};
-            const struct provider *host = version_place(hosts->version, slot)->provider;
-            if (host_is(hosts->marks, host))
+            const struct provider *host = version_place(version, slot)->provider;
+            if (host_is(hosts->marks, host) && !meets(version, aggregates, hosts->aggregate, host))
                 return host;
         }
     }
     return NULL;
 }
 
+bool host_rack_is_claimed(const struct version *version, struct slice rack, int64_t group_id)
+{
+    const struct valet_claim *claim;
+    for (int64_t id = 0; (claim = version_next_valet_claim_of(version, rack, id)) != NULL;
+         id = claim->record.id)
+        if (record_bool(&claim->record, VALET_CLAIM_IS_RACK) &&
+            record_number(&claim->record, VALET_CLAIM_GROUP_ID) == group_id)
+            return true;
+    return false;
+}
+
 /* Steps through the groups that claim a host; a group may come more than once. */
 struct claimants {
     const struct version *version;
     const struct provider *host;
-    struct host_marks marks;
     uint32_t aggregate; /* the next of the host's to be looked at */
-    uint32_t slot;      /* from which on racks are to be looked at */
+    bool is_past_aggregates;
+    struct host_marks marks;
+    struct host_markers racks; /* all zero: they are not looked at */
     const struct provider *rack;
     int64_t claim_id; /* of the rack, the last that was seen */
 };
@@ -136,7 +189,7 @@ static const struct valet_group *next_by_rack(struct claimants *all)
 {
     for (;;) {
         if (all->rack == NULL)
-            all->rack = host_next_rack(all->version, &all->marks, all->host, &all->slot);
+            all->rack = host_markers_next(&all->racks);
         if (all->rack == NULL)
             return NULL;
         const struct valet_claim *claim;
@@ -162,11 +215,24 @@ static const struct valet_group *next_claimant(struct claimants *all)
         if (group != NULL)
             return group;
     }
-    if (all->version->valet[VALET_CLAIMS].rows.count == 0)
-        return NULL;
-    if (all->slot == 0)
+    if (!all->is_past_aggregates) {
+        all->is_past_aggregates = true;
+        if (!version_has_valet_rack_claims(all->version))
+            return NULL;
         all->marks = host_marks_of(all->version);
-    return next_by_rack(all);
+        all->racks = host_markers_of(all->version, &all->marks, all->host, all->marks.rack);
+    }
+    return all->racks.version == NULL ? NULL : next_by_rack(all);
+}
+
+/* The first of them; NULL: nobody claims it, or it is no host. */
+static const struct valet_group *first_claimant(struct claimants *all)
+{
+    const struct valet_group *group = next_claimant(all);
+    if (group == NULL)
+        return NULL;
+    struct host_marks marks = host_marks_of(all->version);
+    return host_is(&marks, all->host) ? group : NULL;
 }
 
 struct host_claim host_claim_of(const struct version *version, const struct provider *host)
@@ -175,7 +241,7 @@ struct host_claim host_claim_of(const struct version *version, const struct prov
     if (!version_has_valet_groups(version))
         return claim;
     struct claimants all = claimants_of(version, host);
-    claim.group = next_claimant(&all);
+    claim.group = first_claimant(&all);
     const struct valet_group *other;
     while (claim.group != NULL && !claim.several && (other = next_claimant(&all)) != NULL)
         claim.several = other != claim.group;
@@ -189,7 +255,7 @@ const struct valet_group *host_refuses(const struct version *version, const stru
         return NULL;
     struct claimants all = claimants_of(version, host);
     const struct valet_group *group;
-    while ((group = next_claimant(&all)) != NULL)
+    for (group = first_claimant(&all); group != NULL; group = next_claimant(&all))
         if (version_valet_member(version, group->record.id, project) == NULL)
             return group;
     return NULL;

@@ -21,6 +21,9 @@ struct host_marks host_marks_of(const struct version *version);
 /* Whether the provider is a host: a root that neither shares nor marks a rack or zone. */
 bool host_is(const struct host_marks *marks, const struct provider *provider);
 
+/* Whether who has these traits marks a rack or zone: of the providers in version.markers. */
+bool host_is_marker(const struct version *version, const struct name_set *traits);
+
 /* Whether the provider stands for a rack (mark: marks->rack) or a zone: it has the trait, no
  * inventory, and at least one aggregate that is no group's. */
 bool host_mark_stands(const struct version *version, const struct provider *provider,
@@ -34,28 +37,49 @@ const struct valet_group *host_group_of_aggregate(const struct version *version,
 const struct catalog_row *host_aggregate_of(const struct version *version,
                                             const struct valet_group *group);
 
+/* Whether the host is one of the rack's (mark: marks->rack) or zone's: they share an aggregate that
+ * is no group's, and the provider stands for one. A host may be in several. */
+bool host_is_under(const struct version *version, const struct host_marks *marks,
+                   const struct provider *host, const struct provider *marker, uint32_t mark);
+
+/* Steps through the racks (or zones) that the provider is in, each once; one that is no host is in
+ * none. It costs a lookup for each of its aggregates, however many hosts and racks there are. */
+struct host_markers {
+    const struct version *version;
+    const struct host_marks *marks;
+    const struct provider *host;
+    uint32_t mark;
+    uint32_t aggregate; /* which of the host's */
+    uint32_t from;      /* number of a provider in it */
+};
+struct host_markers host_markers_of(const struct version *version, const struct host_marks *marks,
+                                    const struct provider *host, uint32_t mark);
+/* NULL: no more. */
+const struct provider *host_markers_next(struct host_markers *markers);
+
 /* The rack that the host is in; NULL: it is in none, or (*several) in more than one. */
 const struct provider *host_rack(const struct version *version, const struct host_marks *marks,
                                  const struct provider *host, bool *several);
 
-/* The host's next rack from that slot on, which becomes the slot behind it; NULL: no more. */
-const struct provider *host_next_rack(const struct version *version, const struct host_marks *marks,
-                                      const struct provider *host, uint32_t *slot);
-
-/* Steps through the hosts of a rack; one that shares several aggregates with it comes several
- * times. NULL: no more. A rack that does not stand has none. */
-struct rack_hosts {
+/* Steps through the hosts of a rack (or zone), each once, also those that are in others, too. One
+ * that does not stand has none. */
+struct marker_hosts {
     const struct version *version;
     const struct host_marks *marks;
-    const struct provider *rack;
-    uint32_t aggregate; /* which of the rack's */
+    const struct provider *marker;
+    uint32_t aggregate; /* which of the marker's */
     uint32_t slot;
 };
-struct rack_hosts rack_hosts_of(const struct version *version, const struct host_marks *marks,
-                                const struct provider *rack);
-const struct provider *rack_hosts_next(struct rack_hosts *hosts);
+struct marker_hosts marker_hosts_of(const struct version *version, const struct host_marks *marks,
+                                    const struct provider *marker, uint32_t mark);
+/* NULL: no more. */
+const struct provider *marker_hosts_next(struct marker_hosts *hosts);
 
-/* Who claims the host: by its aggregates, or through a claim of a rack that it is in (8.3). */
+/* Whether the group has claimed the rack of that uuid as a rack (8.3). */
+bool host_rack_is_claimed(const struct version *version, struct slice rack, int64_t group_id);
+
+/* Who claims the host: by its aggregates, or through a claim of a rack that it is in (8.3). Of a
+ * provider that is no host: nobody. */
 struct host_claim {
     const struct valet_group *group; /* NULL: nobody; else the first of them */
     bool several;

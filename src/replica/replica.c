@@ -129,6 +129,7 @@ static void version_free(struct version *version, uint64_t birth)
     ptree_free(&version->usages, birth, NULL, NULL);
     free_nodes(version, birth);
     free_valet(version, birth);
+    ptree_free(&version->markers, birth, NULL, NULL);
     free(version);
 }
 

@@ -11,7 +11,9 @@ const struct valet_key VALET_KEYS[VALET_TABLE_COUNT][VALET_KEYS_MAX] = {
     [VALET_MEMBERS] = {[VALET_MEMBER_BY_GROUP] = {VALET_KEY_REFERENCE, VALET_MEMBER_GROUP_ID},
                        [VALET_MEMBER_BY_PROJECT] = {VALET_KEY_PROJECT, VALET_MEMBER_PROJECT}},
     [VALET_CLAIMS] = {[VALET_CLAIM_BY_GROUP] = {VALET_KEY_REFERENCE, VALET_CLAIM_GROUP_ID},
-                      [VALET_CLAIM_BY_PROVIDER] = {VALET_KEY_TEXT, VALET_CLAIM_PROVIDER}},
+                      [VALET_CLAIM_BY_PROVIDER] = {VALET_KEY_TEXT, VALET_CLAIM_PROVIDER},
+                      [VALET_CLAIM_BY_RACK] = {VALET_KEY_TEXT, VALET_CLAIM_RACK},
+                      [VALET_CLAIM_BY_LEVEL] = {VALET_KEY_REFERENCE, VALET_CLAIM_IS_RACK}},
     [VALET_PLANS] = {[VALET_PLAN_BY_UUID] = {VALET_KEY_TEXT, VALET_PLAN_UUID},
                      [VALET_PLAN_BY_STACK] = {VALET_KEY_TEXT, VALET_PLAN_STACK_ID}},
     [VALET_PLACEMENTS] =
@@ -144,6 +146,18 @@ const struct valet_claim *version_next_valet_claim_of(const struct version *vers
 {
     return (const struct valet_claim *)next_of_text(version, VALET_CLAIMS, VALET_CLAIM_BY_PROVIDER,
                                                     provider_uuid, after);
+}
+
+const struct valet_claim *version_next_valet_claim_with(const struct version *version,
+                                                        struct slice rack_uuid, int64_t after)
+{
+    return (const struct valet_claim *)next_of_text(version, VALET_CLAIMS, VALET_CLAIM_BY_RACK,
+                                                    rack_uuid, after);
+}
+
+bool version_has_valet_rack_claims(const struct version *version)
+{
+    return next_under(version, VALET_CLAIMS, VALET_CLAIM_BY_LEVEL, RECORD_TRUE, 0) != NULL;
 }
 
 const struct valet_plan *version_valet_plan(const struct version *version, int64_t id)

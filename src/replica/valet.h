@@ -39,6 +39,12 @@ const struct valet_claim *version_next_valet_claim_of_group(const struct version
 const struct valet_claim *version_next_valet_claim_of(const struct version *version,
                                                       struct slice provider_uuid, int64_t after);
 
+/* Those of hosts that came with the claim of the rack of that uuid. */
+const struct valet_claim *version_next_valet_claim_with(const struct version *version,
+                                                        struct slice rack_uuid, int64_t after);
+/* Whether any rack is claimed. Without one, racks cost nothing. */
+bool version_has_valet_rack_claims(const struct version *version);
+
 const struct valet_plan *version_valet_plan(const struct version *version, int64_t id);
 const struct valet_plan *version_valet_plan_by_uuid(const struct version *version,
                                                     struct slice uuid);

@@ -6,9 +6,9 @@
 
 enum valet_key_kind {
     VALET_KEY_NONE,
-    VALET_KEY_TEXT,    /* its hash; null has none */
-    VALET_KEY_PROJECT, /* project_hash */
-    VALET_KEY_REFERENCE
+    VALET_KEY_TEXT,     /* its hash; null has none */
+    VALET_KEY_PROJECT,  /* project_hash */
+    VALET_KEY_REFERENCE /* or BOOL */
 };
 
 struct valet_key {
@@ -24,6 +24,8 @@ enum {
     VALET_MEMBER_BY_PROJECT = 1,
     VALET_CLAIM_BY_GROUP = 0,
     VALET_CLAIM_BY_PROVIDER = 1,
+    VALET_CLAIM_BY_RACK = 2,  /* of hosts: with whose claim they came */
+    VALET_CLAIM_BY_LEVEL = 3, /* RECORD_TRUE: of racks */
     VALET_PLAN_BY_UUID = 0,
     VALET_PLAN_BY_STACK = 1,
     VALET_PLACEMENT_BY_UUID = 0,

@@ -155,32 +155,20 @@ static int compare_u32(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The hosts in the marker's aggregates that are no group's, each once, ascending. */
-static void gather_members(struct reader *reader, struct hosts_mark *mark)
+/* The hosts of a rack or zone, ascending. */
+static void gather_members(struct reader *reader, struct hosts_mark *mark, uint32_t trait)
 {
-    const struct version *version = reader->version;
-    const struct name_set *aggregates = mark->provider->aggregates;
     size_t capacity = 0;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < aggregates->count; i++) {
-        if (host_group_of_aggregate(version, aggregates->numbers[i]) != NULL)
-            continue;
-        const struct slotset *slots =
-            &catalog_at(&version->aggregates, aggregates->numbers[i])->slots;
-        for (uint32_t slot = slotset_next(slots, 0); slot != NUMBER_NONE;
-             slot = slotset_next(slots, slot + 1)) {
-            if (reader->hosts.of_slot[slot] == BITS_NONE)
-                continue;
-            mark->hosts =
-                arena_grow(reader->arena, mark->hosts, count, &capacity, sizeof(*mark->hosts));
-            mark->hosts[count++] = reader->hosts.of_slot[slot];
-        }
+    const struct provider *host;
+    struct marker_hosts members =
+        marker_hosts_of(reader->version, &reader->marks, mark->provider, trait);
+    while ((host = marker_hosts_next(&members)) != NULL) {
+        mark->hosts = arena_grow(reader->arena, mark->hosts, mark->host_count, &capacity,
+                                 sizeof(*mark->hosts));
+        mark->hosts[mark->host_count++] = hosts_index(reader->version, &reader->hosts, host);
     }
-    if (count > 1)
-        qsort(mark->hosts, count, sizeof(*mark->hosts), compare_u32);
-    for (uint32_t i = 0; i < count; i++)
-        if (mark->host_count == 0 || mark->hosts[mark->host_count - 1] != mark->hosts[i])
-            mark->hosts[mark->host_count++] = mark->hosts[i];
+    if (mark->host_count > 1)
+        qsort(mark->hosts, mark->host_count, sizeof(*mark->hosts), compare_u32);
 }
 
 /* The providers that stand for racks (or zones), in the order of their names. */
@@ -202,7 +190,7 @@ static struct hosts_mark *read_marks(struct reader *reader, uint32_t trait, uint
     struct hosts_mark *marks = arena_zalloc(reader->arena, *count * sizeof(*marks));
     for (uint32_t i = 0; i < *count; i++) {
         marks[i].provider = all[i].provider;
-        gather_members(reader, &marks[i]);
+        gather_members(reader, &marks[i], trait);
     }
     return marks;
 }

@@ -1,6 +1,7 @@
 /* Members and strangers claim hosts of exclusivity groups while placements are made, moved and
- * bound, operators dedicate hosts and rebuild racks, and somebody writes into the database who
- * keeps no rule. Two berths on one database, and every fault of store.h, all drawn from one seed.
+ * bound, operators dedicate hosts and rebuild racks and trees, and somebody writes into the
+ * database who keeps no rule. Two berths on one database, and every fault of store.h, all drawn
+ * from one seed.
  *
  *     sim_valet [--seed N] [--seeds N]
  *
@@ -23,7 +24,7 @@
 #include "universe.h"
 #include "valet_round.h"
 
-enum { WEIGHTS = 102, BERTHS = 2, STEPS = 250, SEEDS_TO_JUDGE_BY = 40 };
+enum { WEIGHTS = 111, BERTHS = 2, STEPS = 250, SEEDS_TO_JUDGE_BY = 40 };
 
 struct valet_berth {
     struct store *store;
@@ -160,10 +161,10 @@ static void draw_claims(struct valet_asked *asked)
 static void draw(struct valet_asked *asked)
 {
     static const int weight[V_COUNT] = {
-        [V_PUT] = 14,         [V_POST] = 8,  [V_RESHAPE] = 4,     [V_RELEASE] = 26,
-        [V_RELEASE_HOLD] = 4, [V_PLACE] = 5, [V_PLACE_HOST] = 10, [V_PLACE_RACK] = 14,
-        [V_UNPLACE] = 5,      [V_BIND] = 4,  [V_AGGREGATES] = 4,  [V_MARK] = 2,
-        [V_MEMBER] = 2,
+        [V_PUT] = 14,         [V_POST] = 8,   [V_RESHAPE] = 4,     [V_RELEASE] = 26,
+        [V_RELEASE_HOLD] = 4, [V_PLACE] = 5,  [V_PLACE_HOST] = 10, [V_PLACE_RACK] = 14,
+        [V_UNPLACE] = 5,      [V_BIND] = 4,   [V_AGGREGATES] = 4,  [V_MARK] = 2,
+        [V_MEMBER] = 2,       [V_PARENT] = 6, [V_SHARE] = 3,
     };
     int left = below(WEIGHTS);
     *asked = (struct valet_asked){
@@ -179,6 +180,7 @@ static void draw(struct valet_asked *asked)
         left -= weight[asked->what++];
     if (asked->what == V_PLACE_HOST || asked->what == V_PLACE_RACK)
         asked->project = below(4) == 0 ? asked->project : asked->group;
+    asked->parent = below(3) == 0 ? below(V_HOSTS) : -1;
     if (asked->what <= V_RESHAPE)
         draw_claims(asked);
     int rack = asked->host == V_HOSTS - 1 ? -1 : asked->host < 3 ? 0 : 1;

@@ -51,9 +51,20 @@ static bool is_marked(const struct tables *tables, int64_t provider_id)
     return false;
 }
 
+static int64_t parent_of(const struct tables *tables, int64_t provider_id)
+{
+    return tables_find(tables, TABLE_PROVIDERS, provider_id)->image.provider.parent_id;
+}
+
+/* The traits of a host say that it shares. */
+static bool is_host(const struct tables *tables, int64_t provider_id)
+{
+    return parent_of(tables, provider_id) == 0 && !is_marked(tables, provider_id);
+}
+
 static bool is_in_rack(const struct tables *tables, int64_t host_id, int64_t rack_id)
 {
-    if (!is_marked(tables, rack_id) || is_marked(tables, host_id))
+    if (!is_marked(tables, rack_id) || !is_host(tables, host_id))
         return false;
     for (int a = 0; a < V_RACKS; a++)
         if (is_linked(tables, host_id, v_rack_aggregate(a)) &&
@@ -90,9 +101,18 @@ static int64_t sum_of(const struct tables *tables, struct slice uuid)
     return sum;
 }
 
-static bool is_empty(const struct tables *tables, int64_t root_id)
+/* Whether nothing is allocated on the provider and below, whatever it is below itself. */
+static bool is_empty(const struct tables *tables, int64_t top_id)
 {
-    return sum_in_tree(tables, root_id, (struct slice){0}, 0) == 0;
+    const struct rows *rows = &tables->rows[TABLE_ALLOCATIONS];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        int64_t at = rows->row[i].image.allocation.provider_id;
+        while (at != 0 && at != top_id)
+            at = parent_of(tables, at);
+        if (at == top_id)
+            return false;
+    }
+    return true;
 }
 
 static struct slice group_uuid(const struct tables *tables, int64_t group_id)
@@ -176,22 +196,70 @@ static bool is_member(const struct tables *tables, int64_t group_id, struct slic
     return false;
 }
 
+/* Whether a tree has grown by what is below a provider, which nobody wrote. */
+static bool has_moved(const struct tables *before, const struct tables *after)
+{
+    for (int h = 0; h < V_HOSTS; h++)
+        if (root_of(before, h + 1) != root_of(after, h + 1))
+            return true;
+    return false;
+}
+
 static void judge_sums(const struct tables *before, const struct tables *after)
 {
+    if (has_moved(before, after))
+        return;
     const struct rows *projects = &after->rows[TABLE_PROJECTS];
     for (int g = 0; g < V_GROUPS; g++)
         for (int h = 0; h < V_HOSTS; h++)
             for (uint32_t p = 0; p < projects->count; p++) {
                 struct slice project = projects->row[p].image.catalog.name;
                 int64_t id = projects->row[p].image.catalog.id;
-                bool is_held =
-                    is_linked(before, h + 1, v_group(g)) && is_linked(after, h + 1, v_group(g));
+                bool is_held = is_host(before, h + 1) && is_host(after, h + 1) &&
+                               is_linked(before, h + 1, v_group(g)) &&
+                               is_linked(after, h + 1, v_group(g));
                 bool is_one = is_member(before, g + 1, project) || is_member(after, g + 1, project);
                 if (is_held && !is_one &&
                     sum_in_tree(after, h + 1, (struct slice){0}, id) >
                         sum_in_tree(before, h + 1, (struct slice){0}, id))
                     sim_fail("a stranger has more of host %d, which group %d holds", h, g);
             }
+}
+
+static bool has_turned(const struct tables *before, const struct tables *after)
+{
+    for (int h = 0; h < V_HOSTS; h++)
+        if (is_host(before, h + 1) != is_host(after, h + 1))
+            return true;
+    return false;
+}
+
+static bool has_claim(const struct tables *tables, int64_t group_id, struct slice provider)
+{
+    const struct rows *rows = valet(tables, VALET_CLAIMS);
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (record_number(record_at(rows, i), VALET_CLAIM_GROUP_ID) == group_id &&
+            slice_equal(record_text(record_at(rows, i), VALET_CLAIM_PROVIDER), provider))
+            return true;
+    return false;
+}
+
+/* A host that begins or ceases to be one keeps the claim of its own as long as somebody is on it.
+ */
+static void judge_kept(const struct tables *before, const struct tables *after)
+{
+    const struct rows *rows = valet(before, VALET_CLAIMS);
+    for (uint32_t i = 0; has_turned(before, after) && i < rows->count; i++) {
+        const struct record *row = record_at(rows, i);
+        struct slice uuid = record_text(row, VALET_CLAIM_PROVIDER);
+        int64_t host = provider_by_uuid(before, uuid);
+        int64_t group_id = record_number(row, VALET_CLAIM_GROUP_ID);
+        if (!record_bool(row, VALET_CLAIM_IS_RACK) &&
+            record_text(row, VALET_CLAIM_RACK).data == NULL &&
+            is_linked(before, host, group_uuid(before, group_id)) && !is_empty(before, host) &&
+            !is_empty(after, host) && !has_claim(after, group_id, uuid))
+            sim_fail("a claim is lost while somebody is on the host");
+    }
 }
 
 /* ---- placements ---- */
@@ -270,6 +338,7 @@ void valet_judge(const struct tables *before, const struct tables *after)
 void valet_judge_one(const struct tables *before, const struct tables *after)
 {
     valet_judge(before, after);
+    judge_kept(before, after);
     const struct rows *rows = valet(after, VALET_PLACEMENTS);
     for (uint32_t i = 0; i < rows->count; i++)
         judge_location(before, after, record_at(rows, i));

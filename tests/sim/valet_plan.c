@@ -115,6 +115,9 @@ void valet_fill(struct database *database)
                                                .catalog = {CLASS_VCPU, SLICE_LIT("VCPU")}});
     database_execute(&tables, &(struct change){.kind = CHANGE_TRAIT_INSERT,
                                                .catalog = {1, SLICE_LIT("CUSTOM_VALET_RACK")}});
+    database_execute(&tables,
+                     &(struct change){.kind = CHANGE_TRAIT_INSERT,
+                                      .catalog = {2, SLICE_LIT("MISC_SHARES_VIA_AGGREGATE")}});
     for (int a = 0; a < V_RACKS + V_GROUPS; a++)
         database_execute(&tables,
                          &(struct change){.kind = CHANGE_AGGREGATE_INSERT,
@@ -247,9 +250,9 @@ static bool append_claims(const struct valet_asked *asked, const struct plan *pl
     const struct provider *rack = host_rack(version, &marks, host, &several);
     if (rack == NULL)
         return false;
-    struct rack_hosts hosts = rack_hosts_of(version, &marks, rack);
+    struct marker_hosts hosts = marker_hosts_of(version, &marks, rack, marks.rack);
     const struct provider *other;
-    while ((other = rack_hosts_next(&hosts)) != NULL)
+    while ((other = marker_hosts_next(&hosts)) != NULL)
         if (!may_use(plan, other, group))
             return false;
     bool is_there = false;
@@ -261,8 +264,8 @@ static bool append_claims(const struct valet_asked *asked, const struct plan *pl
     if (is_there)
         return true;
     append_claim_row(plan, group, rack, rack);
-    hosts = rack_hosts_of(version, &marks, rack);
-    while ((other = rack_hosts_next(&hosts)) != NULL)
+    hosts = marker_hosts_of(version, &marks, rack, marks.rack);
+    while ((other = marker_hosts_next(&hosts)) != NULL)
         append_claim(plan, group, other, rack);
     return true;
 }
@@ -299,6 +302,9 @@ static bool plan_place(const struct valet_asked *asked, const struct plan *plan,
     const struct valet_group *group = version_valet_group_by_uuid(version, v_group(asked->group));
     bool is_member =
         version_valet_member(version, group->record.id, universe_project(asked->project)) != NULL;
+    struct host_marks marks = host_marks_of(version);
+    if (!host_is(&marks, host))
+        return refuse(plan, err);
     if (asked->what == V_PLACE ? host_claim_of(version, host).group != NULL : !is_member)
         return refuse(plan, err);
     if (!append_hold(asked, plan, err))
@@ -408,6 +414,29 @@ static bool plan_mark(const struct valet_asked *asked, const struct plan *plan, 
     return plan_provider_traits_set(&input, plan, &result, err);
 }
 
+static bool plan_share(const struct valet_asked *asked, const struct plan *plan, struct err *err)
+{
+    struct slice name = SLICE_LIT("MISC_SHARES_VIA_AGGREGATE");
+    struct planned_traits result;
+    struct plan_provider_traits input = {
+        .provider_uuid = v_provider(asked->host), .names = &name, .name_count = asked->amount > 3};
+    return plan_provider_traits_set(&input, plan, &result, err);
+}
+
+static bool plan_parent(const struct valet_asked *asked, const struct plan *plan, struct err *err)
+{
+    struct planned_provider result;
+    struct plan_provider_update update = {
+        .uuid = v_provider(asked->host),
+        .name = universe_name(asked->host),
+        .has_parent = true,
+        .may_move = true,
+    };
+    if (asked->parent >= 0)
+        update.parent_uuid = v_provider(asked->parent);
+    return plan_provider_update(&update, plan, &result, err);
+}
+
 bool valet_plan_asked(const struct valet_asked *asked, const struct plan *plan, struct err *err)
 {
     struct slice uuid;
@@ -433,6 +462,10 @@ bool valet_plan_asked(const struct valet_asked *asked, const struct plan *plan, 
         return plan_mark(asked, plan, err);
     case V_MEMBER:
         return plan_member(asked, plan);
+    case V_PARENT:
+        return plan_parent(asked, plan, err);
+    case V_SHARE:
+        return plan_share(asked, plan, err);
     case V_COUNT:
         break;
     }

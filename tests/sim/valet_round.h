@@ -33,6 +33,8 @@ enum valet_what {
     V_AGGREGATES, /* of a host, as an operator sets them */
     V_MARK,       /* of a rack */
     V_MEMBER,     /* is added, or goes */
+    V_PARENT,     /* a host gets one, or none */
+    V_SHARE,      /* a host begins to share, or ends it */
     V_COUNT
 };
 
@@ -49,6 +51,7 @@ struct valet_asked {
     struct valet_claim_asked claim[V_CLAIMS];
     int claim_count;
     int host, rack, group, project, server, placement;
+    int parent; /* a host; below 0: none */
     int64_t amount;
     bool wanted[V_RACKS + V_GROUPS]; /* aggregates */
 };

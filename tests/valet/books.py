@@ -71,14 +71,21 @@ def broken_exclusivity(file):
         SELECT g.uuid, r.uuid FROM berth_valet_groups g JOIN placement_aggregates a ON a.uuid = g.uuid
         JOIN resource_provider_aggregates l ON l.aggregate_id = a.id
         JOIN resource_providers r ON r.id = l.resource_provider_id"""))
-    there = collections.defaultdict(set)
-    for root, project in servers.rows(file, """
+    hosts = {host for host, in servers.rows(file, """
+        SELECT p.uuid FROM resource_providers p WHERE p.parent_provider_id IS NULL AND NOT EXISTS (
+            SELECT 1 FROM resource_provider_traits l JOIN traits t ON t.id = l.trait_id WHERE
+            l.resource_provider_id = p.id AND t.name = 'MISC_SHARES_VIA_AGGREGATE')""")}
+    there = collections.defaultdict(set)  # of each provider, with what is below it
+    for above, project in servers.rows(file, """
+            WITH RECURSIVE up(id, above) AS (SELECT id, id FROM resource_providers UNION ALL
+                SELECT up.id, p.parent_provider_id FROM up JOIN resource_providers p ON p.id = up.above
+                WHERE p.parent_provider_id IS NOT NULL)
             SELECT r.uuid, j.external_id FROM allocations a JOIN consumers c ON c.uuid = a.consumer_id
-            JOIN projects j ON j.id = c.project_id JOIN resource_providers p ON p.id = a.resource_provider_id
-            JOIN resource_providers r ON r.id = p.root_provider_id"""):
-        there[root].add(plain(project))
+            JOIN projects j ON j.id = c.project_id JOIN up ON up.id = a.resource_provider_id
+            JOIN resource_providers r ON r.id = up.above"""):
+        there[above].add(plain(project))
     for group, host in claimed:
-        for stranger in there[host] - members[group]:
+        for stranger in there[host] - members[group] if host in hosts else ():
             yield f"{stranger} holds something on {host}, which is group {group}'s"
     rows = servers.rows(file, """SELECT g.uuid, c.provider_uuid, c.is_rack, c.rack_uuid FROM berth_valet_claims c
                                  LEFT JOIN berth_valet_groups g ON g.id = c.group_id""")

@@ -40,13 +40,27 @@ static struct slice new_uuid(struct arena *arena)
     return (struct slice){text, UUID_LEN};
 }
 
-static void add_look(struct making *making, const struct provider *provider)
+static void put_look(struct making *making, const struct provider *provider, uint64_t look,
+                     bool is_place)
 {
     struct stack_commit *commit = &making->solved->commit;
     making->looks = arena_grow(making->arena, making->looks, commit->look_count,
                                &making->look_capacity, sizeof(*making->looks));
     making->looks[commit->look_count++] =
-        (struct stack_look){copy_uuid(provider, making->arena), stack_look(provider)};
+        (struct stack_look){copy_uuid(provider, making->arena), look, is_place};
+}
+
+static void add_look(struct making *making, const struct provider *provider)
+{
+    put_look(making, provider,
+             stack_look(making->solving->request->version, &making->marks, provider), false);
+}
+
+/* Who stays there binds the others. */
+static void add_place(struct making *making, const struct provider *host)
+{
+    put_look(making, host, stack_place(making->solving->request->version, &making->marks, host),
+             true);
 }
 
 /* Whether the hold is already what the search found. */
@@ -157,6 +171,8 @@ static void add_row(struct making *making, uint32_t at)
         row->before = plan_making_copy(&server->placement->record, making->arena);
         if (server->present != NULL)
             row->present = copy_uuid(server->present, making->arena);
+        if (server->present != NULL && found == NULL)
+            add_place(making, server->present);
     } else {
         record_init(shape, values);
         values[VALET_PLACEMENT_UUID].text = new_uuid(making->arena);

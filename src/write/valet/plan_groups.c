@@ -180,14 +180,19 @@ static bool is_not_used_by(void *cls, const struct consumer *consumer)
     return version_valet_member(use->version, use->group->record.id, project) == NULL;
 }
 
-/* Looks at the hosts among the providers in that aggregate. */
+static bool is_used_on(struct use *use, const struct provider *host)
+{
+    use->host = host;
+    return !host_visit_consumers(use->version, host, is_not_used_by, use);
+}
+
+/* Looks at the hosts among the providers in the group's aggregate. */
 static bool is_used_in(struct use *use, const struct host_marks *marks, uint32_t aggregate)
 {
     const struct slotset *slots = &catalog_at(&use->version->aggregates, aggregate)->slots;
     for (uint32_t slot = 0; (slot = slotset_next(slots, slot)) != NUMBER_NONE; slot++) {
-        use->host = version_place(use->version, (struct slot_no){slot})->provider;
-        if (host_is(marks, use->host) &&
-            !host_visit_consumers(use->version, use->host, is_not_used_by, use))
+        const struct provider *host = version_place(use->version, (struct slot_no){slot})->provider;
+        if (host_is(marks, host) && is_used_on(use, host))
             return true;
     }
     return false;
@@ -198,14 +203,13 @@ static bool is_used_in_rack(struct use *use, const struct host_marks *marks,
 {
     const struct provider *rack =
         version_provider_by_uuid(use->version, record_text(&claim->record, VALET_CLAIM_PROVIDER));
-    if (!record_bool(&claim->record, VALET_CLAIM_IS_RACK) || rack == NULL ||
-        !host_mark_stands(use->version, rack, marks->rack))
+    if (!record_bool(&claim->record, VALET_CLAIM_IS_RACK) || rack == NULL)
         return false;
-    for (uint32_t i = 0; i < rack->aggregates->count; i++) {
-        uint32_t number = rack->aggregates->numbers[i];
-        if (host_group_of_aggregate(use->version, number) == NULL && is_used_in(use, marks, number))
+    struct marker_hosts hosts = marker_hosts_of(use->version, marks, rack, marks->rack);
+    const struct provider *host;
+    while ((host = marker_hosts_next(&hosts)) != NULL)
+        if (is_used_on(use, host))
             return true;
-    }
     return false;
 }
 

@@ -46,12 +46,8 @@ static bool server_is_there(const struct stack_row *row, const struct plan *plan
         return placement_is_on(plan->version, server,
                                version_provider_by_uuid(plan->version, row->host));
     const struct consumer *hold = placement_hold(plan->version, row->after);
-    for (uint32_t i = 0; hold != NULL && i < hold->allocation_count; i++) {
-        const struct provider *held = version_provider(plan->version, hold->allocation[i].provider);
-        if (placement_is_on(plan->version, server, version_provider(plan->version, held->root)))
-            return true;
-    }
-    return false;
+    return hold != NULL &&
+           placement_is_on(plan->version, server, placement_host_of(plan->version, hold));
 }
 
 /* The holds that change: what each placement's consumer is to hold. */

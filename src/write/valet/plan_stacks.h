@@ -6,16 +6,20 @@
 #ifndef BERTH_WRITE_VALET_PLAN_STACKS_H
 #define BERTH_WRITE_VALET_PLAN_STACKS_H
 
-#include "replica/valet.h"
+#include "replica/hosts.h"
 #include "write/claim.h"
 
-/* What a provider was when it was chosen: its name, traits and aggregates; how full it is, is found
- * again by the claim. */
+/* What a provider was when it was chosen: its name, tree, traits and aggregates, and which racks
+ * and zones it was in, which other providers tell; how full it is, is found again by the claim. */
 struct stack_look {
     struct slice provider; /* uuid */
     uint64_t look;
+    bool is_place; /* of a host of others, who bind those that are planned: only where it stands */
 };
-uint64_t stack_look(const struct provider *provider);
+uint64_t stack_look(const struct version *version, const struct host_marks *marks,
+                    const struct provider *provider);
+uint64_t stack_place(const struct version *version, const struct host_marks *marks,
+                     const struct provider *provider);
 
 /* The group that a server is assigned to, which is to hold the host that it gets. */
 struct stack_exclusive {

@@ -83,150 +83,68 @@ static void merge_notes(struct settle *settle)
     settle->note_count = count;
 }
 
-/* ---- claims ---- */
+struct moving {
+    struct settle *settle;
+    const struct plan *plan;
+};
+
+static bool note_moving(void *cls, const struct consumer *consumer)
+{
+    const struct moving *moving = cls;
+    note_consumer(moving->settle, moving->plan, consumer_uuid(consumer), false);
+    return true;
+}
+
+/* A hold and its server may come together in one tree. */
+static void note_moved_tree(struct settle *settle, const struct plan *plan,
+                            const struct change_provider *change)
+{
+    const struct provider *provider = version_provider_by_id(plan->version, change->id);
+    struct moving moving = {settle, plan};
+    if (provider != NULL && settle_is_moved(plan->version, provider, change) &&
+        version_has_valet_placements(plan->version))
+        host_visit_consumers(plan->version, provider, note_moving, &moving);
+}
 
 static bool has_claims(const struct version *version)
 {
     return version->valet[VALET_CLAIMS].rows.count > 0;
 }
 
-void settle_note_host(struct settle *settle, const struct plan *plan, int64_t id, bool has_moved)
-{
-    for (size_t i = 0; i < settle->host_count; i++)
-        if (settle->hosts[i].id == id) {
-            settle->hosts[i].has_moved |= has_moved;
-            return;
-        }
-    settle->hosts = arena_grow(plan->arena, settle->hosts, settle->host_count,
-                               &settle->host_capacity, sizeof(*settle->hosts));
-    settle->hosts[settle->host_count++] = (struct settle_host){id, has_moved};
-}
-
-/* Hosts that somebody claims: others have nothing to settle. */
-static void note_release(struct settle *settle, const struct plan *plan,
-                         const struct consumer *consumer)
-{
-    const struct version *version = plan->version;
-    if (consumer == NULL || !has_claims(version))
-        return;
-    for (uint32_t i = 0; i < consumer->allocation_count; i++) {
-        const struct provider *root = version_provider(
-            version, version_provider(version, consumer->allocation[i].provider)->root);
-        if (host_claim_of(version, root).group != NULL)
-            settle_note_host(settle, plan, root->id, false);
-    }
-}
-
-/* The claims of the host's racks as they are before it leaves the aggregate. */
-static void note_racks(struct settle *settle, const struct plan *plan, const struct provider *host,
-                       const struct valet_group *taken_from)
-{
-    const struct version *version = plan->version;
-    struct host_marks marks = host_marks_of(version);
-    uint32_t slot = 0;
-    const struct provider *rack;
-    while ((rack = host_next_rack(version, &marks, host, &slot)) != NULL) {
-        const struct valet_claim *claim;
-        for (int64_t id = 0;
-             (claim = version_next_valet_claim_of(version, provider_uuid(rack), id)) != NULL;
-             id = claim->record.id) {
-            if (!record_bool(&claim->record, VALET_CLAIM_IS_RACK))
-                continue;
-            settle->left = arena_grow(plan->arena, settle->left, settle->left_count,
-                                      &settle->left_capacity, sizeof(*settle->left));
-            settle->left[settle->left_count++] = (struct settle_left){
-                .claim_id = claim->record.id,
-                .host_id = host->id,
-                .is_taken =
-                    taken_from != NULL &&
-                    record_number(&claim->record, VALET_CLAIM_GROUP_ID) == taken_from->record.id,
-            };
-        }
-    }
-}
-
-/* Of a provider that marks racks it is told by is_about_all. */
-static void note_aggregate(struct settle *settle, const struct plan *plan,
-                           const struct change *change)
-{
-    const struct version *version = plan->version;
-    const struct provider *host = version_provider_by_id(version, change->link.provider_id);
-    if (host == NULL)
-        return;
-    settle_note_host(settle, plan, host->id, true);
-    if (change->kind == CHANGE_PROVIDER_AGGREGATE_INSERT)
-        return;
-    const struct catalog_row *row = catalog_find_id(&version->aggregates, change->link.other_id);
-    note_racks(settle, plan, host,
-               row == NULL ? NULL : host_group_of_aggregate(version, row->number));
-}
-
-static bool has_rack_mark(const struct version *version, int64_t provider_id)
-{
-    struct host_marks marks = host_marks_of(version);
-    const struct provider *provider = version_provider_by_id(version, provider_id);
-    return provider != NULL && marks.rack != NUMBER_NONE &&
-           name_set_has(provider->traits, marks.rack);
-}
-
-static bool is_mark(const struct version *version, int64_t trait_id)
-{
-    const struct catalog_row *row = catalog_find_id(&version->traits, trait_id);
-    struct host_marks marks = host_marks_of(version);
-    return row != NULL &&
-           (row->number == marks.rack || row->number == marks.zone || row->number == marks.shares);
-}
-
-/* Whether afterwards who is a host, or a rack, or claimed, may be another thing for many. */
-static bool is_about_all(const struct version *version, const struct change *change)
-{
-    switch (change->kind) {
-    case CHANGE_PROVIDER_UPDATE:
-    case CHANGE_PROVIDER_DELETE:
-    case CHANGE_VALET_GROUP_DELETE:
-    case CHANGE_VALET_CLAIM_DELETE:
-        return true;
-    case CHANGE_VALET_CLAIM_PUT:
-        return record_bool(change->row.record, VALET_CLAIM_IS_RACK);
-    case CHANGE_PROVIDER_AGGREGATE_INSERT:
-    case CHANGE_PROVIDER_AGGREGATE_DELETE:
-        return has_rack_mark(version, change->link.provider_id);
-    case CHANGE_PROVIDER_TRAIT_INSERT:
-    case CHANGE_PROVIDER_TRAIT_DELETE:
-        return is_mark(version, change->link.other_id);
-    case CHANGE_INVENTORY_INSERT:
-    case CHANGE_INVENTORY_DELETE:
-        return has_rack_mark(version, change->inventory.provider_id);
-    default:
-        return false;
-    }
-}
-
 /* ---- all ---- */
 
-static void note_change(struct settle *settle, const struct plan *plan, const struct change *change)
+/* Rows of one consumer come one after the other. */
+static bool is_of_same(const struct change *change, const struct change *before)
+{
+    return before != NULL && before->kind == change->kind &&
+           slice_equal(before->allocation.consumer_uuid, change->allocation.consumer_uuid);
+}
+
+/* `before`: the change before it; NULL: it is the first. */
+static void note_change(struct settle *settle, const struct plan *plan, const struct change *change,
+                        const struct change *before)
 {
     const struct version *version = plan->version;
     switch (change->kind) {
     case CHANGE_ALLOCATIONS_OF_DELETE:
         note_consumer(settle, plan, change->allocation.consumer_uuid, false);
-        note_release(settle, plan, version_consumer(version, change->allocation.consumer_uuid));
+        settle_note_loss(settle, plan, version_consumer(version, change->allocation.consumer_uuid));
         break;
     case CHANGE_ALLOCATION_INSERT:
-        note_consumer(settle, plan, change->allocation.consumer_uuid, true);
+        if (!is_of_same(change, before))
+            note_consumer(settle, plan, change->allocation.consumer_uuid, true);
         break;
     case CHANGE_VALET_PLACEMENT_PUT:
         note_row(settle, plan, change->row.id);
         break;
-    case CHANGE_PROVIDER_AGGREGATE_INSERT:
-    case CHANGE_PROVIDER_AGGREGATE_DELETE:
-        if (has_claims(version))
-            note_aggregate(settle, plan, change);
+    case CHANGE_PROVIDER_UPDATE:
+        note_moved_tree(settle, plan, &change->provider);
         break;
     default:
         break;
     }
-    settle->is_wide = settle->is_wide || (has_claims(version) && is_about_all(version, change));
+    if (has_claims(version))
+        settle_note_claims(settle, plan, change);
 }
 
 static bool brings_placements(const struct change_list *changes)
@@ -244,7 +162,8 @@ void settle_begin(struct settle *settle, const struct plan *plan)
         !brings_placements(plan->changes))
         return;
     for (size_t i = 0; i < plan->changes->count; i++)
-        note_change(settle, plan, &plan->changes->items[i]);
+        note_change(settle, plan, &plan->changes->items[i],
+                    i == 0 ? NULL : &plan->changes->items[i - 1]);
     merge_notes(settle);
 }
 
@@ -289,7 +208,7 @@ static void append_drops(struct settle *settle, const struct plan *plan)
         const struct consumer *hold = placement == NULL ? NULL : placement_hold(version, placement);
         if (hold == NULL || !is_replaced(version, &settle->notes[i], placement, hold))
             continue;
-        note_release(settle, plan, hold);
+        settle_note_loss(settle, plan, hold);
         holds_append_drop(hold, plan);
     }
 }
@@ -320,7 +239,8 @@ bool settle_next(struct settle *settle, const struct plan *plan)
         if (plan->changes->count > 0)
             return true;
     }
-    if ((settle->is_wide || settle->host_count > 0) && settle_claims(settle, plan))
+    if ((settle->is_wide || settle->providers.count > 0 || settle->left_count > 0) &&
+        settle_claims(settle, plan))
         return true;
     if (settle->has_located)
         return false;

@@ -4,7 +4,9 @@
  * its hosts, and takes the aggregate from the hosts that it had claimed; hosts that have come to
  * the rack are claimed. A claim of a host ends when the host is empty or its aggregate is gone; one
  * that came with a rack stays as a claim of its own when the host is no more in the rack, so that
- * who is on it stays alone. Each step changes a provider's aggregates once at most, and what it
+ * who is on it stays alone. A claim of what is no host any more, since it has got a parent or
+ * shares, is not in force, and lasts as long as something is allocated on it or below, for when it
+ * is one again. Each step changes a provider's aggregates once at most, and what it
  * leaves for that is done in the next; every step brings rows nearer to what the aggregates and
  * racks say, so that there is a last one. Writer thread only. */
 #include "base/arena.h"
@@ -18,23 +20,21 @@ struct step {
     const struct plan *plan;
     const struct version *version;
     struct host_marks marks;
-    bool *touched; /* by provider number: its aggregates or its claims change in this step; NULL: of
-                      none */
 };
 
 static bool is_touched(const struct step *step, const struct provider *provider)
 {
-    return step->touched != NULL && step->touched[provider->no.v];
+    const struct settle_provider *known = settle_set_find(&step->settle->providers, provider->id);
+    return known != NULL && known->step == step->settle->step;
 }
 
 /* The next step looks at it again: another claim that ended in this one may be its, too. */
 static void touch(struct step *step, const struct provider *provider)
 {
-    if (step->touched == NULL)
-        step->touched = arena_zalloc(step->plan->arena, step->version->provider_limit);
-    step->touched[provider->no.v] = true;
-    if (!step->settle->is_wide)
-        settle_note_host(step->settle, step->plan, provider->id, true);
+    struct settle_provider *known =
+        settle_set_add(&step->settle->providers, provider->id, step->plan->arena);
+    known->has_moved = true;
+    known->step = step->settle->step;
 }
 
 static const struct provider *provider_of(const struct step *step, const struct valet_claim *claim)
@@ -119,14 +119,11 @@ static const struct valet_claim *next_of_rack(const struct step *step,
                                               const struct provider *rack, int64_t after)
 {
     const struct valet_claim *claim;
-    while ((claim = version_next_valet_claim_of_group(step->version, group->record.id, after)) !=
-           NULL) {
-        struct slice uuid = record_text(&claim->record, VALET_CLAIM_RACK);
-        if (uuid.data != NULL && slice_equal(uuid, provider_uuid(rack)))
-            return claim;
+    while ((claim = version_next_valet_claim_with(step->version, provider_uuid(rack), after)) !=
+               NULL &&
+           record_number(&claim->record, VALET_CLAIM_GROUP_ID) != group->record.id)
         after = claim->record.id;
-    }
-    return NULL;
+    return claim;
 }
 
 static bool host_is_touched(const struct step *step, const struct valet_claim *claim)
@@ -140,12 +137,7 @@ static bool is_in_rack(const struct step *step, const struct valet_claim *of_hos
                        const struct provider *rack)
 {
     const struct provider *host = provider_of(step, of_host);
-    const struct provider *other = NULL;
-    uint32_t slot = 0;
-    while (host != NULL && other != rack &&
-           (other = host_next_rack(step->version, &step->marks, host, &slot)) != NULL)
-        ;
-    return host == NULL || other == rack;
+    return host == NULL || host_is_under(step->version, &step->marks, host, rack, step->marks.rack);
 }
 
 /* The rack by whose claim the group has the host, other than that one (NULL: than none); NULL: by
@@ -154,17 +146,15 @@ static const struct provider *claimed_rack(const struct step *step, const struct
                                            const struct valet_group *group,
                                            const struct provider *other_than)
 {
-    uint32_t slot = 0;
+    if (!version_has_valet_rack_claims(step->version))
+        return NULL;
+    struct host_markers racks =
+        host_markers_of(step->version, &step->marks, host, step->marks.rack);
     const struct provider *rack;
-    while ((rack = host_next_rack(step->version, &step->marks, host, &slot)) != NULL) {
-        const struct valet_claim *claim;
-        for (int64_t id = 0;
-             (claim = version_next_valet_claim_of(step->version, provider_uuid(rack), id)) != NULL;
-             id = claim->record.id)
-            if (rack != other_than && record_bool(&claim->record, VALET_CLAIM_IS_RACK) &&
-                record_number(&claim->record, VALET_CLAIM_GROUP_ID) == group->record.id)
-                return rack;
-    }
+    while ((rack = host_markers_next(&racks)) != NULL)
+        if (rack != other_than &&
+            host_rack_is_claimed(step->version, provider_uuid(rack), group->record.id))
+            return rack;
     return NULL;
 }
 
@@ -202,9 +192,10 @@ static void end_rack(struct step *step, const struct valet_claim *claim,
 
 static bool rack_is_empty(const struct step *step, const struct provider *rack)
 {
-    struct rack_hosts hosts = rack_hosts_of(step->version, &step->marks, rack);
+    struct marker_hosts hosts =
+        marker_hosts_of(step->version, &step->marks, rack, step->marks.rack);
     const struct provider *host;
-    while ((host = rack_hosts_next(&hosts)) != NULL)
+    while ((host = marker_hosts_next(&hosts)) != NULL)
         if (!host_is_empty(step->version, host))
             return false;
     return true;
@@ -227,15 +218,16 @@ static bool is_claimed_alone(const struct step *step, const struct provider *hos
 static void look_for_new_hosts(struct step *step, const struct valet_claim *claim,
                                const struct valet_group *group, const struct provider *rack)
 {
-    struct rack_hosts hosts = rack_hosts_of(step->version, &step->marks, rack);
+    struct marker_hosts hosts =
+        marker_hosts_of(step->version, &step->marks, rack, step->marks.rack);
     const struct provider *host;
-    while ((host = rack_hosts_next(&hosts)) != NULL)
+    while ((host = marker_hosts_next(&hosts)) != NULL)
         if (!is_linked(step, host, group) && is_claimed_alone(step, host, group)) {
             end_rack(step, claim, group, rack);
             return;
         }
-    hosts = rack_hosts_of(step->version, &step->marks, rack);
-    while ((host = rack_hosts_next(&hosts)) != NULL)
+    hosts = marker_hosts_of(step->version, &step->marks, rack, step->marks.rack);
+    while ((host = marker_hosts_next(&hosts)) != NULL)
         if (!is_linked(step, host, group) && !is_touched(step, host))
             join(step, host, rack, group);
 }
@@ -293,8 +285,9 @@ static void settle_host(struct step *step, const struct valet_claim *claim)
         (known.data != NULL && !slice_equal(known, wanted))) {
         put_rack(step, claim, wanted);
         touch(step, host);
-    } else if (rack == NULL && (host_is_empty(step->version, host) || !host_is(&step->marks, host)))
+    } else if (rack == NULL && host_is_empty(step->version, host)) {
         release(step, claim, group);
+    }
 }
 
 /* ---- all ---- */
@@ -312,53 +305,81 @@ static void settle_all(struct step *step, bool racks)
         }
 }
 
-static void settle_racks_of(struct step *step, const struct provider *host, bool has_moved)
-{
-    uint32_t slot = 0;
-    const struct provider *rack;
-    while ((rack = host_next_rack(step->version, &step->marks, host, &slot)) != NULL) {
-        const struct valet_claim *claim;
-        for (int64_t id = 0;
-             (claim = version_next_valet_claim_of(step->version, provider_uuid(rack), id)) != NULL;
-             id = claim->record.id)
-            if (record_bool(&claim->record, VALET_CLAIM_IS_RACK))
-                settle_rack(step, claim, has_moved);
-    }
-}
-
-static void settle_claims_of(struct step *step, const struct provider *host)
+/* The claims of the rack, or those that are the host's own. */
+static void settle_claims_of(struct step *step, const struct provider *provider, bool racks,
+                             bool may_have_come)
 {
     const struct valet_claim *claim;
     for (int64_t id = 0;
-         (claim = version_next_valet_claim_of(step->version, provider_uuid(host), id)) != NULL;
-         id = claim->record.id)
-        if (!record_bool(&claim->record, VALET_CLAIM_IS_RACK))
-            settle_host(step, claim);
-}
-
-static const struct valet_claim *claim_at(const struct step *step, int64_t id)
-{
-    return (const struct valet_claim *)rows_at(&step->version->valet[VALET_CLAIMS].rows, id);
-}
-
-/* A host on which somebody still is keeps what it has, unless it has moved. */
-static void settle_noted(struct step *step, bool racks)
-{
-    const struct settle *settle = step->settle;
-    for (size_t i = 0; racks && i < settle->left_count; i++) {
-        const struct valet_claim *claim = claim_at(step, settle->left[i].claim_id);
-        if (claim != NULL)
-            settle_rack(step, claim, false);
-    }
-    for (size_t i = 0; i < settle->host_count; i++) {
-        bool has_moved = settle->hosts[i].has_moved;
-        const struct provider *host = version_provider_by_id(step->version, settle->hosts[i].id);
-        if (host == NULL || (!has_moved && !host_is_empty(step->version, host)))
+         (claim = version_next_valet_claim_of(step->version, provider_uuid(provider), id)) != NULL;
+         id = claim->record.id) {
+        if (record_bool(&claim->record, VALET_CLAIM_IS_RACK) != racks)
             continue;
         if (racks)
-            settle_racks_of(step, host, has_moved);
+            settle_rack(step, claim, may_have_come);
         else
-            settle_claims_of(step, host);
+            settle_host(step, claim);
+    }
+}
+
+/* A claim whose host is gone has nobody else to find it by. */
+static void settle_left(struct step *step, bool racks)
+{
+    const struct settle *settle = step->settle;
+    for (size_t i = 0; i < settle->left_count; i++) {
+        const struct valet_claim *claim = (const struct valet_claim *)rows_at(
+            &step->version->valet[VALET_CLAIMS].rows, settle->left[i].claim_id);
+        if (claim == NULL || record_bool(&claim->record, VALET_CLAIM_IS_RACK) != racks)
+            continue;
+        if (racks)
+            settle_rack(step, claim, false);
+        else
+            settle_host(step, claim);
+    }
+}
+
+/* The host, unless somebody is still on it and it has not moved: it keeps what it has. */
+static const struct provider *noted(const struct step *step, size_t at)
+{
+    const struct settle_provider *item = &step->settle->providers.items[at];
+    const struct provider *host = version_provider_by_id(step->version, item->id);
+    return host != NULL && (item->has_moved || host_is_empty(step->version, host)) ? host : NULL;
+}
+
+/* The claimed racks of all hosts that were noted, each once. */
+static void settle_racks_of_noted(struct step *step)
+{
+    const struct version *version = step->version;
+    struct settle_set all = {0};
+    struct arena *arena = step->plan->arena;
+    if (!version_has_valet_rack_claims(version))
+        return;
+    for (size_t i = 0; i < step->settle->providers.count; i++) {
+        const struct provider *host = noted(step, i);
+        const struct provider *rack;
+        if (host == NULL)
+            continue;
+        struct host_markers racks = host_markers_of(version, &step->marks, host, step->marks.rack);
+        while ((rack = host_markers_next(&racks)) != NULL)
+            settle_set_add(&all, rack->id, arena)->has_moved |=
+                step->settle->providers.items[i].has_moved;
+    }
+    for (size_t i = 0; i < all.count; i++)
+        settle_claims_of(step, version_provider_by_id(version, all.items[i].id), true,
+                         all.items[i].has_moved);
+}
+
+static void settle_noted(struct step *step, bool racks)
+{
+    settle_left(step, racks);
+    if (racks) {
+        settle_racks_of_noted(step);
+        return;
+    }
+    for (size_t i = 0; i < step->settle->providers.count; i++) {
+        const struct provider *host = noted(step, i);
+        if (host != NULL)
+            settle_claims_of(step, host, false, false);
     }
 }
 
@@ -370,6 +391,7 @@ bool settle_claims(struct settle *settle, const struct plan *plan)
         .version = plan->version,
         .marks = host_marks_of(plan->version),
     };
+    settle->step++;
     for (int racks = 1; racks >= 0; racks--) {
         if (settle->is_wide)
             settle_all(&step, racks == 1);

@@ -16,24 +16,59 @@ static uint64_t mix(uint64_t hash, const void *data, size_t len)
     return hash;
 }
 
-uint64_t stack_look(const struct provider *provider)
+static uint64_t mix_text(uint64_t hash, struct slice text)
 {
-    const struct name_set *traits = provider->traits;
-    const struct name_set *aggregates = provider->aggregates;
-    struct slice name = provider_name(provider);
-    uint64_t hash = mix(0xcbf29ce484222325u, name.data, name.len);
-    hash = mix(hash, &provider->root, sizeof(provider->root));
-    hash = mix(hash, &traits->count, sizeof(traits->count));
-    hash = mix(hash, traits->numbers, traits->count * sizeof(*traits->numbers));
-    return mix(hash, aggregates->numbers, aggregates->count * sizeof(*aggregates->numbers));
+    hash = mix(hash, &text.len, sizeof(text.len));
+    return mix(hash, text.data, text.len);
 }
 
-static bool looks_hold(const struct stack_commit *commit, const struct plan *plan)
+static uint64_t mix_numbers(uint64_t hash, const struct name_set *set)
 {
+    hash = mix(hash, &set->count, sizeof(set->count));
+    return mix(hash, set->numbers, set->count * sizeof(*set->numbers));
+}
+
+static const uint64_t LOOK_BASIS = 0xcbf29ce484222325u;
+
+/* In whatever order they come. */
+static uint64_t sum_of_markers(const struct version *version, const struct host_marks *marks,
+                               const struct provider *host, uint32_t mark)
+{
+    uint64_t sum = 0;
+    struct host_markers markers = host_markers_of(version, marks, host, mark);
+    const struct provider *marker;
+    while ((marker = host_markers_next(&markers)) != NULL)
+        sum += mix_text(mix_text(LOOK_BASIS, provider_uuid(marker)), provider_name(marker));
+    return sum;
+}
+
+uint64_t stack_place(const struct version *version, const struct host_marks *marks,
+                     const struct provider *provider)
+{
+    uint64_t racks = sum_of_markers(version, marks, provider, marks->rack);
+    uint64_t zones = sum_of_markers(version, marks, provider, marks->zone);
+    uint64_t hash = mix(LOOK_BASIS, &provider->root, sizeof(provider->root));
+    hash = mix(hash, &racks, sizeof(racks));
+    return mix(hash, &zones, sizeof(zones));
+}
+
+uint64_t stack_look(const struct version *version, const struct host_marks *marks,
+                    const struct provider *provider)
+{
+    uint64_t hash = mix_text(stack_place(version, marks, provider), provider_name(provider));
+    hash = mix_numbers(hash, provider->traits);
+    return mix_numbers(hash, provider->aggregates);
+}
+
+static bool looks_hold(const struct stack_commit *commit, const struct plan *plan,
+                       const struct host_marks *marks)
+{
+    const struct version *version = plan->version;
     for (size_t i = 0; i < commit->look_count; i++) {
-        const struct provider *provider =
-            version_provider_by_uuid(plan->version, commit->looks[i].provider);
-        if (provider == NULL || stack_look(provider) != commit->looks[i].look)
+        const struct stack_look *known = &commit->looks[i];
+        const struct provider *now = version_provider_by_uuid(version, known->provider);
+        if (now == NULL || known->look != (known->is_place ? stack_place(version, marks, now)
+                                                           : stack_look(version, marks, now)))
             return false;
     }
     return true;
@@ -176,26 +211,13 @@ static bool host_is_of(const struct version *version, const struct provider *hos
     return claim.group == group && !claim.several && !host_has_stranger(version, host, group);
 }
 
-/* How many hosts the rack has: each is in one of its aggregates. */
 static size_t count_of_rack(const struct version *version, const struct host_marks *marks,
                             const struct provider *rack)
 {
     size_t count = 0;
-    for (uint32_t i = 0; i < rack->aggregates->count; i++) {
-        const struct slotset *members =
-            &catalog_at(&version->aggregates, rack->aggregates->numbers[i])->slots;
-        if (host_group_of_aggregate(version, rack->aggregates->numbers[i]) != NULL)
-            continue;
-        for (uint32_t slot = 0; (slot = slotset_next(members, slot)) != NUMBER_NONE; slot++) {
-            const struct provider *at = version_place(version, (struct slot_no){slot})->provider;
-            bool several;
-            bool is_first = true;
-            for (uint32_t k = 0; k < i && is_first; k++)
-                is_first = !name_set_has(at->aggregates, rack->aggregates->numbers[k]);
-            if (is_first && host_is(marks, at) && host_rack(version, marks, at, &several) == rack)
-                count++;
-        }
-    }
+    struct marker_hosts hosts = marker_hosts_of(version, marks, rack, marks->rack);
+    while (marker_hosts_next(&hosts) != NULL)
+        count++;
     return count;
 }
 
@@ -215,28 +237,15 @@ static bool find_claim(const struct stack_commit *commit, const struct stack_cla
         return false;
     for (size_t i = 0; i < claim->host_count; i++) {
         const struct provider *host = version_provider_by_uuid(version, claim->hosts[i]);
-        bool several;
         if (host == NULL || !host_is(marks, host) ||
-            (claim->is_rack && host_rack(version, marks, host, &several) != rack))
+            (claim->is_rack && !host_is_under(version, marks, host, rack, marks->rack)))
             return false;
         if (host_is_free(commit, version, host, found->group))
             found->hosts[found->host_count++] = host;
         else if (!host_is_of(version, host, found->group))
             return false;
     }
-    return !claim->is_rack || (host_mark_stands(version, rack, marks->rack) &&
-                               count_of_rack(version, marks, rack) == claim->host_count);
-}
-
-static bool rack_is_claimed(const struct version *version, struct slice rack, int64_t group_id)
-{
-    const struct valet_claim *at = NULL;
-    for (int64_t id = 0; (at = version_next_valet_claim_of(version, rack, id)) != NULL;
-         id = at->record.id)
-        if (record_bool(&at->record, VALET_CLAIM_IS_RACK) &&
-            record_number(&at->record, VALET_CLAIM_GROUP_ID) == group_id)
-            return true;
-    return false;
+    return !claim->is_rack || count_of_rack(version, marks, rack) == claim->host_count;
 }
 
 /* A claim of a rack that the group has by now is none. */
@@ -248,7 +257,7 @@ static bool find_claims(const struct stack_commit *commit, const struct plan *pl
     for (size_t i = 0; i < commit->claim_count; i++) {
         const struct stack_claim *claim = &commit->claims[i];
         struct stack_claim_found *found = &facts->claims[facts->claim_count];
-        if (claim->is_rack && rack_is_claimed(plan->version, claim->provider, claim->group_id))
+        if (claim->is_rack && host_rack_is_claimed(plan->version, claim->provider, claim->group_id))
             continue;
         if (!find_claim(commit, claim, plan, marks, found))
             return false;
@@ -299,7 +308,7 @@ static bool host_is_allowed(const struct stack_row *row, const struct plan *plan
     struct slice rack = row->exclusive.rack;
     return (claimed_now(facts, host) == group || host_is_of(version, host, group)) &&
            (rack.data == NULL || rack_is_claimed_now(facts, rack, group->record.id) ||
-            rack_is_claimed(version, rack, group->record.id));
+            host_rack_is_claimed(version, rack, group->record.id));
 }
 
 bool stack_facts_hold(const struct stack_commit *commit, const struct plan *plan,
@@ -307,7 +316,7 @@ bool stack_facts_hold(const struct stack_commit *commit, const struct plan *plan
 {
     struct host_marks marks = host_marks_of(plan->version);
     if (!plan_holds(commit, plan) || !placements_hold(commit, plan) || !groups_hold(commit, plan) ||
-        !looks_hold(commit, plan) || !find_claims(commit, plan, &marks, facts))
+        !looks_hold(commit, plan, &marks) || !find_claims(commit, plan, &marks, facts))
         return false;
     for (size_t i = 0; i < commit->row_count; i++)
         if (commit->rows[i].after != NULL && commit->rows[i].host.data != NULL &&

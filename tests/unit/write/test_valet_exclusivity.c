@@ -175,6 +175,20 @@ static void removing_is_always_allowed(void **state)
     assert_held(put("c1 x h1:VCPU=1"));
 }
 
+/* It is no host, and outside all trees that anybody could claim. */
+static void a_sharing_provider_in_the_groups_aggregate(void **state)
+{
+    (void)state;
+    claim_h1();
+    valet_host(&bench, "sh");
+    valet_traits(&bench, "sh", "MISC_SHARES_VIA_AGGREGATE");
+    valet_aggregates(&bench, "sh", "g");
+    assert_int_equal(put("c1 x h2:VCPU=1,sh:VCPU=1"), 0);
+    assert_held(put("c2 x h1:VCPU=1,sh:VCPU=1"));
+    valet_traits(&bench, "sh", "");
+    assert_int_equal(put("c3 x sh:VCPU=1"), 409);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +202,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(shared_storage_is_outside, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_hold_of_a_stranger, set_up, tear_down),
         cmocka_unit_test_setup_teardown(removing_is_always_allowed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_sharing_provider_in_the_groups_aggregate, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

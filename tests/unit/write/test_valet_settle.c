@@ -276,6 +276,135 @@ static void another_groups_claim_stays(void **state)
     assert_true(valet_is_in(&bench, "h4", "k"));
 }
 
+/* It is no host then; nobody claims the tree that it is in. */
+static void a_host_that_gets_a_parent_keeps_its_claim_for_when_it_is_one_again(void **state)
+{
+    (void)state;
+    put("c1 f h4:VCPU=1");
+    valet_claim_host(&bench, "g", "h4");
+    valet_parent(&bench, "h4", "h3");
+    assert_claimed("h4", true, true);
+    put("c2 x h4:VCPU=1");
+    assert_int_equal(valet_release(&bench, "c2"), 0);
+    valet_parent(&bench, "h4", NULL);
+    assert_claimed("h4", true, true);
+    assert_int_equal(valet_put(&bench, "c2 x h4:VCPU=1"), 409);
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    assert_claimed("h4", false, false);
+}
+
+static void it_ends_there_when_it_is_empty(void **state)
+{
+    (void)state;
+    put("c1 f h4:VCPU=1");
+    put("c2 f h3:VCPU=1");
+    valet_claim_host(&bench, "g", "h4");
+    valet_parent(&bench, "h4", "h3");
+    assert_int_equal(valet_release(&bench, "c1"), 0); /* c2 is elsewhere in the tree */
+    assert_claimed("h4", false, false);
+}
+
+/* What is below it is its own. */
+static void a_claim_below_another_host_lasts_as_long_as_what_is_below(void **state)
+{
+    (void)state;
+    valet_provider(&bench, "n4", "h4");
+    valet_host(&bench, "n4");
+    put("c1 f n4:VCPU=1");
+    valet_claim_host(&bench, "g", "h4");
+    valet_parent(&bench, "h4", "h3");
+    assert_claimed("h4", true, true);
+    valet_parent(&bench, "n4", "h3");
+    assert_claimed("h4", false, false);
+}
+
+static void an_empty_tree_is_left_behind(void **state)
+{
+    (void)state;
+    valet_provider(&bench, "n4", "h4");
+    valet_host(&bench, "n4");
+    put("c1 f n4:VCPU=1");
+    valet_claim_host(&bench, "g", "h4");
+    valet_parent(&bench, "n4", NULL);
+    assert_claimed("h4", false, false);
+}
+
+static void a_host_that_shares_keeps_its_claim_for_when_it_is_one_again(void **state)
+{
+    (void)state;
+    put("c1 f h4:VCPU=1");
+    valet_claim_host(&bench, "g", "h4");
+    valet_traits(&bench, "h4", "MISC_SHARES_VIA_AGGREGATE");
+    assert_claimed("h4", true, true);
+    put("c2 x h4:VCPU=1");
+    assert_int_equal(valet_release(&bench, "c2"), 0);
+    valet_traits(&bench, "h4", "");
+    assert_claimed("h4", true, true);
+    assert_int_equal(valet_put(&bench, "c2 x h4:VCPU=1"), 409);
+    valet_traits(&bench, "h4", "MISC_SHARES_VIA_AGGREGATE");
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    assert_claimed("h4", false, false);
+}
+
+static void a_racks_host_gets_a_parent_and_comes_back(void **state)
+{
+    (void)state;
+    claim_r1();
+    put("c2 f h2:VCPU=1");
+    valet_parent(&bench, "h1", "h4");
+    assert_claimed("h1", true, true);
+    assert_true(valet_has_claim(&bench, "g", "r1"));
+    assert_claimed("h2", true, true);
+    valet_parent(&bench, "h1", NULL);
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    assert_claimed("h1", true, true); /* with its rack */
+    assert_int_equal(valet_release(&bench, "c2"), 0);
+    assert_claimed("h1", false, false);
+    assert_claimed("h2", false, false);
+    assert_false(valet_has_claim(&bench, "g", "r1"));
+}
+
+static void the_only_used_host_of_a_rack_gets_a_parent(void **state)
+{
+    (void)state;
+    claim_r1();
+    valet_parent(&bench, "h1", "h4");
+    assert_false(valet_has_claim(&bench, "g", "r1"));
+    assert_claimed("h2", false, false);
+    assert_claimed("h1", true, true);
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    assert_claimed("h1", false, false);
+}
+
+static void a_host_in_two_racks_is_one_of_both(void **state)
+{
+    (void)state;
+    valet_aggregates(&bench, "h2", "one two");
+    claim_r1();
+    assert_claimed("h3", false, false);
+    put("c2 f h2:VCPU=1");
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    assert_claimed("h1", true, true); /* c2 is in the rack */
+    valet_claim_rack(&bench, "g", "r2");
+    assert_int_equal(valet_release(&bench, "c2"), 0);
+    for (const char *name = "h1h2h3"; *name != '\0'; name += 2)
+        assert_claimed(arena_printf(bench.arena, "%.2s", name).data, false, false);
+}
+
+/* The plan that claims it found a host of the group there. */
+static void a_claim_of_a_rack_takes_in_the_claims_of_its_hosts(void **state)
+{
+    (void)state;
+    put("c1 f h1:VCPU=1");
+    put("c2 f h2:VCPU=1");
+    valet_claim_host(&bench, "g", "h1");
+    valet_claim_rack(&bench, "g", "r1");
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    assert_claimed("h1", true, true);
+    assert_int_equal(valet_release(&bench, "c2"), 0);
+    assert_claimed("h1", false, false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +429,21 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_rack_that_is_deleted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_host_that_is_deleted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_groups_claim_stays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_host_that_gets_a_parent_keeps_its_claim_for_when_it_is_one_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(it_ends_there_when_it_is_empty, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_claim_below_another_host_lasts_as_long_as_what_is_below,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_empty_tree_is_left_behind, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_host_that_shares_keeps_its_claim_for_when_it_is_one_again,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_racks_host_gets_a_parent_and_comes_back, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_only_used_host_of_a_rack_gets_a_parent, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_host_in_two_racks_is_one_of_both, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_claim_of_a_rack_takes_in_the_claims_of_its_hosts, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

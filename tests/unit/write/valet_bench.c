@@ -80,6 +80,20 @@ void valet_close(struct valet_bench *bench)
     arena_destroy(bench->arena);
 }
 
+void valet_join(struct valet_bench *other, const struct valet_bench *first)
+{
+    *other = (struct valet_bench){.arena = arena_create()};
+    memcpy(other->path, first->path, sizeof(other->path));
+    memcpy(other->url, first->url, sizeof(other->url));
+    open_berth(other);
+}
+
+void valet_part(struct valet_bench *other)
+{
+    close_berth(other);
+    arena_destroy(other->arena);
+}
+
 void valet_shell(struct valet_bench *bench, const char *sql)
 {
     char *message = NULL;
@@ -141,6 +155,15 @@ int valet_write(struct valet_bench *bench, valet_step *step, void *cls)
     return bench->err.status;
 }
 
+void valet_read(struct valet_bench *bench)
+{
+    struct asked asked = {.request = {.done = asked_done, .err = {.arena = bench->arena}}};
+    pipeline_submit(bench->pipeline, &asked.request);
+    assert_true(pipeline_run_once(bench->pipeline));
+    assert_true(asked.is_done);
+    assert_int_equal(asked.request.err.status, 0);
+}
+
 /* ---- providers ---- */
 
 struct words {
@@ -188,6 +211,27 @@ void valet_delete_provider(struct valet_bench *bench, const char *name)
 {
     struct words words = {bench, name, NULL};
     assert_int_equal(valet_write(bench, delete_provider, &words), 0);
+}
+
+static bool set_parent(void *cls, const struct plan *plan, struct err *err)
+{
+    const struct words *words = cls;
+    struct planned_provider result;
+    struct plan_provider_update update = {
+        .uuid = valet_uuid(words->bench, words->name),
+        .name = slice_of(words->name),
+        .has_parent = true,
+        .may_move = true,
+    };
+    if (words->text != NULL)
+        update.parent_uuid = valet_uuid(words->bench, words->text);
+    return plan_provider_update(&update, plan, &result, err);
+}
+
+void valet_parent(struct valet_bench *bench, const char *name, const char *parent)
+{
+    struct words words = {bench, name, parent};
+    assert_int_equal(valet_write(bench, set_parent, &words), 0);
 }
 
 static bool stock_host(void *cls, const struct plan *plan, struct err *err)
@@ -369,9 +413,9 @@ static bool claim_for_group(void *cls, const struct plan *plan, struct err *err)
     const struct provider *rack = valet_find(claiming->bench, claiming->rack);
     append_row(claiming, plan, provider_uuid(rack), true);
     struct host_marks marks = host_marks_of(version);
-    struct rack_hosts hosts = rack_hosts_of(version, &marks, rack);
+    struct marker_hosts hosts = marker_hosts_of(version, &marks, rack, marks.rack);
     const struct provider *host;
-    while ((host = rack_hosts_next(&hosts)) != NULL)
+    while ((host = marker_hosts_next(&hosts)) != NULL)
         if (row == NULL || !name_set_has(host->aggregates, row->number))
             append_host(claiming, plan, host, aggregate);
     return true;

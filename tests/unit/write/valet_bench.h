@@ -31,6 +31,11 @@ void valet_close(struct valet_bench *bench);
 /* As after a restart of the process. */
 void valet_open_again(struct valet_bench *bench);
 void valet_shell(struct valet_bench *bench, const char *sql);
+/* Another process on the first one's file; ends before it. */
+void valet_join(struct valet_bench *other, const struct valet_bench *first);
+void valet_part(struct valet_bench *other);
+/* Memory is as new as the file, as before the answer to a read. */
+void valet_read(struct valet_bench *bench);
 
 const struct version *valet_version(struct valet_bench *bench);
 
@@ -44,6 +49,8 @@ int valet_write(struct valet_bench *bench, valet_step *step, void *cls);
 void valet_provider(struct valet_bench *bench, const char *name,
                     const char *parent); /* NULL: a root */
 void valet_delete_provider(struct valet_bench *bench, const char *name);
+void valet_parent(struct valet_bench *bench, const char *name,
+                  const char *parent);                        /* NULL: becomes a root */
 void valet_host(struct valet_bench *bench, const char *name); /* with inventory */
 /* The provider's aggregates and traits are those, with blanks between; "": none. */
 void valet_aggregates(struct valet_bench *bench, const char *name, const char *aggregates);

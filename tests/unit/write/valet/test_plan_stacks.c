@@ -1,5 +1,6 @@
 /* Commits of plans: what is written, what is refused because it is no more so, what a deletion
- * frees. Hosts are p1 to p4, r1 ("p5") is a rack of p1 and p2; classes are A to D. */
+ * frees. Hosts are p1 to p4; of the racks p5 has p1 and p2, p6 nothing;
+ * classes are A to D. */
 #include "write/valet/plan_stacks.h"
 
 #include "replica/hosts.h"
@@ -7,8 +8,9 @@
 #include "unit.h"
 #include "world.h"
 
-enum { HOSTS = 4, RACK = 5, PROVIDERS = 5, ROWS_MAX = 4 };
-enum { RACK_AGGREGATE = 1, TRAIT_RACK = 1, TRAIT_DISABLED, TRAIT_OTHER };
+enum { HOSTS = 4, RACK = 5, SECOND_RACK = 6, PROVIDERS = 6, ROWS_MAX = 4 };
+enum { RACK_AGGREGATE = 1, SECOND_AGGREGATE };
+enum { TRAIT_RACK = 1, TRAIT_DISABLED, TRAIT_OTHER, TRAIT_SHARES, TRAIT_ZONE };
 
 #define GOLD "10000000-0000-4000-8000-000000000001"
 
@@ -78,11 +80,17 @@ static int setup(void **state)
     add_trait(&world, TRAIT_RACK, "CUSTOM_VALET_RACK");
     add_trait(&world, TRAIT_DISABLED, "COMPUTE_STATUS_DISABLED");
     add_trait(&world, TRAIT_OTHER, "CUSTOM_OTHER");
+    add_trait(&world, TRAIT_SHARES, "MISC_SHARES_VIA_AGGREGATE");
+    add_trait(&world, TRAIT_ZONE, "CUSTOM_VALET_ZONE");
     struct plan plan = world_plan(&world);
     change_append(plan.changes, CHANGE_AGGREGATE_INSERT)->catalog =
         (struct change_catalog){RACK_AGGREGATE, SLICE_LIT("rack aggregate")};
+    change_append(plan.changes, CHANGE_AGGREGATE_INSERT)->catalog =
+        (struct change_catalog){SECOND_AGGREGATE, SLICE_LIT("second aggregate")};
     world_conclude(&world, true);
-    add_link(&world, CHANGE_PROVIDER_TRAIT_INSERT, RACK, TRAIT_RACK);
+    for (int64_t id = RACK; id <= SECOND_RACK; id++)
+        add_link(&world, CHANGE_PROVIDER_TRAIT_INSERT, id, TRAIT_RACK);
+    add_link(&world, CHANGE_PROVIDER_AGGREGATE_INSERT, SECOND_RACK, SECOND_AGGREGATE);
     for (int64_t id = 1; id <= 2; id++)
         add_link(&world, CHANGE_PROVIDER_AGGREGATE_INSERT, id, RACK_AGGREGATE);
     add_link(&world, CHANGE_PROVIDER_AGGREGATE_INSERT, RACK, RACK_AGGREGATE);
@@ -147,8 +155,10 @@ static void look_at(struct bid *bid, unsigned provider)
         arena_array(bid->world->arena, bid->commit.look_count + 1, sizeof(*looks));
     for (size_t i = 0; i < bid->commit.look_count; i++)
         looks[i] = bid->commit.looks[i];
+    struct host_marks marks = host_marks_of(bid->world->edit->version);
     looks[bid->commit.look_count++] = (struct stack_look){
-        world_uuid(bid->world, 'p', provider), stack_look(world_provider(bid->world, provider))};
+        world_uuid(bid->world, 'p', provider),
+        stack_look(bid->world->edit->version, &marks, world_provider(bid->world, provider)), false};
     bid->commit.looks = looks;
 }
 
@@ -562,6 +572,94 @@ static void test_delete(void **state)
     assert_int_equal(world->edit->version->allocation_count, 0);
 }
 
+/* A host that is in another rack, too, is one of the rack's: claimed with it, and counted. */
+static void test_a_host_in_two_racks(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_INSERT, 2, SECOND_AGGREGATE);
+    begin(&bid, world, "web");
+    add(&bid, "a", 1, 1)->exclusive = (struct stack_exclusive){1, world_uuid(world, 'p', RACK)};
+    claim_rack(&bid);
+    occupy(world, 1, 2, 1);
+    assert_changed(&bid);
+    occupy(world, 1, 2, 0);
+    struct bid fewer = bid;
+    fewer.claims[0].host_count = 1;
+    fewer.commit.claims = fewer.claims;
+    assert_changed(&fewer);
+    assert_true(commit(&bid));
+    assert_true(is_gold(world, 1) && is_gold(world, 2));
+    assert_int_equal(claim_rows(world), 3);
+}
+
+/* Which racks and zones a host is in is told by others than itself. */
+static void test_markers_that_changed(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", 1, 1);
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_DELETE, RACK, RACK_AGGREGATE);
+    assert_changed(&bid); /* in no rack */
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_INSERT, RACK, RACK_AGGREGATE);
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_INSERT, SECOND_RACK, RACK_AGGREGATE);
+    assert_changed(&bid); /* in two */
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, SECOND_RACK, TRAIT_ZONE);
+    add_link(world, CHANGE_PROVIDER_TRAIT_DELETE, SECOND_RACK, TRAIT_RACK);
+    assert_changed(&bid); /* in a zone */
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_DELETE, SECOND_RACK, RACK_AGGREGATE);
+    add_link(world, CHANGE_PROVIDER_TRAIT_DELETE, RACK, TRAIT_RACK);
+    assert_changed(&bid);
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, RACK, TRAIT_RACK);
+    assert_true(commit(&bid));
+}
+
+/* A host where others stay binds by its racks alone. */
+static void test_where_others_are(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", 3, 1);
+    look_at(&bid, 1);
+    struct host_marks marks = host_marks_of(world->edit->version);
+    struct stack_look *others = (struct stack_look *)(uintptr_t)&bid.commit.looks[1];
+    others->look = stack_place(world->edit->version, &marks, world_provider(world, 1));
+    others->is_place = true;
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_INSERT, SECOND_RACK, RACK_AGGREGATE);
+    assert_changed(&bid);
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_DELETE, SECOND_RACK, RACK_AGGREGATE);
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, 1, TRAIT_OTHER);
+    assert_true(commit(&bid));
+}
+
+/* Storage that the hold shares with its server does not make the host theirs. */
+static void test_a_server_beside_shared_storage(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, 4, TRAIT_SHARES);
+    begin(&bid, world, "web");
+    struct claim both = {0};
+    world_add(world, &both, 1, 'A', 1);
+    world_add(world, &both, 4, 'A', 1);
+    struct stack_row *row = add(&bid, "a", 1, 1);
+    row->providers = both.providers;
+    row->provider_count = both.provider_count;
+    look_at(&bid, 4);
+    assert_true(commit(&bid));
+    assert_int_equal(used(world, 4), 1);
+    struct claim server = world_claim(world, 1);
+    world_add(world, &server, 2, 'A', 1);
+    world_add(world, &server, 4, 'A', 1);
+    assert_true(world_write(world, &server, 1, CLAIM_BY_POST));
+    begin(&bid, world, "web");
+    set_resource(&bid, 0, "c1");
+    assert_true(commit(&bid));
+    assert_non_null(hold(world, "a"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -577,6 +675,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_disabled, setup, teardown),
         cmocka_unit_test_setup_teardown(test_servers_that_are_there, setup, teardown),
         cmocka_unit_test_setup_teardown(test_delete, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_host_in_two_racks, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_markers_that_changed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_where_others_are, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_server_beside_shared_storage, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
