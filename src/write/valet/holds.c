@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "replica/hosts.h"
 #include "replica/placement_location.h"
 
 /* ---- what goes ---- */
@@ -21,17 +22,19 @@ struct drops {
     const struct consumer **holds; /* that go */
 };
 
-/* Whether the claim names a provider of that tree, or of one that its consumer is not in. */
+/* Whether the claim names a provider of that tree, or a host that its consumer is not on: storage
+ * that many share is none. */
 static bool comes_to(const struct version *version, const struct claim *claim,
                      const struct consumer *server, const struct provider *host)
 {
+    struct host_marks marks = host_marks_of(version);
     for (size_t i = 0; i < claim->provider_count; i++) {
         const struct provider *provider =
             version_provider_by_uuid(version, claim->providers[i].uuid);
         if (provider == NULL)
             continue; /* the claim is about to be refused */
         const struct provider *root = version_provider(version, provider->root);
-        if (root == host || !placement_is_on(version, server, root))
+        if (root == host || (host_is(&marks, root) && !placement_is_on(version, server, root)))
             return true;
     }
     return false;

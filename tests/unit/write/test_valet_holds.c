@@ -238,6 +238,33 @@ static void locations_follow_names_and_trees(void **state)
     valet_assert_location(&bench, "pl1", "h2"); /* the first by name */
 }
 
+/* Shared storage is no host that it could have come to. */
+static void a_server_that_takes_shared_storage_leaves_the_hold_elsewhere(void **state)
+{
+    (void)state;
+    valet_host(&bench, "sh");
+    valet_traits(&bench, "sh", "MISC_SHARES_VIA_AGGREGATE");
+    valet_place(&bench, "pl1", "s1", NULL, 0);
+    assert_int_equal(put("s1 p h1:VCPU=1"), 0);
+    valet_place(&bench, "pl1", "s1", "h2", 4);
+    assert_int_equal(put("s1 p h1:VCPU=1,sh:VCPU=1"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h2"), 4);
+}
+
+static void trees_that_become_one(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", NULL, 0);
+    assert_int_equal(put("s1 p h1:VCPU=1"), 0);
+    valet_place(&bench, "pl1", "s1", "h2", 4);
+    valet_place(&bench, "pl2", "s2", "h2", 2);
+    valet_parent(&bench, "h2", "h1");
+    assert_int_equal(valet_holds(&bench, "pl1", "h2"), 0); /* its server is on that host */
+    assert_int_equal(valet_holds(&bench, "pl2", "h2"), 2);
+    valet_assert_location(&bench, "pl1", "h1");
+    valet_assert_location(&bench, "pl2", "h1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +286,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_reshaper_moves_holds_within_their_tree, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(locations_follow_names_and_trees, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_server_that_takes_shared_storage_leaves_the_hold_elsewhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trees_that_become_one, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
