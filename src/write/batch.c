@@ -77,6 +77,8 @@ static struct edit *bring_up_to_date(struct pipeline *pipeline, enum store_begun
         apply_flush(edit);
         if (begun == STORE_BEGIN_RELOAD)
             compare_loaded(pipeline, edit);
+        else if (begun == STORE_BEGIN_FOLLOW)
+            sweep_follow(&pipeline->sweep, replica_newest(pipeline->replica), edit->version);
         return edit;
     }
     struct store_stamp ignored;

@@ -30,16 +30,17 @@ void sweep_begin(const struct sweep *sweep, struct settle *settle, const struct 
 
 /* ---- holds ---- */
 
-/* Whether the server is in a tree in which it was not. */
+/* Whether the server is on a host on which it was not. */
 static bool has_come(const struct version *before, const struct version *after, struct slice uuid)
 {
+    struct host_marks marks = host_marks_of(after);
     const struct consumer *now = placement_consumer(after, uuid);
     const struct consumer *was = placement_consumer(before, uuid);
     for (uint32_t i = 0; now != NULL && was != NULL && i < now->allocation_count; i++) {
         const struct provider *root =
             version_provider(after, version_provider(after, now->allocation[i].provider)->root);
         const struct provider *known = version_provider_by_uuid(before, provider_uuid(root));
-        if (known == NULL || !placement_is_on(before, was, known))
+        if (host_is(&marks, root) && (known == NULL || !placement_is_on(before, was, known)))
             return true;
     }
     return now != NULL && was == NULL;
@@ -55,18 +56,73 @@ static void note_hold(struct sweep *sweep, int64_t id)
     sweep->placement_ids[sweep->count++] = id;
 }
 
+static bool has_same(const struct version *before, const struct version *after,
+                     const struct consumer_allocation *was, const struct consumer_allocation *now)
+{
+    return was->used == now->used &&
+           slice_equal(provider_uuid(version_provider(before, was->provider)),
+                       provider_uuid(version_provider(after, now->provider))) &&
+           slice_equal(catalog_name(catalog_row_at(&before->classes, was->class_no.v)),
+                       catalog_name(catalog_row_at(&after->classes, now->class_no.v)));
+}
+
+/* The hold of the placement, unless it was made or moved meanwhile. Ids may be used again, so that
+ * what it holds is compared, too. */
+static const struct consumer *hold_that_stayed(const struct version *before,
+                                               const struct version *after,
+                                               const struct valet_placement *placement)
+{
+    const struct consumer *hold = placement_hold(after, placement);
+    const struct consumer *known =
+        hold == NULL ? NULL : placement_consumer(before, consumer_uuid(hold));
+    if (known == NULL || known->id != hold->id || known->generation != hold->generation ||
+        known->allocation_count != hold->allocation_count)
+        return NULL;
+    for (uint32_t i = 0; i < hold->allocation_count; i++)
+        if (!has_same(before, after, &known->allocation[i], &hold->allocation[i]))
+            return NULL;
+    return hold;
+}
+
+/* What is noted, of an earlier load, is of holds that are still there. */
+static void forget_others(struct sweep *sweep, const struct version *before,
+                          const struct version *after)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct valet_placement *placement =
+            version_valet_placement(after, sweep->placement_ids[i]);
+        if (placement != NULL && hold_that_stayed(before, after, placement) != NULL)
+            sweep->placement_ids[count++] = sweep->placement_ids[i];
+    }
+    sweep->count = count;
+}
+
+/* A follow makes anew what was written, and leaves the rest as it was: also a hold that was written
+ * with what it had before is another one. */
+void sweep_follow(struct sweep *sweep, const struct version *before, const struct version *after)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct valet_placement *placement =
+            version_valet_placement(after, sweep->placement_ids[i]);
+        const struct consumer *hold = placement == NULL ? NULL : placement_hold(after, placement);
+        if (hold != NULL && hold == placement_consumer(before, consumer_uuid(hold)))
+            sweep->placement_ids[count++] = sweep->placement_ids[i];
+    }
+    sweep->count = count;
+}
+
 static void compare_holds(struct sweep *sweep, const struct version *before,
                           const struct version *after)
 {
     const struct valet_placement *placement;
+    forget_others(sweep, before, after);
     for (int64_t id = 0; (placement = version_next_valet_placement(after, id)) != NULL;
          id = placement->record.id) {
         const struct record *row = &placement->record;
-        const struct consumer *hold = placement_hold(after, placement);
-        const struct consumer *known =
-            hold == NULL ? NULL : placement_consumer(before, consumer_uuid(hold));
-        if (known == NULL || known->id != hold->id || known->generation != hold->generation)
-            continue; /* made, or moved, meanwhile */
+        if (hold_that_stayed(before, after, placement) == NULL)
+            continue;
         if (has_come(before, after, record_text(row, VALET_PLACEMENT_RESOURCE_ID)) ||
             has_come(before, after, record_text(row, VALET_PLACEMENT_ORCHESTRATION_ID)))
             note_hold(sweep, row->id);

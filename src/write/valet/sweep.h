@@ -7,10 +7,11 @@
 #include "replica/version.h"
 #include "write/valet/settle.h"
 
-/* All zero at first. */
+/* All zero at first. The holds that are to go are those of the placements as they are in the newest
+ * version: one that somebody else has written since is noted no more. */
 struct sweep {
     bool is_due;
-    int64_t *placement_ids; /* whose holds are to go */
+    int64_t *placement_ids;
     size_t count;
     size_t capacity;
 };
@@ -21,6 +22,10 @@ void sweep_free(struct sweep *sweep);
  * each breach of exclusivity that came with it. The arena is for what that needs. */
 void sweep_compare(struct sweep *sweep, const struct version *before, const struct version *after,
                    struct arena *arena);
+
+/* The version, in which another berthd's commits were followed, takes the place of the other one.
+ */
+void sweep_follow(struct sweep *sweep, const struct version *before, const struct version *after);
 
 /* Begins the settling that is due. */
 void sweep_begin(const struct sweep *sweep, struct settle *settle, const struct plan *plan);

@@ -184,6 +184,81 @@ static void nothing_is_told_of_others(void **state)
     assert_int_equal(told(log, "exclusivity group"), 0);
 }
 
+static void a_server_that_uses_shared_storage_has_not_moved(void **state)
+{
+    (void)state;
+    valet_host(&bench, "sh");
+    valet_traits(&bench, "sh", "MISC_SHARES_VIA_AGGREGATE");
+    valet_place(&bench, "pl1", "s1", NULL, 0);
+    put("s1 p h1:VCPU=1");
+    valet_place(&bench, "pl1", "s1", "h2", 4);
+    strange_consumer("s1", "p", "sh", 1);
+    put("c1 x h3:VCPU=1");
+    assert_int_equal(valet_holds(&bench, "pl1", "h2"), 4);
+}
+
+/* What a read has seen is done with the next write; meanwhile another process has done it, and made
+ * the hold anew. */
+static void remake_hold(const char *host)
+{
+    struct valet_bench other;
+    valet_place(&bench, "pl1", "s1", "h2", 4);
+    valet_join(&other, &bench);
+    strange_consumer("s1", "p", "h3", 4);
+    valet_read(&bench);
+    assert_int_equal(valet_put(&other, "c1 x h3:VCPU=1"), 0);
+    assert_int_equal(valet_holds(&other, "pl1", "h2"), 0);
+    valet_place(&other, "pl1", "s1", host, 4);
+    put("c2 x h3:VCPU=1");
+    assert_int_equal(valet_holds(&bench, "pl1", host), 4);
+    valet_part(&other);
+}
+
+static void a_hold_that_was_made_anew_elsewhere_stays(void **state)
+{
+    (void)state;
+    remake_hold("h1");
+}
+
+static void a_hold_that_was_made_anew_there_stays(void **state)
+{
+    (void)state;
+    remake_hold("h2");
+}
+
+/* The other one has done something else: it is still to be done. */
+static void what_nobody_else_has_done_is_done(void **state)
+{
+    (void)state;
+    struct valet_bench other;
+    valet_place(&bench, "pl1", "s1", "h2", 4);
+    strange_consumer("s1", "p", "h3", 4);
+    valet_read(&bench);
+    valet_join(&other, &bench); /* and does not know that the server came first */
+    assert_int_equal(valet_put(&other, "c1 x h1:VCPU=1"), 0);
+    assert_int_equal(valet_holds(&other, "pl1", "h2"), 4);
+    put("c2 x h3:VCPU=1");
+    assert_int_equal(valet_holds(&bench, "pl1", "h2"), 0);
+    valet_part(&other);
+}
+
+/* Two loads, and what the first one has seen was done between them. */
+static void a_hold_that_was_made_anew_before_a_second_stranger_stays(void **state)
+{
+    (void)state;
+    struct valet_bench other;
+    valet_place(&bench, "pl1", "s1", "h2", 4);
+    valet_join(&other, &bench);
+    strange_consumer("s1", "p", "h3", 4);
+    valet_read(&bench);
+    assert_int_equal(valet_put(&other, "c1 x h3:VCPU=1"), 0);
+    valet_place(&other, "pl1", "s1", "h1", 4);
+    strange_consumer("c9", "x", "h3", 1);
+    put("c2 x h3:VCPU=1");
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
+    valet_part(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +269,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_claim_without_its_aggregate_ends, set_up, tear_down),
         cmocka_unit_test_setup_teardown(breaches_are_told_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_is_told_of_others, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_server_that_uses_shared_storage_has_not_moved, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_hold_that_was_made_anew_elsewhere_stays, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_hold_that_was_made_anew_there_stays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_nobody_else_has_done_is_done, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_hold_that_was_made_anew_before_a_second_stranger_stays,
+                                        set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
