@@ -29,8 +29,8 @@ SERVER = "OS::Nova::Server"
 GROUP = "OS::Valet::GroupAssignment"
 TENANT = "b7d0e9b175294b649464caa3411adb3f"
 TOKEN = "somebody:" + TENANT
-PARTS = ("create", "groups", "repeat", "update", "migrate", "reserve", "delete", "projects", "races", "changed", "damage",
-         "many")
+PARTS = ("create", "groups", "repeat", "update", "migrate", "reserve", "reserve_of_a_freed_hold", "delete",
+         "projects", "races", "changed", "damage", "many", "two_racks", "generations")
 FLAVOR = {"vcpus": 1, "ram": 512, "disk": 1}
 
 
@@ -118,6 +118,15 @@ class Cloud:
 
     def aggregates(self, host):
         return self.place(200, "GET", f"/resource_providers/{self.host[host]}/aggregates")["aggregates"]
+
+    def join(self, host, aggregates):
+        """The host is in these; the generation of the answer."""
+        return self.place(200, "PUT", f"/resource_providers/{self.host[host]}/aggregates", {
+            "resource_provider_generation": self.generation(host), "aggregates": aggregates})["resource_provider_generation"]
+
+    def traits(self, host, names):
+        return self.place(200, "PUT", f"/resource_providers/{self.host[host]}/traits", {
+            "resource_provider_generation": self.generation(host), "traits": names})["resource_provider_generation"]
 
     def generation(self, host):
         return self.place(200, "GET", f"/resource_providers/{self.host[host]}")["generation"]
@@ -374,6 +383,42 @@ class Tests(contract.Tests):
             self.equal("the hold is gone", cloud.held(there["id"]), {})
             self.equal("where it is", cloud.placements()["x"]["location"], there["location"])
 
+    def test_reserve_of_a_freed_hold(self):
+        """A hold that somebody deleted through the resource API is made anew, so that what is reserved is held."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 2)
+            cloud.plan(body("s", {"a": server()}))
+            before = cloud.placements()["a"]
+            home = before["location"]
+            other = next(name for name in cloud.host if name != home)
+
+            def free_hold():
+                cloud.place(204, "DELETE", f"/allocations/{before['id']}")
+
+            free_hold()
+            answer = cloud.valet("POST", "/v1/placements/a", {"locations": [home]})
+            self.expect("reserve", answer, 201)
+            self.equal("where it was", answer.json["placement"], dict(before, reserved=True))
+            self.equal("and held", cloud.held(before["id"]), {home: 1})
+            free_hold()
+            self.expect("with no limit", cloud.valet("POST", "/v1/placements/a", {}), 201)
+            self.equal("there again", cloud.held(before["id"]), {home: 1})
+            free_hold()
+            full = str(uuid.uuid4())
+            self.equal("another takes it", cloud.claim(full, home, 4), 204)
+            state = cloud.placements()
+            self.refused("no room", cloud.valet("POST", "/v1/placements/a", {"locations": [home]}), 409, "without capacity")
+            self.equal("unchanged", cloud.placements(), state)
+            self.expect("anywhere", cloud.valet("POST", "/v1/placements/a", {}), 201)
+            self.equal("elsewhere, and held", (cloud.held(before["id"]), cloud.placements()["a"]["location"]), ({other: 1}, other))
+            free_hold()
+            self.equal("a server fills it", cloud.claim(str(uuid.uuid4()), other, 3), 204)
+            real = str(uuid.uuid4())
+            self.equal("and the real one", cloud.claim(real, other, 1), 204)
+            answer = cloud.valet("POST", "/v1/placements/a", {"resource_id": real})
+            self.expect("its server is there", answer, 201)
+            self.equal("and needs no hold", (cloud.held(before["id"]), answer.json["placement"]["location"]), ({}, other))
+
     def test_delete(self):
         """Holds go, claims of ours end."""
         with self.berth() as berth:
@@ -539,6 +584,50 @@ class Tests(contract.Tests):
             self.expect("too long a name", cloud.valet("POST", "/v1/plans", dict(body("n", {}), plan_name="x" * 256)), 400)
             self.expect("a long name", cloud.valet("POST", "/v1/plans", dict(body("n", {"n": server(small)}), plan_name="ä" * 255)), 201)
             self.expect("a long body", cloud.valet("POST", "/v1/plans", body("l", {"l": {"type": "x", "x": "y" * (8 << 20)}})), 413)
+
+    def test_two_racks(self):
+        """A host in two racks is claimed with either, and takes no server that is bound to a rack."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 4)
+            gold = self.group(berth, "gold", [TENANT])
+            cloud.join("h2", [cloud.rack_aggregate[1], cloud.rack_aggregate[2]])
+            plan = cloud.plan(body("s", {"a": server(locations=["h1", "h2"]),
+                                         "E": group("exclusivity", "rack", "a", group_name="gold")}))
+            self.equal("on the host of one rack", locations(plan), {"a": "h1"})
+            self.equal("all of the rack", [gold in cloud.aggregates(f"h{n}") for n in range(1, 5)], [True, True, False, False])
+            self.equal("strangers", cloud.claim(str(uuid.uuid4()), "h2", 1, "stranger"), 409)
+            self.refused("the other rack is of the group's host and one more", cloud.valet("POST", "/v1/plans", body("t", {
+                "b": server(locations=["h2"]), "E": group("exclusivity", "rack", "b", group_name="gold")})), 409, "without rack")
+            plan = cloud.plan(body("t", {"b": server(locations=["h3", "h4"]),
+                                         "E": group("exclusivity", "rack", "b", group_name="gold")}))
+            self.equal("the other rack", [gold in cloud.aggregates(f"h{n}") for n in range(1, 5)], [True] * 4)
+            self.expect("the first goes", cloud.valet("DELETE", "/v1/plans/s"), 204)
+            self.equal("h2 stays", [gold in cloud.aggregates(f"h{n}") for n in range(1, 5)], [False, True, True, True])
+            self.expect("the second goes", cloud.valet("DELETE", "/v1/plans/t"), 204)
+            self.equal("all free", [gold in cloud.aggregates(f"h{n}") for n in range(1, 5)], [False] * 4)
+
+    def test_generations(self):
+        """The answer to a write has the generation that the next one needs, also if a claim has followed."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 6, a_rack=2)
+            gold = self.group(berth, "gold", [TENANT])
+            cloud.plan(body("s", {"a": server(locations=["h1"]), "E": group("exclusivity", "rack", "a", group_name="gold")}))
+            other, one = cloud.rack_aggregate[2], cloud.rack_aggregate[1]
+            self.equal("it joins", cloud.join("h3", [one]), cloud.generation("h3"))
+            self.equal("and is claimed", gold in cloud.aggregates("h3"), True)
+            self.equal("it leaves", cloud.join("h3", [other, gold]), cloud.generation("h3"))
+            self.equal("and is free", gold in cloud.aggregates("h3"), False)
+            which = cloud.host["h4"]
+            self.equal("shares", cloud.traits("h4", ["MISC_SHARES_VIA_AGGREGATE"]), cloud.generation("h4"))
+            self.equal("is in the rack's aggregate", cloud.join("h4", [one]), cloud.generation("h4"))
+            self.equal("and no host", gold in cloud.aggregates("h4"), False)
+            self.equal("a host again", cloud.traits("h4", []), cloud.generation("h4"))
+            self.equal("is claimed", gold in cloud.aggregates("h4"), True)
+            for wanted, parent in ((False, "h6"), (True, None)):
+                answer = cloud.place(200, "PUT", f"/resource_providers/{which}", {
+                    "name": "h4", "parent_provider_uuid": parent and cloud.host[parent]})
+                self.equal(f"below {parent}", answer["generation"], cloud.generation("h4"))
+                self.equal("claimed", gold in cloud.aggregates("h4"), wanted)
 
 
 def main():

@@ -1,7 +1,7 @@
 /* POST /v1/placements/{placement_id} (Valet spec, 7.3): the server is about to be built. Where it
- * may be, that is noted; else it is planned anew, first alone, and if that cannot be, with those of
- * its plan that are not reserved. On a worker or the slow lane, maybe several times for one
- * request. */
+ * may be and somebody keeps its capacity, that is noted; else it is planned anew, first alone, and
+ * if that cannot be, with those of its plan that are not reserved. On a worker or the slow lane,
+ * maybe several times for one request. */
 #include "api/valet/handlers.h"
 #include "api/valet/ids.h"
 #include "api/valet/plan_body.h"
@@ -111,6 +111,24 @@ static bool let_others_move(struct solving *solving, uint32_t but_for, bool now)
     return any;
 }
 
+/* Whether anybody keeps its capacity: a hold that was deleted through the resource API is put back
+ * by planning it anew (8.2), so that what is reserved is held. */
+static bool is_kept(const struct api_request *request, const struct valet_placement *row,
+                    const struct reservation *reservation)
+{
+    return placement_host(request->version, row) != NULL ||
+           placement_consumer(request->version, reservation->resource_id) != NULL;
+}
+
+/* Where it was last is as good as where it is, if it is nowhere. */
+static void prefer_last(const struct api_request *request, struct solving_server *server,
+                        const struct valet_placement *row)
+{
+    if (server->present == NULL)
+        server->pin.present = version_provider_by_name(
+            request->version, record_text(&row->record, VALET_PLACEMENT_LOCATION));
+}
+
 static enum api_step replan(struct api_request *request, const struct valet_placement *row,
                             const struct valet_plan *plan, const struct reservation *reservation)
 {
@@ -120,6 +138,7 @@ static enum api_step replan(struct api_request *request, const struct valet_plac
         return API_DONE;
     struct solving_server *server = &solving.servers[at];
     plan_solving_place(&solving, at);
+    prefer_last(request, server, row);
     server->pin.locations = reservation->locations;
     server->is_reserved = true;
     if (reservation->resource_id.data != NULL)
@@ -155,7 +174,7 @@ enum api_step valet_placement_reserve(struct api_request *request)
         err_set(&request->err, 409, NULL, "Valet error: the placement's plan is gone");
         return API_DONE;
     }
-    if (!reservation.replans &&
+    if (!reservation.replans && is_kept(request, row, &reservation) &&
         is_within(&reservation.locations, placement_location(request->version, row)))
         return note(request, row, plan, &reservation);
     return replan(request, row, plan, &reservation);
