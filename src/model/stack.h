@@ -25,6 +25,7 @@ struct stack_server {
     uint32_t amount_count;              /* at least 1 */
     struct stack_names required;        /* traits, each once */
     struct stack_names forbidden;
+    struct stack_names removed;   /* classes that its body has none of: they exist, too */
     struct slice zone;            /* data == NULL: any */
     struct stack_names locations; /* names of hosts; count 0: no limit */
 };

@@ -1,4 +1,4 @@
-/* The tables of fields. Constant data, and how projects compare. */
+/* The tables of fields. Constant data, and how ids compare. */
 #include "model/valet.h"
 
 #include "base/hash.h"
@@ -46,6 +46,7 @@ static const struct record_field plan_fields[VALET_PLAN_FIELD_COUNT] = {
     [VALET_PLAN_FINGERPRINT] = FIELD("fingerprint", TEXT, 0, ""),
     [VALET_PLAN_CONTENT] = FIELD("content", JSON, 0, "{}"),
     [VALET_PLAN_CREATED_AT] = FIELD("created_at", TIME, 0, NULL),
+    [VALET_PLAN_ANY_PROJECT] = FIELD("any_project", BOOL, 0, "false"),
 };
 
 static const struct record_field placement_fields[VALET_PLACEMENT_FIELD_COUNT] = {
@@ -101,7 +102,7 @@ static bool read_uuid(struct slice text, char digits[UUID_DIGITS])
     return true;
 }
 
-bool project_equal(struct slice a, struct slice b)
+bool valet_id_equal(struct slice a, struct slice b)
 {
     char one[UUID_DIGITS];
     char other[UUID_DIGITS];
@@ -110,10 +111,21 @@ bool project_equal(struct slice a, struct slice b)
     return read_uuid(a, one) && read_uuid(b, other) && memcmp(one, other, UUID_DIGITS) == 0;
 }
 
-uint64_t project_hash(struct slice project)
+uint64_t valet_id_hash(struct slice id)
 {
     char digits[UUID_DIGITS];
-    if (read_uuid(project, digits))
+    if (read_uuid(id, digits))
         return hash_text((struct slice){digits, UUID_DIGITS});
-    return hash_text(project);
+    return hash_text(id);
+}
+
+bool valet_id_dashed(struct slice id, char dashed[VALET_ID_DASHED_LEN])
+{
+    char digits[UUID_DIGITS];
+    if (!read_uuid(id, digits))
+        return false;
+    const char *from = digits;
+    for (size_t i = 0; i < VALET_ID_DASHED_LEN; i++)
+        dashed[i] = is_dash_at(i) ? '-' : *from++;
+    return true;
 }

@@ -49,6 +49,8 @@ enum valet_plan_field {
     VALET_PLAN_FINGERPRINT, /* of the body that was accepted last */
     VALET_PLAN_CONTENT,     /* its servers and constraints: JSON of ours */
     VALET_PLAN_CREATED_AT,
+    VALET_PLAN_ANY_PROJECT, /* all ids of servers in it came from those who see all projects: its
+                               servers may be any project's, else they are the plan's own */
     VALET_PLAN_FIELD_COUNT
 };
 
@@ -86,9 +88,24 @@ struct valet_placement {
 /* The type of the consumers that hold placements' capacity (section 8). */
 #define VALET_HOLD_TYPE "VALET_HOLD"
 
-/* Projects compare as UUIDs, with hyphens or without and in any case, if both are some, else byte
- * by byte (section 4.6). Equal projects have equal hashes. */
-bool project_equal(struct slice a, struct slice b);
-uint64_t project_hash(struct slice project);
+/* Ids of projects (section 4.6) and of servers compare as UUIDs, with hyphens or without and in any
+ * case, if both are some, else byte by byte. Equal ids have equal hashes. */
+bool valet_id_equal(struct slice a, struct slice b);
+uint64_t valet_id_hash(struct slice id);
+
+/* The form in which Placement keeps a UUID that is written by PUT, lower case with hyphens; false:
+ * the id is none. */
+enum { VALET_ID_DASHED_LEN = 36 };
+bool valet_id_dashed(struct slice id, char dashed[VALET_ID_DASHED_LEN]);
+
+static inline bool project_equal(struct slice a, struct slice b)
+{
+    return valet_id_equal(a, b);
+}
+
+static inline uint64_t project_hash(struct slice project)
+{
+    return valet_id_hash(project);
+}
 
 #endif

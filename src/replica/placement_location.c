@@ -1,27 +1,65 @@
 /* Placements follow the facts: nothing is kept of a location as long as a consumer tells it. */
 #include "replica/placement_location.h"
 
-const struct consumer *placement_consumer(const struct version *version, struct slice uuid)
+bool consumer_is_hold(const struct version *version, const struct consumer *consumer)
 {
-    const struct consumer *consumer = uuid.data == NULL ? NULL : version_consumer(version, uuid);
+    return consumer->type != NUMBER_NONE &&
+           slice_equal(catalog_name(catalog_row_at(&version->types, consumer->type)),
+                       SLICE_LIT(VALET_HOLD_TYPE));
+}
+
+static const struct consumer *holding(const struct version *version, struct slice uuid)
+{
+    const struct consumer *consumer = version_consumer(version, uuid);
     return consumer != NULL && consumer->allocation_count > 0 ? consumer : NULL;
 }
 
 const struct consumer *placement_hold(const struct version *version,
                                       const struct valet_placement *placement)
 {
-    return placement_consumer(version, record_text(&placement->record, VALET_PLACEMENT_UUID));
+    return holding(version, record_text(&placement->record, VALET_PLACEMENT_UUID));
+}
+
+bool placement_takes_server(const struct valet_plan *plan, struct slice project)
+{
+    return plan != NULL && (record_bool(&plan->record, VALET_PLAN_ANY_PROJECT) ||
+                            project_equal(record_text(&plan->record, VALET_PLAN_PROJECT), project));
+}
+
+const struct consumer *placement_server_by(const struct version *version,
+                                           const struct valet_plan *plan, struct slice id)
+{
+    char dashed[VALET_ID_DASHED_LEN];
+    const struct consumer *consumer = NULL;
+    if (id.data == NULL || plan == NULL)
+        return NULL;
+    if (valet_id_dashed(id, dashed))
+        consumer = holding(version, (struct slice){dashed, VALET_ID_DASHED_LEN});
+    if (consumer == NULL)
+        consumer = holding(version, id); /* POST keeps the uuid as it was sent */
+    return consumer != NULL && !consumer_is_hold(version, consumer) &&
+                   placement_takes_server(
+                       plan, catalog_name(catalog_row_at(&version->projects, consumer->project)))
+               ? consumer
+               : NULL;
+}
+
+const struct valet_plan *placement_plan(const struct version *version,
+                                        const struct valet_placement *placement)
+{
+    return version_valet_plan(version, record_number(&placement->record, VALET_PLACEMENT_PLAN_ID));
 }
 
 const struct consumer *placement_server(const struct version *version,
-                                        const struct valet_placement *placement)
+                                        const struct valet_placement *placement,
+                                        const struct valet_plan *plan)
 {
+    const struct record *row = &placement->record;
     const struct consumer *server =
-        placement_consumer(version, record_text(&placement->record, VALET_PLACEMENT_RESOURCE_ID));
+        placement_server_by(version, plan, record_text(row, VALET_PLACEMENT_RESOURCE_ID));
     if (server != NULL)
         return server;
-    return placement_consumer(version,
-                              record_text(&placement->record, VALET_PLACEMENT_ORCHESTRATION_ID));
+    return placement_server_by(version, plan, record_text(row, VALET_PLACEMENT_ORCHESTRATION_ID));
 }
 
 static bool name_is_less(const struct provider *a, const struct provider *b)
@@ -66,7 +104,7 @@ const struct provider *placement_host(const struct version *version,
 {
     const struct consumer *consumer = placement_hold(version, placement);
     if (consumer == NULL)
-        consumer = placement_server(version, placement);
+        consumer = placement_server(version, placement, placement_plan(version, placement));
     return consumer == NULL ? NULL : placement_host_of(version, consumer);
 }
 

@@ -5,17 +5,32 @@
 
 #include "replica/valet.h"
 
-/* The consumer of that uuid that holds anything; NULL: there is none, or uuid.data is NULL. */
-const struct consumer *placement_consumer(const struct version *version, struct slice uuid);
+/* Whether a consumer of that project counts as a server of the plan (NULL: none does). What
+ * somebody else's server does would tell the plan's project of it, so that its own count only, and
+ * any project's in a plan that knows ids from those alone who see all projects. */
+bool placement_takes_server(const struct valet_plan *plan, struct slice project);
+
+/* The consumer of that id (valet_id_equal) that holds anything and counts as a server of the plan;
+ * NULL: there is none, or id.data is NULL. Holds are no servers. */
+const struct consumer *placement_server_by(const struct version *version,
+                                           const struct valet_plan *plan, struct slice id);
+
+/* The placement's plan; NULL: it is gone, as only a damaged file has it. */
+const struct valet_plan *placement_plan(const struct version *version,
+                                        const struct valet_placement *placement);
 
 /* The consumer that keeps the placement's capacity; NULL: none does, or it holds nothing. */
 const struct consumer *placement_hold(const struct version *version,
                                       const struct valet_placement *placement);
 
-/* The real server: the consumer of the placement's resource_id, else of its orchestration_id, that
- * holds anything; NULL: there is none. */
+/* The real server: that of the placement's resource_id, else of its orchestration_id; NULL: there
+ * is none. The plan is the placement's, as it is or as it is to be. */
 const struct consumer *placement_server(const struct version *version,
-                                        const struct valet_placement *placement);
+                                        const struct valet_placement *placement,
+                                        const struct valet_plan *plan);
+
+/* Whether the consumer keeps capacity for a placement, by its type. */
+bool consumer_is_hold(const struct version *version, const struct consumer *consumer);
 
 /* The host of a consumer that holds anything: the root of the provider that it has its VCPU of, if
  * it has none of its first provider by name. */

@@ -9,7 +9,7 @@ const struct valet_key VALET_KEYS[VALET_TABLE_COUNT][VALET_KEYS_MAX] = {
     [VALET_GROUPS] = {[VALET_GROUP_BY_UUID] = {VALET_KEY_TEXT, VALET_GROUP_UUID},
                       [VALET_GROUP_BY_NAME] = {VALET_KEY_TEXT, VALET_GROUP_NAME}},
     [VALET_MEMBERS] = {[VALET_MEMBER_BY_GROUP] = {VALET_KEY_REFERENCE, VALET_MEMBER_GROUP_ID},
-                       [VALET_MEMBER_BY_PROJECT] = {VALET_KEY_PROJECT, VALET_MEMBER_PROJECT}},
+                       [VALET_MEMBER_BY_PROJECT] = {VALET_KEY_ID, VALET_MEMBER_PROJECT}},
     [VALET_CLAIMS] = {[VALET_CLAIM_BY_GROUP] = {VALET_KEY_REFERENCE, VALET_CLAIM_GROUP_ID},
                       [VALET_CLAIM_BY_PROVIDER] = {VALET_KEY_TEXT, VALET_CLAIM_PROVIDER},
                       [VALET_CLAIM_BY_RACK] = {VALET_KEY_TEXT, VALET_CLAIM_RACK},
@@ -18,8 +18,8 @@ const struct valet_key VALET_KEYS[VALET_TABLE_COUNT][VALET_KEYS_MAX] = {
                      [VALET_PLAN_BY_STACK] = {VALET_KEY_TEXT, VALET_PLAN_STACK_ID}},
     [VALET_PLACEMENTS] =
         {[VALET_PLACEMENT_BY_UUID] = {VALET_KEY_TEXT, VALET_PLACEMENT_UUID},
-         [VALET_PLACEMENT_BY_ORCHESTRATION] = {VALET_KEY_TEXT, VALET_PLACEMENT_ORCHESTRATION_ID},
-         [VALET_PLACEMENT_BY_RESOURCE] = {VALET_KEY_TEXT, VALET_PLACEMENT_RESOURCE_ID},
+         [VALET_PLACEMENT_BY_ORCHESTRATION] = {VALET_KEY_ID, VALET_PLACEMENT_ORCHESTRATION_ID},
+         [VALET_PLACEMENT_BY_RESOURCE] = {VALET_KEY_ID, VALET_PLACEMENT_RESOURCE_ID},
          [VALET_PLACEMENT_BY_PLAN] = {VALET_KEY_REFERENCE, VALET_PLACEMENT_PLAN_ID}},
 };
 
@@ -33,9 +33,10 @@ bool valet_key_of(const struct valet_key *key, const struct record *record, uint
         text = record_text(record, key->field);
         *value = text.data == NULL ? 0 : hash_text(text);
         return text.data != NULL;
-    case VALET_KEY_PROJECT:
-        *value = project_hash(record_text(record, key->field));
-        return true;
+    case VALET_KEY_ID:
+        text = record_text(record, key->field);
+        *value = text.data == NULL ? 0 : valet_id_hash(text);
+        return text.data != NULL;
     case VALET_KEY_REFERENCE:
         *value = (uint64_t)record_number(record, key->field);
         return true;
@@ -54,6 +55,26 @@ static const struct record *by_text(const struct version *version, enum valet_ta
 {
     const struct valet_rows *rows = &version->valet[table];
     return rows_find_text(&rows->rows, &rows->by[tree], VALET_KEYS[table][tree].field, text);
+}
+
+/* Of several, as damage leaves them, the one whose text is that byte by byte goes first. */
+static const struct record *by_ident(const struct version *version, enum valet_table table,
+                                     unsigned tree, struct slice ident, int64_t but_for)
+{
+    const struct valet_rows *rows = &version->valet[table];
+    const struct record *found = NULL;
+    uint64_t hash = valet_id_hash(ident);
+    for (int64_t id = 0; (id = rows_next_under(&rows->by[tree], hash, id)) != 0;) {
+        const struct record *row = rows_at(&rows->rows, id);
+        struct slice text = record_text(row, VALET_KEYS[table][tree].field);
+        if (id == but_for)
+            continue;
+        if (slice_equal(text, ident))
+            return row;
+        if (found == NULL && valet_id_equal(text, ident))
+            found = row;
+    }
+    return found;
 }
 
 static const struct record *next(const struct version *version, enum valet_table table,
@@ -209,15 +230,30 @@ const struct valet_placement *version_valet_placement_by_uuid(const struct versi
 const struct valet_placement *
 version_valet_placement_by_orchestration(const struct version *version, struct slice id)
 {
-    return (const struct valet_placement *)by_text(version, VALET_PLACEMENTS,
-                                                   VALET_PLACEMENT_BY_ORCHESTRATION, id);
+    return (const struct valet_placement *)by_ident(version, VALET_PLACEMENTS,
+                                                    VALET_PLACEMENT_BY_ORCHESTRATION, id, 0);
 }
 
 const struct valet_placement *version_valet_placement_by_resource(const struct version *version,
                                                                   struct slice id)
 {
-    return (const struct valet_placement *)by_text(version, VALET_PLACEMENTS,
-                                                   VALET_PLACEMENT_BY_RESOURCE, id);
+    return (const struct valet_placement *)by_ident(version, VALET_PLACEMENTS,
+                                                    VALET_PLACEMENT_BY_RESOURCE, id, 0);
+}
+
+const struct valet_placement *version_valet_placement_with(const struct version *version,
+                                                           struct slice id, int64_t but_for)
+{
+    char dashed[VALET_ID_DASHED_LEN];
+    bool is_uuid = valet_id_dashed(id, dashed);
+    const struct record *found =
+        by_text(version, VALET_PLACEMENTS, VALET_PLACEMENT_BY_UUID,
+                is_uuid ? (struct slice){dashed, VALET_ID_DASHED_LEN} : id);
+    if (found == NULL)
+        found = by_ident(version, VALET_PLACEMENTS, VALET_PLACEMENT_BY_ORCHESTRATION, id, but_for);
+    if (found == NULL)
+        found = by_ident(version, VALET_PLACEMENTS, VALET_PLACEMENT_BY_RESOURCE, id, but_for);
+    return (const struct valet_placement *)found;
 }
 
 const struct valet_placement *version_next_valet_placement(const struct version *version,

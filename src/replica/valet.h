@@ -59,10 +59,16 @@ const struct valet_plan *version_valet_plan_of_stack(const struct version *versi
 const struct valet_placement *version_valet_placement(const struct version *version, int64_t id);
 const struct valet_placement *version_valet_placement_by_uuid(const struct version *version,
                                                               struct slice uuid);
+/* The one that has the id (valet_id_equal); of several the one that has it byte by byte. */
 const struct valet_placement *
 version_valet_placement_by_orchestration(const struct version *version, struct slice id);
 const struct valet_placement *version_valet_placement_by_resource(const struct version *version,
                                                                   struct slice id);
+/* One but for that of the row id `but_for` that has the id, in whatever form, as orchestration id
+ * or resource id; or any that has it as its own uuid, under which its capacity is held: no server
+ * is called so. */
+const struct valet_placement *version_valet_placement_with(const struct version *version,
+                                                           struct slice id, int64_t but_for);
 const struct valet_placement *version_next_valet_placement(const struct version *version,
                                                            int64_t after);
 const struct valet_placement *version_next_valet_placement_of(const struct version *version,

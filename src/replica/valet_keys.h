@@ -7,7 +7,7 @@
 enum valet_key_kind {
     VALET_KEY_NONE,
     VALET_KEY_TEXT,     /* its hash; null has none */
-    VALET_KEY_PROJECT,  /* project_hash */
+    VALET_KEY_ID,       /* valet_id_hash; null has none */
     VALET_KEY_REFERENCE /* or BOOL */
 };
 

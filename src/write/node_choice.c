@@ -64,8 +64,7 @@ static bool is_held(const struct search *search, const struct node *node)
         return false;
     const struct provider *provider = node_provider(plan->version, node);
     return provider == NULL ||
-           node_holder(plan->version, provider,
-                       node_allocation_text(search->allocation, NODE_ALLOCATION_UUID),
+           node_holder(plan->version, provider, node_taker_of(search->allocation, plan->metal),
                        NULL) != NULL;
 }
 

@@ -123,8 +123,7 @@ static void append_consumer(struct mirroring *mirroring, const struct node_alloc
     const struct consumer *there = version_consumer(version, uuid);
     if (there != NULL && there->allocation_count > 0)
         return;
-    struct slice project = or_else(node_allocation_text(takes, NODE_ALLOCATION_OWNER),
-                                   plan->metal->incomplete_project_id);
+    struct slice project = node_taker_of(takes, plan->metal).project;
     struct slice user = or_else(node_allocation_text(takes, NODE_ALLOCATION_CALLER_USER),
                                 plan->metal->incomplete_user_id);
     struct change_consumer row = {

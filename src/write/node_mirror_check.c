@@ -67,7 +67,8 @@ static bool check_taking(const struct node_mirror *mirror, const struct plan *pl
     const struct consumer *holder =
         mirror->provider == NULL
             ? NULL
-            : node_holder(plan->version, mirror->provider, uuid, mirror->leaves);
+            : node_holder(plan->version, mirror->provider,
+                          node_taker_of(mirror->takes, plan->metal), mirror->leaves);
     return holder == NULL || node_refuse_associated(mirror->after, holder, err);
 }
 
@@ -82,8 +83,8 @@ static bool check_instance(const struct node_mirror *mirror, const struct plan *
     struct slice after = node_text(mirror->after, NODE_INSTANCE_UUID);
     if (after.data == NULL || node_class_same(before, after))
         return true;
-    const struct consumer *holder =
-        node_holder(plan->version, mirror->provider, after, mirror->leaves);
+    const struct consumer *holder = node_holder(plan->version, mirror->provider,
+                                                (struct node_taker){.uuid = after}, mirror->leaves);
     return holder == NULL || node_refuse_associated(mirror->after, holder, err);
 }
 
@@ -107,7 +108,8 @@ static bool check_going(struct node_mirror *mirror, const struct plan *plan, str
         return true;
     }
     const struct consumer *stranger =
-        node_holder(plan->version, mirror->provider, our_uuid(mirror), mirror->leaves);
+        node_holder(plan->version, mirror->provider, (struct node_taker){.uuid = our_uuid(mirror)},
+                    mirror->leaves);
     struct slot_no slot = version_slot(plan->version, mirror->provider->no);
     mirror->provider_stays =
         stranger != NULL || version_place(plan->version, slot)->end > slot.v + 1;

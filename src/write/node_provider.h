@@ -42,11 +42,21 @@ struct slice node_provider_name(const struct version *version, const struct node
 bool node_can_be_provider(const struct version *version, const struct node *node,
                           const struct metal *metal, struct err *err) BERTH_MUST_CHECK;
 
-/* A consumer that holds anything in the provider's tree, but for the one of that uuid and the hold
- * of a placement whose server it is (data == NULL: but for none), and that one (NULL: none); NULL:
- * nobody does. */
+/* Who is to have a node: the consumer of that uuid (data == NULL: nobody), which is to be of that
+ * project (data == NULL: nothing is claimed for it now). */
+struct node_taker {
+    struct slice uuid;
+    struct slice project;
+};
+
+/* A consumer that holds anything in the provider's tree, but for the taker, the hold of a placement
+ * whose server the taker is, and `nor` (NULL: none); NULL: nobody does. */
 const struct consumer *node_holder(const struct version *version, const struct provider *provider,
-                                   struct slice but_for, const struct consumer *nor);
+                                   struct node_taker taker, const struct consumer *nor);
+
+/* Of an allocation: its own consumer. */
+struct node_taker node_taker_of(const struct node_allocation *allocation,
+                                const struct metal *metal);
 
 /* Whether the consumer holds one of the node's class on the node, and nothing else. */
 bool node_is_held_by(const struct version *version, const struct node *node,

@@ -281,10 +281,34 @@ static int64_t host_of(const struct tables *tables, struct slice uuid)
 static const enum valet_placement_field tellers[] = {
     VALET_PLACEMENT_UUID, VALET_PLACEMENT_RESOURCE_ID, VALET_PLACEMENT_ORCHESTRATION_ID};
 
+/* Whether a consumer of that uuid is one of whom the placement's plan is told. */
+static bool counts(const struct tables *tables, const struct record *row, struct slice uuid)
+{
+    const struct record *plan = tables_find(tables, (enum table)(TABLE_VALET + VALET_PLANS),
+                                            record_number(row, VALET_PLACEMENT_PLAN_ID))
+                                    ->image.row.record;
+    const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const struct change_consumer *consumer = &rows->row[i].image.consumer;
+        if (slice_equal(consumer->uuid, uuid))
+            return record_bool(plan, VALET_PLAN_ANY_PROJECT) ||
+                   slice_equal(record_text(plan, VALET_PLAN_PROJECT),
+                               tables_find(tables, TABLE_PROJECTS, consumer->project_id)
+                                   ->image.catalog.name);
+    }
+    return false;
+}
+
+static bool tells(const struct tables *tables, const struct record *row, int f)
+{
+    struct slice uuid = record_text(row, tellers[f]);
+    return sum_of(tables, uuid) > 0 && (f == 0 || counts(tables, row, uuid));
+}
+
 static struct slice teller_of(const struct tables *tables, const struct record *row)
 {
     for (int f = 0; f < 3; f++)
-        if (sum_of(tables, record_text(row, tellers[f])) > 0)
+        if (tells(tables, row, f))
             return record_text(row, tellers[f]);
     return (struct slice){0};
 }
@@ -293,7 +317,7 @@ static int tellers_of(const struct tables *tables, const struct record *row)
 {
     int count = 0;
     for (int f = 0; f < 3; f++)
-        count += sum_of(tables, record_text(row, tellers[f])) > 0;
+        count += tells(tables, row, f);
     return count;
 }
 
@@ -305,7 +329,8 @@ static void judge_placement(const struct tables *after, const struct record *row
                                                          VALET_PLACEMENT_ORCHESTRATION_ID};
     for (int s = 0; s < 2; s++) {
         struct slice uuid = record_text(row, servers[s]);
-        if (host != 0 && uuid.data != NULL && sum_in_tree(after, host, uuid, 0) > 0)
+        if (host != 0 && uuid.data != NULL && counts(after, row, uuid) &&
+            sum_in_tree(after, host, uuid, 0) > 0)
             sim_fail("a hold beside its server");
     }
 }

@@ -107,6 +107,25 @@ static void fill_groups(struct tables *tables)
     arena_destroy(arena);
 }
 
+static void fill_plans(struct tables *tables)
+{
+    struct arena *arena = arena_create();
+    for (int p = 0; p < V_PROJECTS; p++) {
+        struct record_value values[VALET_PLAN_FIELD_COUNT];
+        record_init(&VALET_SHAPES[VALET_PLANS], values);
+        values[VALET_PLAN_UUID].text = arena_printf(arena, "plan %d", p);
+        values[VALET_PLAN_NAME].text = SLICE_LIT("plan");
+        values[VALET_PLAN_STACK_ID].text = SLICE_LIT("stack");
+        values[VALET_PLAN_PROJECT].text = universe_project(p);
+        values[VALET_PLAN_USER].text = universe_user(0);
+        values[VALET_PLAN_FINGERPRINT].text = SLICE_LIT("");
+        values[VALET_PLAN_CONTENT].text = SLICE_LIT("{}");
+        values[VALET_PLAN_ANY_PROJECT].number = p + 1 == V_PROJECTS ? RECORD_TRUE : RECORD_FALSE;
+        fill_row(tables, CHANGE_VALET_PLAN_PUT, VALET_PLANS, values, p + 1, arena);
+    }
+    arena_destroy(arena);
+}
+
 void valet_fill(struct database *database)
 {
     static struct tables tables;
@@ -135,6 +154,7 @@ void valet_fill(struct database *database)
     for (int h = 0; h < V_HOSTS - 1; h++)
         fill_link(&tables, h + 1, h < 3 ? 1 : 2);
     fill_groups(&tables);
+    fill_plans(&tables);
     database_commit(database, &tables);
     database->stranger_commit = database->commit;
 }
@@ -335,7 +355,7 @@ static bool plan_place(const struct valet_asked *asked, const struct plan *plan,
     if (known != NULL)
         record_open(&VALET_SHAPES[VALET_PLACEMENTS], &known->record, values);
     values[VALET_PLACEMENT_UUID].text = v_placement(asked->placement);
-    values[VALET_PLACEMENT_PLAN_ID].number = 1;
+    values[VALET_PLACEMENT_PLAN_ID].number = 1 + asked->placement % V_PROJECTS;
     values[VALET_PLACEMENT_NAME].text = SLICE_LIT("name");
     values[VALET_PLACEMENT_ORCHESTRATION_ID].text = v_server(asked->placement);
     values[VALET_PLACEMENT_LOCATION].text = provider_name(host);
@@ -360,8 +380,7 @@ static bool plan_on_placement(const struct valet_asked *asked, const struct plan
         change_delete_valet(plan->changes, VALET_PLACEMENTS, known->record.id);
         return true;
     }
-    if (version_valet_placement_by_resource(version, server) != NULL ||
-        version_valet_placement_by_orchestration(version, server) != NULL)
+    if (version_valet_placement_with(version, server, 0) != NULL)
         return err_set(err, 409, NULL, "another placement has the server");
     struct record_value values[VALET_PLACEMENT_FIELD_COUNT];
     record_open(&VALET_SHAPES[VALET_PLACEMENTS], &known->record, values);

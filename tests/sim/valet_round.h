@@ -1,5 +1,6 @@
 /* The small cloud of sim_valet.c: two racks of hosts, two exclusivity groups, servers of four
- * projects, and placements whose orchestration ids are those of the first servers. */
+ * projects, and placements whose orchestration ids are those of the first servers. Each project has
+ * a plan; the last one's servers may be anybody's. */
 #ifndef BERTH_SIM_VALET_ROUND_H
 #define BERTH_SIM_VALET_ROUND_H
 

@@ -51,6 +51,8 @@ def write(database, sql, *values):
 
 
 def make_placement(database, placement, server):
+    write(database, "INSERT OR IGNORE INTO berth_valet_plans (id, uuid, name, stack_id, project_id, user_id)"
+          " VALUES (1, ?, 'web', 'web', ?, 'user')", str(uuid.UUID(int=1)), MEMBER)
     write(database, "INSERT INTO berth_valet_placements (uuid, plan_id, name, orchestration_id, location, reserved)"
           " VALUES (?, 1, 'web', ?, 'nowhere', 0)", placement, server)
 
@@ -315,6 +317,7 @@ def audit(world, python):
     hold, placement = new(), new()
     python.must(204, "PUT", f"/allocations/{hold}", body(MEMBER, {H2: {"VCPU": 1}}, kind="VALET_HOLD"))
     make_placement(world.server.database, placement, new())
+    write(world.server.database, "DELETE FROM berth_valet_plans")
     expect(look(1) == [f"hold {hold} of project {MEMBER}: its placement is gone",
                        f"placement {placement} of plan that is gone: its hold and its server are gone; it was on "
                        "nowhere"], look(1))

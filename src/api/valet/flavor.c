@@ -73,8 +73,8 @@ static bool refuse_spec(struct arena *arena, struct slice *why, struct slice key
 struct reading {
     struct stack_amount *amounts;
     size_t amount_count;
-    struct slice *required, *forbidden;
-    uint32_t required_count, forbidden_count;
+    struct slice *required, *forbidden, *removed;
+    uint32_t required_count, forbidden_count, removed_count;
 };
 
 static bool read_resources(struct reading *reading, struct slice key, struct slice name,
@@ -85,6 +85,8 @@ static bool read_resources(struct reading *reading, struct slice key, struct sli
         return refuse_spec(arena, why, key, "' names no resource class");
     if (!read_amount(value, &amount))
         return refuse_spec(arena, why, key, "' is not a number from 0 to 2147483647");
+    if (amount == 0)
+        reading->removed[reading->removed_count++] = arena_copy(arena, name);
     for (size_t i = 0; i < BASE_CLASSES; i++) {
         if (!slice_equal(reading->amounts[i].class_name, name))
             continue;
@@ -137,6 +139,7 @@ static bool read_specs(const json_t *object, struct reading *reading, struct are
     reading->amounts = amounts;
     reading->required = arena_array(arena, count, sizeof(struct slice));
     reading->forbidden = arena_array(arena, count, sizeof(struct slice));
+    reading->removed = arena_array(arena, count, sizeof(struct slice));
     for (void *at = json_object_iter(specs); at != NULL; at = json_object_iter_next(specs, at))
         if (!read_spec(reading,
                        (struct slice){json_object_iter_key(at), json_object_iter_key_len(at)},
@@ -163,6 +166,7 @@ bool flavor_read(const json_t *object, struct arena *arena, struct flavor *flavo
         .amount_count = left,
         .required = {reading.required, reading.required_count},
         .forbidden = {reading.forbidden, reading.forbidden_count},
+        .removed = {reading.removed, reading.removed_count},
     };
     return left > 0 || refuse(arena, why, "the flavor", "asks for nothing");
 }
@@ -186,5 +190,6 @@ struct flavor flavor_copy(const struct flavor *flavor, struct arena *arena)
         .amount_count = flavor->amount_count,
         .required = copy_names(&flavor->required, arena),
         .forbidden = copy_names(&flavor->forbidden, arena),
+        .removed = copy_names(&flavor->removed, arena),
     };
 }

@@ -11,6 +11,7 @@ struct flavor {
     const struct stack_amount *amounts; /* none is 0, classes differ */
     uint32_t amount_count;
     struct stack_names required, forbidden; /* traits */
+    struct stack_names removed;             /* classes of which extra_specs have 0 */
 };
 
 /* Reads vcpus, ram, disk, ephemeral, swap and extra_specs; other keys are passed over. Texts are

@@ -4,6 +4,7 @@
 #include "api/valet/handlers.h"
 #include "api/valet/plan_body.h"
 #include "api/valet/plan_find.h"
+#include "api/valet/plan_ids.h"
 #include "api/valet/plan_show.h"
 #include "api/valet/plan_solving.h"
 #include "api/valet/stack_body.h"
@@ -57,17 +58,6 @@ static void answer_nothing(struct api_request *request)
     api_answer_json(request, 0);
 }
 
-static bool ids_are_free(struct api_request *request, const struct stack *stack)
-{
-    for (uint32_t i = 0; i < stack->server_count; i++) {
-        struct slice id = stack->servers[i].orchestration_id;
-        if (version_valet_placement_by_orchestration(request->version, id) != NULL)
-            return err_set_join(&request->err, 409, NULL, SLICE_LIT("Valet error: resource '"), id,
-                                SLICE_LIT("' is in another plan"));
-    }
-    return true;
-}
-
 static enum api_step create(struct api_request *request, const struct creation *creation,
                             const struct stack *stack)
 {
@@ -83,7 +73,10 @@ static enum api_step create(struct api_request *request, const struct creation *
     char *uuid = arena_alloc(request->arena, UUID_LEN);
     uuid_generate_text(uuid);
     solving.plan_uuid = (struct slice){uuid, UUID_LEN};
+    solving.any_project = plan_ids_any_project(request, NULL, true);
     plan_solving_look(&solving);
+    if (!plan_ids_are_free(&solving))
+        return API_DONE;
     for (uint32_t i = 0; i < stack->server_count; i++)
         plan_solving_place(&solving, i);
     return plan_solving_run(&solving);
@@ -111,10 +104,9 @@ enum api_step valet_plan_create(struct api_request *request)
         answer_nothing(request);
         return API_DONE;
     }
-    if (there != NULL)
-        err_set_join(&request->err, 409, NULL, SLICE_LIT("Valet error: stack '"), creation.stack_id,
-                     SLICE_LIT("' has another plan"));
-    else if (ids_are_free(request, &stack))
+    if (there == NULL)
         return create(request, &creation, &stack);
+    err_set_join(&request->err, 409, NULL, SLICE_LIT("Valet error: stack '"), creation.stack_id,
+                 SLICE_LIT("' has another plan"));
     return API_DONE;
 }

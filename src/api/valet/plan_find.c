@@ -1,16 +1,12 @@
 /* What the caller does not see is not there. Any thread. */
 #include "api/valet/plan_find.h"
 
+#include "replica/placement_location.h"
+
 bool plan_is_seen(const struct valet_caller *caller, const struct valet_plan *plan)
 {
     return plan == NULL ? caller->sees_all
                         : valet_caller_sees(caller, record_text(&plan->record, VALET_PLAN_PROJECT));
-}
-
-const struct valet_plan *placement_plan(const struct version *version,
-                                        const struct valet_placement *placement)
-{
-    return version_valet_plan(version, record_number(&placement->record, VALET_PLACEMENT_PLAN_ID));
 }
 
 bool placement_is_seen(const struct version *version, const struct valet_caller *caller,

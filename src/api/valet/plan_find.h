@@ -16,10 +16,6 @@ const struct valet_placement *placement_find(const struct version *version,
                                              const struct valet_caller *caller, struct slice ident,
                                              struct err *err);
 
-/* The plan of a placement; NULL: it is gone, as only a damaged file has it. */
-const struct valet_plan *placement_plan(const struct version *version,
-                                        const struct valet_placement *placement);
-
 bool plan_is_seen(const struct valet_caller *caller, const struct valet_plan *plan);
 bool placement_is_seen(const struct version *version, const struct valet_caller *caller,
                        const struct valet_placement *placement);

@@ -324,6 +324,7 @@ static bool add_plan(struct making *making)
     values[VALET_PLAN_USER].text = solving->user;
     values[VALET_PLAN_FINGERPRINT].text = solving->fingerprint;
     values[VALET_PLAN_CONTENT].text = buf_slice(&content);
+    values[VALET_PLAN_ANY_PROJECT].number = solving->any_project ? RECORD_TRUE : RECORD_FALSE;
     making->solved->commit.after =
         (const struct valet_plan *)record_pack(shape, id, values, making->arena);
     buf_free(&content);

@@ -96,6 +96,7 @@ bool plan_solving_recall(struct solving *solving)
     solving->project = record_text(row, VALET_PLAN_PROJECT);
     solving->user = record_text(row, VALET_PLAN_USER);
     solving->fingerprint = record_text(row, VALET_PLAN_FINGERPRINT);
+    solving->any_project = record_bool(row, VALET_PLAN_ANY_PROJECT);
     if (!stack_text_read(record_text(row, VALET_PLAN_CONTENT), request->arena, &solving->stack))
         return err_set_join(&request->err, 409, NULL,
                             SLICE_LIT("Valet error: what was planned for '"), solving->name,

@@ -7,6 +7,7 @@
 #include "api/valet/handlers.h"
 #include "api/valet/ids.h"
 #include "api/valet/plan_body.h"
+#include "api/valet/plan_ids.h"
 #include "api/valet/plan_solving.h"
 #include "api/valet/stack_body.h"
 #include "api/valet/stack_resolve.h"
@@ -83,20 +84,6 @@ static void pin_server(struct solving *solving, const struct updating *updating,
     }
 }
 
-static bool ids_are_free(const struct solving *solving)
-{
-    for (uint32_t i = 0; i < solving->stack.server_count; i++) {
-        struct slice id = solving->stack.servers[i].orchestration_id;
-        const struct valet_placement *row =
-            version_valet_placement_by_orchestration(solving->request->version, id);
-        if (row != NULL && solving->servers[i].placement == NULL)
-            return err_set_join(&solving->request->err, 409, NULL,
-                                SLICE_LIT("Valet error: resource '"), id,
-                                SLICE_LIT("' is in another plan"));
-    }
-    return true;
-}
-
 static struct slice take_fingerprint(const struct solving *solving, const struct updating *updating)
 {
     const struct stack_names *locations = &updating->old.locations;
@@ -154,8 +141,9 @@ enum api_step plan_update(struct api_request *request, const struct valet_plan *
         solving.name = updating.plan_name;
     solving.fingerprint = take_fingerprint(&solving, &updating);
     plan_solving_look(&solving);
-    if (!ids_are_free(&solving))
+    if (!plan_ids_are_free(&solving))
         return API_DONE;
+    solving.any_project = plan_ids_any_project(request, plan, plan_ids_are_brought(&solving));
     for (uint32_t i = 0; i < solving.stack.server_count; i++)
         pin_server(&solving, &updating, i);
     return plan_solving_run(&solving);

@@ -6,6 +6,7 @@
 #include "api/valet/ids.h"
 #include "api/valet/plan_body.h"
 #include "api/valet/plan_find.h"
+#include "api/valet/plan_ids.h"
 #include "api/valet/plan_making.h"
 #include "api/valet/plan_solving.h"
 #include "replica/placement_location.h"
@@ -37,28 +38,24 @@ static bool read_body(struct api_request *request, struct reservation *reservati
            body_refuse("action", SLICE_LIT("is neither reserve nor replan"), err);
 }
 
-static bool is_own(const struct valet_placement *found, const struct valet_placement *own)
-{
-    return found == NULL || found == own;
-}
-
-static bool check_resource(struct api_request *request, const struct valet_placement *row,
-                           struct slice id)
-{
-    const struct version *version = request->version;
-    return id.data == NULL ||
-           (is_own(version_valet_placement_by_resource(version, id), row) &&
-            is_own(version_valet_placement_by_orchestration(version, id), row)) ||
-           err_set_join(&request->err, 409, NULL, SLICE_LIT("Valet error: resource '"), id,
-                        SLICE_LIT("' is another placement's"));
-}
-
 static bool is_within(const struct stack_names *locations, struct slice location)
 {
     bool found = locations->count == 0;
     for (uint32_t i = 0; i < locations->count && !found; i++)
         found = slice_equal(locations->names[i], location);
     return found;
+}
+
+static const struct valet_plan *plan_after(const struct api_request *request,
+                                           const struct valet_plan *plan,
+                                           const struct reservation *reservation)
+{
+    const struct record_shape *shape = &VALET_SHAPES[VALET_PLANS];
+    struct record_value values[VALET_PLAN_FIELD_COUNT];
+    bool any = plan_ids_any_project(request, plan, reservation->resource_id.data != NULL);
+    record_open(shape, &plan->record, values);
+    values[VALET_PLAN_ANY_PROJECT].number = any ? RECORD_TRUE : RECORD_FALSE;
+    return (const struct valet_plan *)record_pack(shape, plan->record.id, values, request->arena);
 }
 
 /* Where it is, it stays: one row, and its hold if the server is there already. */
@@ -80,7 +77,8 @@ static enum api_step note(struct api_request *request, const struct valet_placem
         (const struct valet_placement *)record_pack(shape, row->record.id, values, arena);
     if (host != NULL)
         change->present = arena_copy(arena, provider_uuid(host));
-    solved->commit.before = solved->commit.after = plan_making_copy(&plan->record, arena);
+    solved->commit.before = plan_making_copy(&plan->record, arena);
+    solved->commit.after = plan_after(request, plan, reservation);
     solved->commit.rows = change;
     solved->commit.row_count = 1;
     solved->views = arena_zalloc(arena, sizeof(*solved->views));
@@ -141,6 +139,8 @@ static enum api_step replan(struct api_request *request, const struct valet_plac
     prefer_last(request, server, row);
     server->pin.locations = reservation->locations;
     server->is_reserved = true;
+    solving.any_project =
+        plan_ids_any_project(request, plan, reservation->resource_id.data != NULL);
     if (reservation->resource_id.data != NULL)
         server->resource_id = reservation->resource_id;
     solving.comes_back = let_others_move(&solving, at, false);
@@ -167,7 +167,8 @@ enum api_step valet_placement_reserve(struct api_request *request)
         return API_DONE;
     if (plan_solving_is_long(request))
         return API_SLOW;
-    if (!read_body(request, &reservation) || !check_resource(request, row, reservation.resource_id))
+    if (!read_body(request, &reservation) ||
+        !plan_ids_resource_is_free(request, row, reservation.resource_id))
         return API_DONE;
     const struct valet_plan *plan = placement_plan(request->version, row);
     if (plan == NULL) {

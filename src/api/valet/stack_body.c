@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "api/valet/stack_ids.h"
 #include "api/valet/stack_shape.h"
 #include "base/hash.h"
 
@@ -236,6 +237,7 @@ static bool read_flavor(struct reading *reading, const struct resource *resource
     server->amount_count = flavor.amount_count;
     server->required = flavor.required;
     server->forbidden = flavor.forbidden;
+    server->removed = flavor.removed;
     return true;
 }
 
@@ -286,22 +288,25 @@ static bool read_group_name(struct reading *reading, const struct resource *reso
     return true;
 }
 
-/* An id goes before a name, and only a name can be of two. */
+/* By whichever of the two it is called so; of two resources neither is meant, also if one of them
+ * is none of ours. */
 static bool find_listed(struct reading *reading, const struct resource *resource, struct slice text,
                         const struct resource **found)
 {
     uint32_t slot = (uint32_t)hash_text(text);
-    uint32_t at = called_find(reading, &reading->by_id, text, &slot);
-    if (at == UINT32_MAX) {
-        slot = (uint32_t)hash_text(text);
-        at = called_find(reading, &reading->by_name, text, &slot);
-        if (at == UINT32_MAX)
-            return refuse_about(reading, resource, "resources names something unknown,", text);
+    uint32_t by_id = called_find(reading, &reading->by_id, text, &slot);
+    slot = (uint32_t)hash_text(text);
+    uint32_t by_name = called_find(reading, &reading->by_name, text, &slot);
+    uint32_t second = UINT32_MAX;
+    if (by_name != UINT32_MAX) {
         slot++;
-        if (called_find(reading, &reading->by_name, text, &slot) != UINT32_MAX)
-            return refuse_about(reading, resource, "several resources have the name", text);
+        second = called_find(reading, &reading->by_name, text, &slot);
     }
-    *found = &reading->resources[at];
+    if (by_id == UINT32_MAX && by_name == UINT32_MAX)
+        return refuse_about(reading, resource, "resources names something unknown,", text);
+    if (second != UINT32_MAX || (by_id != UINT32_MAX && by_name != UINT32_MAX && by_id != by_name))
+        return refuse_about(reading, resource, "several resources have the name", text);
+    *found = &reading->resources[by_id != UINT32_MAX ? by_id : by_name];
     return *found != resource || refuse(reading, 400, resource, "it is in a circle with itself");
 }
 
@@ -422,5 +427,6 @@ bool stack_body_read(const struct stack_body *input, const json_t *resources,
     stack->server_count = reading.server_count;
     stack->groups = reading.groups;
     stack->group_count = reading.group_count;
-    return stack_shape_check(stack, input->arena, err) && check_group_names(&reading);
+    return stack_ids_differ(stack, input->arena, err) &&
+           stack_shape_check(stack, input->arena, err) && check_group_names(&reading);
 }

@@ -27,12 +27,21 @@ static bool check_traits(const struct resolving *resolving, const struct stack_s
     return true;
 }
 
+static bool check_class(const struct resolving *resolving, const struct stack_server *server,
+                        struct slice name)
+{
+    return catalog_find(&resolving->version->classes, name) != NULL ||
+           refuse_server(resolving, server, "there is no resource class", name);
+}
+
 static bool check_server(const struct resolving *resolving, const struct stack_server *server)
 {
     for (uint32_t i = 0; i < server->amount_count; i++)
-        if (catalog_find(&resolving->version->classes, server->amounts[i].class_name) == NULL)
-            return refuse_server(resolving, server, "there is no resource class",
-                                 server->amounts[i].class_name);
+        if (!check_class(resolving, server, server->amounts[i].class_name))
+            return false;
+    for (uint32_t i = 0; i < server->removed.count; i++)
+        if (!check_class(resolving, server, server->removed.names[i]))
+            return false;
     return check_traits(resolving, server, &server->required) &&
            check_traits(resolving, server, &server->forbidden);
 }

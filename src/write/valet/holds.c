@@ -115,12 +115,12 @@ static size_t find_hold(struct drops *drops, const struct claim *claim,
 {
     const struct version *version = drops->plan->version;
     const struct consumer *hold = placement == NULL ? NULL : placement_hold(version, placement);
+    const struct valet_plan *owner = hold == NULL ? NULL : placement_plan(version, placement);
     if (hold == NULL || claim->provider_count == 0 ||
-        slice_equal(claim->consumer, consumer_uuid(hold)))
+        !placement_takes_server(owner, claim->project))
         return found;
-    const struct consumer *server = version_consumer(version, claim->consumer);
-    if (server != NULL && server->allocation_count > 0 &&
-        !comes_to(version, claim, server, placement_host_of(version, hold)))
+    const struct consumer *server = placement_server_by(version, owner, claim->consumer);
+    if (server != NULL && !comes_to(version, claim, server, placement_host_of(version, hold)))
         return found;
     make_room(drops);
     drops->holds[found] = hold;
@@ -172,8 +172,7 @@ static bool is_hold_type(struct slice type)
 static bool is_hold(const struct version *version, struct slice uuid,
                     const struct consumer *consumer)
 {
-    if (consumer != NULL && consumer->type != NUMBER_NONE &&
-        is_hold_type(catalog_name(catalog_row_at(&version->types, consumer->type))))
+    if (consumer != NULL && consumer_is_hold(version, consumer))
         return true;
     return version_has_valet_placements(version) &&
            version_valet_placement_by_uuid(version, uuid) != NULL;
@@ -236,8 +235,8 @@ static bool moves_within_trees(const struct version *version, const struct claim
 static bool keeps_owner(const struct version *version, const struct claim *claim,
                         const struct consumer *hold)
 {
-    return slice_equal(claim->project,
-                       catalog_name(catalog_row_at(&version->projects, hold->project))) &&
+    return project_equal(claim->project,
+                         catalog_name(catalog_row_at(&version->projects, hold->project))) &&
            slice_equal(claim->user, catalog_name(catalog_row_at(&version->users, hold->user))) &&
            (claim->type.data == NULL ||
             (hold->type != NUMBER_NONE &&

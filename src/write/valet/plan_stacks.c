@@ -37,9 +37,10 @@ static struct claim hold_claim(const struct stack_commit *commit, const struct s
 }
 
 /* A server that already has something where its hold is, or is to be, needs none (7.3). */
-static bool server_is_there(const struct stack_row *row, const struct plan *plan)
+static bool server_is_there(const struct stack_commit *commit, const struct stack_row *row,
+                            const struct plan *plan)
 {
-    const struct consumer *server = placement_server(plan->version, row->after);
+    const struct consumer *server = placement_server(plan->version, row->after, commit->after);
     if (server == NULL)
         return false;
     if (row->moves_hold)
@@ -58,7 +59,7 @@ static struct claim *hold_claims(const struct stack_commit *commit, const struct
     *count = 0;
     for (size_t i = 0; i < commit->row_count; i++) {
         const struct stack_row *row = &commit->rows[i];
-        bool is_there = row->after != NULL && server_is_there(row, plan);
+        bool is_there = row->after != NULL && server_is_there(commit, row, plan);
         if (row->after == NULL || is_there)
             claims[(*count)++] = hold_claim(commit, row, false);
         else if (row->moves_hold)

@@ -36,6 +36,18 @@ static void note_placement(struct settle *settle, const struct plan *plan,
              });
 }
 
+/* A consumer that becomes the placement's server: it held nothing, or did not count. */
+static void note_server(struct settle *settle, const struct plan *plan,
+                        const struct valet_placement *placement, struct slice uuid, bool is_written)
+{
+    const struct version *version = plan->version;
+    if (placement != NULL)
+        note_placement(settle, plan, placement,
+                       is_written &&
+                           placement_server_by(version, placement_plan(version, placement), uuid) ==
+                               NULL);
+}
+
 /* That of its uuid, and those whose server it is. */
 static void note_consumer(struct settle *settle, const struct plan *plan, struct slice uuid,
                           bool is_written)
@@ -43,11 +55,24 @@ static void note_consumer(struct settle *settle, const struct plan *plan, struct
     const struct version *version = plan->version;
     if (!version_has_valet_placements(version))
         return;
-    const struct consumer *before = version_consumer(version, uuid);
-    bool is_first = is_written && (before == NULL || before->allocation_count == 0);
     note_placement(settle, plan, version_valet_placement_by_uuid(version, uuid), false);
-    note_placement(settle, plan, version_valet_placement_by_resource(version, uuid), is_first);
-    note_placement(settle, plan, version_valet_placement_by_orchestration(version, uuid), is_first);
+    note_server(settle, plan, version_valet_placement_by_resource(version, uuid), uuid, is_written);
+    note_server(settle, plan, version_valet_placement_by_orchestration(version, uuid), uuid,
+                is_written);
+}
+
+/* Where its servers do not count any more, they were seen last. */
+static void note_plan(struct settle *settle, const struct plan *plan, const struct record *after)
+{
+    const struct version *version = plan->version;
+    const struct valet_plan *before = version_valet_plan(version, after->id);
+    const struct valet_placement *at;
+    if (before == NULL || record_bool(&before->record, VALET_PLAN_ANY_PROJECT) ==
+                              record_bool(after, VALET_PLAN_ANY_PROJECT))
+        return;
+    for (int64_t id = 0; (at = version_next_valet_placement_of(version, after->id, id)) != NULL;
+         id = at->record.id)
+        note_placement(settle, plan, at, false);
 }
 
 /* A server whose id is recorded late may be there already (7.3). */
@@ -134,6 +159,12 @@ static void note_change(struct settle *settle, const struct plan *plan, const st
         if (!is_of_same(change, before))
             note_consumer(settle, plan, change->allocation.consumer_uuid, true);
         break;
+    case CHANGE_CONSUMER_UPDATE: /* of another project it counts no more, or now */
+        note_consumer(settle, plan, change->consumer.uuid, true);
+        break;
+    case CHANGE_VALET_PLAN_PUT:
+        note_plan(settle, plan, change->row.record);
+        break;
     case CHANGE_VALET_PLACEMENT_PUT:
         note_row(settle, plan, change->row.id);
         break;
@@ -188,12 +219,12 @@ static bool is_replaced(const struct version *version, const struct settle_note 
 {
     static const enum valet_placement_field ids[] = {VALET_PLACEMENT_RESOURCE_ID,
                                                      VALET_PLACEMENT_ORCHESTRATION_ID};
+    const struct valet_plan *plan = placement_plan(version, placement);
     const struct provider *host = placement_host_of(version, hold);
     for (size_t i = 0; i < 2; i++) {
         const struct consumer *server =
-            placement_consumer(version, record_text(&placement->record, ids[i]));
-        if (server != NULL && server != hold &&
-            (what->is_first || placement_is_on(version, server, host)))
+            placement_server_by(version, plan, record_text(&placement->record, ids[i]));
+        if (server != NULL && (what->is_first || placement_is_on(version, server, host)))
             return true;
     }
     return false;

@@ -90,24 +90,34 @@ static bool plan_holds(const struct stack_commit *commit, const struct plan *pla
     return row != NULL && record_equal(&row->record, &commit->before->record);
 }
 
-/* Whether nobody else has what a placement brings. */
-static bool ids_are_free(const struct stack_row *row, const struct plan *plan)
+static bool goes(const struct stack_commit *commit, int64_t id)
 {
-    const struct record *after = &row->after->record;
-    struct slice resource = record_text(after, VALET_PLACEMENT_RESOURCE_ID);
-    struct slice orchestration = record_text(after, VALET_PLACEMENT_ORCHESTRATION_ID);
+    for (size_t i = 0; i < commit->row_count; i++)
+        if (commit->rows[i].before != NULL && commit->rows[i].before->record.id == id)
+            return commit->rows[i].after == NULL;
+    return false;
+}
+
+/* Whether nobody else has what a placement brings. What it had before is not looked at: a file that
+ * has an id twice would let neither plan go on. */
+static bool ids_are_free(const struct stack_commit *commit, const struct stack_row *row,
+                         const struct plan *plan)
+{
+    static const enum valet_placement_field ids[] = {VALET_PLACEMENT_ORCHESTRATION_ID,
+                                                     VALET_PLACEMENT_RESOURCE_ID};
     int64_t own = row->before == NULL ? 0 : row->before->record.id;
-    const struct valet_placement *other =
-        version_valet_placement_by_orchestration(plan->version, orchestration);
-    if (other != NULL && other->record.id != own)
-        return false;
-    if (resource.data == NULL)
-        return true;
-    other = version_valet_placement_by_resource(plan->version, resource);
-    if (other != NULL && other->record.id != own)
-        return false;
-    other = version_valet_placement_by_orchestration(plan->version, resource);
-    return other == NULL || other->record.id == own;
+    for (size_t i = 0; i < 2; i++) {
+        struct slice id = record_text(&row->after->record, ids[i]);
+        struct slice had = {0};
+        if (row->before != NULL)
+            had = record_text(&row->before->record, ids[i]);
+        if (id.data == NULL || (had.data != NULL && valet_id_equal(id, had)))
+            continue;
+        const struct valet_placement *other = version_valet_placement_with(plan->version, id, own);
+        if (other != NULL && !goes(commit, other->record.id))
+            return false;
+    }
+    return true;
 }
 
 /* Whether the placement is as it was, and where it was. */
@@ -127,7 +137,7 @@ static bool placements_hold(const struct stack_commit *commit, const struct plan
     size_t there = 0;
     for (size_t i = 0; i < commit->row_count; i++) {
         const struct stack_row *row = &commit->rows[i];
-        if (row->after != NULL && !ids_are_free(row, plan))
+        if (row->after != NULL && !ids_are_free(commit, row, plan))
             return false;
         if (row->before == NULL)
             continue;

@@ -31,11 +31,12 @@ void sweep_begin(const struct sweep *sweep, struct settle *settle, const struct 
 /* ---- holds ---- */
 
 /* Whether the server is on a host on which it was not. */
-static bool has_come(const struct version *before, const struct version *after, struct slice uuid)
+static bool has_come(const struct version *before, const struct version *after,
+                     const struct valet_plan *plan, struct slice id)
 {
     struct host_marks marks = host_marks_of(after);
-    const struct consumer *now = placement_consumer(after, uuid);
-    const struct consumer *was = placement_consumer(before, uuid);
+    const struct consumer *now = placement_server_by(after, plan, id);
+    const struct consumer *was = placement_server_by(before, plan, id);
     for (uint32_t i = 0; now != NULL && was != NULL && i < now->allocation_count; i++) {
         const struct provider *root =
             version_provider(after, version_provider(after, now->allocation[i].provider)->root);
@@ -123,8 +124,9 @@ static void compare_holds(struct sweep *sweep, const struct version *before,
         const struct record *row = &placement->record;
         if (hold_that_stayed(before, after, placement) == NULL)
             continue;
-        if (has_come(before, after, record_text(row, VALET_PLACEMENT_RESOURCE_ID)) ||
-            has_come(before, after, record_text(row, VALET_PLACEMENT_ORCHESTRATION_ID)))
+        const struct valet_plan *plan = placement_plan(after, placement);
+        if (has_come(before, after, plan, record_text(row, VALET_PLACEMENT_RESOURCE_ID)) ||
+            has_come(before, after, plan, record_text(row, VALET_PLACEMENT_ORCHESTRATION_ID)))
             note_hold(sweep, row->id);
     }
 }

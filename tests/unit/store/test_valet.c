@@ -54,7 +54,7 @@ static const char ALL_ROWS[] =
     "valet_claim(3 group_id=40 provider_uuid=text 1 of 3 is_rack=2 rack_uuid=text 3 of 3) 0 0\n"
     "valet_plan(4 uuid=" UUID_A
     " name=text 1 of 4 stack_id=text 2 of 4 project_id=text 3 of 4 user_id=text 4 of 4"
-    " fingerprint=text 5 of 4 content={\"k\": [1]} created_at=1790000000123463) 0 0\n"
+    " fingerprint=text 5 of 4 content={\"k\": [1]} created_at=1790000000123463 any_project=2) 0 0\n"
     "valet_placement(5 uuid=" UUID_A " plan_id=41 name=text 2 of 5 orchestration_id=text 3 of 5"
     " resource_id=text 4 of 5 location=text 5 of 5 reserved=2 created_at=1790000000123463) 0 0\n";
 

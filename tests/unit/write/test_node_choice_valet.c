@@ -43,7 +43,19 @@ static void claim_node(const char *uuid)
         &metal, plan_aggregates_set(&input, &plan, &generation, &metal.world.err)));
 }
 
-/* Keeps the node for the server, as a plan does. */
+static void put_plan(const struct plan *plan)
+{
+    struct record_value values[VALET_PLAN_FIELD_COUNT];
+    record_init(&VALET_SHAPES[VALET_PLANS], values);
+    values[VALET_PLAN_UUID].text = SLICE_LIT("plan");
+    values[VALET_PLAN_NAME].text = SLICE_LIT("plan");
+    values[VALET_PLAN_STACK_ID].text = SLICE_LIT("stack");
+    values[VALET_PLAN_PROJECT].text = SLICE_LIT("friend");
+    values[VALET_PLAN_USER].text = SLICE_LIT("user");
+    put_row(plan, VALET_PLANS, values);
+}
+
+/* Keeps the node for the server of friend's, as a plan does. */
 static void keep_node(const char *node, const char *placement, const char *server)
 {
     struct plan plan = metal_plan(&metal);
@@ -61,6 +73,7 @@ static void keep_node(const char *node, const char *placement, const char *serve
     claim_begin(&set, &claim, 1, CLAIM_BY_POST, 0, &plan, &metal.world.err);
     assert_true(claim_find_providers(&set) && claim_check_amounts(&set));
     claim_write(&set);
+    put_plan(&plan);
     struct record_value values[VALET_PLACEMENT_FIELD_COUNT];
     record_init(&VALET_SHAPES[VALET_PLACEMENTS], values);
     values[VALET_PLACEMENT_UUID].text = slice_of(placement);
@@ -190,9 +203,21 @@ static void a_node_that_is_kept_for_its_server(void **state)
     metal_assert_failed(&metal, "placement",
                         "Unexpected exception during allocation: Instance placement already has "
                         "allocations in Placement");
-    allocate("a1", NULL);
+    own_node("friend");
+    allocate("a1", "friend");
     metal_assert_active(&metal, "a1", "n1");
     assert_null(metal_consumer(&metal, "placement"));
+}
+
+/* Its consumer would not be the plan's server, and both would hold the node. */
+static void another_project_does_not_take_the_servers_place(void **state)
+{
+    (void)state;
+    keep_node("n1", "placement", "a1");
+    own_node("stranger");
+    allocate("a1", "stranger");
+    assert_none("a1");
+    assert_non_null(metal_consumer(&metal, "placement"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -200,9 +225,13 @@ static void a_node_that_is_kept_for_its_server(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(of_members_only),         TEST(without_an_owner),
-        TEST(another_node_is_taken),   TEST(backfill_is_exempt),
-        TEST(who_is_there_is_adopted), TEST(a_node_that_is_kept_for_its_server),
+        TEST(of_members_only),
+        TEST(without_an_owner),
+        TEST(another_node_is_taken),
+        TEST(backfill_is_exempt),
+        TEST(who_is_there_is_adopted),
+        TEST(a_node_that_is_kept_for_its_server),
+        TEST(another_project_does_not_take_the_servers_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

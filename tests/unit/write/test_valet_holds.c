@@ -30,6 +30,11 @@ static int put(const char *claim)
     return valet_put(&bench, claim);
 }
 
+static int put_typed(const char *claim, const char *type)
+{
+    return valet_put_typed(&bench, claim, type);
+}
+
 /* The host has no room for the server beside its hold. */
 static void a_first_claim_takes_the_place_of_the_hold(void **state)
 {
@@ -121,6 +126,50 @@ static void the_bound_server_counts_before_the_planned_one(void **state)
     valet_assert_location(&bench, "pl1", "h3");
     assert_int_equal(valet_release(&bench, "s1"), 0);
     valet_assert_location(&bench, "pl1", "h3");
+}
+
+/* The plan's project is p. */
+static void another_projects_server_is_none(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    assert_int_equal(put("s1 q h1:VCPU=1"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
+    assert_int_equal(put("s1 q h2:VCPU=1"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
+    valet_bind(&bench, "pl1", "s1");
+    valet_assert_location(&bench, "pl1", "h1");
+    assert_int_equal(put_typed("pl1 p -", VALET_HOLD_TYPE), 0);
+    assert_int_equal(put("s1 q h3:VCPU=1"), 0);
+    valet_assert_location(&bench, "pl1", "h1");
+}
+
+/* From the moment on at which it is the project's; before and after it is nobody's. */
+static void a_server_of_another_project_then(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    assert_int_equal(put("s1 q h2:VCPU=1"), 0);
+    assert_int_equal(put("s1 p h2:VCPU=1"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0);
+    valet_assert_location(&bench, "pl1", "h2");
+    assert_int_equal(put("s1 q h3:VCPU=1"), 0);
+    valet_assert_location(&bench, "pl1", "h2");
+    assert_int_equal(put("s1 p h3:VCPU=1"), 0);
+    valet_assert_location(&bench, "pl1", "h3");
+}
+
+/* One that names another placement's hold, as a file may that an older berth wrote. */
+static void a_hold_is_no_server(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    valet_place(&bench, "pl2", "s2", "h1", 4);
+    valet_bind(&bench, "pl1", "pl2");
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
+    assert_int_equal(put_typed("pl1 p -", VALET_HOLD_TYPE), 0);
+    valet_place(&bench, "pl2", "s2", "h2", 4);
+    valet_assert_location(&bench, "pl1", "h1");
 }
 
 /* 7.3: what is recorded late may hold something already. */
@@ -278,6 +327,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_move_to_a_third_host_drops_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_bound_server_counts_before_the_planned_one, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(another_projects_server_is_none, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_server_of_another_project_then, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_hold_is_no_server, set_up, tear_down),
         cmocka_unit_test_setup_teardown(recording_a_server_that_is_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(several_in_one_request, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_reshaper_drops_it_too, set_up, tear_down),

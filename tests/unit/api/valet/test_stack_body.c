@@ -88,6 +88,8 @@ static void assert_refused(struct fixture *fixture, const char *text, int status
 #define GROUP(type, level, resources)                                                              \
     "{'type': 'OS::Valet::GroupAssignment', 'properties': {'group_type': '" type                   \
     "', 'level': '" level "', 'resources': " resources "}}"
+#define NAMED(name)                                                                                \
+    "{'name': '" name "', 'type': 'OS::Nova::Server', 'properties': {'flavor': 's'}}"
 #define EXCLUSIVE(name, level, resources)                                                          \
     "{'type': 'OS::Valet::GroupAssignment', 'properties': {'group_type': 'exclusivity', "          \
     "'group_name': '" name "', 'level': '" level "', 'resources': " resources "}}"
@@ -259,10 +261,49 @@ static void test_refused_groups(void **state)
                    "{'a': {'type': 'x', 'name': 't'}, 'b': {'type': 'x', 'name': 't'},"
                    "'c': {'type': 'x', 'name': 't'}, 'G': " GROUP("affinity", "host", "['t']") "}",
                    400, "several resources");
-    /* what is an id is no name */
-    assert_read(fixture, "{'t': " SERVER ", 'b': {'type': 'x', 'name': 't'},"
-                         "'c': {'type': 'x', 'name': 't'},"
-                         "'G': " GROUP("affinity", "host", "['t']") "}");
+}
+
+/* One is called so by its id, the other by its name; what is ignored hides nothing. */
+static void test_ids_that_are_names(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        const char *one, *other;
+        bool is_good;
+    } cases[] = {
+        {"'t': " SERVER, "'b': {'type': 'x', 'name': 't'}", false},
+        {"'t': {'type': 'x'}", "'b': " NAMED("t"), false},
+        {"'t': {'type': 'x', 'name': 'other'}", "'b': " NAMED("t"), false},
+        {"'t': " NAMED("b"), "'b': " NAMED("t"), false},
+        {"'b': " NAMED("t"), "'c': " NAMED("t"), false},
+        {"'b': {'type': 'x', 'name': 't'}", "'c': {'type': 'x', 'name': 't'}", false},
+        {"'t': " NAMED("t"), "'b': {'type': 'x'}", true},
+        {"'t': " NAMED("b"), "'b': {'type': 'x'}", true},
+        {"'b': " NAMED("t"), "'c': {'type': 'x'}", true},
+        {"'t': {'type': 'x'}", "'c': {'type': 'x'}", true},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        for (int swapped = 0; swapped < 2; swapped++) {
+            struct slice text = arena_printf(
+                fixture->arena, "{%s, %s, 'G': " GROUP("affinity", "host", "['t']") "}",
+                swapped ? cases[i].other : cases[i].one, swapped ? cases[i].one : cases[i].other);
+            if (cases[i].is_good)
+                assert_read(fixture, text.data);
+            else
+                assert_refused(fixture, text.data, 400, "several resources have the name 't'");
+        }
+}
+
+static void test_one_id_in_two_forms(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_refused(fixture,
+                   "{'0B8E4CD56A7F4D1C9A3B5D2E8F10C6A7': " SERVER
+                   ", '0b8e4cd5-6a7f-4d1c-9a3b-5d2e8f10c6a7': " SERVER "}",
+                   400, "in another form");
+    assert_read(fixture, "{'0B8E4CD56A7F4D1C9A3B5D2E8F10C6A7': " SERVER
+                         ", '0b8e4cd5-6a7f-4d1c-9a3b-5d2e8f10c6a7': {'type': 'x'}, 'a': " SERVER
+                         ", 'A': " SERVER "}");
 }
 
 #define TWO(one, one_level, other, other_level, second)                                            \
@@ -367,6 +408,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_long_texts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_flavors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_groups, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ids_that_are_names, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_one_id_in_two_forms, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refused_groups, setup, teardown),
         cmocka_unit_test_setup_teardown(test_two_exclusivity_groups, setup, teardown),
         cmocka_unit_test_setup_teardown(test_many_groups, setup, teardown),

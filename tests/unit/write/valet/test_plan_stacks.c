@@ -191,6 +191,17 @@ static struct stack_row *add(struct bid *bid, const char *orchestration_id, unsi
     return place(bid, row, host, amount);
 }
 
+/* The plan's servers may be anybody's. */
+static void trust(struct bid *bid)
+{
+    struct record_value values[VALET_PLAN_FIELD_COUNT];
+    const struct record_shape *shape = &VALET_SHAPES[VALET_PLANS];
+    record_open(shape, &bid->commit.after->record, values);
+    values[VALET_PLAN_ANY_PROJECT].number = RECORD_TRUE;
+    bid->commit.after = (const struct valet_plan *)record_pack(shape, bid->commit.after->record.id,
+                                                               values, bid->world->arena);
+}
+
 static void set_resource(struct bid *bid, size_t row, const char *id)
 {
     struct record_value values[VALET_PLACEMENT_FIELD_COUNT];
@@ -257,12 +268,19 @@ static const struct consumer *hold(struct world *world, const char *orchestratio
         record_text(&placement(world, orchestration_id)->record, VALET_PLACEMENT_UUID));
 }
 
-static void occupy(struct world *world, unsigned consumer, unsigned host, int64_t amount)
+static void occupy_as(struct world *world, const char *project, unsigned consumer, unsigned host,
+                      int64_t amount)
 {
     struct claim claim = world_claim(world, consumer);
+    claim.project = slice_of(project);
     if (amount > 0)
         world_add(world, &claim, host, 'A', amount);
     assert_true(world_write(world, &claim, 1, CLAIM_BY_POST));
+}
+
+static void occupy(struct world *world, unsigned consumer, unsigned host, int64_t amount)
+{
+    occupy_as(world, "project", consumer, host, amount);
 }
 
 /* Another program's consumer, which asked nobody. */
@@ -523,8 +541,8 @@ static void test_servers_that_are_there(void **state)
     struct world *world = *state;
     struct bid bid;
     make(world, 1, 2);
-    occupy(world, 1, 1, 1);
-    occupy(world, 2, 4, 1);
+    occupy_as(world, "tenant", 1, 1, 1);
+    occupy_as(world, "tenant", 2, 4, 1);
     /* of the first the hold goes, of the second it stays */
     begin(&bid, world, "web");
     set_resource(&bid, 0, "c1");
@@ -534,7 +552,7 @@ static void test_servers_that_are_there(void **state)
     assert_non_null(hold(world, "b"));
     assert_int_equal(used(world, 1), 1);
     /* moved to where its server is, it needs none either */
-    occupy(world, 3, 3, 1);
+    occupy_as(world, "tenant", 3, 3, 1);
     begin(&bid, world, "web");
     set_resource(&bid, 1, "c3");
     place(&bid, 1, 3, 3);
@@ -546,6 +564,59 @@ static void test_servers_that_are_there(void **state)
     place(&bid, 1, 2, 3);
     assert_true(commit(&bid));
     assert_non_null(hold(world, "b"));
+}
+
+/* Another project's consumer is no server of the plan's; in a plan of one who sees all it is. */
+static void test_servers_of_others(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    make(world, 1, 2);
+    occupy_as(world, "p", 1, 1, 1);
+    begin(&bid, world, "web");
+    set_resource(&bid, 0, "c1");
+    assert_true(commit(&bid));
+    assert_non_null(hold(world, "a"));
+    begin(&bid, world, "web");
+    trust(&bid);
+    assert_true(commit(&bid));
+    assert_null(hold(world, "a"));
+}
+
+/* Damage: two placements have one id. What a plan had before holds nothing up; what it brings
+ * does, unless who has it goes. */
+static void test_ids_that_are_brought(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    make(world, 1, 2);
+    begin(&bid, world, "web");
+    set_resource(&bid, 0, "real");
+    assert_true(commit(&bid));
+    struct record_value values[VALET_PLACEMENT_FIELD_COUNT];
+    record_open(&VALET_SHAPES[VALET_PLACEMENTS], copy(world, &placement(world, "a")->record),
+                values);
+    values[VALET_PLACEMENT_UUID].text = SLICE_LIT("another");
+    values[VALET_PLACEMENT_PLAN_ID].number = 999;
+    values[VALET_PLACEMENT_ORCHESTRATION_ID].text = SLICE_LIT("real");
+    values[VALET_PLACEMENT_RESOURCE_ID].text = (struct slice){0};
+    put_row(world, VALET_PLACEMENTS, 2000, values);
+    begin(&bid, world, "web");
+    place(&bid, 0, 3, 3);
+    assert_true(commit(&bid));
+    begin(&bid, world, "web");
+    set_resource(&bid, 1, "real");
+    assert_changed(&bid);
+    begin(&bid, world, "web");
+    set_resource(&bid, 1, "another"); /* a hold's */
+    assert_changed(&bid);
+    begin(&bid, world, "web");
+    add(&bid, "fresh", 4, 1);
+    set_resource(&bid, 2, "b");
+    assert_changed(&bid);
+    bid.rows[1].after = NULL;
+    assert_true(commit(&bid));
+    assert_int_equal(used(world, 4), 1);
 }
 
 static void test_delete(void **state)
@@ -674,6 +745,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_racks_are_claimed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_disabled, setup, teardown),
         cmocka_unit_test_setup_teardown(test_servers_that_are_there, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_servers_of_others, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ids_that_are_brought, setup, teardown),
         cmocka_unit_test_setup_teardown(test_delete, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_host_in_two_racks, setup, teardown),
         cmocka_unit_test_setup_teardown(test_markers_that_changed, setup, teardown),
