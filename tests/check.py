@@ -81,7 +81,8 @@ def sanitized(name, kinds):
              script("tests/valet/contract.py", "--berthd", berthd),
              script("tests/valet/plans.py", "--berthd", berthd),
              script("tests/valet/changes.py", "--berthd", berthd, "--walks", "3"),
-             script("tests/valet/ids.py", "--berthd", berthd)),
+             script("tests/valet/ids.py", "--berthd", berthd),
+             script("tests/valet/answers.py", "--berthd", berthd)),
         # without "pathological": it measures memory and time, of which sanitizers take their own
         part("hostile", script("tests/hostile/run.py", "--berthd", berthd, "malformed", "bodies", "slow", "metal")),
         part("running",
@@ -121,6 +122,7 @@ PARTS = [
     Part("valet-plans", script("tests/valet/plans.py", "--berthd", "build/berthd")),
     Part("valet-changes", script("tests/valet/changes.py", "--berthd", "build/berthd")),
     Part("valet-ids", script("tests/valet/ids.py", "--berthd", "build/berthd")),
+    Part("valet-answers", script("tests/valet/answers.py", "--berthd", "build/berthd")),
     Part("baremetal-checks", script("tests/baremetal/checks.py", "--build", "build")),
     Part("baremetal-api", script("tests/baremetal/api.py", "--berthd", "build/berthd")),
     Part("baremetal-clients", script("tests/baremetal/clients.py", "--berthd", "build/berthd"), waits=True),

@@ -69,6 +69,10 @@ struct http_service {
 /* The value of the request's last header of that name (case-insensitive), or data == NULL. */
 struct slice http_request_header(const struct http_exchange *exchange, const char *name);
 
+/* The address of ours that it came to, as a URL has it: "127.0.0.1:8778", "[::1]:8778"; "localhost"
+ * on a unix socket. In the arena. On the exchange's worker. */
+struct slice http_own_address(const struct http_exchange *exchange);
+
 /* Adds a header to the answer; name and value are not copied: a name is static, a value is static
  * or lives in the arena. */
 void http_add_header(struct http_exchange *exchange, const char *name, struct slice value);

@@ -36,7 +36,7 @@ static int socket_listen(const struct addrinfo *info)
 }
 
 /* 127.0.0.1:8778, [::1]:8778 */
-static struct slice address_text(struct arena *arena, const char *host, uint16_t port)
+struct slice http_address_text(struct arena *arena, const char *host, uint16_t port)
 {
     return arena_printf(arena, strchr(host, ':') != NULL ? "[%s]:%u" : "%s:%u", host, port);
 }
@@ -44,7 +44,7 @@ static struct slice address_text(struct arena *arena, const char *host, uint16_t
 static bool refuse(struct err *err, const char *host, uint16_t port, const char *why)
 {
     return err_set(err, 500, NULL, "cannot listen on %.*s: %s",
-                   SLICE_ARG(address_text(err->arena, host, port)), why);
+                   SLICE_ARG(http_address_text(err->arena, host, port)), why);
 }
 
 static int host_listen(const char *host, uint16_t port, struct err *err)

@@ -3,8 +3,10 @@
  * way could disagree about where a body ends, the request is refused: a second Content-Length,
  * Content-Length beside Transfer-Encoding, another coding than chunked, a blank in a header's
  * name. The table is written by the exchange's worker. */
+#include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #include "base/arena.h"
 #include "http/http_internal.h"
@@ -79,4 +81,31 @@ struct slice http_request_header(const struct http_exchange *exchange, const cha
             return own->headers[i - 1].value;
     }
     return (struct slice){NULL, 0};
+}
+
+struct slice http_own_address(const struct http_exchange *exchange)
+{
+    const struct exchange *own = (const struct exchange *)exchange;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in in;
+        struct sockaddr_in6 in6;
+    } address = {0};
+    socklen_t len = sizeof(address);
+    char host[INET6_ADDRSTRLEN];
+    if (getsockname(own->connection->fd, &address.any, &len) != 0)
+        return SLICE_LIT("localhost");
+    const void *number = NULL;
+    int family = address.any.sa_family;
+    if (family == AF_INET) {
+        number = &address.in.sin_addr;
+    } else if (family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&address.in6.sin6_addr)) {
+        number = &address.in6.sin6_addr.s6_addr[12];
+        family = AF_INET;
+    } else if (family == AF_INET6) {
+        number = &address.in6.sin6_addr;
+    }
+    if (number == NULL || inet_ntop(family, number, host, sizeof(host)) == NULL)
+        return SLICE_LIT("localhost");
+    return http_address_text(exchange->arena, host, exchange->port);
 }

@@ -33,7 +33,7 @@ bool body_schema_check(const json_t *document, const struct schema *schema, stru
            refuse(err, "JSON does not validate: ", &failure);
 }
 
-json_t *body_schema_load(struct slice body, struct err *err)
+static json_t *load(struct slice body, bool is_wide, struct err *err)
 {
     const char *nul = body.len == 0 ? NULL : memchr(body.data, '\0', body.len);
     if (nul != NULL) { /* the parser drops one that stands behind a number */
@@ -43,10 +43,23 @@ json_t *body_schema_load(struct slice body, struct err *err)
     json_error_t error;
     json_t *document =
         json_loadb(text_of(body), body.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+    if (document == NULL && is_wide && json_error_code(&error) == json_error_numeric_overflow)
+        document = json_loadb(text_of(body), body.len,
+                              JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, &error);
     if (document == NULL)
         err_set(err, 400, NULL, "Malformed JSON: %s: line %d column %d", error.text, error.line,
                 error.column);
     return document;
+}
+
+json_t *body_schema_load(struct slice body, struct err *err)
+{
+    return load(body, false, err);
+}
+
+json_t *body_schema_load_wide(struct slice body, struct err *err)
+{
+    return load(body, true, err);
 }
 
 /* The parser bounds the depth itself, so the recursion ends. */

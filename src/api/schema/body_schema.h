@@ -20,6 +20,10 @@ json_t *body_schema_read(struct api_request *request, const struct schema *schem
 /* The bytes alone, without a schema: the caller owns the document. */
 json_t *body_schema_load(struct slice body, struct err *err);
 
+/* The same, but an integer of 2^63 and more is no fault: in a document that has one, all integers
+ * become reals. */
+json_t *body_schema_load_wide(struct slice body, struct err *err);
+
 /* How many objects and lists stand within each other in the value, itself counted in. */
 unsigned body_schema_nesting(json_t *value);
 

@@ -14,7 +14,7 @@ json_t *body_parse(struct slice bytes, struct err *err)
         err_set(err, 400, NULL, "The body is empty, and a JSON object is needed.");
         return NULL;
     }
-    json_t *document = body_schema_load(bytes, err);
+    json_t *document = body_schema_load_wide(bytes, err);
     if (document == NULL)
         return NULL;
     if (!json_is_object(document))
@@ -105,41 +105,4 @@ bool body_get_object(const json_t *object, const char *name, bool is_optional, c
         return false;
     return *value == NULL || json_is_object(*value) ||
            body_refuse(name, SLICE_LIT("is not an object"), err);
-}
-
-bool body_get_names(const json_t *object, const char *name, const struct slice **names,
-                    uint32_t *count, struct err *err)
-{
-    const json_t *list;
-    *count = 0;
-    *names = NULL;
-    if (!body_get_list(object, name, true, &list, err))
-        return false;
-    size_t n = json_array_size(list);
-    struct slice *texts = arena_array(err->arena, n, sizeof(*texts));
-    for (size_t i = 0; i < n; i++) {
-        const json_t *item = json_array_get(list, i);
-        if (!json_is_string(item))
-            return body_refuse(name, SLICE_LIT("has an item that is not a string"), err);
-        texts[i] = body_schema_text(item);
-        if (!check_length(name, texts[i], 1, BODY_TEXT_MAX, err))
-            return false;
-    }
-    *names = texts;
-    *count = (uint32_t)n;
-    return true;
-}
-
-bool body_find_nocase(json_t *object, const char *name, json_t **value, struct err *err)
-{
-    *value = NULL;
-    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
-        struct slice key = {json_object_iter_key(at), json_object_iter_key_len(at)};
-        if (!slice_equal_nocase(key, slice_of(name)))
-            continue;
-        if (*value != NULL)
-            return body_refuse(name, SLICE_LIT("is there twice, in different case"), err);
-        *value = json_object_iter_value(at);
-    }
-    return true;
 }

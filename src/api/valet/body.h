@@ -5,6 +5,7 @@
 #define BERTH_API_VALET_BODY_H
 
 #include <jansson.h>
+#include <limits.h>
 
 #include "api/request.h"
 
@@ -12,6 +13,7 @@ enum {
     BODY_NESTING_MAX = 25, /* objects and lists within each other */
     BODY_TEXT_MAX = 255,   /* characters of a text that is used here */
     BODY_DESCRIPTION_MAX = 4096,
+    BODY_IGNORED_MAX = INT_MAX, /* of one that is not: the body's own limit is below */
 };
 
 /* The request's body, an object, which lives as long as the request (request->body). */
@@ -40,16 +42,6 @@ bool body_get_list(const json_t *object, const char *name, bool is_optional, con
                    struct err *err) BERTH_MUST_CHECK;
 bool body_get_object(const json_t *object, const char *name, bool is_optional, const json_t **value,
                      struct err *err) BERTH_MUST_CHECK;
-
-/* A member that is a list of texts of 1 to BODY_TEXT_MAX characters, each; in the arena of err.
- * Missing: count 0. */
-bool body_get_names(const json_t *object, const char *name, const struct slice **names,
-                    uint32_t *count, struct err *err) BERTH_MUST_CHECK;
-
-/* The member whose name is that in whatever case, of letters of ASCII; *value is NULL if there is
- * none. False: there are several. */
-bool body_find_nocase(json_t *object, const char *name, json_t **value,
-                      struct err *err) BERTH_MUST_CHECK;
 
 /* Characters of a UTF-8 text. */
 size_t body_text_length(struct slice text);

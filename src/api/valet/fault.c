@@ -1,7 +1,9 @@
 /* Title, type and message are a matter of the status alone. Any thread. */
 #include "api/valet/fault.h"
 
+#include "api/access_log.h"
 #include "base/json_write.h"
+#include "log/log.h"
 
 static const struct words {
     int status;
@@ -48,6 +50,14 @@ static void write_refusal(struct api_request *request)
     request->status = 401;
 }
 
+/* A tenant is not told where the database is, or how it is asked. */
+static void tell_log(const struct api_request *request, struct slice what)
+{
+    struct log_context context = access_log_context(request);
+    log_write(LOG_LEVEL_WARNING, "berth.valet", &context, "answered with 500: %.*s",
+              SLICE_ARG(what));
+}
+
 void valet_write_fault(struct api_request *request)
 {
     struct buf *out = api_out(request);
@@ -58,6 +68,10 @@ void valet_write_fault(struct api_request *request)
     }
     const struct words *words = words_of(request);
     struct slice explanation = request->err.message;
+    if (words->status == 500 && request->err.status != 500) {
+        tell_log(request, explanation);
+        explanation = SLICE_LIT("Not working: store");
+    }
     buf_printf(out, "{\"title\": \"%s\", \"explanation\": ", words->title);
     json_write_string(out, explanation.len > 0 ? explanation : slice_of(words->message));
     buf_printf(out,

@@ -4,6 +4,7 @@
 #include "api/valet/flavor.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 enum { MIB_PER_GIB = 1024, BASE_CLASSES = 3, TEXT_MAX_BYTES = 255 };
 
@@ -23,11 +24,13 @@ static bool read_number(const json_t *object, const char *key, bool is_required,
     *number = 0;
     if (value == NULL)
         return !is_required || refuse(arena, why, key, "is missing");
-    if (!json_is_integer(value))
+    double real = json_number_value(value);
+    if (!json_is_number(value) || real != floor(real))
         return refuse(arena, why, key, "is not a whole number");
-    *number = json_integer_value(value);
-    return (*number >= 0 && *number <= AMOUNT_MAX) ||
-           refuse(arena, why, key, "is not a number from 0 to 2147483647");
+    if (!(real >= 0 && real <= (double)AMOUNT_MAX))
+        return refuse(arena, why, key, "is not a number from 0 to 2147483647");
+    *number = (int64_t)real;
+    return true;
 }
 
 static bool read_base(const json_t *object, struct stack_amount *amounts, struct arena *arena,

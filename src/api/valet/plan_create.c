@@ -100,13 +100,14 @@ enum api_step valet_plan_create(struct api_request *request)
     if (!plan_body_stack(request, creation.resources, creation.locations, &stack) ||
         !stack_resolve(&stack, request->version, project, 400, request->arena, &request->err))
         return API_DONE;
-    if (stack.server_count == 0) {
-        answer_nothing(request);
+    /* before the answer that nothing is planned, which would be wrong of this stack */
+    if (there != NULL) {
+        err_set_join(&request->err, 409, NULL, SLICE_LIT("Valet error: stack '"), creation.stack_id,
+                     SLICE_LIT("' has another plan"));
         return API_DONE;
     }
-    if (there == NULL)
+    if (stack.server_count > 0)
         return create(request, &creation, &stack);
-    err_set_join(&request->err, 409, NULL, SLICE_LIT("Valet error: stack '"), creation.stack_id,
-                 SLICE_LIT("' has another plan"));
+    answer_nothing(request);
     return API_DONE;
 }

@@ -33,7 +33,7 @@ static bool read_migration(struct api_request *request, const json_t *body,
     static const char *const NAMES[] = {"action",    "resources", "excluded_hosts",
                                         "plan_name", "timeout",   NULL};
     static const struct body_text PLAN_NAME = {
-        .name = "plan_name", .is_optional = true, .max = BODY_TEXT_MAX};
+        .name = "plan_name", .is_optional = true, .max = BODY_IGNORED_MAX};
     struct slice ignored;
     struct err *err = &request->err;
     return body_check_keys(request->body, NAMES, err) && read_resource(request, body, migration) &&

@@ -11,9 +11,17 @@ static void write_link(const struct api_request *request, const char *below, str
     buf_append_lit(out, ", \"rel\": \"self\"}");
 }
 
+/* HTTP/1.0 needs no Host, and links are to be absolute all the same. */
+static void take_host(struct api_request *request)
+{
+    if (request->origin.host.len == 0)
+        request->origin.host = http_own_address(request->http);
+}
+
 static enum api_step answer(struct api_request *request, const char *const *below, size_t count)
 {
     struct buf *out = api_out(request);
+    take_host(request);
     buf_append_lit(out, "{\"versions\": [{\"status\": \"CURRENT\", \"id\": \"v1.0\", \"links\": [");
     for (size_t i = 0; i < count; i++) {
         if (i > 0)

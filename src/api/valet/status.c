@@ -1,10 +1,12 @@
 /* GET and HEAD /v1/status (Valet spec, section 5): the database is read and a plan is searched in
  * this very request. The database is asked as health checks ask it, so that the answer comes
  * whatever it does. */
+#include "api/access_log.h"
 #include "api/thread_reader.h"
 #include "api/valet/handlers.h"
 #include "api/valet/planner_check.h"
 #include "base/json_write.h"
+#include "log/log.h"
 
 /* Between the two runs of the handler. */
 struct asking {
@@ -65,17 +67,18 @@ static void write_subsystem(struct buf *out, const struct subsystem *subsystem)
     buf_printf(out, "}, \"resources\": %s}", subsystem->resources);
 }
 
-/* Names every one that does not work. */
+/* Names every one that does not work; what is wrong with it is the operator's to know. */
 static void refuse(struct api_request *request, const struct subsystem *all, unsigned count)
 {
+    struct log_context context = access_log_context(request);
     struct buf text = {0};
-    for (unsigned i = 0; i < count; i++) {
+    buf_append_lit(&text, "Not working: ");
+    for (unsigned i = 0, told = 0; i < count; i++) {
         if (all[i].is_ok)
             continue;
-        if (text.len > 0)
-            buf_append_lit(&text, "; ");
-        buf_printf(&text, "%s: ", all[i].name);
-        buf_append_slice(&text, all[i].message);
+        buf_printf(&text, "%s%s", told++ > 0 ? ", " : "", all[i].name);
+        log_write(LOG_LEVEL_WARNING, "berth.valet", &context, "%s does not work: %.*s", all[i].name,
+                  SLICE_ARG(all[i].message));
     }
     err_set_text(&request->err, 500, NULL, arena_copy(request->arena, buf_slice(&text)));
     buf_free(&text);

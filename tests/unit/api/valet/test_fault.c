@@ -62,8 +62,10 @@ static void of_the_server(void **state)
     const char *broken =
         FAULT("500", "Internal Server Error", "gone", BROKEN, "HTTPInternalServerError");
     assert_fault(500, "gone", FAULT_OF_API, 500, JSON, broken);
-    assert_fault(503, "gone", FAULT_OF_API, 500, JSON, broken);
-    assert_fault(507, "gone", FAULT_OF_API, 500, JSON, broken);
+    const char *store = FAULT("500", "Internal Server Error", "Not working: store", BROKEN,
+                              "HTTPInternalServerError");
+    assert_fault(503, "the database '/x' is gone", FAULT_OF_API, 500, JSON, store);
+    assert_fault(507, "the database '/x' is gone", FAULT_OF_API, 500, JSON, store);
     assert_fault(500, "", FAULT_OF_API, 500, JSON,
                  FAULT("500", "Internal Server Error", BROKEN, BROKEN, "HTTPInternalServerError"));
     assert_fault(503, "gone", FAULT_OUTSIDE, 503, JSON,

@@ -112,6 +112,8 @@ static void test_broken_files(void **state)
     assert_refused("{\"a\": {}, \"a\": {}}", "duplicate");
     assert_refused("{\"a\": {\"ram\": 1, \"disk\": 1}}", "'a': vcpus is missing");
     assert_refused("{\"a\": {\"vcpus\": 1.5, \"ram\": 1, \"disk\": 1}}", "vcpus is not a whole");
+    assert_refused("{\"a\": {\"vcpus\": 1e300, \"ram\": 1, \"disk\": 1}}", "vcpus is not a number");
+    assert_refused("{\"a\": {\"vcpus\": -1.0, \"ram\": 1, \"disk\": 1}}", "vcpus is not a number");
     assert_refused("{\"a\": {\"vcpus\": true, \"ram\": 1, \"disk\": 1}}", "vcpus is not a whole");
     assert_refused("{\"a\": {\"vcpus\": 1, \"ram\": -1, \"disk\": 1}}", "ram is not a number from");
     assert_refused("{\"a\": {\"vcpus\": 1, \"ram\": 1, \"disk\": 2147483648}}", "disk is not");

@@ -1,0 +1,178 @@
+#!/usr/bin/python3
+"""What the Valet door answers at the edges: creates that are sent again, what is ignored in a body, what is told of faults,
+links.
+
+    tests/valet/answers.py --berthd build/berthd [PART…]
+
+Parts: again, stacks, bound, ignored, faults, hosts. The last line is `N passed, N failed`.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import socket
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "api")]
+sys.dont_write_bytecode = True
+
+import contract  # noqa: E402
+import plans  # noqa: E402
+from plans import body, group, locations, server  # noqa: E402
+
+PARTS = ("again", "stacks", "bound", "ignored", "faults", "hosts")
+
+
+class Tests(plans.Tests):
+    def test_again(self):
+        """A create that is sent again is answered with the plan as it is, by then without a placement."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth)
+            asked = body("s", {"a": server(), "b": server()})
+            plan = cloud.plan(asked)
+            self.expect("one goes", cloud.valet("DELETE", "/v1/placements/a"), 204)
+            left = dict(plan, placements={"b": plan["placements"]["b"]})
+            used = cloud.used()
+            for when in ("", " after a kill"):
+                self.equal("again" + when, cloud.plan(asked), left)
+                self.equal("by its stack" + when, cloud.valet("GET", "/v1/plans/s").json["plan"], left)
+                self.equal("by its id" + when, cloud.valet("GET", f"/v1/plans/{plan['id']}").json["plan"], left)
+                self.equal("nothing more is held" + when, cloud.used(), used)
+                if not when:
+                    berth.kill()
+                    berth.start()
+                    cloud.client = berth.client()
+            self.expect("an update brings it back", cloud.valet("PUT", "/v1/plans/s", {
+                "action": "update", "resources": asked["resources"]}), 201)
+            self.equal("both", sorted(cloud.plan(dict(asked, plan_name=plan["name"]))["placements"]), ["a", "b"])
+
+    def test_stacks(self):
+        """The stack's plan comes before a body without servers."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth)
+            plan = cloud.plan(body("s", {"a": server()}))
+            for name, resources in (("nothing", {}), ("a volume", {"v": {"type": "volume"}})):
+                self.equal(f"{name} of a new stack", cloud.valet("POST", "/v1/plans", body("t", resources)).json, {"plan": {}})
+                self.refused(f"{name} of a stack that has a plan", cloud.valet("POST", "/v1/plans", body("s", resources)), 409, "'s'")
+            self.equal("the plan stands", cloud.valet("GET", "/v1/plans/s").json["plan"], plan)
+            empty = {"action": "update", "resources": {"v": {"type": "volume"}}}
+            left = cloud.valet("PUT", "/v1/plans/s", empty).json["plan"]
+            self.equal("what the update said", cloud.plan(body("s", empty["resources"])), left)
+            self.refused("bad constraints first", cloud.valet("POST", "/v1/plans", body("s", {
+                "G": group("affinity", "host", "nobody")})), 400, "'nobody'")
+
+    def test_bound(self):
+        """The plan's own locations bind for ever, and count when a create is sent again."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth)
+            plan = cloud.plan(body("s", {"a": server()}, locations=["h2", "h3"]))
+            resources = {"a": server(), "b": server(), "c": server(locations=["h1", "h3"])}
+            update = {"action": "update", "resources": resources}
+            answer = cloud.valet("PUT", "/v1/plans/s", update)
+            self.expect("update", answer, 201)
+            self.case("within the locations", set(locations(answer.json["plan"]).values()) <= {"h2", "h3"}, answer)
+            self.equal("c in both", locations(answer.json["plan"])["c"], "h3")
+            again = body("s", resources, locations=["h2", "h3"])
+            self.equal("again", cloud.plan(again), answer.json["plan"])
+            for name, other in (("no locations", body("s", resources)), ("others", body("s", resources, locations=["h2"])),
+                                ("what it was", body("s", {"a": server()}, locations=["h2", "h3"]))):
+                self.refused(name, cloud.valet("POST", "/v1/plans", other), 409, "'s'")
+            self.refused("an update beyond them", cloud.valet("PUT", "/v1/plans/s", {
+                "action": "update", "resources": {"a": server(locations=["h1"])}}), 409, "4 not in locations")
+            self.equal("unchanged", cloud.valet("GET", f"/v1/plans/{plan['id']}").json["plan"], answer.json["plan"])
+
+    def test_ignored(self):
+        """What is ignored has no limit but the body's; what is used has."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth)
+            long = "x" * 300
+            self.expect("timeout", cloud.valet("POST", "/v1/plans", body("s", {"a": server()}, timeout=long)), 201)
+            self.expect("of an update", cloud.valet("PUT", "/v1/plans/s", {
+                "action": "update", "resources": {"a": server()}, "timeout": long}), 201)
+            self.expect("of a migration", cloud.valet("PUT", "/v1/plans/s", {
+                "action": "migrate", "resources": ["a"], "timeout": long, "plan_name": long}, token="admin"), 201)
+            self.expect("a name that is used", cloud.valet("PUT", "/v1/plans/s", {
+                "action": "update", "resources": {"a": server()}, "plan_name": long}), 400)
+            for name, timeout in (("a number", 60), ("null", None)):
+                self.expect("timeout as " + name, cloud.valet("POST", "/v1/plans", body("t", {"t": server()}, timeout=timeout)), 400)
+            big = str(2 ** 70)
+
+            def raw(stack, text, **more):
+                return json.dumps(body(stack, {stack: server(metadata={"n": "BIG"}), "v": {
+                    "type": "x", "properties": {"n": "BIG", "at": [1]}}}, **more)).replace('"BIG"', text).encode()
+
+            for number, text in enumerate((big, "-" + big, "9223372036854775808", "[1, " + big + "]")):
+                asked = raw(f"n{number}", text)
+                answer = cloud.valet("POST", "/v1/plans", asked)
+                self.expect(f"{text} in what is ignored", answer, 201)
+                self.equal(f"{text} again", cloud.valet("POST", "/v1/plans", asked).json, answer.json)
+            beside = json.dumps(body("b", {"b": server({"vcpus": 2, "ram": 5, "disk": 1}), "v": {"type": "x", "n": "BIG"}}))
+            self.expect("beside an amount", cloud.valet("POST", "/v1/plans", beside.replace('"BIG"', big).encode()), 201)
+            self.equal("which counts", list(cloud.held(cloud.placements()["b"]["id"]).values()), [2])
+            used = json.dumps(body("c", {"c": server({"vcpus": "BIG", "ram": 5, "disk": 1})})).replace('"BIG"', big)
+            self.refused("as an amount", cloud.valet("POST", "/v1/plans", used.encode()), 400, "vcpus")
+            named = json.dumps(body("BIG", {"c": server()})).replace('"BIG"', big)
+            self.expect("as a stack", cloud.valet("POST", "/v1/plans", named.encode()), 400)
+            for name, text in (("half a pair", '"\\ud800"'), ("a NUL in a key", '{"\\u0000": 1}'), ("no UTF-8", '"\\xff"'),
+                               ("beyond a real", "1e999")):
+                self.expect(name, cloud.valet("POST", "/v1/plans", raw("m", text).replace(b"\\xff", b"\xff")), 400)
+            self.refused("a class that is not there", cloud.valet("POST", "/v1/plans", body("d", {"d": server({
+                "vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {"resources:NO_SUCH_CLASS": "0"}})})), 400, "'NO_SUCH_CLASS'")
+            self.expect("one that is, and goes", cloud.valet("POST", "/v1/plans", body("d", {"d": server({
+                "vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {"resources:DISK_GB": "0"}})})), 201)
+
+    def test_faults(self):
+        """A tenant is told which part is broken, and not where it is; the log has the rest."""
+        with self.berth() as berth:
+            away = berth.database + "-away"
+            os.rename(berth.database, away)
+            for path in ("/v1/status", "/v1/plans", "/v1/placements", "/v1/groups"):
+                answer = self.expect(path, contract.send(berth.valet_port, "GET", path), 500)
+                self.case(path + " names it", "store" in answer.explanation, answer)
+                self.case(path + " no more", not any(word in answer.explanation for word in (
+                    "/", "placement.db", "SELECT", "sqlite")), answer)
+            self.case("the log has it", berth.database in berth.log(), berth.log()[-500:])
+            os.rename(away, berth.database)
+
+    def test_hosts(self):
+        """Links are whole, also for a client that names no host."""
+        with self.berth() as berth:
+            for path, end in (("/", "/v1/"), ("/v1", "/v1/groups/")):
+                for version in ("1.0", "1.1"):
+                    host = "" if version == "1.0" else "Host: named:1\r\n"
+                    with socket.create_connection(("127.0.0.1", berth.valet_port)) as connection:
+                        connection.sendall(f"GET {path} HTTP/{version}\r\n{host}Connection: close\r\n\r\n".encode())
+                        got = b""
+                        while piece := connection.recv(65536):
+                            got += piece
+                    href = contract.Answer(got).json["versions"][0]["links"][0]["href"]
+                    wanted = f"127.0.0.1:{berth.valet_port}" if version == "1.0" else "named:1"
+                    self.equal(f"{path} of {version}", href, f"http://{wanted}{end}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--berthd", metavar="PROGRAM", required=True)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    arguments = parser.parse_args()
+    if set(arguments.parts) - set(PARTS):
+        parser.error("no such part")
+    directory = tempfile.mkdtemp(prefix="berth-valet-answers-")
+    tests = Tests(os.path.abspath(arguments.berthd), directory)
+    try:
+        for part in arguments.parts or PARTS:
+            try:
+                getattr(tests, "test_" + part)()
+            except Exception as error:  # noqa: BLE001: a part that breaks off is a failure, the others go on
+                tests.case(part, False, f"{type(error).__name__}: {error}")
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    print(f"{tests.passed} passed, {tests.failed} failed")
+    return 1 if tests.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
