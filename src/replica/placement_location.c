@@ -26,22 +26,34 @@ bool placement_takes_server(const struct valet_plan *plan, struct slice project)
                             project_equal(record_text(&plan->record, VALET_PLAN_PROJECT), project));
 }
 
-const struct consumer *placement_server_by(const struct version *version,
-                                           const struct valet_plan *plan, struct slice id)
+const struct consumer *placement_server_of(const struct version *version, struct slice project,
+                                           struct slice id)
 {
     char dashed[VALET_ID_DASHED_LEN];
     const struct consumer *consumer = NULL;
-    if (id.data == NULL || plan == NULL)
+    if (id.data == NULL)
         return NULL;
     if (valet_id_dashed(id, dashed))
         consumer = holding(version, (struct slice){dashed, VALET_ID_DASHED_LEN});
     if (consumer == NULL)
         consumer = holding(version, id); /* POST keeps the uuid as it was sent */
-    return consumer != NULL && !consumer_is_hold(version, consumer) &&
-                   placement_takes_server(
-                       plan, catalog_name(catalog_row_at(&version->projects, consumer->project)))
-               ? consumer
-               : NULL;
+    if (consumer == NULL || consumer_is_hold(version, consumer))
+        return NULL;
+    struct slice owner = catalog_name(catalog_row_at(&version->projects, consumer->project));
+    return project.data == NULL || project_equal(project, owner) ? consumer : NULL;
+}
+
+const struct consumer *placement_server_by(const struct version *version,
+                                           const struct valet_plan *plan, struct slice id)
+{
+    struct slice any = {0};
+    if (plan == NULL)
+        return NULL;
+    return placement_server_of(version,
+                               record_bool(&plan->record, VALET_PLAN_ANY_PROJECT)
+                                   ? any
+                                   : record_text(&plan->record, VALET_PLAN_PROJECT),
+                               id);
 }
 
 const struct valet_plan *placement_plan(const struct version *version,

@@ -10,8 +10,12 @@
  * any project's in a plan that knows ids from those alone who see all projects. */
 bool placement_takes_server(const struct valet_plan *plan, struct slice project);
 
-/* The consumer of that id (valet_id_equal) that holds anything and counts as a server of the plan;
- * NULL: there is none, or id.data is NULL. Holds are no servers. */
+/* The consumer of that id (valet_id_equal) that holds anything and is of the project (data == NULL:
+ * of any); NULL: there is none, or id.data is NULL. Holds are no servers. */
+const struct consumer *placement_server_of(const struct version *version, struct slice project,
+                                           struct slice id);
+
+/* The same of what counts as a server of the plan. */
 const struct consumer *placement_server_by(const struct version *version,
                                            const struct valet_plan *plan, struct slice id);
 

@@ -136,8 +136,9 @@ static void find_own(const struct solving *solving, uint32_t at, const struct co
         own[0] = placement_hold(version, server->placement);
     if (server->placement == NULL && server->pin.kind != SOLVE_PLACE)
         return;
-    own[1] = placement_consumer(version, server->resource_id);
-    own[2] = placement_consumer(version, solving->stack.servers[at].orchestration_id);
+    struct slice project = solving->any_project ? (struct slice){0} : solving->project;
+    own[1] = placement_server_of(version, project, server->resource_id);
+    own[2] = placement_server_of(version, project, solving->stack.servers[at].orchestration_id);
 }
 
 static int64_t steps_left(const struct solving *solving)

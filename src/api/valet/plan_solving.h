@@ -31,10 +31,10 @@ struct solving {
     bool drops_others;              /* placements of the plan that the stack has not go */
     const struct consumer **released; /* holds of those; plan_solving_look finds them */
     uint32_t released_count;
-    int64_t steps;   /* of its searches so far, which share the limit of one request */
-    bool comes_back; /* if nothing is found, it is searched once more, with other pins: half of the
-                        steps are left for that */
-    bool any_project;               /* VALET_PLAN_ANY_PROJECT, as it is to be: see plan_ids.h */
+    int64_t steps;    /* of its searches so far, which share the limit of one request */
+    bool comes_back;  /* if nothing is found, it is searched once more, with other pins: half of the
+                         steps are left for that */
+    bool any_project; /* VALET_PLAN_ANY_PROJECT, as it is to be: see plan_ids.h */
 };
 
 /* What the request is left with: in request->state once plan_solving_run returned API_WRITE. */

@@ -112,10 +112,11 @@ static bool let_others_move(struct solving *solving, uint32_t but_for, bool now)
 /* Whether anybody keeps its capacity: a hold that was deleted through the resource API is put back
  * by planning it anew (8.2), so that what is reserved is held. */
 static bool is_kept(const struct api_request *request, const struct valet_placement *row,
-                    const struct reservation *reservation)
+                    const struct valet_plan *plan, const struct reservation *reservation)
 {
     return placement_host(request->version, row) != NULL ||
-           placement_consumer(request->version, reservation->resource_id) != NULL;
+           placement_server_by(request->version, plan_after(request, plan, reservation),
+                               reservation->resource_id) != NULL;
 }
 
 /* Where it was last is as good as where it is, if it is nowhere. */
@@ -175,7 +176,7 @@ enum api_step valet_placement_reserve(struct api_request *request)
         err_set(&request->err, 409, NULL, "Valet error: the placement's plan is gone");
         return API_DONE;
     }
-    if (!reservation.replans && is_kept(request, row, &reservation) &&
+    if (!reservation.replans && is_kept(request, row, plan, &reservation) &&
         is_within(&reservation.locations, placement_location(request->version, row)))
         return note(request, row, plan, &reservation);
     return replan(request, row, plan, &reservation);

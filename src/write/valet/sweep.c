@@ -75,7 +75,7 @@ static const struct consumer *hold_that_stayed(const struct version *before,
 {
     const struct consumer *hold = placement_hold(after, placement);
     const struct consumer *known =
-        hold == NULL ? NULL : placement_consumer(before, consumer_uuid(hold));
+        hold == NULL ? NULL : version_consumer(before, consumer_uuid(hold));
     if (known == NULL || known->id != hold->id || known->generation != hold->generation ||
         known->allocation_count != hold->allocation_count)
         return NULL;
@@ -108,7 +108,7 @@ void sweep_follow(struct sweep *sweep, const struct version *before, const struc
         const struct valet_placement *placement =
             version_valet_placement(after, sweep->placement_ids[i]);
         const struct consumer *hold = placement == NULL ? NULL : placement_hold(after, placement);
-        if (hold != NULL && hold == placement_consumer(before, consumer_uuid(hold)))
+        if (hold != NULL && hold == version_consumer(before, consumer_uuid(hold)))
             sweep->placement_ids[count++] = sweep->placement_ids[i];
     }
     sweep->count = count;
