@@ -170,20 +170,22 @@ static bool groups_hold(const struct stack_commit *commit, const struct plan *pl
 /* For whom a host may be claimed, with the commit's own. */
 struct emptying {
     const struct stack_commit *commit;
+    const struct version *version;
     int64_t group_id;
 };
 
-static bool is_of_row(const struct stack_row *row, struct slice consumer)
+static bool is_of_row(const struct emptying *emptying, const struct stack_row *row,
+                      const struct consumer *consumer)
 {
     static const unsigned SERVER[] = {VALET_PLACEMENT_RESOURCE_ID,
                                       VALET_PLACEMENT_ORCHESTRATION_ID};
-    if (slice_equal(consumer, record_text(&row->after->record, VALET_PLACEMENT_UUID)))
+    if (slice_equal(consumer_uuid(consumer),
+                    record_text(&row->after->record, VALET_PLACEMENT_UUID)))
         return true;
-    for (size_t i = 0; i < sizeof(SERVER) / sizeof(SERVER[0]); i++) {
-        struct slice id = record_text(&row->after->record, SERVER[i]);
-        if (id.data != NULL && slice_equal(consumer, id))
+    for (size_t i = 0; i < sizeof(SERVER) / sizeof(SERVER[0]); i++)
+        if (placement_server_by(emptying->version, emptying->commit->after,
+                                record_text(&row->after->record, SERVER[i])) == consumer)
             return true;
-    }
     return false;
 }
 
@@ -199,7 +201,7 @@ static bool is_no_hindrance(void *cls, const struct consumer *consumer)
             slice_equal(uuid, record_text(&row->before->record, VALET_PLACEMENT_UUID)))
             return true;
         if (row->after != NULL && row->exclusive.group_id == emptying->group_id &&
-            is_of_row(row, uuid))
+            is_of_row(emptying, row, consumer))
             return true;
     }
     return false;
@@ -209,7 +211,7 @@ static bool is_no_hindrance(void *cls, const struct consumer *consumer)
 static bool host_is_free(const struct stack_commit *commit, const struct version *version,
                          const struct provider *host, const struct valet_group *group)
 {
-    struct emptying emptying = {commit, group->record.id};
+    struct emptying emptying = {commit, version, group->record.id};
     return host_claim_of(version, host).group == NULL &&
            host_visit_consumers(version, host, is_no_hindrance, &emptying);
 }

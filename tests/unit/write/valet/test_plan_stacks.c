@@ -483,7 +483,7 @@ static void test_own_servers_of_the_group_do_not_hinder(void **state)
     struct world *world = *state;
     struct bid bid;
     make(world, 4, 3);
-    occupy(world, 2, 4, 1);
+    occupy_as(world, "tenant", 2, 4, 1);
     begin(&bid, world, "web");
     claim_host(&bid, 4);
     bid.rows[0].exclusive.group_id = 1; /* a, whose hold is there */
