@@ -1,19 +1,21 @@
 #!/usr/bin/python3
 """What the Valet door answers at the edges: creates that are sent again, what is ignored in a body, what is told of faults,
-links.
+links, and a catalogue of flavors that is broken.
 
     tests/valet/answers.py --berthd build/berthd [PART…]
 
-Parts: again, stacks, bound, ignored, faults, hosts. The last line is `N passed, N failed`.
+Parts: again, stacks, bound, ignored, faults, hosts, catalogue. The last line is `N passed, N failed`.
 """
 
 import argparse
 import json
 import os
 import shutil
+import signal
 import socket
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "api")]
@@ -23,7 +25,7 @@ import contract  # noqa: E402
 import plans  # noqa: E402
 from plans import body, group, locations, server  # noqa: E402
 
-PARTS = ("again", "stacks", "bound", "ignored", "faults", "hosts")
+PARTS = ("again", "stacks", "bound", "ignored", "faults", "hosts", "catalogue")
 
 
 class Tests(plans.Tests):
@@ -151,6 +153,49 @@ class Tests(plans.Tests):
                     href = contract.Answer(got).json["versions"][0]["links"][0]["href"]
                     wanted = f"127.0.0.1:{berth.valet_port}" if version == "1.0" else "named:1"
                     self.equal(f"{path} of {version}", href, f"http://{wanted}{end}")
+
+    def test_catalogue(self):
+        """Flavors come from the file that was good last."""
+        path = os.path.join(self.directory, "flavors.json")
+
+        def write(text):
+            with open(path, "w") as file:
+                file.write(text)
+
+        def reload(berth, told):
+            before = berth.log().count(told)
+            berth.process.send_signal(signal.SIGHUP)
+            end = time.monotonic() + 20
+            while berth.log().count(told) == before and time.monotonic() < end:
+                time.sleep(0.02)
+            self.case("told: " + told, berth.log().count(told) > before, berth.log()[-600:])
+
+        write('{"tiny": {"id": "7", "vcpus": 1, "ram": 1, "disk": 0}}')
+        with self.berth(options=["[valet]", f"flavors = {path}"]) as berth:
+            cloud = self.cloud(berth)
+            self.equal("by name and id", sorted(cloud.plan(body("s", {"a": server("tiny"), "b": server("7")}))["placements"]), ["a", "b"])
+            self.refused("no other", cloud.valet("POST", "/v1/plans", body("t", {"c": server("m1.small")})), 400, "'m1.small'")
+            for number, bad in enumerate(("{", "[]", '{"tiny": 1}', '{"tiny": {"vcpus": 1}}', "")):
+                write(bad)
+                reload(berth, "the flavors stay as they were")
+                cloud.plan(body(f"bad{number}", {f"bad{number}": server("tiny")}))
+            os.remove(path)
+            reload(berth, "the flavors stay as they were")
+            cloud.plan(body("gone", {"gone": server("7")}))
+            write('{"big": {"vcpus": 3, "ram": 1, "disk": 0}}')
+            end = time.monotonic() + 20
+            berth.process.send_signal(signal.SIGHUP)
+            while cloud.valet("POST", "/v1/plans", body("u", {"u": server("big")})).status != 201 and time.monotonic() < end:
+                time.sleep(0.02)
+            self.equal("the new one", list(cloud.held(cloud.placements()["u"]["id"]).values()), [3])
+            self.refused("the old one is gone", cloud.valet("POST", "/v1/plans", body("v", {"v": server("tiny")})), 400, "'tiny'")
+            self.expect("plans of it go on", cloud.valet("POST", "/v1/placements/a", {"action": "replan"}), 201)
+        write("{")
+        try:
+            with self.berth(options=["[valet]", f"flavors = {path}"]):
+                self.case("it does not start", False)
+        except RuntimeError as error:
+            self.case("it does not start", f"The flavors of {path} cannot be used" in str(error), error)
 
 
 def main():
