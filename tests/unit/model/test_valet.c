@@ -38,6 +38,20 @@ static void what_is_no_uuid_is_bytes(void **state)
     assert_int_not_equal(project_hash(SLICE_LIT("admin")), project_hash(SLICE_LIT("Admin")));
 }
 
+static void as_placement_keeps_it(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {"b7d0e9b175294b649464caa3411adb3f",
+                                        "B7D0E9B1-7529-4B64-9464-CAA3411ADB3F"};
+    char dashed[VALET_ID_DASHED_LEN];
+    for (unsigned i = 0; i < 2; i++) {
+        assert_true(valet_id_dashed(slice_of(forms[i]), dashed));
+        assert_memory_equal(dashed, "b7d0e9b1-7529-4b64-9464-caa3411adb3f", sizeof(dashed));
+    }
+    assert_false(valet_id_dashed(SLICE_LIT("server-1"), dashed));
+    assert_false(valet_id_dashed(SLICE_LIT("b7d0e9b175294b649464caa3411adb3"), dashed));
+}
+
 static void every_field_has_a_name(void **state)
 {
     (void)state;
@@ -56,9 +70,8 @@ static void every_field_has_a_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_of_one_uuid),
-        cmocka_unit_test(others_differ),
-        cmocka_unit_test(what_is_no_uuid_is_bytes),
+        cmocka_unit_test(forms_of_one_uuid),        cmocka_unit_test(others_differ),
+        cmocka_unit_test(what_is_no_uuid_is_bytes), cmocka_unit_test(as_placement_keeps_it),
         cmocka_unit_test(every_field_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,6 +98,10 @@ static void put_some(struct world *world, enum valet_table table, unsigned id)
     }
     if (table == VALET_MEMBERS)
         values[VALET_MEMBER_PROJECT].text = some_project(world);
+    if (table == VALET_PLACEMENTS && below(2) == 0)
+        values[VALET_PLACEMENT_ORCHESTRATION_ID].text = some_project(world);
+    if (table == VALET_PLACEMENTS && below(4) == 0)
+        values[VALET_PLACEMENT_RESOURCE_ID].text = some_project(world);
     world->plain[table][id] = record_pack(shape, id, values, world->kept);
     change_put_valet(&world->list, table, world->plain[table][id]);
 }
@@ -132,6 +136,32 @@ static const struct record *plain_with(const struct world *world, enum valet_tab
             return row;
     }
     return NULL;
+}
+
+/* The first that has the id byte by byte, else the first that has it in another form. */
+static const struct record *plain_of_id(const struct world *world, unsigned field, struct slice id,
+                                        int64_t but_for)
+{
+    const struct record *found = NULL;
+    for (int64_t at = 1; at <= ROWS; at++) {
+        const struct record *row = world->plain[VALET_PLACEMENTS][at];
+        if (row == NULL || at == but_for || record_is_null(row, field))
+            continue;
+        if (slice_equal(record_text(row, field), id))
+            return row;
+        if (found == NULL && valet_id_equal(record_text(row, field), id))
+            found = row;
+    }
+    return found;
+}
+
+static const struct record *plain_of_any_id(const struct world *world, struct slice id,
+                                            int64_t but_for)
+{
+    const struct record *found = plain_with(world, VALET_PLACEMENTS, VALET_PLACEMENT_UUID, id, 0);
+    if (found == NULL)
+        found = plain_of_id(world, VALET_PLACEMENT_ORCHESTRATION_ID, id, but_for);
+    return found != NULL ? found : plain_of_id(world, VALET_PLACEMENT_RESOURCE_ID, id, but_for);
 }
 
 static const struct record *plain_under(const struct world *world, enum valet_table table,
@@ -175,10 +205,14 @@ static void expect_texts(struct world *world, const struct version *version)
                plain_with(world, VALET_PLANS, VALET_PLAN_UUID, text, 0));
     expect_row(RECORD_OF(version_valet_placement_by_uuid(version, text)),
                plain_with(world, VALET_PLACEMENTS, VALET_PLACEMENT_UUID, text, 0));
-    expect_row(RECORD_OF(version_valet_placement_by_orchestration(version, text)),
-               plain_with(world, VALET_PLACEMENTS, VALET_PLACEMENT_ORCHESTRATION_ID, text, 0));
-    expect_row(RECORD_OF(version_valet_placement_by_resource(version, text)),
-               plain_with(world, VALET_PLACEMENTS, VALET_PLACEMENT_RESOURCE_ID, text, 0));
+    struct slice id = below(2) == 0 ? text : some_project(world);
+    int64_t but_for = below(ROWS);
+    expect_row(RECORD_OF(version_valet_placement_by_orchestration(version, id)),
+               plain_of_id(world, VALET_PLACEMENT_ORCHESTRATION_ID, id, 0));
+    expect_row(RECORD_OF(version_valet_placement_by_resource(version, id)),
+               plain_of_id(world, VALET_PLACEMENT_RESOURCE_ID, id, 0));
+    expect_row(RECORD_OF(version_valet_placement_with(version, id, but_for)),
+               plain_of_any_id(world, id, but_for));
 }
 
 static void expect_members(struct world *world, const struct version *version)
