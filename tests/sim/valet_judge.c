@@ -101,18 +101,37 @@ static int64_t sum_of(const struct tables *tables, struct slice uuid)
     return sum;
 }
 
+static bool is_below(const struct tables *tables, int64_t provider_id, int64_t top_id)
+{
+    while (provider_id != 0 && provider_id != top_id)
+        provider_id = parent_of(tables, provider_id);
+    return provider_id == top_id;
+}
+
 /* Whether nothing is allocated on the provider and below, whatever it is below itself. */
 static bool is_empty(const struct tables *tables, int64_t top_id)
 {
     const struct rows *rows = &tables->rows[TABLE_ALLOCATIONS];
-    for (uint32_t i = 0; i < rows->count; i++) {
-        int64_t at = rows->row[i].image.allocation.provider_id;
-        while (at != 0 && at != top_id)
-            at = parent_of(tables, at);
-        if (at == top_id)
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (is_below(tables, rows->row[i].image.allocation.provider_id, top_id))
             return false;
-    }
     return true;
+}
+
+/* Whether somebody was on the provider or below and still is: so also between the requests that
+ * a commit may have. */
+static bool has_stayed(const struct tables *before, const struct tables *after, int64_t top_id)
+{
+    const struct rows *rows = &before->rows[TABLE_ALLOCATIONS];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const struct row *now =
+            tables_find(after, TABLE_ALLOCATIONS, rows->row[i].image.allocation.id);
+        if (now != NULL && now->birth == rows->row[i].birth &&
+            is_below(before, rows->row[i].image.allocation.provider_id, top_id) &&
+            is_below(after, now->image.allocation.provider_id, top_id))
+            return true;
+    }
+    return false;
 }
 
 static struct slice group_uuid(const struct tables *tables, int64_t group_id)
@@ -256,8 +275,8 @@ static void judge_kept(const struct tables *before, const struct tables *after)
         int64_t group_id = record_number(row, VALET_CLAIM_GROUP_ID);
         if (!record_bool(row, VALET_CLAIM_IS_RACK) &&
             record_text(row, VALET_CLAIM_RACK).data == NULL &&
-            is_linked(before, host, group_uuid(before, group_id)) && !is_empty(before, host) &&
-            !is_empty(after, host) && !has_claim(after, group_id, uuid))
+            is_linked(before, host, group_uuid(before, group_id)) &&
+            has_stayed(before, after, host) && !has_claim(after, group_id, uuid))
             sim_fail("a claim is lost while somebody is on the host");
     }
 }
