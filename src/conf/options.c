@@ -94,7 +94,7 @@ const struct option option_table[] = {
     ROW(MULT, USED, "valet", "prefix", NULL, "Path below which the Valet API is served too."),
     ROW(STR, USED, "valet", "flavors", NULL, "File with the flavors that plans name (JSON)."),
     ROW(STR, USED, "valet", "default_zone", "nova", "Availability zone of hosts that are in none."),
-    ROW(INT, USED, "valet", "step_limit", "200000", "Steps of one search for hosts at most.", BOUNDS(1, 1000000000)),
+    ROW(INT, USED, "valet", "step_limit", "200000", "Steps of the search for hosts of one request at most.", BOUNDS(1, 1000000000)),
     ROW(INT, USED, "valet", "max_servers", "1000", "Servers of one plan at most.", BOUNDS(1, 10000)),
     ROW(STR, USED, "valet", "service_type", "valet", "Type of the Valet API in Keystone's catalog, for access rules."),
 

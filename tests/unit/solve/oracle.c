@@ -371,7 +371,8 @@ static bool exclusivity_holds(const struct cloud *cloud, const struct plan *plan
     if (has_foreign(view, choices, host, group))
         return false;
     return !view->assigned[STACK_RACK][s][group] ||
-           rack_holds(cloud, plan, view, choices, rack_of(cloud, host), group);
+           (rack_of(cloud, host) >= 0 &&
+            rack_holds(cloud, plan, view, choices, rack_of(cloud, host), group));
 }
 
 static bool room_holds(const struct cloud *cloud, const struct plan *plan,
