@@ -218,6 +218,15 @@ static void stand_unit(struct judge *judge, struct standings *standings, uint32_
     }
 }
 
+/* Of asking whether it was apart from another. */
+static int64_t cost_of(const struct judge *judge, uint32_t server)
+{
+    const struct unit *before = unit_before(judge, server);
+    return before == NULL
+               ? 4
+               : 4 + (int64_t)before->apart_count + judge->before.block[before->block].apart_count;
+}
+
 /* Those that stay on one host, or rack, and are of different members. */
 static bool judge_standings(struct judge *judge, const struct standings *standings,
                             const struct apart *apart)
@@ -226,7 +235,7 @@ static bool judge_standings(struct judge *judge, const struct standings *standin
         const struct standing *a = &standings->list[i];
         for (uint32_t j = i + 1; j < standings->count && standings->list[j].key == a->key; j++) {
             const struct standing *b = &standings->list[j];
-            if (!budget_take(judge->solver->budget, 4))
+            if (!budget_take(judge->solver->budget, cost_of(judge, a->server)))
                 return false;
             if (a->member != b->member && !was_apart(judge, a->server, b->server, apart->is_rack))
                 return refuse_apart(judge, apart, a->server, b->server);

@@ -676,7 +676,7 @@ int oracle_why(const struct cloud *cloud, const struct plan *plan, uint32_t serv
         return 5;
     if (!ways.real)
         return 6;
-    if (is_claimed_by_another(cloud, host, group))
+    if (is_claimed_by_another(cloud, host, group) || is_taken(cloud, plan, &view, host, group))
         return 7;
     clear_choices(none);
     none[server].host = host;
