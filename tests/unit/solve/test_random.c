@@ -466,7 +466,7 @@ static uint32_t count_stays(const struct plan *plan, bool moved)
 }
 
 struct tally {
-    unsigned found, none, too_large, stayed, stood, fell;
+    unsigned found, none, too_large, stayed, stood, fell, limited;
 };
 
 /* Nobody moves when all can stay. */
@@ -477,6 +477,25 @@ static void check_stays(const struct cloud *cloud, struct plan *plan, struct tal
     assert_int_equal(plan->result, SOLVE_FOUND);
     assert_int_equal(count_stays(plan, true), 0);
     tally->stayed++;
+}
+
+/* With few steps: the searches together keep to them, and the limit that is told is the whole. */
+static void check_limit(const struct cloud *cloud, struct plan *plan, enum oracle_verdict verdict,
+                        struct tally *tally)
+{
+    int64_t limit = 1 + below(12);
+    char text[64];
+    plan->request.step_limit = 2 * limit;
+    plan->request.steps = limit;
+    plan_solve(plan, cloud->version);
+    assert_true(plan->outcome.steps <= limit);
+    if (plan->result == SOLVE_FOUND) {
+        oracle_check_found(cloud, plan);
+    } else if (verdict == ORACLE_FOUND) {
+        snprintf(text, sizeof(text), "search limit of %d steps reached", (int)(2 * limit));
+        assert_non_null(strstr(plan->outcome.reason.data, text));
+        tally->limited++;
+    }
 }
 
 static void play(unsigned seed, struct tally *tally)
@@ -502,6 +521,7 @@ static void play(unsigned seed, struct tally *tally)
     tally->found += verdict == ORACLE_FOUND;
     tally->none += verdict == ORACLE_NONE;
     tally->too_large += verdict == ORACLE_TOO_LARGE;
+    check_limit(cloud, plan, verdict, tally);
     cloud_destroy(cloud);
 }
 
@@ -522,6 +542,7 @@ static void agrees_with_the_oracle(void **state)
         return;
     assert_true(tally.found > count / 5 && tally.none > count / 5);
     assert_true(tally.too_large < count / 20);
+    assert_true(tally.limited > 0);
     assert_true(tally.stayed > count / 50 && tally.stood > count / 10 && tally.fell > count / 50);
 }
 
