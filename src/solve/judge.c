@@ -10,102 +10,14 @@
 
 #include <stdlib.h>
 
+#include "solve/accepted.h"
 #include "solve/report.h"
 
 struct judge {
     struct solver *solver;
-    const struct stack *accepted;
-    struct units before; /* of what was accepted */
-    uint32_t *was;       /* of each server: its number there, or UNITS_NONE */
+    struct accepted accepted;
     struct slice *reason;
 };
-
-/* --- what was asked before */
-
-struct known {
-    struct slice id;
-    uint32_t at;
-};
-
-static int compare_known(const void *left, const void *right)
-{
-    return slice_compare(&((const struct known *)left)->id, &((const struct known *)right)->id);
-}
-
-static void find_was(struct judge *judge)
-{
-    const struct stack *stack = judge->solver->stack;
-    const struct stack *accepted = judge->accepted;
-    struct arena *arena = judge->solver->arena;
-    struct known *known = arena_array(arena, accepted->server_count, sizeof(*known));
-    judge->was = arena_array(arena, stack->server_count, sizeof(*judge->was));
-    for (uint32_t s = 0; s < accepted->server_count; s++)
-        known[s] = (struct known){accepted->servers[s].orchestration_id, s};
-    if (accepted->server_count > 1)
-        qsort(known, accepted->server_count, sizeof(*known), compare_known);
-    for (uint32_t s = 0; s < stack->server_count; s++) {
-        struct known key = {stack->servers[s].orchestration_id, 0};
-        const struct known *found =
-            accepted->server_count == 0
-                ? NULL
-                : bsearch(&key, known, accepted->server_count, sizeof(*known), compare_known);
-        judge->was[s] = found == NULL ? UNITS_NONE : found->at;
-    }
-}
-
-/* A content that contradicts itself asked for nothing. */
-static void read_before(struct judge *judge)
-{
-    const struct stack *accepted = judge->accepted;
-    struct arena *arena = judge->solver->arena;
-    struct solve_pin *pins = arena_zalloc(arena, accepted->server_count * sizeof(*pins));
-    struct slice ignored;
-    find_was(judge);
-    if (units_of_stack(accepted, pins, arena, &judge->before, &ignored))
-        return;
-    for (uint32_t s = 0; s < judge->solver->stack->server_count; s++)
-        judge->was[s] = UNITS_NONE;
-}
-
-static const struct unit *unit_before(const struct judge *judge, uint32_t server)
-{
-    uint32_t was = judge->was[server];
-    return was == UNITS_NONE ? NULL : &judge->before.unit[judge->before.of_server[was]];
-}
-
-static bool was_together(const struct judge *judge, uint32_t a, uint32_t b, bool is_rack)
-{
-    const struct unit *one = unit_before(judge, a);
-    const struct unit *other = unit_before(judge, b);
-    return one != NULL && other != NULL &&
-           (one == other || (is_rack && one->block == other->block));
-}
-
-static bool share(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count)
-{
-    for (uint32_t i = 0, j = 0; i < a_count && j < b_count;) {
-        if (a[i] == b[j])
-            return true;
-        if (a[i] < b[j])
-            i++;
-        else
-            j++;
-    }
-    return false;
-}
-
-static bool was_apart(const struct judge *judge, uint32_t a, uint32_t b, bool is_rack)
-{
-    const struct unit *one = unit_before(judge, a);
-    const struct unit *other = unit_before(judge, b);
-    if (one == NULL || other == NULL || one == other)
-        return false;
-    const struct block *block = &judge->before.block[one->block];
-    const struct block *next = &judge->before.block[other->block];
-    return (block != next &&
-            share(block->aparts, block->apart_count, next->aparts, next->apart_count)) ||
-           (!is_rack && share(one->aparts, one->apart_count, other->aparts, other->apart_count));
-}
 
 /* --- refusals */
 
@@ -218,15 +130,6 @@ static void stand_unit(struct judge *judge, struct standings *standings, uint32_
     }
 }
 
-/* Of asking whether it was apart from another. */
-static int64_t cost_of(const struct judge *judge, uint32_t server)
-{
-    const struct unit *before = unit_before(judge, server);
-    return before == NULL
-               ? 4
-               : 4 + (int64_t)before->apart_count + judge->before.block[before->block].apart_count;
-}
-
 /* Those that stay on one host, or rack, and are of different members. */
 static bool judge_standings(struct judge *judge, const struct standings *standings,
                             const struct apart *apart)
@@ -235,9 +138,10 @@ static bool judge_standings(struct judge *judge, const struct standings *standin
         const struct standing *a = &standings->list[i];
         for (uint32_t j = i + 1; j < standings->count && standings->list[j].key == a->key; j++) {
             const struct standing *b = &standings->list[j];
-            if (!budget_take(judge->solver->budget, cost_of(judge, a->server)))
+            if (!budget_take(judge->solver->budget, accepted_cost(&judge->accepted, a->server)))
                 return false;
-            if (a->member != b->member && !was_apart(judge, a->server, b->server, apart->is_rack))
+            if (a->member != b->member &&
+                !accepted_apart(&judge->accepted, a->server, b->server, apart->is_rack))
                 return refuse_apart(judge, apart, a->server, b->server);
         }
     }
@@ -283,7 +187,7 @@ static bool judge_together(struct judge *judge, const uint32_t *servers, uint32_
             if (!budget_take(judge->solver->budget, 4))
                 return false;
             if (!are_together(judge->solver, servers[j], servers[i], is_rack) &&
-                !was_together(judge, servers[j], servers[i], is_rack))
+                !accepted_together(&judge->accepted, servers[j], servers[i], is_rack))
                 return refuse_together(judge, is_rack, servers[j], servers[i]);
         }
     }
@@ -345,9 +249,8 @@ static bool judge_server(struct judge *judge, const struct unit *unit, uint32_t 
 {
     struct solver *solver = judge->solver;
     const struct stack_server *server = &solver->stack->servers[s];
-    const struct unit *before = unit_before(judge, s);
-    const struct stack_server *old =
-        before == NULL ? NULL : &judge->accepted->servers[judge->was[s]];
+    const struct unit *before = accepted_unit(&judge->accepted, s);
+    const struct stack_server *old = accepted_server(&judge->accepted, s);
     if (!budget_take(solver->budget, 16 + (int64_t)solver->hosts.words + server->locations.count))
         return false;
     if (server->locations.count > 0 && !has_name(&server->locations, place_of(judge, s)) &&
@@ -373,11 +276,11 @@ static struct slice exclusive_uuid(const struct units *units, const struct unit 
 /* Of a server that was not there before, that it is in no group is nothing new. */
 static bool is_exclusive_anew(const struct judge *judge, const struct unit *unit, uint32_t s)
 {
-    const struct unit *before = unit_before(judge, s);
+    const struct unit *before = accepted_unit(&judge->accepted, s);
     if (before == NULL)
         return unit->exclusive != UNITS_NONE;
     return !slice_equal(exclusive_uuid(&judge->solver->units, unit),
-                        exclusive_uuid(&judge->before, before)) ||
+                        exclusive_uuid(&judge->accepted.units, before)) ||
            (unit->claims_rack && !before->claims_rack);
 }
 
@@ -478,12 +381,11 @@ static bool judge_all(struct judge *judge)
 
 enum solve_result judge_standing(struct solver *solver, struct slice *reason)
 {
-    struct judge judge = {
-        .solver = solver, .accepted = solver->request->accepted, .reason = reason};
-    if (judge.accepted == NULL)
+    struct judge judge = {.solver = solver, .reason = reason};
+    if (solver->request->accepted == NULL)
         return SOLVE_FOUND;
     *reason = (struct slice){0};
-    read_before(&judge);
+    judge.accepted = accepted_read(solver->stack, solver->request->accepted, solver->arena);
     solver->made = arena_array(solver->arena, solver->stack->server_count, sizeof(*solver->made));
     if (judge_all(&judge))
         return SOLVE_FOUND;
