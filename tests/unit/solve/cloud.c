@@ -115,6 +115,9 @@ static void add_names(const struct cloud *cloud, struct change_list *list)
                  arena_printf(cloud->arena, "20000000-0000-4000-8000-%012d", i).data);
     for (int i = 0; i < CLOUD_GROUPS; i++)
         add_name(list, CHANGE_AGGREGATE_INSERT, GROUP_AGGREGATE + i + 1, GROUP_UUIDS[i]);
+    for (int i = 1; i <= CLOUD_FAR_AGGREGATES && cloud->has_far_aggregates; i++)
+        add_name(list, CHANGE_AGGREGATE_INSERT, CLOUD_AGGREGATES + i,
+                 arena_printf(cloud->arena, "30000000-0000-4000-8000-%012d", i).data);
     for (int i = 0; i < CLOUD_PROJECTS; i++)
         add_name(list, CHANGE_PROJECT_INSERT, i + 1, PROJECTS[i]);
     add_name(list, CHANGE_USER_INSERT, 1, "user");
@@ -159,6 +162,9 @@ static void add_contents(const struct cloud *cloud, struct change_list *list, in
         if (provider->aggregates >> i & 1)
             change_append(list, CHANGE_PROVIDER_AGGREGATE_INSERT)->link =
                 (struct change_link){at + 1, i + 1};
+    if (provider->far_aggregate > 0)
+        change_append(list, CHANGE_PROVIDER_AGGREGATE_INSERT)->link =
+            (struct change_link){at + 1, CLOUD_AGGREGATES + provider->far_aggregate};
 }
 
 static struct slice consumer_name(const struct cloud *cloud, int at)

@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "replica/replica.h"
 
-enum { CLOUD_CLASSES = 3, CLOUD_PROVIDERS_MAX = 10200, CLOUD_CONSUMERS_MAX = 20400 };
-enum { CLOUD_AGGREGATES = 64, CLOUD_PROJECTS = 3, CLOUD_GROUPS = 2 };
+enum { CLOUD_CLASSES = 3, CLOUD_PROVIDERS_MAX = 12000, CLOUD_CONSUMERS_MAX = 20400 };
+enum { CLOUD_AGGREGATES = 64, CLOUD_FAR_AGGREGATES = 1000, CLOUD_PROJECTS = 3, CLOUD_GROUPS = 2 };
 enum { TRAIT_FAST, TRAIT_OLD, TRAIT_DISABLED, TRAIT_SHARES, TRAIT_RACK, TRAIT_ZONE, CLOUD_TRAITS };
 /* The last two aggregates are those of the groups. */
 enum { GROUP_AGGREGATE = CLOUD_AGGREGATES - CLOUD_GROUPS };
@@ -29,6 +29,7 @@ struct cloud_provider {
     int parent; /* -1: none; else below its own number */
     unsigned traits;
     uint64_t aggregates; /* bits */
+    int far_aggregate;   /* of one that has no bit, for large clouds: 1 and on; 0: none */
     struct cloud_inventory inventory[CLOUD_CLASSES];
 };
 
@@ -49,6 +50,7 @@ struct cloud {
     int consumer_count;
     int rack_claims[CLOUD_GROUPS]; /* provider + 1 of a rack that the group claims; 0: none */
     bool no_groups;
+    bool has_far_aggregates;
 };
 
 struct cloud *cloud_create(void);

@@ -7,23 +7,29 @@ struct plan *plan_create(struct arena *arena)
 {
     struct plan *plan = arena_zalloc(arena, sizeof(*plan));
     plan->arena = arena;
-    plan->stack.servers = plan->servers;
-    plan->stack.groups = plan->groups;
-    plan->request = (struct solve_request){.stack = &plan->stack,
-                                           .pins = plan->pins,
-                                           .default_zone = SLICE_LIT("nova"),
-                                           .step_limit = 200000};
+    plan->request = (struct solve_request){
+        .stack = &plan->stack, .default_zone = SLICE_LIT("nova"), .step_limit = 200000};
     plan->dropped_at = -1;
     plan->budget.left = INT64_MAX / 2;
     return plan;
 }
 
+/* Room for one more, and what there is where the solver is told to look. */
+#define GROW(plan, array, count, capacity)                                                         \
+    ((plan)->array = arena_grow((plan)->arena, (plan)->array, (count), &(plan)->capacity,          \
+                                sizeof(*(plan)->array)))
+
 uint32_t plan_add_server(struct plan *plan, const char *name, int vcpus, int ram, int disk)
 {
-    assert_true(plan->stack.server_count < PLAN_SERVERS_MAX);
+    plan->stack.servers = GROW(plan, servers, plan->stack.server_count, server_capacity);
+    plan->request.pins = GROW(plan, pins, plan->stack.server_count, pin_capacity);
+    GROW(plan, released, plan->stack.server_count, released_capacity);
+    GROW(plan, owned, plan->stack.server_count, owned_capacity);
     const int amounts[CLOUD_CLASSES] = {vcpus, ram, disk};
     uint32_t at = plan->stack.server_count++;
     struct stack_server *server = &plan->servers[at];
+    *server = (struct stack_server){0};
+    plan->pins[at] = (struct solve_pin){0};
     struct stack_amount *list = arena_array(plan->arena, CLOUD_CLASSES, sizeof(*list));
     for (int c = 0; c < CLOUD_CLASSES; c++)
         if (amounts[c] > 0)
@@ -39,13 +45,17 @@ uint32_t plan_add_server(struct plan *plan, const char *name, int vcpus, int ram
 uint32_t plan_add_group(struct plan *plan, const char *name, enum stack_group_type type,
                         enum stack_level level, int exclusive)
 {
-    assert_true(plan->stack.group_count < PLAN_GROUPS_MAX);
+    plan->stack.groups = GROW(plan, groups, plan->stack.group_count, group_capacity);
+    GROW(plan, elements, plan->stack.group_count, elements_capacity);
+    GROW(plan, element_capacity, plan->stack.group_count, element_capacity_capacity);
     uint32_t at = plan->stack.group_count++;
     struct stack_group *group = &plan->groups[at];
+    *group = (struct stack_group){0};
+    plan->elements[at] = NULL;
+    plan->element_capacity[at] = 0;
     group->name = group->orchestration_id = arena_copy(plan->arena, slice_of(name));
     group->type = type;
     group->level = level;
-    group->elements = plan->elements[at];
     if (type == STACK_EXCLUSIVITY) {
         group->group_uuid = slice_of(cloud_group_uuid(exclusive));
         group->group_name = slice_of(cloud_group_name(exclusive));
@@ -56,7 +66,9 @@ uint32_t plan_add_group(struct plan *plan, const char *name, enum stack_group_ty
 static void add_element(struct plan *plan, uint32_t group, bool is_group, uint32_t at)
 {
     struct stack_group *to = &plan->groups[group];
-    assert_true(to->element_count < PLAN_ELEMENTS_MAX);
+    to->elements = plan->elements[group] =
+        arena_grow(plan->arena, plan->elements[group], to->element_count,
+                   &plan->element_capacity[group], sizeof(*to->elements));
     plan->elements[group][to->element_count++] = (struct stack_element){is_group, at};
 }
 

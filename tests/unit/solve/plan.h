@@ -5,17 +5,18 @@
 #include "cloud.h"
 #include "solve/solve.h"
 
-enum { PLAN_SERVERS_MAX = 400, PLAN_GROUPS_MAX = 16, PLAN_ELEMENTS_MAX = 400 };
-
 struct plan {
     struct arena *arena;
     struct stack stack;
-    struct stack_server servers[PLAN_SERVERS_MAX];
-    struct stack_group groups[PLAN_GROUPS_MAX];
-    struct stack_element elements[PLAN_GROUPS_MAX][PLAN_ELEMENTS_MAX];
-    struct solve_pin pins[PLAN_SERVERS_MAX];
-    int released[PLAN_SERVERS_MAX]; /* consumers of the cloud; -1: none */
-    int owned[PLAN_SERVERS_MAX];    /* likewise: what pins[].own has first */
+    struct stack_server *servers; /* these grow with each server that is added */
+    struct solve_pin *pins;
+    int *released; /* consumers of the cloud; -1: none */
+    int *owned;    /* likewise: what pins[].own has first */
+    size_t server_capacity, pin_capacity, released_capacity, owned_capacity;
+    struct stack_group *groups;
+    size_t group_capacity;
+    struct stack_element **elements; /* by group */
+    size_t elements_capacity, *element_capacity, element_capacity_capacity;
     const struct consumer *dropped[1];
     int dropped_at;        /* what the request has as released; -1: nothing */
     struct plan *accepted; /* the request's; servers are those of the same number, with the same
