@@ -49,6 +49,7 @@ struct ac_request {
     int64_t limit;     /* -1: none */
     int64_t most;      /* [placement] max_allocation_candidates; -1: none */
     enum ac_order order;
+    uint32_t turn; /* AC_ORDER_SPREAD: after its first, so many of a tree stand together; 0: one */
     bool randomize;
     const struct fit_room *rooms; /* ascending by class and slot, each once; mostly none */
     uint32_t room_count;

@@ -15,6 +15,7 @@ struct search {
     struct ac_plan *plan;
     struct ac_output output;
     int64_t most; /* how many to emit; INT64_MAX: all */
+    uint32_t turn;
 };
 
 static bool take(struct search *search, const uint32_t *chosen)
@@ -96,6 +97,15 @@ static bool take_one(struct search *search, struct ac_walk *walk)
     return false;
 }
 
+/* As many as the tree may give before the next one; false when it has no more. */
+static bool take_turn(struct search *search, struct ac_walk *walk)
+{
+    for (uint32_t i = 0; i < search->turn && search->output.emitted < search->most; i++)
+        if (!take_one(search, walk))
+            return false;
+    return true;
+}
+
 static void run_spread(struct search *search)
 {
     struct ac_plan *plan = search->plan;
@@ -119,7 +129,7 @@ static void run_spread(struct search *search)
             check(ac_set_options(plan, paused[i].root) || plan->budget->exhausted);
             if (plan->budget->exhausted)
                 return;
-            if (take_one(search, &paused[i].walk))
+            if (take_turn(search, &paused[i].walk))
                 paused[kept++] = paused[i];
         }
         count = kept;
@@ -208,7 +218,9 @@ enum ac_outcome ac_search(const struct version *version, const struct ac_request
     }
     int64_t limit = bound(request->limit);
     int64_t most = bound(request->most);
-    struct search search = {.plan = &plan, .most = limit < most ? limit : most};
+    struct search search = {.plan = &plan,
+                            .most = limit < most ? limit : most,
+                            .turn = request->turn == 0 ? 1 : request->turn};
     *none = AC_NONE_LIMIT;
     if (search.most == 0)
         return AC_DONE;

@@ -11,9 +11,11 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "query/ac_search.h"
 
-enum { CANDIDATES_MAX = 1 << 21 }; /* of all needs */
+enum { CANDIDATES_MAX = 1 << 21 };  /* of all needs */
+enum { CANDIDATES_OF_A_TURN = 64 }; /* what a tree gives at once: to begin with it is dear */
 
 static bool same_names(const struct stack_names *a, const struct stack_names *b)
 {
@@ -34,6 +36,24 @@ static bool same_need(const struct stack_server *a, const struct stack_server *b
             !slice_equal(a->amounts[i].class_name, b->amounts[i].class_name))
             return false;
     return same_names(&a->required, &b->required) && same_names(&a->forbidden, &b->forbidden);
+}
+
+static uint64_t hash_names(uint64_t hash, const struct stack_names *names)
+{
+    for (uint32_t i = 0; i < names->count; i++)
+        hash = (hash ^ hash_text(names->names[i])) * 0x9e3779b97f4a7c15u;
+    return hash + names->count;
+}
+
+/* Of what same_need compares. */
+static uint64_t hash_need(const struct stack_server *server)
+{
+    uint64_t hash = server->amount_count;
+    for (uint32_t i = 0; i < server->amount_count; i++)
+        hash = (hash ^ hash_text(server->amounts[i].class_name) ^
+                (uint64_t)server->amounts[i].amount << 16) *
+               0x9e3779b97f4a7c15u;
+    return hash_names(hash_names(hash, &server->required), &server->forbidden);
 }
 
 static uint32_t class_index(const struct version *version, struct slice name,
@@ -70,12 +90,15 @@ void needs_gather(const struct version *version, const struct solve_request *req
     needs->count = 0;
     *classes = arena_array(arena, version->classes.limit, sizeof(**classes));
     *class_count = 0;
+    uint64_t *hashes = arena_array(arena, (size_t)stack->server_count + 1, sizeof(*hashes));
     for (uint32_t s = 0; s < stack->server_count; s++) {
         const struct stack_server *server = &stack->servers[s];
         if (request->pins[s].kind != SOLVE_PLACE)
             continue;
         uint32_t at = 0;
-        while (at < needs->count && !same_need(needs->need[at].like, server))
+        hashes[needs->count] = hash_need(server);
+        while (hashes[at] != hashes[needs->count] ||
+               (at < needs->count && !same_need(needs->need[at].like, server)))
             at++;
         if (at == needs->count)
             add_need(version, server, arena, &needs->need[needs->count++], *classes, class_count);
@@ -86,7 +109,7 @@ void needs_gather(const struct version *version, const struct solve_request *req
 /* A candidate that is not the root alone, or not the host's only one. */
 struct listed {
     uint32_t host;
-    uint32_t *slots;
+    uint32_t *slots; /* by amount */
 };
 
 struct collector {
@@ -94,7 +117,8 @@ struct collector {
     const struct hosts *hosts;
     const struct rooms *rooms;
     struct need *need;
-    struct arena *arena;
+    struct arena *arena;   /* of what is kept */
+    struct arena *scratch; /* of the search */
     struct host_marks marks;
     struct listed *listed;
     uint32_t listed_count;
@@ -117,11 +141,11 @@ static uint32_t host_of(const struct collector *collector, const struct ac_candi
 static void list(struct collector *collector, uint32_t host, const struct ac_candidate *candidate)
 {
     const struct need *need = collector->need;
-    collector->listed = arena_grow(collector->arena, collector->listed, collector->listed_count,
+    collector->listed = arena_grow(collector->scratch, collector->listed, collector->listed_count,
                                    &collector->listed_capacity, sizeof(*collector->listed));
     struct listed *listed = &collector->listed[collector->listed_count++];
     listed->host = host;
-    listed->slots = arena_array(collector->arena, need->amount_count, sizeof(*listed->slots));
+    listed->slots = arena_array(collector->scratch, need->amount_count, sizeof(*listed->slots));
     for (uint32_t a = 0; a < need->amount_count; a++) {
         uint32_t class_no = collector->rooms->classes[need->amounts[a].class_index].v;
         listed->slots[a] = collector->hosts->slots[host];
@@ -221,7 +245,7 @@ static struct ac_group group_of(const struct need *need, bool with_traits, struc
 static bool search(struct collector *collector, bool with_traits, const struct fit_room *overlay,
                    uint32_t overlay_count, int64_t most, struct budget *budget)
 {
-    struct ac_group group = group_of(collector->need, with_traits, collector->arena);
+    struct ac_group group = group_of(collector->need, with_traits, collector->scratch);
     struct ac_request request = {
         .groups = &group,
         .group_count = 1,
@@ -229,13 +253,14 @@ static bool search(struct collector *collector, bool with_traits, const struct f
         .limit = most,
         .most = most,
         .order = AC_ORDER_SPREAD,
+        .turn = CANDIDATES_OF_A_TURN,
         .rooms = overlay,
         .room_count = overlay_count,
     };
     struct ac_summaries summaries;
     enum ac_none none;
-    struct err err = {.arena = collector->arena};
-    enum ac_outcome outcome = ac_search(collector->version, &request, collector->arena, budget,
+    struct err err = {.arena = collector->scratch};
+    enum ac_outcome outcome = ac_search(collector->version, &request, collector->scratch, budget,
                                         collect, collector, &summaries, &none, &err);
     check(outcome != AC_REFUSED);
     return outcome == AC_DONE;
@@ -253,7 +278,9 @@ bool needs_search(const struct version *version, const struct hosts *hosts, stru
 {
     uint32_t overlay_count;
     const struct fit_room *overlay = rooms_overlay(rooms, &overlay_count);
-    for (uint32_t n = 0; n < needs->count; n++) {
+    struct arena *scratch = arena_create();
+    bool is_done = true;
+    for (uint32_t n = 0; n < needs->count && is_done; n++) {
         struct need *need = &needs->need[n];
         need->hosts = bits_create(arena, hosts->count);
         need->simple = bits_create(arena, hosts->count);
@@ -263,14 +290,17 @@ bool needs_search(const struct version *version, const struct hosts *hosts, stru
             .rooms = rooms,
             .need = need,
             .arena = arena,
+            .scratch = scratch,
             .marks = host_marks_of(version),
         };
-        if (!search(&collector, true, overlay, overlay_count,
-                    candidates_most(version, needs->count), budget))
-            return false;
-        keep_lists(&collector);
+        is_done = search(&collector, true, overlay, overlay_count,
+                         candidates_most(version, needs->count), budget);
+        if (is_done)
+            keep_lists(&collector);
+        arena_reset(scratch);
     }
-    return true;
+    arena_destroy(scratch);
+    return is_done;
 }
 
 static int compare_rooms(const void *left, const void *right)
@@ -282,34 +312,49 @@ static int compare_rooms(const void *left, const void *right)
     return (a->slot.v > b->slot.v) - (a->slot.v < b->slot.v);
 }
 
-bool needs_search_roomy(const struct version *version, const struct hosts *hosts,
-                        struct rooms *rooms, const struct need *need, bool with_traits,
-                        struct arena *arena, struct budget *budget, uint64_t *found)
+/* Everybody has room for anything of the need's classes. */
+static struct fit_room *roomy_overlay(const struct version *version, const struct rooms *rooms,
+                                      const struct need *need, struct arena *arena, uint32_t *count)
 {
     struct fit_room *overlay = NULL;
     size_t capacity = 0;
-    uint32_t count = 0;
+    *count = 0;
     for (uint32_t a = 0; a < need->amount_count; a++) {
         struct class_no class_no = rooms->classes[need->amounts[a].class_index];
         const struct slotset *holders = &version_column(version, class_no)->holders;
         for (uint32_t slot = slotset_next(holders, 0); slot != NUMBER_NONE;
              slot = slotset_next(holders, slot + 1)) {
-            overlay = arena_grow(arena, overlay, count, &capacity, sizeof(*overlay));
-            overlay[count++] = (struct fit_room){class_no, {slot}, INT32_MAX};
+            overlay = arena_grow(arena, overlay, *count, &capacity, sizeof(*overlay));
+            overlay[(*count)++] = (struct fit_room){class_no, {slot}, INT32_MAX};
         }
     }
-    if (count > 1)
-        qsort(overlay, count, sizeof(*overlay), compare_rooms);
+    if (*count > 1)
+        qsort(overlay, *count, sizeof(*overlay), compare_rooms);
+    return overlay;
+}
+
+bool needs_search_roomy(const struct version *version, const struct hosts *hosts,
+                        struct rooms *rooms, const struct need *need, bool with_traits,
+                        struct budget *budget, uint64_t *found)
+{
+    struct arena *scratch = arena_create();
+    uint32_t count;
+    struct fit_room *overlay = roomy_overlay(version, rooms, need, scratch, &count);
     struct need roomy = *need;
     roomy.hosts = found;
-    roomy.simple = bits_create(arena, hosts->count);
+    roomy.simple = bits_create(scratch, hosts->count);
     struct collector collector = {
         .version = version,
         .hosts = hosts,
         .rooms = rooms,
         .need = &roomy,
-        .arena = arena,
+        .arena = scratch,
+        .scratch = scratch,
         .marks = host_marks_of(version),
     };
-    return search(&collector, with_traits, overlay, count, candidates_most(version, 1), budget);
+    bool is_done =
+        budget_take(budget, 8 * (int64_t)count) &&
+        search(&collector, with_traits, overlay, count, candidates_most(version, 1), budget);
+    arena_destroy(scratch);
+    return is_done;
 }

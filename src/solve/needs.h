@@ -43,7 +43,7 @@ bool needs_search(const struct version *version, const struct hosts *hosts, stru
 /* The hosts that could serve the need if they had room for anything; with or without its traits. */
 bool needs_search_roomy(const struct version *version, const struct hosts *hosts,
                         struct rooms *rooms, const struct need *need, bool with_traits,
-                        struct arena *arena, struct budget *budget, uint64_t *found);
+                        struct budget *budget, uint64_t *found);
 
 static inline const uint32_t *need_candidate(const struct need *need, uint32_t at)
 {

@@ -50,22 +50,34 @@ static void add_held(struct report *report, struct slice group, uint32_t count)
     report->held[i].count += count;
 }
 
+/* Of how many needs of a unit it is asked who lacks their traits; what others lack counts as
+ * capacity. */
+enum { NEEDS_WITH_TRAITS_MAX = 64 };
+
 /* Takes out the hosts that lack traits: those that could serve the unit's needs without them, but
  * not with them, whatever room they have. */
 static bool drop_without_traits(struct report *report, uint64_t *hosts)
 {
     struct solver *solver = report->solver;
     const struct unit *unit = &solver->units.unit[report->unit];
-    for (uint32_t i = 0; i < unit->placed_count; i++) {
-        const struct need *need = &solver->needs.need[solver->needs.of_server[unit->placed[i]]];
-        if (need->like->required.count + need->like->forbidden.count == 0)
+    uint32_t words = solver->hosts.words;
+    uint64_t *asked = bits_create(solver->arena, solver->needs.count);
+    uint64_t *with = bits_create(solver->arena, solver->hosts.count);
+    uint64_t *without = bits_create(solver->arena, solver->hosts.count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < unit->placed_count && count < NEEDS_WITH_TRAITS_MAX; i++) {
+        uint32_t n = solver->needs.of_server[unit->placed[i]];
+        const struct need *need = &solver->needs.need[n];
+        if (need->like->required.count + need->like->forbidden.count == 0 || bits_has(asked, n))
             continue;
-        uint64_t *with = bits_create(solver->arena, solver->hosts.count);
-        uint64_t *without = bits_create(solver->arena, solver->hosts.count);
+        bits_add(asked, n);
+        count++;
+        memset(with, 0, words * sizeof(*with));
+        memset(without, 0, words * sizeof(*without));
         if (!needs_search_roomy(solver->version, &solver->hosts, &solver->rooms, need, true,
-                                solver->arena, solver->budget, with) ||
+                                solver->budget, with) ||
             !needs_search_roomy(solver->version, &solver->hosts, &solver->rooms, need, false,
-                                solver->arena, solver->budget, without))
+                                solver->budget, without))
             return false;
         for (uint32_t w = 0; w < solver->hosts.words; w++)
             hosts[w] &= with[w] | ~without[w];
