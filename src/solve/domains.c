@@ -8,42 +8,51 @@ static void clear(uint64_t *hosts, uint32_t words)
     memset(hosts, 0, words * sizeof(*hosts));
 }
 
-/* Lists are mostly those of all servers, so the last one's set is kept. */
-static void keep_named(struct solver *solver, const struct stack_names *names, uint64_t *hosts)
+/* The hosts of a list. Many servers have the same ones, so that the last of each kind is kept. */
+static const uint64_t *named(struct solver *solver, enum named_kind kind,
+                             const struct stack_names *names)
 {
-    struct named_hosts *named = &solver->named;
+    struct named_hosts *kept = &solver->named[kind];
+    if (kept->hosts != NULL && kept->names.names == names->names &&
+        kept->names.count == names->count)
+        return kept->hosts;
+    if (kept->hosts == NULL)
+        kept->hosts = bits_create(solver->arena, solver->hosts.count);
+    clear(kept->hosts, solver->hosts.words);
+    kept->names = *names;
+    for (uint32_t i = 0; i < names->count; i++) {
+        uint32_t host = hosts_find(&solver->hosts, names->names[i]);
+        if (host != BITS_NONE)
+            bits_add(kept->hosts, host);
+    }
+    return kept->hosts;
+}
+
+static void keep_named(struct solver *solver, enum named_kind kind, const struct stack_names *names,
+                       uint64_t *hosts)
+{
     if (names->count == 0)
         return;
-    if (named->names.names != names->names || named->names.count != names->count) {
-        if (named->hosts == NULL)
-            named->hosts = bits_create(solver->arena, solver->hosts.count);
-        clear(named->hosts, solver->hosts.words);
-        named->names = *names;
-        for (uint32_t i = 0; i < names->count; i++) {
-            uint32_t host = hosts_find(&solver->hosts, names->names[i]);
-            if (host != BITS_NONE)
-                bits_add(named->hosts, host);
-        }
-    }
+    const uint64_t *kept = named(solver, kind, names);
     for (uint32_t w = 0; w < solver->hosts.words; w++)
-        hosts[w] &= named->hosts[w];
+        hosts[w] &= kept[w];
 }
 
 static void keep_locations(struct solver *solver, uint32_t server, uint64_t *hosts)
 {
-    keep_named(solver, &solver->stack->locations, hosts);
-    keep_named(solver, &solver->stack->servers[server].locations, hosts);
-    keep_named(solver, &solver->request->pins[server].locations, hosts);
+    keep_named(solver, NAMED_BY_STACK, &solver->stack->locations, hosts);
+    keep_named(solver, NAMED_BY_SERVER, &solver->stack->servers[server].locations, hosts);
+    keep_named(solver, NAMED_BY_PIN, &solver->request->pins[server].locations, hosts);
 }
 
 static void drop_excluded(struct solver *solver, uint32_t server, uint64_t *hosts)
 {
     const struct stack_names *names = &solver->request->pins[server].excluded;
-    for (uint32_t i = 0; i < names->count; i++) {
-        uint32_t host = hosts_find(&solver->hosts, names->names[i]);
-        if (host != BITS_NONE)
-            bits_remove(hosts, host);
-    }
+    if (names->count == 0)
+        return;
+    const uint64_t *dropped = named(solver, NAMED_EXCLUDED, names);
+    for (uint32_t w = 0; w < solver->hosts.words; w++)
+        hosts[w] &= ~dropped[w];
 }
 
 void domain_keep_zone(struct solver *solver, uint32_t server, uint64_t *hosts)
@@ -53,9 +62,11 @@ void domain_keep_zone(struct solver *solver, uint32_t server, uint64_t *hosts)
     if (name.data == NULL)
         return;
     bool is_default = slice_equal(name, solver->request->default_zone);
-    uint64_t *kept = bits_create(solver->arena, all->count);
-    for (uint32_t w = 0; w < all->words && is_default; w++)
-        kept[w] = ~all->zoned[w];
+    if (solver->scratch == NULL)
+        solver->scratch = bits_create(solver->arena, all->count);
+    uint64_t *kept = solver->scratch;
+    for (uint32_t w = 0; w < all->words; w++)
+        kept[w] = is_default ? ~all->zoned[w] : 0;
     for (uint32_t z = 0; z < all->zone_count; z++) {
         if (!slice_equal(provider_name(all->zone[z].provider), name))
             continue;
@@ -170,25 +181,56 @@ static void keep_beside(struct solver *solver, uint32_t unit, uint64_t *hosts)
     for (uint32_t i = 0; i < solver->units.unit[unit].fixed_count; i++)
         keep_host(solver, solver->facts[unit].fixed[i], hosts);
     const struct block *block = &solver->units.block[solver->units.unit[unit].block];
+    uint32_t kept = HOSTS_NO_RACK; /* the last that was kept: mostly there is but one */
     for (uint32_t i = 0; i < block->unit_count; i++) {
         uint32_t other = block->units[i];
-        for (uint32_t j = 0; other != unit && j < solver->units.unit[other].fixed_count; j++)
-            keep_rack_of(solver, solver->facts[other].fixed[j], hosts);
+        for (uint32_t j = 0; other != unit && j < solver->units.unit[other].fixed_count; j++) {
+            uint32_t host = solver->facts[other].fixed[j];
+            if (host != BITS_NONE && kept != HOSTS_NO_RACK && solver->hosts.racks[host] == kept)
+                continue;
+            if (bits_next(hosts, solver->hosts.words, 0) == BITS_NONE)
+                return;
+            keep_rack_of(solver, host, hosts);
+            kept = host == BITS_NONE ? HOSTS_NO_RACK : solver->hosts.racks[host];
+        }
     }
 }
 
-static void drop_fixed(struct solver *solver, uint32_t unit, bool with_rack, uint64_t *hosts)
+static void drop_hosts_of(struct solver *solver, uint32_t unit, uint64_t *hosts)
+{
+    for (uint32_t i = 0; i < solver->units.unit[unit].fixed_count; i++)
+        if (solver->facts[unit].fixed[i] != BITS_NONE)
+            bits_remove(hosts, solver->facts[unit].fixed[i]);
+}
+
+static void add_racks_of(struct solver *solver, uint32_t unit, uint64_t *racks)
 {
     for (uint32_t i = 0; i < solver->units.unit[unit].fixed_count; i++) {
         uint32_t host = solver->facts[unit].fixed[i];
-        if (host == BITS_NONE)
-            continue;
-        bits_remove(hosts, host);
         uint32_t rack;
         for (uint32_t at = 0;
-             with_rack && (rack = solver_next_rack(solver, host, &at)) != HOSTS_NO_RACK;)
-            for (uint32_t j = 0; j < solver->hosts.rack[rack].host_count; j++)
-                bits_remove(hosts, solver->hosts.rack[rack].hosts[j]);
+             host != BITS_NONE && (rack = solver_next_rack(solver, host, &at)) != HOSTS_NO_RACK;)
+            bits_add(racks, rack);
+    }
+}
+
+static void drop_racks_apart(struct solver *solver, const struct block *of, uint64_t *hosts)
+{
+    const struct units *units = &solver->units;
+    uint32_t count = solver->hosts.rack_count;
+    if (solver->scratch_racks == NULL)
+        solver->scratch_racks = bits_create(solver->arena, count);
+    uint64_t *racks = solver->scratch_racks;
+    clear(racks, bits_words(count));
+    BITS_EACH(b, of->apart_from, bits_words(units->unit_count))
+    {
+        for (uint32_t i = 0; i < units->block[b].unit_count; i++)
+            add_racks_of(solver, units->block[b].units[i], racks);
+    }
+    BITS_EACH(rack, racks, bits_words(count))
+    {
+        for (uint32_t i = 0; i < solver->hosts.rack[rack].host_count; i++)
+            bits_remove(hosts, solver->hosts.rack[rack].hosts[i]);
     }
 }
 
@@ -196,21 +238,14 @@ static void drop_apart(struct solver *solver, uint32_t unit, uint64_t *hosts)
 {
     const struct units *units = &solver->units;
     const struct unit *of = &units->unit[unit];
-    for (uint32_t a = 0; a < of->apart_count; a++) {
-        const struct apart *apart = &units->apart[of->aparts[a]];
-        for (uint32_t m = 0; m < apart->member_count; m++)
-            if (apart->members[m] != unit)
-                drop_fixed(solver, apart->members[m], false, hosts);
-    }
-    const struct block *block = &units->block[of->block];
-    for (uint32_t a = 0; a < block->apart_count; a++) {
-        const struct apart *apart = &units->apart[block->aparts[a]];
-        for (uint32_t m = 0; m < apart->member_count; m++) {
-            const struct block *other = &units->block[apart->members[m]];
-            for (uint32_t i = 0; other != block && i < other->unit_count; i++)
-                drop_fixed(solver, other->units[i], true, hosts);
+    if (of->apart_from != NULL) {
+        BITS_EACH(other, of->apart_from, bits_words(units->unit_count))
+        {
+            drop_hosts_of(solver, other, hosts);
         }
     }
+    if (units->block[of->block].apart_from != NULL)
+        drop_racks_apart(solver, &units->block[of->block], hosts);
 }
 
 static void filter_servers(struct solver *solver, uint32_t unit, enum filter filter,

@@ -18,7 +18,7 @@ struct owned {
 /* The consumers that are given back, ascending. */
 struct back {
     const struct version *version;
-    const struct consumer **consumers;
+    const struct consumer **consumers; /* ascending by id */
     uint32_t count;
     const struct valet_group *group;
     uint8_t *known;      /* by project: 0 not asked yet, 1 member, 2 stranger */
@@ -96,13 +96,16 @@ static bool is_back_or_owned(void *cls, const struct consumer *consumer)
 /* A host on which there is nothing but what is given back is not used. */
 static void free_used(struct solver *solver, struct back *back)
 {
+    uint64_t *asked = bits_create(solver->arena, solver->hosts.count);
     for (uint32_t i = 0; i < back->count; i++) {
         for (uint32_t j = 0; j < back->consumers[i]->allocation_count; j++) {
             struct slot_no slot =
                 version_slot(solver->version, back->consumers[i]->allocation[j].provider);
             uint32_t host = solver->hosts.of_slot[version_place(solver->version, slot)->root];
-            if (host != BITS_NONE && bits_has(solver->hosts.used, host) &&
-                host_visit_consumers(solver->version, solver->hosts.providers[host], is_back, back))
+            if (host == BITS_NONE || bits_has(asked, host))
+                continue;
+            bits_add(asked, host);
+            if (host_visit_consumers(solver->version, solver->hosts.providers[host], is_back, back))
                 bits_remove(solver->hosts.used, host);
         }
     }

@@ -40,14 +40,16 @@ struct unit_facts {
     struct unit_demand *demands; /* of its servers that are to be placed, together */
     uint32_t demand_count;
     uint32_t *fixed; /* hosts of those that stay; BITS_NONE: on no host */
+    bool is_simple;  /* none of its servers can use more of a host than its root */
     uint32_t kind;   /* equal for units of the same needs and exclusivity group */
 };
 
-/* The hosts of a list of names. */
+/* The hosts of a list of names; lists that are asked for by turns do not drive out each other. */
 struct named_hosts {
     struct stack_names names;
-    uint64_t *hosts;
+    uint64_t *hosts; /* NULL: none was asked for yet */
 };
+enum named_kind { NAMED_BY_STACK, NAMED_BY_SERVER, NAMED_BY_PIN, NAMED_EXCLUDED, NAMED_COUNT };
 
 /* A claim that servers take that stay where they are. */
 struct made_claim {
@@ -79,7 +81,9 @@ struct solver {
     const bool *stayers; /* of each unit: it has a server that stays; all others are decided after
                             those; NULL: it does not matter */
     double *weights;     /* of each class, for the fit */
-    struct named_hosts named; /* the last list that was asked for */
+    struct named_hosts named[NAMED_COUNT]; /* the last list that was asked for */
+    uint64_t *scratch;                     /* hosts, of one filter at a time; NULL at first */
+    uint64_t *scratch_racks;
 };
 
 static inline bool unit_is_placed(const struct solver *solver, uint32_t unit)

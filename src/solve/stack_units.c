@@ -7,6 +7,8 @@
  * Any thread. */
 #include "solve/stack_units.h"
 
+#include "solve/aparts.h"
+
 struct maker {
     const struct stack *stack;
     const struct solve_pin *pins;
@@ -126,11 +128,10 @@ static void unite_level(struct maker *maker, enum stack_level level)
     }
 }
 
-static uint32_t *append(struct maker *maker, uint32_t *list, uint32_t *count, uint32_t value)
+uint32_t *units_append(struct arena *arena, uint32_t *list, uint32_t *count, uint32_t value)
 {
     if ((*count & (*count - 1)) == 0) { /* full at each power of two, and at none */
-        uint32_t *more =
-            arena_array(maker->arena, *count == 0 ? 1 : 2 * (size_t)*count, sizeof(*more));
+        uint32_t *more = arena_array(arena, *count == 0 ? 1 : 2 * (size_t)*count, sizeof(*more));
         if (*count > 0)
             memcpy(more, list, *count * sizeof(*more));
         list = more;
@@ -158,9 +159,9 @@ static void make_units(struct maker *maker)
         units->of_server[s] = units->of_server[leader];
         struct unit *unit = &units->unit[units->of_server[s]];
         if (maker->pins[s].kind == SOLVE_PLACE)
-            unit->placed = append(maker, unit->placed, &unit->placed_count, s);
+            unit->placed = units_append(maker->arena, unit->placed, &unit->placed_count, s);
         else
-            unit->fixed = append(maker, unit->fixed, &unit->fixed_count, s);
+            unit->fixed = units_append(maker->arena, unit->fixed, &unit->fixed_count, s);
     }
 }
 
@@ -182,7 +183,7 @@ static void make_blocks(struct maker *maker)
         else
             units->unit[u].block = units->unit[units->of_server[leader]].block;
         struct block *block = &units->block[units->unit[u].block];
-        block->units = append(maker, block->units, &block->unit_count, u);
+        block->units = units_append(maker->arena, block->units, &block->unit_count, u);
     }
 }
 
@@ -190,85 +191,6 @@ static struct slice element_name(const struct maker *maker, const struct stack_e
 {
     return element->is_group ? maker->stack->groups[element->at].name
                              : maker->stack->servers[element->at].name;
-}
-
-static bool contradict(const struct maker *maker, const struct stack_element *a,
-                       const struct stack_element *b, const struct stack_group *group)
-{
-    bool is_rack = group->level == STACK_RACK;
-    const struct slice parts[] = {
-        SLICE_LIT("Valet error: '"),
-        element_name(maker, a),
-        SLICE_LIT("' and '"),
-        element_name(maker, b),
-        is_rack
-            ? SLICE_LIT("' are bound to one rack by affinity, but kept on different racks by '")
-            : SLICE_LIT("' are bound to one host by affinity, but kept on different hosts by '"),
-        group->name,
-        SLICE_LIT("'"),
-    };
-    *maker->reason = arena_join(maker->arena, parts, sizeof(parts) / sizeof(parts[0]));
-    return false;
-}
-
-/* A resource that is listed twice is not kept apart from itself. */
-static bool is_same(const struct stack_element *a, const struct stack_element *b)
-{
-    return a->is_group == b->is_group && a->at == b->at;
-}
-
-/* The members of a diversity group. `by` has for each unit or block the element that it came with
- * last, and in which group. */
-struct came {
-    uint32_t group; /* + 1; 0: none */
-    uint32_t element;
-};
-
-static bool make_apart(struct maker *maker, uint32_t g, struct came *by)
-{
-    struct units *units = maker->units;
-    const struct stack_group *group = &maker->stack->groups[g];
-    struct apart *apart = &units->apart[units->apart_count];
-    *apart = (struct apart){.group = g, .is_rack = group->level == STACK_RACK};
-    for (uint32_t e = 0; e < group->element_count; e++) {
-        uint32_t server = first_of(maker, &group->elements[e]);
-        if (server == UNITS_NONE)
-            continue;
-        uint32_t member = units->of_server[server];
-        struct unit *unit = &units->unit[member];
-        struct block *block = &units->block[unit->block];
-        if (apart->is_rack)
-            member = unit->block;
-        if (by[member].group == g + 1) {
-            const struct stack_element *other = &group->elements[by[member].element];
-            if (is_same(other, &group->elements[e]))
-                continue;
-            return contradict(maker, other, &group->elements[e], group);
-        }
-        by[member] = (struct came){g + 1, e};
-        apart->members = append(maker, apart->members, &apart->member_count, member);
-        if (apart->is_rack)
-            block->aparts = append(maker, block->aparts, &block->apart_count, units->apart_count);
-        else
-            unit->aparts = append(maker, unit->aparts, &unit->apart_count, units->apart_count);
-    }
-    units->apart_count++;
-    return true;
-}
-
-static bool make_aparts(struct maker *maker)
-{
-    struct units *units = maker->units;
-    units->apart = arena_zalloc(maker->arena, maker->stack->group_count * sizeof(*units->apart));
-    struct came *units_by = arena_zalloc(maker->arena, units->unit_count * sizeof(*units_by));
-    struct came *blocks_by = arena_zalloc(maker->arena, units->unit_count * sizeof(*blocks_by));
-    for (uint32_t g = 0; g < maker->stack->group_count; g++) {
-        const struct stack_group *group = &maker->stack->groups[g];
-        if (group->type == STACK_DIVERSITY &&
-            !make_apart(maker, g, group->level == STACK_RACK ? blocks_by : units_by))
-            return false;
-    }
-    return true;
 }
 
 static uint32_t exclusive_of(struct maker *maker, const struct stack_group *group)
@@ -325,6 +247,8 @@ static bool assign_group(struct maker *maker, const struct stack_group *group)
                 return false;
             continue;
         }
+        if (units->unit[u].exclusive == exclusive && units->unit[u].claims_rack)
+            continue; /* with another of its block */
         const struct block *block = &units->block[units->unit[u].block];
         for (uint32_t i = 0; i < block->unit_count; i++)
             if (!assign(maker, block->units[i], exclusive, true, &group->elements[e]))
@@ -345,11 +269,15 @@ static bool assign_exclusives(struct maker *maker)
     return true;
 }
 
-static void mark_block(struct units *units, uint32_t server)
+static void mark_block(struct units *units, uint32_t server, bool *is_marked)
 {
     if (server == UNITS_NONE)
         return;
-    const struct block *block = &units->block[units->unit[units->of_server[server]].block];
+    uint32_t b = units->unit[units->of_server[server]].block;
+    const struct block *block = &units->block[b];
+    if (is_marked[b])
+        return;
+    is_marked[b] = true;
     for (uint32_t i = 0; i < block->unit_count; i++)
         units->unit[block->units[i]].needs_rack = true;
 }
@@ -358,12 +286,13 @@ static void mark_block(struct units *units, uint32_t server)
  * diversity group. */
 static void mark_racks(struct maker *maker)
 {
+    bool *is_marked = arena_zalloc(maker->arena, maker->units->block_count * sizeof(*is_marked));
     for (uint32_t g = 0; g < maker->stack->group_count; g++) {
         const struct stack_group *group = &maker->stack->groups[g];
         if (group->level != STACK_RACK)
             continue;
         if (group->type == STACK_AFFINITY)
-            mark_block(maker->units, maker->first[g]);
+            mark_block(maker->units, maker->first[g], is_marked);
         for (uint32_t e = 0; group->type == STACK_DIVERSITY && e < group->element_count; e++) {
             uint32_t server = first_of(maker, &group->elements[e]);
             if (server != UNITS_NONE)
@@ -386,5 +315,5 @@ bool units_of_stack(const struct stack *stack, const struct solve_pin *pins, str
     make_units(&maker);
     make_blocks(&maker);
     mark_racks(&maker);
-    return make_aparts(&maker) && assign_exclusives(&maker);
+    return aparts_make(stack, maker.first, arena, units, reason) && assign_exclusives(&maker);
 }

@@ -20,6 +20,7 @@ struct unit {
     bool needs_rack;    /* has a constraint at the level of racks */
     uint32_t *aparts;   /* host sets that it is in */
     uint32_t apart_count;
+    uint64_t *apart_from; /* units that are in one of them with it; NULL: none */
 };
 
 struct block {
@@ -27,9 +28,11 @@ struct block {
     uint32_t unit_count;
     uint32_t *aparts; /* rack sets that it is in */
     uint32_t apart_count;
+    uint64_t *apart_from; /* blocks that are in one of them with it; NULL: none */
 };
 
-/* Of a diversity group: no two members have a host, or a rack, in common. */
+/* Of a diversity group: no two members have a host, or a rack, in common. Two members or more; no
+ * set is part of another one of its level, as far as that was looked for. */
 struct apart {
     uint32_t group; /* of the stack */
     bool is_rack;   /* members are blocks, else units */
@@ -54,6 +57,9 @@ struct units {
     uint32_t exclusive_count;
     uint32_t *of_server; /* or UNITS_NONE */
 };
+
+/* Appends to a list that begins as NULL and empty; returns where it is then. */
+uint32_t *units_append(struct arena *arena, uint32_t *list, uint32_t *count, uint32_t value);
 
 /* In the arena. False: the groups contradict each other; *reason says how. */
 bool units_of_stack(const struct stack *stack, const struct solve_pin *pins, struct arena *arena,
