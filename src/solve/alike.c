@@ -20,7 +20,10 @@ struct alike {
     struct search *search;
     const uint64_t **domains; /* distinct ones */
     uint32_t domain_count;
-    uint32_t *table; /* open addressing; host + 1 */
+    uint64_t *of_domains; /* of each host: a hash of the domains that it is in */
+    uint64_t *in_some;    /* hosts that are in one of them */
+    uint64_t *simple;     /* find_simple */
+    uint32_t *table;      /* open addressing; host + 1 */
     uint32_t capacity;
 };
 
@@ -36,6 +39,9 @@ static void find_domains(struct alike *alike)
     struct arena *arena = search->solver->arena;
     alike->domains = arena_array(arena, search->unit_count, sizeof(*alike->domains));
     uint64_t *hashes = arena_array(arena, search->unit_count, sizeof(*hashes));
+    alike->of_domains =
+        arena_zalloc(arena, search->solver->hosts.count * sizeof(*alike->of_domains));
+    alike->in_some = bits_create(arena, search->solver->hosts.count);
     for (uint32_t u = 0; u < search->unit_count; u++) {
         if (search->domains[u] == NULL)
             continue;
@@ -47,31 +53,34 @@ static void find_domains(struct alike *alike)
                (hashes[at] != hash || memcmp(alike->domains[at], search->domains[u],
                                              search->words * sizeof(uint64_t)) != 0))
             at++;
+        search->domain_numbers[u] = at;
         if (at < alike->domain_count)
             continue;
         hashes[at] = hash;
         alike->domains[alike->domain_count++] = search->domains[u];
+        for (uint32_t w = 0; w < search->words; w++)
+            alike->in_some[w] |= search->domains[u][w];
+        BITS_EACH(host, search->domains[u], search->words)
+        {
+            alike->of_domains[host] += mix(hash, at);
+        }
     }
+    search->domain_count = alike->domain_count;
 }
 
-static bool is_simple(const struct solver *solver, uint32_t host)
+/* Hosts that can be alike others: in one rack at most, and only candidates by their roots alone. */
+static uint64_t *find_simple(const struct solver *solver)
 {
-    if (solver->hosts.racks[host] == HOSTS_MANY_RACKS)
-        return false;
+    uint64_t *simple = bits_create(solver->arena, solver->hosts.count);
+    for (uint32_t host = 0; host < solver->hosts.count; host++)
+        if (solver->hosts.racks[host] != HOSTS_MANY_RACKS)
+            bits_add(simple, host);
     for (uint32_t n = 0; n < solver->needs.count; n++) {
         const struct need *need = &solver->needs.need[n];
-        if (bits_has(need->hosts, host) && !bits_has(need->simple, host))
-            return false;
+        for (uint32_t w = 0; w < solver->hosts.words; w++)
+            simple[w] &= need->simple[w] | ~need->hosts[w];
     }
-    return true;
-}
-
-static bool is_in_domain(const struct alike *alike, uint32_t host)
-{
-    for (uint32_t d = 0; d < alike->domain_count; d++)
-        if (bits_has(alike->domains[d], host))
-            return true;
-    return false;
+    return simple;
 }
 
 static uint64_t hash_host(const struct alike *alike, uint32_t host)
@@ -81,9 +90,7 @@ static uint64_t hash_host(const struct alike *alike, uint32_t host)
     hash = mix(hash, bits_has(solver->hosts.used, host));
     for (uint32_t c = 0; c < solver->rooms.class_count; c++)
         hash = mix(hash, (uint64_t)rooms_at(&solver->rooms, c, solver->hosts.slots[host])->left);
-    for (uint32_t d = 0; d < alike->domain_count; d++)
-        hash = mix(hash, bits_has(alike->domains[d], host));
-    return hash;
+    return mix(hash, alike->of_domains[host]);
 }
 
 static bool are_alike(const struct alike *alike, uint32_t a, uint32_t b)
@@ -91,7 +98,8 @@ static bool are_alike(const struct alike *alike, uint32_t a, uint32_t b)
     struct solver *solver = alike->search->solver;
     const struct hosts *hosts = &solver->hosts;
     if (hosts->racks[a] != hosts->racks[b] || solver->holders[a] != solver->holders[b] ||
-        bits_has(hosts->used, a) != bits_has(hosts->used, b) || !is_simple(solver, b))
+        bits_has(hosts->used, a) != bits_has(hosts->used, b) ||
+        alike->of_domains[a] != alike->of_domains[b])
         return false;
     for (uint32_t c = 0; c < solver->rooms.class_count; c++) {
         const struct room *x = rooms_at(&solver->rooms, c, hosts->slots[a]);
@@ -108,7 +116,7 @@ static bool are_alike(const struct alike *alike, uint32_t a, uint32_t b)
 static uint32_t class_of(struct alike *alike, uint32_t host)
 {
     struct search *search = alike->search;
-    if (!is_simple(search->solver, host))
+    if (!bits_has(alike->simple, host))
         return search->class_count++;
     uint32_t at = (uint32_t)hash_host(alike, host) & (alike->capacity - 1);
     while (alike->table[at] != 0) {
@@ -143,9 +151,10 @@ void alike_find(struct search *search)
     while (alike.capacity < 2 * solver->hosts.count)
         alike.capacity *= 2;
     alike.table = arena_zalloc(solver->arena, alike.capacity * sizeof(*alike.table));
+    alike.simple = find_simple(solver);
     find_domains(&alike);
     search->classes = arena_array(solver->arena, solver->hosts.count, sizeof(*search->classes));
     for (uint32_t host = 0; host < solver->hosts.count; host++)
-        search->classes[host] = is_in_domain(&alike, host) ? class_of(&alike, host) : BITS_NONE;
+        search->classes[host] = bits_has(alike.in_some, host) ? class_of(&alike, host) : BITS_NONE;
     list_members(search);
 }

@@ -65,20 +65,29 @@ static struct ordered order_unit(const struct search *search, uint32_t u, const 
 
 static void add_decision(struct search *search, enum decision_kind kind, uint32_t at)
 {
-    search->decisions[search->decision_count++] = (struct decision){.kind = kind, .at = at};
+    search->decisions[search->decision_count++] =
+        (struct decision){.kind = kind, .at = at, .twin = UNITS_NONE};
 }
 
-static void decide_unit(struct search *search, uint32_t u)
+/* `last`: of each need, a server that asked for it last, or UNITS_NONE. */
+static void decide_unit(struct search *search, uint32_t u, uint32_t *last)
 {
     const struct solver *solver = search->solver;
     const struct unit *unit = &solver->units.unit[u];
     add_decision(search, DECIDE_HOST, u);
-    for (uint32_t i = 0; i < unit->placed_count; i++)
-        if (solver->needs.need[solver->needs.of_server[unit->placed[i]]].first != NULL)
-            add_decision(search, DECIDE_CANDIDATE, unit->placed[i]);
+    for (uint32_t i = 0; i < unit->placed_count; i++) {
+        uint32_t server = unit->placed[i];
+        uint32_t n = solver->needs.of_server[server];
+        if (solver->needs.need[n].first == NULL)
+            continue;
+        add_decision(search, DECIDE_CANDIDATE, server);
+        if (last[n] != UNITS_NONE && solver->units.of_server[last[n]] == u)
+            search->decisions[search->decision_count - 1].twin = last[n];
+        last[n] = server;
+    }
 }
 
-static void decide_block(struct search *search, uint32_t b, const double *totals)
+static void decide_block(struct search *search, uint32_t b, const double *totals, uint32_t *last)
 {
     const struct block *block = &search->solver->units.block[b];
     struct ordered *units = arena_array(search->solver->arena, block->unit_count, sizeof(*units));
@@ -89,10 +98,9 @@ static void decide_block(struct search *search, uint32_t b, const double *totals
     if (count > 1) {
         add_decision(search, DECIDE_RACK, b);
         qsort(units, count, sizeof(*units), compare_ordered);
-    } else if (count > 0)
-        order_classes(search, units[0].at);
+    }
     for (uint32_t i = 0; i < count; i++)
-        decide_unit(search, units[i].at);
+        decide_unit(search, units[i].at, last);
 }
 
 static struct ordered order_block(const struct search *search, uint32_t b, const double *totals)
@@ -125,7 +133,8 @@ void order_decisions(struct search *search)
     search->decisions = arena_array(
         solver->arena, 2 * (size_t)solver->units.unit_count + solver->stack->server_count,
         sizeof(*search->decisions));
-    search->orders = arena_zalloc(solver->arena, solver->kind_count * sizeof(*search->orders));
+    uint32_t *last = arena_array(solver->arena, solver->needs.count, sizeof(*last));
+    memset(last, 0xff, solver->needs.count * sizeof(*last));
     for (uint32_t i = 0; i < count; i++)
-        decide_block(search, blocks[i].at, totals);
+        decide_block(search, blocks[i].at, totals, last);
 }

@@ -27,9 +27,11 @@ static bool fits_somehow(struct search *search, const struct need *need, uint32_
     if (bits_has(need->simple, host))
         return fits_by_root(search, need->amounts, need->amount_count,
                             search->solver->hosts.slots[host]);
-    for (uint32_t at = need->first[host]; at < need->first[host + 1]; at++)
+    for (uint32_t at = need->first[host]; at < need->first[host + 1]; at++) {
+        search_look(search, need->amount_count);
         if (fits_by_candidate(search, need, at))
             return true;
+    }
     return false;
 }
 
@@ -39,6 +41,7 @@ bool state_fits(struct search *search, uint32_t u, uint32_t host)
     const struct unit *unit = &solver->units.unit[u];
     const struct unit_facts *facts = &solver->facts[u];
     bool all_simple = true;
+    search_look(search, unit->placed_count + facts->demand_count);
     for (uint32_t i = 0; i < unit->placed_count; i++) {
         const struct need *need = &solver->needs.need[solver->needs.of_server[unit->placed[i]]];
         if (i > 0 && solver->needs.of_server[unit->placed[i]] ==
@@ -55,38 +58,17 @@ bool state_fits(struct search *search, uint32_t u, uint32_t host)
     return true;
 }
 
-static bool is_open(const struct search *search, uint32_t unit)
-{
-    return search->domains[unit] != NULL && search->hosts[unit] == BITS_NONE;
-}
-
 uint32_t state_left(const struct search *search, uint32_t unit)
 {
     uint32_t rack = search->block_racks[search->solver->units.unit[unit].block];
     if (rack == HOSTS_NO_RACK || search->by_rack[unit] == NULL)
         return search->counts[unit];
-    return search->by_rack[unit][rack];
-}
-
-bool state_rack_serves(const struct search *search, uint32_t b, uint32_t rack)
-{
-    const struct block *block = &search->solver->units.block[b];
-    for (uint32_t i = 0; i < block->unit_count; i++)
-        if (is_open(search, block->units[i]) && search->by_rack[block->units[i]][rack] == 0)
-            return false;
-    return true;
-}
-
-static bool some_rack_serves(const struct search *search, uint32_t block)
-{
-    for (uint32_t rack = 0; rack < search->solver->hosts.rack_count; rack++)
-        if (state_rack_serves(search, block, rack))
-            return true;
-    return false;
+    return bits_has(search->racks[unit], rack) ? search->by_rack[unit][rack] : 0;
 }
 
 static void mark_aparts(struct search *search, const uint32_t *aparts, uint32_t count)
 {
+    search_look(search, count);
     for (uint32_t i = 0; i < count; i++)
         bits_add(search->dirty_aparts, aparts[i]);
 }
@@ -95,7 +77,7 @@ static void mark_unit(struct search *search, uint32_t u)
 {
     const struct units *units = &search->solver->units;
     const struct unit *unit = &units->unit[u];
-    if (!is_open(search, u) || bits_has(search->dirty_units, u))
+    if (!search_is_open(search, u) || bits_has(search->dirty_units, u))
         return;
     bits_add(search->dirty_units, u);
     mark_aparts(search, unit->aparts, unit->apart_count);
@@ -107,9 +89,11 @@ static void mark_dirty(struct search *search, uint32_t mark)
     const struct units *units = &search->solver->units;
     memset(search->dirty_units, 0, bits_words(search->unit_count) * sizeof(uint64_t));
     memset(search->dirty_aparts, 0, bits_words(units->apart_count) * sizeof(uint64_t));
+    search_look(search, search->trail_count - mark + bits_words(search->unit_count) +
+                            bits_words(units->apart_count));
     for (uint32_t i = mark; i < search->trail_count; i++) {
-        const struct trail *entry = &search->trail[i];
-        if (entry->kind == TRAIL_DOMAIN)
+        const struct trail *entry = &search->trail[i / TRAIL_CHUNK][i % TRAIL_CHUNK];
+        if (entry->kind == TRAIL_DOMAIN || entry->kind == TRAIL_CLOSED)
             mark_unit(search, entry->unit);
         if (entry->kind != TRAIL_RACK)
             continue;
@@ -122,9 +106,10 @@ static void mark_dirty(struct search *search, uint32_t mark)
 static bool unit_holds(struct search *search, uint32_t u)
 {
     uint32_t b = search->solver->units.unit[u].block;
-    bool is_alone = search->solver->units.block[b].unit_count == 1;
+    search_look(search, 1);
     if (state_left(search, u) > 0 &&
-        (is_alone || search->block_racks[b] != HOSTS_NO_RACK || some_rack_serves(search, b)))
+        (search->lacking[b] == NULL || search->block_racks[b] != HOSTS_NO_RACK ||
+         search->serving_left[b] > 0))
         return true;
     state_stuck(search, u, UNITS_NONE);
     return false;
@@ -141,18 +126,21 @@ bool state_holds(struct search *search, uint32_t mark)
     BITS_EACH(a, search->dirty_aparts, bits_words(search->solver->units.apart_count))
     {
         uint32_t unit;
-        if (!matching_exists(search, &search->solver->units.apart[a], &unit)) {
+        if (!matching_exists(search, a, &unit)) {
             state_stuck(search, unit, a);
             return false;
         }
+        if (search->end != SEARCH_FOUND)
+            return false;
     }
     return true;
 }
 
 /* Whether the rack cannot be claimed any more for the unit's group. */
-static bool rack_is_spoilt(const struct search *search, uint32_t rack, uint32_t exclusive)
+static bool rack_is_spoilt(struct search *search, uint32_t rack, uint32_t exclusive)
 {
     const struct hosts_mark *mark = &search->solver->hosts.rack[rack];
+    search_look(search, mark->host_count);
     for (uint32_t i = 0; i < mark->host_count; i++) {
         uint32_t holder = search->holders[mark->hosts[i]];
         if (holder != exclusive && (holder != HOLDER_NOBODY || search->foreign[mark->hosts[i]] > 0))
@@ -161,8 +149,10 @@ static bool rack_is_spoilt(const struct search *search, uint32_t rack, uint32_t 
     return false;
 }
 
-/* What the plan so far has done to a host that was in the unit's domain. FILTER_COUNT: nothing. */
-static enum filter why_gone(struct search *search, uint32_t u, uint32_t host)
+/* What the plan so far has done to a host that was in the unit's domain. FILTER_COUNT: nothing.
+ * `spoilt`: the racks that cannot be claimed any more, if the unit claims racks. */
+static enum filter why_gone(struct search *search, uint32_t u, uint32_t host,
+                            const uint64_t *spoilt)
 {
     const struct solver *solver = search->solver;
     const struct unit *unit = &solver->units.unit[u];
@@ -174,11 +164,26 @@ static enum filter why_gone(struct search *search, uint32_t u, uint32_t host)
         return FILTER_HELD;
     if (unit->exclusive != UNITS_NONE &&
         ((holder == HOLDER_NOBODY && search->foreign[host] > 0) ||
-         (unit->claims_rack && rack_is_spoilt(search, solver->hosts.racks[host], unit->exclusive))))
+         (unit->claims_rack && bits_has(spoilt, solver->hosts.racks[host]))))
         return FILTER_NOT_FREE;
     if (rack != HOSTS_NO_RACK && solver->hosts.racks[host] != rack)
         return FILTER_BESIDE;
-    return bits_has(search->domains[u], host) ? FILTER_COUNT : FILTER_APART;
+    return search_has(search, u, host) ? FILTER_COUNT : FILTER_APART;
+}
+
+static const uint64_t *spoilt_racks(struct search *search, uint32_t u)
+{
+    const struct unit *unit = &search->solver->units.unit[u];
+    uint32_t racks = search->solver->hosts.rack_count;
+    if (!unit->claims_rack)
+        return NULL;
+    if (search->stuck.spoilt == NULL)
+        search->stuck.spoilt = bits_create(search->solver->arena, racks);
+    memset(search->stuck.spoilt, 0, bits_words(racks) * sizeof(uint64_t));
+    for (uint32_t rack = 0; rack < racks; rack++)
+        if (rack_is_spoilt(search, rack, unit->exclusive))
+            bits_add(search->stuck.spoilt, rack);
+    return search->stuck.spoilt;
 }
 
 void state_stuck(struct search *search, uint32_t u, uint32_t apart)
@@ -189,12 +194,17 @@ void state_stuck(struct search *search, uint32_t u, uint32_t apart)
         return;
     if (stuck->held == NULL)
         stuck->held = arena_array(search->solver->arena, exclusives, sizeof(*stuck->held));
-    *stuck = (struct stuck){
-        .is_set = true, .depth = search->placed, .unit = u, .apart = apart, .held = stuck->held};
+    *stuck = (struct stuck){.is_set = true,
+                            .depth = search->placed,
+                            .unit = u,
+                            .apart = apart,
+                            .held = stuck->held,
+                            .spoilt = stuck->spoilt};
     memset(stuck->held, 0, exclusives * sizeof(*stuck->held));
+    const uint64_t *spoilt = spoilt_racks(search, u);
     BITS_EACH(host, search->first_domains[u], search->words)
     {
-        enum filter why = why_gone(search, u, host);
+        enum filter why = why_gone(search, u, host, spoilt);
         if (why == FILTER_COUNT)
             stuck->left++;
         else

@@ -16,6 +16,7 @@ void rooms_init(struct rooms *rooms, const struct version *version, struct arena
     };
     rooms->chunks =
         arena_zalloc(arena, (size_t)class_count * rooms->chunk_count * sizeof(*rooms->chunks));
+    rooms->nothing = arena_zalloc(arena, ROOMS_CHUNK * sizeof(*rooms->nothing));
 }
 
 static int compare_back(const void *left, const void *right)
@@ -79,10 +80,23 @@ struct fit_room *rooms_overlay(const struct rooms *rooms, uint32_t *count)
     return overlay;
 }
 
+/* Whether none of the chunk's slots has inventory of the class. */
+static bool is_without(const struct rooms *rooms, uint32_t class_index, uint32_t chunk)
+{
+    const struct slotset *holders =
+        &version_column(rooms->version, rooms->classes[class_index])->holders;
+    uint32_t slot = slotset_next(holders, chunk * ROOMS_CHUNK);
+    return slot == NUMBER_NONE || slot / ROOMS_CHUNK > chunk;
+}
+
 struct room *rooms_read(struct rooms *rooms, uint32_t class_index, uint32_t slot)
 {
     struct room **chunk =
         &rooms->chunks[(size_t)class_index * rooms->chunk_count + slot / ROOMS_CHUNK];
+    if (*chunk == NULL && is_without(rooms, class_index, slot / ROOMS_CHUNK))
+        *chunk = rooms->nothing;
+    if (*chunk == rooms->nothing)
+        return &(*chunk)[slot % ROOMS_CHUNK];
     if (*chunk == NULL) {
         *chunk = arena_array(rooms->arena, ROOMS_CHUNK, sizeof(**chunk));
         for (uint32_t i = 0; i < ROOMS_CHUNK; i++)
@@ -92,10 +106,11 @@ struct room *rooms_read(struct rooms *rooms, uint32_t class_index, uint32_t slot
     struct class_no class_no = rooms->classes[class_index];
     const struct provider_inventory *inventory = provider_inventory_of(
         version_place(rooms->version, (struct slot_no){slot})->provider, class_no);
-    *room = (struct room){0, 0};
+    *room = (struct room){0, 0, 0};
     if (inventory != NULL) {
         int64_t capacity = capacity_of(&inventory->figures);
         room->left = capacity - inventory->used + given_back(rooms, class_no, slot);
+        room->first = room->left;
         room->per_unit = capacity > 0 ? 1.0 / (double)capacity : 0;
     }
     return room;

@@ -10,6 +10,7 @@
 
 struct room {
     int64_t left;
+    int64_t first;   /* what was left before the plan put anything there */
     double per_unit; /* 1 / capacity; 0: it has none */
 };
 
@@ -29,6 +30,7 @@ struct rooms {
     uint32_t chunk_count;
     const struct room_back *back; /* ascending by class and slot, each once */
     uint32_t back_count;
+    struct room *nothing; /* a chunk in which nobody has anything; of any class */
 };
 
 enum { ROOMS_CHUNK = 64 };

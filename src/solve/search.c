@@ -5,7 +5,7 @@
  * but those that a domain does not have, which no solution uses, those behind which state_holds
  * finds somebody without a host, and hosts interchangeable with one that led to nothing
  * (alike.c). Any thread. */
-#include "solve/search.h"
+#include "solve/ranks.h"
 
 /* What a class counts for in the fit: what the plan asks of it, in shares of an average host. */
 static void weigh(struct solver *solver)
@@ -27,6 +27,34 @@ static void weigh(struct solver *solver)
     }
     for (uint32_t c = 0; c < rooms->class_count; c++)
         solver->weights[c] /= all > 0 ? all : 1;
+}
+
+static void mark_simple(struct solver *solver)
+{
+    for (uint32_t u = 0; u < solver->units.unit_count; u++) {
+        const struct unit *unit = &solver->units.unit[u];
+        solver->facts[u].is_simple = true;
+        for (uint32_t i = 0; i < unit->placed_count; i++)
+            if (solver->needs.need[solver->needs.of_server[unit->placed[i]]].first != NULL)
+                solver->facts[u].is_simple = false;
+    }
+}
+
+bool search_goes_on(struct search *search)
+{
+    struct solver *solver = search->solver;
+    int64_t limit = solver->request->step_limit;
+    int64_t looks = search->looks - search->looks_paid;
+    if (search->end != SEARCH_FOUND)
+        return false;
+    search->looks_paid = search->looks;
+    search->steps = search->tries + search->looks / SEARCH_STEP_LOOKS;
+    if (search->steps > limit)
+        search->end = SEARCH_LIMIT;
+    else if (!budget_take(solver->budget, looks))
+        search->end = SEARCH_EXPENSIVE;
+    search->steps = search->steps > limit ? limit : search->steps;
+    return search->end == SEARCH_FOUND;
 }
 
 static bool has_choice(const struct search *search, const struct decision *decision)
@@ -81,26 +109,20 @@ static uint32_t unit_of(const struct search *search, const struct decision *deci
     return block->units[i];
 }
 
-/* Tries the decision's next value. False: it has no more. *result is set if the search ends. */
-static bool try_next(struct search *search, struct decision *decision, bool *holds,
-                     enum search_result *result)
+enum { TRY_LOOKS = 16 };
+
+/* Tries the decision's next value. False: it has no more, or the search is to end. */
+static bool try_next(struct search *search, struct decision *decision, bool *holds)
 {
-    struct solver *solver = search->solver;
     if (decision->is_applied)
         state_undo(search, decision->mark);
     decision->is_applied = false;
     if (!order_next(search, decision))
         return false;
-    if (has_choice(search, decision) && ++search->steps > solver->request->step_limit) {
-        state_stuck(search, unit_of(search, decision), UNITS_NONE);
-        search->steps = solver->request->step_limit;
-        *result = SEARCH_LIMIT;
+    search->tries += has_choice(search, decision);
+    search_look(search, TRY_LOOKS);
+    if (!search_goes_on(search))
         return false;
-    }
-    if (!budget_take(solver->budget, 16 + search->unit_count)) {
-        *result = SEARCH_EXPENSIVE;
-        return false;
-    }
     decision->mark = search->trail_count;
     decision->is_applied = true;
     *holds = apply(search, decision) && state_holds(search, decision->mark);
@@ -110,16 +132,18 @@ static bool try_next(struct search *search, struct decision *decision, bool *hol
 static enum search_result walk(struct search *search)
 {
     uint32_t depth = 0;
-    enum search_result result = SEARCH_FOUND;
     if (search->decision_count == 0)
-        return result;
+        return SEARCH_FOUND;
     order_begin(search, &search->decisions[0]);
     for (;;) {
         struct decision *decision = &search->decisions[depth];
         bool holds = false;
-        if (!try_next(search, decision, &holds, &result)) {
-            if (result != SEARCH_FOUND)
-                return result;
+        bool has_tried = try_next(search, decision, &holds);
+        if (!search_goes_on(search)) {
+            state_stuck(search, unit_of(search, decision), UNITS_NONE);
+            return search->end;
+        }
+        if (!has_tried) {
             state_stuck(search, unit_of(search, decision), UNITS_NONE);
             if (depth-- == 0)
                 return SEARCH_NONE;
@@ -133,22 +157,48 @@ static enum search_result walk(struct search *search)
     }
 }
 
+/* Whether each diversity group could have a place for each member, alone. */
+static bool begins_well(struct search *search)
+{
+    for (uint32_t a = 0; a < search->solver->units.apart_count; a++) {
+        uint32_t unit;
+        bool exists = matching_exists(search, a, &unit);
+        if (!search_goes_on(search)) {
+            state_stuck(search, unit_of(search, &search->decisions[0]), UNITS_NONE);
+            return false;
+        }
+        if (exists)
+            continue;
+        state_stuck(search, unit, a);
+        return false;
+    }
+    return true;
+}
+
+/* Of what is done once, whatever the search will be like. */
+static int64_t cost_of_init(const struct solver *solver)
+{
+    int64_t hosts = solver->hosts.count;
+    int64_t units = 0;
+    for (uint32_t u = 0; u < solver->units.unit_count; u++)
+        units += unit_is_placed(solver, u);
+    return hosts * (8 + 4 * (int64_t)solver->rooms.class_count) +
+           units * (4 * (int64_t)solver->hosts.words + solver->hosts.rack_count);
+}
+
 enum search_result search_run(struct search *search, struct solver *solver, uint64_t **domains)
 {
     *search = (struct search){.solver = solver};
-    if (!budget_take(solver->budget, 32 * (int64_t)solver->hosts.count))
+    if (!budget_take(solver->budget, cost_of_init(solver)))
         return SEARCH_EXPENSIVE;
     weigh(solver);
+    mark_simple(solver);
     state_init(search, domains);
     alike_find(search);
     matching_init(search);
+    ranks_init(search);
     order_decisions(search);
-    for (uint32_t a = 0; a < solver->units.apart_count; a++) {
-        uint32_t unit;
-        if (!matching_exists(search, &solver->units.apart[a], &unit)) {
-            state_stuck(search, unit, a);
-            return SEARCH_NONE;
-        }
-    }
-    return walk(search);
+    if (begins_well(search))
+        return walk(search);
+    return search->end == SEARCH_FOUND ? SEARCH_NONE : search->end;
 }

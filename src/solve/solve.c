@@ -59,6 +59,34 @@ static enum solve_result finish(struct search *search, enum search_result result
     return SOLVE_FOUND;
 }
 
+enum { ELEMENT_COST = 8, NAME_COST = 32 };
+
+static int64_t cost_of_groups(const struct stack *stack)
+{
+    int64_t elements = stack->server_count;
+    for (uint32_t g = 0; g < stack->group_count; g++)
+        elements += 2 + (int64_t)stack->groups[g].element_count;
+    return ELEMENT_COST * elements;
+}
+
+static int64_t cost_of_domain(const struct solver *solver, uint32_t u)
+{
+    const struct unit *unit = &solver->units.unit[u];
+    int64_t hosts = solver->hosts.count;
+    int64_t cost = 8 * (int64_t)solver->hosts.words + 16 + solver->units.unit_count / 16;
+    for (uint32_t i = 0; i < unit->placed_count; i++) {
+        uint32_t server = unit->placed[i];
+        cost += solver->hosts.words +
+                NAME_COST * ((int64_t)solver->stack->servers[server].locations.count +
+                             solver->request->pins[server].locations.count);
+    }
+    if (unit->exclusive != UNITS_NONE)
+        cost += hosts;
+    if (unit->placed_count > 1)
+        cost += hosts * (unit->placed_count + solver->facts[u].demand_count);
+    return cost;
+}
+
 enum { ROUNDS_MAX = 6 };
 
 /* Searches of one request: what each may take of its steps, and what all took. */
@@ -131,7 +159,7 @@ static bool find_domains(struct solver *solver, uint64_t **domains, enum solve_r
         if (!unit_is_placed(solver, u))
             continue;
         *result = SOLVE_EXPENSIVE;
-        if (!budget_take(solver->budget, 2 * (int64_t)solver->hosts.words + 16))
+        if (!budget_take(solver->budget, cost_of_domain(solver, u)))
             return false;
         domains[u] = bits_create(solver->arena, solver->hosts.count);
         domain_of(solver, u, domains[u]);
@@ -158,6 +186,9 @@ enum solve_result solve(const struct version *version, const struct solve_reques
     *outcome = (struct solve_outcome){0};
     outcome->servers = arena_zalloc(arena, servers * sizeof(*outcome->servers));
     outcome->exclusives = arena_zalloc(arena, servers * sizeof(*outcome->exclusives));
+    if (!budget_take(budget, cost_of_groups(request->stack) +
+                                 NAME_COST * (int64_t)request->stack->locations.count))
+        return SOLVE_EXPENSIVE;
     if (!units_of_stack(request->stack, request->pins, arena, &solver.units, &outcome->reason))
         return SOLVE_NONE;
     if (!solver_prepare(&solver))

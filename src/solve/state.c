@@ -7,59 +7,108 @@
  * that undoing restores exactly. Any thread. */
 #include "solve/search.h"
 
-static struct trail *push(struct search *search, enum trail_kind kind, uint32_t unit, uint32_t host)
+static struct trail *push(struct search *search, enum trail_kind kind, uint32_t unit, uint32_t at)
 {
-    search->trail = arena_grow(search->solver->arena, search->trail, search->trail_count,
-                               &search->trail_capacity, sizeof(*search->trail));
-    struct trail *entry = &search->trail[search->trail_count++];
-    *entry = (struct trail){.kind = kind, .unit = unit, .host = host};
+    uint32_t chunk = search->trail_count / TRAIL_CHUNK;
+    if (chunk == search->trail_chunks) {
+        search->trail = arena_grow(search->solver->arena, search->trail, search->trail_chunks,
+                                   &search->trail_capacity, sizeof(struct trail *));
+        search->trail[search->trail_chunks++] =
+            arena_array(search->solver->arena, TRAIL_CHUNK, sizeof(struct trail));
+    }
+    struct trail *entry = &search->trail[chunk][search->trail_count++ % TRAIL_CHUNK];
+    *entry = (struct trail){.kind = kind, .unit = unit & 0xffffff, .at = at};
     return entry;
 }
 
-static void count_rack(struct search *search, uint32_t unit, uint32_t host, bool is_added)
+/* The rack has no host for the unit any more. */
+static void shut(struct search *search, uint32_t unit, uint32_t rack)
 {
-    if (search->by_rack[unit] == NULL)
+    uint32_t block = search->solver->units.unit[unit].block;
+    bits_remove(search->racks[unit], rack);
+    search->racks_left[unit]--;
+    if (search->lacking[block] == NULL || search->lacking[block][rack]++ > 0)
         return;
-    uint32_t *count = &search->by_rack[unit][search->solver->hosts.racks[host]];
-    if (is_added)
-        search->racks_left[unit] += (*count)++ == 0;
-    else
-        search->racks_left[unit] -= --*count == 0;
+    bits_remove(search->serving[block], rack);
+    search->serving_left[block]--;
+}
+
+static void unshut(struct search *search, uint32_t unit, uint32_t rack)
+{
+    uint32_t block = search->solver->units.unit[unit].block;
+    bits_add(search->racks[unit], rack);
+    search->racks_left[unit]++;
+    if (search->lacking[block] == NULL || --search->lacking[block][rack] > 0)
+        return;
+    bits_add(search->serving[block], rack);
+    search->serving_left[block]++;
+}
+
+/* The rack whose hosts are counted that the host is one of, or HOSTS_NO_RACK. */
+static uint32_t counted_rack(const struct search *search, uint32_t unit, uint32_t host)
+{
+    uint32_t rack = search->solver->hosts.racks[host];
+    return search->by_rack[unit] == NULL || rack >= search->solver->hosts.rack_count ? HOSTS_NO_RACK
+                                                                                     : rack;
 }
 
 static void drop(struct search *search, uint32_t unit, uint32_t host)
 {
-    if (search->domains[unit] == NULL || search->hosts[unit] != BITS_NONE ||
-        !bits_has(search->domains[unit], host))
+    search_look(search, 1);
+    if (!search_is_open(search, unit) || !search_has(search, unit, host))
         return;
     bits_remove(search->domains[unit], host);
     search->counts[unit]--;
-    count_rack(search, unit, host, false);
+    uint32_t rack = counted_rack(search, unit, host);
+    if (rack != HOSTS_NO_RACK && --search->by_rack[unit][rack] == 0)
+        shut(search, unit, rack);
     push(search, TRAIL_DOMAIN, unit, host);
+}
+
+static void undrop(struct search *search, uint32_t unit, uint32_t host)
+{
+    bits_add(search->domains[unit], host);
+    search->counts[unit]++;
+    uint32_t rack = counted_rack(search, unit, host);
+    if (rack != HOSTS_NO_RACK && search->by_rack[unit][rack]++ == 0)
+        unshut(search, unit, rack);
+}
+
+/* All hosts of the rack at once, but for those that are in others too. */
+static void drop_rack(struct search *search, uint32_t unit, uint32_t rack)
+{
+    search_look(search, 1);
+    if (!search_is_open(search, unit) || !bits_has(search->racks[unit], rack))
+        return;
+    search->counts[unit] -= search->by_rack[unit][rack];
+    shut(search, unit, rack);
+    push(search, TRAIL_CLOSED, unit, rack);
 }
 
 static void undo(struct search *search, const struct trail *entry)
 {
-    switch (entry->kind) {
+    switch ((enum trail_kind)entry->kind) {
     case TRAIL_DOMAIN:
-        bits_add(search->domains[entry->unit], entry->host);
-        search->counts[entry->unit]++;
-        count_rack(search, entry->unit, entry->host, true);
+        undrop(search, entry->unit, entry->at);
+        break;
+    case TRAIL_CLOSED:
+        unshut(search, entry->unit, entry->at);
+        search->counts[entry->unit] += search->by_rack[entry->unit][entry->at];
         break;
     case TRAIL_ROOM:
-        entry->room->left = entry->before;
+        rooms_at(&search->solver->rooms, entry->unit, entry->at)->left = entry->before;
         break;
     case TRAIL_HOLDER:
-        search->holders[entry->host] = HOLDER_NOBODY;
+        search->holders[entry->at] = HOLDER_NOBODY;
         break;
     case TRAIL_CLAIM:
         search->claimed_count--;
         break;
     case TRAIL_FOREIGN:
-        search->foreign[entry->host]--;
+        search->foreign[entry->at]--;
         break;
     case TRAIL_CHANGED:
-        bits_remove(search->changed, entry->host);
+        bits_remove(search->changed, entry->at);
         search->changed_count--;
         break;
     case TRAIL_PLACE:
@@ -74,8 +123,12 @@ static void undo(struct search *search, const struct trail *entry)
 
 void state_undo(struct search *search, uint32_t mark)
 {
-    while (search->trail_count > mark)
-        undo(search, &search->trail[--search->trail_count]);
+    search_look(search, search->trail_count - mark);
+    while (search->trail_count > mark) {
+        search->trail_count--;
+        undo(search,
+             &search->trail[search->trail_count / TRAIL_CHUNK][search->trail_count % TRAIL_CHUNK]);
+    }
 }
 
 bool state_take(struct search *search, uint32_t server, uint32_t host, uint32_t at)
@@ -83,66 +136,74 @@ bool state_take(struct search *search, uint32_t server, uint32_t host, uint32_t 
     struct solver *solver = search->solver;
     const struct need *need = &solver->needs.need[solver->needs.of_server[server]];
     search->candidates[server] = at;
+    search_look(search, need->amount_count);
     for (uint32_t a = 0; a < need->amount_count; a++) {
         uint32_t slot = at == BITS_NONE ? solver->hosts.slots[host] : need_candidate(need, at)[a];
         struct room *room = rooms_at(&solver->rooms, need->amounts[a].class_index, slot);
         if (room->left < need->amounts[a].amount)
             return false;
-        struct trail *entry = push(search, TRAIL_ROOM, 0, 0);
-        entry->room = room;
-        entry->before = room->left;
+        push(search, TRAIL_ROOM, need->amounts[a].class_index, slot)->before = room->left;
         room->left -= need->amounts[a].amount;
     }
     return true;
 }
 
-static void drop_rack(struct search *search, uint32_t unit, uint32_t rack)
-{
-    const struct hosts_mark *mark = &search->solver->hosts.rack[rack];
-    for (uint32_t i = 0; i < mark->host_count; i++)
-        drop(search, unit, mark->hosts[i]);
-}
-
-/* The host is no more what a rack of the group may have in it, nor, if is_spoilt, a host of any
- * group. */
+/* The host is nothing for other groups any more, nor are its racks for those that claim racks. */
 static void drop_claimers(struct search *search, uint32_t host, uint32_t holder)
 {
     const struct solver *solver = search->solver;
-    for (uint32_t u = 0; u < search->unit_count; u++) {
-        const struct unit *unit = &solver->units.unit[u];
-        if (unit->exclusive == UNITS_NONE || unit->exclusive == holder)
-            continue;
-        drop(search, u, host);
-        uint32_t rack;
-        for (uint32_t at = 0;
-             unit->claims_rack && (rack = solver_next_rack(solver, host, &at)) != HOSTS_NO_RACK;)
-            drop_rack(search, u, rack);
+    for (uint32_t i = 0; i < search->exclusive_count; i++)
+        if (solver->units.unit[search->exclusive_units[i]].exclusive != holder)
+            drop(search, search->exclusive_units[i], host);
+    uint32_t rack;
+    for (uint32_t at = 0; (rack = solver_next_rack(solver, host, &at)) != HOSTS_NO_RACK;) {
+        for (uint32_t i = 0; i < search->exclusive_count; i++) {
+            uint32_t u = search->exclusive_units[i];
+            if (solver->units.unit[u].claims_rack && solver->units.unit[u].exclusive != holder)
+                drop_rack(search, u, rack);
+        }
     }
+}
+
+static void hold(struct search *search, uint32_t host, uint32_t exclusive)
+{
+    search->holders[host] = exclusive;
+    push(search, TRAIL_HOLDER, 0, host);
+}
+
+static void drop_plain(struct search *search, uint32_t host)
+{
+    for (uint32_t i = 0; i < search->plain_count; i++)
+        drop(search, search->exclusive_units[search->exclusive_count + i], host);
 }
 
 static void claim_host(struct search *search, uint32_t host, uint32_t exclusive)
 {
     if (search->holders[host] != HOLDER_NOBODY)
         return;
-    search->holders[host] = exclusive;
-    push(search, TRAIL_HOLDER, 0, host);
+    hold(search, host, exclusive);
     drop_claimers(search, host, exclusive);
-    for (uint32_t u = 0; u < search->unit_count; u++)
-        if (search->solver->units.unit[u].exclusive == UNITS_NONE)
-            drop(search, u, host);
+    drop_plain(search, host);
 }
 
 /* 8.3: a claim of a rack claims all hosts of it. */
 static void claim_rack(struct search *search, uint32_t rack, uint32_t exclusive)
 {
-    const struct hosts_mark *mark = &search->solver->hosts.rack[rack];
-    bool is_new = false;
+    const struct solver *solver = search->solver;
+    const struct hosts_mark *mark = &solver->hosts.rack[rack];
+    uint32_t before = search->trail_count;
+    search_look(search, mark->host_count);
     for (uint32_t i = 0; i < mark->host_count; i++) {
-        is_new = is_new || search->holders[mark->hosts[i]] == HOLDER_NOBODY;
-        claim_host(search, mark->hosts[i], exclusive);
+        if (solver->hosts.racks[mark->hosts[i]] == HOSTS_MANY_RACKS)
+            claim_host(search, mark->hosts[i], exclusive);
+        else if (search->holders[mark->hosts[i]] == HOLDER_NOBODY)
+            hold(search, mark->hosts[i], exclusive);
     }
-    if (!is_new)
+    if (search->trail_count == before)
         return;
+    for (uint32_t i = 0; i < search->exclusive_count + search->plain_count; i++)
+        if (solver->units.unit[search->exclusive_units[i]].exclusive != exclusive)
+            drop_rack(search, search->exclusive_units[i], rack);
     search->claimed_racks[search->claimed_count++] = rack;
     push(search, TRAIL_CLAIM, 0, 0);
 }
@@ -151,7 +212,8 @@ static void claim_rack(struct search *search, uint32_t rack, uint32_t exclusive)
 static void spoil_host(struct search *search, uint32_t host)
 {
     push(search, TRAIL_FOREIGN, 0, host);
-    if (search->foreign[host]++ == 0 && bits_has(search->solver->claimable, host))
+    if (search->foreign[host]++ == 0 && bits_has(search->solver->claimable, host) &&
+        search->exclusive_count > 0)
         drop_claimers(search, host, UNITS_NONE);
 }
 
@@ -160,16 +222,14 @@ void state_put_rack(struct search *search, uint32_t block, uint32_t rack)
     const struct units *units = &search->solver->units;
     search->block_racks[block] = rack;
     push(search, TRAIL_RACK, block, 0);
-    for (uint32_t a = 0; a < units->block[block].apart_count; a++) {
-        const struct apart *apart = &units->apart[units->block[block].aparts[a]];
-        for (uint32_t m = 0; m < apart->member_count; m++) {
-            const struct block *other = &units->block[apart->members[m]];
-            if (apart->members[m] == block ||
-                search->block_racks[apart->members[m]] != HOSTS_NO_RACK)
-                continue;
-            for (uint32_t i = 0; i < other->unit_count; i++)
-                drop_rack(search, other->units[i], rack);
-        }
+    if (units->block[block].apart_from == NULL)
+        return;
+    search_look(search, bits_words(units->unit_count));
+    BITS_EACH(b, units->block[block].apart_from, bits_words(units->unit_count))
+    {
+        const struct block *other = &units->block[b];
+        for (uint32_t i = 0; search->block_racks[b] == HOSTS_NO_RACK && i < other->unit_count; i++)
+            drop_rack(search, other->units[i], rack);
     }
 }
 
@@ -185,10 +245,12 @@ void state_place(struct search *search, uint32_t u, uint32_t host)
         search->changed_list[search->changed_count++] = host;
         push(search, TRAIL_CHANGED, 0, host);
     }
-    for (uint32_t a = 0; a < unit->apart_count; a++) {
-        const struct apart *apart = &solver->units.apart[unit->aparts[a]];
-        for (uint32_t m = 0; m < apart->member_count; m++)
-            drop(search, apart->members[m], host);
+    if (unit->apart_from != NULL) {
+        search_look(search, bits_words(search->unit_count));
+        BITS_EACH(other, unit->apart_from, bits_words(search->unit_count))
+        {
+            drop(search, other, host);
+        }
     }
     if (unit->exclusive == UNITS_NONE)
         spoil_host(search, host);
@@ -200,62 +262,25 @@ void state_place(struct search *search, uint32_t u, uint32_t host)
         state_put_rack(search, unit->block, solver->hosts.racks[host]);
 }
 
+enum { SQUEEZE_LOOKS = 1 << 20 }; /* between two questions whether to go on */
+
+/* Units of a kind ask for the same, so that all of them fit or none. */
 void state_squeeze(struct search *search, uint32_t host)
 {
-    for (uint32_t u = 0; u < search->unit_count; u++)
-        if (search->domains[u] != NULL && search->hosts[u] == BITS_NONE &&
-            bits_has(search->domains[u], host) && !state_fits(search, u, host))
+    for (uint32_t k = 0; k < search->solver->kind_count; k++) {
+        bool is_known = false;
+        uint32_t i = search->kind_first[k];
+        for (; i < search->kind_first[k + 1]; i++) {
+            uint32_t u = search->kind_units[i];
+            if (!search_is_open(search, u) || !search_has(search, u, host))
+                continue;
+            if (!is_known && state_fits(search, u, host))
+                break;
+            is_known = true;
             drop(search, u, host);
-}
-
-static void init_unit(struct search *search, uint32_t u)
-{
-    struct solver *solver = search->solver;
-    search->hosts[u] = BITS_NONE;
-    if (search->domains[u] == NULL)
-        return;
-    search->first_domains[u] = bits_create(solver->arena, solver->hosts.count);
-    memcpy(search->first_domains[u], search->domains[u], search->words * sizeof(uint64_t));
-    search->counts[u] = bits_count(search->domains[u], search->words);
-    if (!solver->units.unit[u].needs_rack)
-        return;
-    search->by_rack[u] =
-        arena_zalloc(solver->arena, solver->hosts.rack_count * sizeof(*search->by_rack[u]));
-    BITS_EACH(host, search->domains[u], search->words)
-    {
-        count_rack(search, u, host, true);
+        }
+        search_look(search, 1 + i - search->kind_first[k]);
+        if (search->looks - search->looks_paid > SQUEEZE_LOOKS && !search_goes_on(search))
+            return;
     }
-}
-
-void state_init(struct search *search, uint64_t **domains)
-{
-    struct solver *solver = search->solver;
-    struct arena *arena = solver->arena;
-    uint32_t units = solver->units.unit_count;
-    uint32_t hosts = solver->hosts.count;
-    search->words = solver->hosts.words;
-    search->unit_count = units;
-    search->domains = domains;
-    search->first_domains = arena_zalloc(arena, units * sizeof(*search->first_domains));
-    search->counts = arena_zalloc(arena, units * sizeof(*search->counts));
-    search->hosts = arena_array(arena, units, sizeof(*search->hosts));
-    search->by_rack = arena_zalloc(arena, units * sizeof(*search->by_rack));
-    search->racks_left = arena_zalloc(arena, units * sizeof(*search->racks_left));
-    search->block_racks =
-        arena_array(arena, solver->units.block_count, sizeof(*search->block_racks));
-    for (uint32_t b = 0; b < solver->units.block_count; b++)
-        search->block_racks[b] = HOSTS_NO_RACK;
-    search->candidates =
-        arena_array(arena, solver->stack->server_count, sizeof(*search->candidates));
-    search->foreign = arena_zalloc(arena, hosts * sizeof(*search->foreign));
-    search->holders = arena_array(arena, hosts, sizeof(*search->holders));
-    memcpy(search->holders, solver->holders, hosts * sizeof(*search->holders));
-    search->changed = bits_create(arena, hosts);
-    search->changed_list = arena_array(arena, units, sizeof(*search->changed_list));
-    search->claimed_racks =
-        arena_array(arena, solver->hosts.rack_count, sizeof(*search->claimed_racks));
-    search->dirty_units = bits_create(arena, units);
-    search->dirty_aparts = bits_create(arena, solver->units.apart_count);
-    for (uint32_t u = 0; u < units; u++)
-        init_unit(search, u);
 }

@@ -32,9 +32,9 @@ static void run(struct large large, unsigned rounds)
         least = took < least ? took : least;
         if (i + 1 == rounds)
             printf("%5u hosts %2u racks %3u %% full %3u servers: mean %8.0f us, least %8.0f us, "
-                   "%lld steps, %s\n",
+                   "%lld steps, %lld of a budget, %s\n",
                    large.hosts, large.racks, large.per_cent, large.servers, sum / rounds, least,
-                   (long long)plan->outcome.steps,
+                   (long long)plan->outcome.steps, (long long)(INT64_MAX / 2 - plan->budget.left),
                    plan->result == SOLVE_FOUND ? "found" : plan->outcome.reason.data);
         arena_reset(arena);
     }

@@ -312,6 +312,25 @@ static void an_empty_stack(void **state)
 
 #define ON_A_SCENE(test) cmocka_unit_test_setup_teardown(test, open_scene, close_scene)
 
+/* A host that is overcommitted many times over has less than nothing left, so that its rack is the
+ * fullest one, and comes first. */
+static void an_overcommitted_rack_is_a_full_one(void **state)
+{
+    struct scene *scene = *state;
+    struct plan *plan = scene->plan;
+    cloud_give(scene->cloud, H1, 0, 1);
+    cloud_give(scene->cloud, H2, 0, 100);
+    cloud_use(scene->cloud, STRANGER, H1, 0, 21);
+    uint32_t a = plan_add_server(plan, "a", 1, 0, 0);
+    uint32_t b = plan_add_server(plan, "b", 1, 0, 0);
+    uint32_t near = plan_add_group(plan, "near", STACK_AFFINITY, STACK_RACK, 0);
+    plan_add_to(plan, near, a);
+    plan_add_to(plan, near, b);
+    ask(scene);
+    assert_int_equal(host_of(scene, a), H2);
+    assert_int_equal(host_of(scene, b), H2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +338,7 @@ int main(void)
         ON_A_SCENE(prefers_the_present_host),
         ON_A_SCENE(affinity_and_diversity),
         ON_A_SCENE(one_rack_different_hosts),
+        ON_A_SCENE(an_overcommitted_rack_is_a_full_one),
         ON_A_SCENE(contradictions_are_named),
         ON_A_SCENE(a_host_is_claimed),
         ON_A_SCENE(a_rack_is_claimed),

@@ -1,0 +1,81 @@
+/* What stacks cost that are made to keep the planner busy: run by hand, on a quiet machine.
+ *
+ *     build/tests/unit/solve/bench_solve_hostile [DIVISOR [MEANS]]
+ *
+ * Tells for each means, with its figures divided by DIVISOR (1), the CPU of one solve(), the
+ * longest between two looks at the client, and the memory. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "hostile.h"
+#include "unit.h"
+
+enum { STEPS_BETWEEN_LOOKS = 2000000 };
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+struct looks {
+    double last;
+    double longest;
+    long count;
+};
+
+static void look(struct looks *looks)
+{
+    double now = now_ms();
+    looks->longest = now - looks->last > looks->longest ? now - looks->last : looks->longest;
+    looks->last = now;
+    looks->count++;
+}
+
+static bool is_gone(void *cls)
+{
+    look(cls);
+    return false;
+}
+
+static unsigned share(unsigned most, unsigned divisor)
+{
+    return most / divisor > 0 || most == 0 ? most / divisor : 1;
+}
+
+static void run(const struct hostile_means *means, unsigned divisor)
+{
+    struct hostile hostile = {share(means->most.servers, divisor),
+                              share(means->most.hosts, divisor), share(means->most.racks, divisor),
+                              share(means->most.groups, divisor)};
+    struct arena *arena = arena_create();
+    struct arena *work = arena_create();
+    struct cloud *cloud;
+    struct plan *plan = hostile_plan(means, &hostile, arena, &cloud);
+    plan->arena = work;
+    double before = now_ms();
+    struct looks looks = {.last = before};
+    plan->budget =
+        (struct budget){STEPS_BETWEEN_LOOKS, STEPS_BETWEEN_LOOKS, is_gone, &looks, false};
+    plan_solve(plan, cloud->version);
+    look(&looks);
+    printf("%-18s %8.0f ms, %6.0f ms at most in %5ld looks, %5zu MiB, %7lld steps, %.100s\n",
+           means->name, now_ms() - before, looks.longest, looks.count,
+           arena_footprint_bytes(work) >> 20, (long long)plan->outcome.steps,
+           plan->result == SOLVE_FOUND ? "found" : plan->outcome.reason.data);
+    fflush(stdout);
+    arena_destroy(work);
+    arena_destroy(arena);
+    cloud_destroy(cloud);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned divisor = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
+    for (unsigned i = 0; i < HOSTILE_COUNT; i++)
+        if (argc < 3 || strcmp(argv[2], HOSTILE_MEANS[i].name) == 0)
+            run(&HOSTILE_MEANS[i], divisor);
+    return 0;
+}

@@ -1,0 +1,28 @@
+/* Stacks that somebody makes to keep the planner busy, each by one means, always the same for the
+ * same figures. */
+#ifndef BERTH_TESTS_UNIT_SOLVE_HOSTILE_H
+#define BERTH_TESTS_UNIT_SOLVE_HOSTILE_H
+
+#include "plan.h"
+
+struct hostile {
+    unsigned servers;
+    unsigned hosts;
+    unsigned racks;
+    unsigned groups; /* or what the means has several of */
+};
+
+struct hostile_means {
+    const char *name;
+    struct hostile most; /* what a request with the default limits can be */
+    void (*make)(const struct hostile *hostile, struct cloud *cloud, struct plan *plan);
+};
+
+extern const struct hostile_means HOSTILE_MEANS[];
+extern const unsigned HOSTILE_COUNT;
+
+/* The cloud is published; both belong to the caller, the plan in the arena. */
+struct plan *hostile_plan(const struct hostile_means *means, const struct hostile *hostile,
+                          struct arena *arena, struct cloud **cloud);
+
+#endif
