@@ -11,6 +11,10 @@ json_t *plan_body(struct api_request *request)
 bool plan_body_stack(struct api_request *request, const json_t *resources, const json_t *locations,
                      struct stack *stack)
 {
+    if (request->phase == PHASE_SLOW && http_client_gone(request->http)) {
+        (void)api_over_budget(request); /* a long body has taken its time so far */
+        return false;
+    }
     struct flavors *flavors = flavors_take(request->api->flavors);
     struct stack_body input = {flavors, request->api->valet->max_servers, request->arena};
     bool is_good = stack_body_read(&input, resources, locations, stack, &request->err);
