@@ -126,8 +126,10 @@ static const struct details table[] = {
      "MiB and disk in GiB. Without it there are m1.tiny, m1.small, m1.medium, m1.large and "
      "m1.xlarge."},
     {"valet", "step_limit",
-     "A plan whose search takes more is refused. What is counted are steps and not time, so that "
-     "the same plan gets the same answer."},
+     "A plan whose search takes more is refused. A step is a host, a rack or a provider that is "
+     "tried, and each 2048 looks at a server, a host or an amount that this takes: 200000 are "
+     "some seconds at most. What is counted is not time, so that the same plan gets the same "
+     "answer."},
     {"valet", "service_type",
      "As [keystone_authtoken] service_type is for the Placement API. Empty: application "
      "credentials with access rules are refused there."},

@@ -400,7 +400,7 @@ static bool is_of_standing(const struct plan *plan, const char *reason)
     bool is_found = strstr(reason, "', but stay on '") != NULL ||
                     strstr(reason, " by affinity, but stay on '") != NULL;
     for (uint32_t s = 0; s < plan->stack.server_count && !is_found; s++) {
-        char text[64];
+        char text[80];
         snprintf(text, sizeof(text), "no host for 's%u' (id-s%u): 1 host considered: 1 ", s, s);
         is_found = plan->pins[s].kind == SOLVE_FIXED && strstr(reason, text) != NULL;
     }
