@@ -113,7 +113,7 @@ PARTS = [
     Part("api", script("tests/api/run.py", "--berthd", "build/berthd")),
     Part("api-coverage", script("tests/api/run.py", "--coverage")),
     Part("diff",
-         script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "10000")),
+         script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "8000")),
     Part("diff-selftest", script("tests/diff/selftest.py")),
     Part("policy", script("tests/policy/run.py", "--build", "build")),
     Part("policy-diff", script("tests/policy/diff.py", "--build", "build")),
