@@ -7,14 +7,11 @@ links, and a catalogue of flavors that is broken.
 Parts: again, stacks, bound, ignored, faults, hosts, catalogue. The last line is `N passed, N failed`.
 """
 
-import argparse
 import json
 import os
-import shutil
 import signal
 import socket
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -22,6 +19,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE),
 sys.dont_write_bytecode = True
 
 import contract  # noqa: E402
+import parts  # noqa: E402
 import plans  # noqa: E402
 from plans import body, group, locations, server  # noqa: E402
 
@@ -198,26 +196,5 @@ class Tests(plans.Tests):
             self.case("it does not start", f"The flavors of {path} cannot be used" in str(error), error)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--berthd", metavar="PROGRAM", required=True)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    arguments = parser.parse_args()
-    if set(arguments.parts) - set(PARTS):
-        parser.error("no such part")
-    directory = tempfile.mkdtemp(prefix="berth-valet-answers-")
-    tests = Tests(os.path.abspath(arguments.berthd), directory)
-    try:
-        for part in arguments.parts or PARTS:
-            try:
-                getattr(tests, "test_" + part)()
-            except Exception as error:  # noqa: BLE001: a part that breaks off is a failure, the others go on
-                tests.case(part, False, f"{type(error).__name__}: {error}")
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-    print(f"{tests.passed} passed, {tests.failed} failed")
-    return 1 if tests.failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(parts.play(Tests, PARTS, __doc__))

@@ -7,17 +7,15 @@ keeps the place, room that goes with what is dropped; and random changes of all 
 Parts: claims, judged, keeps, released, walk. The last line is `N passed, N failed`.
 """
 
-import argparse
 import os
-import shutil
 import sys
-import tempfile
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "api")]
 sys.dont_write_bytecode = True
 
+import parts  # noqa: E402
 import plans  # noqa: E402
 import walk  # noqa: E402
 from plans import TENANT, body, group, locations, server  # noqa: E402
@@ -215,29 +213,5 @@ class Tests(plans.Tests):
                 self.case(f"walk {self.seed + number}", not problems, "; ".join(problems[:3]))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--berthd", metavar="PROGRAM", required=True)
-    parser.add_argument("--walks", type=int, default=Tests.walks)
-    parser.add_argument("--seed", type=int, default=Tests.seed)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    arguments = parser.parse_args()
-    if set(arguments.parts) - set(PARTS):
-        parser.error("no such part")
-    directory = tempfile.mkdtemp(prefix="berth-valet-changes-")
-    tests = Tests(os.path.abspath(arguments.berthd), directory)
-    tests.walks, tests.seed = arguments.walks, arguments.seed
-    try:
-        for part in arguments.parts or PARTS:
-            try:
-                getattr(tests, "test_" + part)()
-            except Exception as error:  # noqa: BLE001: a part that breaks off is a failure, the others go on
-                tests.case(part, False, f"{type(error).__name__}: {error}")
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-    print(f"{tests.passed} passed, {tests.failed} failed")
-    return 1 if tests.failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(parts.play(Tests, PARTS, __doc__, ("walks", "seed")))

@@ -8,12 +8,10 @@ Parts: methods, order, paths, limits, use, aggregates, racks, status, projects, 
 `N passed, N failed`.
 """
 
-import argparse
 import contextlib
 import json
 import os
 import re
-import shutil
 import socket
 import sqlite3
 import subprocess
@@ -27,6 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "api")]
 sys.dont_write_bytecode = True
 
+import parts  # noqa: E402
 import servers  # noqa: E402
 import words  # noqa: E402
 
@@ -441,26 +440,5 @@ class Tests:
 PARTS = [name.removeprefix("test_") for name in vars(Tests) if name.startswith("test_")]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--berthd", metavar="PROGRAM", required=True)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    arguments = parser.parse_args()
-    if set(arguments.parts) - set(PARTS):
-        parser.error("no such part")
-    directory = tempfile.mkdtemp(prefix="berth-valet-")
-    tests = Tests(os.path.abspath(arguments.berthd), directory)
-    try:
-        for part in arguments.parts or PARTS:
-            try:
-                getattr(tests, "test_" + part)()
-            except Exception as error:  # noqa: BLE001: a part that breaks off is a failure, the others go on
-                tests.case(part, False, f"{type(error).__name__}: {error}")
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-    print(f"{tests.passed} passed, {tests.failed} failed")
-    return 1 if tests.failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(parts.play(Tests, PARTS, __doc__))

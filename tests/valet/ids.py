@@ -6,18 +6,16 @@
 Parts: taken, frozen, owners, moved, forms, names, trusted. The last line is `N passed, N failed`.
 """
 
-import argparse
 import os
-import shutil
 import sqlite3
 import sys
-import tempfile
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "api")]
 sys.dont_write_bytecode = True
 
+import parts  # noqa: E402
 import plans  # noqa: E402
 from plans import TENANT, body, group, locations, server  # noqa: E402
 
@@ -211,26 +209,5 @@ class Tests(plans.Tests):
             self.equal("and is not seen any more", cloud.placements()["a"]["location"], "h4")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--berthd", metavar="PROGRAM", required=True)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    arguments = parser.parse_args()
-    if set(arguments.parts) - set(PARTS):
-        parser.error("no such part")
-    directory = tempfile.mkdtemp(prefix="berth-valet-ids-")
-    tests = Tests(os.path.abspath(arguments.berthd), directory)
-    try:
-        for part in arguments.parts or PARTS:
-            try:
-                getattr(tests, "test_" + part)()
-            except Exception as error:  # noqa: BLE001: a part that breaks off is a failure, the others go on
-                tests.case(part, False, f"{type(error).__name__}: {error}")
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-    print(f"{tests.passed} passed, {tests.failed} failed")
-    return 1 if tests.failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(parts.play(Tests, PARTS, __doc__))

@@ -4,22 +4,14 @@ that are repeated, races, a file that says odd things, long lists.
 
     tests/valet/plans.py --berthd build/berthd [PART…]
 
-Parts: create, groups, repeat, update, migrate, reserve, delete, projects, races, changed, damage, many, dear. The last line is
-`N passed, N failed`.
+Parts: see PARTS. The last line is `N passed, N failed`.
 """
 
-import argparse
 import collections
-import json
 import os
-import random
-import shutil
-import socket
 import sqlite3
 import sys
-import tempfile
 import threading
-import time
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -27,13 +19,14 @@ sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE),
 sys.dont_write_bytecode = True
 
 import contract  # noqa: E402
+import parts  # noqa: E402
 
 SERVER = "OS::Nova::Server"
 GROUP = "OS::Valet::GroupAssignment"
 TENANT = "b7d0e9b175294b649464caa3411adb3f"
 TOKEN = "somebody:" + TENANT
 PARTS = ("create", "groups", "repeat", "update", "migrate", "reserve", "reserve_of_a_freed_hold", "delete",
-         "projects", "races", "changed", "damage", "many", "dear", "two_racks", "generations")
+         "projects", "races", "changed", "damage", "many", "two_racks", "generations")
 FLAVOR = {"vcpus": 1, "ram": 512, "disk": 1}
 
 
@@ -632,87 +625,6 @@ class Tests(contract.Tests):
                 self.equal(f"below {parent}", answer["generation"], cloud.generation("h4"))
                 self.equal("claimed", gold in cloud.aggregates("h4"), wanted)
 
-    def test_dear(self):
-        """Bodies that are made to keep the planner busy."""
-        small = {"vcpus": 1, "ram": 0, "disk": 0}
-        with self.berth() as berth:
-            cloud = self.cloud(berth, 60, vcpus=1000, a_rack=60)
-            dice = random.Random(1)
-            names = [f"s{i}" for i in range(56)]
-            asked = body("equal", {
-                **{name: server(small, locations=dice.sample(sorted(cloud.host), 12)) for name in names},
-                **{f"d{i}": group("diversity", "host", *names) for i in range(1200)}})
-            before = seconds_used(berth)
-            answer = cloud.valet("POST", "/v1/plans", asked)
-            self.case("equal groups: an answer", answer.status in (201, 409), answer)
-            self.case("in time", seconds_used(berth) - before < 10, seconds_used(berth) - before)
-            self.expect("nodes that lack a colour", cloud.valet("POST", "/v1/plans", body("colours", colours(120, 14))), 409)
-        with self.berth(options=["[valet]", "step_limit = 1000000000"]) as berth:
-            cloud = self.cloud(berth, 14, vcpus=1000, a_rack=14)
-            head = ("POST /v1/plans HTTP/1.1", "Host: a", f"X-Auth-Token: {TOKEN}")
-            text = json.dumps(body("colours", colours(120, 14))).encode()
-            with socket.create_connection(("127.0.0.1", berth.valet_port), 10) as connection:
-                connection.sendall("\r\n".join((*head, f"Content-Length: {len(text)}", "", "")).encode() + text)
-                self.case("it is at it", within(30, lambda: seconds_used(berth) > 1.5), seconds_used(berth))
-                self.expect("others are served", cloud.valet("GET", "/v1/plans"), 200)
-            self.case("it ends with its client", within(30, lambda: is_idle(berth)), seconds_used(berth))
-
-
-def colours(nodes, hosts):
-    """Resources: a random graph of which each edge is a diversity group, and its colours are hosts. It has no solution, and
-    no short reason why."""
-    dice = random.Random(2)
-    places = [f"h{i + 1}" for i in range(hosts)]
-    resources = {f"n{i}": server({"vcpus": 1, "ram": 0, "disk": 0}, locations=places) for i in range(nodes)}
-    for a in range(nodes):
-        for b in range(a):
-            if dice.random() < 0.5:
-                resources[f"e{a}.{b}"] = group("diversity", "host", f"n{a}", f"n{b}")
-    return resources
-
-
-def seconds_used(berth):
-    """Of processor time, by all threads."""
-    with open(f"/proc/{berth.process.pid}/stat") as file:
-        fields = file.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def is_idle(berth):
-    before = seconds_used(berth)
-    time.sleep(0.5)
-    return seconds_used(berth) - before < 0.05
-
-
-def within(seconds, told):
-    end = time.monotonic() + seconds
-    while not told():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--berthd", metavar="PROGRAM", required=True)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    arguments = parser.parse_args()
-    if set(arguments.parts) - set(PARTS):
-        parser.error("no such part")
-    directory = tempfile.mkdtemp(prefix="berth-valet-plans-")
-    tests = Tests(os.path.abspath(arguments.berthd), directory)
-    try:
-        for part in arguments.parts or PARTS:
-            try:
-                getattr(tests, "test_" + part)()
-            except Exception as error:  # noqa: BLE001: a part that breaks off is a failure, the others go on
-                tests.case(part, False, f"{type(error).__name__}: {error}")
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-    print(f"{tests.passed} passed, {tests.failed} failed")
-    return 1 if tests.failed else 0
-
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(parts.play(Tests, PARTS, __doc__))

@@ -1,7 +1,7 @@
 /* One row of the table for each flag that a route may have. Any thread. */
 #include "api/valet/ids.h"
 
-#include "api/valet/plan_find.h"
+#include "api/valet/plans/plan_find.h"
 #include "api/valet/routes.h"
 
 const struct valet_group *ids_group(struct api_request *request)
