@@ -3,10 +3,10 @@
 #ifndef BERTH_TESTS_STACK_BID_H
 #define BERTH_TESTS_STACK_BID_H
 
+#include "../world.h"
 #include "replica/hosts.h"
 #include "replica/placement_location.h"
 #include "unit.h"
-#include "../world.h"
 #include "write/valet/plan_stacks.h"
 
 enum { HOSTS = 4, RACK = 5, SECOND_RACK = 6, PROVIDERS = 6, ROWS_MAX = 4 };
