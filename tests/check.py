@@ -72,7 +72,9 @@ def sanitized(name, kinds):
         return Part(f"{name}-{what}", *commands, reports=reports, after=(name + "-build",), waits=waits, **environment)
 
     return [
-        Part(name + "-build", build(directory, f"-Db_sanitize={kinds}", "-Db_lundef=false", "-Doptimization=1"), after=()),
+        # of debug information only what a report's lines need
+        Part(name + "-build", build(directory, f"-Db_sanitize={kinds}", "-Db_lundef=false", "-Doptimization=1", "-Ddebug=false",
+                                    "-Dc_args=-g1"), after=()),
         part("keystone", script("tests/keystone/faults.py", "--berthd", berthd), waits=True),
         part("units", script("tests/units.py", directory, "--slow", "6")),
         part("api", script("tests/api/run.py", "--berthd", berthd)),
