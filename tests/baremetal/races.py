@@ -1,14 +1,16 @@
 #!/usr/bin/python3
-"""A hundred allocations at the bare metal door and a hundred claims at Placement's for the same ten nodes, all at once:
-no node twice, and whoever gets none is told why.
+"""A hundred allocations at the bare metal door, a hundred claims at Placement's and a hundred plans at Valet's for the same
+ten nodes, all at once: no node twice, a plan whole or not at all, and whoever gets none is told why.
 
     tests/baremetal/races.py --berthd build/berthd [ROUND…]
 
-Rounds: plain, flips (operators put nodes in and out of maintenance meanwhile), powers (and lock them), two (two berthd on
-one file); each is run several times, what was got is given back between. The last line is `N passed, N failed`.
+Rounds: plain, plans (with the Valet door), flips (operators put nodes in and out of maintenance meanwhile), powers (and lock
+them), two (two berthd on one file); each is run several times, what was got is given back between. The last line is `N passed, N failed`.
 """
 
 import argparse
+import http.client
+import json
 import os
 import random
 import sys
@@ -36,6 +38,7 @@ class Race:
         self.berths, self.nodes = berths, nodes
         self.lock = threading.Lock()
         self.allocations, self.claimed, self.problems = [], {}, []
+        self.held, self.plans = {}, []  # placements of plans, their nodes; ids of plans
         self.active = 0
         self.over = threading.Event()
 
@@ -76,6 +79,38 @@ class Race:
             elif status != 409 or "Unable to allocate inventory" not in str(answer):
                 self.problem(f"a claim is answered {status} {answer}")
         client.close()
+
+    def valet(self, number, method, path, body=None):
+        """(status, answer)"""
+        connection = http.client.HTTPConnection("127.0.0.1", self.berths[number % len(self.berths)].valet_port, timeout=60)
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body), {"x-auth-token": "admin"})
+            answer = connection.getresponse()
+            text = answer.read()
+            return answer.status, json.loads(text) if text else None
+        finally:
+            connection.close()
+
+    def plan(self, number):
+        """Each plan asks for a node, or for two."""
+        chance = random.Random(number)
+        node = {"type": "OS::Nova::Server", "properties": {"flavor": {
+            "vcpus": 0, "ram": 0, "disk": 0, "extra_specs": {f"resources:{IN_PLACEMENT}": "1"}}}}
+        for _ in range(REQUESTS_EACH):
+            names = [str(uuid.uuid4()) for _ in range(chance.choice((1, 2)))]
+            status, answer = self.valet(number, "POST", "/v1/plans", {
+                "plan_name": "race", "stack_id": str(uuid.uuid4()), "resources": {name: node for name in names}})
+            if status == 201:
+                plan = answer["plan"]
+                shown = self.valet(number, "GET", "/v1/placements?plan_id=" + plan["id"])[1]["placements"]
+                if {one["orchestration_id"]: one["location"] for one in shown} != {
+                        name: one["location"] for name, one in plan["placements"].items()} or len(shown) != len(names):
+                    self.problem(f"of {plan} there is {shown}")
+                with self.lock:
+                    self.plans.append(plan["id"])
+                    self.held.update({one["id"]: one["location"] for one in shown})
+            elif status != 409 or not answer["explanation"].startswith("Valet error: no "):
+                self.problem(f"a plan is answered {status} {answer}")
 
     def flip(self, number):
         client, chance = self.door(number), random.Random(number)
@@ -124,7 +159,7 @@ def judge(race):
         if one["state"] == "error" and not (reason.startswith(f"Failed to process allocation {one['uuid']}: ")
                                             and reason.endswith(REASONS)):
             return f"an allocation ends with {reason!r}"
-    holders = {**active, **race.claimed}
+    holders = {**active, **race.claimed, **race.held}
     for node in race.nodes:
         wanted = sorted(holder for holder, at in holders.items() if at == node)
         held = placement.must(200, "GET", f"/resource_providers/{node}/allocations")["allocations"]
@@ -146,6 +181,9 @@ def give_back(race):
         client.must(204, "DELETE", f"/v1/allocations/{allocation}")
     for consumer in race.claimed:
         placement.must(204, "DELETE", f"/allocations/{consumer}")
+    for plan in race.plans:
+        if race.valet(0, "DELETE", f"/v1/plans/{plan}")[0] != 204:
+            raise RuntimeError(f"plan {plan} cannot be deleted")
     for node in race.nodes:
         client.must(202, "DELETE", f"/v1/nodes/{node}/maintenance")
     client.close()
@@ -153,9 +191,10 @@ def give_back(race):
 
 
 def one_race(berths, nodes, more, wants_all):
-    """(what is wrong, allocations and claims that got a node)."""
+    """(what is wrong, how many allocations, claims and placements of plans got a node)."""
     race = Race(berths, nodes)
-    clients = [(race.allocate, n) for n in range(CLIENTS)] + [(race.claim, n) for n in range(CLIENTS)]
+    kinds = [race.allocate, race.claim] + ([race.plan] if berths[0].valet_port else [])
+    clients = [(kind, n) for kind in kinds for n in range(CLIENTS)]
     random.Random(1).shuffle(clients)
     others = [(race.watch, 0)] + [(getattr(race, what), n) for what, count in more.items() for n in range(count)]
     threads = [threading.Thread(target=race.run, args=one, daemon=True) for one in others + clients]
@@ -170,26 +209,28 @@ def one_race(berths, nodes, more, wants_all):
             race.problem("a request is never answered")
             break
     problem = race.problems[0] if race.problems else judge(race)
-    if not problem and wants_all and race.active + len(race.claimed) != NODES:
-        problem = f"{race.active + len(race.claimed)} of {NODES} nodes were got"
+    got = [race.active, len(race.claimed), len(race.held)]
+    if not problem and wants_all and sum(got) != NODES:
+        problem = f"{sum(got)} of {NODES} nodes were got"
     if not problem:
         give_back(race)
-    return problem, race.active, len(race.claimed)
+    return problem, got
 
 
 def races(score, name, berths, more, wants_all):
     client = door.Door(berths[0].port)
     nodes = [client.make_node(resource_class=CLASS)["uuid"] for _ in range(NODES)]
     client.close()
-    began, active, claimed, problem = time.monotonic(), 0, 0, None
+    began, got, problem = time.monotonic(), [0, 0, 0], None
     for _ in range(TIMES):
-        problem, more_active, more_claimed = one_race(berths, nodes, more, wants_all)
-        active, claimed = active + more_active, claimed + more_claimed
+        problem, more_got = one_race(berths, nodes, more, wants_all)
+        got = [a + b for a, b in zip(got, more_got)]
         if problem:
             break
-    if not problem and not (active and claimed):
-        problem = f"{active} allocations and {claimed} claims got a node: that was no race"
-    score.case(f"{name}: {active} allocations and {claimed} claims got a node", problem, time.monotonic() - began)
+    what = f"{got[0]} allocations, {got[1]} claims and {got[2]} placements of plans got a node"
+    if not problem and not (got[0] and got[1] and (got[2] or not berths[0].valet_port)):
+        problem = what + ": that was no race"
+    score.case(f"{name}: {what}", problem, time.monotonic() - began)
     if problem:
         print(berths[0].log()[-2000:])
 
@@ -206,6 +247,7 @@ def beside(first, program, **more):
 
 ROUNDS = {
     "plain": ({}, 1),
+    "plans": ({}, 1),
     "flips": ({"flip": 3}, 1),
     "powers": ({"flip": 2, "power": 2}, 1),
     "two": ({"flip": 2}, 2),
@@ -220,7 +262,9 @@ def main():
     score = servers.Score()
     for name in arguments.rounds or ROUNDS:
         more, count = ROUNDS[name]
-        berths = [berth_baremetal.Berth(arguments.berthd)]
+        port = servers.free_port() if name == "plans" else None
+        berths = [berth_baremetal.Berth(arguments.berthd, arguments=("--valet-listen", f"127.0.0.1:{port}") if port else ())]
+        berths[0].valet_port = port
         try:
             berths[0].start()
             for _ in range(1, count):
