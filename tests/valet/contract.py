@@ -238,6 +238,7 @@ class Tests:
                     ("description 4097", 400, {"name": "c", "type": "exclusivity", "description": "é" * 4097}),
                     ("type 300", 400, {"name": "c", "type": "x" * 300})):
                 self.expect(name, send(port, "POST", "/v1/groups", body), status)
+            self.told_shortly(port)
             many = [f"{number:032x}" for number in range(10001)]
             at = f"/v1/groups/{group}/members"
             self.expect("10001 members", send(port, "PUT", at, {"members": many}), 400)
@@ -254,6 +255,27 @@ class Tests:
             self.case("a long list is whole", [found[one] for one in (group, *others)] == [10000] * 3, found)
             self.expect("all go", send(port, "DELETE", at), 204)
             self.expect("and so can the group", send(port, "DELETE", f"/v1/groups/{group}"), 204)
+
+    def told_shortly(self, port):
+        """What a body names at length is not answered at length, and both ends of the sentence are there."""
+        answer = self.expect("a long id of no text", send(port, "GET", "/v1/plans/" + "%80" * 20000), 404)
+        self.case("it is told shortly, too", "…" in answer.explanation, answer)
+        for letter in ("k", "é", "\U0001f600"):
+            long = letter * 100000
+            specs = {"vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {f"trait:{long}": "required"}}
+            of_group = {"group_type": "affinity", "level": "host", "resources": [long]}
+            for begins, ends, body in (
+                    ("-> ", " is not known here", {long: 1}),
+                    ("resources -> ", " -> type is missing", {"resources": {long: {}}}),
+                    ("Valet error: ", " names no trait'", {"resources": {
+                        "a": {"type": "OS::Nova::Server", "properties": {"flavor": specs}}}}),
+                    ("Valet error: ", letter + "'", {"resources": {
+                        "g": {"type": "OS::Valet::GroupAssignment", "properties": of_group}}})):
+                asked = json.dumps({"plan_name": "p", "stack_id": "s", **body}, ensure_ascii=False).encode()
+                answer = self.expect("a long text", send(port, "POST", "/v1/plans", asked), 400)
+                told = answer.explanation
+                self.case("it is told shortly", len(answer.text) < 100000 and told.startswith(begins) and
+                          told.endswith(ends) and f"{letter}…{letter}" in told, f"{len(answer.text)} {told[:200]} {told[-200:]}")
 
     def test_use(self):
         """A member with something on a host of the group stays."""
