@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "api/valet/stack/stack_ids.h"
 #include "api/valet/stack/stack_shape.h"
 #include "base/err.h"
 #include "base/json_write.h"
@@ -230,7 +231,7 @@ static bool read_document(const json_t *document, struct arena *arena, struct st
     stack->servers = server_rows;
     stack->groups = group_rows;
     struct err ignored = {.arena = arena};
-    return stack_shape_check(stack, arena, &ignored);
+    return stack_ids_differ(stack, arena, &ignored) && stack_shape_check(stack, arena, &ignored);
 }
 
 bool stack_text_read(struct slice text, struct arena *arena, struct stack *stack)

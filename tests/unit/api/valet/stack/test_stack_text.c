@@ -101,6 +101,7 @@ static void test_broken(void **state)
         TEXT("{\"id\":1,\"name\":\"a\",\"amounts\":{\"VCPU\":1}}", ""),
         TEXT("{\"id\":\"a\",\"name\":\"a\",\"amounts\":{\"VCPU\":1},\"zone\":1}", ""),
         TEXT("{\"id\":\"a\",\"name\":\"a\",\"amounts\":{\"VCPU\":1},\"required\":[1]}", ""),
+        TEXT(ONE "," ONE, ""), /* one id twice */
         TEXT(ONE, "1"),
         TEXT(ONE, LISTING("[1]")),
         TEXT(ONE, LISTING("[-2]")),
