@@ -241,13 +241,22 @@ static bool read_flavor(struct reading *reading, const struct resource *resource
     return true;
 }
 
+static bool read_locations(struct reading *reading, const struct resource *resource,
+                           struct stack_server *server)
+{
+    struct err err = {.arena = reading->arena};
+    return stack_body_names(resource->value[KEY_LOCATIONS], "locations", reading->arena,
+                            &server->locations, &err) ||
+           err_set_join(reading->err, err.status, NULL, SLICE_LIT("resources -> "), resource->id,
+                        SLICE_LIT(" -> "), err.message);
+}
+
 static bool read_server(struct reading *reading, const struct resource *resource)
 {
     struct stack_server *server = &reading->servers[resource->at];
     *server = (struct stack_server){.orchestration_id = resource->id, .name = resource->name};
-    return stack_body_names(resource->value[KEY_LOCATIONS], "locations", reading->arena,
-                            &server->locations, reading->err) &&
-           read_flavor(reading, resource, server) && read_zone(reading, resource, server);
+    return read_locations(reading, resource, server) && read_flavor(reading, resource, server) &&
+           read_zone(reading, resource, server);
 }
 
 static bool read_type(struct reading *reading, const struct resource *resource,

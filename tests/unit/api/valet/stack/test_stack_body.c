@@ -138,7 +138,7 @@ static void test_schema(void **state)
     assert_refused(fixture,
                    "{'a': {'type': 'OS::Nova::Server', 'locations': 'h', 'properties': "
                    "{'flavor': 's'}}}",
-                   400, "locations is not a list");
+                   400, "resources -> a -> locations is not a list");
     assert_refused(fixture,
                    "{'a':" SERVER ",'b':" SERVER ",'c':" SERVER ",'d':" SERVER ",'e':" SERVER "}",
                    400, "more than 4 servers");
