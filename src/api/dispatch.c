@@ -14,6 +14,7 @@
 #include "api/stages.h"
 #include "api/thread_reader.h"
 #include "base/clock.h"
+#include "base/hash.h"
 
 enum { FRESH_SPINS = 64, CHANGES_MET_MAX = 3 };
 
@@ -107,7 +108,8 @@ static enum http_step after_handler(struct api_request *request, enum api_step s
     }
     check(request->phase != PHASE_SLOW);
     request->phase = PHASE_SLOW;
-    request->slow = (struct slow_job){.run = run_slow, .cls = request};
+    request->slow = (struct slow_job){
+        .run = run_slow, .cls = request, .owner = hash_text(request->identity.project_id)};
     slow_lane_submit(request->api->slow_lane, &request->slow);
     return HTTP_PENDING;
 }

@@ -1,5 +1,7 @@
 /* A queue and its threads, scheduled idle: whatever a pathological query costs, others are served
- * first. */
+ * first. The queue is in the order of turns: of each owner there is at most one job in a turn, and
+ * what comes now gets none that has begun, so that no job waits for more than those of its turn
+ * and of the turns before. */
 #include "api/slow_lane.h"
 
 #include <pthread.h>
@@ -15,7 +17,7 @@ struct slow_lane {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     struct slow_job *first;
-    struct slow_job **last;
+    uint64_t turn; /* of the job that has begun last */
     bool stopping;
     struct slow_lane_figures figures;
     unsigned threads;
@@ -35,8 +37,7 @@ static void *work(void *cls)
         if (job == NULL)
             break;
         lane->first = job->next;
-        if (lane->first == NULL)
-            lane->last = &lane->first;
+        lane->turn = job->turn;
         lane->figures.queued--;
         lane->figures.running++;
         lane->figures.begun++;
@@ -56,7 +57,6 @@ struct slow_lane *slow_lane_start(unsigned threads)
     check(lane != NULL);
     pthread_mutex_init(&lane->lock, NULL);
     pthread_cond_init(&lane->wake, NULL);
-    lane->last = &lane->first;
     while (lane->threads < threads &&
            pthread_create(&lane->thread[lane->threads], NULL, work, lane) == 0)
         lane->threads++;
@@ -66,12 +66,23 @@ struct slow_lane *slow_lane_start(unsigned threads)
     return NULL;
 }
 
+static void put(struct slow_lane *lane, struct slow_job *job)
+{
+    struct slow_job **at = &lane->first;
+    job->turn = lane->turn + 1;
+    for (const struct slow_job *other = lane->first; other != NULL; other = other->next)
+        if (other->owner == job->owner)
+            job->turn = other->turn + 1;
+    while (*at != NULL && (*at)->turn <= job->turn)
+        at = &(*at)->next;
+    job->next = *at;
+    *at = job;
+}
+
 void slow_lane_submit(struct slow_lane *lane, struct slow_job *job)
 {
-    job->next = NULL;
     pthread_mutex_lock(&lane->lock);
-    *lane->last = job;
-    lane->last = &job->next;
+    put(lane, job);
     lane->figures.queued++;
     pthread_mutex_unlock(&lane->lock);
     pthread_cond_signal(&lane->wake);

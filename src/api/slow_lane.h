@@ -2,6 +2,8 @@
 #ifndef BERTH_API_SLOW_LANE_H
 #define BERTH_API_SLOW_LANE_H
 
+#include <stdint.h>
+
 struct slow_lane;
 
 /* One job: `run` is called once on a slow-lane thread. The caller owns it and keeps it until then;
@@ -9,15 +11,18 @@ struct slow_lane;
 struct slow_job {
     void (*run)(void *cls);
     void *cls;
-    struct slow_job *next; /* the lane's */
+    uint64_t owner;        /* whose it is, a hash; 0: nobody's, who is one owner, too */
+    struct slow_job *next; /* the lane's, and so is the turn */
+    uint64_t turn;
 };
 
 /* Starts 1 to 16 threads; the caller ends them with slow_lane_stop. NULL: the system has no more.
  */
 struct slow_lane *slow_lane_start(unsigned threads);
 
-/* Any thread; jobs begin in the order in which they come. Never waits and never refuses: there is
- * at most one job for each request in flight, and connections are limited. */
+/* Any thread. Jobs of one owner begin in the order in which they come, and owners take turns, so
+ * that who has many waiting holds up nobody else by more than one. Never refuses: there is at most
+ * one job for each request in flight, and connections are limited. Linear in what waits. */
 void slow_lane_submit(struct slow_lane *lane, struct slow_job *job);
 
 /* For metrics. */
