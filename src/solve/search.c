@@ -132,8 +132,6 @@ static bool try_next(struct search *search, struct decision *decision, bool *hol
 static enum search_result walk(struct search *search)
 {
     uint32_t depth = 0;
-    if (search->decision_count == 0)
-        return SEARCH_FOUND;
     order_begin(search, &search->decisions[0]);
     for (;;) {
         struct decision *decision = &search->decisions[depth];
@@ -198,6 +196,8 @@ enum search_result search_run(struct search *search, struct solver *solver, uint
     matching_init(search);
     ranks_init(search);
     order_decisions(search);
+    if (search->decision_count == 0)
+        return SEARCH_FOUND;
     if (begins_well(search))
         return walk(search);
     return search->end == SEARCH_FOUND ? SEARCH_NONE : search->end;

@@ -1,5 +1,7 @@
 /* What is asked anew of servers that stay: the words, the claims, and what does not count as new.
  */
+#include <stdio.h>
+
 #include "plan.h"
 #include "unit.h"
 
@@ -168,6 +170,39 @@ static void claims_are_made(void **state)
     end(&scene, NULL);
 }
 
+/* Servers that all stay need no search, so that no limit of it counts. */
+static void nothing_to_search_has_no_limit(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct cloud *cloud = cloud_create();
+    struct plan *plan = plan_create(arena);
+    char name[24];
+    for (int i = 0; i < 64; i++) {
+        snprintf(name, sizeof(name), "h%02d", i);
+        cloud_add_host(cloud, name, -1, 8);
+    }
+    cloud_publish(cloud);
+    for (int i = 0; i < 64; i++) {
+        snprintf(name, sizeof(name), "s%d", i);
+        plan_add_server(plan, name, 1, 0, 0);
+        plan->pins[i].kind = SOLVE_FIXED;
+        plan->pins[i].present = cloud_provider_at(cloud, i);
+    }
+    for (uint32_t without = 0; without < 64; without++) {
+        uint32_t group = plan_add_group(plan, "apart", STACK_DIVERSITY, STACK_HOST, 0);
+        for (uint32_t s = 0; s < 64; s++)
+            if (s != without)
+                plan_add_to(plan, group, s);
+    }
+    plan->request.step_limit = 1;
+    plan_solve(plan, cloud->version);
+    assert_int_equal(plan->result, SOLVE_FOUND);
+    assert_int_equal(plan->outcome.steps, 0);
+    arena_destroy(arena);
+    cloud_destroy(cloud);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +210,7 @@ int main(void)
         cmocka_unit_test(what_was_asked_before_is_left_alone),
         cmocka_unit_test(limits_of_one_are_told),
         cmocka_unit_test(claims_are_made),
+        cmocka_unit_test(nothing_to_search_has_no_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
