@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "solve/bits.h"
+
 struct known {
     struct slice id;
     uint32_t at;
@@ -66,36 +68,17 @@ bool accepted_together(const struct accepted *accepted, uint32_t a, uint32_t b, 
            (one == other || (is_rack && one->block == other->block));
 }
 
-static bool share(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count)
+static bool is_in(const uint64_t *apart_from, uint32_t member)
 {
-    for (uint32_t i = 0, j = 0; i < a_count && j < b_count;) {
-        if (a[i] == b[j])
-            return true;
-        if (a[i] < b[j])
-            i++;
-        else
-            j++;
-    }
-    return false;
+    return apart_from != NULL && bits_has(apart_from, member);
 }
 
 bool accepted_apart(const struct accepted *accepted, uint32_t a, uint32_t b, bool is_rack)
 {
     const struct unit *one = accepted_unit(accepted, a);
     const struct unit *other = accepted_unit(accepted, b);
-    if (one == NULL || other == NULL || one == other)
+    if (one == NULL || other == NULL)
         return false;
-    const struct block *block = &accepted->units.block[one->block];
-    const struct block *next = &accepted->units.block[other->block];
-    return (block != next &&
-            share(block->aparts, block->apart_count, next->aparts, next->apart_count)) ||
-           (!is_rack && share(one->aparts, one->apart_count, other->aparts, other->apart_count));
-}
-
-int64_t accepted_cost(const struct accepted *accepted, uint32_t server)
-{
-    const struct unit *before = accepted_unit(accepted, server);
-    return before == NULL ? 4
-                          : 4 + (int64_t)before->apart_count +
-                                accepted->units.block[before->block].apart_count;
+    return is_in(accepted->units.block[one->block].apart_from, other->block) ||
+           (!is_rack && is_in(one->apart_from, (uint32_t)(other - accepted->units.unit)));
 }

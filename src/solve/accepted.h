@@ -24,7 +24,4 @@ const struct unit *accepted_unit(const struct accepted *accepted, uint32_t serve
 bool accepted_together(const struct accepted *accepted, uint32_t a, uint32_t b, bool is_rack);
 bool accepted_apart(const struct accepted *accepted, uint32_t a, uint32_t b, bool is_rack);
 
-/* For the budget: of asking whether the server was apart from another. */
-int64_t accepted_cost(const struct accepted *accepted, uint32_t server);
-
 #endif

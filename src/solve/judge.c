@@ -10,213 +10,18 @@
 
 #include <stdlib.h>
 
-#include "solve/accepted.h"
+#include "solve/judge_internal.h"
 #include "solve/report.h"
 
-struct judge {
-    struct solver *solver;
-    struct accepted accepted;
-    struct slice *reason;
-};
+enum { NAME_COST = 32 };
 
-/* --- refusals */
-
-static struct slice name_of(const struct judge *judge, uint32_t server)
-{
-    return judge->solver->stack->servers[server].name;
-}
-
-static struct slice place_of(const struct judge *judge, uint32_t server)
-{
-    return provider_name(judge->solver->request->pins[server].present);
-}
-
-static bool refuse_pair(struct judge *judge, uint32_t a, uint32_t b, const struct slice *words)
-{
-    struct slice here = place_of(judge, a);
-    struct slice there = place_of(judge, b);
-    const struct slice parts[] = {
-        SLICE_LIT("Valet error: '"),
-        name_of(judge, a),
-        SLICE_LIT("' and '"),
-        name_of(judge, b),
-        SLICE_LIT("' are "),
-        words[0],
-        words[1],
-        words[2],
-        SLICE_LIT(", but stay on '"),
-        here,
-        SLICE_LIT("' and '"),
-        there,
-        SLICE_LIT("'"),
-    };
-    *judge->reason = arena_join(judge->solver->arena, parts, sizeof(parts) / sizeof(parts[0]));
-    return false;
-}
-
-static bool refuse_apart(struct judge *judge, const struct apart *apart, uint32_t a, uint32_t b)
-{
-    const struct slice words[] = {
-        apart->is_rack ? SLICE_LIT("kept on different racks by '")
-                       : SLICE_LIT("kept on different hosts by '"),
-        judge->solver->stack->groups[apart->group].name,
-        SLICE_LIT("'"),
-    };
-    return refuse_pair(judge, a, b, words);
-}
-
-static bool refuse_together(struct judge *judge, bool is_rack, uint32_t a, uint32_t b)
-{
-    const struct slice words[] = {
-        SLICE_LIT("bound to one "),
-        is_rack ? SLICE_LIT("rack") : SLICE_LIT("host"),
-        SLICE_LIT(" by affinity"),
-    };
-    return refuse_pair(judge, a, b, words);
-}
+/* --- one server */
 
 static bool refuse(struct judge *judge, uint32_t server, enum filter filter, struct slice group)
 {
     *judge->reason = report_stays(judge->solver, server, filter, group);
     return false;
 }
-
-/* --- pairs */
-
-/* A server that stays, and where: a host, or behind those a rack. */
-struct standing {
-    uint32_t key;
-    uint32_t member;
-    uint32_t server;
-};
-
-struct standings {
-    struct standing *list;
-    uint32_t count;
-    size_t capacity;
-};
-
-static int compare_standings(const void *left, const void *right)
-{
-    const struct standing *a = left;
-    const struct standing *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return (a->server > b->server) - (a->server < b->server);
-}
-
-static void stand(struct judge *judge, struct standings *standings, uint32_t key, uint32_t member,
-                  uint32_t server)
-{
-    standings->list = arena_grow(judge->solver->arena, standings->list, standings->count,
-                                 &standings->capacity, sizeof(*standings->list));
-    standings->list[standings->count++] = (struct standing){key, member, server};
-}
-
-static void stand_unit(struct judge *judge, struct standings *standings, uint32_t member,
-                       uint32_t u, bool is_rack)
-{
-    const struct solver *solver = judge->solver;
-    const struct unit *unit = &solver->units.unit[u];
-    for (uint32_t i = 0; i < unit->fixed_count; i++) {
-        uint32_t host = solver->facts[u].fixed[i];
-        if (host == BITS_NONE)
-            continue;
-        stand(judge, standings, host, member, unit->fixed[i]);
-        uint32_t rack;
-        for (uint32_t at = 0;
-             is_rack && (rack = solver_next_rack(solver, host, &at)) != HOSTS_NO_RACK;)
-            stand(judge, standings, solver->hosts.count + rack, member, unit->fixed[i]);
-    }
-}
-
-/* Those that stay on one host, or rack, and are of different members. */
-static bool judge_standings(struct judge *judge, const struct standings *standings,
-                            const struct apart *apart)
-{
-    for (uint32_t i = 0; i < standings->count; i++) {
-        const struct standing *a = &standings->list[i];
-        for (uint32_t j = i + 1; j < standings->count && standings->list[j].key == a->key; j++) {
-            const struct standing *b = &standings->list[j];
-            if (!budget_take(judge->solver->budget, accepted_cost(&judge->accepted, a->server)))
-                return false;
-            if (a->member != b->member &&
-                !accepted_apart(&judge->accepted, a->server, b->server, apart->is_rack))
-                return refuse_apart(judge, apart, a->server, b->server);
-        }
-    }
-    return true;
-}
-
-static bool judge_apart(struct judge *judge, const struct apart *apart)
-{
-    const struct units *units = &judge->solver->units;
-    struct standings standings = {0};
-    if (!budget_take(judge->solver->budget, 16 * (int64_t)apart->member_count))
-        return false;
-    for (uint32_t m = 0; m < apart->member_count; m++) {
-        if (!apart->is_rack) {
-            stand_unit(judge, &standings, m, apart->members[m], false);
-            continue;
-        }
-        const struct block *block = &units->block[apart->members[m]];
-        for (uint32_t i = 0; i < block->unit_count; i++)
-            stand_unit(judge, &standings, m, block->units[i], true);
-    }
-    if (standings.count > 1)
-        qsort(standings.list, standings.count, sizeof(*standings.list), compare_standings);
-    return judge_standings(judge, &standings, apart);
-}
-
-static bool are_together(const struct solver *solver, uint32_t a, uint32_t b, bool is_rack)
-{
-    const struct solve_pin *pins = solver->request->pins;
-    if (pins[a].present == pins[b].present)
-        return true;
-    uint32_t here = hosts_index(solver->version, &solver->hosts, pins[a].present);
-    uint32_t there = hosts_index(solver->version, &solver->hosts, pins[b].present);
-    return is_rack && here != BITS_NONE && there != BITS_NONE && bits_has(solver->racked, here) &&
-           solver->hosts.racks[here] == solver->hosts.racks[there];
-}
-
-static bool judge_together(struct judge *judge, const uint32_t *servers, uint32_t count,
-                           bool is_rack)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t j = 0; j < i; j++) {
-            if (!budget_take(judge->solver->budget, 4))
-                return false;
-            if (!are_together(judge->solver, servers[j], servers[i], is_rack) &&
-                !accepted_together(&judge->accepted, servers[j], servers[i], is_rack))
-                return refuse_together(judge, is_rack, servers[j], servers[i]);
-        }
-    }
-    return true;
-}
-
-static bool judge_block(struct judge *judge, const struct block *block)
-{
-    const struct units *units = &judge->solver->units;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < block->unit_count; i++) {
-        const struct unit *unit = &units->unit[block->units[i]];
-        if (!judge_together(judge, unit->fixed, unit->fixed_count, false))
-            return false;
-        count += unit->fixed_count;
-    }
-    if (block->unit_count == 1)
-        return true;
-    uint32_t *servers = arena_array(judge->solver->arena, count, sizeof(*servers));
-    count = 0;
-    for (uint32_t i = 0; i < block->unit_count; i++) {
-        const struct unit *unit = &units->unit[block->units[i]];
-        for (uint32_t k = 0; k < unit->fixed_count; k++)
-            servers[count++] = unit->fixed[k];
-    }
-    return judge_together(judge, servers, count, true);
-}
-
-/* --- one server */
 
 static bool has_name(const struct stack_names *names, struct slice name)
 {
@@ -226,13 +31,43 @@ static bool has_name(const struct stack_names *names, struct slice name)
     return false;
 }
 
-static bool same_names(const struct stack_names *a, const struct stack_names *b)
+static int compare_names(const void *left, const void *right)
 {
-    bool same = a->count == b->count;
-    for (uint32_t i = 0; same && i < a->count; i++)
-        same = slice_equal(a->names[i], b->names[i]) ||
-               (has_name(b, a->names[i]) && has_name(a, b->names[i]));
-    return same;
+    return slice_compare(left, right);
+}
+
+/* Ascending, each once. */
+static struct stack_names sorted_names(struct arena *arena, const struct stack_names *names)
+{
+    uint32_t count = 0;
+    struct slice *sorted = arena_array(arena, names->count, sizeof(*sorted));
+    if (names->count > 0)
+        memcpy(sorted, names->names, names->count * sizeof(*sorted));
+    if (names->count > 1)
+        qsort(sorted, names->count, sizeof(*sorted), compare_names);
+    for (uint32_t i = 0; i < names->count; i++)
+        if (i == 0 || !slice_equal(sorted[i], sorted[count - 1]))
+            sorted[count++] = sorted[i];
+    return (struct stack_names){sorted, count};
+}
+
+static bool are_equal(const struct stack_names *a, const struct stack_names *b)
+{
+    bool are = a->count == b->count;
+    for (uint32_t i = 0; are && i < a->count; i++)
+        are = slice_equal(a->names[i], b->names[i]);
+    return are;
+}
+
+/* In any order. */
+static bool same_names(struct arena *arena, const struct stack_names *a,
+                       const struct stack_names *b)
+{
+    if (are_equal(a, b))
+        return true;
+    struct stack_names one = sorted_names(arena, a);
+    struct stack_names other = sorted_names(arena, b);
+    return are_equal(&one, &other);
 }
 
 static bool is_in_zone(struct solver *solver, uint32_t server, uint32_t host)
@@ -251,10 +86,11 @@ static bool judge_server(struct judge *judge, const struct unit *unit, uint32_t 
     const struct stack_server *server = &solver->stack->servers[s];
     const struct unit *before = accepted_unit(&judge->accepted, s);
     const struct stack_server *old = accepted_server(&judge->accepted, s);
-    if (!budget_take(solver->budget, 16 + (int64_t)solver->hosts.words + server->locations.count))
+    int64_t names = server->locations.count + (old == NULL ? 0 : (int64_t)old->locations.count);
+    if (!budget_take(solver->budget, 16 + (int64_t)solver->hosts.words + NAME_COST * names))
         return false;
-    if (server->locations.count > 0 && !has_name(&server->locations, place_of(judge, s)) &&
-        (old == NULL || !same_names(&server->locations, &old->locations)))
+    if (server->locations.count > 0 && !has_name(&server->locations, judge_place_of(judge, s)) &&
+        (old == NULL || !same_names(solver->arena, &server->locations, &old->locations)))
         return refuse(judge, s, FILTER_LOCATIONS, (struct slice){0});
     if (server->zone.data != NULL && (old == NULL || !slice_equal(server->zone, old->zone)) &&
         !is_in_zone(solver, s, host))
@@ -363,12 +199,8 @@ static bool judge_all(struct judge *judge)
 {
     struct solver *solver = judge->solver;
     const struct units *units = &solver->units;
-    for (uint32_t b = 0; b < units->block_count; b++)
-        if (!judge_block(judge, &units->block[b]))
-            return false;
-    for (uint32_t a = 0; a < units->apart_count; a++)
-        if (!judge_apart(judge, &units->apart[a]))
-            return false;
+    if (!judge_pairs(judge))
+        return false;
     for (uint32_t u = 0; u < units->unit_count; u++) {
         const struct unit *unit = &units->unit[u];
         for (uint32_t i = 0; i < unit->fixed_count; i++)

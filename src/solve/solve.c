@@ -186,7 +186,9 @@ enum solve_result solve(const struct version *version, const struct solve_reques
     *outcome = (struct solve_outcome){0};
     outcome->servers = arena_zalloc(arena, servers * sizeof(*outcome->servers));
     outcome->exclusives = arena_zalloc(arena, servers * sizeof(*outcome->exclusives));
+    const struct stack *accepted = request->accepted;
     if (!budget_take(budget, cost_of_groups(request->stack) +
+                                 (accepted == NULL ? 0 : cost_of_groups(accepted)) +
                                  NAME_COST * (int64_t)request->stack->locations.count))
         return SOLVE_EXPENSIVE;
     if (!units_of_stack(request->stack, request->pins, arena, &solver.units, &outcome->reason))

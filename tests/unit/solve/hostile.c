@@ -320,6 +320,147 @@ static void assignments(const struct hostile *hostile, struct cloud *cloud, stru
         add_all(plan, add_group(plan, g % 2 == 0 ? STACK_EXCLUSIVITY : STACK_AFFINITY, STACK_RACK));
 }
 
+/* --- updates: of a plan whose servers are there, and of which more is asked than before */
+
+/* What was accepted before: the same servers, in no group. */
+static struct plan *accept(const struct hostile *hostile, struct plan *plan)
+{
+    struct plan *accepted = plan_create(plan->arena);
+    add_servers(accepted, hostile->servers, 1);
+    plan->request.accepted = &accepted->stack;
+    return accepted;
+}
+
+/* All stay, by turns on so many of the hosts. */
+static void stand(const struct hostile *hostile, struct cloud *cloud, struct plan *plan,
+                  unsigned hosts)
+{
+    add_hosts(hostile, cloud, TOTAL * TOTAL);
+    cloud_publish(cloud);
+    add_servers(plan, hostile->servers, 1);
+    for (uint32_t s = 0; s < hostile->servers; s++) {
+        plan->pins[s].kind = SOLVE_FIXED;
+        plan->pins[s].present = cloud_provider_at(cloud, (int)(hostile->racks + s % hosts));
+    }
+}
+
+/* Each two were kept apart before, by one of many groups. */
+static void apart_by_pairs(const struct hostile *hostile, struct plan *accepted,
+                           enum stack_level level)
+{
+    enum { PART = 8 };
+    for (uint32_t a = 0; a < hostile->servers; a += PART) {
+        for (uint32_t b = 0; b < a; b += PART) {
+            uint32_t group = add_group(accepted, STACK_DIVERSITY, level);
+            for (uint32_t i = 0; i < PART; i++) {
+                if (a + i < hostile->servers)
+                    plan_add_to(accepted, group, a + i);
+                plan_add_to(accepted, group, b + i);
+            }
+        }
+    }
+}
+
+/* All are on one host, and each two are kept apart by many groups anew, but were so before. */
+static void standing_apart(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
+{
+    stand(hostile, cloud, plan, 1);
+    apart_by_pairs(hostile, accept(hostile, plan), STACK_HOST);
+    for (unsigned g = 0; g < hostile->groups; g++) {
+        uint32_t group = add_group(plan, STACK_DIVERSITY, STACK_HOST);
+        for (uint32_t s = 0; s < hostile->servers; s++)
+            if (below(10) != 0)
+                plan_add_to(plan, group, s);
+    }
+}
+
+/* The same with one rack of many hosts. */
+static void standing_in_rack(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
+{
+    stand(hostile, cloud, plan, hostile->servers);
+    apart_by_pairs(hostile, accept(hostile, plan), STACK_RACK);
+    for (unsigned g = 0; g < hostile->groups; g++) {
+        uint32_t group = add_group(plan, STACK_DIVERSITY, STACK_RACK);
+        for (uint32_t s = 0; s < hostile->servers; s++)
+            if (below(10) != 0)
+                plan_add_to(plan, group, s);
+    }
+}
+
+/* All are bound to one host and one rack, as before, and each is on another. */
+static void standing_together(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
+{
+    stand(hostile, cloud, plan, hostile->servers);
+    struct plan *accepted = accept(hostile, plan);
+    add_all(accepted, add_group(accepted, STACK_AFFINITY, STACK_HOST));
+    add_all(plan, add_group(plan, STACK_AFFINITY, STACK_HOST));
+    add_all(plan, add_group(plan, STACK_AFFINITY, STACK_RACK));
+}
+
+/* Few stay where their list does not let them, and their list is the one before from its end. */
+static void standing_lists(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
+{
+    stand(hostile, cloud, plan, 1);
+    struct plan *accepted = accept(hostile, plan);
+    struct slice *names = arena_array(plan->arena, hostile->groups, sizeof(*names));
+    struct slice *before = arena_array(plan->arena, hostile->groups, sizeof(*before));
+    for (unsigned i = 0; i < hostile->groups; i++) {
+        names[i] = arena_printf(plan->arena, "host-%06u", i);
+        before[hostile->groups - 1 - i] = names[i];
+    }
+    for (uint32_t s = 0; s < hostile->servers; s++) {
+        plan->servers[s].locations = (struct stack_names){names, hostile->groups};
+        accepted->servers[s].locations = (struct stack_names){before, hostile->groups};
+    }
+}
+
+/* All that stay claim the one rack anew. */
+static void standing_claims(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
+{
+    add_hosts(hostile, cloud, TOTAL * TOTAL);
+    for (uint32_t s = 0; s < hostile->servers; s++)
+        cloud_use(cloud, MEMBER, (int)(hostile->racks + s), 0, 1);
+    cloud_publish(cloud);
+    add_servers(plan, hostile->servers, 1);
+    accept(hostile, plan);
+    for (uint32_t s = 0; s < hostile->servers; s++) {
+        plan->pins[s].kind = SOLVE_FIXED;
+        plan->pins[s].present = cloud_provider_at(cloud, (int)(hostile->racks + s));
+        plan->pins[s].own[0] = cloud_consumer_at(cloud, (int)s);
+    }
+    add_all(plan, plan_add_group(plan, "gold", STACK_EXCLUSIVITY, STACK_RACK, 0));
+}
+
+/* Those that have a host keep it, and each round of that gets stuck late: of as many as there are
+ * hosts, all are to be apart, with as little room as there is. */
+static void kept_in_vain(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
+{
+    add_hosts(hostile, cloud, TOTAL);
+    use_hosts(hostile, cloud);
+    cloud_publish(cloud);
+    char name[24];
+    for (unsigned i = 0; i < hostile->servers; i++) {
+        snprintf(name, sizeof(name), "s%u", i);
+        plan_add_server(plan, name, TOTAL / 4 + (int)(i % 300), 1, 1);
+    }
+    struct slice *names = arena_array(plan->arena, hostile->servers, sizeof(*names));
+    for (unsigned i = 0; i < hostile->servers; i++)
+        names[i] = host_name(plan->arena, i);
+    for (unsigned s = 0; s < hostile->servers; s++) {
+        plan->servers[s].locations = (struct stack_names){names, hostile->servers * 2 / 5};
+        plan->pins[s].stays = s % 2 == 0;
+        plan->pins[s].changes = s % 4 == 0;
+        if (plan->pins[s].stays)
+            plan->pins[s].present = cloud_provider_at(
+                cloud, (int)(hostile->racks + s * 2 / 5 % (hostile->servers * 2 / 5)));
+    }
+    for (uint32_t s = 0; s + 1 < hostile->servers; s += 2) {
+        uint32_t pair = add_group(plan, STACK_DIVERSITY, STACK_RACK);
+        plan_add_to(plan, pair, s);
+        plan_add_to(plan, pair, s + 1);
+    }
+}
+
 const struct hostile_means HOSTILE_MEANS[] = {
     {"equal groups", {1000, 10000, 500, 1200}, equal_groups},
     {"different groups", {1000, 10000, 500, 1200}, different_groups},
@@ -336,6 +477,12 @@ const struct hostile_means HOSTILE_MEANS[] = {
     {"small groups", {1000, 10000, 500, 50000}, small_groups},
     {"vain groups", {1000, 10000, 500, 40000}, vain_groups},
     {"assignments", {1000, 10000, 1, 1200}, assignments},
+    {"standing apart", {1000, 10000, 500, 1200}, standing_apart},
+    {"standing in rack", {1000, 10000, 1, 1200}, standing_in_rack},
+    {"standing together", {1000, 10000, 1, 0}, standing_together},
+    {"standing lists", {2, 10, 0, 150000}, standing_lists},
+    {"standing claims", {1000, 10000, 1, 0}, standing_claims},
+    {"kept in vain", {1000, 10000, 500, 0}, kept_in_vain},
     {"large trees", {1000, 100, 0, 99}, large_trees},
 };
 const unsigned HOSTILE_COUNT = sizeof(HOSTILE_MEANS) / sizeof(HOSTILE_MEANS[0]);
