@@ -1,6 +1,7 @@
 /* The planner's way: prepare, give each unit its domain, search, tell. Where servers stay, it is
- * searched in rounds (stays.c), of which the last ones are complete. Any thread; the worker gives
- * it a budget, and asks again on the slow lane when that is exhausted. */
+ * searched in rounds (stays.c), of which the last ones are complete, and each but the last leaves
+ * no memory behind. Any thread; the worker gives it a budget, and asks again on the slow lane when
+ * that is exhausted. */
 #include "solve/solve.h"
 
 #include "solve/judge.h"
@@ -94,27 +95,43 @@ struct rounds {
     struct solver *solver;
     uint64_t **domains;
     struct solve_request request;
+    struct arena *scratch; /* of a round that others follow; NULL until there is one */
     int64_t left;
+    int64_t first; /* of those: what rounds that others follow may take, so that the last one has
+                      half at least */
     int64_t taken;
 };
 
-/* A round that others follow may take half of what is left, the last one all. */
+/* A round that others follow may take half of what they have left, the last one all. */
 static enum search_result run_round(struct rounds *rounds, const struct stays *stays, bool is_last,
                                     struct search *search)
 {
     struct solver *solver = rounds->solver;
+    struct arena *arena = solver->arena;
     if (!budget_take(solver->budget,
                      solver->units.unit_count * ((int64_t)solver->hosts.words + 16)))
         return SEARCH_EXPENSIVE;
-    rounds->request.step_limit = is_last ? rounds->left : (rounds->left + 1) / 2;
+    if (!is_last && rounds->scratch == NULL)
+        rounds->scratch = arena_create();
+    rounds->request.step_limit = is_last ? rounds->left : (rounds->first + 1) / 2;
     const struct solve_request *asked = solver->request;
     solver->request = &rounds->request;
+    solver->arena = is_last ? arena : rounds->scratch;
     enum search_result result = search_run(
         search, solver, is_last ? rounds->domains : stays_domains(solver, rounds->domains, stays));
     solver->request = asked;
+    solver->arena = arena;
     rounds->left -= search->steps;
+    rounds->first -= is_last ? 0 : search->steps;
     rounds->taken += search->steps;
     return result;
+}
+
+/* After a round that found nothing, before the next one. */
+static void end_round(struct rounds *rounds, struct search *search)
+{
+    state_undo(search, 0);
+    arena_reset(rounds->scratch);
 }
 
 /* With those kept that can be, then with fewer. True: that is the result. */
@@ -123,13 +140,14 @@ static bool run_kept(struct rounds *rounds, struct stays *stays, struct search *
 {
     struct solver *solver = rounds->solver;
     bool is_on = stays_keep_any(solver, stays);
-    for (int round = 0; is_on && round < ROUNDS_MAX && rounds->left > 1; round++) {
+    for (int round = 0; is_on && round < ROUNDS_MAX && rounds->first > 0; round++) {
         *result = run_round(rounds, stays, false, search);
         if (*result == SEARCH_FOUND || *result == SEARCH_EXPENSIVE)
             return true;
-        state_undo(search, 0);
-        is_on = stays_let_go(solver, rounds->domains, search->stuck.unit, stays) &&
-                stays_keep_any(solver, stays);
+        uint32_t stuck = search->stuck.unit;
+        end_round(rounds, search);
+        is_on =
+            stays_let_go(solver, rounds->domains, stuck, stays) && stays_keep_any(solver, stays);
     }
     return false;
 }
@@ -141,13 +159,13 @@ static enum search_result run(struct rounds *rounds, struct search *search)
     enum search_result result;
     if (stays.any && run_kept(rounds, &stays, search, &result))
         return result;
-    if (stays.any && rounds->left > 1) {
+    if (stays.any && rounds->first > 0) {
         solver->stayers = stays.has;
         result = run_round(rounds, NULL, false, search);
         solver->stayers = NULL;
         if (result != SEARCH_LIMIT)
             return result;
-        state_undo(search, 0);
+        end_round(rounds, search);
     }
     return run_round(rounds, NULL, true, search);
 }
@@ -207,8 +225,11 @@ enum solve_result solve(const struct version *version, const struct solve_reques
         .request = *request,
         .left = request->steps > 0 ? request->steps : request->step_limit,
     };
+    rounds.first = rounds.left / 2;
     struct search search;
     enum search_result found = run(&rounds, &search);
     outcome->steps = rounds.taken;
-    return finish(&search, found, outcome);
+    result = finish(&search, found, outcome);
+    arena_destroy(rounds.scratch);
+    return result;
 }

@@ -431,8 +431,8 @@ static void standing_claims(const struct hostile *hostile, struct cloud *cloud, 
     add_all(plan, plan_add_group(plan, "gold", STACK_EXCLUSIVITY, STACK_RACK, 0));
 }
 
-/* Those that have a host keep it, and each round of that gets stuck late: of as many as there are
- * hosts, all are to be apart, with as little room as there is. */
+/* A third keeps the hosts that it has, on few hosts that are too small for all, in each round less
+ * of it. */
 static void kept_in_vain(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     add_hosts(hostile, cloud, TOTAL);
@@ -444,15 +444,16 @@ static void kept_in_vain(const struct hostile *hostile, struct cloud *cloud, str
         plan_add_server(plan, name, TOTAL / 4 + (int)(i % 300), 1, 1);
     }
     struct slice *names = arena_array(plan->arena, hostile->servers, sizeof(*names));
-    for (unsigned i = 0; i < hostile->servers; i++)
+    unsigned count = hostile->servers * 2 / 5;
+    for (unsigned i = 0; i < count; i++)
         names[i] = host_name(plan->arena, i);
     for (unsigned s = 0; s < hostile->servers; s++) {
-        plan->servers[s].locations = (struct stack_names){names, hostile->servers * 2 / 5};
-        plan->pins[s].stays = s % 2 == 0;
-        plan->pins[s].changes = s % 4 == 0;
+        plan->servers[s].locations = (struct stack_names){names, count};
+        plan->pins[s].stays = s % 3 == 0;
+        plan->pins[s].changes = s % 6 == 0;
         if (plan->pins[s].stays)
-            plan->pins[s].present = cloud_provider_at(
-                cloud, (int)(hostile->racks + s * 2 / 5 % (hostile->servers * 2 / 5)));
+            plan->pins[s].present =
+                cloud_provider_at(cloud, (int)(hostile->racks + s * 2 / 5 % count));
     }
     for (uint32_t s = 0; s + 1 < hostile->servers; s += 2) {
         uint32_t pair = add_group(plan, STACK_DIVERSITY, STACK_RACK);
