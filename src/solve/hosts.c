@@ -112,6 +112,7 @@ static struct named *find_hosts(struct reader *reader, uint32_t *count)
             slot++;
             continue;
         }
+        reader->hosts.tree_count++;
         const struct trait_facts *facts = facts_of(reader, known, place->provider->traits);
         if (facts->is_host && place->provider->parent.v == NUMBER_NONE)
             all[(*count)++] = (struct named){0, place->provider, slot, facts->is_disabled};

@@ -26,7 +26,8 @@ struct hosts_claim {
 /* Hosts are numbered in the order of their names, racks too. Sets have one bit a host. */
 struct hosts {
     uint32_t count;
-    uint32_t words; /* of a set */
+    uint32_t words;      /* of a set */
+    uint32_t tree_count; /* of hosts and others */
     const struct provider **providers;
     uint32_t *slots;   /* of the roots */
     uint32_t *of_slot; /* a root's slot -> host; BITS_NONE: no host, or no root */

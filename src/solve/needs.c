@@ -3,8 +3,9 @@
  * depend on where providers happen to stand.
  *
  * Lists are bounded: a tree of many providers has more combinations than anybody could try. Each
- * host keeps at least one (AC_ORDER_SPREAD), and what is left out can only make the planner miss a
- * solution in such trees.
+ * host keeps at least one (AC_ORDER_SPREAD; but one whose first is of sharing providers alone,
+ * which is nobody's, need not), and what is left out can only make the planner miss a solution in
+ * such trees.
  *
  * Any thread. */
 #include "solve/needs.h"
@@ -266,11 +267,11 @@ static bool search(struct collector *collector, bool with_traits, const struct f
     return outcome == AC_DONE;
 }
 
-static int64_t candidates_most(const struct version *version, uint32_t needs)
+/* Each tree's first comes before any other's second, so that no host is without. */
+static int64_t candidates_most(const struct hosts *hosts, uint32_t needs)
 {
     int64_t most = CANDIDATES_MAX / (needs == 0 ? 1 : needs);
-    int64_t least = 2 * (int64_t)version->slot_limit + 1;
-    return most < least ? least : most;
+    return most < hosts->tree_count ? hosts->tree_count : most;
 }
 
 bool needs_search(const struct version *version, const struct hosts *hosts, struct rooms *rooms,
@@ -294,7 +295,7 @@ bool needs_search(const struct version *version, const struct hosts *hosts, stru
             .marks = host_marks_of(version),
         };
         is_done = search(&collector, true, overlay, overlay_count,
-                         candidates_most(version, needs->count), budget);
+                         candidates_most(hosts, needs->count), budget);
         if (is_done)
             keep_lists(&collector);
         arena_reset(scratch);
@@ -354,7 +355,7 @@ bool needs_search_roomy(const struct version *version, const struct hosts *hosts
     };
     bool is_done =
         budget_take(budget, 8 * (int64_t)count) &&
-        search(&collector, with_traits, overlay, count, candidates_most(version, 1), budget);
+        search(&collector, with_traits, overlay, count, candidates_most(hosts, 1), budget);
     arena_destroy(scratch);
     return is_done;
 }

@@ -259,23 +259,41 @@ static void heavy_units(const struct hostile *hostile, struct cloud *cloud, stru
     }
 }
 
+static void add_trees(struct cloud *cloud, unsigned hosts, unsigned children, int total)
+{
+    char name[32];
+    for (unsigned i = 0; i < hosts; i++) {
+        snprintf(name, sizeof(name), "host-%05u", i);
+        int host = cloud_add(cloud, name, -1);
+        for (unsigned c = 0; c < children; c++) {
+            snprintf(name, sizeof(name), "host-%05u-%u", i, c);
+            int child = cloud_add(cloud, name, host);
+            for (int class_at = 0; class_at < CLOUD_CLASSES; class_at++)
+                cloud_give(cloud, child, class_at, total + class_at);
+        }
+    }
+}
+
 /* Hosts that are trees of many providers with many ways to serve a server. */
 static void large_trees(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     char name[32];
-    for (unsigned i = 0; i < hostile->hosts; i++) {
-        snprintf(name, sizeof(name), "host-%05u", i);
-        int host = cloud_add(cloud, name, -1);
-        for (unsigned c = 0; c < hostile->groups; c++) {
-            snprintf(name, sizeof(name), "host-%05u-%u", i, c);
-            int child = cloud_add(cloud, name, host);
-            for (int class_at = 0; class_at < CLOUD_CLASSES; class_at++)
-                cloud_give(cloud, child, class_at, 3 + class_at);
-        }
-    }
+    add_trees(cloud, hostile->hosts, hostile->groups, 3);
     for (unsigned i = 0; i < hostile->servers; i++) {
         snprintf(name, sizeof(name), "s%u", i);
         plan_add_server(plan, name, 1 + (int)(i % 3), 1 + (int)(i / 3 % 4), 1 + (int)(i / 12 % 5));
+    }
+}
+
+/* Many small trees, and no two servers ask them for the same. */
+static void different_in_trees(const struct hostile *hostile, struct cloud *cloud,
+                               struct plan *plan)
+{
+    char name[32];
+    add_trees(cloud, hostile->hosts, 3, TOTAL);
+    for (unsigned i = 0; i < hostile->servers; i++) {
+        snprintf(name, sizeof(name), "s%u", i);
+        plan_add_server(plan, name, 1 + (int)i / 2, 1 + (int)(i % 2), 1);
     }
 }
 
@@ -484,6 +502,7 @@ const struct hostile_means HOSTILE_MEANS[] = {
     {"standing lists", {2, 10, 0, 150000}, standing_lists},
     {"standing claims", {1000, 10000, 1, 0}, standing_claims},
     {"kept in vain", {1000, 10000, 500, 0}, kept_in_vain},
+    {"different in trees", {1000, 3000, 0, 0}, different_in_trees},
     {"large trees", {1000, 100, 0, 99}, large_trees},
 };
 const unsigned HOSTILE_COUNT = sizeof(HOSTILE_MEANS) / sizeof(HOSTILE_MEANS[0]);
