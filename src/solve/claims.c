@@ -4,15 +4,8 @@
 
 bool claims_has_rack(const struct solver *solver, uint32_t rack, uint32_t exclusive)
 {
-    struct slice uuid = provider_uuid(solver->hosts.rack[rack].provider);
-    const struct valet_claim *claim;
-    for (int64_t id = 0; (claim = version_next_valet_claim_of(solver->version, uuid, id)) != NULL;
-         id = claim->record.id)
-        if (record_bool(&claim->record, VALET_CLAIM_IS_RACK) &&
-            record_number(&claim->record, VALET_CLAIM_GROUP_ID) ==
-                solver->groups[exclusive]->record.id)
-            return true;
-    return false;
+    return host_rack_is_claimed(solver->version, provider_uuid(solver->hosts.rack[rack].provider),
+                                solver->groups[exclusive]->record.id);
 }
 
 struct claims {

@@ -233,21 +233,42 @@ static bool same_kind(const struct solver *solver, const struct unit *a, const s
     return true;
 }
 
-static void find_kind(struct solver *solver, uint32_t *like, uint32_t u)
+/* Of what same_kind compares. */
+static uint64_t hash_kind(const struct solver *solver, const struct unit *unit)
+{
+    uint64_t hash = unit->exclusive;
+    for (uint32_t i = 0; i < unit->placed_count; i++)
+        hash = (hash ^ solver->needs.of_server[unit->placed[i]]) * 0x9e3779b97f4a7c15u;
+    return hash;
+}
+
+/* Kinds so far, each by one of its units; room for one more. */
+struct kinds {
+    uint32_t *like;
+    uint64_t *hashes;
+};
+
+static void find_kind(struct solver *solver, struct kinds *kinds, uint32_t u)
 {
     const struct unit *unit = &solver->units.unit[u];
     uint32_t kind = 0;
-    while (kind < solver->kind_count && !same_kind(solver, unit, &solver->units.unit[like[kind]]))
+    kinds->hashes[solver->kind_count] = hash_kind(solver, unit);
+    while (kinds->hashes[kind] != kinds->hashes[solver->kind_count] ||
+           (kind < solver->kind_count &&
+            !same_kind(solver, unit, &solver->units.unit[kinds->like[kind]])))
         kind++;
     if (kind == solver->kind_count)
-        like[solver->kind_count++] = u;
+        kinds->like[solver->kind_count++] = u;
     solver->facts[u].kind = kind;
 }
 
 static void find_facts(struct solver *solver)
 {
     uint32_t count = solver->units.unit_count;
-    uint32_t *like = arena_array(solver->arena, count, sizeof(*like));
+    struct kinds kinds = {
+        arena_array(solver->arena, count, sizeof(uint32_t)),
+        arena_array(solver->arena, (size_t)count + 1, sizeof(uint64_t)),
+    };
     solver->facts = arena_zalloc(solver->arena, count * sizeof(*solver->facts));
     for (uint32_t u = 0; u < count; u++) {
         const struct unit *unit = &solver->units.unit[u];
@@ -266,7 +287,7 @@ static void find_facts(struct solver *solver)
             facts->fixed[i] = hosts_index(solver->version, &solver->hosts,
                                           solver->request->pins[unit->fixed[i]].present);
         if (unit->placed_count > 0)
-            find_kind(solver, like, u);
+            find_kind(solver, &kinds, u);
     }
 }
 
