@@ -1,6 +1,8 @@
 /* The facts that a plan rests on, looked at once more: its rows, the ids that it brings, groups and
  * membership, what the chosen providers are, who claims the chosen hosts, and which hosts are free
  * or make up a rack. Nothing is appended. Writer thread only. */
+#include <stdlib.h>
+
 #include "base/arena.h"
 #include "replica/hosts.h"
 #include "replica/placement_location.h"
@@ -167,53 +169,97 @@ static bool groups_hold(const struct stack_commit *commit, const struct plan *pl
     return true;
 }
 
-/* For whom a host may be claimed, with the commit's own. */
-struct emptying {
-    const struct stack_commit *commit;
-    const struct version *version;
+/* What does not keep a host from being claimed: for that group, or for any. */
+struct harmless {
+    const struct consumer *consumer;
     int64_t group_id;
 };
 
-static bool is_of_row(const struct emptying *emptying, const struct stack_row *row,
-                      const struct consumer *consumer)
+enum { ANY_GROUP = 0 };
+
+/* Ascending. */
+struct emptying {
+    const struct version *version;
+    struct harmless *list;
+    size_t count;
+    int64_t group_id; /* that asks */
+};
+
+static int compare_harmless(const void *left, const void *right)
 {
-    static const unsigned SERVER[] = {VALET_PLACEMENT_RESOURCE_ID,
-                                      VALET_PLACEMENT_ORCHESTRATION_ID};
-    if (slice_equal(consumer_uuid(consumer),
-                    record_text(&row->after->record, VALET_PLACEMENT_UUID)))
-        return true;
-    for (size_t i = 0; i < sizeof(SERVER) / sizeof(SERVER[0]); i++)
-        if (placement_server_by(emptying->version, emptying->commit->after,
-                                record_text(&row->after->record, SERVER[i])) == consumer)
-            return true;
-    return false;
+    const struct harmless *a = left;
+    const struct harmless *b = right;
+    if (a->consumer != b->consumer)
+        return a->consumer < b->consumer ? -1 : 1;
+    return (a->group_id > b->group_id) - (a->group_id < b->group_id);
 }
 
-/* Whether it is a hold that the commit takes away or moves, or what one of the plan's servers has
- * that are assigned to the group, too: the solver's reading (solve/prepare.c). */
+static void add_harmless(struct emptying *emptying, const struct consumer *consumer,
+                         int64_t group_id)
+{
+    if (consumer != NULL)
+        emptying->list[emptying->count++] = (struct harmless){consumer, group_id};
+}
+
+enum { HARMLESS_OF_ROW = 4 };
+
+/* Holds that the commit takes away or moves, and what those of the plan's servers have that are
+ * assigned to a group: the solver's reading (solve/prepare.c). */
+static struct emptying emptying_of(const struct stack_commit *commit, const struct plan *plan)
+{
+    const struct version *version = plan->version;
+    struct emptying emptying = {version, NULL, 0, 0};
+    emptying.list =
+        arena_array(plan->arena, commit->row_count * HARMLESS_OF_ROW, sizeof(*emptying.list));
+    for (size_t i = 0; i < commit->row_count && commit->claim_count > 0; i++) {
+        const struct stack_row *row = &commit->rows[i];
+        if (row->before != NULL && (row->moves_hold || row->after == NULL))
+            add_harmless(
+                &emptying,
+                version_consumer(version, record_text(&row->before->record, VALET_PLACEMENT_UUID)),
+                ANY_GROUP);
+        if (row->after == NULL || row->exclusive.group_id == 0)
+            continue;
+        const struct record *after = &row->after->record;
+        int64_t group_id = row->exclusive.group_id;
+        add_harmless(&emptying, version_consumer(version, record_text(after, VALET_PLACEMENT_UUID)),
+                     group_id);
+        add_harmless(&emptying,
+                     placement_server_by(version, commit->after,
+                                         record_text(after, VALET_PLACEMENT_RESOURCE_ID)),
+                     group_id);
+        add_harmless(&emptying,
+                     placement_server_by(version, commit->after,
+                                         record_text(after, VALET_PLACEMENT_ORCHESTRATION_ID)),
+                     group_id);
+    }
+    if (emptying.count > 1)
+        qsort(emptying.list, emptying.count, sizeof(*emptying.list), compare_harmless);
+    return emptying;
+}
+
+static bool has_harmless(const struct emptying *emptying, const struct consumer *consumer,
+                         int64_t group_id)
+{
+    struct harmless key = {consumer, group_id};
+    return emptying->count > 0 && bsearch(&key, emptying->list, emptying->count,
+                                          sizeof(*emptying->list), compare_harmless) != NULL;
+}
+
 static bool is_no_hindrance(void *cls, const struct consumer *consumer)
 {
     const struct emptying *emptying = cls;
-    struct slice uuid = consumer_uuid(consumer);
-    for (size_t i = 0; i < emptying->commit->row_count; i++) {
-        const struct stack_row *row = &emptying->commit->rows[i];
-        if (row->before != NULL && (row->moves_hold || row->after == NULL) &&
-            slice_equal(uuid, record_text(&row->before->record, VALET_PLACEMENT_UUID)))
-            return true;
-        if (row->after != NULL && row->exclusive.group_id == emptying->group_id &&
-            is_of_row(emptying, row, consumer))
-            return true;
-    }
-    return false;
+    return has_harmless(emptying, consumer, ANY_GROUP) ||
+           has_harmless(emptying, consumer, emptying->group_id);
 }
 
 /* Nobody's, with nothing on it that hinders the group. */
-static bool host_is_free(const struct stack_commit *commit, const struct version *version,
-                         const struct provider *host, const struct valet_group *group)
+static bool host_is_free(struct emptying *emptying, const struct provider *host,
+                         const struct valet_group *group)
 {
-    struct emptying emptying = {commit, version, group->record.id};
-    return host_claim_of(version, host).group == NULL &&
-           host_visit_consumers(version, host, is_no_hindrance, &emptying);
+    emptying->group_id = group->record.id;
+    return host_claim_of(emptying->version, host).group == NULL &&
+           host_visit_consumers(emptying->version, host, is_no_hindrance, emptying);
 }
 
 static bool host_is_of(const struct version *version, const struct provider *host,
@@ -233,7 +279,7 @@ static size_t count_of_rack(const struct version *version, const struct host_mar
     return count;
 }
 
-static bool find_claim(const struct stack_commit *commit, const struct stack_claim *claim,
+static bool find_claim(struct emptying *emptying, const struct stack_claim *claim,
                        const struct plan *plan, const struct host_marks *marks,
                        struct stack_claim_found *found)
 {
@@ -252,7 +298,7 @@ static bool find_claim(const struct stack_commit *commit, const struct stack_cla
         if (host == NULL || !host_is(marks, host) ||
             (claim->is_rack && !host_is_under(version, marks, host, rack, marks->rack)))
             return false;
-        if (host_is_free(commit, version, host, found->group))
+        if (host_is_free(emptying, host, found->group))
             found->hosts[found->host_count++] = host;
         else if (!host_is_of(version, host, found->group))
             return false;
@@ -266,12 +312,13 @@ static bool find_claims(const struct stack_commit *commit, const struct plan *pl
 {
     facts->claims = arena_array(plan->arena, commit->claim_count, sizeof(*facts->claims));
     facts->claim_count = 0;
+    struct emptying emptying = emptying_of(commit, plan);
     for (size_t i = 0; i < commit->claim_count; i++) {
         const struct stack_claim *claim = &commit->claims[i];
         struct stack_claim_found *found = &facts->claims[facts->claim_count];
         if (claim->is_rack && host_rack_is_claimed(plan->version, claim->provider, claim->group_id))
             continue;
-        if (!find_claim(commit, claim, plan, marks, found))
+        if (!find_claim(&emptying, claim, plan, marks, found))
             return false;
         if (found->host_count == 0 && !found->is_rack)
             continue;
