@@ -4,11 +4,6 @@
 
 #include <stdlib.h>
 
-static struct slice group_uuid(const struct valet_group *group)
-{
-    return record_text(&group->record, VALET_GROUP_UUID);
-}
-
 /* What a server has, of a unit of that exclusive. */
 struct owned {
     const struct consumer *consumer;
@@ -139,14 +134,20 @@ static void find_groups(struct solver *solver)
 static void find_strangers(struct solver *solver, struct back *back)
 {
     const struct hosts *hosts = &solver->hosts;
+    size_t projects = solver->version->projects.limit;
+    back->known = arena_array(solver->arena, projects, sizeof(*back->known));
     for (uint32_t i = 0; i < solver->units.exclusive_count; i++) {
-        back->group = solver->groups[i];
-        back->known = arena_zalloc(solver->arena, solver->version->projects.limit);
-        for (uint32_t host = 0; host < hosts->count; host++)
-            if (solver->holders[host] == i && bits_has(hosts->used, host) &&
-                !host_visit_consumers(solver->version, hosts->providers[host], is_no_stranger,
+        back->group = NULL;
+        for (uint32_t host = 0; host < hosts->count; host++) {
+            if (solver->holders[host] != i || !bits_has(hosts->used, host))
+                continue;
+            if (back->group == NULL)
+                memset(back->known, 0, projects);
+            back->group = solver->groups[i];
+            if (!host_visit_consumers(solver->version, hosts->providers[host], is_no_stranger,
                                       back))
                 solver->holders[host] = HOLDER_ANOTHER;
+        }
     }
 }
 
@@ -163,7 +164,7 @@ static void find_holders(struct solver *solver, struct back *back)
         bits_add(solver->claimed, host);
         solver->holders[host] = HOLDER_ANOTHER;
         for (uint32_t i = 0; i < solver->units.exclusive_count && !claim->several; i++)
-            if (slice_equal(group_uuid(claim->group), solver->units.exclusives[i].uuid))
+            if (claim->group == solver->groups[i])
                 solver->holders[host] = i;
     }
     find_strangers(solver, back);
