@@ -1,23 +1,19 @@
 /* Means to keep the planner busy. Figures shrink all of them alike, so that a test need not take
  * the largest. */
-#include "hostile.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "hostile_internal.h"
 #include "unit.h"
 
-enum { TOTAL = 1000 };
-
-static unsigned below(unsigned n)
+unsigned hostile_below(unsigned n)
 {
     return (unsigned)random() % n;
 }
 
 /* --- clouds */
 
-/* Hosts of as much each, in racks by turns. */
-static void add_hosts(const struct hostile *hostile, struct cloud *cloud, int total)
+void hostile_add_hosts(const struct hostile *hostile, struct cloud *cloud, int total)
 {
     char name[24];
     cloud->has_far_aggregates = true;
@@ -35,21 +31,21 @@ static void add_hosts(const struct hostile *hostile, struct cloud *cloud, int to
     }
 }
 
-/* No two hosts have as much left, so that none stands for another. */
-static void use_hosts(const struct hostile *hostile, struct cloud *cloud)
+void hostile_use_hosts(const struct hostile *hostile, struct cloud *cloud)
 {
     for (unsigned i = 0; i < hostile->hosts; i++)
-        cloud_use(cloud, STRANGER, (int)(hostile->racks + i), 0, 1 + (int)below(TOTAL / 10));
+        cloud_use(cloud, STRANGER, (int)(hostile->racks + i), 0,
+                  1 + (int)hostile_below(HOSTILE_TOTAL / 10));
 }
 
-static struct slice host_name(struct arena *arena, unsigned host)
+struct slice hostile_host_name(struct arena *arena, unsigned host)
 {
     return arena_printf(arena, "host-%05u", host);
 }
 
 /* --- stacks */
 
-static void add_servers(struct plan *plan, unsigned count, int amount)
+void hostile_add_servers(struct plan *plan, unsigned count, int amount)
 {
     char name[24];
     for (unsigned i = 0; i < count; i++) {
@@ -58,14 +54,14 @@ static void add_servers(struct plan *plan, unsigned count, int amount)
     }
 }
 
-static uint32_t add_group(struct plan *plan, enum stack_group_type type, enum stack_level level)
+uint32_t hostile_add_group(struct plan *plan, enum stack_group_type type, enum stack_level level)
 {
     char name[24];
     snprintf(name, sizeof(name), "g%u", plan->stack.group_count);
     return plan_add_group(plan, name, type, level, 0);
 }
 
-static void add_all(struct plan *plan, uint32_t group)
+void hostile_add_all(struct plan *plan, uint32_t group)
 {
     for (uint32_t s = 0; s < plan->stack.server_count; s++)
         plan_add_to(plan, group, s);
@@ -78,7 +74,7 @@ static void limit_locations(const struct hostile *hostile, struct plan *plan, un
     for (uint32_t s = 0; s < hostile->servers; s++) {
         struct slice *names = arena_array(plan->arena, each, sizeof(*names));
         for (unsigned i = 0; i < each; i++)
-            names[i] = host_name(plan->arena, below(of));
+            names[i] = hostile_host_name(plan->arena, hostile_below(of));
         plan->servers[s].locations = (struct stack_names){names, each};
     }
 }
@@ -86,23 +82,23 @@ static void limit_locations(const struct hostile *hostile, struct plan *plan, un
 /* All servers in each of many groups. */
 static void equal_groups(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
-    add_hosts(hostile, cloud, 2);
-    add_servers(plan, hostile->servers, 1);
+    hostile_add_hosts(hostile, cloud, 2);
+    hostile_add_servers(plan, hostile->servers, 1);
     limit_locations(hostile, plan, hostile->servers / 8, hostile->servers + hostile->servers / 50);
     for (unsigned g = 0; g < hostile->groups; g++)
-        add_all(plan, add_group(plan, STACK_DIVERSITY, STACK_HOST));
+        hostile_add_all(plan, hostile_add_group(plan, STACK_DIVERSITY, STACK_HOST));
 }
 
 /* Most servers in each of many groups, none of which is part of another. */
 static void different_groups(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
-    add_hosts(hostile, cloud, 3);
-    add_servers(plan, hostile->servers, 1);
+    hostile_add_hosts(hostile, cloud, 3);
+    hostile_add_servers(plan, hostile->servers, 1);
     limit_locations(hostile, plan, hostile->servers / 8, hostile->servers * 19 / 20);
     for (unsigned g = 0; g < hostile->groups; g++) {
-        uint32_t group = add_group(plan, STACK_DIVERSITY, STACK_HOST);
+        uint32_t group = hostile_add_group(plan, STACK_DIVERSITY, STACK_HOST);
         for (uint32_t s = 0; s < hostile->servers; s++)
-            if (below(10) != 0)
+            if (hostile_below(10) != 0)
                 plan_add_to(plan, group, s);
     }
 }
@@ -110,13 +106,13 @@ static void different_groups(const struct hostile *hostile, struct cloud *cloud,
 /* The same with racks, of which there are a few too few for what has to be apart together. */
 static void rack_groups(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
-    add_hosts(hostile, cloud, TOTAL);
-    use_hosts(hostile, cloud);
-    add_servers(plan, hostile->servers, 1);
+    hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL);
+    hostile_use_hosts(hostile, cloud);
+    hostile_add_servers(plan, hostile->servers, 1);
     for (unsigned g = 0; g < hostile->groups; g++) {
-        uint32_t group = add_group(plan, STACK_DIVERSITY, STACK_RACK);
+        uint32_t group = hostile_add_group(plan, STACK_DIVERSITY, STACK_RACK);
         for (uint32_t s = 0; s < hostile->servers; s++)
-            if (below(hostile->servers) < hostile->racks * 99 / 100)
+            if (hostile_below(hostile->servers) < hostile->racks * 99 / 100)
                 plan_add_to(plan, group, s);
     }
 }
@@ -124,16 +120,16 @@ static void rack_groups(const struct hostile *hostile, struct cloud *cloud, stru
 /* Blocks that each want a rack, on racks that are alike but for their room. */
 static void many_blocks(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
-    add_hosts(hostile, cloud, TOTAL);
-    use_hosts(hostile, cloud);
-    add_servers(plan, hostile->servers, TOTAL / 2);
+    hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL);
+    hostile_use_hosts(hostile, cloud);
+    hostile_add_servers(plan, hostile->servers, HOSTILE_TOTAL / 2);
     for (uint32_t s = 0; s + 1 < hostile->servers; s += 2) {
-        uint32_t pair = add_group(plan, STACK_AFFINITY, STACK_RACK);
+        uint32_t pair = hostile_add_group(plan, STACK_AFFINITY, STACK_RACK);
         plan_add_to(plan, pair, s);
         plan_add_to(plan, pair, s + 1);
     }
-    uint32_t apart = add_group(plan, STACK_DIVERSITY, STACK_RACK);
-    uint32_t hosts = add_group(plan, STACK_DIVERSITY, STACK_HOST);
+    uint32_t apart = hostile_add_group(plan, STACK_DIVERSITY, STACK_RACK);
+    uint32_t hosts = hostile_add_group(plan, STACK_DIVERSITY, STACK_HOST);
     for (uint32_t g = 0; g < hostile->servers / 2; g++)
         plan_add_group_to(plan, apart, g);
     for (uint32_t s = 0; s < hostile->servers; s++)
@@ -143,28 +139,28 @@ static void many_blocks(const struct hostile *hostile, struct cloud *cloud, stru
 /* One block of all servers, which do not fit. */
 static void one_block(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
-    add_hosts(hostile, cloud, TOTAL);
-    use_hosts(hostile, cloud);
-    add_servers(plan, hostile->servers, TOTAL / 2 + TOTAL / 4);
+    hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL);
+    hostile_use_hosts(hostile, cloud);
+    hostile_add_servers(plan, hostile->servers, HOSTILE_TOTAL / 2 + HOSTILE_TOTAL / 4);
     for (uint32_t s = 0; s < hostile->servers; s++)
         plan->servers[s].name = arena_printf(plan->arena, "b%u", hostile->servers - s);
-    add_all(plan, add_group(plan, STACK_AFFINITY, STACK_RACK));
-    add_all(plan, add_group(plan, STACK_DIVERSITY, STACK_HOST));
+    hostile_add_all(plan, hostile_add_group(plan, STACK_AFFINITY, STACK_RACK));
+    hostile_add_all(plan, hostile_add_group(plan, STACK_DIVERSITY, STACK_HOST));
 }
 
 /* No two servers ask for the same, and all together for more than there is. */
 static void different_servers(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
-    add_hosts(hostile, cloud, TOTAL);
-    use_hosts(hostile, cloud);
+    hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL);
+    hostile_use_hosts(hostile, cloud);
     char name[24];
     for (unsigned i = 0; i < hostile->servers; i++) {
         snprintf(name, sizeof(name), "s%u", i);
-        plan_add_server(plan, name, TOTAL / 4 + (int)(i % 300), 1 + (int)(i % 7), 1);
+        plan_add_server(plan, name, HOSTILE_TOTAL / 4 + (int)(i % 300), 1 + (int)(i % 7), 1);
     }
     struct slice *names = arena_array(plan->arena, hostile->servers / 2, sizeof(*names));
     for (unsigned i = 0; i < hostile->servers / 2; i++)
-        names[i] = host_name(plan->arena, i);
+        names[i] = hostile_host_name(plan->arena, i);
     for (unsigned s = hostile->servers / 2; s < hostile->servers; s++)
         plan->servers[s].locations = (struct stack_names){names, hostile->servers * 9 / 40};
 }
@@ -172,8 +168,8 @@ static void different_servers(const struct hostile *hostile, struct cloud *cloud
 /* Servers of a group claim racks beside servers of none. */
 static void rack_claims(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
-    add_hosts(hostile, cloud, 2);
-    add_servers(plan, hostile->servers, 1);
+    hostile_add_hosts(hostile, cloud, 2);
+    hostile_add_servers(plan, hostile->servers, 1);
     uint32_t gold = plan_add_group(plan, "gold", STACK_EXCLUSIVITY, STACK_RACK, 0);
     uint32_t iron = plan_add_group(plan, "iron", STACK_EXCLUSIVITY, STACK_RACK, 1);
     uint32_t apart = plan_add_group(plan, "apart", STACK_DIVERSITY, STACK_HOST, 0);
@@ -187,20 +183,20 @@ static void rack_claims(const struct hostile *hostile, struct cloud *cloud, stru
 /* Half the stack stays, in groups with the other half. */
 static void fixed_servers(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
-    add_hosts(hostile, cloud, TOTAL);
-    use_hosts(hostile, cloud);
+    hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL);
+    hostile_use_hosts(hostile, cloud);
     cloud_publish(cloud);
-    add_servers(plan, hostile->servers, 1);
+    hostile_add_servers(plan, hostile->servers, 1);
     for (uint32_t s = 0; s < hostile->servers; s += 2) {
         plan->pins[s].kind = SOLVE_FIXED;
         plan->pins[s].present = cloud_provider_at(
             cloud, (int)(hostile->racks + s % (hostile->hosts / hostile->racks) * hostile->racks));
     }
-    add_all(plan, add_group(plan, STACK_AFFINITY, STACK_RACK));
+    hostile_add_all(plan, hostile_add_group(plan, STACK_AFFINITY, STACK_RACK));
     for (unsigned g = 1; g < hostile->groups; g++) {
-        uint32_t group = add_group(plan, STACK_DIVERSITY, STACK_HOST);
+        uint32_t group = hostile_add_group(plan, STACK_DIVERSITY, STACK_HOST);
         for (uint32_t s = 0; s < hostile->servers; s++)
-            if (below(10) != 0)
+            if (hostile_below(10) != 0)
                 plan_add_to(plan, group, s);
     }
 }
@@ -208,8 +204,8 @@ static void fixed_servers(const struct hostile *hostile, struct cloud *cloud, st
 /* All servers are on one host, where they have holds, and somebody else's server is as well. */
 static void one_host(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
-    add_hosts(hostile, cloud, TOTAL * TOTAL);
-    add_servers(plan, hostile->servers, 1);
+    hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL * HOSTILE_TOTAL);
+    hostile_add_servers(plan, hostile->servers, 1);
     for (uint32_t s = 0; s < hostile->servers; s++)
         plan->released[s] = cloud_use(cloud, MEMBER, (int)hostile->racks, 0, 1);
     cloud_use(cloud, STRANGER, (int)hostile->racks, 0, 1);
@@ -223,11 +219,11 @@ static void one_host(const struct hostile *hostile, struct cloud *cloud, struct 
 /* A long list for all, and a list of its own for each. */
 static void two_lists(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
-    add_hosts(hostile, cloud, TOTAL);
-    add_servers(plan, hostile->servers, 1);
+    hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL);
+    hostile_add_servers(plan, hostile->servers, 1);
     struct slice *names = arena_array(plan->arena, hostile->groups, sizeof(*names));
     for (unsigned i = 0; i < hostile->groups; i++)
-        names[i] = host_name(plan->arena, i % hostile->hosts);
+        names[i] = hostile_host_name(plan->arena, i % hostile->hosts);
     plan->stack.locations = (struct stack_names){names, hostile->groups};
     limit_locations(hostile, plan, 3, hostile->hosts);
 }
@@ -235,25 +231,25 @@ static void two_lists(const struct hostile *hostile, struct cloud *cloud, struct
 /* One unit of all servers, each with conditions of its own on traits, which no host can take. */
 static void one_unit(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
-    add_hosts(hostile, cloud, TOTAL);
-    use_hosts(hostile, cloud);
+    hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL);
+    hostile_use_hosts(hostile, cloud);
     char name[24];
     for (unsigned i = 0; i < hostile->servers; i++) {
         snprintf(name, sizeof(name), "s%u", i);
         plan_add_server(plan, name, 1 + (int)i, 1, 1);
         plan_add_name(plan, &plan->servers[i].forbidden, cloud_trait_name(TRAIT_OLD));
     }
-    add_all(plan, add_group(plan, STACK_AFFINITY, STACK_HOST));
+    hostile_add_all(plan, hostile_add_group(plan, STACK_AFFINITY, STACK_HOST));
 }
 
 /* One unit of many servers that fits on every host, beside others. */
 static void heavy_units(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
-    add_hosts(hostile, cloud, TOTAL);
-    use_hosts(hostile, cloud);
-    add_servers(plan, hostile->servers, 1);
+    hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL);
+    hostile_use_hosts(hostile, cloud);
+    hostile_add_servers(plan, hostile->servers, 1);
     for (unsigned g = 0; g < hostile->groups; g++) {
-        uint32_t group = add_group(plan, STACK_AFFINITY, STACK_HOST);
+        uint32_t group = hostile_add_group(plan, STACK_AFFINITY, STACK_HOST);
         for (uint32_t s = g; s < hostile->servers; s += hostile->groups)
             plan_add_to(plan, group, s);
     }
@@ -290,7 +286,7 @@ static void different_in_trees(const struct hostile *hostile, struct cloud *clou
                                struct plan *plan)
 {
     char name[32];
-    add_trees(cloud, hostile->hosts, 3, TOTAL);
+    add_trees(cloud, hostile->hosts, 3, HOSTILE_TOTAL);
     for (unsigned i = 0; i < hostile->servers; i++) {
         snprintf(name, sizeof(name), "s%u", i);
         plan_add_server(plan, name, 1 + (int)i / 2, 1 + (int)(i % 2), 1);
@@ -300,184 +296,45 @@ static void different_in_trees(const struct hostile *hostile, struct cloud *clou
 /* Very many small groups: who gets which of few hosts is a graph to be coloured. */
 static void small_groups(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
-    add_hosts(hostile, cloud, TOTAL * TOTAL);
-    use_hosts(hostile, cloud);
-    add_servers(plan, hostile->servers, 1);
+    hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL * HOSTILE_TOTAL);
+    hostile_use_hosts(hostile, cloud);
+    hostile_add_servers(plan, hostile->servers, 1);
     struct slice *names = arena_array(plan->arena, hostile->servers / 30, sizeof(*names));
     for (unsigned i = 0; i < hostile->servers / 30; i++)
-        names[i] = host_name(plan->arena, i);
+        names[i] = hostile_host_name(plan->arena, i);
     for (unsigned s = 0; s < hostile->servers; s++)
         plan->servers[s].locations = (struct stack_names){names, hostile->servers / 30};
     for (unsigned g = 0; g < hostile->groups; g++) {
-        uint32_t group = add_group(plan, STACK_DIVERSITY, STACK_HOST);
+        uint32_t group = hostile_add_group(plan, STACK_DIVERSITY, STACK_HOST);
         for (unsigned i = 0; i < 3; i++)
             plan_add_to(plan, group,
-                        (g * 7 + below(hostile->servers / 3) * 3 + i) % hostile->servers);
+                        (g * 7 + hostile_below(hostile->servers / 3) * 3 + i) % hostile->servers);
     }
 }
 
 /* Groups of sixteen, none part of another, so that looking for larger ones is in vain. */
 static void vain_groups(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
-    add_hosts(hostile, cloud, TOTAL * TOTAL);
-    add_servers(plan, hostile->servers, 1);
+    hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL * HOSTILE_TOTAL);
+    hostile_add_servers(plan, hostile->servers, 1);
     for (unsigned g = 0; g < hostile->groups; g++) {
-        uint32_t group = add_group(plan, STACK_DIVERSITY, STACK_HOST);
+        uint32_t group = hostile_add_group(plan, STACK_DIVERSITY, STACK_HOST);
         for (unsigned i = 0; i < 16; i++)
-            plan_add_to(plan, group, i * (hostile->servers / 16) + below(hostile->servers / 16));
+            plan_add_to(plan, group,
+                        i * (hostile->servers / 16) + hostile_below(hostile->servers / 16));
     }
 }
 
 /* Rack groups of an exclusivity group that list the same block again and again. */
 static void assignments(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
-    add_hosts(hostile, cloud, TOTAL * TOTAL);
-    add_servers(plan, hostile->servers, 1);
-    add_all(plan, add_group(plan, STACK_AFFINITY, STACK_RACK));
+    hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL * HOSTILE_TOTAL);
+    hostile_add_servers(plan, hostile->servers, 1);
+    hostile_add_all(plan, hostile_add_group(plan, STACK_AFFINITY, STACK_RACK));
     for (unsigned g = 0; g < hostile->groups; g++)
-        add_all(plan, add_group(plan, g % 2 == 0 ? STACK_EXCLUSIVITY : STACK_AFFINITY, STACK_RACK));
-}
-
-/* --- updates: of a plan whose servers are there, and of which more is asked than before */
-
-/* What was accepted before: the same servers, in no group. */
-static struct plan *accept(const struct hostile *hostile, struct plan *plan)
-{
-    struct plan *accepted = plan_create(plan->arena);
-    add_servers(accepted, hostile->servers, 1);
-    plan->request.accepted = &accepted->stack;
-    return accepted;
-}
-
-/* All stay, by turns on so many of the hosts. */
-static void stand(const struct hostile *hostile, struct cloud *cloud, struct plan *plan,
-                  unsigned hosts)
-{
-    add_hosts(hostile, cloud, TOTAL * TOTAL);
-    cloud_publish(cloud);
-    add_servers(plan, hostile->servers, 1);
-    for (uint32_t s = 0; s < hostile->servers; s++) {
-        plan->pins[s].kind = SOLVE_FIXED;
-        plan->pins[s].present = cloud_provider_at(cloud, (int)(hostile->racks + s % hosts));
-    }
-}
-
-/* Each two were kept apart before, by one of many groups. */
-static void apart_by_pairs(const struct hostile *hostile, struct plan *accepted,
-                           enum stack_level level)
-{
-    enum { PART = 8 };
-    for (uint32_t a = 0; a < hostile->servers; a += PART) {
-        for (uint32_t b = 0; b < a; b += PART) {
-            uint32_t group = add_group(accepted, STACK_DIVERSITY, level);
-            for (uint32_t i = 0; i < PART; i++) {
-                if (a + i < hostile->servers)
-                    plan_add_to(accepted, group, a + i);
-                plan_add_to(accepted, group, b + i);
-            }
-        }
-    }
-}
-
-/* All are on one host, and each two are kept apart by many groups anew, but were so before. */
-static void standing_apart(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
-{
-    stand(hostile, cloud, plan, 1);
-    apart_by_pairs(hostile, accept(hostile, plan), STACK_HOST);
-    for (unsigned g = 0; g < hostile->groups; g++) {
-        uint32_t group = add_group(plan, STACK_DIVERSITY, STACK_HOST);
-        for (uint32_t s = 0; s < hostile->servers; s++)
-            if (below(10) != 0)
-                plan_add_to(plan, group, s);
-    }
-}
-
-/* The same with one rack of many hosts. */
-static void standing_in_rack(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
-{
-    stand(hostile, cloud, plan, hostile->servers);
-    apart_by_pairs(hostile, accept(hostile, plan), STACK_RACK);
-    for (unsigned g = 0; g < hostile->groups; g++) {
-        uint32_t group = add_group(plan, STACK_DIVERSITY, STACK_RACK);
-        for (uint32_t s = 0; s < hostile->servers; s++)
-            if (below(10) != 0)
-                plan_add_to(plan, group, s);
-    }
-}
-
-/* All are bound to one host and one rack, as before, and each is on another. */
-static void standing_together(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
-{
-    stand(hostile, cloud, plan, hostile->servers);
-    struct plan *accepted = accept(hostile, plan);
-    add_all(accepted, add_group(accepted, STACK_AFFINITY, STACK_HOST));
-    add_all(plan, add_group(plan, STACK_AFFINITY, STACK_HOST));
-    add_all(plan, add_group(plan, STACK_AFFINITY, STACK_RACK));
-}
-
-/* Few stay where their list does not let them, and their list is the one before from its end. */
-static void standing_lists(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
-{
-    stand(hostile, cloud, plan, 1);
-    struct plan *accepted = accept(hostile, plan);
-    struct slice *names = arena_array(plan->arena, hostile->groups, sizeof(*names));
-    struct slice *before = arena_array(plan->arena, hostile->groups, sizeof(*before));
-    for (unsigned i = 0; i < hostile->groups; i++) {
-        names[i] = arena_printf(plan->arena, "host-%06u", i);
-        before[hostile->groups - 1 - i] = names[i];
-    }
-    for (uint32_t s = 0; s < hostile->servers; s++) {
-        plan->servers[s].locations = (struct stack_names){names, hostile->groups};
-        accepted->servers[s].locations = (struct stack_names){before, hostile->groups};
-    }
-}
-
-/* All that stay claim the one rack anew. */
-static void standing_claims(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
-{
-    add_hosts(hostile, cloud, TOTAL * TOTAL);
-    for (uint32_t s = 0; s < hostile->servers; s++)
-        cloud_use(cloud, MEMBER, (int)(hostile->racks + s), 0, 1);
-    cloud_publish(cloud);
-    add_servers(plan, hostile->servers, 1);
-    accept(hostile, plan);
-    for (uint32_t s = 0; s < hostile->servers; s++) {
-        plan->pins[s].kind = SOLVE_FIXED;
-        plan->pins[s].present = cloud_provider_at(cloud, (int)(hostile->racks + s));
-        plan->pins[s].own[0] = cloud_consumer_at(cloud, (int)s);
-    }
-    add_all(plan, plan_add_group(plan, "gold", STACK_EXCLUSIVITY, STACK_RACK, 0));
-}
-
-/* A third keeps the hosts that it has, on few hosts that are too small for all, in each round less
- * of it. */
-static void kept_in_vain(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
-{
-    add_hosts(hostile, cloud, TOTAL);
-    use_hosts(hostile, cloud);
-    cloud_publish(cloud);
-    char name[24];
-    for (unsigned i = 0; i < hostile->servers; i++) {
-        snprintf(name, sizeof(name), "s%u", i);
-        plan_add_server(plan, name, TOTAL / 4 + (int)(i % 300), 1, 1);
-    }
-    struct slice *names = arena_array(plan->arena, hostile->servers, sizeof(*names));
-    unsigned count = hostile->servers * 2 / 5;
-    for (unsigned i = 0; i < count; i++)
-        names[i] = host_name(plan->arena, i);
-    for (unsigned s = 0; s < hostile->servers; s++) {
-        plan->servers[s].locations = (struct stack_names){names, count};
-        plan->pins[s].stays = s % 3 == 0;
-        plan->pins[s].changes = s % 6 == 0;
-        if (plan->pins[s].stays)
-            plan->pins[s].present =
-                cloud_provider_at(cloud, (int)(hostile->racks + s * 2 / 5 % count));
-    }
-    for (uint32_t s = 0; s + 1 < hostile->servers; s += 2) {
-        uint32_t pair = add_group(plan, STACK_DIVERSITY, STACK_RACK);
-        plan_add_to(plan, pair, s);
-        plan_add_to(plan, pair, s + 1);
-    }
+        hostile_add_all(
+            plan,
+            hostile_add_group(plan, g % 2 == 0 ? STACK_EXCLUSIVITY : STACK_AFFINITY, STACK_RACK));
 }
 
 const struct hostile_means HOSTILE_MEANS[] = {
@@ -496,12 +353,12 @@ const struct hostile_means HOSTILE_MEANS[] = {
     {"small groups", {1000, 10000, 500, 50000}, small_groups},
     {"vain groups", {1000, 10000, 500, 40000}, vain_groups},
     {"assignments", {1000, 10000, 1, 1200}, assignments},
-    {"standing apart", {1000, 10000, 500, 1200}, standing_apart},
-    {"standing in rack", {1000, 10000, 1, 1200}, standing_in_rack},
-    {"standing together", {1000, 10000, 1, 0}, standing_together},
-    {"standing lists", {2, 10, 0, 150000}, standing_lists},
-    {"standing claims", {1000, 10000, 1, 0}, standing_claims},
-    {"kept in vain", {1000, 10000, 500, 0}, kept_in_vain},
+    {"standing apart", {1000, 10000, 500, 1200}, hostile_standing_apart},
+    {"standing in rack", {1000, 10000, 1, 1200}, hostile_standing_in_rack},
+    {"standing together", {1000, 10000, 1, 0}, hostile_standing_together},
+    {"standing lists", {2, 10, 0, 150000}, hostile_standing_lists},
+    {"standing claims", {1000, 10000, 1, 0}, hostile_standing_claims},
+    {"kept in vain", {1000, 10000, 500, 0}, hostile_kept_in_vain},
     {"different in trees", {1000, 3000, 0, 0}, different_in_trees},
     {"large trees", {1000, 100, 0, 99}, large_trees},
 };
