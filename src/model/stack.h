@@ -59,4 +59,12 @@ struct stack {
     struct stack_names locations; /* of every server; count 0: no limit */
 };
 
+/* The same names in the same order. */
+bool stack_names_equal(const struct stack_names *a, const struct stack_names *b);
+
+bool stack_names_has(const struct stack_names *names, struct slice name);
+
+/* Whether they ask a host for the same: amounts and traits, in the same order. */
+bool stack_server_asks_same(const struct stack_server *a, const struct stack_server *b);
+
 #endif

@@ -23,14 +23,6 @@ static bool refuse(struct judge *judge, uint32_t server, enum filter filter, str
     return false;
 }
 
-static bool has_name(const struct stack_names *names, struct slice name)
-{
-    for (uint32_t i = 0; i < names->count; i++)
-        if (slice_equal(names->names[i], name))
-            return true;
-    return false;
-}
-
 static int compare_names(const void *left, const void *right)
 {
     return slice_compare(left, right);
@@ -51,23 +43,15 @@ static struct stack_names sorted_names(struct arena *arena, const struct stack_n
     return (struct stack_names){sorted, count};
 }
 
-static bool are_equal(const struct stack_names *a, const struct stack_names *b)
-{
-    bool are = a->count == b->count;
-    for (uint32_t i = 0; are && i < a->count; i++)
-        are = slice_equal(a->names[i], b->names[i]);
-    return are;
-}
-
 /* In any order. */
 static bool same_names(struct arena *arena, const struct stack_names *a,
                        const struct stack_names *b)
 {
-    if (are_equal(a, b))
+    if (stack_names_equal(a, b))
         return true;
     struct stack_names one = sorted_names(arena, a);
     struct stack_names other = sorted_names(arena, b);
-    return are_equal(&one, &other);
+    return stack_names_equal(&one, &other);
 }
 
 static bool is_in_zone(struct solver *solver, uint32_t server, uint32_t host)
@@ -89,7 +73,8 @@ static bool judge_server(struct judge *judge, const struct unit *unit, uint32_t 
     int64_t names = server->locations.count + (old == NULL ? 0 : (int64_t)old->locations.count);
     if (!budget_take(solver->budget, 16 + (int64_t)solver->hosts.words + NAME_COST * names))
         return false;
-    if (server->locations.count > 0 && !has_name(&server->locations, judge_place_of(judge, s)) &&
+    if (server->locations.count > 0 &&
+        !stack_names_has(&server->locations, judge_place_of(judge, s)) &&
         (old == NULL || !same_names(solver->arena, &server->locations, &old->locations)))
         return refuse(judge, s, FILTER_LOCATIONS, (struct slice){0});
     if (server->zone.data != NULL && (old == NULL || !slice_equal(server->zone, old->zone)) &&

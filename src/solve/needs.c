@@ -18,27 +18,6 @@
 enum { CANDIDATES_MAX = 1 << 21 };  /* of all needs */
 enum { CANDIDATES_OF_A_TURN = 64 }; /* what a tree gives at once: to begin with it is dear */
 
-static bool same_names(const struct stack_names *a, const struct stack_names *b)
-{
-    if (a->count != b->count)
-        return false;
-    for (uint32_t i = 0; i < a->count && a->names != b->names; i++)
-        if (!slice_equal(a->names[i], b->names[i]))
-            return false;
-    return true;
-}
-
-static bool same_need(const struct stack_server *a, const struct stack_server *b)
-{
-    if (a->amount_count != b->amount_count)
-        return false;
-    for (uint32_t i = 0; i < a->amount_count && a->amounts != b->amounts; i++)
-        if (a->amounts[i].amount != b->amounts[i].amount ||
-            !slice_equal(a->amounts[i].class_name, b->amounts[i].class_name))
-            return false;
-    return same_names(&a->required, &b->required) && same_names(&a->forbidden, &b->forbidden);
-}
-
 static uint64_t hash_names(uint64_t hash, const struct stack_names *names)
 {
     for (uint32_t i = 0; i < names->count; i++)
@@ -46,7 +25,7 @@ static uint64_t hash_names(uint64_t hash, const struct stack_names *names)
     return hash + names->count;
 }
 
-/* Of what same_need compares. */
+/* Of what stack_server_asks_same compares. */
 static uint64_t hash_need(const struct stack_server *server)
 {
     uint64_t hash = server->amount_count;
@@ -99,7 +78,7 @@ void needs_gather(const struct version *version, const struct solve_request *req
         uint32_t at = 0;
         hashes[needs->count] = hash_need(server);
         while (hashes[at] != hashes[needs->count] ||
-               (at < needs->count && !same_need(needs->need[at].like, server)))
+               (at < needs->count && !stack_server_asks_same(needs->need[at].like, server)))
             at++;
         if (at == needs->count)
             add_need(version, server, arena, &needs->need[needs->count++], *classes, class_count);

@@ -38,14 +38,6 @@ static void sort_old(struct updating *updating, struct arena *arena)
         qsort(updating->by_id, old->server_count, sizeof(*updating->by_id), compare_servers);
 }
 
-static bool names_equal(const struct stack_names *a, const struct stack_names *b)
-{
-    bool equal = a->count == b->count;
-    for (uint32_t i = 0; equal && i < a->count; i++)
-        equal = slice_equal(a->names[i], b->names[i]);
-    return equal;
-}
-
 /* Whether the server asks for what it asked for before. */
 static bool asks_the_same(const struct updating *updating, const struct stack_server *server)
 {
@@ -54,13 +46,7 @@ static bool asks_the_same(const struct updating *updating, const struct stack_se
     const struct stack_server *const *found =
         bsearch(&server, updating->by_id, updating->old.server_count, sizeof(*updating->by_id),
                 compare_servers);
-    bool same = found != NULL && (*found)->amount_count == server->amount_count &&
-                names_equal(&(*found)->required, &server->required) &&
-                names_equal(&(*found)->forbidden, &server->forbidden);
-    for (uint32_t i = 0; same && i < server->amount_count; i++)
-        same = slice_equal((*found)->amounts[i].class_name, server->amounts[i].class_name) &&
-               (*found)->amounts[i].amount == server->amounts[i].amount;
-    return same;
+    return found != NULL && stack_server_asks_same(*found, server);
 }
 
 /* What is reserved stays, with the amounts that it asks for now; so does a server that is there and

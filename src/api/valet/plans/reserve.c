@@ -40,10 +40,7 @@ static bool read_body(struct api_request *request, struct reservation *reservati
 
 static bool is_within(const struct stack_names *locations, struct slice location)
 {
-    bool found = locations->count == 0;
-    for (uint32_t i = 0; i < locations->count && !found; i++)
-        found = slice_equal(locations->names[i], location);
-    return found;
+    return locations->count == 0 || stack_names_has(locations, location);
 }
 
 static const struct valet_plan *plan_after(const struct api_request *request,
