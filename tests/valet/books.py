@@ -33,6 +33,21 @@ def holders(file):
     return found
 
 
+def owners(file):
+    """{consumer's uuid: its project}."""
+    return dict(servers.rows(file, "SELECT c.uuid, p.external_id FROM consumers c JOIN projects p ON p.id = c.project_id"))
+
+
+def servers_that_count(file):
+    """{placement's uuid: [ids of its servers, the one that tells its location first]}, whether they hold anything or not: in a
+    plan of one project those of others are none."""
+    owner = owners(file)
+    return {uuid: [one for one in (resource, orchestration) if one in owner and (any_project or plain(owner[one]) == plain(project))]
+            for uuid, resource, orchestration, project, any_project in servers.rows(file, """
+                SELECT m.uuid, m.resource_id, m.orchestration_id, p.project_id, p.any_project FROM berth_valet_placements m
+                JOIN berth_valet_plans p ON p.id = m.plan_id""")}
+
+
 def placements(file):
     """[(uuid, plan's uuid, orchestration id, resource id)]; plans that are gone have none."""
     return servers.rows(file, """SELECT m.uuid, p.uuid, m.orchestration_id, m.resource_id
@@ -41,12 +56,12 @@ def placements(file):
 
 def twice_or_not_at_all(file, may_be_gone):
     """Holds without placement, placements with neither hold nor server, and those with both on one host."""
-    held, known = holders(file), set()
+    held, known, counted = holders(file), set(), servers_that_count(file)
     for uuid, plan, orchestration, resource in placements(file):
         known.add(uuid)
         if plan is None:
             yield f"placement {uuid} is of no plan"
-        server = [one for one in (resource, orchestration) if one in held]
+        server = [one for one in counted.get(uuid, ()) if one in held]
         # a server that is to move has its hold where it goes
         if uuid in held and any(held[uuid][1] & held[one][1] for one in server):
             yield f"placement {uuid} has a hold where its server {server[0]} is"

@@ -25,7 +25,8 @@ SERVER = "OS::Nova::Server"
 GROUP = "OS::Valet::GroupAssignment"
 TENANT = "b7d0e9b175294b649464caa3411adb3f"
 TOKEN = "somebody:" + TENANT
-PARTS = ("create", "groups", "repeat", "update", "migrate", "reserve", "reserve_of_a_freed_hold", "delete",
+PARTS = ("create", "groups", "repeat", "update", "migrate", "reserve", "reserve_of_a_freed_hold", "reserve_of_another_server",
+         "delete",
          "projects", "races", "changed", "damage", "many", "two_racks", "generations")
 FLAVOR = {"vcpus": 1, "ram": 512, "disk": 1}
 
@@ -414,6 +415,30 @@ class Tests(contract.Tests):
             answer = cloud.valet("POST", "/v1/placements/a", {"resource_id": real})
             self.expect("its server is there", answer, 201)
             self.equal("and needs no hold", (cloud.held(before["id"]), answer.json["placement"]["location"]), ({}, other))
+
+    def test_reserve_of_another_server(self):
+        """The id that a reservation brings may be of a server that is elsewhere: where that is, is told and asked for."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 3, vcpus=8)
+            for asked, wanted, held in (
+                    ({}, "h2", {}),  # it is where it is
+                    ({"locations": ["h1"]}, None, {}),  # beside its other server no hold would stay
+                    ({"locations": ["h1", "h3"]}, "h3", {"h3": 1}),
+                    ({"locations": ["h2"]}, "h2", {})):
+                name = str(uuid.uuid4())
+                cloud.plan(body(name, {name: server()}))
+                one, other = cloud.placements()[name], str(uuid.uuid4())
+                self.equal("it is built", cloud.claim(name, "h1", 1), 204)
+                self.equal("its hold has gone", cloud.held(one["id"]), {})
+                self.equal("another is built", cloud.claim(other, "h2", 1), 204)
+                answer = cloud.valet("POST", f"/v1/placements/{one['id']}", {**asked, "resource_id": other})
+                if wanted is None:
+                    self.refused("no place", answer, 409, "1 excluded")
+                    continue
+                self.expect("reserved", answer, 201)
+                self.equal("told where", answer.json["placement"]["location"], wanted)
+                self.equal("shown", cloud.valet("GET", f"/v1/placements/{name}").json, answer.json)
+                self.equal("held", cloud.held(one["id"]), held)
 
     def test_delete(self):
         """Holds go, claims of ours end."""

@@ -82,6 +82,7 @@ class Walk:
         self.groups = {name: tests.group(berth, name, [TENANT]) for name in GROUPS}
         self.rack = {f"h{number + 1}": number // 2 for number in range(HOSTS)}
         self.content = {}  # stack: the resources last accepted
+        self.parent, self.disabled = {}, set()
         self.strangers, self.gone, self.problems = {}, set(), []
         self.done = {}
 
@@ -123,6 +124,15 @@ class Walk:
                     **at, "resources": [member for member in one["properties"]["resources"] if member in servers]}}
         return {**servers, **groups}
 
+    def rack_of(self, host):
+        """What is below another host is in no rack."""
+        return host if host in self.parent else self.rack[host]
+
+    def kept(self):
+        """The placements of which somebody keeps the capacity: what has neither hold nor server binds nobody."""
+        held, counted = books.holders(self.berth.database), books.servers_that_count(self.berth.database)
+        return {name: one for name, one in self.cloud.placements().items() if held.keys() & {one["id"], *counted[one["id"]]}}
+
     # --- what is answered
 
     def tell(self, text):
@@ -132,9 +142,9 @@ class Walk:
         kind, which, *names = constraint
         hosts = [where[name] for name in names if name in where]
         if kind == "together":
-            return len({self.rack[host] if which == "rack" else host for host in hosts}) == 1
+            return len(set(hosts)) == 1 or which == "rack" and len({self.rack_of(host) for host in hosts}) == 1
         if kind == "apart":
-            return len({self.rack[host] if which == "rack" else host for host in hosts}) == 2
+            return len({self.rack_of(host) if which == "rack" else host for host in hosts}) == 2
         if kind == "within":
             return hosts[0] in which
         held = {name for name, one in self.groups.items() if one in aggregates[hosts[0]]}
@@ -142,13 +152,11 @@ class Walk:
             return not held
         if constraint[2] == "host":
             return held == {which}
-        return all(self.groups[which] in aggregates[host] for host in self.rack if self.rack[host] == self.rack[hosts[0]])
+        return all(self.groups[which] in aggregates[host] for host in self.rack if self.rack_of(host) == self.rack_of(hosts[0]))
 
     def judge(self, what, stack, resources, before, planned):
         """After a 201: before is {id: placement} of then; planned those that were to be planned."""
-        held = books.holders(self.berth.database)  # what has neither hold nor server binds nobody
-        after = {name: one for name, one in self.cloud.placements().items()
-                 if name in resources and (one["id"] in held or name in held)}
+        after = {name: one for name, one in self.kept().items() if name in resources}
         where = {name: one["location"] for name, one in after.items()}
         aggregates = {host: self.cloud.aggregates(host) for host in self.rack}
         moved = {name for name in where if name not in before or before[name]["location"] != where[name]}
@@ -160,6 +168,9 @@ class Walk:
             anew = what in ("create", "update") and one not in known
             if (anew or (moved | planned) & set(about(one))) and not self.holds(one, where, aggregates):
                 self.tell(f"{what}: {one} does not hold of {where}, moved {moved}")
+        for name in moved:
+            if where[name] in self.disabled:
+                self.tell(f"{what}: {name} has moved to {where[name]}, which is disabled")
         for name in moved & set(before):
             if what in ("update", "reserve") and before[name]["reserved"] and name not in planned:
                 self.tell(f"{what}: {name} was reserved and moved")
@@ -206,12 +217,13 @@ class Walk:
             return
         before = self.cloud.placements()
         asked = self.chance.choice(({"action": "replan"}, {}, {"locations": self.chance.sample(sorted(self.rack), 2)}))
+        kept = self.kept()
         answer = self.cloud.valet("POST", f"/v1/placements/{name}", asked)
         if self.answered("reserve", answer, before):
             place = answer.json["placement"]["location"]
             if "locations" in asked and place not in asked["locations"]:
                 self.tell(f"reserve: {place} is none of {asked}")
-            is_planned = "action" in asked or before[name]["location"] not in asked.get("locations", [before[name]["location"]])
+            is_planned = name not in kept or "action" in asked or before[name]["location"] not in asked.get("locations", [before[name]["location"]])
             self.judge("reserve", stack, self.content[stack], before, {name} if is_planned else set())
 
     def migrate(self):
@@ -264,15 +276,83 @@ class Walk:
         if self.cloud.claim(consumer, host, 1, "stranger") == 204:
             self.strangers[consumer] = host
 
+    def free_a_hold(self):
+        """By an operator, through the resource API."""
+        _, name = self.pick()
+        if name is not None:
+            self.gone.add(name)
+            self.cloud.client.ask("DELETE", f"/allocations/{self.cloud.placements()[name]['id']}")
+
+    def pretend(self):
+        """Somebody else's server has the id of one of the plan's."""
+        _, name = self.pick()
+        if name is not None:
+            self.gone.add(name)
+            self.cloud.claim(name, self.chance.choice(sorted(self.rack)), 1, self.chance.choice(("stranger", "other")))
+
+    def record(self):
+        """The server has another id, under which it may be there already."""
+        stack, name = self.pick()
+        if name is None:
+            return
+        server, before = str(uuid.UUID(int=self.chance.getrandbits(128), version=4)), self.cloud.placements()
+        if self.chance.random() < 0.5:
+            host = self.chance.choice((before[name]["location"], self.chance.choice(sorted(self.rack))))
+            self.cloud.claim(server, host, 1)
+        answer = self.cloud.valet("POST", f"/v1/placements/{name}", {"resource_id": server})
+        if self.answered("reserve", answer, before):
+            now = self.cloud.placements()[name]
+            if answer.json["placement"] != now:
+                self.tell(f"reserve: {answer.json['placement']} is told, and then {now}")
+
+    def disable(self):
+        host = self.chance.choice(sorted(self.rack))
+        self.disabled ^= {host}
+        self.cloud.traits(host, ["COMPUTE_STATUS_DISABLED"] if host in self.disabled else [])
+
+    def move_host(self):
+        """To another rack."""
+        host = self.chance.choice(sorted(self.rack))
+        old = self.cloud.rack_aggregate[self.rack[host] + 1]
+        self.rack[host] = self.chance.choice(sorted(set(self.rack.values())))
+        self.cloud.join(host, sorted({self.cloud.rack_aggregate[self.rack[host] + 1], *self.cloud.aggregates(host)} - {old})
+                        if old != self.cloud.rack_aggregate[self.rack[host] + 1] else self.cloud.aggregates(host))
+
+    def move_tree(self):
+        """A host is below another one for a while."""
+        host, above = self.chance.sample(sorted(self.rack), 2)
+        if self.parent:
+            host, above = self.parent.popitem()[0], None
+        which = self.cloud.host[host]
+        self.cloud.place(200, "PUT", f"/resource_providers/{which}", {
+            "name": host, "parent_provider_uuid": above and self.cloud.host[above]})
+        if above:
+            self.parent[host] = above
+
+    def begin_again(self):
+        """The server is stopped and started: it says the same."""
+        def told():
+            return [self.cloud.placements(), self.cloud.valet("GET", "/v1/plans", token="admin").json, self.cloud.used(),
+                    {host: sorted(self.cloud.aggregates(host)) for host in self.rack}]
+        before = told()
+        self.berth.stop()
+        self.berth.start()
+        self.cloud.client = self.berth.client()
+        if told() != before:
+            self.tell(f"after a restart: {told()}, not {before}")
+
     def run(self):
         acts = (self.create, self.update, self.update, self.update, self.replan, self.replan, self.migrate, self.give_up,
-                self.compute, self.compute, self.operate, self.strange)
+                self.compute, self.compute, self.operate, self.strange, self.free_a_hold, self.pretend, self.record, self.disable,
+                self.move_host, self.move_tree)
         for number in range(STEPS):
             act = self.create if not self.content else self.chance.choice(acts)
             act()
             # an operator may claim a host for a group whose non-members are there
-            found = [text for text in books.problems(self.berth.database, self.gone) if "stranger holds" not in text]
+            found = [text for text in books.problems(self.berth.database, self.gone) if "stranger holds" not in text and "other holds" not in text]
             self.problems += [f"after {act.__name__}: {text}" for text in found]
+            if number % 20 == 19:
+                self.begin_again()
             if self.problems:
                 return [f"step {number}: {text}" for text in self.problems]
         return []

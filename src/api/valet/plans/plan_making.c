@@ -153,6 +153,22 @@ static struct slice location_of(const struct making *making, const struct solvin
                       placement_location(making->solving->request->version, server->placement));
 }
 
+/* Whether the placement's capacity is not, or not as it is now, on the host that was found. A
+ * server that is there and has no hold keeps what it has; by another id it may be another server.
+ */
+static bool needs_hold(const struct making *making, uint32_t at)
+{
+    const struct solving_server *server = &making->solving->servers[at];
+    const struct solve_server *found = &making->outcome->servers[at];
+    const struct version *version = making->solving->request->version;
+    if (found->host == NULL || hold_is_so(server, found))
+        return false;
+    if (found->host != server->present || server->pin.released != NULL)
+        return true;
+    const struct consumer *there = plan_solving_server(making->solving, at);
+    return there == NULL || placement_host_of(version, there) != found->host;
+}
+
 static void add_row(struct making *making, uint32_t at)
 {
     const struct solving_server *server = &making->solving->servers[at];
@@ -179,9 +195,7 @@ static void add_row(struct making *making, uint32_t at)
         values[VALET_PLACEMENT_ORCHESTRATION_ID].text = said->orchestration_id;
     }
     fill_place(making, at, row);
-    /* a server that is there and has no hold keeps what it has, if it may stay */
-    if (found != NULL && (has_moved || server->pin.released != NULL || server->placement == NULL) &&
-        !hold_is_so(server, &making->outcome->servers[at]))
+    if (needs_hold(making, at))
         fill_hold(making, at, row);
     struct slice location = location_of(making, server, found);
     values[VALET_PLACEMENT_NAME].text = said->name;

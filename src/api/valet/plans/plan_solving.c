@@ -141,6 +141,32 @@ static void find_own(const struct solving *solving, uint32_t at, const struct co
     own[2] = placement_server_of(version, project, solving->stack.servers[at].orchestration_id);
 }
 
+const struct consumer *plan_solving_server(const struct solving *solving, uint32_t at)
+{
+    const struct consumer *own[SOLVE_OWN] = {NULL};
+    find_own(solving, at, own);
+    return own[1] != NULL ? own[1] : own[2];
+}
+
+/* Beside a server of its a hold does not stay (8.2), and if two are there the one by its resource
+ * id tells where it is: what is planned for it beside the other would be told to be elsewhere. */
+static void exclude_other(const struct solving *solving, struct solve_pin *pin)
+{
+    const struct version *version = solving->request->version;
+    if (pin->kind != SOLVE_PLACE || pin->own[1] == NULL || pin->own[2] == NULL)
+        return;
+    const struct provider *other = placement_host_of(version, pin->own[2]);
+    if (other == placement_host_of(version, pin->own[1]))
+        return;
+    const struct stack_names *said = &pin->excluded;
+    struct slice *names =
+        arena_array(solving->request->arena, (size_t)said->count + 1, sizeof(*names));
+    for (uint32_t i = 0; i < said->count; i++)
+        names[i] = said->names[i];
+    names[said->count] = provider_name(other);
+    pin->excluded = (struct stack_names){names, said->count + 1};
+}
+
 static int64_t steps_left(const struct solving *solving)
 {
     int64_t left = solving->request->api->valet->step_limit - solving->steps;
@@ -158,6 +184,7 @@ static enum api_step search(struct solving *solving, struct solve_outcome *outco
     for (uint32_t i = 0; i < count; i++) {
         pins[i] = solving->servers[i].pin;
         find_own(solving, i, pins[i].own);
+        exclude_other(solving, &pins[i]);
         is_needed |= pins[i].kind == SOLVE_PLACE ||
                      (pins[i].kind == SOLVE_FIXED && solving->accepted != NULL);
     }

@@ -60,6 +60,9 @@ bool plan_solving_find(struct solving *solving, const struct valet_placement *pl
 /* The server is to get a host, its hold counting as gone; its present one is preferred. */
 void plan_solving_place(struct solving *solving, uint32_t server);
 
+/* What tells where it is if no hold does, by the ids that it is to have; NULL: nothing. */
+const struct consumer *plan_solving_server(const struct solving *solving, uint32_t server);
+
 /* Searches, and makes the commit. API_DONE: err is set. */
 enum api_step plan_solving_run(struct solving *solving);
 

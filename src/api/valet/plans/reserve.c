@@ -55,6 +55,20 @@ static const struct valet_plan *plan_after(const struct api_request *request,
     return (const struct valet_plan *)record_pack(shape, plan->record.id, values, request->arena);
 }
 
+/* Where the placement is once the server's id is recorded: another server may tell then. */
+static struct slice location_after(const struct api_request *request,
+                                   const struct valet_placement *row, const struct valet_plan *plan,
+                                   const struct reservation *reservation)
+{
+    const struct version *version = request->version;
+    const struct consumer *server = NULL;
+    if (reservation->resource_id.data != NULL && placement_hold(version, row) == NULL)
+        server = placement_server_by(version, plan_after(request, plan, reservation),
+                                     reservation->resource_id);
+    return server == NULL ? placement_location(version, row)
+                          : provider_name(placement_host_of(version, server));
+}
+
 /* Where it is, it stays: one row, and its hold if the server is there already. */
 static enum api_step note(struct api_request *request, const struct valet_placement *row,
                           const struct valet_plan *plan, const struct reservation *reservation)
@@ -80,7 +94,7 @@ static enum api_step note(struct api_request *request, const struct valet_placem
     solved->commit.row_count = 1;
     solved->views = arena_zalloc(arena, sizeof(*solved->views));
     solved->views->row = change->after;
-    solved->views->location = arena_copy(arena, placement_location(request->version, row));
+    solved->views->location = arena_copy(arena, location_after(request, row, plan, reservation));
     solved->answer = record_text(&change->after->record, VALET_PLACEMENT_UUID);
     request->state = solved;
     request->write.plan = plan_solving_commit;
@@ -174,7 +188,7 @@ enum api_step valet_placement_reserve(struct api_request *request)
         return API_DONE;
     }
     if (!reservation.replans && is_kept(request, row, plan, &reservation) &&
-        is_within(&reservation.locations, placement_location(request->version, row)))
+        is_within(&reservation.locations, location_after(request, row, plan, &reservation)))
         return note(request, row, plan, &reservation);
     return replan(request, row, plan, &reservation);
 }
