@@ -4,11 +4,14 @@ keeps the place, room that goes with what is dropped; and random changes of all 
 
     tests/valet/changes.py --berthd build/berthd [--walks N] [--seed N] [PART…]
 
-Parts: claims, judged, keeps, released, walk. The last line is `N passed, N failed`.
+Parts: claims, judged, keeps, released, overtaken, walk. The last line is `N passed, N failed`.
 """
 
 import os
+import sqlite3
 import sys
+import threading
+import time
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -20,7 +23,7 @@ import plans  # noqa: E402
 import walk  # noqa: E402
 from plans import TENANT, body, group, locations, server  # noqa: E402
 
-PARTS = ("claims", "judged", "keeps", "released", "walk")
+PARTS = ("claims", "judged", "keeps", "released", "overtaken", "walk")
 
 
 class Tests(plans.Tests):
@@ -204,6 +207,29 @@ class Tests(plans.Tests):
             self.expect("the claim ends with it", self.update(cloud, "s", {"a": server()}), 201)
             self.equal("nothing is claimed", self.claimed(cloud, gold), [])
             self.expect("and then", self.update(cloud, "s", {"a": server(), "f": server()}), 201)
+
+    def test_overtaken(self):
+        """Who claims the host of a server that stays is compared at the commit: somebody writes between search and commit."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 2)
+            gold = self.group(berth, "gold", [TENANT])
+            cloud.plan(body("s", {"a": server(locations=["h1"])}))
+            self.reserve(cloud, "a")
+            cloud.join("h1", [*cloud.aggregates("h1"), gold])
+            answers = []
+            shell = sqlite3.connect(berth.database, isolation_level=None)
+            shell.execute("BEGIN IMMEDIATE")
+            update = threading.Thread(target=lambda: answers.append(self.update(cloud, "s", {
+                "a": server(locations=["h1"]), "E": group("exclusivity", "host", "a", group_name="gold")})))
+            update.start()
+            time.sleep(0.5)  # it has searched by then, and waits for the lock
+            shell.execute("DELETE FROM resource_provider_aggregates WHERE aggregate_id = "
+                          "(SELECT id FROM placement_aggregates WHERE uuid = ?)", (gold,))
+            shell.execute("COMMIT")
+            shell.close()
+            update.join()
+            self.expect("it is searched anew", answers[0], 201)
+            self.equal("the host is claimed for it", self.claimed(cloud, gold), ["h1"])
 
     def test_walk(self):
         """Random changes."""

@@ -253,12 +253,18 @@ static bool is_no_hindrance(void *cls, const struct consumer *consumer)
            has_harmless(emptying, consumer, emptying->group_id);
 }
 
-/* Nobody's, with nothing on it that hinders the group. */
-static bool host_is_free(struct emptying *emptying, const struct provider *host,
-                         const struct valet_group *group)
+static bool host_is_disabled(const struct host_marks *marks, const struct provider *host)
+{
+    return marks->disabled != NUMBER_NONE && name_set_has(host->traits, marks->disabled);
+}
+
+/* Nobody's, not disabled, with nothing on it that hinders the group. */
+static bool host_is_free(struct emptying *emptying, const struct host_marks *marks,
+                         const struct provider *host, const struct valet_group *group)
 {
     emptying->group_id = group->record.id;
-    return host_claim_of(emptying->version, host).group == NULL &&
+    return !host_is_disabled(marks, host) &&
+           host_claim_of(emptying->version, host).group == NULL &&
            host_visit_consumers(emptying->version, host, is_no_hindrance, emptying);
 }
 
@@ -298,7 +304,7 @@ static bool find_claim(struct emptying *emptying, const struct stack_claim *clai
         if (host == NULL || !host_is(marks, host) ||
             (claim->is_rack && !host_is_under(version, marks, host, rack, marks->rack)))
             return false;
-        if (host_is_free(emptying, host, found->group))
+        if (host_is_free(emptying, marks, host, found->group))
             found->hosts[found->host_count++] = host;
         else if (!host_is_of(version, host, found->group))
             return false;
@@ -351,13 +357,30 @@ static bool rack_is_claimed_now(const struct stack_facts *facts, struct slice ra
     return false;
 }
 
+/* Whether the rack is the group's, or will be with the commit, and all its hosts are its alone. */
+static bool rack_is_of(const struct version *version, const struct host_marks *marks,
+                       const struct stack_facts *facts, struct slice uuid,
+                       const struct valet_group *group)
+{
+    if (rack_is_claimed_now(facts, uuid, group->record.id))
+        return true; /* find_claims has looked at its hosts */
+    const struct provider *rack = version_provider_by_uuid(version, uuid);
+    if (rack == NULL || !host_rack_is_claimed(version, uuid, group->record.id))
+        return false;
+    struct marker_hosts hosts = marker_hosts_of(version, marks, rack, marks->rack);
+    const struct provider *host;
+    while ((host = marker_hosts_next(&hosts)) != NULL)
+        if (!host_is_of(version, host, group))
+            return false;
+    return true;
+}
+
 static bool host_is_allowed(const struct stack_row *row, const struct plan *plan,
                             const struct host_marks *marks, const struct stack_facts *facts)
 {
     const struct version *version = plan->version;
     const struct provider *host = version_provider_by_uuid(version, row->host);
-    if (host == NULL || !host_is(marks, host) ||
-        (marks->disabled != NUMBER_NONE && name_set_has(host->traits, marks->disabled)))
+    if (host == NULL || !host_is(marks, host) || host_is_disabled(marks, host))
         return false;
     if (row->exclusive.group_id == 0)
         return host_claim_of(version, host).group == NULL && claimed_now(facts, host) == NULL;
@@ -366,8 +389,7 @@ static bool host_is_allowed(const struct stack_row *row, const struct plan *plan
         return false;
     struct slice rack = row->exclusive.rack;
     return (claimed_now(facts, host) == group || host_is_of(version, host, group)) &&
-           (rack.data == NULL || rack_is_claimed_now(facts, rack, group->record.id) ||
-            host_rack_is_claimed(version, rack, group->record.id));
+           (rack.data == NULL || rack_is_of(version, marks, facts, rack, group));
 }
 
 bool stack_facts_hold(const struct stack_commit *commit, const struct plan *plan,

@@ -56,9 +56,13 @@ static void add_look(struct making *making, const struct provider *provider)
              stack_look(making->solving->request->version, &making->marks, provider), false);
 }
 
-/* Who stays there binds the others. */
+/* Who stays there binds the others, and is judged itself by what the stack asks anew. */
 static void add_place(struct making *making, const struct provider *host)
 {
+    if (making->solving->accepted != NULL) {
+        add_look(making, host);
+        return;
+    }
     put_look(making, host, stack_place(making->solving->request->version, &making->marks, host),
              true);
 }

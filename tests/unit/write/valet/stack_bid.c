@@ -260,10 +260,10 @@ void occupy(struct world *world, unsigned consumer, unsigned host, int64_t amoun
     occupy_as(world, "project", consumer, host, amount);
 }
 
-/* Another program's consumer, which asked nobody. */
-void intrude(struct world *world, unsigned host)
+/* Another program's consumer, which asked nobody: it is on `from`, too, which nobody claims. */
+void intrude(struct world *world, unsigned from, unsigned host)
 {
-    occupy(world, 9, 1, 1);
+    occupy(world, 9, from, 1);
     const struct consumer *model = world_consumer(world, 9);
     struct plan plan = world_plan(world);
     struct change *change = change_append(plan.changes, CHANGE_ALLOCATION_INSERT);

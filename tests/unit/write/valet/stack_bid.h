@@ -47,7 +47,7 @@ const struct consumer *hold(struct world *world, const char *orchestration_id);
 void occupy_as(struct world *world, const char *project, unsigned consumer, unsigned host,
                int64_t amount);
 void occupy(struct world *world, unsigned consumer, unsigned host, int64_t amount);
-void intrude(struct world *world, unsigned host);
+void intrude(struct world *world, unsigned from, unsigned host);
 void make(struct world *world, unsigned first_host, unsigned second_host);
 size_t claim_rows(struct world *world);
 bool is_gold(struct world *world, unsigned host);

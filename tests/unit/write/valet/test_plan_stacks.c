@@ -79,7 +79,7 @@ static void test_hosts_are_claimed(void **state)
     assert_true(commit(&bid));
     assert_int_equal(claim_rows(world), 2);
     /* a stranger on it keeps the group's servers away, too */
-    intrude(world, 3);
+    intrude(world, 1, 3);
     begin(&bid, world, "web");
     add(&bid, "d", 3, 1)->exclusive.group_id = 1;
     assert_changed(&bid);

@@ -168,6 +168,40 @@ static void test_a_host_in_two_racks(void **state)
     assert_int_equal(claim_rows(world), 3);
 }
 
+/* A rack is claimed if all its hosts are free, and none that is disabled is (8.3). */
+static void test_a_rack_with_a_disabled_host(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", 1, 1)->exclusive = (struct stack_exclusive){1, world_uuid(world, 'p', RACK)};
+    claim_rack(&bid);
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, 2, TRAIT_DISABLED);
+    assert_changed(&bid);
+    add_link(world, CHANGE_PROVIDER_TRAIT_DELETE, 2, TRAIT_DISABLED);
+    assert_true(commit(&bid));
+}
+
+/* A rack that the group has by now is of use as long as all its hosts are the group's alone. */
+static void test_a_claimed_rack_with_a_stranger(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    struct bid first;
+    begin(&first, world, "web");
+    add(&first, "a", 1, 1)->exclusive = (struct stack_exclusive){1, world_uuid(world, 'p', RACK)};
+    claim_rack(&first);
+    assert_true(commit(&first));
+    begin(&bid, world, "web");
+    add(&bid, "b", 1, 1)->exclusive = (struct stack_exclusive){1, world_uuid(world, 'p', RACK)};
+    claim_rack(&bid);
+    intrude(world, 3, 2);
+    assert_changed(&bid);
+    occupy(world, 9, 3, 0);
+    assert_true(commit(&bid));
+    assert_int_equal(claim_rows(world), 3);
+}
+
 /* Which racks and zones a host is in is told by others than itself. */
 static void test_markers_that_changed(void **state)
 {
@@ -224,6 +258,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_ids_that_are_brought, stack_bid_setup,
                                         stack_bid_teardown),
         cmocka_unit_test_setup_teardown(test_a_host_in_two_racks, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_a_rack_with_a_disabled_host, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_a_claimed_rack_with_a_stranger, stack_bid_setup,
                                         stack_bid_teardown),
         cmocka_unit_test_setup_teardown(test_markers_that_changed, stack_bid_setup,
                                         stack_bid_teardown),
