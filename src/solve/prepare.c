@@ -36,6 +36,16 @@ static int compare_owned(const void *left, const void *right)
     return compare_consumers(&a->consumer, &b->consumer);
 }
 
+/* A plan of one who sees all may have servers of a project that is none: the host where such a one
+ * is would be foreign at once. */
+static bool is_of_member(const struct solver *solver, const struct consumer *consumer,
+                         uint32_t exclusive)
+{
+    const struct version *version = solver->version;
+    struct slice project = catalog_name(catalog_row_at(&version->projects, consumer->project));
+    return version_valet_member(version, solver->groups[exclusive]->record.id, project) != NULL;
+}
+
 static void gather_owned(struct solver *solver, struct back *back)
 {
     uint32_t count = solver->stack->server_count;
@@ -44,7 +54,8 @@ static void gather_owned(struct solver *solver, struct back *back)
         uint32_t unit = solver->units.of_server[s];
         uint32_t exclusive = unit == UNITS_NONE ? UNITS_NONE : solver->units.unit[unit].exclusive;
         for (uint32_t i = 0; i < SOLVE_OWN && exclusive != UNITS_NONE; i++)
-            if (solver->request->pins[s].own[i] != NULL)
+            if (solver->request->pins[s].own[i] != NULL &&
+                is_of_member(solver, solver->request->pins[s].own[i], exclusive))
                 back->owned[back->owned_count++] =
                     (struct owned){solver->request->pins[s].own[i], exclusive};
     }
@@ -301,9 +312,9 @@ bool solver_prepare(struct solver *solver)
         return false;
     solver->hosts = hosts_read(solver->version, solver->arena);
     gather_back(solver, &back);
+    find_groups(solver);
     gather_owned(solver, &back);
     free_used(solver, &back);
-    find_groups(solver);
     find_holders(solver, &back);
     find_sets(solver, &back);
     needs_gather(solver->version, solver->request, solver->arena, &solver->needs, &classes,

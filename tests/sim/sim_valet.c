@@ -178,8 +178,11 @@ static void draw(struct valet_asked *asked)
     };
     while (left >= weight[asked->what])
         left -= weight[asked->what++];
-    if (asked->what == V_PLACE_HOST || asked->what == V_PLACE_RACK)
-        asked->project = below(4) == 0 ? asked->project : asked->group;
+    asked->drops_others = below(8) == 0;
+    if ((asked->what == V_PLACE_HOST || asked->what == V_PLACE_RACK) && below(4) > 0) {
+        asked->placement = below(2) * V_PROJECTS + below(V_GROUPS);
+        asked->group = asked->placement % V_PROJECTS; /* whose first member is the plan's project */
+    }
     asked->parent = below(3) == 0 ? below(V_HOSTS) : -1;
     if (asked->what <= V_RESHAPE)
         draw_claims(asked);
@@ -191,8 +194,11 @@ static void draw(struct valet_asked *asked)
 static bool plan_sent(struct pipeline_request *request, const struct plan *plan)
 {
     bool accepted = valet_plan_asked(&((struct sent *)request)->asked, plan, &request->err);
+    const struct valet_asked *asked = &((struct sent *)request)->asked;
     if (!accepted && plan->changes->count > 0)
         sim_fail("a request is refused and changes something");
+    if (asked->what >= V_PLACE && asked->what <= V_PLACE_RACK)
+        valet_judge_placed(accepted ? asked : NULL);
     return accepted;
 }
 
@@ -223,6 +229,9 @@ static void ask(struct valet_berth *berth, const struct valet_asked *asked)
         .asked = *asked,
         .berth = berth,
     };
+    if ((asked->what >= V_PLACE && asked->what <= V_PLACE_RACK) || asked->what == V_BIND)
+        sent->asked.commit =
+            valet_commit_of(asked, replica_newest(berth->replica), sent->request.err.arena);
     pipeline_submit(berth->pipeline, &sent->request);
 }
 
@@ -240,6 +249,7 @@ static void make_step(void)
         while (asked.what >= V_AGGREGATES);
         ask(berth, &asked);
     }
+    valet_judge_placed(NULL);
     run.database.judge = is_alone ? valet_judge_one : valet_judge;
     pipeline_run_once(berth->pipeline);
     if (berth->store->is_dead) {

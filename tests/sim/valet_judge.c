@@ -379,9 +379,54 @@ void valet_judge(const struct tables *before, const struct tables *after)
         judge_placement(after, record_at(rows, i));
 }
 
+static struct {
+    bool is_there;
+    struct valet_asked asked;
+} placed;
+
+void valet_judge_placed(const struct valet_asked *asked)
+{
+    placed.is_there = asked != NULL;
+    if (asked != NULL)
+        placed.asked = *asked;
+}
+
+static void judge_own(const struct tables *after, int64_t host, int group)
+{
+    const struct rows *projects = &after->rows[TABLE_PROJECTS];
+    for (int g = 0; g < V_GROUPS; g++)
+        if (is_linked(after, host, v_group(g)) != (g == group))
+            sim_fail("a server of group %d is where group %d is, or is not", group, g);
+    for (uint32_t p = 0; p < projects->count; p++)
+        if (!is_member(after, group + 1, projects->row[p].image.catalog.name) &&
+            sum_in_tree(after, host, (struct slice){0}, projects->row[p].image.catalog.id) > 0)
+            sim_fail("a server of group %d is placed beside a stranger", group);
+}
+
+/* The rules of 8.3 about which hosts a server may use. */
+static void judge_placed(const struct tables *after)
+{
+    const struct valet_asked *asked = &placed.asked;
+    int64_t host = asked->host + 1;
+    if (!placed.is_there)
+        return;
+    if (!is_host(after, host))
+        sim_fail("a server is placed on what is no host");
+    for (int g = 0; asked->what == V_PLACE && g < V_GROUPS; g++)
+        if (is_linked(after, host, v_group(g)))
+            sim_fail("a server of no group is placed where group %d is", g);
+    if (asked->what != V_PLACE)
+        judge_own(after, host, asked->group);
+    for (int r = 0; asked->what == V_PLACE_RACK && r < V_RACKS; r++)
+        for (int h = 0; is_in_rack(after, host, V_HOSTS + V_CHILDREN + r + 1) && h < V_HOSTS; h++)
+            if (is_in_rack(after, h + 1, V_HOSTS + V_CHILDREN + r + 1))
+                judge_own(after, h + 1, asked->group);
+}
+
 void valet_judge_one(const struct tables *before, const struct tables *after)
 {
     valet_judge(before, after);
+    judge_placed(after);
     judge_kept(before, after);
     const struct rows *rows = valet(after, VALET_PLACEMENTS);
     for (uint32_t i = 0; i < rows->count; i++)

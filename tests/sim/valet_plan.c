@@ -1,10 +1,8 @@
-/* Requests of sim_valet.c as input of the real planners; what Valet's door would write is written
- * as rows, by the rules of its spec (8.2, 8.3). One thread. */
+/* Requests of sim_valet.c as input of the real planners. One thread. */
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "replica/hosts.h"
-#include "replica/placement_location.h"
+#include "replica/valet.h"
 #include "universe.h"
 #include "valet_round.h"
 #include "write/plan_aggregates.h"
@@ -12,7 +10,7 @@
 #include "write/plan_provider_traits.h"
 #include "write/plan_providers.h"
 #include "write/plan_reshaper.h"
-#include "write/valet/holds.h"
+#include "write/valet/plan_stacks.h"
 
 enum { TEXTS = 16, TEXT_BYTES = 40, CLASS_VCPU = 1, CAPACITY = 8 };
 
@@ -206,186 +204,20 @@ static void put(const struct plan *plan, enum valet_table table, int64_t id,
                      record_pack(&VALET_SHAPES[table], id, values, plan->arena));
 }
 
-static void append_claim_row(const struct plan *plan, const struct valet_group *group,
-                             const struct provider *provider, const struct provider *rack)
+static bool plan_made(const struct valet_asked *asked, const struct plan *plan, struct err *err)
 {
-    struct record_value values[VALET_CLAIM_FIELD_COUNT];
-    record_init(&VALET_SHAPES[VALET_CLAIMS], values);
-    values[VALET_CLAIM_GROUP_ID].number = group->record.id;
-    values[VALET_CLAIM_PROVIDER].text = provider_uuid(provider);
-    values[VALET_CLAIM_IS_RACK].number = provider == rack ? RECORD_TRUE : RECORD_FALSE;
-    if (rack != NULL && rack != provider)
-        values[VALET_CLAIM_RACK].text = provider_uuid(rack);
-    put(plan, VALET_CLAIMS, next_id(plan, VALET_CLAIMS), values);
+    if (asked->commit == NULL)
+        return err_set(err, 409, NULL, "there is nothing to be planned");
+    return plan_stack_commit(asked->commit, plan, err);
 }
 
-static bool is_linked(const struct plan *plan, const struct provider *host,
-                      const struct valet_group *group)
+static bool plan_unplace(const struct valet_asked *asked, const struct plan *plan, struct err *err)
 {
-    const struct catalog_row *row =
-        catalog_find(&plan->version->aggregates, record_text(&group->record, VALET_GROUP_UUID));
-    return row != NULL && name_set_has(host->aggregates, row->number);
-}
-
-static void append_claim(const struct plan *plan, const struct valet_group *group,
-                         const struct provider *host, const struct provider *rack)
-{
-    const struct catalog_row *row =
-        catalog_find(&plan->version->aggregates, record_text(&group->record, VALET_GROUP_UUID));
-    if (is_linked(plan, host, group))
-        return;
-    struct change *change = change_append(plan->changes, CHANGE_PROVIDER_AGGREGATE_INSERT);
-    change->created_at_us = plan->now_us;
-    change->link = (struct change_link){host->id, row->id};
-    plan_generation_step(host, plan);
-    append_claim_row(plan, group, host, rack);
-}
-
-static bool is_free(const struct plan *plan, const struct provider *host)
-{
-    return host_is_empty(plan->version, host) && host_claim_of(plan->version, host).group == NULL;
-}
-
-static bool may_use(const struct plan *plan, const struct provider *host,
-                    const struct valet_group *group)
-{
-    struct host_claim claim = host_claim_of(plan->version, host);
-    return is_free(plan, host) || (claim.group == group && !claim.several &&
-                                   !host_has_stranger(plan->version, host, group));
-}
-
-/* The host, or its rack with all hosts, becomes the group's; false: it is not free. */
-static bool append_claims(const struct valet_asked *asked, const struct plan *plan,
-                          const struct provider *host, const struct valet_group *group)
-{
-    const struct version *version = plan->version;
-    if (!may_use(plan, host, group))
-        return false;
-    if (asked->what == V_PLACE_HOST) {
-        append_claim(plan, group, host, NULL);
-        return true;
-    }
-    bool several;
-    struct host_marks marks = host_marks_of(version);
-    const struct provider *rack = host_rack(version, &marks, host, &several);
-    if (rack == NULL)
-        return false;
-    struct marker_hosts hosts = marker_hosts_of(version, &marks, rack, marks.rack);
-    const struct provider *other;
-    while ((other = marker_hosts_next(&hosts)) != NULL)
-        if (!may_use(plan, other, group))
-            return false;
-    bool is_there = false;
-    const struct valet_claim *claim;
-    for (int64_t id = 0;
-         (claim = version_next_valet_claim_of(version, provider_uuid(rack), id)) != NULL;
-         id = claim->record.id)
-        is_there |= record_number(&claim->record, VALET_CLAIM_GROUP_ID) == group->record.id;
-    if (is_there)
-        return true;
-    append_claim_row(plan, group, rack, rack);
-    hosts = marker_hosts_of(version, &marks, rack, marks.rack);
-    while ((other = marker_hosts_next(&hosts)) != NULL)
-        append_claim(plan, group, other, rack);
-    return true;
-}
-
-static bool refuse(const struct plan *plan, struct err *err)
-{
-    plan->changes->count = 0;
-    return err_set(err, 409, NULL, "there is no room for the placement");
-}
-
-static bool append_hold(const struct valet_asked *asked, const struct plan *plan, struct err *err)
-{
-    struct claim_set set;
-    struct valet_claim_asked one = {.consumer = -1 - asked->placement,
-                                    .project = asked->project,
-                                    .count = 1,
-                                    .provider = {asked->host},
-                                    .amount = {asked->amount}};
-    struct claim *claim = arena_alloc(plan->arena, sizeof(*claim));
-    *claim = claim_of(&one, plan->arena);
-    claim->type = SLICE_LIT(VALET_HOLD_TYPE);
-    claim_begin(&set, claim, 1, CLAIM_BY_POST, 0, plan, err);
-    if (!claim_find_providers(&set) || !claim_check_amounts(&set))
-        return false;
-    claim_write(&set);
-    return true;
-}
-
-/* A server in no group goes where nobody claims; of a group, where the group may. */
-static bool plan_place(const struct valet_asked *asked, const struct plan *plan, struct err *err)
-{
-    const struct version *version = plan->version;
-    const struct provider *host = version_provider_by_uuid(version, v_provider(asked->host));
-    const struct valet_group *group = version_valet_group_by_uuid(version, v_group(asked->group));
-    bool is_member =
-        version_valet_member(version, group->record.id, universe_project(asked->project)) != NULL;
-    struct host_marks marks = host_marks_of(version);
-    if (!host_is(&marks, host))
-        return refuse(plan, err);
-    if (asked->what == V_PLACE ? host_claim_of(version, host).group != NULL : !is_member)
-        return refuse(plan, err);
-    if (!append_hold(asked, plan, err))
-        return false;
-    /* claims are refused before anything is written in the real planner; here the list is emptied
-     */
-    struct change_list holds = *plan->changes;
-    struct change_list claims = {.arena = plan->arena};
-    struct plan claiming = *plan;
-    claiming.changes = &claims;
-    if (asked->what != V_PLACE && !append_claims(asked, &claiming, host, group))
-        return refuse(plan, err);
-    /* the hold's provider moves its generation, too: the claim's step comes behind it */
-    for (size_t i = 0; i < claims.count; i++) {
-        struct change change = claims.items[i];
-        for (size_t k = 0; k < holds.count && change.kind == CHANGE_PROVIDER_GENERATION; k++)
-            if (holds.items[k].kind == CHANGE_PROVIDER_GENERATION &&
-                holds.items[k].generation.provider_id == change.generation.provider_id) {
-                change.generation.expected++;
-                change.generation.next++;
-            }
-        *change_append(plan->changes, change.kind) = change;
-    }
     const struct valet_placement *known =
-        version_valet_placement_by_uuid(version, v_placement(asked->placement));
-    struct record_value values[VALET_PLACEMENT_FIELD_COUNT];
-    record_init(&VALET_SHAPES[VALET_PLACEMENTS], values);
-    if (known != NULL)
-        record_open(&VALET_SHAPES[VALET_PLACEMENTS], &known->record, values);
-    values[VALET_PLACEMENT_UUID].text = v_placement(asked->placement);
-    values[VALET_PLACEMENT_PLAN_ID].number = 1 + asked->placement % V_PROJECTS;
-    values[VALET_PLACEMENT_NAME].text = SLICE_LIT("name");
-    values[VALET_PLACEMENT_ORCHESTRATION_ID].text = v_server(asked->placement);
-    values[VALET_PLACEMENT_LOCATION].text = provider_name(host);
-    put(plan, VALET_PLACEMENTS, known != NULL ? known->record.id : next_id(plan, VALET_PLACEMENTS),
-        values);
-    return true;
-}
-
-static bool plan_on_placement(const struct valet_asked *asked, const struct plan *plan,
-                              struct err *err)
-{
-    const struct version *version = plan->version;
-    const struct valet_placement *known =
-        version_valet_placement_by_uuid(version, v_placement(asked->placement));
-    struct slice server = v_server(asked->server);
+        version_valet_placement_by_uuid(plan->version, v_placement(asked->placement));
     if (known == NULL)
         return err_set(err, 404, NULL, "no such placement");
-    if (asked->what == V_UNPLACE) {
-        const struct consumer *hold = placement_hold(version, known);
-        if (hold != NULL)
-            holds_append_drop(hold, plan);
-        change_delete_valet(plan->changes, VALET_PLACEMENTS, known->record.id);
-        return true;
-    }
-    if (version_valet_placement_with(version, server, 0) != NULL)
-        return err_set(err, 409, NULL, "another placement has the server");
-    struct record_value values[VALET_PLACEMENT_FIELD_COUNT];
-    record_open(&VALET_SHAPES[VALET_PLACEMENTS], &known->record, values);
-    values[VALET_PLACEMENT_RESOURCE_ID].text = server;
-    put(plan, VALET_PLACEMENTS, known->record.id, values);
+    plan_placement_delete(known, plan);
     return true;
 }
 
@@ -471,10 +303,10 @@ bool valet_plan_asked(const struct valet_asked *asked, const struct plan *plan, 
     case V_PLACE:
     case V_PLACE_HOST:
     case V_PLACE_RACK:
-        return plan_place(asked, plan, err);
-    case V_UNPLACE:
     case V_BIND:
-        return plan_on_placement(asked, plan, err);
+        return plan_made(asked, plan, err);
+    case V_UNPLACE:
+        return plan_unplace(asked, plan, err);
     case V_AGGREGATES:
         return plan_set_aggregates(asked, plan, err);
     case V_MARK:

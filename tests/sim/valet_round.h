@@ -7,6 +7,7 @@
 #include "database.h"
 #include "rng.h"
 #include "write/pipeline.h"
+#include "write/valet/plan_stacks.h"
 
 enum {
     V_HOSTS = 6,    /* the last is in no rack */
@@ -54,7 +55,9 @@ struct valet_asked {
     int host, rack, group, project, server, placement;
     int parent; /* a host; below 0: none */
     int64_t amount;
-    bool wanted[V_RACKS + V_GROUPS]; /* aggregates */
+    bool wanted[V_RACKS + V_GROUPS];   /* aggregates */
+    bool drops_others;                 /* placements of the plan */
+    const struct stack_commit *commit; /* of a plan; NULL: there is nothing to be planned */
 };
 
 /* Providers: hosts, then the children of hosts, then racks. */
@@ -65,6 +68,10 @@ struct slice v_group(int number); /* and the group's aggregate */
 struct slice v_rack_aggregate(int number);
 
 void valet_fill(struct database *database);
+
+/* valet_place.c: the commit of a plan, as it is made of the version, in the arena. */
+const struct stack_commit *valet_commit_of(const struct valet_asked *asked,
+                                           const struct version *version, struct arena *arena);
 bool valet_plan_asked(const struct valet_asked *asked, const struct plan *plan, struct err *err);
 
 /* Somebody who keeps no rules writes an allocation, takes one away, or an aggregate from a host. */
@@ -72,6 +79,10 @@ void valet_stranger(struct database *database);
 
 /* What holds after each commit of ours. */
 void valet_judge(const struct tables *before, const struct tables *after);
+
+/* Where a server was placed in the commit that comes: on a host of nobody's, or of the group's
+ * alone. NULL: none was. */
+void valet_judge_placed(const struct valet_asked *placed);
 
 /* And if it is one request's. */
 void valet_judge_one(const struct tables *before, const struct tables *after);

@@ -33,6 +33,17 @@ def holders(file):
     return found
 
 
+def hosts_of_holds(file):
+    """{consumer's uuid: {root's name}}, of what has the CPUs: of a tree that was parted, the host."""
+    found = collections.defaultdict(set)
+    for uuid, root in servers.rows(file, """
+            SELECT a.consumer_id, r.name FROM allocations a JOIN resource_classes c ON c.id = a.resource_class_id
+            JOIN resource_providers p ON p.id = a.resource_provider_id
+            JOIN resource_providers r ON r.id = p.root_provider_id WHERE c.name = 'VCPU'"""):
+        found[uuid].add(root)
+    return found
+
+
 def owners(file):
     """{consumer's uuid: its project}."""
     return dict(servers.rows(file, "SELECT c.uuid, p.external_id FROM consumers c JOIN projects p ON p.id = c.project_id"))
@@ -56,14 +67,14 @@ def placements(file):
 
 def twice_or_not_at_all(file, may_be_gone):
     """Holds without placement, placements with neither hold nor server, and those with both on one host."""
-    held, known, counted = holders(file), set(), servers_that_count(file)
+    held, known, counted, hosts = holders(file), set(), servers_that_count(file), hosts_of_holds(file)
     for uuid, plan, orchestration, resource in placements(file):
         known.add(uuid)
         if plan is None:
             yield f"placement {uuid} is of no plan"
         server = [one for one in counted.get(uuid, ()) if one in held]
         # a server that is to move has its hold where it goes
-        if uuid in held and any(held[uuid][1] & held[one][1] for one in server):
+        if uuid in held and any(hosts[uuid] & held[one][1] for one in server):
             yield f"placement {uuid} has a hold where its server {server[0]} is"
         if uuid not in held and not server and orchestration not in may_be_gone:
             yield f"placement {uuid} has neither hold nor server {orchestration}"

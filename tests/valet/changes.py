@@ -4,7 +4,7 @@ keeps the place, room that goes with what is dropped; and random changes of all 
 
     tests/valet/changes.py --berthd build/berthd [--walks N] [--seed N] [PART…]
 
-Parts: claims, judged, keeps, released, overtaken, walk. The last line is `N passed, N failed`.
+Parts: claims, judged, keeps, released, foreign, overtaken, walk. The last line is `N passed, N failed`.
 """
 
 import os
@@ -23,7 +23,7 @@ import plans  # noqa: E402
 import walk  # noqa: E402
 from plans import TENANT, body, group, locations, server  # noqa: E402
 
-PARTS = ("claims", "judged", "keeps", "released", "overtaken", "walk")
+PARTS = ("claims", "judged", "keeps", "released", "foreign", "overtaken", "walk")
 
 
 class Tests(plans.Tests):
@@ -207,6 +207,21 @@ class Tests(plans.Tests):
             self.expect("the claim ends with it", self.update(cloud, "s", {"a": server()}), 201)
             self.equal("nothing is claimed", self.claimed(cloud, gold), [])
             self.expect("and then", self.update(cloud, "s", {"a": server(), "f": server()}), 201)
+
+    def test_foreign(self):
+        """A plan's own server of a project that is no member keeps its host from being claimed, as it would be foreign then."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 1)
+            gold, real, all_of_it = self.group(berth, "gold", [TENANT]), str(uuid.uuid4()), "admin:" + TENANT
+            cloud.plan(body("s", {real: server()}), token=all_of_it)
+            self.equal("built by others", cloud.claim(real, "h1", 1, "other"), 204)
+            self.equal("it is the plan's", cloud.held(cloud.placements()[real]["id"]), {})
+            mine = {real: server(), "E": group("exclusivity", "host", real, group_name="gold")}
+            self.refused("not free", self.update(cloud, "s", mine), 409, "1 not free for exclusivity group 'gold'")
+            self.equal("nothing is claimed", self.claimed(cloud, gold), [])
+            self.equal("built anew", (cloud.claim(real, "h1", 0, "other"), cloud.claim(real, "h1", 1)), (204, 204))
+            self.expect("free now", self.update(cloud, "s", mine), 201)
+            self.equal("claimed", self.claimed(cloud, gold), ["h1"])
 
     def test_overtaken(self):
         """Who claims the host of a server that stays is compared at the commit: somebody writes between search and commit."""

@@ -194,10 +194,19 @@ static int compare_harmless(const void *left, const void *right)
     return (a->group_id > b->group_id) - (a->group_id < b->group_id);
 }
 
+/* A plan of one who sees all may have servers of a project that is none. */
+static bool is_of_member(const struct version *version, const struct consumer *consumer,
+                         int64_t group_id)
+{
+    struct slice project = catalog_name(catalog_row_at(&version->projects, consumer->project));
+    return version_valet_member(version, group_id, project) != NULL;
+}
+
 static void add_harmless(struct emptying *emptying, const struct consumer *consumer,
                          int64_t group_id)
 {
-    if (consumer != NULL)
+    if (consumer != NULL && (group_id == ANY_GROUP ||
+                             is_of_member(emptying->version, consumer, group_id)))
         emptying->list[emptying->count++] = (struct harmless){consumer, group_id};
 }
 

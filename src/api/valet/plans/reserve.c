@@ -55,37 +55,47 @@ static const struct valet_plan *plan_after(const struct api_request *request,
     return (const struct valet_plan *)record_pack(shape, plan->record.id, values, request->arena);
 }
 
-/* Where the placement is once the server's id is recorded: another server may tell then. */
-static struct slice location_after(const struct api_request *request,
-                                   const struct valet_placement *row, const struct valet_plan *plan,
-                                   const struct reservation *reservation)
-{
-    const struct version *version = request->version;
-    const struct consumer *server = NULL;
-    if (reservation->resource_id.data != NULL && placement_hold(version, row) == NULL)
-        server = placement_server_by(version, plan_after(request, plan, reservation),
-                                     reservation->resource_id);
-    return server == NULL ? placement_location(version, row)
-                          : provider_name(placement_host_of(version, server));
-}
-
-/* Where it is, it stays: one row, and its hold if the server is there already. */
-static enum api_step note(struct api_request *request, const struct valet_placement *row,
-                          const struct valet_plan *plan, const struct reservation *reservation)
+static const struct valet_placement *row_after(const struct api_request *request,
+                                               const struct valet_placement *row,
+                                               const struct reservation *reservation)
 {
     const struct record_shape *shape = &VALET_SHAPES[VALET_PLACEMENTS];
-    struct arena *arena = request->arena;
-    struct solved *solved = arena_zalloc(arena, sizeof(*solved));
-    struct stack_row *change = arena_zalloc(arena, sizeof(*change));
     struct record_value values[VALET_PLACEMENT_FIELD_COUNT];
-    const struct provider *host = placement_host(request->version, row);
     record_open(shape, &row->record, values);
     values[VALET_PLACEMENT_RESERVED].number = RECORD_TRUE;
     if (reservation->resource_id.data != NULL)
         values[VALET_PLACEMENT_RESOURCE_ID].text = reservation->resource_id;
+    return (const struct valet_placement *)record_pack(shape, row->record.id, values,
+                                                       request->arena);
+}
+
+/* The host where somebody keeps its capacity once it is noted: by another id that may be another
+ * server. NULL: nobody does; a hold that was deleted through the resource API is put back by
+ * planning it anew (8.2), so that what is reserved is held. */
+static const struct provider *host_after(const struct api_request *request,
+                                         const struct valet_placement *row,
+                                         const struct valet_plan *plan,
+                                         const struct reservation *reservation)
+{
+    const struct version *version = request->version;
+    const struct consumer *keeper = placement_hold(version, row);
+    if (keeper == NULL)
+        keeper = placement_server(version, row_after(request, row, reservation),
+                                  plan_after(request, plan, reservation));
+    return keeper == NULL ? NULL : placement_host_of(version, keeper);
+}
+
+/* Where it is, it stays: one row, and its hold if the server is there already. */
+static enum api_step note(struct api_request *request, const struct valet_placement *row,
+                          const struct valet_plan *plan, const struct reservation *reservation,
+                          struct slice location)
+{
+    struct arena *arena = request->arena;
+    struct solved *solved = arena_zalloc(arena, sizeof(*solved));
+    struct stack_row *change = arena_zalloc(arena, sizeof(*change));
+    const struct provider *host = placement_host(request->version, row);
     change->before = plan_making_copy(&row->record, arena);
-    change->after =
-        (const struct valet_placement *)record_pack(shape, row->record.id, values, arena);
+    change->after = row_after(request, row, reservation);
     if (host != NULL)
         change->present = arena_copy(arena, provider_uuid(host));
     solved->commit.before = plan_making_copy(&plan->record, arena);
@@ -94,7 +104,7 @@ static enum api_step note(struct api_request *request, const struct valet_placem
     solved->commit.row_count = 1;
     solved->views = arena_zalloc(arena, sizeof(*solved->views));
     solved->views->row = change->after;
-    solved->views->location = arena_copy(arena, location_after(request, row, plan, reservation));
+    solved->views->location = arena_copy(arena, location);
     solved->answer = record_text(&change->after->record, VALET_PLACEMENT_UUID);
     request->state = solved;
     request->write.plan = plan_solving_commit;
@@ -118,16 +128,6 @@ static bool let_others_move(struct solving *solving, uint32_t but_for, bool now)
         solving->servers[i].pin.stays = server->present != NULL;
     }
     return any;
-}
-
-/* Whether anybody keeps its capacity: a hold that was deleted through the resource API is put back
- * by planning it anew (8.2), so that what is reserved is held. */
-static bool is_kept(const struct api_request *request, const struct valet_placement *row,
-                    const struct valet_plan *plan, const struct reservation *reservation)
-{
-    return placement_host(request->version, row) != NULL ||
-           placement_server_by(request->version, plan_after(request, plan, reservation),
-                               reservation->resource_id) != NULL;
 }
 
 /* Where it was last is as good as where it is, if it is nowhere. */
@@ -187,8 +187,9 @@ enum api_step valet_placement_reserve(struct api_request *request)
         err_set(&request->err, 409, NULL, "Valet error: the placement's plan is gone");
         return API_DONE;
     }
-    if (!reservation.replans && is_kept(request, row, plan, &reservation) &&
-        is_within(&reservation.locations, location_after(request, row, plan, &reservation)))
-        return note(request, row, plan, &reservation);
+    const struct provider *host = host_after(request, row, plan, &reservation);
+    if (!reservation.replans && host != NULL &&
+        is_within(&reservation.locations, provider_name(host)))
+        return note(request, row, plan, &reservation, provider_name(host));
     return replan(request, row, plan, &reservation);
 }

@@ -111,6 +111,25 @@ static void test_servers_of_others(void **state)
     assert_null(hold(world, "a"));
 }
 
+/* A plan of one who sees all may have servers of a project that is no member: the host where such a
+ * one is would be foreign at once. */
+static void test_own_servers_of_strangers_hinder(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    make(world, 4, 3);
+    occupy_as(world, "p", 1, 4, 1);
+    begin(&bid, world, "web");
+    trust(&bid);
+    set_resource(&bid, 0, "c1");
+    claim_host(&bid, 4);
+    bid.rows[0].exclusive.group_id = 1;
+    assert_changed(&bid);
+    occupy_as(world, "tenant", 1, 4, 1);
+    assert_true(commit(&bid));
+    assert_true(is_gold(world, 4));
+}
+
 /* Damage: two placements have one id. What a plan had before holds nothing up; what it brings
  * does, unless who has it goes. */
 static void test_ids_that_are_brought(void **state)
@@ -258,6 +277,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_ids_that_are_brought, stack_bid_setup,
                                         stack_bid_teardown),
         cmocka_unit_test_setup_teardown(test_a_host_in_two_racks, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_own_servers_of_strangers_hinder, stack_bid_setup,
                                         stack_bid_teardown),
         cmocka_unit_test_setup_teardown(test_a_rack_with_a_disabled_host, stack_bid_setup,
                                         stack_bid_teardown),
