@@ -439,6 +439,10 @@ class Tests(contract.Tests):
                 self.equal("told where", answer.json["placement"]["location"], wanted)
                 self.equal("shown", cloud.valet("GET", f"/v1/placements/{name}").json, answer.json)
                 self.equal("held", cloud.held(one["id"]), held)
+            self.equal("it ends", cloud.claim(name, "h1", 0), 204)
+            answer = cloud.valet("POST", f"/v1/placements/{name}", {"resource_id": str(uuid.uuid4())})
+            self.expect("reserved for one that is not there yet", answer, 201)
+            self.equal("held, since nobody's is it", list(cloud.held(one["id"])), [answer.json["placement"]["location"]])
 
     def test_delete(self):
         """Holds go, claims of ours end."""
