@@ -262,36 +262,61 @@ def judge(berth, known):
     return found + books.problems(berth.database, known.deleted_servers)
 
 
-def play_round(berth, known, seed, kill):
+def operate(worker):
+    """Hosts come and go between racks, are disabled, and holds are deleted, all through the resource API."""
+    number = worker.chance.randrange(HOSTS)
+    path = f"/resource_providers/{host_uuid(number)}"
+    _, known = worker.client.ask("GET", path + "/aggregates")
+    generation = known["resource_provider_generation"]
+    if worker.chance.random() < 0.5:
+        racks = {rack_uuid(rack) for rack in range(RACKS)}
+        status, _ = worker.client.ask("PUT", path + "/aggregates", {
+            "resource_provider_generation": generation,
+            "aggregates": sorted(set(known["aggregates"]) - racks | {rack_uuid(worker.chance.randrange(RACKS))})})
+    else:
+        status, _ = worker.client.ask("PUT", path + "/traits", {
+            "resource_provider_generation": generation,
+            "traits": ["COMPUTE_STATUS_DISABLED"] if worker.chance.random() < 0.2 else []})
+    worker.tell("operate", status, (200, 409))
+    time.sleep(worker.chance.random() * 0.02)
+
+
+def play_round(berths, known, seed, kill):
+    """Each berthd on the file has clients; all end at once, or one of two goes on."""
     stop = threading.Event()
-    acts = [plan, plan, plan, claim_as_stranger, claim_as_stranger]
-    workers = [Worker(berth, known, f"{seed}-{number}", stop, act) for number, act in enumerate(acts)]
+    acts = [plan, plan, plan, claim_as_stranger, claim_as_stranger, operate]
+    workers = [Worker(berths[number % len(berths)], known, f"{seed}-{number}", stop, act) for number, act in enumerate(acts)]
     for worker in workers:
         worker.start()
     time.sleep(0.1 + random.Random(seed).random() * 0.5)
     if kill:
-        berth.kill()
+        berths[0].kill()
+        if len(berths) > 1:
+            time.sleep(0.2)
     stop.set()
     for worker in workers:
         worker.join(60)
     if not kill:
-        berth.stop()
+        berths[0].stop()
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--berthd", default="build/berthd")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--berths", type=int, default=1, help="on the one file")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     score, known = servers.Score(), Known()
     with tempfile.TemporaryDirectory(prefix="berth-valet-") as directory:
-        berth = servers.Berthd(options.berthd, directory, valet_port=servers.free_port())
+        berths = [servers.Berthd(options.berthd, directory, valet_port=servers.free_port()) for _ in range(options.berths)]
+        berth = berths[0]
         try:
-            berth.start()
+            for one in berths:
+                one.start()
             build(berth)
             for number in range(options.rounds):
-                play_round(berth, known, f"{options.seed}-{number}", kill=number % 3 != 2)
+                play_round(berths, known, f"{options.seed}-{number}", kill=number % 3 != 2)
                 berth.start()
                 found = judge(berth, known)
                 score.case(f"round {number + 1}", "; ".join(found[:5]) or None)
@@ -312,7 +337,8 @@ def main():
                                         sorted(known.counts.items())))
             if score.failed:
                 print(berth.log()[-3000:])
-            berth.kill()
+            for one in berths:
+                one.kill()
     return score.end()
 
 

@@ -140,7 +140,7 @@ static bool is_free(const struct cloud *cloud, const struct plan *plan, const st
 {
     for (int i = 0; i < cloud->consumer_count; i++)
         if (root_of(cloud, cloud->consumers[i].provider) == host && !is_released(plan, i) &&
-            !is_owned(plan, view, i, group))
+            (cloud->consumers[i].project == STRANGER || !is_owned(plan, view, i, group)))
             return false;
     return !is_claimed_by_another(cloud, host, -1) && !has(cloud, host, TRAIT_DISABLED);
 }
