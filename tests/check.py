@@ -148,6 +148,7 @@ PARTS = [
     Part("keystone-faults", script("tests/keystone/faults.py", "--berthd", "build/berthd"), waits=True),
     Part("sim-nodes", ["build/tests/sim/sim_nodes", "--seeds", "1000"]),
     Part("valet-chaos", script("tests/valet/chaos.py", "--berthd", "build/berthd")),
+    Part("valet-chaos-two", script("tests/valet/chaos.py", "--berthd", "build/berthd", "--berths", "2", "--seed", "5")),
     Part("valet-enforced", script("tests/valet/enforced.py", "--berthd", "build/berthd")),
     Part("sim-valet", ["build/tests/sim/sim_valet", "--seeds", "2000"]),
     Part("kill", script("tests/crash/kill.py", "--berthd", "build/berthd")),
