@@ -49,10 +49,10 @@ static uint32_t class_index(const struct version *version, struct slice name,
 }
 
 static void add_need(const struct version *version, const struct stack_server *server,
-                     struct arena *arena, struct need *need, struct class_no *classes,
-                     uint32_t *class_count)
+                     struct slice project, struct arena *arena, struct need *need,
+                     struct class_no *classes, uint32_t *class_count)
 {
-    *need = (struct need){.like = server, .amount_count = server->amount_count};
+    *need = (struct need){.like = server, .project = project, .amount_count = server->amount_count};
     need->amounts = arena_array(arena, server->amount_count, sizeof(*need->amounts));
     for (uint32_t i = 0; i < server->amount_count; i++)
         need->amounts[i] = (struct need_amount){
@@ -81,7 +81,8 @@ void needs_gather(const struct version *version, const struct solve_request *req
                (at < needs->count && !stack_server_asks_same(needs->need[at].like, server)))
             at++;
         if (at == needs->count)
-            add_need(version, server, arena, &needs->need[needs->count++], *classes, class_count);
+            add_need(version, server, request->project, arena, &needs->need[needs->count++],
+                     *classes, class_count);
         needs->of_server[s] = at;
     }
 }
@@ -135,12 +136,31 @@ static void list(struct collector *collector, uint32_t host, const struct ac_can
     }
 }
 
+/* Whether it takes something of another host, as a part of that may share, which a group claims
+ * whose member the project is not: the writer refuses it (8.3). */
+static bool is_refused(const struct collector *collector, const struct ac_candidate *candidate,
+                       uint32_t host)
+{
+    const struct hosts *hosts = collector->hosts;
+    for (uint32_t i = 0; hosts->claims != NULL && collector->need->project.data != NULL &&
+                         i < candidate->entry_count;
+         i++) {
+        const struct place *place = version_place(collector->version, candidate->entries[i].slot);
+        uint32_t other = hosts->of_slot[place->root];
+        if (other != host && other != BITS_NONE && hosts->claims[other].group != NULL &&
+            host_refuses(collector->version, hosts->providers[other], collector->need->project) !=
+                NULL)
+            return true;
+    }
+    return false;
+}
+
 static void collect(void *cls, const struct ac_candidate *candidate)
 {
     struct collector *collector = cls;
     struct need *need = collector->need;
     uint32_t host = host_of(collector, candidate);
-    if (host == BITS_NONE)
+    if (host == BITS_NONE || is_refused(collector, candidate, host))
         return;
     bool is_root_alone = true; /* which has one such candidate at most */
     for (uint32_t i = 0; i < candidate->entry_count && is_root_alone; i++)
@@ -322,6 +342,7 @@ bool needs_search_roomy(const struct version *version, const struct hosts *hosts
     struct fit_room *overlay = roomy_overlay(version, rooms, need, scratch, &count);
     struct need roomy = *need;
     roomy.hosts = found;
+    roomy.project = (struct slice){0};
     roomy.simple = bits_create(scratch, hosts->count);
     struct collector collector = {
         .version = version,

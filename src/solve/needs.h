@@ -15,6 +15,7 @@ struct need_amount {
 
 struct need {
     const struct stack_server *like;
+    struct slice project;        /* of the plan; data == NULL: whose it is does not matter */
     struct need_amount *amounts; /* in the order of the server's */
     uint32_t amount_count;
     uint64_t *hosts;  /* those with a candidate */

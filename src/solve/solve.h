@@ -35,6 +35,7 @@ struct solve_pin {
 
 struct solve_request {
     const struct stack *stack;
+    struct slice project;         /* whose holds they will be; data == NULL: nobody's */
     const struct solve_pin *pins; /* one for each server of the stack */
     struct slice default_zone;    /* of hosts in no zone */
     int64_t step_limit;           /* of searching: counted, so that answers can be repeated */

@@ -4,7 +4,7 @@ keeps the place, room that goes with what is dropped; and random changes of all 
 
     tests/valet/changes.py --berthd build/berthd [--walks N] [--seed N] [PART…]
 
-Parts: claims, judged, keeps, released, foreign, overtaken, walk. The last line is `N passed, N failed`.
+Parts: claims, judged, keeps, released, foreign, shared_from_a_claimed_tree, overtaken, walk. The last line is `N passed, N failed`.
 """
 
 import os
@@ -23,7 +23,8 @@ import plans  # noqa: E402
 import walk  # noqa: E402
 from plans import TENANT, body, group, locations, server  # noqa: E402
 
-PARTS = ("claims", "judged", "keeps", "released", "foreign", "overtaken", "walk")
+PARTS = ("claims", "judged", "keeps", "released", "foreign",
+         "shared_from_a_claimed_tree", "overtaken", "walk")
 
 
 class Tests(plans.Tests):
@@ -222,6 +223,37 @@ class Tests(plans.Tests):
             self.equal("built anew", (cloud.claim(real, "h1", 0, "other"), cloud.claim(real, "h1", 1)), (204, 204))
             self.expect("free now", self.update(cloud, "s", mine), 201)
             self.equal("claimed", self.claimed(cloud, gold), ["h1"])
+
+    def test_shared_from_a_claimed_tree(self):
+        """Storage that a part of a host shares is the host's: strangers to the group that claims it are given other storage."""
+        with self.berth() as berth:
+            cloud = self.cloud(berth, 3)
+            gold, pool = self.group(berth, "gold", [TENANT]), str(uuid.uuid4())
+            both = [pool]
+            for name in ("h1", "h2"):
+                which = cloud.host[name]
+                cloud.place(200, "PUT", f"/resource_providers/{which}/inventories", {
+                    "resource_provider_generation": cloud.generation(name),
+                    "inventories": {"VCPU": {"total": 4}, "MEMORY_MB": {"total": 65536}}})
+            cloud.join("h1", both)
+            for number, host in enumerate(("h2", "h3")):
+                which = str(uuid.uuid4())
+                part = f"/resource_providers/{which}"
+                cloud.place(200, "POST", "/resource_providers", {
+                    "name": f"disks{number}", "uuid": which, "parent_provider_uuid": cloud.host[host]})
+                cloud.place(200, "PUT", part + "/inventories", {
+                    "resource_provider_generation": 0, "inventories": {"DISK_GB": {"total": 10 if number else 1000}}})
+                cloud.place(200, "PUT", part + "/traits", {
+                    "resource_provider_generation": 1, "traits": ["MISC_SHARES_VIA_AGGREGATE"]})
+                cloud.place(200, "PUT", part + "/aggregates", {"resource_provider_generation": 2, "aggregates": both})
+            cloud.join("h2", [gold])
+            disk = {"vcpus": 1, "ram": 512, "disk": 10}
+            other = "x:" + "f" * 32
+            first = cloud.valet("POST", "/v1/plans", body("s", {"a": server(disk, locations=["h1"])}), token=other)
+            self.expect("from the other", first, 201)
+            self.refused("no more of it", cloud.valet("POST", "/v1/plans", body(
+                "t", {"b": server(disk, locations=["h1"])}), token=other), 409, "no host for 'b'", "1 without capacity")
+            self.expect("for a member", cloud.valet("POST", "/v1/plans", body("t", {"b": server(disk, locations=["h1"])})), 201)
 
     def test_overtaken(self):
         """Who claims the host of a server that stays is compared at the commit: somebody writes between search and commit."""

@@ -196,6 +196,7 @@ static enum api_step search(struct solving *solving, struct solve_outcome *outco
         return API_WRITE;
     struct solve_request asked = {
         .stack = &solving->stack,
+        .project = solving->project,
         .pins = pins,
         .default_zone = request->api->valet->default_zone,
         .step_limit = request->api->valet->step_limit,
