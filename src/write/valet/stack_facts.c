@@ -205,8 +205,8 @@ static bool is_of_member(const struct version *version, const struct consumer *c
 static void add_harmless(struct emptying *emptying, const struct consumer *consumer,
                          int64_t group_id)
 {
-    if (consumer != NULL && (group_id == ANY_GROUP ||
-                             is_of_member(emptying->version, consumer, group_id)))
+    if (consumer != NULL &&
+        (group_id == ANY_GROUP || is_of_member(emptying->version, consumer, group_id)))
         emptying->list[emptying->count++] = (struct harmless){consumer, group_id};
 }
 
@@ -272,8 +272,7 @@ static bool host_is_free(struct emptying *emptying, const struct host_marks *mar
                          const struct provider *host, const struct valet_group *group)
 {
     emptying->group_id = group->record.id;
-    return !host_is_disabled(marks, host) &&
-           host_claim_of(emptying->version, host).group == NULL &&
+    return !host_is_disabled(marks, host) && host_claim_of(emptying->version, host).group == NULL &&
            host_visit_consumers(emptying->version, host, is_no_hindrance, emptying);
 }
 
