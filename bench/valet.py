@@ -25,7 +25,7 @@ EMPTY = 6
 VCPU, RAM, DISK = 256, 524288, 4000
 SEEDS = 20
 CLIENTS = 16
-RUNS = 5  # of claims alone and beside plans
+RUNS, RUN_SECONDS = 5, 3  # of claims alone and beside plans
 PROJECT = "11111111111111111111111111111111"
 OTHERS = "22222222222222222222222222222222"
 LEVELS = (80, 99)
@@ -247,8 +247,8 @@ def time_plans(make, loader, work, level):
     return {"median_ms": statistics.median(took), "worst_ms": max(took)}
 
 
-def keep_planning(client, stop, took):
-    """Plans and gives back, until told."""
+def keep_planning(client, pause_s, stop, took):
+    """Plans and gives back, with so much time between, until told."""
     seed = 1000
     while not stop.is_set():
         body = plan_body(seed)
@@ -258,28 +258,31 @@ def keep_planning(client, stop, took):
         took.append(ms)
         client.must(204, "DELETE", f"/v1/plans/{answer['plan']['id']}")
         seed += 1
+        stop.wait(pause_s)
 
 
 def claims_beside(make, loader, work, level):
-    """p99 of the claims alone and beside one client that plans all the time, by turns on one cloud."""
+    """p99 of the claims alone, beside twenty plans, and beside one client that plans and gives back as fast as it can, by
+    turns on one cloud. A plan is as much to be written as twenty claims, and so is its end: the last is a second load."""
     cloud = make(level, 0)
-    found = {"alone_us": [], "beside_us": []}
-    took = []
+    found = {"alone_us": [], "beside_us": [], "without_end_us": []}
+    took = {"beside_us": [], "without_end_us": []}
     try:
         file = claims_file(cloud.empty, work)
         Claimers(cloud.server, loader, file, 1).finish()
         for _ in range(RUNS):
-            found["alone_us"].append(Claimers(cloud.server, loader, file, 3).finish()["p99_us"])
-            stop = threading.Event()
-            thread = threading.Thread(target=keep_planning, args=(cloud.client, stop, took))
-            thread.start()
-            found["beside_us"].append(Claimers(cloud.server, loader, file, 3).finish()["p99_us"])
-            stop.set()
-            thread.join()
+            found["alone_us"].append(Claimers(cloud.server, loader, file, RUN_SECONDS).finish()["p99_us"])
+            for what, pause_s in (("beside_us", RUN_SECONDS / SEEDS), ("without_end_us", 0)):
+                stop = threading.Event()
+                thread = threading.Thread(target=keep_planning, args=(cloud.client, pause_s, stop, took[what]))
+                thread.start()
+                found[what].append(Claimers(cloud.server, loader, file, RUN_SECONDS).finish()["p99_us"])
+                stop.set()
+                thread.join()
     finally:
         cloud.close()
-    return {"alone_us": statistics.median(found["alone_us"]), "beside_us": statistics.median(found["beside_us"]),
-            "plans": len(took)}
+    return {**{what: statistics.median(us) for what, us in found.items()},
+            "plans_per_s": {what: len(ms) / RUNS / RUN_SECONDS for what, ms in took.items()}}
 
 
 def time_impossible(make, loader, work, level):
