@@ -11,6 +11,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 
 if os.environ.get("PYTHONHASHSEED") != "1":
     # Another order of sets than run.py's reference has: what depends on it must not count.
@@ -18,6 +19,9 @@ if os.environ.get("PYTHONHASHSEED") != "1":
     os.execv(sys.executable, [sys.executable] + sys.argv)
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+# Before any import starts a thread: a handler would not run while the main thread waits, if another one gets the signal.
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 
 import reference  # noqa: E402
 from exchange import Answer, Request  # noqa: E402
@@ -262,7 +266,7 @@ def main():
     parser.add_argument("--newest", action="store_true")
     args = parser.parse_args()
     host, _, port = args.listen.partition(":")
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    threading.Thread(target=lambda: (signal.sigwait({signal.SIGTERM}), os._exit(0)), daemon=True).start()
     service = reference.Reference(args.config_file)
     with open(args.config_file) as text:
         database = next(line.split("sqlite:///")[1].strip() for line in text if "sqlite:///" in line)
