@@ -8,20 +8,17 @@
 #include "hostile.h"
 #include "unit.h"
 
-enum { LOOK_STEPS = 2000000, MEMORY_BYTES = 64 << 20 };
+enum { LOOK_STEPS = 2000000, SHARE = 2, MEMORY_BYTES = 64 << 20 };
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SLOWER 20.0
-#define SHARE  10
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SLOWER 20.0
-#define SHARE  10
 #endif
 #endif
 #ifndef SLOWER
 #define SLOWER 1.0
-#define SHARE  2
 #endif
 static const double ALL_MS = 6000 * SLOWER;
 static const double LOOK_MS = 400 * SLOWER;
