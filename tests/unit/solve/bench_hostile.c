@@ -6,19 +6,11 @@
  * longest between two looks at the client, and the memory. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "hostile.h"
 #include "unit.h"
 
 enum { STEPS_BETWEEN_LOOKS = 2000000 };
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 struct looks {
     double last;
@@ -28,7 +20,7 @@ struct looks {
 
 static void look(struct looks *looks)
 {
-    double now = now_ms();
+    double now = hostile_clock_ms();
     looks->longest = now - looks->last > looks->longest ? now - looks->last : looks->longest;
     looks->last = now;
     looks->count++;
@@ -55,14 +47,14 @@ static void run(const struct hostile_means *means, unsigned divisor)
     struct cloud *cloud;
     struct plan *plan = hostile_plan(means, &hostile, arena, &cloud);
     plan->arena = work;
-    double before = now_ms();
+    double before = hostile_clock_ms();
     struct looks looks = {.last = before};
     plan->budget =
         (struct budget){STEPS_BETWEEN_LOOKS, STEPS_BETWEEN_LOOKS, is_gone, &looks, false};
     plan_solve(plan, cloud->version);
     look(&looks);
     printf("%-18s %8.0f ms, %6.0f ms at most in %5ld looks, %5zu MiB, %7lld steps, %.100s\n",
-           means->name, now_ms() - before, looks.longest, looks.count,
+           means->name, hostile_clock_ms() - before, looks.longest, looks.count,
            arena_footprint_bytes(work) >> 20, (long long)plan->outcome.steps,
            plan->result == SOLVE_FOUND ? "found" : plan->outcome.reason.data);
     fflush(stdout);

@@ -2,6 +2,7 @@
  * the largest. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "hostile_internal.h"
 #include "unit.h"
@@ -374,4 +375,11 @@ struct plan *hostile_plan(const struct hostile_means *means, const struct hostil
     if ((*cloud)->version == NULL)
         cloud_publish(*cloud);
     return plan;
+}
+
+double hostile_clock_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }

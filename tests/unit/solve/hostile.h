@@ -25,4 +25,7 @@ extern const unsigned HOSTILE_COUNT;
 struct plan *hostile_plan(const struct hostile_means *means, const struct hostile *hostile,
                           struct arena *arena, struct cloud **cloud);
 
+/* CPU time of the calling thread, in milliseconds. */
+double hostile_clock_ms(void);
+
 #endif

@@ -23,13 +23,6 @@ enum { LOOK_STEPS = 2000000, SHARE = 2, MEMORY_BYTES = 64 << 20 };
 static const double ALL_MS = 6000 * SLOWER;
 static const double LOOK_MS = 400 * SLOWER;
 
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 /* The client, at whom the planner looks now and then. */
 struct client {
     double last_ms;
@@ -40,7 +33,7 @@ struct client {
 
 static void note(struct client *client)
 {
-    double now = now_ms();
+    double now = hostile_clock_ms();
     if (now - client->last_ms > client->longest_ms)
         client->longest_ms = now - client->last_ms;
     client->last_ms = now;
@@ -64,13 +57,13 @@ static struct hostile share_of(const struct hostile *most)
 static double solve_for(struct plan *plan, const struct cloud *cloud, struct client *client,
                         struct arena *arena)
 {
-    double begun = now_ms();
+    double begun = hostile_clock_ms();
     client->last_ms = begun;
     plan->arena = arena;
     plan->budget = (struct budget){LOOK_STEPS, LOOK_STEPS, is_gone, client, false};
     plan_solve(plan, cloud->version);
     note(client);
-    return now_ms() - begun;
+    return hostile_clock_ms() - begun;
 }
 
 static void leave(const struct hostile_means *means, struct plan *plan, const struct cloud *cloud)
