@@ -7,12 +7,12 @@
 
 #include <sched.h>
 
-#include "api/access_log.h"
 #include "api/answer.h"
-#include "api/healthcheck.h"
-#include "api/meter.h"
+#include "api/services/access_log.h"
+#include "api/services/healthcheck.h"
+#include "api/services/meter.h"
+#include "api/services/thread_reader.h"
 #include "api/stages.h"
-#include "api/thread_reader.h"
 #include "base/clock.h"
 #include "base/hash.h"
 

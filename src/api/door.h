@@ -45,10 +45,6 @@ struct door {
     void (*add_headers)(struct api_request *request);
 };
 
-extern const struct door placement_door;
-extern const struct door baremetal_door;
-extern const struct door valet_door;
-
 /* A door as it is configured. It outlives the listeners. */
 struct doorway {
     const struct door *door;

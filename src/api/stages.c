@@ -4,8 +4,8 @@
 
 #include <strings.h>
 
-#include "api/access_log.h"
-#include "api/query_string.h"
+#include "api/services/access_log.h"
+#include "api/text/query_string.h"
 #include "log/log.h"
 
 static bool stage_framing(struct api_request *request)

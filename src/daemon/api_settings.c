@@ -1,6 +1,9 @@
 /* The configuration in the words of the API. */
 #include "api/routes.h"
+#include "baremetal/api/door.h"
 #include "daemon/daemon.h"
+#include "placement/api/door.h"
+#include "valet/api/door.h"
 
 enum { SLOW_THREADS = 2 };
 

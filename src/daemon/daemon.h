@@ -4,6 +4,7 @@
 
 #include "api/admin/admin.h"
 #include "api/request.h"
+#include "baremetal/write/metal.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "conf/inputs.h"
@@ -12,7 +13,6 @@
 #include "daemon/notify.h"
 #include "http/http.h"
 #include "store/store.h"
-#include "write/metal.h"
 
 enum { DAEMON_LISTENERS_MAX = 16 };
 

@@ -1,7 +1,7 @@
 /* The database and what keeps it in memory. */
+#include "baremetal/write/instance.h"
 #include "conf/load.h"
 #include "daemon/daemon.h"
-#include "write/instance.h"
 
 enum { BUSY_TIMEOUT_MS = 5000 };
 

@@ -1,5 +1,5 @@
 /* The catalogue of flavors that plans of stacks name. */
-#include "api/valet/stack/flavors.h"
+#include "valet/api/stack/flavors.h"
 
 #include "daemon/daemon.h"
 #include "log/log.h"

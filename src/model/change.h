@@ -1,6 +1,6 @@
 /* What one commit alters, row by row, in the terms of upstream's tables (operators spec, Database).
  *
- * write/ plans changes; store/ turns them into statements; replica/ applies them to the next
+ * The products plan changes; store/ turns them into statements; replica/ applies them to the next
  * version. A load of the whole database and a follow of another writer's log come as the same
  * records, so that there is one way into memory. All ids are database ids; 0 means NULL where a
  * column may be NULL (no row of those tables has id 0). Texts belong to whoever owns the list. */

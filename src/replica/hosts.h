@@ -1,7 +1,7 @@
 /* Providers as hosts, racks and zones, and the exclusivity groups that claim them (Valet spec, 8).
  * A host is the root of a tree of providers. Questions about one host at a time; the planner of
- * stacks reads all at once (solve/hosts.h). Any thread, on a pinned version; the writer also on the
- * one it makes. */
+ * stacks reads all at once (valet/solve/hosts.h). Any thread, on a pinned version; the writer also
+ * on the one it makes. */
 #ifndef BERTH_REPLICA_HOSTS_H
 #define BERTH_REPLICA_HOSTS_H
 

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/baremetal/input/arguments.h"
-#include "api/baremetal/input/body_checks.h"
-#include "api/baremetal/input/json_patch.h"
-#include "api/baremetal/mask.h"
-#include "api/baremetal/negotiate.h"
-#include "api/baremetal/nodes/action_bodies.h"
+#include "baremetal/api/input/arguments.h"
+#include "baremetal/api/input/body_checks.h"
+#include "baremetal/api/input/json_patch.h"
+#include "baremetal/api/mask.h"
+#include "baremetal/api/negotiate.h"
+#include "baremetal/api/nodes/action_bodies.h"
 #include "base/arena.h"
 
 enum { FIELDS_MAX = 64 };

@@ -15,11 +15,13 @@ PAGES = {"docs/troubleshooting.md": 30, METAL: 60, VALET: 15, PLANS: 40}  # at l
 COLUMNS = ("message", "the text", "the reason")
 LEAST = 8         # shorter pieces are everywhere
 LEAST_REFUSAL = 14
-REFUSING = ("src/api/**/*.c", "src/query/*.c", "src/store/**/*.c", "src/write/**/*.c")
+REFUSING = ("src/api/**/*.c", "src/query/*.c", "src/store/**/*.c", "src/engine/**/*.c",
+            "src/placement/**/*.c", "src/baremetal/**/*.c", "src/valet/api/**/*.c", "src/valet/write/*.c")
 LEAST_INSIDE = 11  # of a string that is only a part of what the page shows
 
 
-METAL_REFUSING = ("src/api/baremetal/**/*.c", "src/write/node_*.c", "src/write/plan_node*.c")
+METAL_REFUSING = ("src/baremetal/api/**/*.c", "src/baremetal/write/node_*.c",
+                  "src/baremetal/write/plan_node*.c")
 
 ONE = r'"(?:\\.|[^"\\\n])*"'
 STRING = re.compile(rf"{ONE}(?:\s*{ONE})*")

@@ -34,8 +34,8 @@ def anonymous(path):
 
 
 def routes():
-    """Of src/api/baremetal/routes.c: {(method, path): (first minor, handler)}"""
-    table = re.search(r"baremetal_routes\[\w*\] = \{\n(.*?)\n\};", read("src/api/baremetal/routes.c"), re.S).group(1)
+    """Of src/baremetal/api/routes.c: {(method, path): (first minor, handler)}"""
+    table = re.search(r"baremetal_routes\[\w*\] = \{\n(.*?)\n\};", read("src/baremetal/api/routes.c"), re.S).group(1)
     found = {}
     for entry in re.split(r"(?=\{\.method = )", table)[1:]:
         method, path = re.match(r'\{\.method = "(\w+)",\s*\.path = "([^"]+)"', entry).groups()
@@ -70,7 +70,7 @@ def check_routes(pages, report):
     for method, path, since, where in told:
         first = known.get((method, path), (None,))[0]
         report(f"{where} {method} {path}", None if first is not None and since == first else
-               f"says {since}, src/api/baremetal/routes.c {first}")
+               f"says {since}, src/baremetal/api/routes.c {first}")
     for key in known:
         count = sum(route[:2] == key for route in told)
         report("told: %s %s" % key, None if count == 1 else f"{count} times")

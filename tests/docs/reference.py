@@ -29,7 +29,7 @@ def read(path):
 
 
 def newest():
-    return int(re.search(r"PLACEMENT_MINOR_MAX = (\d+)", read("src/api/placement/routes.h")).group(1))
+    return int(re.search(r"PLACEMENT_MINOR_MAX = (\d+)", read("src/placement/api/routes.h")).group(1))
 
 
 def policies():
@@ -39,8 +39,8 @@ def policies():
 
 
 def routes():
-    """Of src/api/placement/routes.c: {(method, path, first minor, last minor): policy's name or None}"""
-    table = re.search(r"placement_routes\[\] = \{\n(.*?)\n\};", read("src/api/placement/routes.c"), re.S).group(1)
+    """Of src/placement/api/routes.c: {(method, path, first minor, last minor): policy's name or None}"""
+    table = re.search(r"placement_routes\[\] = \{\n(.*?)\n\};", read("src/placement/api/routes.c"), re.S).group(1)
     names, found = policies(), {}
     for entry in re.split(r"(?=\{\.method = )", table)[1:]:
         method, path = re.match(r'\{\.method = "(\w+)",\s*\.path = "([^"]+)"', entry).groups()
@@ -76,7 +76,7 @@ def check_routes(told, report):
     for method, path, first, last, policy, section, page in told:
         where = f"{page.path}:{section.first}"
         key = method, path, first, last
-        report(f"{where} {method} {path}", None if key in known else f"1.{first} to 1.{last} is not in src/api/placement/routes.c")
+        report(f"{where} {method} {path}", None if key in known else f"1.{first} to 1.{last} is not in src/placement/api/routes.c")
         if key in known:
             report(f"{where} policy", None if policy == known[key] else f"says {policy}, not {known[key]}")
     for key in known:
@@ -124,7 +124,9 @@ def check_statuses(told, report):
 def check_codes(pages, report):
     sources = "".join(read(os.path.relpath(path, markdown.ROOT)) for path in
                       glob.glob(os.path.join(markdown.ROOT, "src/api/**/*.c"), recursive=True) +
-                      glob.glob(os.path.join(markdown.ROOT, "src/write/*.c")) +
+                      glob.glob(os.path.join(markdown.ROOT, "src/engine/*.c")) +
+                      glob.glob(os.path.join(markdown.ROOT, "src/*/write/*.c")) +
+                      glob.glob(os.path.join(markdown.ROOT, "src/*/api/**/*.c"), recursive=True) +
                       glob.glob(os.path.join(markdown.ROOT, "src/query/*.c")))
     sent = set(re.findall(r'"(placement\.[a-z_]+(?:\.[a-z_]+)?)\\?"', sources)) - {"placement.requestlog"}
     table = set(re.findall(r"^\| `(placement\.[\w.]+)` \|", pages[0].text, re.M))

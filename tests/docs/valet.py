@@ -19,9 +19,9 @@ def read(path):
 
 
 def routes():
-    """Of src/api/valet/routes.c: [(method, path, rule)], the rule "" where nobody is asked for one."""
+    """Of src/valet/api/routes.c: [(method, path, rule)], the rule "" where nobody is asked for one."""
     rules = dict(re.findall(r'AT\((\w+)\) = RULE\("([\w:]+)", (?:\w+)', read("src/policy/rules_valet.c")))
-    table = re.search(r"valet_routes\[\w*\] = \{\n(.*?)\n\};", read("src/api/valet/routes.c"), re.S).group(1)
+    table = re.search(r"valet_routes\[\w*\] = \{\n(.*?)\n\};", read("src/valet/api/routes.c"), re.S).group(1)
     found = []
     for entry in re.split(r"(?=\{\.method = )", table)[1:]:
         method, path = (re.search(rf'\.{name} = "([^"]+)"', entry).group(1) for name in ("method", "path"))

@@ -1,12 +1,12 @@
 /* What a client of the bare metal API sends besides patches: the first byte chooses the kind, the
  * rest is a body, a query string, or two headers with a line break between. A refusal is short, and
  * what was taken holds what is promised of it. */
-#include "api/baremetal/input/arguments.h"
-#include "api/baremetal/input/body_checks.h"
-#include "api/baremetal/mask.h"
-#include "api/baremetal/negotiate.h"
-#include "api/baremetal/nodes/action_bodies.h"
-#include "api/uuid_like.h"
+#include "api/text/uuid_like.h"
+#include "baremetal/api/input/arguments.h"
+#include "baremetal/api/input/body_checks.h"
+#include "baremetal/api/mask.h"
+#include "baremetal/api/negotiate.h"
+#include "baremetal/api/nodes/action_bodies.h"
 #include "base/arena.h"
 #include "fuzz.h"
 

@@ -1,11 +1,11 @@
 /* Schemas: the first byte chooses two, the rest is a document for the one and a query string for
  * the other. Besides not crashing, a refusal has a bounded text and an accepted document's values
  * can be read. */
-#include "api/python_repr.h"
-#include "api/query_string.h"
 #include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
+#include "api/text/python_repr.h"
+#include "api/text/query_string.h"
 #include "base/arena.h"
 #include "fuzz.h"
 

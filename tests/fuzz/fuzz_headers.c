@@ -1,14 +1,14 @@
 /* Header values: each line of the input is "LETTER VALUE", the letter names the header. Everything
  * that reads headers reads them; a fault is written in the form that Accept asks for. */
-#include "api/accept.h"
-#include "api/latin1.h"
-#include "api/placement/fault.h"
-#include "api/placement/headers.h"
-#include "api/placement/microversion.h"
-#include "api/placement/routes.h"
-#include "api/query_string.h"
+#include "api/text/accept.h"
+#include "api/text/latin1.h"
+#include "api/text/query_string.h"
 #include "auth/noauth.h"
 #include "fuzz.h"
+#include "placement/api/fault.h"
+#include "placement/api/headers.h"
+#include "placement/api/microversion.h"
+#include "placement/api/routes.h"
 #include "world.h"
 
 static const struct {

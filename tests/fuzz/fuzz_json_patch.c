@@ -1,9 +1,9 @@
 /* JSON patches: up to the first line break a document, behind it a patch. Whatever comes, the
  * document stays as it was, a refusal is short, and nothing grows deeper than it may. */
-#include "api/baremetal/input/json_patch.h"
+#include "baremetal/api/input/json_patch.h"
 
-#include "api/baremetal/input/body_checks.h"
 #include "api/schema/body_schema.h"
+#include "baremetal/api/input/body_checks.h"
 #include "base/arena.h"
 #include "fuzz.h"
 

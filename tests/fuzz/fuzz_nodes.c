@@ -5,19 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/baremetal/handlers.h"
-#include "api/placement/allocation_handlers.h"
-#include "api/placement/handlers.h"
+#include "baremetal/api/door.h"
+#include "baremetal/api/handlers.h"
+#include "baremetal/write/node_provider.h"
+#include "baremetal/write/node_write.h"
+#include "baremetal/write/plan_node_allocations.h"
+#include "baremetal/write/plan_node_states.h"
+#include "baremetal/write/plan_nodes.h"
 #include "fuzz.h"
+#include "placement/api/allocation_handlers.h"
+#include "placement/api/door.h"
+#include "placement/api/handlers.h"
 #include "replica/apply.h"
 #include "replica/audit.h"
 #include "replica/nodes.h"
 #include "world.h"
-#include "write/node_provider.h"
-#include "write/node_write.h"
-#include "write/plan_node_allocations.h"
-#include "write/plan_node_states.h"
-#include "write/plan_nodes.h"
 
 enum { STEPS_MAX = 40, DELAY_US = 1000000, PLACEMENT_MINOR = 39, BAREMETAL_MINOR = 82 };
 

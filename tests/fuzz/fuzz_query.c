@@ -1,10 +1,10 @@
 /* Query strings: the first byte chooses the question and the microversion, the rest is the raw
  * query. It goes the whole way: parsed, checked, asked of a small cloud, and answered with JSON. */
-#include "api/placement/allocation_handlers.h"
-#include "api/placement/handlers.h"
-#include "api/placement/routes.h"
-#include "api/query_string.h"
+#include "api/text/query_string.h"
 #include "fuzz.h"
+#include "placement/api/allocation_handlers.h"
+#include "placement/api/handlers.h"
+#include "placement/api/routes.h"
 #include "world.h"
 
 static enum api_step (*const QUESTIONS[])(struct api_request *request) = {

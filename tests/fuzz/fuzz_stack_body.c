@@ -1,12 +1,12 @@
 /* Bodies of plans, up to the first line break; behind it a catalogue of flavors, none: the built-in
  * one. Whatever comes is refused shortly or is a stack that keeps the rules, whose text reads as
  * the same stack, and whose fingerprint does not depend on the order of keys. */
-#include "api/valet/stack/stack_body.h"
-#include "api/valet/stack/stack_shape.h"
-#include "api/valet/stack/stack_text.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "fuzz.h"
+#include "valet/api/stack/stack_body.h"
+#include "valet/api/stack/stack_shape.h"
+#include "valet/api/stack/stack_text.h"
 
 enum { MAX_SERVERS = 20, SAID_MAX = 1 << 16 };
 

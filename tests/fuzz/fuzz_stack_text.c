@@ -1,9 +1,9 @@
 /* What may stand as a plan's content in a file: nothing, or a stack that keeps the rules and is
  * written as it was read. */
-#include "api/valet/stack/stack_shape.h"
-#include "api/valet/stack/stack_text.h"
 #include "base/err.h"
 #include "fuzz.h"
+#include "valet/api/stack/stack_shape.h"
+#include "valet/api/stack/stack_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,11 +1,12 @@
 /* Paths: the first byte chooses the method, the rest is the raw path. */
-#include "api/healthcheck.h"
-#include "api/latin1.h"
-#include "api/placement/routes.h"
-#include "api/query_string.h"
 #include "api/routes.h"
-#include "api/uuid_like.h"
+#include "api/services/healthcheck.h"
+#include "api/text/latin1.h"
+#include "api/text/query_string.h"
+#include "api/text/uuid_like.h"
 #include "fuzz.h"
+#include "placement/api/door.h"
+#include "placement/api/routes.h"
 #include "world.h"
 
 static void check_args(const struct api_request *request, struct arena *arena)

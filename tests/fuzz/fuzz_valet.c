@@ -1,11 +1,11 @@
 /* The Valet door: up to the first line break a raw path, behind it a body. A path means what it
  * decodes to, segment by segment; a body is refused with a short text or can be read. */
-#include "api/query_string.h"
-#include "api/valet/body.h"
-#include "api/valet/fault.h"
-#include "api/valet/handlers.h"
-#include "api/valet/path.h"
+#include "api/text/query_string.h"
 #include "fuzz.h"
+#include "valet/api/body.h"
+#include "valet/api/fault.h"
+#include "valet/api/handlers.h"
+#include "valet/api/path.h"
 #include "world.h"
 
 enum { SAID_MAX = 1 << 16 };

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/placement/allocation_handlers.h"
-#include "api/placement/handlers.h"
-#include "api/placement/routes.h"
 #include "fuzz.h"
+#include "placement/api/allocation_handlers.h"
+#include "placement/api/handlers.h"
+#include "placement/api/routes.h"
 #include "replica/apply.h"
 #include "replica/audit.h"
 #include "world.h"

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "placement/api/door.h"
 #include "policy/keeper.h"
 #include "replica/apply.h"
 

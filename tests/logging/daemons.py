@@ -151,7 +151,7 @@ def journal(program, directory):
     for one, other in zip(*lists):
         expect(set(other) - set(one) <= OURS_ONLY and not set(one) - set(other), f"{sorted(one)} {sorted(other)}")
         expect(other["SYSLOG_IDENTIFIER"] == "berthd", other)
-        expect(other["CODE_FILE"] == "src/api/access_log.c" and other["CODE_FUNC"] == "access_log_write", other)
+        expect(other["CODE_FILE"] == "src/api/services/access_log.c" and other["CODE_FUNC"] == "access_log_write", other)
         expect((one["SYSLOG_FACILITY"], other["SYSLOG_FACILITY"]) == ("24", "3"), "the facility")
         for name in set(one) - OF_THE_PLACE - {"SYSLOG_FACILITY"}:
             same = [same_lines.masked(fields[name]) for fields in (one, other)]

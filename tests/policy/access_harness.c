@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/baremetal/access.h"
+#include "baremetal/api/access.h"
 #include "people.h"
 #include "policy/keeper.h"
 #include "policy/rules.h"

@@ -1,12 +1,12 @@
 /* Requests at the bare metal door, by the real planners. What the machine and the mirror make of
  * them is not foretold here: they go the way of every change, through the pipeline, the store, a
  * follow, and meet strangers that nothing is sacred to. One thread. */
+#include "baremetal/write/plan_node_allocations.h"
+#include "baremetal/write/plan_node_states.h"
+#include "baremetal/write/plan_nodes.h"
 #include "base/arena.h"
 #include "clients.h"
 #include "replica/nodes.h"
-#include "write/plan_node_allocations.h"
-#include "write/plan_node_states.h"
-#include "write/plan_nodes.h"
 
 static bool plan_create(const struct client_request *request, const struct plan *plan,
                         struct err *err)

@@ -2,14 +2,14 @@
  * arena. One thread. */
 #include "base/arena.h"
 #include "clients.h"
-#include "write/plan_aggregates.h"
-#include "write/plan_allocations.h"
-#include "write/plan_classes.h"
-#include "write/plan_inventories.h"
-#include "write/plan_provider_traits.h"
-#include "write/plan_providers.h"
-#include "write/plan_reshaper.h"
-#include "write/plan_traits.h"
+#include "placement/write/plan_aggregates.h"
+#include "placement/write/plan_allocations.h"
+#include "placement/write/plan_classes.h"
+#include "placement/write/plan_inventories.h"
+#include "placement/write/plan_provider_traits.h"
+#include "placement/write/plan_providers.h"
+#include "placement/write/plan_reshaper.h"
+#include "placement/write/plan_traits.h"
 
 static struct claim *claims_of(const struct client_request *request, struct arena *arena)
 {

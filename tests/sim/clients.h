@@ -2,10 +2,10 @@
 #ifndef BERTH_SIM_CLIENTS_H
 #define BERTH_SIM_CLIENTS_H
 
+#include "engine/claim.h"
 #include "oracle.h"
 #include "rng.h"
 #include "universe.h"
-#include "write/claim.h"
 
 enum operation {
     OP_ALLOCATIONS_PUT,

@@ -3,10 +3,10 @@
 #ifndef BERTH_SIM_INSTANCE_H
 #define BERTH_SIM_INSTANCE_H
 
+#include "baremetal/write/conductor.h"
+#include "baremetal/write/metal.h"
 #include "clients.h"
 #include "simstore.h"
-#include "write/conductor.h"
-#include "write/metal.h"
 
 enum { READERS = 2 };
 

@@ -3,8 +3,8 @@
 #ifndef BERTH_SIM_LIVES_H
 #define BERTH_SIM_LIVES_H
 
+#include "baremetal/write/metal.h"
 #include "base/slice.h"
-#include "write/metal.h"
 
 /* A new process of that host, 0 to 9; the text stays. */
 struct slice lives_begin(int host);

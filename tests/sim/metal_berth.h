@@ -3,10 +3,10 @@
 #ifndef BERTH_SIM_METAL_BERTH_H
 #define BERTH_SIM_METAL_BERTH_H
 
+#include "baremetal/write/conductor.h"
+#include "baremetal/write/metal.h"
 #include "metal_round.h"
 #include "simstore.h"
-#include "write/conductor.h"
-#include "write/metal.h"
 
 struct metal_berth {
     struct round *round;

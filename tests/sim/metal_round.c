@@ -4,12 +4,12 @@
 
 #include <stdio.h>
 
+#include "baremetal/write/plan_node_allocations.h"
+#include "baremetal/write/plan_node_states.h"
+#include "baremetal/write/plan_nodes.h"
 #include "base/arena.h"
+#include "placement/write/plan_allocations.h"
 #include "replica/nodes.h"
-#include "write/plan_allocations.h"
-#include "write/plan_node_allocations.h"
-#include "write/plan_node_states.h"
-#include "write/plan_nodes.h"
 
 enum { TEXT_BYTES = 40, BORROWED_EVERY = 25 };
 

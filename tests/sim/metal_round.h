@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "database.h"
-#include "write/pipeline.h"
+#include "engine/pipeline.h"
 
 enum {
     RACE_NODES = 10,

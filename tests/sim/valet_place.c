@@ -4,8 +4,8 @@
 #include "base/arena.h"
 #include "replica/placement_location.h"
 #include "universe.h"
+#include "valet/write/plan_stacks.h"
 #include "valet_round.h"
-#include "write/valet/plan_stacks.h"
 
 enum { HOSTS_MOST = V_HOSTS, ROWS_MOST = V_PLACEMENTS };
 

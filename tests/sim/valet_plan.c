@@ -2,15 +2,15 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "placement/write/plan_aggregates.h"
+#include "placement/write/plan_allocations.h"
+#include "placement/write/plan_provider_traits.h"
+#include "placement/write/plan_providers.h"
+#include "placement/write/plan_reshaper.h"
 #include "replica/valet.h"
 #include "universe.h"
+#include "valet/write/plan_stacks.h"
 #include "valet_round.h"
-#include "write/plan_aggregates.h"
-#include "write/plan_allocations.h"
-#include "write/plan_provider_traits.h"
-#include "write/plan_providers.h"
-#include "write/plan_reshaper.h"
-#include "write/valet/plan_stacks.h"
 
 enum { TEXTS = 16, TEXT_BYTES = 40, CLASS_VCPU = 1, CAPACITY = 8 };
 

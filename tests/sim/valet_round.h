@@ -5,9 +5,9 @@
 #define BERTH_SIM_VALET_ROUND_H
 
 #include "database.h"
+#include "engine/pipeline.h"
 #include "rng.h"
-#include "write/pipeline.h"
-#include "write/valet/plan_stacks.h"
+#include "valet/write/plan_stacks.h"
 
 enum {
     V_HOSTS = 6,    /* the last is in no rack */

@@ -1,7 +1,7 @@
 /* The pages of probes: a line for people and shells, or JSON if that is what the client takes. Any
  * thread. */
-#include "api/accept.h"
 #include "api/admin/admin_internal.h"
+#include "api/text/accept.h"
 #include "base/json_write.h"
 
 static const char TEXT[] = "text/plain; charset=utf-8";

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "api/admin/admin_internal.h"
-#include "api/meter.h"
+#include "api/services/meter.h"
 #include "log/log.h"
 
 static const double US_PER_S = 1e6;
@@ -15,10 +15,11 @@ struct counted {
 };
 
 /* The next one behind *at; false: there is none. */
-static bool next_counted(const struct meter_totals *totals, unsigned *at, struct counted *counted)
+static bool next_counted(const struct api *api, const struct meter_totals *totals, unsigned *at,
+                         struct counted *counted)
 {
     while (*at < DOOR_COUNT * METER_SERIES_MAX) {
-        const struct door *door = meter_door_at((enum door_id)(*at / METER_SERIES_MAX));
+        const struct door *door = api->doorways[*at / METER_SERIES_MAX].door;
         unsigned number = *at % METER_SERIES_MAX;
         const char *method;
         const char *route;
@@ -67,22 +68,23 @@ static void write_microversions(const struct meter_totals *totals, const struct 
     }
 }
 
-static void write_requests(const struct meter_totals *totals, struct exposition *exposition)
+static void write_requests(const struct api *api, const struct meter_totals *totals,
+                           struct exposition *exposition)
 {
     struct counted counted;
     exposition_begin(exposition, METRIC_REQUESTS);
-    for (unsigned at = 0; next_counted(totals, &at, &counted);)
+    for (unsigned at = 0; next_counted(api, totals, &at, &counted);)
         write_statuses(exposition, &counted);
     exposition_begin(exposition, METRIC_REQUEST_DURATION);
-    for (unsigned at = 0; next_counted(totals, &at, &counted);)
+    for (unsigned at = 0; next_counted(api, totals, &at, &counted);)
         exposition_histogram(exposition, counted.labels, 3, &METER_TOOK_SHAPE_US,
                              &counted.series->took_us, US_PER_S);
     exposition_begin(exposition, METRIC_RESPONSE_BYTES);
-    for (unsigned at = 0; next_counted(totals, &at, &counted);)
+    for (unsigned at = 0; next_counted(api, totals, &at, &counted);)
         exposition_count(exposition, counted.labels, 3, counted.series->bytes);
     exposition_begin(exposition, METRIC_MICROVERSIONS);
     for (unsigned i = 0; i < DOOR_COUNT; i++)
-        write_microversions(totals, meter_door_at((enum door_id)i), exposition);
+        write_microversions(totals, api->doorways[i].door, exposition);
 }
 
 static void write_listeners(struct admin *admin, struct exposition *exposition)
@@ -262,8 +264,8 @@ void metrics_write(struct admin *admin, const struct version *version,
     struct meter_totals *totals = malloc(sizeof(*totals));
     check(totals != NULL);
     struct pipeline_figures figures = pipeline_figures(admin->api->pipeline);
-    meter_read(totals);
-    write_requests(totals, exposition);
+    meter_read(admin->api->doorways, totals);
+    write_requests(admin->api, totals, exposition);
     write_listeners(admin, exposition);
     write_slow_lane(admin, exposition);
     exposition_single(exposition, METRIC_ARENA_MAX, totals->arena_bytes);

@@ -3,10 +3,10 @@
  * the listener's workers, which are others than those of the Placement API. */
 #include <stdlib.h>
 
-#include "api/accept.h"
 #include "api/admin/admin_internal.h"
-#include "api/query_string.h"
-#include "api/thread_reader.h"
+#include "api/services/thread_reader.h"
+#include "api/text/accept.h"
+#include "api/text/query_string.h"
 
 enum { LANE_THREADS = 1 };
 

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "api/name_table.h"
-#include "api/query_string.h"
 #include "api/request.h"
 #include "api/schema/schema.h"
+#include "api/text/name_table.h"
+#include "api/text/query_string.h"
 #include "base/arena.h"
 
 /* jansson takes no NULL, not even for nothing. */

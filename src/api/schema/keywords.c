@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "api/schema/internal.h"
-#include "api/uuid_like.h"
+#include "api/text/uuid_like.h"
 #include "base/check.h"
 
 const struct schema_keyword *schema_keyword_of(const struct schema *schema,

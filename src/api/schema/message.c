@@ -2,8 +2,8 @@
  * and the whole instance, which it prints too, are left out. Any thread. */
 #include <stdlib.h>
 
-#include "api/python_repr.h"
 #include "api/schema/schema.h"
+#include "api/text/python_repr.h"
 #include "base/arena.h"
 #include "base/json_write.h"
 

@@ -1,7 +1,8 @@
 /* See asked.h. */
-#include "asked.h"
+#include "api/asked.h"
 
 #include "api/routes.h"
+#include "placement/api/door.h"
 #include "unit.h"
 
 void asked_open(struct asked *asked, const struct api *api)

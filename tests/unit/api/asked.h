@@ -3,9 +3,9 @@
 #ifndef BERTH_TESTS_UNIT_API_ASKED_H
 #define BERTH_TESTS_UNIT_API_ASKED_H
 
-#include "api/placement/routes.h"
 #include "api/request.h"
 #include "http/http_internal.h"
+#include "placement/api/routes.h"
 
 struct asked {
     struct arena *arena;

@@ -1,7 +1,7 @@
 /* The headers of answers, and the parts of requests that they repeat. */
 #include "api/answer.h"
-#include "api/placement/headers.h"
-#include "asked.h"
+#include "api/asked.h"
+#include "placement/api/headers.h"
 #include "unit.h"
 
 static const struct api API = {0};

@@ -2,7 +2,8 @@
  */
 #include "api/cors.h"
 
-#include "asked.h"
+#include "api/asked.h"
+#include "baremetal/api/door.h"
 #include "unit.h"
 
 static const struct slice ORIGINS[] = {SLICE_LIT("https://a.example"),

@@ -1,6 +1,6 @@
 /* Who asked and by which address, proxies included. */
+#include "api/asked.h"
 #include "api/origin.h"
-#include "asked.h"
 #include "unit.h"
 
 struct sent {

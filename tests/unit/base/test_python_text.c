@@ -1,4 +1,4 @@
-/* Strings as Python's repr prints them; api/test_python_repr.c has the long list. */
+/* Strings as Python's repr prints them; api/text/test_python_repr.c has the long list. */
 #include "base/python_text.h"
 
 #include "unit.h"

@@ -1,11 +1,11 @@
 /* Bodies and query strings against the tables; the texts are what the Python service answers. */
 #include "unit.h"
 
-#include "api/python_repr.h"
-#include "api/query_string.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
-#include "api/uuid_like.h"
+#include "api/text/python_repr.h"
+#include "api/text/query_string.h"
+#include "api/text/uuid_like.h"
 #include "base/arena.h"
 
 #define UUID "11111111-2222-3333-4444-555555555555"

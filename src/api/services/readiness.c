@@ -1,0 +1,289 @@
+/* The writer asks the database (pipeline_probe), since it alone may touch the file; a thread of our
+ * own answers those whom it keeps waiting, and nothing else ever does.
+ *
+ * One probe is under way at a time and serves all that wait, but those that came after it began and
+ * want a fresh one, for whom the next is begun at once. A list of waits is under the lock; a
+ * wait is taken out of it before it is answered, so it is answered once. Whoever asks often cannot
+ * keep the writer busy: a report holds for READINESS_AGAIN_MS, while nobody writes. */
+#include "api/services/readiness.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+
+struct readiness {
+    struct pipeline *pipeline;
+    struct replica *replica;
+    struct replica_reader *reader;
+    pthread_t thread;
+    pthread_mutex_t lock; /* over everything below, but for the probe while it is under way */
+    pthread_cond_t wake;
+    struct readiness_wait *first; /* in the order of their deadlines */
+    struct readiness_wait **last;
+    bool is_asking;  /* the probe is the writer's */
+    uint64_t probes; /* begun, ever */
+    bool is_stopping;
+    bool is_draining;
+    struct readiness_report report; /* the last one */
+    uint64_t reported_at_us;        /* 0: never */
+    struct arena *arena;            /* the probe's */
+    struct pipeline_probe probe;
+    struct pipeline_request request;
+};
+
+const char *readiness_check_name(enum readiness_check check)
+{
+    static const char *const NAMES[READINESS_CHECK_COUNT] = {"database", "schema", "replica",
+                                                             "serving"};
+    return NAMES[check];
+}
+
+bool readiness_is_ready(const struct readiness_report *report)
+{
+    for (int i = 0; i < READINESS_CHECK_COUNT; i++)
+        if (!report->findings[i].is_ok)
+            return false;
+    return true;
+}
+
+BERTH_PRINTF(4, 5)
+static void find(struct readiness_report *report, enum readiness_check check, bool is_ok,
+                 const char *format, ...)
+{
+    struct readiness_finding *finding = &report->findings[check];
+    va_list args;
+    va_start(args, format);
+    finding->is_ok = is_ok;
+    vsnprintf(finding->text, sizeof(finding->text), format, args);
+    va_end(args);
+}
+
+static void find_serving(struct readiness *readiness, struct readiness_report *report)
+{
+    if (readiness->is_draining)
+        find(report, READINESS_SERVING, false, "stopping");
+    else
+        find(report, READINESS_SERVING, true, "serving");
+}
+
+static void answer(struct readiness *readiness, struct readiness_wait *wait,
+                   const struct readiness_report *report)
+{
+    wait->report = *report;
+    find_serving(readiness, &wait->report);
+    wait->done(wait);
+}
+
+/* Under the lock. */
+static void report_probe(struct readiness *readiness)
+{
+    const struct pipeline_probe *probe = &readiness->probe;
+    struct slice reason = readiness->request.err.message;
+    struct readiness_report *report = &readiness->report;
+    struct pipeline_figures figures = pipeline_figures(readiness->pipeline);
+    if (!probe->is_reached)
+        find(report, READINESS_DATABASE, false, "%.*s", SLICE_ARG(reason));
+    else if (figures.outage == OUTAGE_WRITES)
+        find(report, READINESS_DATABASE, true, "reached, but writes fail");
+    else
+        find(report, READINESS_DATABASE, true, "reached");
+    if (!probe->is_reached)
+        find(report, READINESS_SCHEMA, false, "not known");
+    else if (!probe->is_served)
+        find(report, READINESS_SCHEMA, false, "not served: revision '%s'", probe->revision);
+    else
+        find(report, READINESS_SCHEMA, true, "revision %s", probe->revision);
+    if (!probe->is_followed)
+        find(report, READINESS_REPLICA, false, "behind the database: %.*s", SLICE_ARG(reason));
+    else
+        find(report, READINESS_REPLICA, true, "as new as the database, version %llu",
+             (unsigned long long)replica_figures(readiness->replica).number);
+    readiness->reported_at_us = clock_monotonic_us();
+}
+
+/* Answers those whom the last probe serves. Under the lock. */
+static void answer_served(struct readiness *readiness)
+{
+    struct readiness_wait *rest = readiness->first;
+    readiness->last = &readiness->first;
+    while (rest != NULL) {
+        struct readiness_wait *wait = rest;
+        rest = wait->next;
+        if (wait->probe <= readiness->probes) {
+            answer(readiness, wait, &readiness->report);
+            continue;
+        }
+        *readiness->last = wait;
+        readiness->last = &wait->next;
+    }
+    *readiness->last = NULL;
+}
+
+static void begin_probe(struct readiness *readiness);
+
+/* The writer has the answer, or will not take the question any more. */
+static void probed(struct pipeline_request *request)
+{
+    struct readiness *readiness =
+        (struct readiness *)((char *)request - offsetof(struct readiness, request));
+    pthread_mutex_lock(&readiness->lock);
+    report_probe(readiness);
+    answer_served(readiness);
+    bool goes_on = readiness->first != NULL;
+    readiness->is_asking = goes_on;
+    readiness->probes += goes_on;
+    pthread_cond_signal(&readiness->wake);
+    pthread_mutex_unlock(&readiness->lock);
+    if (goes_on)
+        begin_probe(readiness);
+}
+
+/* The caller has set is_asking and counted it, and holds no lock. */
+static void begin_probe(struct readiness *readiness)
+{
+    arena_reset(readiness->arena);
+    readiness->probe = (struct pipeline_probe){0};
+    readiness->request = (struct pipeline_request){
+        .probe = &readiness->probe, .done = probed, .err = {.arena = readiness->arena}};
+    pipeline_submit(readiness->pipeline, &readiness->request);
+}
+
+/* Whether memory is as new as the database, and its version's number. Under the lock; waits for
+ * nobody. */
+static bool is_current(const struct readiness *readiness, unsigned long long *number)
+{
+    const struct version *version = replica_pin(readiness->reader);
+    bool current = pipeline_is_current(readiness->pipeline, version);
+    *number = version->node.birth;
+    replica_unpin(readiness->reader);
+    return current;
+}
+
+/* The database keeps the writer: what can be told without it. */
+static struct readiness_report report_silence(struct readiness *readiness)
+{
+    struct readiness_report report = {0};
+    unsigned long long number;
+    find(&report, READINESS_DATABASE, false, "has not answered within %d ms", READINESS_MOST_MS);
+    find(&report, READINESS_SCHEMA, false, "not known");
+    if (is_current(readiness, &number))
+        find(&report, READINESS_REPLICA, true, "as new as the database, version %llu", number);
+    else
+        find(&report, READINESS_REPLICA, false, "behind the database, at version %llu", number);
+    return report;
+}
+
+static void answer_late(struct readiness *readiness, uint64_t now_us)
+{
+    if (readiness->first == NULL || readiness->first->until_us > now_us)
+        return;
+    struct readiness_report report = report_silence(readiness);
+    while (readiness->first != NULL && readiness->first->until_us <= now_us) {
+        struct readiness_wait *wait = readiness->first;
+        readiness->first = wait->next;
+        if (readiness->first == NULL)
+            readiness->last = &readiness->first;
+        answer(readiness, wait, &report);
+    }
+}
+
+static void *watch(void *cls)
+{
+    struct readiness *readiness = cls;
+    pthread_mutex_lock(&readiness->lock);
+    while (!readiness->is_stopping || readiness->is_asking) {
+        if (readiness->first == NULL) {
+            pthread_cond_wait(&readiness->wake, &readiness->lock);
+            continue;
+        }
+        uint64_t until_us = readiness->first->until_us;
+        struct timespec until = {.tv_sec = (time_t)(until_us / 1000000),
+                                 .tv_nsec = (long)(until_us % 1000000) * 1000};
+        pthread_cond_timedwait(&readiness->wake, &readiness->lock, &until);
+        answer_late(readiness, clock_monotonic_us());
+    }
+    pthread_mutex_unlock(&readiness->lock);
+    return NULL;
+}
+
+void readiness_ask(struct readiness *readiness, struct readiness_wait *wait)
+{
+    uint64_t now_us = clock_monotonic_us();
+    unsigned long long number;
+    pthread_mutex_lock(&readiness->lock);
+    if (!wait->is_fresh && !readiness->is_asking && readiness->reported_at_us > 0 &&
+        now_us - readiness->reported_at_us < READINESS_AGAIN_MS * 1000 &&
+        is_current(readiness, &number)) {
+        answer(readiness, wait, &readiness->report);
+        pthread_mutex_unlock(&readiness->lock);
+        return;
+    }
+    wait->until_us = now_us + READINESS_MOST_MS * 1000;
+    wait->next = NULL;
+    *readiness->last = wait;
+    readiness->last = &wait->next;
+    bool asks = !readiness->is_asking;
+    readiness->is_asking = true;
+    readiness->probes += asks;
+    wait->probe = readiness->probes + (wait->is_fresh && !asks);
+    pthread_cond_signal(&readiness->wake);
+    pthread_mutex_unlock(&readiness->lock);
+    if (asks)
+        begin_probe(readiness);
+}
+
+void readiness_begin_stop(struct readiness *readiness)
+{
+    pthread_mutex_lock(&readiness->lock);
+    readiness->is_draining = true;
+    pthread_mutex_unlock(&readiness->lock);
+}
+
+static void readiness_destroy(struct readiness *readiness)
+{
+    replica_reader_close(readiness->reader);
+    pthread_cond_destroy(&readiness->wake);
+    pthread_mutex_destroy(&readiness->lock);
+    arena_destroy(readiness->arena);
+    free(readiness);
+}
+
+struct readiness *readiness_start(struct pipeline *pipeline, struct replica *replica)
+{
+    struct readiness *readiness = calloc(1, sizeof(*readiness));
+    check(readiness != NULL);
+    readiness->pipeline = pipeline;
+    readiness->replica = replica;
+    readiness->reader = replica_reader_open(replica);
+    readiness->arena = arena_create();
+    readiness->last = &readiness->first;
+    pthread_mutex_init(&readiness->lock, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&readiness->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (pthread_create(&readiness->thread, NULL, watch, readiness) == 0)
+        return readiness;
+    readiness_destroy(readiness);
+    return NULL;
+}
+
+void readiness_stop(struct readiness *readiness)
+{
+    if (readiness == NULL)
+        return;
+    pthread_mutex_lock(&readiness->lock);
+    readiness->is_stopping = true;
+    pthread_cond_signal(&readiness->wake);
+    pthread_mutex_unlock(&readiness->lock);
+    pthread_join(readiness->thread, NULL);
+    readiness_destroy(readiness);
+}

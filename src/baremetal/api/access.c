@@ -1,0 +1,218 @@
+/* The questions that handlers ask, each one or a few rules over who asks and whose it is.
+ *
+ * A caller without a project owns nothing. To oslo.policy its project and the owner of what has
+ * none are both "None", hence the same; here such a question has no owner in it. */
+#include "baremetal/api/access.h"
+
+#include "base/check.h"
+
+enum { ABOUT_MAX = POLICY_CALLER_ATTRIBUTES + 2 };
+
+void access_begin(struct access *access, struct policy_keeper *policies,
+                  const struct identity *identity, bool open)
+{
+    static const struct identity NOBODY = {0};
+    *access =
+        (struct access){.policies = policies, .identity = open ? &NOBODY : identity, .open = open};
+    access->about_count =
+        policy_caller_attributes(POLICY_OF_BAREMETAL, access->identity, access->about);
+}
+
+/* What a question is about: who asks, and something of his or of others. */
+struct question {
+    struct policy_attribute items[ABOUT_MAX];
+    unsigned count;
+};
+
+static void add(struct question *question, struct slice key, struct slice value)
+{
+    question->items[question->count++] = (struct policy_attribute){key, value};
+}
+
+static void add_owner(const struct access *access, struct question *question, struct slice key,
+                      struct slice owner)
+{
+    if (owner.len > 0)
+        add(question, key, owner);
+    else if (access->identity->project_id.len > 0)
+        add(question, key, (struct slice){0});
+}
+
+static bool ask(const struct access *access, enum policy_rule rule,
+                const struct policy_attribute *items, unsigned count)
+{
+    const struct policy_target target = {items, count};
+    bool is_secret = rule == POLICY_SHOW_PASSWORD || rule == POLICY_SHOW_INSTANCE_SECRETS;
+    if (access->open && !is_secret)
+        return true;
+    return policy_check(access->policies, rule, access->identity, &target) == POLICY_ALLOWED;
+}
+
+bool access_passes(const struct access *access, enum policy_rule rule)
+{
+    return ask(access, rule, access->about, access->about_count);
+}
+
+static struct question question_of(const struct access *access)
+{
+    struct question question = {.count = access->about_count};
+    memcpy(question.items, access->about, access->about_count * sizeof(question.items[0]));
+    return question;
+}
+
+bool access_node_passes(const struct access *access, enum policy_rule rule,
+                        const struct access_node *node)
+{
+    struct question question = question_of(access);
+    add_owner(access, &question, SLICE_LIT("node.owner"), node->owner);
+    if (node->lessee.len > 0)
+        add(&question, SLICE_LIT("node.lessee"), node->lessee);
+    return ask(access, rule, question.items, question.count);
+}
+
+bool access_allocation_passes(const struct access *access, enum policy_rule rule,
+                              struct slice owner)
+{
+    struct question question = question_of(access);
+    add_owner(access, &question, SLICE_LIT("allocation.owner"), owner);
+    return ask(access, rule, question.items, question.count);
+}
+
+bool access_refuse(enum policy_rule rule, struct err *err)
+{
+    return err_set(err, 403, NULL, "Access was denied to the following resource: %s",
+                   policy_rule_name(rule));
+}
+
+static enum access_verdict refused(enum policy_rule rule, struct err *err)
+{
+    (void)access_refuse(rule, err);
+    return ACCESS_REFUSED;
+}
+
+bool access_check(const struct access *access, enum policy_rule rule, struct err *err)
+{
+    return access_passes(access, rule) || access_refuse(rule, err);
+}
+
+enum access_verdict access_node(const struct access *access, enum policy_rule rule,
+                                const struct access_node *node, struct err *err)
+{
+    return access_node_patch(access, node, &rule, 1, err);
+}
+
+enum access_verdict access_allocation(const struct access *access, enum policy_rule rule,
+                                      struct slice owner, struct err *err)
+{
+    if (!access_allocation_passes(access, POLICY_NODE_ALLOCATION_GET, owner))
+        return ACCESS_HIDDEN;
+    if (rule != POLICY_NODE_ALLOCATION_GET && !access_allocation_passes(access, rule, owner))
+        return refused(rule, err);
+    return ACCESS_ALLOWED;
+}
+
+enum access_verdict access_node_delete(const struct access *access, const struct access_node *node,
+                                       struct err *err)
+{
+    if (!access_node_passes(access, POLICY_NODE_GET, node))
+        return ACCESS_HIDDEN;
+    if (access_node_passes(access, POLICY_NODE_DELETE, node) ||
+        access_node_passes(access, POLICY_NODE_DELETE_SELF_OWNED, node))
+        return ACCESS_ALLOWED;
+    return refused(POLICY_NODE_DELETE_SELF_OWNED, err);
+}
+
+/* The general rule is asked last, wherever it stands. */
+enum access_verdict access_node_patch(const struct access *access, const struct access_node *node,
+                                      const enum policy_rule *rules, unsigned count,
+                                      struct err *err)
+{
+    bool general = count == 0;
+    if (!access_node_passes(access, POLICY_NODE_GET, node))
+        return ACCESS_HIDDEN;
+    for (unsigned i = 0; i < count; i++) {
+        if (rules[i] == POLICY_NODE_UPDATE)
+            general = true;
+        else if (rules[i] != POLICY_NODE_GET && !access_node_passes(access, rules[i], node))
+            return refused(rules[i], err);
+    }
+    if (general && !access_node_passes(access, POLICY_NODE_UPDATE, node))
+        return refused(POLICY_NODE_UPDATE, err);
+    return ACCESS_ALLOWED;
+}
+
+bool access_list(const struct access *access, enum access_list list, struct slice wanted,
+                 struct slice *project, struct err *err)
+{
+    static const struct {
+        enum policy_rule all;
+        enum policy_rule own;
+    } RULES[ACCESS_LISTS] = {
+        [ACCESS_NODES] = {POLICY_NODE_LIST_ALL, POLICY_NODE_LIST},
+        [ACCESS_ALLOCATIONS] = {POLICY_NODE_ALLOCATION_LIST_ALL, POLICY_NODE_ALLOCATION_LIST},
+        [ACCESS_PORTS] = {POLICY_PORT_LIST_ALL, POLICY_PORT_LIST},
+        [ACCESS_PORTGROUPS] = {POLICY_PORTGROUP_LIST_ALL, POLICY_PORTGROUP_LIST},
+        [ACCESS_VOLUMES] = {POLICY_VOLUME_LIST_ALL, POLICY_VOLUME_LIST},
+    };
+    check(list < ACCESS_LISTS);
+    struct slice own = access->identity->project_id;
+    *project = wanted;
+    if (access_passes(access, RULES[list].all))
+        return true;
+    if (own.len == 0 || (wanted.data != NULL && !slice_equal(wanted, own)))
+        return access_refuse(RULES[list].all, err);
+    *project = own;
+    return access_check(access, RULES[list].own, err);
+}
+
+unsigned access_masks(const struct access *access, const struct access_node *node)
+{
+    bool sees_all = node != NULL ? access_node_passes(access, POLICY_NODE_FILTER_THRESHOLD, node)
+                                 : access_passes(access, POLICY_NODE_FILTER_THRESHOLD);
+    unsigned masks = sees_all ? 0 : ACCESS_FILTERED;
+    if (!access_passes(access, POLICY_SHOW_PASSWORD))
+        masks |= ACCESS_DRIVER_SECRETS;
+    if (!access_passes(access, POLICY_SHOW_INSTANCE_SECRETS))
+        masks |= ACCESS_INSTANCE_SECRETS;
+    return masks;
+}
+
+unsigned access_node_masks(const struct access *access, unsigned masks,
+                           const struct access_node *node)
+{
+    static const struct {
+        enum access_mask mask;
+        enum policy_rule rule;
+    } FIELDS[] = {
+        {ACCESS_LAST_ERROR, POLICY_NODE_SEE_LAST_ERROR},
+        {ACCESS_RESERVATION, POLICY_NODE_SEE_RESERVATION},
+        {ACCESS_DRIVER_INTERNAL_INFO, POLICY_NODE_SEE_DRIVER_INTERNAL_INFO},
+        {ACCESS_DRIVER_INFO, POLICY_NODE_SEE_DRIVER_INFO},
+    };
+    if ((masks & ACCESS_FILTERED) == 0)
+        return masks;
+    for (size_t i = 0; i < sizeof(FIELDS) / sizeof(FIELDS[0]); i++)
+        if (!access_node_passes(access, FIELDS[i].rule, node))
+            masks |= FIELDS[i].mask;
+    return masks;
+}
+
+struct slice access_mask_text(enum access_mask mask)
+{
+    switch (mask) {
+    case ACCESS_LAST_ERROR:
+        return SLICE_LIT(
+            "** Value Redacted - Requires baremetal:node:get:last_error permission. **");
+    case ACCESS_RESERVATION:
+        return SLICE_LIT("** Redacted - requires baremetal:node:get:reservation permission. **");
+    case ACCESS_DRIVER_INTERNAL_INFO:
+        return SLICE_LIT(
+            "** Redacted - Requires baremetal:node:get:driver_internal_info permission. **");
+    case ACCESS_DRIVER_INFO:
+        return SLICE_LIT("** Redacted - requires baremetal:node:get:driver_info permission. **");
+    default:
+        break;
+    }
+    check(false);
+    return (struct slice){0};
+}

@@ -1,0 +1,288 @@
+/* GET /v1/allocations, GET and DELETE /v1/allocations/{ident} and /v1/nodes/{ident}/allocation
+ * (baremetal-allocations spec, 3 and 6.1). Handlers run on a worker, planners on the writer's
+ * thread. */
+#include "baremetal/api/access.h"
+#include "baremetal/api/allocations/allocation_find.h"
+#include "baremetal/api/allocations/allocation_json.h"
+#include "baremetal/api/collection.h"
+#include "baremetal/api/handlers.h"
+#include "baremetal/api/list_fields.h"
+#include "baremetal/api/nodes/node_find.h"
+#include "baremetal/write/plan_node_allocations.h"
+#include "replica/nodes.h"
+
+enum { STEPS_OF_AN_ALLOCATION = 20 }; /* of the query's budget, to look at one */
+
+/* What `fields` says: whether the version has it. */
+static bool read_words(struct api_request *request, const struct query_string *query,
+                       struct list_fields *asked)
+{
+    struct argument argument = argument_find(request->arena, query, "fields");
+    *asked = (struct list_fields){.has_fields = argument.is_there};
+    return argument_words(&argument, &asked->words, &request->err) &&
+           record_fields_check_version(&NODE_ALLOCATION_SHAPE, request->minor, &asked->words,
+                                       &request->err);
+}
+
+/* Which fields that are. */
+static bool choose_fields(struct api_request *request, const struct list_fields *asked,
+                          struct record_fields *fields)
+{
+    *fields = record_fields_all(&NODE_ALLOCATION_SHAPE, request->minor);
+    return !asked->has_fields || record_fields_read(&NODE_ALLOCATION_SHAPE, request->minor,
+                                                    &asked->words, fields, &request->err);
+}
+
+/* What the list is of. */
+struct wanted {
+    const struct node *node;                   /* or NULL */
+    struct slice resource_class, state, owner; /* data == NULL: any */
+};
+
+static bool text_fits(const struct node_allocation *row, enum node_allocation_field field,
+                      struct slice wanted)
+{
+    struct slice has = node_allocation_text(row, field);
+    return wanted.data == NULL || (has.data != NULL && slice_equal(has, wanted));
+}
+
+static bool row_fits(const struct wanted *wanted, const struct node_allocation *row)
+{
+    return (wanted->node == NULL || node_allocation_node_id(row) == wanted->node->record.id) &&
+           text_fits(row, NODE_ALLOCATION_RESOURCE_CLASS, wanted->resource_class) &&
+           text_fits(row, NODE_ALLOCATION_STATE, wanted->state) &&
+           text_fits(row, NODE_ALLOCATION_OWNER, wanted->owner);
+}
+
+struct listing {
+    struct collection collection;
+    struct list_fields asked;
+    struct record_fields fields;
+    struct wanted wanted;
+    struct buf filters;
+    struct access access;
+};
+
+static bool read_text(struct api_request *request, const struct query_string *query,
+                      const char *name, struct slice *text, struct buf *filters)
+{
+    struct argument argument = argument_find(request->arena, query, name);
+    if (!argument_text(&argument, text, &request->err))
+        return false;
+    if (text->data != NULL)
+        collection_add_filter(filters, name, *text);
+    return true;
+}
+
+/* A node that is not there is 400 here, one that is not to be seen 404. */
+static bool read_node(struct api_request *request, const struct query_string *query,
+                      struct listing *listing)
+{
+    struct slice text = {0};
+    struct argument argument = argument_find(request->arena, query, "node");
+    struct ident ident;
+    if (!argument.is_there)
+        return true;
+    if (!argument_ident(&argument, &ident, &request->err) ||
+        !read_text(request, query, "node", &text, &listing->filters))
+        return false;
+    const struct node *node = node_find_named(request->version, &ident);
+    if (node == NULL)
+        return err_set_join(&request->err, 400, NULL, SLICE_LIT("Node "), text,
+                            SLICE_LIT(" could not be found."));
+    struct access_node about = node_find_whose(node);
+    if (!access_node_passes(&listing->access, POLICY_NODE_GET, &about))
+        return err_set_join(&request->err, 404, NULL, SLICE_LIT("Node "), text,
+                            SLICE_LIT(" could not be found."));
+    listing->wanted.node = node;
+    return true;
+}
+
+static bool check_owner(struct api_request *request, struct listing *listing)
+{
+    struct slice project;
+    if (!access_list(&listing->access, ACCESS_ALLOCATIONS, listing->wanted.owner, &project,
+                     &request->err))
+        return false;
+    if (listing->wanted.owner.data != NULL && request->minor < 60)
+        return err_set(&request->err, 406, NULL, "Request not acceptable.");
+    listing->wanted.owner = project;
+    return true;
+}
+
+static bool read_listing(struct api_request *request, struct listing *listing)
+{
+    static const char *const NAMES[] = {"node",  "resource_class", "state",    "owner",    "fields",
+                                        "limit", "marker",         "sort_key", "sort_dir", NULL};
+    struct query_string query = query_string_parse(request->arena, request->query);
+    *listing = (struct listing){.access = node_find_caller(request)};
+    struct wanted *wanted = &listing->wanted;
+    return arguments_check_names(&query, NAMES, &request->err) &&
+           read_text(request, &query, "owner", &wanted->owner, &listing->filters) &&
+           collection_read_types(&listing->collection, &NODE_ALLOCATION_SHAPE, &query,
+                                 request->arena, &request->err) &&
+           check_owner(request, listing) && read_words(request, &query, &listing->asked) &&
+           collection_check_page(&listing->collection, request->api->baremetal->max_limit,
+                                 &request->err) &&
+           read_node(request, &query, listing) &&
+           read_text(request, &query, "resource_class", &wanted->resource_class,
+                     &listing->filters) &&
+           read_text(request, &query, "state", &wanted->state, &listing->filters);
+}
+
+static bool find_marker(struct api_request *request, const struct listing *listing,
+                        const struct record **marker)
+{
+    struct slice uuid = listing->collection.marker;
+    const struct node_allocation *row =
+        uuid.data == NULL ? NULL : version_node_allocation_by_uuid(request->version, uuid);
+    *marker = row == NULL ? NULL : &row->record;
+    return uuid.data == NULL || row != NULL ||
+           err_set_join(&request->err, 404, NULL, SLICE_LIT("Allocation "), uuid,
+                        SLICE_LIT(" could not be found."));
+}
+
+static bool may_see(const struct listing *listing, const struct node_allocation *row)
+{
+    return listing->access.open ||
+           access_allocation_passes(&listing->access, POLICY_NODE_ALLOCATION_GET,
+                                    node_allocation_text(row, NODE_ALLOCATION_OWNER));
+}
+
+/* False: the budget is exhausted. */
+static bool offer_all(struct api_request *request, const struct listing *listing, struct page *page)
+{
+    const struct version *version = request->version;
+    struct budget budget = api_budget(request);
+    const struct node_allocation *row = version_next_node_allocation(version, page_first_id(page));
+    for (; row != NULL; row = version_next_node_allocation(version, row->record.id)) {
+        if (!budget_take(&budget, STEPS_OF_AN_ALLOCATION))
+            return false;
+        if (row_fits(&listing->wanted, row) && may_see(listing, row) &&
+            !page_offer(page, &row->record))
+            return true;
+    }
+    return true;
+}
+
+static void write_page(struct api_request *request, const struct listing *listing,
+                       struct page *page)
+{
+    struct buf *out = api_out(request);
+    struct slice last = {0};
+    buf_append_lit(out, "{\"allocations\": [");
+    for (size_t i = 0; i < page->count; i++) {
+        struct allocation_shown shown =
+            allocation_shown_of(request->version, node_allocation_of(page->rows[i]));
+        if (i > 0)
+            buf_append_lit(out, ", ");
+        allocation_write_json(request, &shown, &listing->fields, out);
+        last = node_allocation_text(shown.row, NODE_ALLOCATION_UUID);
+        page_limit_answer(page, i + 1, out->len);
+    }
+    buf_append_lit(out, "]");
+    page_write_next(page, request, SLICE_LIT("allocations"), buf_slice(&listing->filters), last,
+                    out);
+    buf_append_lit(out, "}");
+    api_answer_json(request, 0);
+}
+
+enum api_step baremetal_allocations_list(struct api_request *request)
+{
+    struct listing listing;
+    const struct record *marker;
+    enum api_step step = API_DONE;
+    if (read_listing(request, &listing) && find_marker(request, &listing, &marker) &&
+        collection_check_sort_key(&listing.collection, &request->err) &&
+        choose_fields(request, &listing.asked, &listing.fields)) {
+        struct page page;
+        page_begin(&page, &listing.collection, marker, request->arena);
+        if (offer_all(request, &listing, &page)) {
+            page_end(&page);
+            write_page(request, &listing, &page);
+        } else {
+            step = api_over_budget(request);
+        }
+    }
+    buf_free(&listing.filters);
+    return step;
+}
+
+static void show(struct api_request *request, const struct node_allocation *row,
+                 const struct record_fields *fields)
+{
+    struct allocation_shown shown = allocation_shown_of(request->version, row);
+    allocation_write_json(request, &shown, fields, api_out(request));
+    api_answer_json(request, 0);
+}
+
+/* Only `fields` is taken. */
+static bool read_show(struct api_request *request, struct record_fields *fields)
+{
+    static const char *const NAMES[] = {"fields", NULL};
+    struct query_string query = query_string_parse(request->arena, request->query);
+    struct list_fields asked;
+    return arguments_check_names(&query, NAMES, &request->err) &&
+           read_words(request, &query, &asked) && choose_fields(request, &asked, fields);
+}
+
+enum api_step baremetal_allocation_show(struct api_request *request)
+{
+    struct record_fields fields;
+    if (!read_show(request, &fields))
+        return API_DONE;
+    const struct node_allocation *row = allocation_find(
+        request, request->args[0], POLICY_NODE_ALLOCATION_GET, request->version, &request->err);
+    if (row != NULL)
+        show(request, row, &fields);
+    return API_DONE;
+}
+
+enum api_step baremetal_node_allocation_show(struct api_request *request)
+{
+    struct record_fields fields;
+    if (!read_show(request, &fields))
+        return API_DONE;
+    const struct node_allocation *row =
+        allocation_find_of_node(request, request->args[0], 400, POLICY_NODE_ALLOCATION_GET,
+                                request->version, &request->err);
+    if (row != NULL)
+        show(request, row, &fields);
+    return API_DONE;
+}
+
+static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
+{
+    struct api_request *request = api_request_of(write);
+    const struct node_allocation *row = allocation_find(
+        request, request->args[0], POLICY_NODE_ALLOCATION_DELETE, plan->version, &write->err);
+    return row != NULL && plan_node_allocation_delete(row, plan, &write->err);
+}
+
+static bool plan_delete_of_node(struct pipeline_request *write, const struct plan *plan)
+{
+    struct api_request *request = api_request_of(write);
+    const struct node_allocation *row = allocation_find_of_node(
+        request, request->args[0], 404, POLICY_NODE_ALLOCATION_DELETE, plan->version, &write->err);
+    return row != NULL && plan_node_allocation_delete(row, plan, &write->err);
+}
+
+static enum api_step begin_delete(struct api_request *request, pipeline_plan *plan)
+{
+    static const char *const NAMES[] = {NULL};
+    struct query_string query = query_string_parse(request->arena, request->query);
+    if (!arguments_check_names(&query, NAMES, &request->err))
+        return API_DONE;
+    request->write.plan = plan;
+    return API_WRITE;
+}
+
+enum api_step baremetal_allocation_delete(struct api_request *request)
+{
+    return begin_delete(request, plan_delete);
+}
+
+enum api_step baremetal_node_allocation_delete(struct api_request *request)
+{
+    return begin_delete(request, plan_delete_of_node);
+}

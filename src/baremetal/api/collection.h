@@ -1,0 +1,75 @@
+/* Pages of lists (baremetal-allocations spec, 1.7). */
+#ifndef BERTH_BAREMETAL_API_COLLECTION_H
+#define BERTH_BAREMETAL_API_COLLECTION_H
+
+#include "api/request.h"
+#include "baremetal/api/input/arguments.h"
+#include "model/record.h"
+
+enum { COLLECTION_ANSWER_BYTES_MAX = 256 << 20 };
+
+/* How a list is asked for. */
+struct collection {
+    const struct record_shape *shape;
+    uint32_t sort_field;   /* RECORD_BY_ID: the order of creation */
+    struct slice sort_key; /* its name, for `next` */
+    bool is_descending;
+    size_t limit;
+    struct slice marker; /* a uuid, or data == NULL */
+    struct slice fields; /* as they were asked for, or data == NULL */
+    struct slice sort_dir;
+    int64_t asked_limit; /* 0: none */
+    bool has_limit;
+};
+
+/* How a list is asked for, in steps, so that lists look at other arguments in between, as the peer
+ * does: what stands there at all; limit, which is held down to `max_limit`, direction, and keys
+ * that nothing is sorted by; and, when the marker is found, other keys. 400. Of nodes, also whether
+ * the version has the key: 406. */
+bool collection_read_types(struct collection *collection, const struct record_shape *shape,
+                           const struct query_string *query, struct arena *arena,
+                           struct err *err) BERTH_MUST_CHECK;
+bool collection_check_version(const struct collection *collection, unsigned minor,
+                              struct err *err) BERTH_MUST_CHECK;
+bool collection_check_page(struct collection *collection, size_t max_limit,
+                           struct err *err) BERTH_MUST_CHECK;
+bool collection_check_sort_key(struct collection *collection, struct err *err) BERTH_MUST_CHECK;
+
+/* A page in the making: of all rows that are offered it keeps the first `limit` behind the marker,
+ * in the list's order. */
+struct page {
+    const struct collection *collection;
+    const struct record *marker; /* NULL: from the beginning */
+    const struct record **rows;  /* in the arena; a heap until page_end */
+    size_t count;
+    size_t capacity;
+    struct arena *arena;
+    bool is_cut; /* before its limit */
+};
+
+void page_begin(struct page *page, const struct collection *collection, const struct record *marker,
+                struct arena *arena);
+
+/* False: whoever offers rows in the order of their ids need not go on. */
+bool page_offer(struct page *page, const struct record *row);
+
+/* The id behind which rows are worth an offer, for those who offer them in the order of ids. */
+int64_t page_first_id(const struct page *page);
+
+/* Puts the rows in order. */
+void page_end(struct page *page);
+
+/* To be asked whenever a row has been appended to the answer: ends the page with it, the
+ * `written`th, if the answer holds as much as one may. Clients choose the size of what they store,
+ * and `next` leads to the rest. */
+void page_limit_answer(struct page *page, size_t written, size_t answer_bytes);
+
+/* Appends , "next": "URL" if the page is full or was cut. `resource` as in the path
+ * ("allocations"); `filters` begins with '&' or is empty, and is encoded already. */
+void page_write_next(const struct page *page, struct api_request *request, struct slice resource,
+                     struct slice filters, struct slice last_uuid, struct buf *out);
+
+/* Appends "&NAME=VALUE", encoded as a query needs it. */
+void collection_add_filter(struct buf *filters, const char *name, struct slice value);
+
+#endif

@@ -1,0 +1,225 @@
+/* Lists of what is not kept: chassis, ports, port groups, volumes, and what nodes have of them
+ * (bare metal spec 8.1). Clients ask for them with all arguments that there are; these are read and
+ * checked, and the answer is empty. Workers. */
+#include "api/text/python_repr.h"
+#include "baremetal/api/collection.h"
+#include "baremetal/api/handlers.h"
+#include "baremetal/api/input/intake.h"
+#include "baremetal/api/list_fields.h"
+#include "baremetal/api/nodes/node_find.h"
+
+#define PAGE   "marker", "limit", "sort_key", "sort_dir"
+#define CHOICE "fields", "detail"
+
+struct empty_list {
+    const char *member;
+    const char *thing;        /* as a marker that is none is called */
+    const char *const *names; /* of arguments */
+    enum access_list access;  /* ACCESS_LISTS: `rule` decides */
+    enum policy_rule rule;
+};
+
+static const char *const PAGED[] = {PAGE, NULL};
+static const char *const CHOSEN[] = {PAGE, CHOICE, NULL};
+static const char *const OF_PORTS[] = {"node",  "node_uuid", "address", "portgroup",
+                                       "shard", PAGE,        CHOICE,    NULL};
+static const char *const OF_PORTS_DETAIL[] = {"node",  "node_uuid", "address", "portgroup",
+                                              "shard", PAGE,        NULL};
+static const char *const OF_PORTGROUPS[] = {"node", "address", PAGE, CHOICE, NULL};
+static const char *const OF_PORTGROUPS_DETAIL[] = {"node", "address", PAGE, NULL};
+static const char *const OF_VOLUMES[] = {"node", "project", PAGE, CHOICE, NULL};
+
+/* 6 bytes as hexadecimal digits, colons between. */
+static bool is_address(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        bool is_digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+        if (i % 3 == 2 ? c != ':' : !is_digit)
+            return false;
+    }
+    return text.len == 17;
+}
+
+static bool check_address(struct api_request *request, const struct query_string *query)
+{
+    struct slice address = {0};
+    struct argument argument = argument_find(request->arena, query, "address");
+    if (!argument_text(&argument, &address, &request->err))
+        return false;
+    if (address.data == NULL || is_address(address))
+        return true;
+    struct buf text = {0};
+    buf_append_lit(&text, "Expected valid MAC address for address: ");
+    python_str_text(&text, address);
+    err_set_text(&request->err, 400, NULL, arena_copy(request->arena, buf_slice(&text)));
+    buf_free(&text);
+    return false;
+}
+
+/* Who may see such a list, and the node of the arguments, if any. */
+static bool check_access(struct api_request *request, const struct empty_list *list,
+                         struct slice node)
+{
+    struct access access = node_find_caller(request);
+    struct slice project;
+    bool passes =
+        list->access == ACCESS_LISTS
+            ? access_check(&access, list->rule, &request->err)
+            : access_list(&access, list->access, (struct slice){0}, &project, &request->err);
+    return passes && (node.data == NULL || node_find_visible(request, request->version, node,
+                                                             &access, &request->err) != NULL);
+}
+
+static bool check_page(struct api_request *request, const struct query_string *query,
+                       const struct empty_list *list)
+{
+    struct slice marker = {0};
+    size_t limit = request->api->baremetal->max_limit;
+    bool is_descending;
+    struct err *err = &request->err;
+    struct argument by_marker = argument_find(request->arena, query, "marker");
+    struct argument by_limit = argument_find(request->arena, query, "limit");
+    struct argument by_sort_dir = argument_find(request->arena, query, "sort_dir");
+    if (!argument_uuid(&by_marker, &marker, err) || !argument_limit(&by_limit, &limit, err) ||
+        !argument_sort_dir(&by_sort_dir, &is_descending, err))
+        return false;
+    return marker.data == NULL ||
+           err_set_join(err, 404, NULL, slice_of(list->thing), SLICE_LIT(" "), marker,
+                        SLICE_LIT(" could not be found."));
+}
+
+static enum api_step answer(struct api_request *request, const char *member)
+{
+    buf_printf(api_out(request), "{\"%s\": []}", member);
+    api_answer_json(request, 0);
+    return API_DONE;
+}
+
+static enum api_step list_nothing(struct api_request *request, const struct empty_list *list)
+{
+    struct query_string query;
+    struct list_fields asked;
+    struct ident node = {0};
+    struct slice uuid = {0};
+    struct err *err = &request->err;
+    if (!intake_query(request, list->names, &query))
+        return API_DONE;
+    struct argument by_node = argument_find(request->arena, &query, "node");
+    struct argument by_uuid = argument_find(request->arena, &query, "node_uuid");
+    if (!argument_ident(&by_node, &node, err) || !argument_uuid(&by_uuid, &uuid, err) ||
+        !check_address(request, &query) || !list_fields_read(&asked, &query, request->arena, err) ||
+        !check_access(request, list, uuid.data != NULL ? uuid : node.text) ||
+        !list_fields_check_version(&asked, request->minor, err) ||
+        !list_fields_check_detail(&asked, request->minor, err) ||
+        !check_page(request, &query, list))
+        return API_DONE;
+    return answer(request, list->member);
+}
+
+enum api_step baremetal_chassis_list(struct api_request *request)
+{
+    static const struct empty_list LIST = {"chassis", "Chassis", CHOSEN, ACCESS_LISTS,
+                                           POLICY_CHASSIS_GET};
+    return list_nothing(request, &LIST);
+}
+
+enum api_step baremetal_chassis_detail(struct api_request *request)
+{
+    static const struct empty_list LIST = {"chassis", "Chassis", PAGED, ACCESS_LISTS,
+                                           POLICY_CHASSIS_GET};
+    return list_nothing(request, &LIST);
+}
+
+enum api_step baremetal_ports_list(struct api_request *request)
+{
+    static const struct empty_list LIST = {"ports", "Port", OF_PORTS, ACCESS_PORTS, POLICY_NONE};
+    return list_nothing(request, &LIST);
+}
+
+enum api_step baremetal_ports_detail(struct api_request *request)
+{
+    static const struct empty_list LIST = {"ports", "Port", OF_PORTS_DETAIL, ACCESS_PORTS,
+                                           POLICY_NONE};
+    return list_nothing(request, &LIST);
+}
+
+enum api_step baremetal_portgroups_list(struct api_request *request)
+{
+    static const struct empty_list LIST = {"portgroups", "Portgroup", OF_PORTGROUPS,
+                                           ACCESS_PORTGROUPS, POLICY_NONE};
+    return list_nothing(request, &LIST);
+}
+
+enum api_step baremetal_portgroups_detail(struct api_request *request)
+{
+    static const struct empty_list LIST = {"portgroups", "Portgroup", OF_PORTGROUPS_DETAIL,
+                                           ACCESS_PORTGROUPS, POLICY_NONE};
+    return list_nothing(request, &LIST);
+}
+
+enum api_step baremetal_volume_connectors(struct api_request *request)
+{
+    static const struct empty_list LIST = {"connectors", "Volume connector", OF_VOLUMES,
+                                           ACCESS_VOLUMES, POLICY_NONE};
+    return list_nothing(request, &LIST);
+}
+
+enum api_step baremetal_volume_targets(struct api_request *request)
+{
+    static const struct empty_list LIST = {"targets", "Volume target", OF_VOLUMES, ACCESS_VOLUMES,
+                                           POLICY_NONE};
+    return list_nothing(request, &LIST);
+}
+
+/* What stands below a node: its ident is the path's, and its own rule decides. */
+static enum api_step list_below(struct api_request *request, const struct empty_list *list)
+{
+    struct query_string query;
+    struct list_fields asked;
+    struct err *err = &request->err;
+    if (!intake_query(request, list->names, &query) || !check_address(request, &query) ||
+        !list_fields_read(&asked, &query, request->arena, err) ||
+        node_find(request, request->version, request->args[0], list->rule, err) == NULL ||
+        !list_fields_check_version(&asked, request->minor, err) ||
+        !check_page(request, &query, list))
+        return API_DONE;
+    return answer(request, list->member);
+}
+
+static const char *const BELOW[] = {"address", PAGE, CHOICE, NULL};
+
+enum api_step baremetal_node_ports(struct api_request *request)
+{
+    static const struct empty_list LIST = {"ports", "Port", BELOW, ACCESS_LISTS, POLICY_NODE_GET};
+    return list_below(request, &LIST);
+}
+
+enum api_step baremetal_node_portgroups(struct api_request *request)
+{
+    static const struct empty_list LIST = {"portgroups", "Portgroup", BELOW, ACCESS_LISTS,
+                                           POLICY_NODE_GET};
+    return list_below(request, &LIST);
+}
+
+enum api_step baremetal_node_vifs(struct api_request *request)
+{
+    static const char *const NAMES[] = {NULL};
+    static const struct empty_list LIST = {"vifs", "", NAMES, ACCESS_LISTS, POLICY_NODE_VIF_LIST};
+    return list_below(request, &LIST);
+}
+
+enum api_step baremetal_node_bios(struct api_request *request)
+{
+    static const char *const NAMES[] = {CHOICE, NULL};
+    static const struct empty_list LIST = {"bios", "", NAMES, ACCESS_LISTS, POLICY_NODE_BIOS_GET};
+    return list_below(request, &LIST);
+}
+
+enum api_step baremetal_node_history(struct api_request *request)
+{
+    static const char *const NAMES[] = {"detail", "marker", "limit", NULL};
+    static const struct empty_list LIST = {"history", "Node history record", NAMES, ACCESS_LISTS,
+                                           POLICY_NODE_HISTORY_GET};
+    return list_below(request, &LIST);
+}

@@ -1,0 +1,67 @@
+/* Arguments of a query, read one by one, with the words for what cannot be read (bare metal spec
+ * 1.5 to 1.7). Each function leaves its result as it is if the argument is not there. An argument
+ * that stands there several times is none of anything: 400, with all its values. */
+#ifndef BERTH_BAREMETAL_API_INPUT_ARGUMENTS_H
+#define BERTH_BAREMETAL_API_INPUT_ARGUMENTS_H
+
+#include "api/text/query_string.h"
+#include "baremetal/api/input/ident.h"
+
+struct argument {
+    const char *name;
+    struct slice text; /* of a repeated one: the list of its values, as it is quoted */
+    bool is_there;
+    bool is_repeated;
+};
+
+struct argument argument_find(struct arena *arena, const struct query_string *query,
+                              const char *name);
+
+/* 400 Unexpected arguments: A, B for all that are not among the names (NULL-terminated). */
+bool arguments_check_names(const struct query_string *query, const char *const *names,
+                           struct err *err) BERTH_MUST_CHECK;
+
+bool argument_text(const struct argument *argument, struct slice *text,
+                   struct err *err) BERTH_MUST_CHECK;
+bool argument_uuid(const struct argument *argument, struct slice *uuid,
+                   struct err *err) BERTH_MUST_CHECK;
+bool argument_ident(const struct argument *argument, struct ident *ident,
+                    struct err *err) BERTH_MUST_CHECK;
+bool argument_boolean(const struct argument *argument, bool *value,
+                      struct err *err) BERTH_MUST_CHECK;
+
+bool argument_integer(const struct argument *argument, int64_t *number,
+                      struct err *err) BERTH_MUST_CHECK;
+
+/* 1 or more, held down to *limit, which is the most at the start. */
+bool argument_limit(const struct argument *argument, size_t *limit,
+                    struct err *err) BERTH_MUST_CHECK;
+
+/* "asc" or "desc". */
+bool argument_sort_dir(const struct argument *argument, bool *is_descending,
+                       struct err *err) BERTH_MUST_CHECK;
+bool argument_check_sort_dir(struct slice text, bool *is_descending,
+                             struct err *err) BERTH_MUST_CHECK;
+
+/* `fields`, `shard`: lower-cased names without blanks around, each once, in the order given. */
+struct argument_words {
+    struct slice *words;
+    size_t count;
+};
+
+bool argument_words(const struct argument *argument, struct argument_words *words,
+                    struct err *err) BERTH_MUST_CHECK;
+
+/* 400 Field(s) "A, B" are not valid for those that is_known does not know. */
+bool argument_check_fields(const struct argument_words *fields,
+                           bool (*is_known)(const void *with, struct slice name), const void *with,
+                           struct err *err) BERTH_MUST_CHECK;
+
+/* "1 t true on y yes" and "0 f false off n no", in any case and with blanks around; false if the
+ * text is none of them. */
+bool argument_read_boolean(struct slice text, bool *value);
+
+/* 400 Invalid NAME: Unrecognized value 'V', acceptable values are: … */
+bool argument_refuse_boolean(const char *name, struct slice value, struct err *err);
+
+#endif

@@ -1,0 +1,27 @@
+/* Workers. */
+#include "baremetal/api/input/intake.h"
+
+#include "baremetal/api/input/arguments.h"
+#include "baremetal/api/input/body_checks.h"
+
+bool intake_query(struct api_request *request, const char *const *names, struct query_string *query)
+{
+    *query = query_string_parse(request->arena, request->query);
+    if (!query->is_utf8)
+        return err_set(&request->err, 400, NULL, "The query is not valid UTF-8");
+    return arguments_check_names(query, names, &request->err);
+}
+
+bool intake_no_query(struct api_request *request)
+{
+    static const char *const NAMES[] = {NULL};
+    struct query_string query;
+    return intake_query(request, NAMES, &query);
+}
+
+json_t *intake_body(struct api_request *request)
+{
+    check(request->body == NULL);
+    request->body = body_checks_load(request->http->body, &request->err);
+    return request->body;
+}

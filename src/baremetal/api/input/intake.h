@@ -1,0 +1,18 @@
+/* What handlers read of a request beside its path (bare metal spec 1.5). */
+#ifndef BERTH_BAREMETAL_API_INPUT_INTAKE_H
+#define BERTH_BAREMETAL_API_INPUT_INTAKE_H
+
+#include "api/request.h"
+#include "api/text/query_string.h"
+
+/* The query, with no other arguments than those named (NULL-terminated): 400. */
+bool intake_query(struct api_request *request, const char *const *names,
+                  struct query_string *query) BERTH_MUST_CHECK;
+
+/* No arguments at all. */
+bool intake_no_query(struct api_request *request) BERTH_MUST_CHECK;
+
+/* The body, which is the request's; an empty object of none. NULL with err set: 400, 413. */
+json_t *intake_body(struct api_request *request);
+
+#endif

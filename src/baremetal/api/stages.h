@@ -1,0 +1,19 @@
+/* The stages of the bare metal API, as its door names them (api/door.h). */
+#ifndef BERTH_BAREMETAL_API_STAGES_H
+#define BERTH_BAREMETAL_API_STAGES_H
+
+#include "api/request.h"
+
+/* The version documents, which are for everybody. */
+bool baremetal_is_public(const struct api_request *request);
+
+/* Without authentication everybody is an admin of the system (baremetal-allocations spec, 7). */
+bool baremetal_identify(struct api_request *request) BERTH_MUST_CHECK;
+
+/* Path, microversion, route; false sets err. */
+bool baremetal_pass(struct api_request *request) BERTH_MUST_CHECK;
+
+/* The range and, once it is negotiated, the microversion in force. */
+void baremetal_add_headers(struct api_request *request);
+
+#endif

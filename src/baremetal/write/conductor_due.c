@@ -1,0 +1,71 @@
+/* When to act on a row, and on whose.
+ *
+ * An owner acts on its rows when they are due, however late that is. Rows of a process that is seen
+ * to be gone are due at once. Of one that nobody here can see it is only known that its row is
+ * late: a minute says that it has ended, unless the database was away for that minute, from it as
+ * from us. So the database is made to prove that it takes writes, and the owner, if there is one,
+ * gets ten seconds more from there. Neither a clock that is stepped nor hosts whose clocks differ
+ * do more harm than to make a row wait, or to let it be taken over, which is what a restart does.
+ * The conductor's thread, but for conductor_ends_before. */
+#include "baremetal/write/conductor_internal.h"
+#include "replica/nodes.h"
+
+enum {
+    LATE_AFTER_US = 45000000, /* time to ask for a proof */
+    DEAD_AFTER_US = 60000000,
+    PROOF_FROM_US = 10000000, /* the owner would have acted by then */
+    PROOF_UNTIL_US = 30000000
+};
+
+/* Many rows have the same owner. */
+static bool is_gone(struct conductor *conductor, struct slice owner)
+{
+    if (conductor->owner_seen.data == NULL || !slice_equal(owner, conductor->owner_seen)) {
+        conductor->owner_seen = owner;
+        conductor->owner_is_gone = instance_is_gone(owner, conductor->metal->host);
+    }
+    return conductor->owner_is_gone;
+}
+
+static bool may_take_over(struct conductor *conductor, int64_t due_us, int64_t now_us)
+{
+    if (due_us + LATE_AFTER_US > now_us) {
+        conductor_note_due(conductor, due_us + LATE_AFTER_US);
+        return false;
+    }
+    int64_t proven_us = conductor->proven_us;
+    if (proven_us == 0 || proven_us > now_us || now_us - proven_us > PROOF_UNTIL_US) {
+        conductor->wants_proof = true;
+        return false;
+    }
+    int64_t at_us = due_us + DEAD_AFTER_US;
+    if (at_us < proven_us + PROOF_FROM_US)
+        at_us = proven_us + PROOF_FROM_US;
+    if (at_us <= now_us)
+        return true;
+    conductor_note_due(conductor, at_us);
+    return false;
+}
+
+bool conductor_is_due(struct conductor *conductor, struct slice owner, int64_t due_us,
+                      int64_t longest_us, int64_t now_us, bool *is_ours)
+{
+    *is_ours = owner.data != NULL && slice_equal(owner, conductor->metal->instance);
+    if (*is_ours && conductor_is_to_come(due_us, now_us, longest_us)) {
+        conductor_note_due(conductor, due_us);
+        return false;
+    }
+    return *is_ours || owner.data == NULL || is_gone(conductor, owner) ||
+           may_take_over(conductor, due_us, now_us);
+}
+
+unsigned conductor_ends_before(const struct version *version, const struct metal *metal,
+                               int64_t until_us)
+{
+    unsigned count = 0;
+    for (const struct node *node = version_next_busy_node(version, 0); node != NULL;
+         node = version_next_busy_node(version, node->record.id))
+        count += slice_equal(node_text(node, NODE_OWNER_INSTANCE), metal->instance) &&
+                 node_time(node, NODE_DUE_AT) <= until_us;
+    return count;
+}

@@ -1,0 +1,76 @@
+/* The allocations of which more is known than their rows say: which locked nodes they have met, and
+ * when to look at those again. In memory alone: a restart begins them anew, as it should.
+ *
+ * Thousands may wait for the same few nodes, so they are sorted once a turn and searched by halves.
+ * The conductor's thread only, between its turns' requests. */
+#include <stdlib.h>
+
+#include "baremetal/write/conductor_internal.h"
+#include "replica/nodes.h"
+
+static int compare(const void *a, const void *b)
+{
+    const struct conductor_try *one = a;
+    const struct conductor_try *other = b;
+    return (one->id > other->id) - (one->id < other->id);
+}
+
+struct conductor_try *conductor_find_try(struct conductor *conductor, int64_t id, int64_t due_us)
+{
+    const struct conductor_try key = {.id = id};
+    struct conductor_tries *tries = &conductor->tries;
+    struct conductor_try *found =
+        tries->sorted == 0 ? NULL : bsearch(&key, tries->at, tries->sorted, sizeof(key), compare);
+    return found != NULL && found->due_us == due_us ? found : NULL;
+}
+
+static struct conductor_try *append(struct conductor_tries *tries)
+{
+    if (tries->count == tries->capacity) {
+        tries->capacity = tries->capacity == 0 ? 16 : 2 * tries->capacity;
+        tries->at = reallocarray(tries->at, tries->capacity, sizeof(*tries->at));
+        check(tries->at != NULL);
+    }
+    return &tries->at[tries->count++];
+}
+
+void conductor_keep_try(struct conductor *conductor, struct conductor_job *job, int64_t next_us)
+{
+    struct conductor_try *found = conductor_find_try(conductor, job->id, job->due_us);
+    if (found == NULL)
+        found = append(&conductor->tries);
+    else
+        node_choice_free(&found->choice);
+    *found = (struct conductor_try){job->id, job->due_us, next_us, job->choice};
+    job->choice = (struct node_choice){0};
+}
+
+static bool is_wanted(const struct version *version, const struct conductor_try *at)
+{
+    const struct node_allocation *row = version_node_allocation(version, at->id);
+    return row != NULL && node_allocation_text_is(row, NODE_ALLOCATION_STATE, "allocating") &&
+           node_allocation_time(row, NODE_ALLOCATION_DUE_AT) == at->due_us;
+}
+
+void conductor_tidy_tries(struct conductor *conductor, const struct version *version)
+{
+    struct conductor_tries *tries = &conductor->tries;
+    size_t kept = 0;
+    for (size_t i = 0; i < tries->count; i++) {
+        if (is_wanted(version, &tries->at[i]))
+            tries->at[kept++] = tries->at[i];
+        else
+            node_choice_free(&tries->at[i].choice);
+    }
+    bool has_new = tries->count > tries->sorted;
+    tries->count = tries->sorted = kept;
+    if (has_new && kept > 0)
+        qsort(tries->at, kept, sizeof(*tries->at), compare);
+}
+
+void conductor_free_tries(struct conductor *conductor)
+{
+    for (size_t i = 0; i < conductor->tries.count; i++)
+        node_choice_free(&conductor->tries.at[i].choice);
+    free(conductor->tries.at);
+}

@@ -1,0 +1,279 @@
+/* Turns: collect what is due from a version, submit one request for each, wait for all, look again.
+ *
+ * What is to be done is read from the rows (busy nodes with the time they are due, allocations in
+ * state allocating), so that after a crash there is nothing to be restored. A job may find its work
+ * done already, by whoever came first: then it changes nothing. The conductor's thread only, but
+ * for conductor_job_done. */
+#include <stdlib.h>
+
+#include "baremetal/write/conductor_internal.h"
+#include "log/log.h"
+#include "replica/nodes.h"
+
+void conductor_job_done(struct pipeline_request *request)
+{
+    struct conductor_job *job = (struct conductor_job *)request;
+    struct conductor *conductor = job->conductor;
+    pthread_mutex_lock(&conductor->lock);
+    conductor->pending--;
+    if (conductor->pending == 0)
+        pthread_cond_signal(&conductor->changed);
+    pthread_mutex_unlock(&conductor->lock);
+}
+
+/* NULL: the turn is full. */
+static struct conductor_job *add_job(struct conductor *conductor, enum conductor_work work,
+                                     int64_t id, int64_t due_us)
+{
+    if (conductor->job_count == CONDUCTOR_JOBS_MAX)
+        return NULL;
+    struct conductor_job *job = &conductor->jobs[conductor->job_count++];
+    *job = (struct conductor_job){
+        .request = {.plan = conductor_plan,
+                    .done = conductor_job_done,
+                    .err = {.arena = conductor->arena}},
+        .conductor = conductor,
+        .work = work,
+        .id = id,
+        .due_us = due_us,
+    };
+    return job;
+}
+
+/* Locks of the dead are dropped before allocations are taken up. */
+static void collect_nodes(struct conductor *conductor, const struct version *version,
+                          int64_t now_us, bool *recovers)
+{
+    for (const struct node *node = version_next_busy_node(version, 0); node != NULL;
+         node = version_next_busy_node(version, node->record.id)) {
+        bool is_ours;
+        int64_t due_us = node_time(node, NODE_DUE_AT);
+        if (!conductor_is_due(conductor, node_text(node, NODE_OWNER_INSTANCE), due_us,
+                              conductor->metal->fake_delay_us, now_us, &is_ours) ||
+            conductor_is_set_aside(conductor, WORK_ADVANCE, node->record.id, due_us))
+            continue;
+        *recovers = *recovers || !is_ours;
+        enum conductor_work work = is_ours ? WORK_ADVANCE : WORK_RECOVER;
+        if (add_job(conductor, work, node->record.id, due_us) == NULL)
+            return;
+    }
+}
+
+static void collect_allocations(struct conductor *conductor, const struct version *version,
+                                int64_t now_us)
+{
+    const struct metal *metal = conductor->metal;
+    for (const struct node_allocation *at = version_next_allocating(version, 0); at != NULL;
+         at = version_next_allocating(version, at->record.id)) {
+        int64_t due_us = node_allocation_time(at, NODE_ALLOCATION_DUE_AT);
+        struct conductor_try *again = conductor_find_try(conductor, at->record.id, due_us);
+        bool is_ours;
+        if (again != NULL &&
+            conductor_is_to_come(again->next_us, now_us, metal->locked_retry_interval_us)) {
+            conductor_note_due(conductor, again->next_us);
+            continue;
+        }
+        if (!conductor_is_due(conductor, node_allocation_text(at, NODE_ALLOCATION_OWNER_INSTANCE),
+                              due_us, 0, now_us, &is_ours) ||
+            conductor_is_set_aside(conductor, WORK_DECIDE, at->record.id, due_us))
+            continue;
+        struct conductor_job *job = add_job(conductor, WORK_DECIDE, at->record.id, due_us);
+        if (job == NULL)
+            return;
+        if (again != NULL) {
+            job->choice = again->choice;
+            again->choice = (struct node_choice){0};
+        }
+    }
+}
+
+/* Somebody else may have written Placement's tables, or the mirror is new. */
+static void watch_loads(struct conductor *conductor)
+{
+    struct conductor_pass *pass = &conductor->pass;
+    uint64_t loads = pipeline_figures(conductor->pipeline).reloads;
+    if (loads != pass->loads_seen && conductor->metal->mirror) {
+        pass->is_wanted = true;
+        pass->is_begun = false;
+    }
+    pass->loads_seen = loads;
+}
+
+static void begin_pass(struct conductor_pass *pass)
+{
+    if (pass->is_begun)
+        return;
+    pass->is_begun = true;
+    pass->is_walked = false;
+    pass->after = 0;
+    pass->conflicts.count = 0;
+}
+
+/* What could not be mirrored has been told. */
+static void end_pass(struct conductor_pass *pass)
+{
+    struct conductor_ids told = pass->conflicts;
+    pass->conflicts = pass->conflicts_before;
+    pass->conflicts_before = told;
+    pass->is_wanted = pass->is_begun = false;
+}
+
+/* True: all nodes have been looked at. */
+static bool collect_unmirrored(struct conductor *conductor, const struct version *version)
+{
+    struct conductor_pass *pass = &conductor->pass;
+    if (!pass->is_wanted)
+        return true;
+    begin_pass(pass);
+    for (const struct node *node = version_next_node(version, pass->after); node != NULL;
+         node = version_next_node(version, pass->after)) {
+        if (!node_is_mirrored(version, node, conductor->arena) &&
+            !conductor_is_set_aside(conductor, WORK_MIRROR, node->record.id, 0) &&
+            add_job(conductor, WORK_MIRROR, node->record.id, 0) == NULL)
+            return false;
+        pass->after = node->record.id;
+    }
+    pass->is_walked = true;
+    return true;
+}
+
+/* A refused row has every other turn at most, so that the others' go on. */
+static bool collect_refused(struct conductor *conductor, const struct version *version,
+                            int64_t now_us)
+{
+    const struct conductor_refusal *refusal = conductor_next_refused(conductor, version, now_us);
+    if (refusal != NULL && conductor->is_alone)
+        conductor_note_due(conductor, now_us);
+    conductor->is_alone = refusal != NULL && !conductor->is_alone;
+    return conductor->is_alone &&
+           add_job(conductor, refusal->work, refusal->id, refusal->due_us) != NULL;
+}
+
+unsigned conductor_begin_turn(struct conductor *conductor, int64_t now_us)
+{
+    bool recovers = false;
+    conductor->job_count = 0;
+    conductor->next_us = now_us + CONDUCTOR_LOOK_EVERY_US;
+    conductor->wants_proof = false;
+    conductor->owner_seen = (struct slice){0};
+    arena_reset(conductor->arena);
+    watch_loads(conductor);
+    const struct version *version = replica_pin(conductor->reader);
+    conductor_tidy_tries(conductor, version);
+    if (!collect_refused(conductor, version, now_us)) {
+        collect_nodes(conductor, version, now_us, &recovers);
+        if (collect_unmirrored(conductor, version) && !recovers)
+            collect_allocations(conductor, version, now_us);
+    }
+    replica_unpin(conductor->reader);
+    if (conductor->wants_proof)
+        (void)add_job(conductor, WORK_PROVE, 0, 0);
+    conductor->pending = conductor->job_count; /* nobody else counts before the first submit */
+    for (unsigned i = 0; i < conductor->job_count; i++)
+        pipeline_submit(conductor->pipeline, &conductor->jobs[i].request);
+    return conductor->job_count;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    int64_t one = *(const int64_t *)a;
+    int64_t other = *(const int64_t *)b;
+    return (one > other) - (one < other);
+}
+
+static void add_id(struct conductor_ids *ids, int64_t id)
+{
+    if (ids->count == ids->capacity) {
+        ids->capacity = ids->capacity == 0 ? 16 : 2 * ids->capacity;
+        ids->at = reallocarray(ids->at, ids->capacity, sizeof(*ids->at));
+        check(ids->at != NULL);
+    }
+    ids->at[ids->count++] = id;
+}
+
+/* A node that cannot be mirrored is told of once, not with each pass. */
+static void note_conflict(struct conductor *conductor, const struct conductor_job *job)
+{
+    struct conductor_pass *pass = &conductor->pass;
+    const struct conductor_ids *before = &pass->conflicts_before;
+    add_id(&pass->conflicts, job->id);
+    if (before->count > 0 &&
+        bsearch(&job->id, before->at, before->count, sizeof(job->id), compare_ids) != NULL)
+        return;
+    log_write(LOG_LEVEL_WARNING, "berth.baremetal", LOG_NO_CONTEXT, "%.*s",
+              SLICE_ARG(job->request.err.message));
+}
+
+/* The batch was lost: what the choice remembers may have come of it. */
+static void end_failed(struct conductor *conductor, struct conductor_job *job)
+{
+    conductor->proven_us = 0;
+    node_choice_free(&job->choice);
+    if (job->work == WORK_MIRROR)
+        conductor->pass.is_begun = false;
+}
+
+static bool has_failed(const struct conductor_job *job)
+{
+    return err_is_set(&job->request.err) && job->request.err.status >= 500;
+}
+
+/* Whether it would fail again, whoever else's work is in its batch. */
+static bool is_refused(const struct conductor_job *job)
+{
+    return err_is_set(&job->request.err) &&
+           (job->request.err.status < 500 || job->request.err.kind == (int)REFUSED_BY_DATABASE);
+}
+
+static void end_job(struct conductor *conductor, struct conductor_job *job, int64_t now_us)
+{
+    bool is_conflict = job->work == WORK_MIRROR && is_refused(job) && !has_failed(job);
+    if (is_refused(job) && !is_conflict)
+        conductor_set_aside(conductor, job, now_us);
+    else if (conductor->is_alone && !has_failed(job))
+        conductor_was_taken(conductor, job);
+
+    if (is_conflict) {
+        note_conflict(conductor, job);
+    } else if (err_is_set(&job->request.err)) {
+        end_failed(conductor, job);
+    } else if (job->work == WORK_PROVE) {
+        conductor->proven_us = now_us;
+    } else if (job->tries_again) {
+        int64_t next_us = now_us + conductor->metal->locked_retry_interval_us;
+        conductor_keep_try(conductor, job, next_us);
+    } else {
+        node_choice_free(&job->choice);
+    }
+}
+
+/* After a failure there is a rest, but not if it was one row's, which is set aside, and not one
+ * after the other. */
+static void note_failures(struct conductor *conductor, int64_t now_us)
+{
+    bool failed = false;
+    bool refused = false;
+    for (unsigned i = 0; i < conductor->job_count; i++) {
+        failed |= has_failed(&conductor->jobs[i]);
+        refused |= has_failed(&conductor->jobs[i]) && is_refused(&conductor->jobs[i]);
+    }
+    if (failed && (!refused || (conductor->has_failed && !conductor->is_alone)))
+        conductor->rests_until_us = now_us + CONDUCTOR_RETRY_AFTER_US;
+    if (!conductor->is_alone)
+        conductor->has_failed = failed;
+}
+
+void conductor_end_turn(struct conductor *conductor, int64_t now_us)
+{
+    struct conductor_pass *pass = &conductor->pass;
+    check(conductor->pending == 0);
+    for (unsigned i = 0; i < conductor->job_count; i++)
+        end_job(conductor, &conductor->jobs[i], now_us);
+    note_failures(conductor, now_us);
+    if (pass->is_begun && pass->is_walked)
+        end_pass(pass);
+    if (conductor->job_count > 0)
+        conductor->next_us = now_us; /* what was done may have made something else due */
+    if (conductor->next_us < conductor->rests_until_us && conductor_rests(conductor, now_us))
+        conductor->next_us = conductor->rests_until_us;
+}

@@ -1,0 +1,17 @@
+/* JSON values as the text in which rows keep them (baremetal-allocations spec, 2 and 8.2). */
+#ifndef BERTH_BAREMETAL_WRITE_JSON_TEXT_H
+#define BERTH_BAREMETAL_WRITE_JSON_TEXT_H
+
+#include <jansson.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+/* Appends the value without blanks, in ASCII, floats by the shortest digits that read back equal:
+ * jansson's own text of 0.1 is 0.10000000000000001. */
+void json_text_append(struct buf *out, const json_t *value);
+
+/* The same in the arena. */
+struct slice json_text(const json_t *value, struct arena *arena);
+
+#endif

@@ -1,0 +1,319 @@
+/* From a node's row to Placement's tables: what provider, inventory, traits and consumer were, what
+ * they are to be, and the changes between (baremetal-allocations spec, C1 to C6). All that is in
+ * one list raises the provider's generation once (C8). Writer thread only. */
+#include "baremetal/write/metal.h"
+#include "baremetal/write/node_mirror.h"
+#include "base/arena.h"
+#include "placement/write/plan_inventories.h"
+#include "placement/write/plan_providers.h"
+
+static const char CONSUMER_TYPE[] = "BAREMETAL_ALLOCATION";
+
+static struct slice uuid_of(const struct node *node)
+{
+    return node_text(node, NODE_UUID);
+}
+
+/* The id of a name in a catalog; a new one gets a row. */
+static int64_t name_id(const struct plan *plan, const struct catalog *catalog,
+                       enum change_kind insert, enum store_table table, struct slice name)
+{
+    const struct catalog_row *row = catalog_find(catalog, name);
+    if (row != NULL)
+        return row->id;
+    struct change *change = change_append(plan->changes, insert);
+    change->created_at_us = plan->now_us;
+    change->catalog = (struct change_catalog){store_next_id(plan->store, table), name};
+    return change->catalog.id;
+}
+
+/* What the appending functions share. */
+struct mirroring {
+    const struct node_mirror *mirror;
+    const struct plan *plan;
+    int64_t provider_id;
+    int64_t class_id; /* of the class after; 0: none */
+    bool provider_is_new;
+    bool is_touched; /* the provider's generation moves */
+};
+
+static int64_t class_id_of(const struct plan *plan, struct slice name)
+{
+    return name_id(plan, &plan->version->classes, CHANGE_CLASS_INSERT, STORE_CLASSES, name);
+}
+
+static void append_provider(struct mirroring *mirroring)
+{
+    const struct plan *plan = mirroring->plan;
+    const struct provider *provider = mirroring->mirror->provider;
+    const struct node *node = mirroring->mirror->after;
+    struct slice name = node_provider_name(plan->version, node, plan->metal);
+    if (provider == NULL) {
+        mirroring->provider_is_new = true;
+        mirroring->provider_id = store_next_id(plan->store, STORE_PROVIDERS);
+        struct change *change = change_append(plan->changes, CHANGE_PROVIDER_INSERT);
+        change->created_at_us = plan->now_us;
+        change->provider = (struct change_provider){
+            .id = mirroring->provider_id,
+            .root_id = mirroring->provider_id,
+            .uuid = uuid_of(node),
+            .name = name,
+        };
+        return;
+    }
+    mirroring->provider_id = provider->id;
+    if (node_bool(node, NODE_PROVIDER_ADOPTED) || provider->parent.v != NUMBER_NONE ||
+        slice_equal(provider_name(provider), name))
+        return;
+    struct change *change = change_append(plan->changes, CHANGE_PROVIDER_UPDATE);
+    change->updated_at_us = plan->now_us;
+    change->provider = (struct change_provider){
+        .id = provider->id, .root_id = provider->id, .uuid = uuid_of(node), .name = name};
+    mirroring->is_touched = true;
+}
+
+static void append_release(struct mirroring *mirroring, const struct consumer *ours)
+{
+    const struct plan *plan = mirroring->plan;
+    struct change *change = change_append(plan->changes, CHANGE_ALLOCATIONS_OF_DELETE);
+    change->allocation.consumer_id = ours->id;
+    change->allocation.consumer_uuid = arena_copy(plan->arena, consumer_uuid(ours));
+    mirroring->is_touched = true;
+}
+
+/* NULL: there is none. */
+static void append_consumer_gone(struct mirroring *mirroring, const struct consumer *ours)
+{
+    const struct plan *plan = mirroring->plan;
+    if (ours == NULL)
+        return;
+    append_release(mirroring, ours);
+    struct change *change = change_append(plan->changes, CHANGE_CONSUMER_DELETE);
+    change->consumer.id = ours->id;
+    change->consumer.uuid = arena_copy(plan->arena, consumer_uuid(ours));
+}
+
+static void append_one(struct mirroring *mirroring, int64_t consumer_id, struct slice uuid)
+{
+    const struct plan *plan = mirroring->plan;
+    struct change *change = change_append(plan->changes, CHANGE_ALLOCATION_INSERT);
+    change->created_at_us = plan->now_us;
+    change->allocation = (struct change_allocation){
+        .id = store_next_id(plan->store, STORE_ALLOCATIONS),
+        .consumer_id = consumer_id,
+        .provider_id = mirroring->provider_id,
+        .class_id = mirroring->class_id,
+        .used = 1,
+        .consumer_uuid = uuid,
+    };
+    mirroring->is_touched = true;
+}
+
+static struct slice or_else(struct slice text, struct slice other)
+{
+    return text.len > 0 ? text : other;
+}
+
+/* C3. A consumer without allocations is of the Python service's making: it becomes ours. */
+static void append_consumer(struct mirroring *mirroring, const struct node_allocation *takes)
+{
+    const struct plan *plan = mirroring->plan;
+    const struct version *version = plan->version;
+    struct slice uuid = node_allocation_text(takes, NODE_ALLOCATION_UUID);
+    const struct consumer *there = version_consumer(version, uuid);
+    if (there != NULL && there->allocation_count > 0)
+        return;
+    struct slice project = node_taker_of(takes, plan->metal).project;
+    struct slice user = or_else(node_allocation_text(takes, NODE_ALLOCATION_CALLER_USER),
+                                plan->metal->incomplete_user_id);
+    struct change_consumer row = {
+        .id = there != NULL ? there->id : store_next_id(plan->store, STORE_CONSUMERS),
+        .project_id =
+            name_id(plan, &version->projects, CHANGE_PROJECT_INSERT, STORE_PROJECTS, project),
+        .user_id = name_id(plan, &version->users, CHANGE_USER_INSERT, STORE_USERS, user),
+        .type_id = name_id(plan, &version->types, CHANGE_CONSUMER_TYPE_INSERT, STORE_CONSUMER_TYPES,
+                           slice_of(CONSUMER_TYPE)),
+        .generation = there != NULL ? change_next_generation(there->generation) : 1,
+        .expected_generation = there != NULL ? there->generation : 0,
+        .uuid = uuid,
+    };
+    struct change *change = change_append(plan->changes, there != NULL ? CHANGE_CONSUMER_UPDATE
+                                                                       : CHANGE_CONSUMER_INSERT);
+    change->created_at_us = there != NULL ? 0 : plan->now_us;
+    change->updated_at_us = there != NULL ? plan->now_us : 0;
+    change->consumer = row;
+    append_one(mirroring, row.id, uuid);
+}
+
+/* C7: our consumer goes with the class. */
+static void append_consumer_moved(struct mirroring *mirroring)
+{
+    const struct plan *plan = mirroring->plan;
+    const struct version *version = plan->version;
+    const struct consumer *ours = mirroring->mirror->ours;
+    struct change *change = change_append(plan->changes, CHANGE_CONSUMER_UPDATE);
+    change->updated_at_us = plan->now_us;
+    change->consumer = (struct change_consumer){
+        .id = ours->id,
+        .project_id = catalog_row_at(&version->projects, ours->project)->id,
+        .user_id = catalog_row_at(&version->users, ours->user)->id,
+        .type_id = ours->type == NUMBER_NONE ? 0 : catalog_row_at(&version->types, ours->type)->id,
+        .generation = change_next_generation(ours->generation),
+        .expected_generation = ours->generation,
+        .uuid = arena_copy(plan->arena, consumer_uuid(ours)),
+    };
+    append_one(mirroring, ours->id, change->consumer.uuid);
+}
+
+static void append_inventory_gone(struct mirroring *mirroring)
+{
+    const struct plan *plan = mirroring->plan;
+    const struct node_mirror *mirror = mirroring->mirror;
+    const struct catalog_row *row =
+        mirror->provider == NULL ? NULL
+                                 : catalog_find(&plan->version->classes, mirror->class_before);
+    if (row == NULL ||
+        provider_inventory_of(mirror->provider, (struct class_no){row->number}) == NULL)
+        return;
+    change_append(plan->changes, CHANGE_INVENTORY_DELETE)->inventory =
+        (struct change_inventory){.provider_id = mirror->provider->id, .class_id = row->id};
+    mirroring->is_touched = true;
+}
+
+static void append_inventory(struct mirroring *mirroring)
+{
+    const struct plan *plan = mirroring->plan;
+    const struct node_mirror *mirror = mirroring->mirror;
+    struct inventory_figures figures = node_figures(mirror->after);
+    const struct catalog_row *row = catalog_find(&plan->version->classes, mirror->class_after);
+    const struct provider_inventory *there =
+        row == NULL || mirror->provider == NULL
+            ? NULL
+            : provider_inventory_of(mirror->provider, (struct class_no){row->number});
+    if (there != NULL && node_figures_equal(&there->figures, &figures))
+        return;
+    plan_inventory_append(plan, there == NULL, mirroring->provider_id, mirroring->class_id,
+                          &figures);
+    mirroring->is_touched = true;
+}
+
+static bool provider_has(const struct plan *plan, const struct provider *provider,
+                         struct slice trait)
+{
+    const struct catalog_row *row = catalog_find(&plan->version->traits, trait);
+    return provider != NULL && row != NULL && name_set_has(provider->traits, row->number);
+}
+
+static void append_traits(struct mirroring *mirroring)
+{
+    const struct plan *plan = mirroring->plan;
+    const struct node_mirror *mirror = mirroring->mirror;
+    bool was_mirrored =
+        mirror->before != NULL && !node_is_null(mirror->before, NODE_PROVIDER_ADOPTED);
+    struct slice had = was_mirrored ? node_text(mirror->before, NODE_TRAITS) : SLICE_LIT("");
+    struct slice has = node_text(mirror->after, NODE_TRAITS);
+    struct slice rest = had;
+    struct slice trait;
+    while (record_next_word(&rest, &trait)) {
+        if (record_has_word(has, trait) || !provider_has(plan, mirror->provider, trait))
+            continue;
+        change_append(plan->changes, CHANGE_PROVIDER_TRAIT_DELETE)->link = (struct change_link){
+            mirroring->provider_id, catalog_find(&plan->version->traits, trait)->id};
+        mirroring->is_touched = true;
+    }
+    rest = has;
+    while (record_next_word(&rest, &trait)) {
+        if (provider_has(plan, mirror->provider, trait))
+            continue;
+        int64_t id =
+            name_id(plan, &plan->version->traits, CHANGE_TRAIT_INSERT, STORE_TRAITS, trait);
+        struct change *change = change_append(plan->changes, CHANGE_PROVIDER_TRAIT_INSERT);
+        change->created_at_us = plan->now_us;
+        change->link = (struct change_link){mirroring->provider_id, id};
+        mirroring->is_touched = true;
+    }
+}
+
+/* The node goes: so does its provider, unless others need it; then it stays as it is, reserved. */
+static void append_going(struct mirroring *mirroring)
+{
+    const struct plan *plan = mirroring->plan;
+    const struct node_mirror *mirror = mirroring->mirror;
+    append_consumer_gone(mirroring, mirror->ours);
+    append_consumer_gone(mirroring, mirror->leaves);
+    if (mirror->provider == NULL)
+        return;
+    if (!mirror->provider_stays) {
+        plan_provider_append_delete(mirror->provider, plan);
+        return;
+    }
+    if (mirror->class_before.data == NULL)
+        return;
+    mirroring->provider_id = mirror->provider->id;
+    mirroring->class_id = class_id_of(plan, mirror->class_before);
+    struct inventory_figures reserved = node_figures(mirror->before);
+    const struct catalog_row *row = catalog_find(&plan->version->classes, mirror->class_before);
+    const struct provider_inventory *there =
+        row == NULL ? NULL
+                    : provider_inventory_of(mirror->provider, (struct class_no){row->number});
+    reserved.reserved = 1;
+    if (there != NULL && !node_figures_equal(&there->figures, &reserved)) {
+        plan_inventory_append(plan, false, mirroring->provider_id, mirroring->class_id, &reserved);
+        mirroring->is_touched = true;
+    }
+    if (mirroring->is_touched)
+        plan_generation_step(mirror->provider, plan);
+}
+
+/* The provider has lost its class: it stays, and has no inventory of the node's any more. */
+static void append_without_class(struct mirroring *mirroring)
+{
+    const struct node_mirror *mirror = mirroring->mirror;
+    if (mirror->provider == NULL || node_is_null(mirror->after, NODE_PROVIDER_ADOPTED))
+        return;
+    mirroring->provider_id = mirror->provider->id;
+    append_consumer_gone(mirroring, mirror->ours);
+    append_consumer_gone(mirroring, mirror->leaves);
+    if (mirror->class_before.data != NULL)
+        append_inventory_gone(mirroring);
+    append_traits(mirroring);
+    if (mirroring->is_touched)
+        plan_generation_step(mirror->provider, mirroring->plan);
+}
+
+void node_mirror_append(const struct node_mirror *mirror, const struct plan *plan)
+{
+    struct mirroring mirroring = {.mirror = mirror, .plan = plan};
+    if (mirror->after == NULL) {
+        append_going(&mirroring);
+        return;
+    }
+    if (mirror->class_after.data == NULL) {
+        append_without_class(&mirroring);
+        return;
+    }
+    bool moves = !node_class_same(mirror->class_before, mirror->class_after);
+    bool releases = mirror->ours != NULL && mirror->releases != NULL;
+    bool moves_ours = mirror->ours != NULL && !releases && moves;
+    mirroring.class_id = class_id_of(plan, mirror->class_after);
+    append_provider(&mirroring);
+    if (releases)
+        append_consumer_gone(&mirroring, mirror->ours);
+    if (moves_ours)
+        append_release(&mirroring, mirror->ours);
+    append_consumer_gone(&mirroring, mirror->leaves);
+    if (moves && mirror->class_before.data != NULL)
+        append_inventory_gone(&mirroring);
+    append_inventory(&mirroring);
+    append_traits(&mirroring);
+    if (mirror->takes != NULL)
+        append_consumer(&mirroring, mirror->takes);
+    else if (mirror->holds != NULL &&
+             node_lacks_consumer(plan->version, mirror->after, mirror->holds, mirror->leaves,
+                                 plan->arena))
+        append_consumer(&mirroring, mirror->holds);
+    if (moves_ours)
+        append_consumer_moved(&mirroring);
+    if (mirroring.is_touched && !mirroring.provider_is_new)
+        plan_generation_step(mirror->provider, plan);
+}

@@ -1,0 +1,200 @@
+/* A node's row, the allocation that comes or goes with it, and the mirror: one list of changes, so
+ * that no version shows one without the others. Writer thread only. */
+#include "baremetal/write/node_write.h"
+
+#include "baremetal/write/metal.h"
+#include "baremetal/write/node_mirror.h"
+#include "baremetal/write/node_provider.h"
+
+/* From its first resource class on a node has a provider; whether that was there before it is
+ * remembered, because its name then is not the node's to change (C1). */
+static void note_provider(const struct plan *plan, struct node_draft *after)
+{
+    if (after->value[NODE_RESOURCE_CLASS].text.data == NULL ||
+        after->value[NODE_PROVIDER_ADOPTED].number != RECORD_NULL)
+        return;
+    node_set_bool(after, NODE_PROVIDER_ADOPTED,
+                  version_provider_by_uuid(plan->version, after->value[NODE_UUID].text) != NULL);
+}
+
+/* Whoever of that uuid holds the node already is not ours to remove (C4), unless we wrote it. What
+ * holds nothing is nobody's. */
+static void note_consumer(const struct node_write *write, bool is_mirrored, const struct plan *plan)
+{
+    struct slice uuid = write->takes->value[NODE_ALLOCATION_UUID].text;
+    struct slice left = node_text(write->before, NODE_MIRRORED_CONSUMER);
+    const struct consumer *there = version_consumer(plan->version, uuid);
+    bool is_left = left.data != NULL && slice_equal(left, uuid);
+    if (is_left)
+        node_set_null(write->after, NODE_MIRRORED_CONSUMER);
+    if (is_left || is_mirrored)
+        node_allocation_set_bool(write->takes, NODE_ALLOCATION_CONSUMER_ADOPTED,
+                                 !is_left && there != NULL && there->allocation_count > 0);
+}
+
+static bool keeps_class(const struct node_write *write)
+{
+    if (write->before == NULL || write->after == NULL)
+        return false;
+    return node_class_same(node_text(write->before, NODE_RESOURCE_CLASS),
+                           write->after->value[NODE_RESOURCE_CLASS].text);
+}
+
+/* Whether Placement can come to see the row as it is. */
+static bool can_be_mirrored(const struct node *node, const struct plan *plan, struct err *err)
+{
+    const struct version *version = plan->version;
+    if (!node_can_be_provider(version, node, plan->metal, err))
+        return false;
+    const struct node *told = node_as_told(node, plan->arena);
+    const struct node_allocation *has = version_node_allocation_of(version, node->record.id);
+    const struct consumer *stranger =
+        told == node ? NULL
+                     : node_class_stranger(
+                           version, told, node,
+                           has == NULL ? NULL : node_consumer_of(version, told, has, plan->arena),
+                           plan->arena);
+    return stranger == NULL || node_refuse_associated(node, stranger, err);
+}
+
+/* A node that Placement cannot follow is still brought to the end of its passing state. */
+static bool is_mirrored(const struct node_write *write, const struct plan *plan)
+{
+    struct err ignored = {.arena = plan->arena};
+    return plan->metal != NULL && plan->metal->mirror &&
+           (write->takes != NULL || !keeps_class(write) ||
+            can_be_mirrored(write->before, plan, &ignored));
+}
+
+static const struct node_allocation *allocation_that_stays(const struct node_write *write,
+                                                           const struct plan *plan)
+{
+    if (write->before == NULL || write->releases != NULL)
+        return NULL;
+    return version_node_allocation_of(plan->version, write->before->record.id);
+}
+
+static bool is_other(const struct node_write *write, enum node_field field)
+{
+    return !node_class_same(node_text(write->before, field), write->after->value[field].text);
+}
+
+static void note_left(const struct node_write *write, enum node_field field, struct slice text)
+{
+    if (node_is_null(write->before, field))
+        node_set_text(write->after, field, text);
+}
+
+/* Placement is not told of this write: what it was told before is remembered, so that it can be
+ * taken back. */
+static void note_untold(const struct node_write *write)
+{
+    const struct node *before = write->before;
+    if (before == NULL || write->after == NULL || node_is_null(before, NODE_PROVIDER_ADOPTED))
+        return;
+    struct slice class = node_text(before, NODE_RESOURCE_CLASS);
+    if (is_other(write, NODE_RESOURCE_CLASS))
+        note_left(write, NODE_MIRRORED_CLASS, class.data == NULL ? SLICE_LIT("") : class);
+    if (is_other(write, NODE_TRAITS))
+        note_left(write, NODE_MIRRORED_TRAITS, node_text(before, NODE_TRAITS));
+    if (write->releases != NULL && node_consumer_is_ours(write->releases))
+        note_left(write, NODE_MIRRORED_CONSUMER,
+                  node_allocation_text(write->releases, NODE_ALLOCATION_UUID));
+}
+
+static void note_told(const struct node_write *write, const struct plan *plan)
+{
+    note_provider(plan, write->after);
+    node_set_null(write->after, NODE_MIRRORED_CLASS);
+    node_set_null(write->after, NODE_MIRRORED_TRAITS);
+    node_set_null(write->after, NODE_MIRRORED_CONSUMER);
+}
+
+static const struct node *pack_after(const struct node_write *write, bool is_mirrored,
+                                     const struct plan *plan)
+{
+    if (write->after == NULL)
+        return NULL;
+    if (write->before == NULL)
+        node_set_time(write->after, NODE_CREATED_AT, plan->now_us);
+    else if (!write->keeps_updated_at)
+        node_set_time(write->after, NODE_UPDATED_AT, plan->now_us);
+    if (is_mirrored)
+        note_told(write, plan);
+    else
+        note_untold(write);
+    return node_pack(write->after, plan->arena);
+}
+
+static const struct node_allocation *pack_taken(const struct node_write *write, bool is_mirrored,
+                                                const struct plan *plan)
+{
+    if (write->takes == NULL)
+        return NULL;
+    note_consumer(write, is_mirrored, plan);
+    return node_allocation_pack(write->takes, plan->arena);
+}
+
+/* The allocation that stays is told of for the first time: whose its consumer is is known now.
+ * NULL: nothing new is. */
+static const struct node_allocation *now_told(const struct node_mirror *mirror,
+                                              const struct plan *plan)
+{
+    const struct node_allocation *holds = mirror->holds;
+    if (holds == NULL || mirror->class_after.data == NULL ||
+        !node_allocation_is_null(holds, NODE_ALLOCATION_CONSUMER_ADOPTED))
+        return NULL;
+    bool finds = node_finds_consumer(plan->version, mirror->after, holds, plan->arena);
+    if (!finds &&
+        !node_lacks_consumer(plan->version, mirror->after, holds, mirror->leaves, plan->arena))
+        return NULL;
+    struct node_allocation_draft draft = node_allocation_draft_of(holds);
+    node_allocation_set_bool(&draft, NODE_ALLOCATION_CONSUMER_ADOPTED, finds);
+    return node_allocation_pack(&draft, plan->arena);
+}
+
+bool node_write(const struct node_write *write, const struct plan *plan, const struct node **node,
+                struct err *err)
+{
+    bool mirrored = is_mirrored(write, plan);
+    const struct node_allocation *takes = pack_taken(write, mirrored, plan); /* before the node */
+    struct node_mirror mirror = {
+        .before = write->before == NULL ? NULL : node_as_told(write->before, plan->arena),
+        .after = pack_after(write, mirrored, plan),
+        .takes = takes,
+        .releases = write->releases,
+        .holds = allocation_that_stays(write, plan),
+    };
+    const struct node_allocation *told = NULL;
+    if (mirrored) {
+        if (!node_mirror_check(&mirror, plan, err))
+            return false;
+        told = now_told(&mirror, plan);
+        node_mirror_append(&mirror, plan);
+    }
+    if (write->releases != NULL)
+        change_delete_node_allocation(plan->changes, write->releases->record.id);
+    if (mirror.after == NULL)
+        change_delete_node(plan->changes, write->before->record.id);
+    else
+        change_put_node(plan->changes, mirror.after);
+    if (mirror.takes != NULL)
+        change_put_node_allocation(plan->changes, mirror.takes);
+    if (told != NULL)
+        change_put_node_allocation(plan->changes, told);
+    if (node != NULL)
+        *node = mirror.after;
+    return true;
+}
+
+bool node_write_mirror(int64_t id, const struct plan *plan, struct err *err)
+{
+    const struct node *node = version_node(plan->version, id);
+    if (node == NULL || node_is_mirrored(plan->version, node, plan->arena))
+        return true;
+    if (!can_be_mirrored(node, plan, err))
+        return false;
+    struct node_draft draft = node_draft_of(node);
+    const struct node_write write = {.before = node, .after = &draft, .keeps_updated_at = true};
+    return node_write(&write, plan, NULL, err);
+}

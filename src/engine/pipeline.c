@@ -1,0 +1,251 @@
+/* The writer thread: its queue, how long it waits for a batch to gather, its beginning and end.
+ *
+ * While one commit syncs, the next batch gathers in the queue; batch.c decides it. Any thread may
+ * submit; everything else runs on the writer's. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "engine/pipeline_internal.h"
+
+enum { UPKEEP_EVERY_MS = 100, PATIENCE_MAX_US = 10000 };
+
+static void wait_until(struct pipeline *pipeline, uint64_t deadline_us)
+{
+    struct timespec at = {
+        .tv_sec = (time_t)(deadline_us / 1000000),
+        .tv_nsec = (long)(deadline_us % 1000000) * 1000,
+    };
+    pthread_cond_timedwait(&pipeline->wake, &pipeline->lock, &at);
+}
+
+/* Takes what is queued; under the lock. */
+static struct pipeline_request *take_queue(struct pipeline *pipeline, unsigned *count)
+{
+    struct pipeline_request *first = pipeline->queue.first;
+    *count = pipeline->queue.count;
+    queue_clear(&pipeline->queue);
+    return first;
+}
+
+struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline)
+{
+    struct queue readers;
+    struct queue others;
+    unsigned count;
+    queue_clear(&readers);
+    queue_clear(&others);
+    pthread_mutex_lock(&pipeline->lock);
+    struct pipeline_request *next = take_queue(pipeline, &count);
+    while (next != NULL) {
+        struct pipeline_request *request = next;
+        next = request->next;
+        queue_append(request->plan == NULL ? &readers : &others, request);
+    }
+    if (others.first != NULL)
+        pipeline->queue = others;
+    pthread_mutex_unlock(&pipeline->lock);
+    pipeline->requests += readers.count;
+    return readers.first;
+}
+
+/* Takes the next batch; NULL when it is time for upkeep, or to stop. */
+static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *count)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    uint64_t upkeep_at = pipeline->last_upkeep_us + UPKEEP_EVERY_MS * 1000;
+    pipeline->waiting_for = 1;
+    while (pipeline->queue.count == 0 && !pipeline->stopping && clock_monotonic_us() < upkeep_at)
+        wait_until(pipeline, upkeep_at);
+    /* left at that, half of the clients are always one batch late: give them a moment to come back
+     */
+    if (pipeline->queue.count > 0 && pipeline->queue.count < pipeline->usual_batch) {
+        /* A commit that took long once (a busy disk) says nothing of the next one. */
+        uint64_t patience_us = pipeline->last_commit_us / 8;
+        if (patience_us > PATIENCE_MAX_US)
+            patience_us = PATIENCE_MAX_US;
+        uint64_t patience_end = clock_monotonic_us() + patience_us;
+        pipeline->waiting_for = pipeline->usual_batch;
+        while (pipeline->queue.count < pipeline->usual_batch && clock_monotonic_us() < patience_end)
+            wait_until(pipeline, patience_end);
+    }
+    struct pipeline_request *first = take_queue(pipeline, count);
+    pthread_mutex_unlock(&pipeline->lock);
+    return first;
+}
+
+static void count_and_run(struct pipeline *pipeline, struct pipeline_request *first, unsigned count)
+{
+    pipeline->batches++;
+    pipeline->requests += count;
+    batch_run(pipeline, first);
+    counter_set(&pipeline->arena_bytes, arena_footprint_bytes(pipeline->arena));
+    arena_reset(pipeline->arena);
+    /* grows at once, shrinks by halves: a lone client never waits for others */
+    pipeline->usual_batch =
+        count > pipeline->usual_batch ? count : (pipeline->usual_batch + count) / 2;
+}
+
+bool pipeline_run_once(struct pipeline *pipeline)
+{
+    unsigned count;
+    pthread_mutex_lock(&pipeline->lock);
+    struct pipeline_request *first = take_queue(pipeline, &count);
+    pthread_mutex_unlock(&pipeline->lock);
+    if (first == NULL)
+        return false;
+    count_and_run(pipeline, first, count);
+    return true;
+}
+
+void pipeline_beat(struct pipeline *pipeline)
+{
+    pipeline->turns++;
+    counter_set(&pipeline->alive_at_us, clock_monotonic_us());
+}
+
+static void *writer(void *cls)
+{
+    struct pipeline *pipeline = cls;
+    for (;;) {
+        unsigned count;
+        pipeline_beat(pipeline);
+        struct pipeline_request *first = next_batch(pipeline, &count);
+        if (first != NULL)
+            count_and_run(pipeline, first, count);
+        uint64_t now = clock_monotonic_us();
+        if (now - pipeline->last_upkeep_us >= UPKEEP_EVERY_MS * 1000) {
+            store_upkeep(pipeline->store);
+            pipeline->last_upkeep_us = clock_monotonic_us();
+        }
+        if (first == NULL) {
+            pthread_mutex_lock(&pipeline->lock);
+            bool stop = pipeline->stopping && pipeline->queue.count == 0;
+            pthread_mutex_unlock(&pipeline->lock);
+            if (stop)
+                return NULL;
+        }
+    }
+}
+
+struct pipeline *pipeline_create(struct store *store, struct replica *replica,
+                                 const struct metal *metal, struct err *err)
+{
+    struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
+    check(pipeline != NULL);
+    pipeline->store = store;
+    pipeline->replica = replica;
+    pipeline->metal = metal;
+    pipeline->arena = arena_create();
+    pipeline_beat(pipeline);
+    queue_clear(&pipeline->queue);
+    pthread_mutex_init(&pipeline->lock, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&pipeline->wake, &attr);
+    pthread_condattr_destroy(&attr);
+    if (batch_renew(pipeline, err))
+        return pipeline;
+    pipeline_destroy(pipeline);
+    return NULL;
+}
+
+void pipeline_destroy(struct pipeline *pipeline)
+{
+    pthread_cond_destroy(&pipeline->wake);
+    pthread_mutex_destroy(&pipeline->lock);
+    sweep_free(&pipeline->sweep);
+    arena_destroy(pipeline->arena);
+    free(pipeline);
+}
+
+struct pipeline *pipeline_start(struct store *store, struct replica *replica,
+                                const struct metal *metal, struct err *err)
+{
+    struct pipeline *pipeline = pipeline_create(store, replica, metal, err);
+    if (pipeline == NULL)
+        return NULL;
+    if (pthread_create(&pipeline->thread, NULL, writer, pipeline) != 0) {
+        err_set(err, 503, NULL, "cannot start the writer thread");
+        pipeline_destroy(pipeline);
+        return NULL;
+    }
+    return pipeline;
+}
+
+void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    if (pipeline->stopping) {
+        pthread_mutex_unlock(&pipeline->lock);
+        err_set(&request->err, 503, NULL, "The service is stopping.");
+        request->done(request);
+        return;
+    }
+    queue_append(&pipeline->queue, request);
+    bool wake = pipeline->queue.count == pipeline->waiting_for;
+    pthread_mutex_unlock(&pipeline->lock);
+    if (wake)
+        pthread_cond_signal(&pipeline->wake);
+}
+
+void pipeline_stop(struct pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->stopping = true;
+    pthread_mutex_unlock(&pipeline->lock);
+    pthread_cond_signal(&pipeline->wake);
+    pthread_join(pipeline->thread, NULL);
+    pipeline_destroy(pipeline);
+}
+
+bool pipeline_is_current(const struct pipeline *pipeline, const struct version *version)
+{
+    struct store_stamp stamp;
+    memcpy(&stamp, &version->stamp, sizeof(stamp));
+    return store_is_current(pipeline->store, &stamp);
+}
+
+uint64_t pipeline_changes(const struct pipeline *pipeline)
+{
+    return pipeline->commits + pipeline->follows + pipeline->reloads;
+}
+
+uint64_t pipeline_turns(const struct pipeline *pipeline)
+{
+    return pipeline->turns;
+}
+
+static uint64_t since(uint64_t now_us, const struct counter *at_us)
+{
+    uint64_t then_us = counter_read(at_us);
+    return then_us < now_us ? now_us - then_us : 0;
+}
+
+struct pipeline_figures pipeline_figures(struct pipeline *pipeline)
+{
+    uint64_t now_us = clock_monotonic_us();
+    struct pipeline_figures figures = {
+        .batches = pipeline->batches,
+        .requests = pipeline->requests,
+        .commits = pipeline->commits,
+        .reloads = pipeline->reloads,
+        .follows = pipeline->follows,
+        .outage = (enum outage_extent)counter_read(&pipeline->outage.shown_extent),
+        .arena_bytes = counter_read(&pipeline->arena_bytes),
+        .silent_us = since(now_us, &pipeline->alive_at_us),
+        .fresh_us = since(now_us, &pipeline->fresh_at_us),
+    };
+    for (unsigned i = 0; i < PIPELINE_REFUSAL_COUNT; i++)
+        figures.refused[i] = counter_read(&pipeline->refused[i]);
+    for (unsigned i = 0; i < OUTAGE_EXTENT_COUNT; i++)
+        figures.outages[i] = counter_read(&pipeline->outage.begun[i]);
+    histogram_read(&pipeline->batch_requests, &figures.batch_requests);
+    histogram_read(&pipeline->commit_us, &figures.commit_us);
+    pthread_mutex_lock(&pipeline->lock);
+    figures.queued = pipeline->queue.count;
+    pthread_mutex_unlock(&pipeline->lock);
+    return figures;
+}

@@ -1,0 +1,129 @@
+/* The one writer: takes everything queued, plans it on the newest version, commits it in one
+ * transaction, publishes the version, answers all (architecture, section 5). */
+#ifndef BERTH_ENGINE_PIPELINE_H
+#define BERTH_ENGINE_PIPELINE_H
+
+#include "base/err.h"
+#include "base/histogram.h"
+#include "engine/outage.h"
+#include "model/change.h"
+#include "replica/replica.h"
+#include "store/store.h"
+
+struct conductor_wait;
+struct metal;
+struct pipeline;
+struct pipeline_request;
+
+/* What a request is planned with. */
+struct plan {
+    const struct version
+        *version; /* the newest state: everything planned before in this batch is in it */
+    struct change_list *changes; /* filled by the planner; arena is the batch's */
+    struct arena *arena;         /* the batch's: for texts that changes refer to */
+    struct store *store;         /* for store_next_id only */
+    const struct metal *metal;   /* NULL: there are no bare metal nodes */
+    int64_t now_us;
+};
+
+/* Decides about one request on the writer thread: appends its changes and returns true, or sets
+ * err, appends nothing and returns false. It must check everything before it appends the first
+ * change. */
+typedef bool pipeline_plan(struct pipeline_request *request, const struct plan *plan);
+
+/* What was found by asking the database itself, even if memory seems to be as new. What failed has
+ * left its reason in the request's err. */
+struct pipeline_probe {
+    bool is_reached;  /* it could be read at all */
+    bool is_served;   /* its schema is at a revision that is */
+    bool is_followed; /* memory is as new as what was read */
+    char revision[STORE_REVISION_BYTES];
+};
+
+struct pipeline_request {
+    pipeline_plan
+        *plan; /* NULL: changes nothing, only waits until memory is as new as the database */
+    /* Called after the plan's changes and all that follows from them were applied: plan->version is
+     * what the request makes of it. NULL, as for one that changed nothing: nobody wants to know. */
+    void (*settled)(struct pipeline_request *request, const struct plan *plan);
+    struct pipeline_probe *probe; /* to be filled, with plan NULL; else NULL */
+    /* Called once on the writer thread when the request is decided and durable (err not set) or
+     * refused (err set). The pipeline does not touch the request afterwards. */
+    void (*done)(struct pipeline_request *request);
+    struct err err;              /* err.arena: the request's own, used by the writer until done */
+    struct conductor_wait *wait; /* the conductor's */
+    struct pipeline_request *next;
+};
+
+/* Opens nothing: store, replica and metal (NULL: no bare metal nodes) outlive the pipeline. Loads
+ * the database into the replica and starts the writer thread. NULL with err when the load fails. */
+struct pipeline *pipeline_start(struct store *store, struct replica *replica,
+                                const struct metal *metal, struct err *err);
+
+/* The same without a thread: the caller is the writer, by pipeline_run_once. For simulations. */
+struct pipeline *pipeline_create(struct store *store, struct replica *replica,
+                                 const struct metal *metal, struct err *err);
+
+/* Decides, as one batch, what is queued; false if nothing is. */
+bool pipeline_run_once(struct pipeline *pipeline);
+
+/* Grows at least ten times a second as long as the writer's thread is not stuck in the store. Any
+ * thread. */
+uint64_t pipeline_turns(const struct pipeline *pipeline);
+
+/* Frees a pipeline without a thread; what is queued is never answered. */
+void pipeline_destroy(struct pipeline *pipeline);
+
+/* Queues a request. Any thread. After pipeline_stop has begun, requests are refused with 503. */
+void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request);
+
+/* Ends what is queued, then stops the writer and frees the pipeline. */
+void pipeline_stop(struct pipeline *pipeline);
+
+/* Grows with whatever changes memory: a commit, and what others have written. Any thread. */
+uint64_t pipeline_changes(const struct pipeline *pipeline);
+
+/* Whether the version is the database's newest state. Any thread, wait-free. */
+bool pipeline_is_current(const struct pipeline *pipeline, const struct version *version);
+
+/* Why a request was refused: the kinds of its err. */
+enum pipeline_refusal {
+    REFUSED_OTHERWISE,
+    REFUSED_CONSUMER_GENERATION,
+    REFUSED_PROVIDER_GENERATION,
+    REFUSED_CAPACITY,    /* or min_unit, max_unit, step_size, or there is no such inventory */
+    REFUSED_LOCKED,      /* the node: see baremetal/write/conductor.h */
+    REFUSED_CHANGED,     /* what it was planned on is no more so: see api/dispatch.c */
+    REFUSED_BY_DATABASE, /* in an err: for what this request is, not others of its batch */
+    PIPELINE_REFUSAL_COUNT
+};
+
+static const struct histogram_shape PIPELINE_BATCH_SHAPE = {
+    .count = 10, .bounds = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}};
+static const struct histogram_shape PIPELINE_COMMIT_SHAPE_US = {
+    .count = 14,
+    .bounds = {100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000,
+               1000000, 5000000}};
+
+struct pipeline_figures {
+    uint64_t batches;
+    uint64_t requests;
+    uint64_t commits;
+    uint64_t reloads;
+    uint64_t follows;
+    uint64_t queued;                          /* requests, at this moment */
+    uint64_t refused[PIPELINE_REFUSAL_COUNT]; /* of those with a plan */
+    struct histogram_total batch_requests;    /* those with a plan in each batch that has any */
+    struct histogram_total commit_us;         /* those that worked */
+    enum outage_extent outage;                /* now */
+    uint64_t outages[OUTAGE_EXTENT_COUNT];    /* so far, by extent */
+    uint64_t arena_bytes;                     /* that the last batch took */
+    uint64_t silent_us; /* since the writer's last sign of life, which it gives about ten times a
+                           second unless the database holds it up */
+    uint64_t fresh_us;  /* since memory was last seen to be as new as the database */
+};
+
+/* Any thread. */
+struct pipeline_figures pipeline_figures(struct pipeline *pipeline);
+
+#endif

@@ -1,0 +1,70 @@
+/* What the writer's thread (pipeline.c) and its work on one batch (batch.c) share. */
+#ifndef BERTH_ENGINE_PIPELINE_INTERNAL_H
+#define BERTH_ENGINE_PIPELINE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "engine/pipeline.h"
+#include "valet/write/sweep.h"
+
+struct queue {
+    struct pipeline_request *first;
+    struct pipeline_request **last;
+    unsigned count;
+};
+
+struct pipeline {
+    struct store *store;
+    struct replica *replica;
+    const struct metal *metal;
+    struct arena *arena; /* the batch's */
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards queue, stopping and waiting */
+    pthread_cond_t wake;
+    struct queue queue;
+    bool stopping;
+    unsigned waiting_for; /* wake the writer when so many are queued */
+    unsigned usual_batch; /* how many requests recent batches answered */
+    uint64_t last_commit_us;
+    uint64_t last_upkeep_us;
+    struct outage outage; /* the writer's */
+    struct sweep sweep;   /* the writer's */
+    _Atomic uint64_t batches, requests, commits, reloads, follows;
+    _Atomic uint64_t turns;
+    struct counter refused[PIPELINE_REFUSAL_COUNT];
+    struct histogram batch_requests;
+    struct histogram commit_us;
+    struct counter arena_bytes;
+    struct counter alive_at_us;
+    struct counter fresh_at_us;
+};
+
+/* Queues are lists through pipeline_request.next. */
+static inline void queue_clear(struct queue *queue)
+{
+    *queue = (struct queue){.last = &queue->first};
+}
+
+static inline void queue_append(struct queue *queue, struct pipeline_request *request)
+{
+    request->next = NULL;
+    *queue->last = request;
+    queue->last = &request->next;
+    queue->count++;
+}
+
+/* pipeline.c: takes those requests out of the queue that only wait for news; NULL: there are none.
+ */
+struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline);
+
+/* pipeline.c: the writer is not stuck. */
+void pipeline_beat(struct pipeline *pipeline);
+
+/* batch.c, on the writer's thread. */
+/* Decides and answers the requests. */
+void batch_run(struct pipeline *pipeline, struct pipeline_request *first);
+/* Brings memory up to date, in a transaction that only reads. */
+bool batch_renew(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
+
+#endif

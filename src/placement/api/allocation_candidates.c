@@ -1,0 +1,51 @@
+/* GET /allocation_candidates: parse, ask, write. The candidates go to the body as they are found;
+ * the summaries of their trees follow. A question without limit can have more candidates than any
+ * memory holds: it is refused when the body has become as large as a body may be. */
+#include "api/services/meter.h"
+#include "placement/api/candidates_json.h"
+#include "placement/api/candidates_parameters.h"
+#include "placement/api/handlers.h"
+
+enum api_step handle_candidates_list(struct api_request *request)
+{
+    struct ac_request asked;
+    if (!candidates_parameters_read(request, &asked))
+        return API_DONE;
+    struct budget budget = api_budget(request);
+    struct candidates_writer writer = {
+        .version = request->version,
+        .asked = &asked,
+        .arena = request->arena,
+        .out = api_out(request),
+        .minor = request->minor,
+        .budget = &budget,
+    };
+    struct ac_summaries summaries;
+    enum ac_none none;
+    writer.out->len = 0;
+    buf_append_lit(writer.out, "{\"allocation_requests\": [");
+    switch (ac_search(request->version, &asked, request->arena, &budget, candidates_write_one,
+                      &writer, &summaries, &none, &request->err)) {
+    case AC_REFUSED:
+        meter_count_candidates(0, none);
+        return API_DONE;
+    case AC_EXPENSIVE:
+        if (request->phase == PHASE_SLOW) {
+            buf_free(writer.out);
+            meter_count_candidates(0, AC_NONE_ABANDONED);
+        }
+        if (writer.is_too_large && request->phase == PHASE_SLOW)
+            err_set(&request->err, 400, NULL,
+                    "There are more allocation candidates than one answer can hold. Ask for fewer "
+                    "with limit.");
+        return api_over_budget(request);
+    case AC_DONE:
+        break;
+    }
+    meter_count_candidates(writer.count, none);
+    buf_append_lit(writer.out, "], \"provider_summaries\": {");
+    candidates_write_summaries(&writer, &summaries);
+    buf_append_lit(writer.out, "}}");
+    api_answer_json(request, 0);
+    return API_DONE;
+}

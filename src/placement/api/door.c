@@ -1,0 +1,23 @@
+/* The Placement API as a door. */
+#include "placement/api/door.h"
+
+#include "placement/api/fault.h"
+#include "placement/api/headers.h"
+#include "placement/api/routes.h"
+#include "placement/api/stages.h"
+
+const struct door placement_door = {
+    .id = DOOR_PLACEMENT,
+    .name = "placement",
+    .logger = "placement.requestlog",
+    .request_id_header = "x-openstack-request-id",
+    .service = TOKEN_SERVICE_PLACEMENT,
+    .routes = placement_routes,
+    .route_count = PLACEMENT_ROUTE_COUNT,
+    .max_minor = PLACEMENT_MINOR_MAX,
+    .is_public = placement_is_root,
+    .identify = placement_identify,
+    .pass = placement_pass,
+    .write_fault = placement_write_fault,
+    .add_headers = placement_add_headers,
+};

@@ -1,0 +1,11 @@
+/* Error answers (placement spec, Errors). */
+#ifndef BERTH_PLACEMENT_API_FAULT_H
+#define BERTH_PLACEMENT_API_FAULT_H
+
+#include "api/request.h"
+
+/* Writes request->err as the answer, in the form that the client's Accept asks for: JSON, HTML or
+ * plain text. Sets status, content type and body. */
+void placement_write_fault(struct api_request *request);
+
+#endif

@@ -1,0 +1,65 @@
+/* Aggregates are made by being named; none is ever deleted. Writer thread only. */
+#include "placement/write/plan_aggregates.h"
+
+#include "base/arena.h"
+#include "placement/write/plan_providers.h"
+
+/* The aggregates' ids in the order of the request. Unknown ones are made; those that the provider
+ * is in already get id 0 and are marked in `kept`, which is indexed by number. */
+static int64_t *resolve(const struct plan_aggregates *input, const struct plan *plan,
+                        const struct provider *provider, bool *kept)
+{
+    const struct catalog *catalog = &plan->version->aggregates;
+    bool *member = arena_zalloc(plan->arena, catalog->limit * sizeof(bool));
+    for (uint32_t i = 0; i < provider->aggregates->count; i++)
+        member[provider->aggregates->numbers[i]] = true;
+    int64_t *ids = arena_array(plan->arena, input->uuid_count, sizeof(*ids));
+    for (size_t i = 0; i < input->uuid_count; i++) {
+        const struct catalog_row *row = catalog_find(catalog, input->uuids[i]);
+        if (row != NULL && member[row->number]) {
+            kept[row->number] = true;
+            ids[i] = 0;
+        } else if (row != NULL) {
+            ids[i] = row->id;
+        } else {
+            ids[i] = store_next_id(plan->store, STORE_AGGREGATES);
+            struct change *change = change_append(plan->changes, CHANGE_AGGREGATE_INSERT);
+            change->created_at_us = plan->now_us;
+            change->catalog = (struct change_catalog){ids[i], input->uuids[i]};
+        }
+    }
+    return ids;
+}
+
+bool plan_aggregates_set(const struct plan_aggregates *input, const struct plan *plan,
+                         int64_t *generation, struct err *err)
+{
+    const struct version *version = plan->version;
+    const struct provider *provider = plan_provider_find(version, input->provider_uuid, err);
+    if (provider == NULL ||
+        (input->has_generation && !plan_generation_is(provider, input->generation, err)))
+        return false;
+
+    bool *kept = arena_zalloc(plan->arena, version->aggregates.limit * sizeof(bool));
+    int64_t *ids = resolve(input, plan, provider, kept);
+    for (size_t i = 0; i < input->uuid_count; i++) {
+        if (ids[i] == 0)
+            continue;
+        struct change *change = change_append(plan->changes, CHANGE_PROVIDER_AGGREGATE_INSERT);
+        change->created_at_us = plan->now_us;
+        change->link = (struct change_link){provider->id, ids[i]};
+    }
+    for (uint32_t i = 0; i < provider->aggregates->count; i++) {
+        uint32_t number = provider->aggregates->numbers[i];
+        if (!kept[number])
+            change_append(plan->changes, CHANGE_PROVIDER_AGGREGATE_DELETE)->link =
+                (struct change_link){provider->id,
+                                     catalog_row_at(&version->aggregates, number)->id};
+    }
+    *generation = provider->generation;
+    if (input->has_generation) {
+        plan_generation_step(provider, plan);
+        *generation = change_next_generation(provider->generation);
+    }
+    return true;
+}

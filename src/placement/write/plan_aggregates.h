@@ -1,0 +1,19 @@
+/* Plans PUT /resource_providers/{uuid}/aggregates. */
+#ifndef BERTH_PLACEMENT_WRITE_PLAN_AGGREGATES_H
+#define BERTH_PLACEMENT_WRITE_PLAN_AGGREGATES_H
+
+#include "engine/pipeline.h"
+
+struct plan_aggregates {
+    struct slice provider_uuid;
+    const struct slice *uuids; /* all the provider is to be in; they differ; kept as they are */
+    size_t uuid_count;
+    bool has_generation; /* 1.19: compare it, and count it up */
+    int64_t generation;
+};
+
+/* Sets *generation to the provider's new one. */
+bool plan_aggregates_set(const struct plan_aggregates *input, const struct plan *plan,
+                         int64_t *generation, struct err *err) BERTH_MUST_CHECK;
+
+#endif

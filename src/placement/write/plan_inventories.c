@@ -1,0 +1,288 @@
+/* Inventories: no capacity below zero, known classes, and none taken away that is in use (shrinking
+ * below the use is allowed). Each write counts the provider's generation up. Writer thread only. */
+#include "placement/write/plan_inventories.h"
+
+#include <stdlib.h>
+
+#include "baremetal/write/node_guard.h"
+#include "base/arena.h"
+#include "placement/write/plan_providers.h"
+
+static const char CONCURRENT[] = "placement.concurrent_update";
+
+static bool check_generation(const struct provider *provider, int64_t generation, struct err *err)
+{
+    if (provider->generation == generation)
+        return true;
+    err->kind = REFUSED_PROVIDER_GENERATION;
+    return err_set(err, 409, CONCURRENT, "resource provider generation conflict");
+}
+
+/* prefix: what could not be done, up to the provider's uuid. */
+static bool check_capacity(const struct plan_inventories *input, struct slice prefix,
+                           struct err *err)
+{
+    for (size_t i = 0; i < input->item_count; i++) {
+        const struct plan_inventory *item = &input->items[i];
+        int64_t capacity = item->has_figures ? capacity_of(&item->figures) : 1;
+        if (capacity > 0 || (capacity == 0 && input->all_can_be_reserved))
+            continue;
+        return err_set_join(err, 400, NULL, prefix, input->provider_uuid,
+                            SLICE_LIT(": Invalid inventory for '"), item->class_name,
+                            SLICE_LIT("' on resource provider '"), input->provider_uuid,
+                            input->all_can_be_reserved
+                                ? SLICE_LIT("'. The reserved value is greater than total.")
+                                : SLICE_LIT("'. The reserved value is greater than or equal to "
+                                            "total."));
+    }
+    return true;
+}
+
+static bool refuse_class(struct slice prefix, struct slice uuid, struct slice class_name,
+                         struct err *err)
+{
+    return err_set_join(err, 400, NULL, prefix, uuid, SLICE_LIT(": No such resource class "),
+                        class_name, SLICE_LIT("."));
+}
+
+void plan_inventory_append(const struct plan *plan, bool is_new, int64_t provider_id,
+                           int64_t class_id, const struct inventory_figures *figures)
+{
+    struct change *change =
+        change_append(plan->changes, is_new ? CHANGE_INVENTORY_INSERT : CHANGE_INVENTORY_UPDATE);
+    if (is_new)
+        change->created_at_us = plan->now_us;
+    else
+        change->updated_at_us = plan->now_us;
+    change->inventory = (struct change_inventory){
+        .provider_id = provider_id,
+        .class_id = class_id,
+        .total = figures->total,
+        .reserved = figures->reserved,
+        .min_unit = figures->min_unit,
+        .max_unit = figures->max_unit,
+        .step_size = figures->step_size,
+        .allocation_ratio = figures->allocation_ratio,
+    };
+}
+
+static void append_delete(const struct plan *plan, const struct provider *provider,
+                          int64_t class_id)
+{
+    change_append(plan->changes, CHANGE_INVENTORY_DELETE)->inventory =
+        (struct change_inventory){.provider_id = provider->id, .class_id = class_id};
+}
+
+static bool finish(const struct provider *provider, const struct plan *plan, int64_t *generation)
+{
+    plan_generation_step(provider, plan);
+    *generation = change_next_generation(provider->generation);
+    return true;
+}
+
+bool plan_inventory_create(const struct plan_inventories *input, const struct plan *plan,
+                           int64_t *generation, struct err *err)
+{
+    const struct slice prefix = SLICE_LIT("Unable to create inventory for resource provider ");
+    const struct plan_inventory *item = &input->items[0];
+    const struct provider *provider = plan_provider_find(plan->version, input->provider_uuid, err);
+    if (provider == NULL || !check_capacity(input, prefix, err))
+        return false;
+    const struct catalog_row *row = catalog_find(&plan->version->classes, item->class_name);
+    if (row == NULL)
+        return refuse_class(prefix, input->provider_uuid, item->class_name, err);
+    if (provider_inventory_of(provider, (struct class_no){row->number}) != NULL)
+        return err_set_join(err, 409, CONCURRENT, SLICE_LIT("Update conflict: Inventory of class "),
+                            item->class_name, SLICE_LIT(" on resource provider "),
+                            input->provider_uuid, SLICE_LIT(" already exists."));
+    if (!node_guard_inventory(provider, row->number, &item->figures, plan, err))
+        return false;
+    plan_inventory_append(plan, true, provider->id, row->id, &item->figures);
+    return finish(provider, plan, generation);
+}
+
+bool plan_inventory_update(const struct plan_inventories *input, const struct plan *plan,
+                           int64_t *generation, struct err *err)
+{
+    const struct plan_inventory *item = &input->items[0];
+    const struct provider *provider = plan_provider_find(plan->version, input->provider_uuid, err);
+    if (provider == NULL || !check_generation(provider, input->generation, err) ||
+        !check_capacity(input, SLICE_LIT("Unable to update inventory for resource provider "), err))
+        return false;
+    const struct catalog_row *row = catalog_find(&plan->version->classes, item->class_name);
+    if (row == NULL)
+        return err_set_join(err, 404, NULL, SLICE_LIT("No such resource class "), item->class_name,
+                            SLICE_LIT("."));
+    if (provider_inventory_of(provider, (struct class_no){row->number}) == NULL)
+        return err_set_join(
+            err, 400, NULL,
+            SLICE_LIT("No inventory record with resource class for resource provider "),
+            input->provider_uuid, SLICE_LIT(": No inventory of class "), item->class_name,
+            SLICE_LIT(" found."));
+    if (!node_guard_inventory(provider, row->number, &item->figures, plan, err))
+        return false;
+    plan_inventory_append(plan, false, provider->id, row->id, &item->figures);
+    return finish(provider, plan, generation);
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+    int64_t a = (*(const struct catalog_row *const *)left)->id;
+    int64_t b = (*(const struct catalog_row *const *)right)->id;
+    return a < b ? -1 : a > b;
+}
+
+/* "Inventory for 'VCPU, DISK_GB' on resource provider 'U' in use.", classes in the order of their
+ * ids; rows are sorted in place. */
+static bool refuse_in_use(const struct provider *provider, const struct catalog_row **rows,
+                          size_t count, struct slice prefix, const char *code, struct err *err)
+{
+    qsort(rows, count, sizeof(struct catalog_row *), compare_ids);
+    struct slice *parts = arena_array(err->arena, 2 * count + 5, sizeof(*parts));
+    size_t n = 0;
+    parts[n++] = prefix;
+    parts[n++] = SLICE_LIT("Inventory for '");
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            parts[n++] = SLICE_LIT(", ");
+        parts[n++] = catalog_name(rows[i]);
+    }
+    parts[n++] = SLICE_LIT("' on resource provider '");
+    parts[n++] = provider_uuid(provider);
+    parts[n++] = SLICE_LIT("' in use.");
+    return err_set_parts(err, 409, code, parts, n);
+}
+
+/* The provider's inventories that are not kept; false with err set if one of them is in use. kept
+ * is indexed like the provider's inventory, or NULL for none. */
+static bool check_gone(const struct plan *plan, const struct provider *provider, const bool *kept,
+                       struct slice prefix, struct err *err)
+{
+    const struct catalog_row **used =
+        arena_array(plan->arena, provider->inventory_count, sizeof(struct catalog_row *));
+    size_t count = 0;
+    for (uint32_t i = 0; i < provider->inventory_count; i++)
+        if ((kept == NULL || !kept[i]) && provider->inventory[i].used != 0)
+            used[count++] =
+                catalog_row_at(&plan->version->classes, provider->inventory[i].class_no.v);
+    if (count > 0)
+        return refuse_in_use(provider, used, count, prefix, "placement.inventory.inuse", err);
+    for (uint32_t i = 0; i < provider->inventory_count; i++)
+        if ((kept == NULL || !kept[i]) &&
+            !node_guard_inventory(provider, provider->inventory[i].class_no.v, NULL, plan, err))
+            return false;
+    return true;
+}
+
+static void append_gone(const struct plan *plan, const struct provider *provider, const bool *kept)
+{
+    for (uint32_t i = 0; i < provider->inventory_count; i++)
+        if (kept == NULL || !kept[i])
+            append_delete(
+                plan, provider,
+                catalog_row_at(&plan->version->classes, provider->inventory[i].class_no.v)->id);
+}
+
+struct class_item {
+    const struct catalog_row *row;
+    const struct plan_inventory *item;
+};
+
+static int compare_items(const void *left, const void *right)
+{
+    int64_t a = ((const struct class_item *)left)->row->id;
+    int64_t b = ((const struct class_item *)right)->row->id;
+    return a < b ? -1 : a > b;
+}
+
+/* The items with their classes, in the order of the classes' ids; NULL with err set if a class is
+ * unknown. */
+static struct class_item *find_classes(const struct plan_inventories *input,
+                                       const struct plan *plan, struct err *err)
+{
+    struct class_item *items = arena_array(plan->arena, input->item_count, sizeof(*items));
+    for (size_t i = 0; i < input->item_count; i++) {
+        const struct plan_inventory *item = &input->items[i];
+        const struct catalog_row *row = catalog_find(&plan->version->classes, item->class_name);
+        if (row == NULL || !item->has_figures) {
+            refuse_class(SLICE_LIT("Unknown resource class in inventory for resource provider "),
+                         input->provider_uuid, item->class_name, err);
+            return NULL;
+        }
+        items[i] = (struct class_item){row, item};
+    }
+    qsort(items, input->item_count, sizeof(*items), compare_items);
+    return items;
+}
+
+bool plan_inventories_set(const struct plan_inventories *input, const struct plan *plan,
+                          int64_t *generation, struct err *err)
+{
+    const struct provider *provider = plan_provider_find(plan->version, input->provider_uuid, err);
+    if (provider == NULL || !check_generation(provider, input->generation, err) ||
+        !check_capacity(input, SLICE_LIT("Unable to update inventory for resource provider "), err))
+        return false;
+    struct class_item *items = find_classes(input, plan, err);
+    if (items == NULL)
+        return false;
+    bool *kept = arena_zalloc(plan->arena, provider->inventory_count * sizeof(bool));
+    const struct provider_inventory **olds =
+        arena_array(plan->arena, input->item_count, sizeof(struct provider_inventory *));
+    for (size_t i = 0; i < input->item_count; i++) {
+        olds[i] = provider_inventory_of(provider, (struct class_no){items[i].row->number});
+        if (olds[i] != NULL)
+            kept[olds[i] - provider->inventory] = true;
+    }
+    if (!check_gone(plan, provider, kept, SLICE_LIT("update conflict: "), err))
+        return false;
+    for (size_t i = 0; i < input->item_count; i++)
+        if (!node_guard_inventory(provider, items[i].row->number, &items[i].item->figures, plan,
+                                  err))
+            return false;
+
+    append_gone(plan, provider, kept);
+    for (size_t i = 0; i < input->item_count; i++)
+        plan_inventory_append(plan, olds[i] == NULL, provider->id, items[i].row->id,
+                              &items[i].item->figures);
+    return finish(provider, plan, generation);
+}
+
+bool plan_inventory_delete(struct slice provider_uuid_text, struct slice class_name,
+                           const struct plan *plan, struct err *err)
+{
+    const struct provider *provider = plan_provider_find(plan->version, provider_uuid_text, err);
+    if (provider == NULL)
+        return false;
+    const struct slice prefix = SLICE_LIT("No inventory of class ");
+    const struct slice middle = SLICE_LIT(" found for delete");
+    const struct catalog_row *row = catalog_find(&plan->version->classes, class_name);
+    if (row == NULL)
+        return err_set_join(err, 404, NULL, prefix, class_name, middle,
+                            SLICE_LIT(": No such resource class "), class_name, SLICE_LIT("."));
+    const struct provider_inventory *inventory =
+        provider_inventory_of(provider, (struct class_no){row->number});
+    if (inventory == NULL)
+        return err_set_join(err, 404, NULL, prefix, class_name, middle, SLICE_LIT(": "), prefix,
+                            class_name, middle);
+    if (inventory->used != 0)
+        return err_set_join(err, 409, CONCURRENT, SLICE_LIT("Unable to delete inventory of class "),
+                            class_name, SLICE_LIT(": Inventory for '"), class_name,
+                            SLICE_LIT("' on resource provider '"), provider_uuid_text,
+                            SLICE_LIT("' in use."));
+    if (!node_guard_inventory(provider, row->number, NULL, plan, err))
+        return false;
+    append_delete(plan, provider, row->id);
+    plan_generation_step(provider, plan);
+    return true;
+}
+
+bool plan_inventories_delete(struct slice provider_uuid_text, const struct plan *plan,
+                             struct err *err)
+{
+    const struct provider *provider = plan_provider_find(plan->version, provider_uuid_text, err);
+    if (provider == NULL || !check_gone(plan, provider, NULL, SLICE_LIT(""), err))
+        return false;
+    append_gone(plan, provider, NULL);
+    plan_generation_step(provider, plan);
+    return true;
+}

@@ -1,0 +1,44 @@
+/* Plans the writes of a provider's inventories. */
+#ifndef BERTH_PLACEMENT_WRITE_PLAN_INVENTORIES_H
+#define BERTH_PLACEMENT_WRITE_PLAN_INVENTORIES_H
+
+#include "engine/pipeline.h"
+
+struct plan_inventory {
+    struct slice class_name;
+    struct inventory_figures figures;
+    bool has_figures; /* false: of no known class, and nothing to be judged by */
+};
+
+struct plan_inventories {
+    struct slice provider_uuid;
+    int64_t generation;       /* the one that the client saw; not for create */
+    bool all_can_be_reserved; /* 1.26: reserved == total is allowed */
+    const struct plan_inventory *items;
+    size_t item_count;
+};
+
+/* Each sets *generation to the provider's new one. */
+
+/* One inventory of a class that the provider does not have: items[0]. */
+bool plan_inventory_create(const struct plan_inventories *input, const struct plan *plan,
+                           int64_t *generation, struct err *err) BERTH_MUST_CHECK;
+
+/* New figures for one that it has: items[0]. */
+bool plan_inventory_update(const struct plan_inventories *input, const struct plan *plan,
+                           int64_t *generation, struct err *err) BERTH_MUST_CHECK;
+
+/* Makes the items all there is. Classes differ. */
+bool plan_inventories_set(const struct plan_inventories *input, const struct plan *plan,
+                          int64_t *generation, struct err *err) BERTH_MUST_CHECK;
+
+/* Appends one inventory as it is to be, new or altered; checks nothing. */
+void plan_inventory_append(const struct plan *plan, bool is_new, int64_t provider_id,
+                           int64_t class_id, const struct inventory_figures *figures);
+
+bool plan_inventory_delete(struct slice provider_uuid, struct slice class_name,
+                           const struct plan *plan, struct err *err) BERTH_MUST_CHECK;
+bool plan_inventories_delete(struct slice provider_uuid, const struct plan *plan,
+                             struct err *err) BERTH_MUST_CHECK;
+
+#endif

@@ -1,0 +1,26 @@
+/* Plans PUT and DELETE /resource_providers/{uuid}/traits. */
+#ifndef BERTH_PLACEMENT_WRITE_PLAN_PROVIDER_TRAITS_H
+#define BERTH_PLACEMENT_WRITE_PLAN_PROVIDER_TRAITS_H
+
+#include "engine/pipeline.h"
+
+struct plan_provider_traits {
+    struct slice provider_uuid;
+    const struct slice *names; /* all the provider is to have; a name may stand there twice */
+    size_t name_count;
+    bool has_generation; /* false (DELETE): any will do */
+    int64_t generation;
+};
+
+/* What the provider has afterwards, in the order of the traits' ids; in the err's arena. */
+struct planned_traits {
+    struct slice *names;
+    size_t count;
+    int64_t modified_at_us; /* of the newest trait; 0: there is none */
+    int64_t generation;
+};
+
+bool plan_provider_traits_set(const struct plan_provider_traits *input, const struct plan *plan,
+                              struct planned_traits *result, struct err *err) BERTH_MUST_CHECK;
+
+#endif

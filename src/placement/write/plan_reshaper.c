@@ -1,0 +1,201 @@
+/* The reshaper: claims against inventories that are about to change.
+ *
+ * Allocations are checked while each listed provider has the union of its old inventories and its
+ * new ones (the new figures where both have a class); only then the old ones that are not listed
+ * go, if nothing is allocated of them any more. The union lives in the targets' stock, so that
+ * claim.c needs to know nothing of it. Writer thread only. */
+#include "placement/write/plan_reshaper.h"
+
+#include "baremetal/write/node_guard.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "placement/write/plan_inventories.h"
+#include "valet/write/exclusivity.h"
+#include "valet/write/holds.h"
+
+static bool check_generation(const struct reshape_provider *wanted, const struct provider *provider,
+                             struct err *err)
+{
+    if (wanted->generation == provider->generation)
+        return true;
+    struct slice given = wanted->generation_text;
+    if (given.data == NULL)
+        given = arena_printf(err->arena, "%lld", (long long)wanted->generation);
+    err->kind = REFUSED_PROVIDER_GENERATION;
+    return err_set(err, 409, "placement.concurrent_update",
+                   "resource provider generation conflict for provider %.*s: actual: %d, given: "
+                   "%.*s",
+                   SLICE_ARG(wanted->uuid), provider->generation, SLICE_ARG(given));
+}
+
+/* Targets come first in the set, so that targets[i] is providers[i]. */
+static bool find_providers(struct claim_set *set, const struct reshape *reshape)
+{
+    for (size_t i = 0; i < reshape->provider_count; i++) {
+        const struct reshape_provider *wanted = &reshape->providers[i];
+        const struct provider *provider =
+            version_provider_by_uuid(set->plan->version, wanted->uuid);
+        if (provider == NULL)
+            return err_set(set->err, 400, "placement.resource_provider.not_found",
+                           "Resource provider %.*s in inventories not found: No resource provider "
+                           "with uuid %.*s found",
+                           SLICE_ARG(wanted->uuid), SLICE_ARG(wanted->uuid));
+        if (!check_generation(wanted, provider, set->err))
+            return false;
+        /* the union is written first, unless it would be what is there; then what is wanted */
+        claim_target_of(set, provider)->generation_steps = wanted->inventory_count > 0 ? 2 : 1;
+    }
+    check(set->target_count == reshape->provider_count);
+    return true;
+}
+
+/* What is allocated of a class that the provider has no inventory of: nothing, unless somebody else
+ * writes the database. */
+static int64_t stray_use(const struct version *version, struct provider_no no,
+                         struct class_no class_no)
+{
+    int64_t sum = 0;
+    struct ptree_iter iter;
+    ptree_seek(&version->provider_consumers, no.v, 0, &iter);
+    for (const struct ptree_entry *entry;
+         (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == no.v; ptree_iter_next(&iter)) {
+        uint64_t value;
+        check(ptree_find(&version->consumers, entry->value, entry->k2, &value));
+        const struct consumer *consumer = (const struct consumer *)(uintptr_t)value;
+        for (uint32_t i = 0; i < consumer->allocation_count; i++)
+            if (consumer->allocation[i].provider.v == no.v &&
+                consumer->allocation[i].class_no.v == class_no.v)
+                sum += consumer->allocation[i].used;
+    }
+    return sum;
+}
+
+static bool unite(struct claim_set *set, struct claim_target *target,
+                  const struct reshape_provider *wanted)
+{
+    const struct version *version = set->plan->version;
+    claim_stock_fill(set, target, wanted->inventory_count);
+    for (size_t i = 0; i < target->stock_count; i++)
+        target->stock[i].is_going = true;
+    size_t count = target->stock_count;
+    for (size_t i = 0; i < wanted->inventory_count; i++) {
+        const struct reshape_inventory *inventory = &wanted->inventories[i];
+        const struct catalog_row *row = catalog_find(&version->classes, inventory->class_name);
+        if (row == NULL)
+            return claim_refuse_class(set, inventory->class_name);
+        struct class_no class_no = {row->number};
+        struct claim_stock *stock = claim_stock_of(target, class_no);
+        if (stock == NULL) {
+            stock = &target->stock[count++];
+            int64_t used = stray_use(version, target->provider->no, class_no);
+            *stock = (struct claim_stock){
+                .class_no = class_no, .is_new = true, .before = used, .after = used};
+        }
+        stock->figures = &inventory->figures;
+        stock->is_going = false;
+    }
+    target->stock_count = count;
+    claim_stock_sort(target);
+    return true;
+}
+
+static bool check_gone_unused(struct claim_set *set, const struct claim_target *target)
+{
+    bool in_use = false;
+    for (size_t i = 0; i < target->stock_count && !in_use; i++)
+        in_use = target->stock[i].is_going && target->stock[i].after > 0;
+    if (!in_use)
+        return true;
+    const struct catalog *classes = &set->plan->version->classes;
+    struct buf names = {0};
+    struct ptree_iter iter;
+    ptree_seek(&classes->by_id, 0, 0, &iter);
+    for (const struct ptree_entry *entry; (entry = ptree_iter_get(&iter)) != NULL;
+         ptree_iter_next(&iter)) {
+        uint32_t number = (uint32_t)entry->value;
+        const struct claim_stock *stock = claim_stock_of(target, (struct class_no){number});
+        if (stock == NULL || !stock->is_going || stock->after == 0)
+            continue;
+        if (names.len > 0)
+            buf_append_lit(&names, ", ");
+        buf_append_slice(&names, catalog_name(catalog_row_at(classes, number)));
+    }
+    err_set(set->err, 409, "placement.inventory.inuse",
+            "update conflict: Inventory for '%.*s' on resource provider '%.*s' in use.",
+            SLICE_ARG(buf_slice(&names)), SLICE_ARG(provider_uuid(target->provider)));
+    buf_free(&names);
+    return false;
+}
+
+static void append_inventory(const struct claim_set *set, const struct claim_target *target,
+                             const struct reshape_inventory *inventory)
+{
+    const struct plan *plan = set->plan;
+    const struct catalog_row *row = catalog_find(&plan->version->classes, inventory->class_name);
+    const struct claim_stock *stock = claim_stock_of(target, (struct class_no){row->number});
+    plan_inventory_append(plan, stock->is_new, target->provider->id, row->id, &inventory->figures);
+}
+
+static void append_removals(const struct claim_set *set, const struct claim_target *target)
+{
+    for (size_t i = 0; i < target->stock_count; i++) {
+        if (!target->stock[i].is_going)
+            continue;
+        uint32_t number = target->stock[i].class_no.v;
+        struct change *change = change_append(set->plan->changes, CHANGE_INVENTORY_DELETE);
+        change->inventory.provider_id = target->provider->id;
+        change->inventory.class_id = catalog_row_at(&set->plan->version->classes, number)->id;
+    }
+}
+
+static bool check_inventories(const struct claim_target *target, const struct plan *plan,
+                              struct err *err)
+{
+    for (size_t i = 0; i < target->stock_count; i++) {
+        const struct claim_stock *stock = &target->stock[i];
+        if (!node_guard_inventory(target->provider, stock->class_no.v,
+                                  stock->is_going ? NULL : stock->figures, plan, err))
+            return false;
+    }
+    return true;
+}
+
+static bool check_nodes(const struct claim_set *set, const struct reshape *reshape)
+{
+    for (size_t i = 0; i < reshape->provider_count; i++)
+        if (!check_inventories(&set->targets[i], set->plan, set->err))
+            return false;
+    for (size_t i = 0; i < reshape->claim_count; i++)
+        if (!node_guard_claim(&reshape->claims[i], set->plan, set->err))
+            return false;
+    return true;
+}
+
+bool plan_reshaper(const struct reshape *reshape, const struct plan *plan, struct err *err)
+{
+    struct claim_set set;
+    size_t count = reshape->claim_count;
+    const struct claim *all = holds_add_drops(reshape->claims, &count, plan);
+    claim_begin(&set, all, count, CLAIM_BY_RESHAPER, reshape->provider_count, plan, err);
+    if (!find_providers(&set, reshape) ||
+        !holds_guard(&set, reshape->claims, reshape->claim_count) ||
+        !claim_check_generations(&set) || !claim_find_providers(&set))
+        return false;
+    for (size_t i = 0; i < reshape->provider_count; i++)
+        if (!unite(&set, &set.targets[i], &reshape->providers[i]))
+            return false;
+    if (!claim_check_amounts(&set) || !exclusivity_check(&set))
+        return false;
+    for (size_t i = 0; i < reshape->provider_count; i++)
+        if (!check_gone_unused(&set, &set.targets[i]))
+            return false;
+    if (!check_nodes(&set, reshape))
+        return false;
+    for (size_t i = 0; i < reshape->provider_count; i++)
+        for (size_t k = 0; k < reshape->providers[i].inventory_count; k++)
+            append_inventory(&set, &set.targets[i], &reshape->providers[i].inventories[k]);
+    claim_write(&set);
+    for (size_t i = 0; i < reshape->provider_count; i++)
+        append_removals(&set, &set.targets[i]);
+    return true;
+}

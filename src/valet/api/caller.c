@@ -1,0 +1,38 @@
+/* Rules are asked about the caller himself. */
+#include "valet/api/caller.h"
+
+#include "model/valet.h"
+#include "policy/caller.h"
+
+bool valet_may(const struct api_request *request, enum policy_rule rule)
+{
+    struct policy_attribute about[POLICY_CALLER_ATTRIBUTES];
+    const struct policy_target target = {
+        about, policy_caller_attributes(POLICY_OF_VALET, &request->identity, about)};
+    return policy_check(request->api->policies, rule, &request->identity, &target) ==
+           POLICY_ALLOWED;
+}
+
+bool valet_refuse(struct api_request *request)
+{
+    return err_set(&request->err, 401, NULL, "%s", "");
+}
+
+bool valet_require(struct api_request *request, enum policy_rule rule)
+{
+    return valet_may(request, rule) || valet_refuse(request);
+}
+
+struct valet_caller valet_caller_of(const struct api_request *request)
+{
+    return (struct valet_caller){
+        .project = request->identity.project_id,
+        .user = request->identity.user_id,
+        .sees_all = valet_may(request, POLICY_VALET_ALL_PROJECTS),
+    };
+}
+
+bool valet_caller_sees(const struct valet_caller *caller, struct slice project)
+{
+    return caller->sees_all || project_equal(caller->project, project);
+}

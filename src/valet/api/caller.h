@@ -1,0 +1,28 @@
+/* Who asks the Valet API, and what he may (Valet spec, 2.3). Any thread. */
+#ifndef BERTH_VALET_API_CALLER_H
+#define BERTH_VALET_API_CALLER_H
+
+#include "api/request.h"
+
+/* Whether the rule passes for the caller; nothing is said. */
+bool valet_may(const struct api_request *request, enum policy_rule rule);
+
+/* The same; false: err has the 401. */
+bool valet_require(struct api_request *request, enum policy_rule rule) BERTH_MUST_CHECK;
+
+/* The one 401, of whatever cause. Returns false. */
+bool valet_refuse(struct api_request *request);
+
+/* Whose plans and placements the caller sees. Texts are the identity's. */
+struct valet_caller {
+    struct slice project; /* never empty */
+    struct slice user;
+    bool sees_all; /* valet:all_projects */
+};
+
+struct valet_caller valet_caller_of(const struct api_request *request);
+
+/* Whether what is of that project is there for the caller. */
+bool valet_caller_sees(const struct valet_caller *caller, struct slice project);
+
+#endif

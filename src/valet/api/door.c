@@ -1,0 +1,23 @@
+/* The Valet API, groups, plans and placements, as a door. */
+#include "valet/api/door.h"
+
+#include "valet/api/fault.h"
+#include "valet/api/routes.h"
+#include "valet/api/stages.h"
+
+const struct door valet_door = {
+    .id = DOOR_VALET,
+    .name = "valet",
+    .logger = "valet.requestlog",
+    .request_id_header = "X-Openstack-Request-Id",
+    .service = TOKEN_SERVICE_VALET,
+    .routes = valet_routes,
+    .route_count = VALET_ROUTE_COUNT,
+    .has_own_options = true,
+    .judges_length_late = true,
+    .is_public = valet_is_public,
+    .identify = valet_identify,
+    .pass = valet_pass,
+    .write_fault = valet_write_fault,
+    .add_headers = valet_add_headers,
+};

@@ -1,0 +1,105 @@
+/* Title, type and message are a matter of the status alone. Any thread. */
+#include "valet/api/fault.h"
+
+#include "api/services/access_log.h"
+#include "base/json_write.h"
+#include "log/log.h"
+
+static const struct words {
+    int status;
+    const char *title;
+    const char *type;
+    const char *message;
+} WORDS[] = {
+    {400, "Bad Request", "HTTPBadRequest",
+     "The server could not comply with the request since it is either malformed or otherwise "
+     "incorrect."},
+    {404, "Not Found", "HTTPNotFound", "The resource could not be found."},
+    {405, "Method Not Allowed", "HTTPMethodNotAllowed",
+     "The server could not comply with the request since it is either malformed or otherwise "
+     "incorrect."},
+    {409, "Conflict", "HTTPConflict", "There was a conflict when trying to complete your request."},
+    {413, "Request Entity Too Large", "HTTPRequestEntityTooLarge",
+     "The body of your request was too large for this server."},
+    {503, "Service Unavailable", "HTTPServiceUnavailable",
+     "The server is currently unavailable. Please try again at a later time."},
+    {500, "Internal Server Error", "HTTPInternalServerError",
+     "The server has either erred or is incapable of performing the requested operation."},
+};
+
+enum { WORDS_COUNT = sizeof(WORDS) / sizeof(WORDS[0]), END_BYTES = 8 << 10 };
+
+/* What has no words of its own is a fault of ours. */
+static const struct words *words_of(const struct api_request *request)
+{
+    int status = request->err.status;
+    if (status == 503 && request->fault_form != FAULT_OUTSIDE)
+        status = 500;
+    unsigned at = 0;
+    while (at < WORDS_COUNT - 1 && WORDS[at].status != status)
+        at++;
+    return &WORDS[at];
+}
+
+static void write_refusal(struct api_request *request)
+{
+    buf_append_lit(api_out(request), "This request needs a valid token of a project, with a role "
+                                     "that allows it.");
+    buf_append_char(api_out(request), '\n');
+    http_add_header(request->http, "Content-Type", SLICE_LIT("text/plain"));
+    request->status = 401;
+}
+
+/* A tenant is not told where the database is, or how it is asked. */
+static void tell_log(const struct api_request *request, struct slice what)
+{
+    struct log_context context = access_log_context(request);
+    log_write(LOG_LEVEL_WARNING, "berth.valet", &context, "answered with 500: %.*s",
+              SLICE_ARG(what));
+}
+
+static bool is_within_character(struct slice text, size_t at)
+{
+    return ((unsigned char)text.data[at] & 0xc0) == 0x80;
+}
+
+/* What a client sent may be in the midst of it, as long as a body is. */
+static void write_explanation(struct buf *out, struct slice text, struct arena *arena)
+{
+    if (text.len > 2 * END_BYTES) {
+        size_t first = END_BYTES;
+        size_t last = text.len - END_BYTES;
+        while (first > 0 && is_within_character(text, first))
+            first--;
+        while (last < text.len && is_within_character(text, last))
+            last++;
+        struct slice parts[] = {{text.data, first}, SLICE_LIT("…"), slice_skip(text, last)};
+        text = arena_join(arena, parts, 3);
+    }
+    json_write_string(out, text);
+}
+
+void valet_write_fault(struct api_request *request)
+{
+    struct buf *out = api_out(request);
+    out->len = 0;
+    if (request->err.status == 401) {
+        write_refusal(request);
+        return;
+    }
+    const struct words *words = words_of(request);
+    struct slice explanation = request->err.message;
+    if (words->status == 500 && request->err.status != 500) {
+        tell_log(request, explanation);
+        explanation = SLICE_LIT("Not working: store");
+    }
+    buf_printf(out, "{\"title\": \"%s\", \"explanation\": ", words->title);
+    write_explanation(out, explanation.len > 0 ? explanation : slice_of(words->message),
+                      request->arena);
+    buf_printf(out,
+               ", \"code\": %d, \"error\": {\"message\": \"%s\", \"traceback\": null, \"type\": "
+               "\"%s\"}}",
+               words->status, words->message, words->type);
+    http_add_header(request->http, "Content-Type", SLICE_LIT("application/json"));
+    request->status = words->status;
+}

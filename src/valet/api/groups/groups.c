@@ -1,0 +1,173 @@
+/* /v1/groups and /v1/groups/{group_id} (Valet spec, 4.3 to 4.5 and 4.9). */
+#include "api/request_id.h"
+#include "valet/api/body.h"
+#include "valet/api/groups/group_view.h"
+#include "valet/api/handlers.h"
+#include "valet/api/ids.h"
+#include "valet/write/plan_groups.h"
+
+/* More rows than that are read on the slow lane. */
+enum { WORKER_ROWS = 20000 };
+
+static bool is_long(const struct version *version)
+{
+    return version->valet[VALET_GROUPS].rows.count + version->valet[VALET_MEMBERS].rows.count >
+           WORKER_ROWS;
+}
+
+enum api_step valet_groups_list(struct api_request *request)
+{
+    if (request->phase != PHASE_SLOW && is_long(request->version))
+        return API_SLOW;
+    struct buf *out = api_out(request);
+    const struct valet_group *group;
+    buf_append_lit(out, "{\"groups\": [");
+    for (int64_t id = 0; (group = version_next_valet_group(request->version, id)) != NULL;
+         id = group->record.id) {
+        if (id != 0)
+            buf_append_lit(out, ", ");
+        struct group_view view = group_view_of(request->version, group, NULL, 0, request->arena);
+        group_view_write(out, &view);
+    }
+    buf_append_lit(out, "]}");
+    api_answer_json(request, 0);
+    return API_DONE;
+}
+
+enum api_step valet_group_show(struct api_request *request)
+{
+    struct buf *out = api_out(request);
+    const struct valet_group *group = ids_group(request);
+    if (group == NULL)
+        return API_DONE;
+    struct group_view view = group_view_of(request->version, group, NULL, 0, request->arena);
+    buf_append_lit(out, "{\"group\": ");
+    group_view_write(out, &view);
+    buf_append_lit(out, "}");
+    api_answer_json(request, 0);
+    return API_DONE;
+}
+
+void finish_valet_group(struct api_request *request)
+{
+    if (err_is_set(&request->err))
+        return;
+    group_view_write(api_out(request), request->state);
+    request->status = 201;
+    api_answer_json(request, 0);
+}
+
+void finish_valet_empty(struct api_request *request)
+{
+    if (!err_is_set(&request->err))
+        api_answer_empty(request, 204);
+}
+
+/* RFC 3986, section 2.3: what needs no encoding in a URL. */
+static bool is_group_name(struct slice name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.data[i];
+        bool is_letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+        if (!is_letter && !(c >= '0' && c <= '9') && c != '-' && c != '.' && c != '_' && c != '~')
+            return false;
+    }
+    return name.len > 0;
+}
+
+static bool get_name(const json_t *body, struct slice *name, struct err *err)
+{
+    static const struct body_text NAME = {.name = "name", .max = BODY_TEXT_MAX};
+    return body_get_text(body, &NAME, name, err) &&
+           (is_group_name(*name) ||
+            err_set_join(err, 400, NULL, SLICE_LIT("-> name -> "), *name,
+                         SLICE_LIT(" did not pass validation against callable: group_name_type "
+                                   "(must contain only uppercase and lowercase letters, decimal "
+                                   "digits, hyphens, periods, underscores, and tildes [RFC 3986, "
+                                   "Section 2.3])")));
+}
+
+static bool check_type(const json_t *body, struct err *err)
+{
+    static const struct body_text TYPE = {.name = "type", .max = BODY_TEXT_MAX};
+    struct slice type;
+    return body_get_text(body, &TYPE, &type, err) &&
+           (slice_equal(type, SLICE_LIT("exclusivity")) ||
+            body_refuse("type", SLICE_LIT("is not exclusivity, the only type there is"), err));
+}
+
+static bool get_description(const json_t *body, bool is_optional, struct slice *description,
+                            struct err *err)
+{
+    const struct body_text rule = {
+        .name = "description", .is_optional = is_optional, .max = BODY_DESCRIPTION_MAX};
+    return body_get_text(body, &rule, description, err);
+}
+
+static bool plan_create(struct pipeline_request *write, const struct plan *plan)
+{
+    const struct group_view *view = api_request_of(write)->state;
+    const struct plan_group group = {view->uuid, view->name, view->description};
+    return plan_group_create(&group, plan, &write->err);
+}
+
+enum api_step valet_group_create(struct api_request *request)
+{
+    static const char *const NAMES[] = {"name", "type", "description", NULL};
+    struct group_view *view = arena_zalloc(request->arena, sizeof(*view));
+    json_t *body = body_read(request);
+    if (body == NULL || !body_check_keys(body, NAMES, &request->err) ||
+        !get_name(body, &view->name, &request->err) || !check_type(body, &request->err) ||
+        !get_description(body, true, &view->description, &request->err))
+        return API_DONE;
+    char *uuid = arena_alloc(request->arena, UUID_LEN);
+    uuid_generate_text(uuid);
+    view->uuid = (struct slice){uuid, UUID_LEN};
+    if (view->description.data == NULL)
+        view->description = SLICE_LIT("");
+    request->state = view;
+    request->write.plan = plan_create;
+    return API_WRITE;
+}
+
+static bool plan_describe(struct pipeline_request *write, const struct plan *plan)
+{
+    struct api_request *request = api_request_of(write);
+    struct slice description = *(const struct slice *)request->state;
+    if (!plan_group_describe(request->args[0], description, plan, &write->err))
+        return false;
+    struct group_view view =
+        group_view_of(plan->version, version_valet_group_by_uuid(plan->version, request->args[0]),
+                      NULL, 0, plan->arena);
+    view.description = description;
+    request->state = group_view_copy(&view, request->arena);
+    return true;
+}
+
+enum api_step valet_group_update(struct api_request *request)
+{
+    static const char *const NAMES[] = {"description", NULL};
+    struct slice *description = arena_zalloc(request->arena, sizeof(*description));
+    if (ids_group(request) == NULL)
+        return API_DONE;
+    json_t *body = body_read(request);
+    if (body == NULL || !body_check_keys(body, NAMES, &request->err) ||
+        !get_description(body, false, description, &request->err))
+        return API_DONE;
+    request->state = description;
+    request->write.plan = plan_describe;
+    return API_WRITE;
+}
+
+static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
+{
+    return plan_group_delete(api_request_of(write)->args[0], plan, &write->err);
+}
+
+enum api_step valet_group_delete(struct api_request *request)
+{
+    if (ids_group(request) == NULL)
+        return API_DONE;
+    request->write.plan = plan_delete;
+    return API_WRITE;
+}

@@ -1,0 +1,178 @@
+/* /v1/groups/{group_id}/members and below (Valet spec, 4.6 to 4.8). */
+#include "api/schema/body_schema.h"
+#include "api/text/uuid_like.h"
+#include "base/hex.h"
+#include "keystone/projects.h"
+#include "valet/api/body.h"
+#include "valet/api/groups/group_view.h"
+#include "valet/api/handlers.h"
+#include "valet/api/ids.h"
+#include "valet/write/plan_groups.h"
+
+enum { UUID_DIGITS = 32 };
+
+/* Those of a body, and what Keystone says of them. */
+struct addition {
+    struct slice *projects;
+    size_t count;
+    struct api_request *request;
+    enum keystone_verdict verdict; /* PENDING: it has not been asked, or has not answered */
+    size_t unknown;                /* REFUSED: which of them */
+};
+
+static bool is_digits(struct slice text)
+{
+    if (text.len != UUID_DIGITS)
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if (hex_value(text.data[i]) < 0)
+            return false;
+    return true;
+}
+
+static bool is_uuid(struct slice text)
+{
+    return uuid_like_is_dashed(text) || is_digits(text);
+}
+
+static bool refuse_member(struct slice member, struct err *err)
+{
+    return err_set_join(err, 409, NULL, SLICE_LIT("There is no tenant "), member);
+}
+
+/* Limits come first, since they are about the form of the body. */
+static bool check_limits(const json_t *list, struct err *err)
+{
+    if (json_array_size(list) > PLAN_GROUP_MEMBERS_MAX)
+        return err_set(err, 400, NULL, "-> members -> there are more than %d",
+                       PLAN_GROUP_MEMBERS_MAX);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (body_text_length(body_schema_text(json_array_get(list, i))) > BODY_TEXT_MAX)
+            return body_refuse("members", SLICE_LIT("one has more than 255 characters"), err);
+    return true;
+}
+
+static bool read_members(struct api_request *request, struct addition *addition)
+{
+    static const char *const NAMES[] = {"members", NULL};
+    const json_t *list;
+    struct err *err = &request->err;
+    json_t *body = body_read(request);
+    if (body == NULL || !body_check_keys(body, NAMES, err) ||
+        !body_get_list(body, "members", false, &list, err) || !check_limits(list, err))
+        return false;
+    addition->count = json_array_size(list);
+    addition->projects = arena_array(request->arena, addition->count, sizeof(struct slice));
+    for (size_t i = 0; i < addition->count; i++) {
+        const json_t *item = json_array_get(list, i);
+        if (!json_is_string(item))
+            return err_set(err, 409, NULL, "A member that is not a string is no tenant.");
+        addition->projects[i] = body_schema_text(item);
+    }
+    return true;
+}
+
+/* Without Keystone nobody knows which projects there are. */
+static bool check_forms(struct api_request *request, const struct addition *addition)
+{
+    for (size_t i = 0; i < addition->count; i++)
+        if (!is_uuid(addition->projects[i]) &&
+            !slice_equal(addition->projects[i], request->identity.project_id))
+            return refuse_member(addition->projects[i], &request->err);
+    return true;
+}
+
+/* On Keystone's thread. */
+static void on_projects_told(void *cls, enum keystone_verdict verdict, size_t unknown)
+{
+    struct addition *addition = cls;
+    addition->verdict = verdict;
+    addition->unknown = unknown;
+    http_resume(addition->request->http);
+}
+
+static bool check_told(struct api_request *request, const struct addition *addition)
+{
+    if (addition->verdict == KEYSTONE_ACCEPTED)
+        return true;
+    if (addition->verdict == KEYSTONE_REFUSED)
+        return refuse_member(addition->projects[addition->unknown], &request->err);
+    request->fault_form = FAULT_OUTSIDE;
+    return err_set(&request->err, 503, NULL,
+                   "Keystone does not say whether the members are tenants. Ask again later.");
+}
+
+static bool plan_add(struct pipeline_request *write, const struct plan *plan)
+{
+    struct api_request *request = api_request_of(write);
+    const struct addition *addition = request->state;
+    struct planned_members planned;
+    if (!plan_group_add_members(request->args[0], addition->projects, addition->count, plan,
+                                &planned, &write->err))
+        return false;
+    struct group_view view =
+        group_view_of(plan->version, version_valet_group_by_uuid(plan->version, request->args[0]),
+                      planned.added, planned.count, plan->arena);
+    request->state = group_view_copy(&view, request->arena);
+    return true;
+}
+
+static enum api_step write_members(struct api_request *request)
+{
+    request->write.plan = plan_add;
+    return API_WRITE;
+}
+
+/* The second time Keystone has said what it knows. */
+enum api_step valet_members_add(struct api_request *request)
+{
+    struct addition *addition = request->state;
+    if (ids_group(request) == NULL)
+        return API_DONE;
+    if (addition != NULL)
+        return check_told(request, addition) ? write_members(request) : API_DONE;
+    addition = arena_zalloc(request->arena, sizeof(*addition));
+    *addition = (struct addition){.request = request, .verdict = KEYSTONE_PENDING};
+    if (!read_members(request, addition))
+        return API_DONE;
+    request->state = addition;
+    if (request->api->keystone == NULL)
+        return check_forms(request, addition) ? write_members(request) : API_DONE;
+    if (addition->count == 0)
+        return write_members(request);
+    keystone_projects_ask(request->api->keystone, addition->projects, addition->count,
+                          request->tokens.request_id, request->arena, on_projects_told, addition);
+    return API_AGAIN;
+}
+
+/* args[1] is the member; of the route without one data == NULL: all. */
+static bool plan_remove(struct pipeline_request *write, const struct plan *plan)
+{
+    const struct api_request *request = api_request_of(write);
+    return plan_group_remove_members(request->args[0], request->args[1], plan, &write->err);
+}
+
+enum api_step valet_members_delete(struct api_request *request)
+{
+    if (ids_group(request) == NULL)
+        return API_DONE;
+    request->write.plan = plan_remove;
+    return API_WRITE;
+}
+
+enum api_step valet_member_verify(struct api_request *request)
+{
+    const struct valet_group *group = ids_group(request);
+    if (group != NULL && ids_member(request, group) != NULL)
+        api_answer_empty(request, 204);
+    return API_DONE;
+}
+
+enum api_step valet_member_delete(struct api_request *request)
+{
+    const struct valet_group *group = ids_group(request);
+    if (group == NULL || ids_member(request, group) == NULL)
+        return API_DONE;
+    request->write.plan = plan_remove;
+    return API_WRITE;
+}

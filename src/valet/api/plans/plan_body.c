@@ -1,0 +1,37 @@
+/* A handler may run several times for one request: its body is parsed once. */
+#include "valet/api/plans/plan_body.h"
+
+#include "valet/api/stack/stack_body.h"
+
+json_t *plan_body(struct api_request *request)
+{
+    return request->body != NULL ? request->body : body_read(request);
+}
+
+bool plan_body_stack(struct api_request *request, const json_t *resources, const json_t *locations,
+                     struct stack *stack)
+{
+    if (request->phase == PHASE_SLOW && http_client_gone(request->http)) {
+        (void)api_over_budget(request); /* a long body has taken its time so far */
+        return false;
+    }
+    struct flavors *flavors = flavors_take(request->api->flavors);
+    struct stack_body input = {flavors, request->api->valet->max_servers, request->arena};
+    bool is_good = stack_body_read(&input, resources, locations, stack, &request->err);
+    flavors_give_back(flavors);
+    return is_good;
+}
+
+bool plan_body_check_timeout(const json_t *body, struct err *err)
+{
+    static const struct body_text TIMEOUT = {
+        .name = "timeout", .is_optional = true, .max = BODY_IGNORED_MAX};
+    struct slice ignored;
+    return body_get_text(body, &TIMEOUT, &ignored, err);
+}
+
+bool plan_body_names(const json_t *body, const char *key, struct arena *arena,
+                     struct stack_names *names, struct err *err)
+{
+    return stack_body_names(json_object_get(body, key), key, arena, names, err);
+}

@@ -1,0 +1,156 @@
+/* PUT /v1/plans/{plan_id} and its action `update`: the whole content anew (Valet spec, 6.8). On a
+ * worker or the slow lane, maybe several times for one request. */
+#include "valet/api/plans/plan_update.h"
+
+#include <stdlib.h>
+
+#include "replica/placement_location.h"
+#include "valet/api/handlers.h"
+#include "valet/api/ids.h"
+#include "valet/api/plans/plan_body.h"
+#include "valet/api/plans/plan_ids.h"
+#include "valet/api/plans/plan_solving.h"
+#include "valet/api/stack/stack_body.h"
+#include "valet/api/stack/stack_resolve.h"
+#include "valet/api/stack/stack_text.h"
+
+struct updating {
+    struct slice plan_name; /* data == NULL: as it is */
+    const json_t *resources;
+    struct stack old;
+    const struct stack_server **by_id; /* the old ones, sorted */
+};
+
+static int compare_servers(const void *left, const void *right)
+{
+    const struct stack_server *a = *(const struct stack_server *const *)left;
+    const struct stack_server *b = *(const struct stack_server *const *)right;
+    return slice_compare(&a->orchestration_id, &b->orchestration_id);
+}
+
+static void sort_old(struct updating *updating, struct arena *arena)
+{
+    const struct stack *old = &updating->old;
+    updating->by_id = arena_array(arena, old->server_count, sizeof(*updating->by_id));
+    for (uint32_t i = 0; i < old->server_count; i++)
+        updating->by_id[i] = &old->servers[i];
+    if (old->server_count > 1)
+        qsort(updating->by_id, old->server_count, sizeof(*updating->by_id), compare_servers);
+}
+
+/* Whether the server asks for what it asked for before. */
+static bool asks_the_same(const struct updating *updating, const struct stack_server *server)
+{
+    if (updating->old.server_count == 0)
+        return false;
+    const struct stack_server *const *found =
+        bsearch(&server, updating->by_id, updating->old.server_count, sizeof(*updating->by_id),
+                compare_servers);
+    return found != NULL && stack_server_asks_same(*found, server);
+}
+
+/* What is reserved stays, with the amounts that it asks for now; so does a server that is there and
+ * has no hold to be moved. The others stay if they can. */
+static void pin_server(struct solving *solving, const struct updating *updating, uint32_t at)
+{
+    struct solving_server *server = &solving->servers[at];
+    const struct version *version = solving->request->version;
+    const struct consumer *hold =
+        server->placement == NULL ? NULL : placement_hold(version, server->placement);
+    bool stays = server->is_reserved || (server->present != NULL && hold == NULL);
+    if (!stays) {
+        plan_solving_place(solving, at);
+        server->pin.stays = server->present != NULL;
+        server->pin.changes = !asks_the_same(updating, &solving->stack.servers[at]);
+    } else if (hold != NULL && !asks_the_same(updating, &solving->stack.servers[at])) {
+        struct slice *name = arena_alloc(solving->request->arena, sizeof(*name));
+        *name = provider_name(server->present);
+        plan_solving_place(solving, at);
+        server->pin.locations = (struct stack_names){name, 1};
+    }
+}
+
+static struct slice take_fingerprint(const struct solving *solving, const struct updating *updating)
+{
+    const struct stack_names *locations = &updating->old.locations;
+    char *text = arena_alloc(solving->request->arena, STACK_FINGERPRINT_LEN);
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < locations->count; i++) {
+        struct slice name = locations->names[i];
+        check(json_array_append_new(list, json_stringn(name.len == 0 ? "" : name.data, name.len)) ==
+              0);
+    }
+    stack_fingerprint(solving->name, updating->resources, list, text);
+    json_decref(list);
+    return (struct slice){text, STACK_FINGERPRINT_LEN};
+}
+
+static bool read_update(struct api_request *request, const json_t *body, struct updating *updating)
+{
+    static const char *const NAMES[] = {"action", "resources", "plan_name", "timeout", NULL};
+    static const struct body_text PLAN_NAME = {
+        .name = "plan_name", .is_optional = true, .min = 1, .max = BODY_TEXT_MAX};
+    struct err *err = &request->err;
+    return body_check_keys(request->body, NAMES, err) &&
+           body_get_object(body, "resources", false, &updating->resources, err) &&
+           body_get_text(body, &PLAN_NAME, &updating->plan_name, err) &&
+           plan_body_check_timeout(body, err);
+}
+
+enum api_step plan_update(struct api_request *request, const struct valet_plan *plan,
+                          const json_t *body)
+{
+    struct updating updating = {0};
+    const struct record *row = &plan->record;
+    struct solving solving = {
+        .request = request,
+        .plan = plan,
+        .plan_uuid = record_text(row, VALET_PLAN_UUID),
+        .name = record_text(row, VALET_PLAN_NAME),
+        .stack_id = record_text(row, VALET_PLAN_STACK_ID),
+        .project = record_text(row, VALET_PLAN_PROJECT),
+        .user = record_text(row, VALET_PLAN_USER),
+        .drops_others = true,
+    };
+    if (!read_update(request, body, &updating) ||
+        !plan_body_stack(request, updating.resources, NULL, &solving.stack) ||
+        !stack_resolve(&solving.stack, request->version, solving.project, 400, request->arena,
+                       &request->err))
+        return API_DONE;
+    /* what cannot be read limited nothing */
+    (void)stack_text_read(record_text(row, VALET_PLAN_CONTENT), request->arena, &updating.old);
+    stack_resolve_known(&updating.old, request->version, request->arena);
+    sort_old(&updating, request->arena);
+    solving.accepted = &updating.old;
+    solving.stack.locations = updating.old.locations;
+    if (updating.plan_name.data != NULL)
+        solving.name = updating.plan_name;
+    solving.fingerprint = take_fingerprint(&solving, &updating);
+    plan_solving_look(&solving);
+    if (!plan_ids_are_free(&solving))
+        return API_DONE;
+    solving.any_project = plan_ids_any_project(request, plan, plan_ids_are_brought(&solving));
+    for (uint32_t i = 0; i < solving.stack.server_count; i++)
+        pin_server(&solving, &updating, i);
+    return plan_solving_run(&solving);
+}
+
+enum api_step valet_plan_update(struct api_request *request)
+{
+    static const struct body_text ACTION = {.name = "action", .max = BODY_TEXT_MAX};
+    struct slice action;
+    const struct valet_plan *plan = ids_plan(request);
+    if (plan == NULL)
+        return API_DONE;
+    if (plan_solving_is_long(request))
+        return API_SLOW;
+    const json_t *body = plan_body(request);
+    if (body == NULL || !body_get_text(body, &ACTION, &action, &request->err))
+        return API_DONE;
+    if (slice_equal(action, SLICE_LIT("update")))
+        return plan_update(request, plan, body);
+    if (slice_equal(action, SLICE_LIT("migrate")))
+        return plan_migrate(request, plan, body);
+    body_refuse("action", SLICE_LIT("is neither migrate nor update"), &request->err);
+    return API_DONE;
+}

@@ -1,0 +1,195 @@
+/* POST /v1/placements/{placement_id} (Valet spec, 7.3): the server is about to be built. Where it
+ * may be and somebody keeps its capacity, that is noted; else it is planned anew, first alone, and
+ * if that cannot be, with those of its plan that are not reserved. On a worker or the slow lane,
+ * maybe several times for one request. */
+#include "replica/placement_location.h"
+#include "valet/api/handlers.h"
+#include "valet/api/ids.h"
+#include "valet/api/plans/plan_body.h"
+#include "valet/api/plans/plan_find.h"
+#include "valet/api/plans/plan_ids.h"
+#include "valet/api/plans/plan_making.h"
+#include "valet/api/plans/plan_solving.h"
+
+struct reservation {
+    struct stack_names locations;
+    struct slice resource_id; /* data == NULL: as it is */
+    bool replans;
+};
+
+static bool read_body(struct api_request *request, struct reservation *reservation)
+{
+    static const char *const NAMES[] = {"locations", "resource_id", "action", NULL};
+    static const struct body_text RESOURCE_ID = {
+        .name = "resource_id", .is_optional = true, .min = 1, .max = BODY_TEXT_MAX};
+    static const struct body_text ACTION = {
+        .name = "action", .is_optional = true, .max = BODY_TEXT_MAX};
+    struct err *err = &request->err;
+    struct slice action;
+    json_t *body = plan_body(request);
+    if (body == NULL || !body_check_keys(body, NAMES, err) ||
+        !plan_body_names(body, "locations", request->arena, &reservation->locations, err) ||
+        !body_get_text(body, &RESOURCE_ID, &reservation->resource_id, err) ||
+        !body_get_text(body, &ACTION, &action, err))
+        return false;
+    reservation->replans = slice_equal(action, SLICE_LIT("replan"));
+    return action.data == NULL || reservation->replans ||
+           slice_equal(action, SLICE_LIT("reserve")) ||
+           body_refuse("action", SLICE_LIT("is neither reserve nor replan"), err);
+}
+
+static bool is_within(const struct stack_names *locations, struct slice location)
+{
+    return locations->count == 0 || stack_names_has(locations, location);
+}
+
+static const struct valet_plan *plan_after(const struct api_request *request,
+                                           const struct valet_plan *plan,
+                                           const struct reservation *reservation)
+{
+    const struct record_shape *shape = &VALET_SHAPES[VALET_PLANS];
+    struct record_value values[VALET_PLAN_FIELD_COUNT];
+    bool any = plan_ids_any_project(request, plan, reservation->resource_id.data != NULL);
+    record_open(shape, &plan->record, values);
+    values[VALET_PLAN_ANY_PROJECT].number = any ? RECORD_TRUE : RECORD_FALSE;
+    return (const struct valet_plan *)record_pack(shape, plan->record.id, values, request->arena);
+}
+
+static const struct valet_placement *row_after(const struct api_request *request,
+                                               const struct valet_placement *row,
+                                               const struct reservation *reservation)
+{
+    const struct record_shape *shape = &VALET_SHAPES[VALET_PLACEMENTS];
+    struct record_value values[VALET_PLACEMENT_FIELD_COUNT];
+    record_open(shape, &row->record, values);
+    values[VALET_PLACEMENT_RESERVED].number = RECORD_TRUE;
+    if (reservation->resource_id.data != NULL)
+        values[VALET_PLACEMENT_RESOURCE_ID].text = reservation->resource_id;
+    return (const struct valet_placement *)record_pack(shape, row->record.id, values,
+                                                       request->arena);
+}
+
+/* The host where somebody keeps its capacity once it is noted: by another id that may be another
+ * server. NULL: nobody does; a hold that was deleted through the resource API is put back by
+ * planning it anew (8.2), so that what is reserved is held. */
+static const struct provider *host_after(const struct api_request *request,
+                                         const struct valet_placement *row,
+                                         const struct valet_plan *plan,
+                                         const struct reservation *reservation)
+{
+    const struct version *version = request->version;
+    const struct consumer *keeper = placement_hold(version, row);
+    if (keeper == NULL)
+        keeper = placement_server(version, row_after(request, row, reservation),
+                                  plan_after(request, plan, reservation));
+    return keeper == NULL ? NULL : placement_host_of(version, keeper);
+}
+
+/* Where it is, it stays: one row, and its hold if the server is there already. */
+static enum api_step note(struct api_request *request, const struct valet_placement *row,
+                          const struct valet_plan *plan, const struct reservation *reservation,
+                          struct slice location)
+{
+    struct arena *arena = request->arena;
+    struct solved *solved = arena_zalloc(arena, sizeof(*solved));
+    struct stack_row *change = arena_zalloc(arena, sizeof(*change));
+    const struct provider *host = placement_host(request->version, row);
+    change->before = plan_making_copy(&row->record, arena);
+    change->after = row_after(request, row, reservation);
+    if (host != NULL)
+        change->present = arena_copy(arena, provider_uuid(host));
+    solved->commit.before = plan_making_copy(&plan->record, arena);
+    solved->commit.after = plan_after(request, plan, reservation);
+    solved->commit.rows = change;
+    solved->commit.row_count = 1;
+    solved->views = arena_zalloc(arena, sizeof(*solved->views));
+    solved->views->row = change->after;
+    solved->views->location = arena_copy(arena, location);
+    solved->answer = record_text(&change->after->record, VALET_PLACEMENT_UUID);
+    request->state = solved;
+    request->write.plan = plan_solving_commit;
+    return API_WRITE;
+}
+
+/* Those that may move, if they must: neither reserved nor there without a hold. False: none. */
+static bool let_others_move(struct solving *solving, uint32_t but_for, bool now)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < solving->stack.server_count; i++) {
+        const struct solving_server *server = &solving->servers[i];
+        if (i == but_for || server->placement == NULL || server->is_reserved ||
+            (server->present != NULL &&
+             placement_hold(solving->request->version, server->placement) == NULL))
+            continue;
+        any = true;
+        if (!now)
+            continue;
+        plan_solving_place(solving, i);
+        solving->servers[i].pin.stays = server->present != NULL;
+    }
+    return any;
+}
+
+/* Where it was last is as good as where it is, if it is nowhere. */
+static void prefer_last(const struct api_request *request, struct solving_server *server,
+                        const struct valet_placement *row)
+{
+    if (server->present == NULL)
+        server->pin.present = version_provider_by_name(
+            request->version, record_text(&row->record, VALET_PLACEMENT_LOCATION));
+}
+
+static enum api_step replan(struct api_request *request, const struct valet_placement *row,
+                            const struct valet_plan *plan, const struct reservation *reservation)
+{
+    struct solving solving = {.request = request, .plan = plan};
+    uint32_t at;
+    if (!plan_solving_recall(&solving) || !plan_solving_find(&solving, row, &at))
+        return API_DONE;
+    struct solving_server *server = &solving.servers[at];
+    plan_solving_place(&solving, at);
+    prefer_last(request, server, row);
+    server->pin.locations = reservation->locations;
+    server->is_reserved = true;
+    solving.any_project =
+        plan_ids_any_project(request, plan, reservation->resource_id.data != NULL);
+    if (reservation->resource_id.data != NULL)
+        server->resource_id = reservation->resource_id;
+    solving.comes_back = let_others_move(&solving, at, false);
+    enum api_step step = plan_solving_run(&solving);
+    if (step == API_DONE && solving.comes_back) {
+        solving.comes_back = false;
+        (void)let_others_move(&solving, at, true);
+        request->err = (struct err){.arena = request->arena};
+        step = plan_solving_run(&solving);
+    }
+    if (step == API_WRITE) {
+        struct solved *solved = request->state;
+        solved->answer =
+            arena_copy(request->arena, record_text(&row->record, VALET_PLACEMENT_UUID));
+    }
+    return step;
+}
+
+enum api_step valet_placement_reserve(struct api_request *request)
+{
+    struct reservation reservation = {0};
+    const struct valet_placement *row = ids_placement(request);
+    if (row == NULL)
+        return API_DONE;
+    if (plan_solving_is_long(request))
+        return API_SLOW;
+    if (!read_body(request, &reservation) ||
+        !plan_ids_resource_is_free(request, row, reservation.resource_id))
+        return API_DONE;
+    const struct valet_plan *plan = placement_plan(request->version, row);
+    if (plan == NULL) {
+        err_set(&request->err, 409, NULL, "Valet error: the placement's plan is gone");
+        return API_DONE;
+    }
+    const struct provider *host = host_after(request, row, plan, &reservation);
+    if (!reservation.replans && host != NULL &&
+        is_within(&reservation.locations, provider_name(host)))
+        return note(request, row, plan, &reservation, provider_name(host));
+    return replan(request, row, plan, &reservation);
+}

@@ -1,0 +1,14 @@
+/* What servers of one stack are called. Pure; any thread. */
+#ifndef BERTH_VALET_API_STACK_STACK_IDS_H
+#define BERTH_VALET_API_STACK_STACK_IDS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "model/stack.h"
+
+/* Whether no two servers have one orchestration id in two forms (valet_id_equal). False: 400
+ * "Valet error: …". Linear in the servers. */
+bool stack_ids_differ(const struct stack *stack, struct arena *arena,
+                      struct err *err) BERTH_MUST_CHECK;
+
+#endif

@@ -1,0 +1,120 @@
+/* GET and HEAD /v1/status (Valet spec, section 5): the database is read and a plan is searched in
+ * this very request. The database is asked as health checks ask it, so that the answer comes
+ * whatever it does. */
+#include "api/services/access_log.h"
+#include "api/services/thread_reader.h"
+#include "base/json_write.h"
+#include "log/log.h"
+#include "valet/api/handlers.h"
+#include "valet/api/planner_check.h"
+
+/* Between the two runs of the handler. */
+struct asking {
+    struct readiness_wait wait; /* first: readiness hands it back */
+    struct api_request *request;
+};
+
+struct subsystem {
+    const char *name;
+    bool is_ok;
+    struct slice message;
+    const char *resources; /* JSON */
+};
+
+static void reported(struct readiness_wait *wait)
+{
+    http_resume(((struct asking *)wait)->request->http);
+}
+
+/* What planning needs of the database: that it is there, with a schema that is known, and that
+ * memory has what it has. */
+static struct subsystem store_of(const struct readiness_report *report, struct arena *arena)
+{
+    static const enum readiness_check NEEDED[] = {READINESS_DATABASE, READINESS_SCHEMA,
+                                                  READINESS_REPLICA};
+    struct subsystem store = {.name = "store", .is_ok = true, .resources = "{}"};
+    const char *told = report->findings[READINESS_REPLICA].text;
+    for (unsigned i = 0; i < 3 && store.is_ok; i++) {
+        store.is_ok = report->findings[NEEDED[i]].is_ok;
+        if (!store.is_ok)
+            told = report->findings[NEEDED[i]].text;
+    }
+    store.message = arena_copy(arena, slice_of(told));
+    return store;
+}
+
+/* False: it is too much for a worker. On the slow lane a version is pinned already. */
+static bool ask_planner(struct api_request *request, struct subsystem *planner)
+{
+    struct budget budget = api_budget(request);
+    bool is_slow = request->phase == PHASE_SLOW;
+    struct replica_reader *reader = thread_reader(request->api->replica);
+    const struct version *version = is_slow ? request->version : replica_pin(reader);
+    *planner = (struct subsystem){.name = "ostro", .resources = "{\"ip\": \"127.0.0.1\"}"};
+    enum planner_state state =
+        planner_check(version, request->api->valet, request->arena, &budget, &planner->message);
+    planner->is_ok = state == PLANNER_WORKS;
+    if (!is_slow)
+        replica_unpin(reader);
+    return state != PLANNER_EXPENSIVE;
+}
+
+static void write_subsystem(struct buf *out, const struct subsystem *subsystem)
+{
+    buf_printf(out, "\"%s\": {\"status\": {\"type\": \"%s\", \"message\": ", subsystem->name,
+               subsystem->is_ok ? "ok" : "error");
+    json_write_string(out, subsystem->message);
+    buf_printf(out, "}, \"resources\": %s}", subsystem->resources);
+}
+
+/* Names every one that does not work; what is wrong with it is the operator's to know. */
+static void refuse(struct api_request *request, const struct subsystem *all, unsigned count)
+{
+    struct log_context context = access_log_context(request);
+    struct buf text = {0};
+    buf_append_lit(&text, "Not working: ");
+    for (unsigned i = 0, told = 0; i < count; i++) {
+        if (all[i].is_ok)
+            continue;
+        buf_printf(&text, "%s%s", told++ > 0 ? ", " : "", all[i].name);
+        log_write(LOG_LEVEL_WARNING, "berth.valet", &context, "%s does not work: %.*s", all[i].name,
+                  SLICE_ARG(all[i].message));
+    }
+    err_set_text(&request->err, 500, NULL, arena_copy(request->arena, buf_slice(&text)));
+    buf_free(&text);
+}
+
+static enum api_step answer(struct api_request *request, const struct readiness_report *report)
+{
+    struct subsystem all[2] = {[1] = store_of(report, request->arena)};
+    struct buf *out = api_out(request);
+    if (!ask_planner(request, &all[0]))
+        return api_over_budget(request);
+    if (!all[0].is_ok || !all[1].is_ok) {
+        refuse(request, all, 2);
+        return API_DONE;
+    }
+    buf_append_lit(out, "{\"status\": {");
+    write_subsystem(out, &all[0]);
+    buf_append_lit(out, ", ");
+    write_subsystem(out, &all[1]);
+    buf_append_lit(out, "}}");
+    api_answer_json(request, 0);
+    return API_DONE;
+}
+
+/* It pins a version itself, once the database was asked: to follow the database first would wait
+ * for it without an end. */
+enum api_step valet_status_show(struct api_request *request)
+{
+    struct asking *asking = request->state;
+    if (asking != NULL)
+        return answer(request, &asking->wait.report);
+    asking = arena_zalloc(request->arena, sizeof(*asking));
+    asking->request = request;
+    asking->wait.is_fresh = true;
+    asking->wait.done = reported;
+    request->state = asking;
+    readiness_ask(request->api->readiness, &asking->wait);
+    return API_AGAIN;
+}

@@ -1,0 +1,14 @@
+/* Sets of units, or of blocks, that diversity keeps apart (Valet spec, 7.2 and 9.1). Pure; any
+ * thread. */
+#ifndef BERTH_VALET_SOLVE_APARTS_H
+#define BERTH_VALET_SOLVE_APARTS_H
+
+#include "valet/solve/stack_units.h"
+
+/* Fills in units.apart, the largest first, with the lists and sets of their members. `first`: of
+ * each group, a server below it that is not absent, or UNITS_NONE. False: a group keeps apart what
+ * affinity binds; *reason says so. */
+bool aparts_make(const struct stack *stack, const uint32_t *first, struct arena *arena,
+                 struct units *units, struct slice *reason);
+
+#endif

@@ -1,0 +1,253 @@
+/* Hosts of the unit's own group come before others, hosts in use before empty ones, in each the one
+ * that it fits best, then the first by name. Hosts that no unit of the plan is on are as they were
+ * before the search, so that their order is made once for each kind of unit and domain, by classes
+ * of interchangeable hosts, and only as far as somebody asks: the first ones by one look at all,
+ * then twice as many by the next. Any thread. */
+#include "valet/solve/ranks.h"
+
+enum { KEY_SHIFT = 60 };
+#define KEY_NOT_OWN 2u
+#define KEY_EMPTY   1u
+
+/* What is left of a room, now or before the search. */
+static double left_of(const struct room *room, bool is_first)
+{
+    return (double)(is_first ? room->first : room->left) * room->per_unit;
+}
+
+static double left_by_root(struct search *search, uint32_t u, uint32_t host, bool is_first)
+{
+    struct solver *solver = search->solver;
+    const struct unit_facts *facts = &solver->facts[u];
+    double sum = 0;
+    for (uint32_t d = 0; d < facts->demand_count; d++) {
+        uint32_t c = facts->demands[d].class_index;
+        const struct room *room = rooms_at(&solver->rooms, c, solver->hosts.slots[host]);
+        sum += solver->weights[c] *
+               (left_of(room, is_first) - (double)facts->demands[d].amount * room->per_unit);
+    }
+    return sum;
+}
+
+/* What is left on the host when the unit is there, as shares of capacity, weighted: about 0 to 1.
+ */
+static double left_over(struct search *search, uint32_t u, uint32_t host, bool is_first)
+{
+    struct solver *solver = search->solver;
+    const struct unit *unit = &solver->units.unit[u];
+    double sum = 0;
+    if (solver->facts[u].is_simple)
+        return left_by_root(search, u, host, is_first);
+    for (uint32_t i = 0; i < unit->placed_count; i++) {
+        const struct need *need = &solver->needs.need[solver->needs.of_server[unit->placed[i]]];
+        bool is_simple = bits_has(need->simple, host);
+        for (uint32_t a = 0; a < need->amount_count; a++) {
+            uint32_t c = need->amounts[a].class_index;
+            uint32_t slot =
+                is_simple ? solver->hosts.slots[host] : need_candidate(need, need->first[host])[a];
+            const struct room *room = rooms_at(&solver->rooms, c, slot);
+            if (i == 0)
+                sum += solver->weights[c] * left_of(room, is_first);
+            sum -= solver->weights[c] * (double)need->amounts[a].amount * room->per_unit;
+        }
+    }
+    return sum;
+}
+
+enum { KEY_LOOKS = 8 };
+
+/* What ranking a host for the unit costs. */
+static int64_t key_looks(const struct search *search, uint32_t u)
+{
+    const struct solver *solver = search->solver;
+    return KEY_LOOKS +
+           (solver->facts[u].is_simple ? 0 : 4 * (int64_t)solver->units.unit[u].placed_count);
+}
+
+/* Hosts that are overcommitted have less than nothing left. */
+static uint64_t scaled(double share)
+{
+    const double most = (double)((uint64_t)1 << KEY_SHIFT);
+    double value = share * (most / 16);
+    if (!(value > 0))
+        return 0;
+    return value >= most - 1 ? ((uint64_t)1 << KEY_SHIFT) - 1 : (uint64_t)value;
+}
+
+uint64_t ranks_of_host(struct search *search, uint32_t u, uint32_t host)
+{
+    uint32_t exclusive = search->solver->units.unit[u].exclusive;
+    bool is_own = exclusive != UNITS_NONE && search->holders[host] == exclusive;
+    bool is_used = bits_has(search->solver->hosts.used, host) || bits_has(search->changed, host);
+    uint64_t first = (is_own ? 0u : KEY_NOT_OWN) + (is_used ? 0u : KEY_EMPTY);
+    search_look(search, key_looks(search, u));
+    return first << KEY_SHIFT | scaled(left_over(search, u, host, false));
+}
+
+/* As it was before the search. */
+static uint64_t first_key(struct search *search, uint32_t u, uint32_t host)
+{
+    const struct solver *solver = search->solver;
+    uint32_t exclusive = solver->units.unit[u].exclusive;
+    bool is_own = exclusive != UNITS_NONE && solver->holders[host] == exclusive;
+    uint64_t first =
+        (is_own ? 0u : KEY_NOT_OWN) + (bits_has(solver->hosts.used, host) ? 0u : KEY_EMPTY);
+    return first << KEY_SHIFT | scaled(left_over(search, u, host, true));
+}
+
+/* The nth of chunks of WINDOW, 2 * WINDOW, 4 * WINDOW... */
+static struct ranked *chunk_at(const struct class_order *order, uint32_t n)
+{
+    uint32_t chunk = 31 - (uint32_t)__builtin_clz(n / WINDOW + 1);
+    return &order->chunks[chunk][n - (((uint32_t)1 << chunk) - 1) * WINDOW];
+}
+
+/* As many more of the order as there are. */
+static void extend(struct search *search, struct class_order *order)
+{
+    uint32_t chunk = 31 - (uint32_t)__builtin_clz(order->count / WINDOW + 1);
+    uint32_t most = (uint32_t)WINDOW << chunk;
+    const uint64_t *domain = search->first_domains[order->unit];
+    struct best best = {.most = most < search->class_count ? most : search->class_count};
+    best.heap = arena_array(search->solver->arena, best.most, sizeof(*best.heap));
+    best.before = order->count == 0 ? NULL : chunk_at(order, order->count - 1);
+    BITS_EACH(host, domain, search->words)
+    {
+        if (search->members[search->class_first[search->classes[host]]] != host)
+            continue;
+        search_look(search, key_looks(search, order->unit));
+        best_offer(&best, first_key(search, order->unit, host), host);
+    }
+    search_look(search, search->counts[order->unit] + search->words);
+    best_sort(&best);
+    order->chunks[chunk] = best.heap;
+    order->count += best.count;
+    order->is_whole = !best.has_more;
+}
+
+const struct ranked *ranks_class(struct search *search, uint32_t unit, uint32_t n)
+{
+    struct class_order *order = &search->class_orders[search->orders[unit]];
+    while (n >= order->count && !order->is_whole)
+        extend(search, order);
+    return n < order->count ? chunk_at(order, n) : NULL;
+}
+
+/* The racks that servers of the block are in at present. */
+static uint64_t *present_racks(struct search *search, uint32_t block)
+{
+    const struct solver *solver = search->solver;
+    const struct block *of = &solver->units.block[block];
+    uint64_t *racks = search->present_racks;
+    memset(racks, 0, bits_words(solver->hosts.rack_count) * sizeof(uint64_t));
+    for (uint32_t i = 0; i < of->unit_count; i++) {
+        const struct unit *unit = &solver->units.unit[of->units[i]];
+        search_look(search, 1 + unit->placed_count);
+        for (uint32_t j = 0; j < unit->placed_count; j++) {
+            uint32_t host = hosts_index(solver->version, &solver->hosts,
+                                        solver->request->pins[unit->placed[j]].present);
+            if (host != BITS_NONE && solver->hosts.racks[host] < solver->hosts.rack_count)
+                bits_add(racks, solver->hosts.racks[host]);
+        }
+    }
+    return racks;
+}
+
+/* What the block asks of each class. */
+static const double *asked_of(struct search *search, uint32_t block)
+{
+    const struct solver *solver = search->solver;
+    const struct block *of = &solver->units.block[block];
+    memset(search->asked, 0, solver->rooms.class_count * sizeof(*search->asked));
+    for (uint32_t i = 0; i < of->unit_count; i++) {
+        const struct unit_facts *facts = &solver->facts[of->units[i]];
+        search_look(search, facts->demand_count);
+        for (uint32_t d = 0; d < facts->demand_count; d++)
+            search->asked[facts->demands[d].class_index] += (double)facts->demands[d].amount;
+    }
+    return search->asked;
+}
+
+static void sum_tree(struct search *search, uint32_t c, uint32_t host, double *left, double *share)
+{
+    struct solver *solver = search->solver;
+    uint32_t slot = solver->hosts.slots[host];
+    uint32_t end = version_place(solver->version, (struct slot_no){slot})->end;
+    search_look(search, 4 * (int64_t)(end - slot));
+    for (; slot < end; slot++) {
+        if (version_place(solver->version, (struct slot_no){slot})->provider == NULL)
+            continue;
+        const struct room *room = rooms_at(&solver->rooms, c, slot);
+        *left += (double)room->left;
+        *share += solver->weights[c] * (double)room->left * room->per_unit;
+    }
+}
+
+/* What is left in a rack; false: less than is asked. */
+static bool rack_covers(struct search *search, uint32_t rack, const double *asked, double *share)
+{
+    struct solver *solver = search->solver;
+    const struct hosts_mark *mark = &solver->hosts.rack[rack];
+    bool covers = true;
+    *share = 0;
+    for (uint32_t c = 0; c < solver->rooms.class_count; c++) {
+        double left = 0;
+        for (uint32_t i = 0; i < mark->host_count; i++)
+            sum_tree(search, c, mark->hosts[i], &left, share);
+        covers = covers && left >= asked[c];
+    }
+    *share /= mark->host_count > 0 ? mark->host_count : 1;
+    return covers;
+}
+
+void ranks_offer_racks(struct search *search, uint32_t block, struct best *best)
+{
+    const struct solver *solver = search->solver;
+    uint32_t exclusive = solver->units.unit[solver->units.block[block].units[0]].exclusive;
+    const uint64_t *present = present_racks(search, block);
+    const double *asked = asked_of(search, block);
+    BITS_EACH(rack, search_racks(search, block), bits_words(solver->hosts.rack_count))
+    {
+        double share;
+        if (!search_goes_on(search))
+            return;
+        uint64_t first = rack_covers(search, rack, asked, &share) ? 0 : 4;
+        const struct hosts_mark *mark = &solver->hosts.rack[rack];
+        if (exclusive != UNITS_NONE && search->holders[mark->hosts[0]] != exclusive)
+            first += 2;
+        if (!bits_has(present, rack))
+            first += 1;
+        best_offer(best, first << KEY_SHIFT | scaled(share), rack);
+    }
+}
+
+/* Units of one kind and domain have one order. */
+static void share_orders(struct search *search)
+{
+    const struct solver *solver = search->solver;
+    struct arena *arena = solver->arena;
+    uint32_t count = 0;
+    uint32_t *kinds = arena_array(arena, search->domain_count, sizeof(*kinds));
+    uint32_t *orders = arena_array(arena, search->domain_count, sizeof(*orders));
+    memset(kinds, 0xff, search->domain_count * sizeof(*kinds));
+    search->orders = arena_array(arena, search->unit_count, sizeof(*search->orders));
+    search->class_orders = arena_array(arena, search->unit_count, sizeof(*search->class_orders));
+    for (uint32_t i = 0; i < search->kind_first[solver->kind_count]; i++) {
+        uint32_t u = search->kind_units[i];
+        uint32_t domain = search->domain_numbers[u];
+        if (kinds[domain] != solver->facts[u].kind) {
+            kinds[domain] = solver->facts[u].kind;
+            orders[domain] = count;
+            search->class_orders[count++] = (struct class_order){.unit = u};
+        }
+        search->orders[u] = orders[domain];
+    }
+}
+
+void ranks_init(struct search *search)
+{
+    struct arena *arena = search->solver->arena;
+    search->asked = arena_array(arena, search->solver->rooms.class_count, sizeof(*search->asked));
+    search->present_racks = bits_create(arena, search->solver->hosts.rack_count);
+    share_orders(search);
+}

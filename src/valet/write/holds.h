@@ -1,0 +1,24 @@
+/* Holds: the consumers that keep the capacity of placements (Valet spec, 8.2), as seen by writes of
+ * allocations. Writer thread only. */
+#ifndef BERTH_VALET_WRITE_HOLDS_H
+#define BERTH_VALET_WRITE_HOLDS_H
+
+#include "engine/claim.h"
+
+/* The claims and, behind them, the holds that are to go with them because their servers are
+ * written: as claims of nothing, so that the room they kept is there when capacity is checked. A
+ * hold that the claims name itself goes in its place. Without placements: the claims. `*count`
+ * grows. */
+const struct claim *holds_add_drops(const struct claim *claims, size_t *count,
+                                    const struct plan *plan);
+
+/* Refuses (409) what writes to a hold, or makes one. A hold may be emptied by PUT and POST, and
+ * moved within its trees by the reshaper. The first `count` consumers of the set are those of
+ * the claims as they were given. */
+bool holds_guard(const struct claim_set *set, const struct claim *given,
+                 size_t count) BERTH_MUST_CHECK;
+
+/* Appends that the hold, which holds something, goes, as a DELETE of its allocations does. */
+void holds_append_drop(const struct consumer *hold, const struct plan *plan);
+
+#endif

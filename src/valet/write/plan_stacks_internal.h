@@ -1,0 +1,27 @@
+/* What plan_stacks.c asks of stack_facts.c. Writer thread only. */
+#ifndef BERTH_VALET_WRITE_PLAN_STACKS_INTERNAL_H
+#define BERTH_VALET_WRITE_PLAN_STACKS_INTERNAL_H
+
+#include "valet/write/plan_stacks.h"
+
+/* A claim that has to be made, on the newest version. */
+struct stack_claim_found {
+    const struct valet_group *group;
+    struct slice provider; /* of a rack */
+    bool is_rack;
+    const struct provider **hosts; /* those that are not in the group's aggregate yet */
+    size_t host_count;
+    struct stack_claim_found *first_of_group; /* the first found one of the same group */
+    int64_t fresh_aggregate_id;               /* there: of an aggregate that is made with it */
+};
+
+struct stack_facts {
+    struct stack_claim_found *claims;
+    size_t claim_count;
+};
+
+/* Whether everything that the commit rests on, but capacity, is so on the plan's version. */
+bool stack_facts_hold(const struct stack_commit *commit, const struct plan *plan,
+                      struct stack_facts *facts) BERTH_MUST_CHECK;
+
+#endif

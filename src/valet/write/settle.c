@@ -1,0 +1,282 @@
+/* Around the application of one request's changes: what they touch is noted before, what follows
+ * from it is appended after, step by step, each on the version that the step before has made.
+ *
+ * Invariants: after each request no automatic claim is on an empty host, hosts of a claimed rack
+ * are claimed, and a placement that nobody tells the location of has the last one in its row.
+ * Nothing is noted, and nothing follows, where there are neither placements nor claims. Writer
+ * thread only.
+ */
+#include "valet/write/settle.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "replica/hosts.h"
+#include "replica/placement_location.h"
+#include "valet/write/holds.h"
+
+/* ---- placements ---- */
+
+static void note(struct settle *settle, const struct plan *plan, struct settle_note what)
+{
+    settle->notes = arena_grow(plan->arena, settle->notes, settle->note_count,
+                               &settle->note_capacity, sizeof(*settle->notes));
+    settle->notes[settle->note_count++] = what;
+}
+
+static void note_placement(struct settle *settle, const struct plan *plan,
+                           const struct valet_placement *placement, bool is_first)
+{
+    if (placement != NULL)
+        note(settle, plan,
+             (struct settle_note){
+                 .placement_id = placement->record.id,
+                 .location = arena_copy(plan->arena, placement_location(plan->version, placement)),
+                 .is_first = is_first,
+             });
+}
+
+/* A consumer that becomes the placement's server: it held nothing, or did not count. */
+static void note_server(struct settle *settle, const struct plan *plan,
+                        const struct valet_placement *placement, struct slice uuid, bool is_written)
+{
+    const struct version *version = plan->version;
+    if (placement != NULL)
+        note_placement(settle, plan, placement,
+                       is_written &&
+                           placement_server_by(version, placement_plan(version, placement), uuid) ==
+                               NULL);
+}
+
+/* That of its uuid, and those whose server it is. */
+static void note_consumer(struct settle *settle, const struct plan *plan, struct slice uuid,
+                          bool is_written)
+{
+    const struct version *version = plan->version;
+    if (!version_has_valet_placements(version))
+        return;
+    note_placement(settle, plan, version_valet_placement_by_uuid(version, uuid), false);
+    note_server(settle, plan, version_valet_placement_by_resource(version, uuid), uuid, is_written);
+    note_server(settle, plan, version_valet_placement_by_orchestration(version, uuid), uuid,
+                is_written);
+}
+
+/* Where its servers do not count any more, they were seen last. */
+static void note_plan(struct settle *settle, const struct plan *plan, const struct record *after)
+{
+    const struct version *version = plan->version;
+    const struct valet_plan *before = version_valet_plan(version, after->id);
+    const struct valet_placement *at;
+    if (before == NULL || record_bool(&before->record, VALET_PLAN_ANY_PROJECT) ==
+                              record_bool(after, VALET_PLAN_ANY_PROJECT))
+        return;
+    for (int64_t id = 0; (at = version_next_valet_placement_of(version, after->id, id)) != NULL;
+         id = at->record.id)
+        note_placement(settle, plan, at, false);
+}
+
+/* A server whose id is recorded late may be there already (7.3). */
+static void note_row(struct settle *settle, const struct plan *plan, int64_t id)
+{
+    const struct valet_placement *before = version_valet_placement(plan->version, id);
+    if (before != NULL)
+        note_placement(settle, plan, before, false);
+    else
+        note(settle, plan, (struct settle_note){.placement_id = id});
+}
+
+static int compare_notes(const void *a, const void *b)
+{
+    int64_t one = ((const struct settle_note *)a)->placement_id;
+    int64_t other = ((const struct settle_note *)b)->placement_id;
+    return (one > other) - (one < other);
+}
+
+/* One note for each placement: what they say of its location is the same. */
+static void merge_notes(struct settle *settle)
+{
+    size_t count = 0;
+    if (settle->note_count > 1)
+        qsort(settle->notes, settle->note_count, sizeof(*settle->notes), compare_notes);
+    for (size_t i = 0; i < settle->note_count; i++) {
+        struct settle_note *last = count == 0 ? NULL : &settle->notes[count - 1];
+        if (last == NULL || last->placement_id != settle->notes[i].placement_id)
+            settle->notes[count++] = settle->notes[i];
+        else
+            last->is_first |= settle->notes[i].is_first;
+    }
+    settle->note_count = count;
+}
+
+struct moving {
+    struct settle *settle;
+    const struct plan *plan;
+};
+
+static bool note_moving(void *cls, const struct consumer *consumer)
+{
+    const struct moving *moving = cls;
+    note_consumer(moving->settle, moving->plan, consumer_uuid(consumer), false);
+    return true;
+}
+
+/* A hold and its server may come together in one tree. */
+static void note_moved_tree(struct settle *settle, const struct plan *plan,
+                            const struct change_provider *change)
+{
+    const struct provider *provider = version_provider_by_id(plan->version, change->id);
+    struct moving moving = {settle, plan};
+    if (provider != NULL && settle_is_moved(plan->version, provider, change) &&
+        version_has_valet_placements(plan->version))
+        host_visit_consumers(plan->version, provider, note_moving, &moving);
+}
+
+static bool has_claims(const struct version *version)
+{
+    return version->valet[VALET_CLAIMS].rows.count > 0;
+}
+
+/* ---- all ---- */
+
+/* Rows of one consumer come one after the other. */
+static bool is_of_same(const struct change *change, const struct change *before)
+{
+    return before != NULL && before->kind == change->kind &&
+           slice_equal(before->allocation.consumer_uuid, change->allocation.consumer_uuid);
+}
+
+/* `before`: the change before it; NULL: it is the first. */
+static void note_change(struct settle *settle, const struct plan *plan, const struct change *change,
+                        const struct change *before)
+{
+    const struct version *version = plan->version;
+    switch (change->kind) {
+    case CHANGE_ALLOCATIONS_OF_DELETE:
+        note_consumer(settle, plan, change->allocation.consumer_uuid, false);
+        settle_note_loss(settle, plan, version_consumer(version, change->allocation.consumer_uuid));
+        break;
+    case CHANGE_ALLOCATION_INSERT:
+        if (!is_of_same(change, before))
+            note_consumer(settle, plan, change->allocation.consumer_uuid, true);
+        break;
+    case CHANGE_CONSUMER_UPDATE: /* of another project it counts no more, or now */
+        note_consumer(settle, plan, change->consumer.uuid, true);
+        break;
+    case CHANGE_VALET_PLAN_PUT:
+        note_plan(settle, plan, change->row.record);
+        break;
+    case CHANGE_VALET_PLACEMENT_PUT:
+        note_row(settle, plan, change->row.id);
+        break;
+    case CHANGE_PROVIDER_UPDATE:
+        note_moved_tree(settle, plan, &change->provider);
+        break;
+    default:
+        break;
+    }
+    if (has_claims(version))
+        settle_note_claims(settle, plan, change);
+}
+
+static bool brings_placements(const struct change_list *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        if (changes->items[i].kind == CHANGE_VALET_PLACEMENT_PUT)
+            return true;
+    return false;
+}
+
+void settle_begin(struct settle *settle, const struct plan *plan)
+{
+    *settle = (struct settle){0};
+    if (!version_has_valet_placements(plan->version) && !has_claims(plan->version) &&
+        !brings_placements(plan->changes))
+        return;
+    for (size_t i = 0; i < plan->changes->count; i++)
+        note_change(settle, plan, &plan->changes->items[i],
+                    i == 0 ? NULL : &plan->changes->items[i - 1]);
+    merge_notes(settle);
+}
+
+void settle_begin_all(struct settle *settle, const int64_t *placement_ids, size_t count,
+                      const struct plan *plan)
+{
+    *settle = (struct settle){.is_wide = has_claims(plan->version)};
+    const struct valet_placement *placement;
+    for (int64_t id = 0; (placement = version_next_valet_placement(plan->version, id)) != NULL;
+         id = placement->record.id)
+        note(settle, plan, (struct settle_note){.placement_id = placement->record.id});
+    for (size_t i = 0; i < count; i++)
+        note(settle, plan, (struct settle_note){placement_ids[i], {NULL, 0}, true});
+    merge_notes(settle);
+}
+
+/* Whether one of the placement's servers is on the host of its hold, or is there for the first
+ * time.
+ */
+static bool is_replaced(const struct version *version, const struct settle_note *what,
+                        const struct valet_placement *placement, const struct consumer *hold)
+{
+    static const enum valet_placement_field ids[] = {VALET_PLACEMENT_RESOURCE_ID,
+                                                     VALET_PLACEMENT_ORCHESTRATION_ID};
+    const struct valet_plan *plan = placement_plan(version, placement);
+    const struct provider *host = placement_host_of(version, hold);
+    for (size_t i = 0; i < 2; i++) {
+        const struct consumer *server =
+            placement_server_by(version, plan, record_text(&placement->record, ids[i]));
+        if (server != NULL && (what->is_first || placement_is_on(version, server, host)))
+            return true;
+    }
+    return false;
+}
+
+static void append_drops(struct settle *settle, const struct plan *plan)
+{
+    const struct version *version = plan->version;
+    for (size_t i = 0; i < settle->note_count; i++) {
+        const struct valet_placement *placement =
+            version_valet_placement(version, settle->notes[i].placement_id);
+        const struct consumer *hold = placement == NULL ? NULL : placement_hold(version, placement);
+        if (hold == NULL || !is_replaced(version, &settle->notes[i], placement, hold))
+            continue;
+        settle_note_loss(settle, plan, hold);
+        holds_append_drop(hold, plan);
+    }
+}
+
+static void append_location(const struct settle_note *note, const struct plan *plan)
+{
+    const struct version *version = plan->version;
+    const struct valet_placement *placement = version_valet_placement(version, note->placement_id);
+    if (placement == NULL)
+        return;
+    const struct provider *host = placement_host(version, placement);
+    struct slice location = host == NULL ? note->location : provider_name(host);
+    struct record_value values[VALET_PLACEMENT_FIELD_COUNT];
+    const struct record_shape *shape = &VALET_SHAPES[VALET_PLACEMENTS];
+    record_open(shape, &placement->record, values);
+    if (location.data == NULL || slice_equal(values[VALET_PLACEMENT_LOCATION].text, location))
+        return;
+    values[VALET_PLACEMENT_LOCATION].text = location;
+    change_put_valet(plan->changes, VALET_PLACEMENTS,
+                     record_pack(shape, placement->record.id, values, plan->arena));
+}
+
+bool settle_next(struct settle *settle, const struct plan *plan)
+{
+    if (!settle->has_dropped) {
+        settle->has_dropped = true;
+        append_drops(settle, plan);
+        if (plan->changes->count > 0)
+            return true;
+    }
+    if ((settle->is_wide || settle->providers.count > 0 || settle->left_count > 0) &&
+        settle_claims(settle, plan))
+        return true;
+    if (settle->has_located)
+        return false;
+    settle->has_located = true;
+    for (size_t i = 0; i < settle->note_count; i++)
+        append_location(&settle->notes[i], plan);
+    return plan->changes->count > 0;
+}

@@ -1,0 +1,36 @@
+/* What somebody else has written that keeps none of Valet's rules, such as the Python service on
+ * the same database (Valet spec, 9.4): seen when the database is loaded anew, mended by the next
+ * batch that writes. Writer thread only. */
+#ifndef BERTH_VALET_WRITE_SWEEP_H
+#define BERTH_VALET_WRITE_SWEEP_H
+
+#include "replica/version.h"
+#include "valet/write/settle.h"
+
+/* All zero at first. The holds that are to go are those of the placements as they are in the newest
+ * version: one that somebody else has written since is noted no more. */
+struct sweep {
+    bool is_due;
+    int64_t *placement_ids;
+    size_t count;
+    size_t capacity;
+};
+
+void sweep_free(struct sweep *sweep);
+
+/* The version, which was loaded, takes the place of the other one (NULL: it is the first). Logs
+ * each breach of exclusivity that came with it. The arena is for what that needs. */
+void sweep_compare(struct sweep *sweep, const struct version *before, const struct version *after,
+                   struct arena *arena);
+
+/* The version, in which another berthd's commits were followed, takes the place of the other one.
+ */
+void sweep_follow(struct sweep *sweep, const struct version *before, const struct version *after);
+
+/* Begins the settling that is due. */
+void sweep_begin(const struct sweep *sweep, struct settle *settle, const struct plan *plan);
+
+/* It was committed, or there is no point in trying it again. */
+void sweep_end(struct sweep *sweep);
+
+#endif

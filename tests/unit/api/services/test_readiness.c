@@ -1,0 +1,236 @@
+/* Readiness on a real database that others take away, and that keeps the writer busy. */
+#include "api/services/readiness.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/bench.h"
+#include "unit.h"
+
+struct world {
+    struct bench *bench;
+    struct readiness *readiness;
+};
+
+struct asked {
+    struct readiness_wait wait;
+    pthread_mutex_t lock;
+    pthread_cond_t answered;
+    bool is_answered;
+};
+
+static int setup(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+    world->bench = bench_open();
+    world->readiness = readiness_start(world->bench->pipeline, world->bench->replica);
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+    readiness_stop(world->readiness);
+    bench_close(world->bench);
+    free(world);
+    return 0;
+}
+
+static void answered(struct readiness_wait *wait)
+{
+    struct asked *asked = (struct asked *)wait;
+    pthread_mutex_lock(&asked->lock);
+    assert_false(asked->is_answered);
+    asked->is_answered = true;
+    pthread_cond_signal(&asked->answered);
+    pthread_mutex_unlock(&asked->lock);
+}
+
+static void begin_as(struct world *world, struct asked *asked, bool is_fresh)
+{
+    *asked = (struct asked){.wait = {.is_fresh = is_fresh, .done = answered}};
+    pthread_mutex_init(&asked->lock, NULL);
+    pthread_cond_init(&asked->answered, NULL);
+    readiness_ask(world->readiness, &asked->wait);
+}
+
+static void begin(struct world *world, struct asked *asked)
+{
+    begin_as(world, asked, false);
+}
+
+static void await(struct asked *asked)
+{
+    pthread_mutex_lock(&asked->lock);
+    while (!asked->is_answered)
+        pthread_cond_wait(&asked->answered, &asked->lock);
+    pthread_mutex_unlock(&asked->lock);
+    pthread_cond_destroy(&asked->answered);
+    pthread_mutex_destroy(&asked->lock);
+}
+
+/* A new answer: not that of a moment ago. */
+static struct readiness_report ask(struct world *world)
+{
+    struct asked asked;
+    usleep(READINESS_AGAIN_MS * 1000 + 10000);
+    begin(world, &asked);
+    await(&asked);
+    return asked.wait.report;
+}
+
+static const char *text(const struct readiness_report *report, enum readiness_check check)
+{
+    return report->findings[check].text;
+}
+
+static void comes_and_goes(void **state)
+{
+    struct world *world = *state;
+    struct readiness_report report = ask(world);
+    assert_true(readiness_is_ready(&report));
+    assert_string_equal(text(&report, READINESS_DATABASE), "reached");
+    assert_string_equal(text(&report, READINESS_SCHEMA), "revision a082b8bb98d0");
+    assert_string_equal(text(&report, READINESS_SERVING), "serving");
+    char away[128];
+    snprintf(away, sizeof(away), "%s-away", world->bench->path);
+    assert_int_equal(rename(world->bench->path, away), 0);
+    report = ask(world);
+    assert_false(readiness_is_ready(&report));
+    assert_non_null(strstr(text(&report, READINESS_DATABASE), "is gone"));
+    assert_false(report.findings[READINESS_REPLICA].is_ok);
+    assert_true(report.findings[READINESS_SERVING].is_ok);
+    assert_int_equal(rename(away, world->bench->path), 0);
+    report = ask(world);
+    assert_true(readiness_is_ready(&report));
+    readiness_begin_stop(world->readiness);
+    report = ask(world);
+    assert_false(readiness_is_ready(&report));
+    assert_true(report.findings[READINESS_DATABASE].is_ok);
+    assert_string_equal(text(&report, READINESS_SERVING), "stopping");
+}
+
+static bool plan_nap(struct pipeline_request *request, const struct plan *plan)
+{
+    (void)plan;
+    usleep(READINESS_MOST_MS * 2000);
+    return err_set(&request->err, 409, NULL, "slept");
+}
+
+static void done(struct pipeline_request *request)
+{
+    (void)request;
+}
+
+/* Whatever keeps the writer, the answer comes in time; and later the truth. */
+static void answers_in_time(void **state)
+{
+    struct world *world = *state;
+    struct pipeline_request nap = {
+        .plan = plan_nap, .done = done, .err = {.arena = world->bench->arena}};
+    pipeline_submit(world->bench->pipeline, &nap);
+    usleep(20000);
+    uint64_t began_us = clock_monotonic_us();
+    struct asked first;
+    struct asked second;
+    begin(world, &first);
+    usleep(200000);
+    begin(world, &second);
+    await(&first);
+    assert_in_range(clock_monotonic_us() - began_us, READINESS_MOST_MS * 1000,
+                    READINESS_MOST_MS * 1000 + 150000);
+    assert_false(first.wait.report.findings[READINESS_DATABASE].is_ok);
+    assert_true(first.wait.report.findings[READINESS_REPLICA].is_ok);
+    await(&second);
+    assert_in_range(clock_monotonic_us() - began_us, READINESS_MOST_MS * 1000 + 200000,
+                    READINESS_MOST_MS * 1000 + 350000);
+    assert_false(readiness_is_ready(&second.wait.report));
+    struct asked third; /* waits for the probe that the first began */
+    begin(world, &third);
+    await(&third);
+    assert_true(readiness_is_ready(&third.wait.report));
+}
+
+/* Many who ask at once cost the writer one look, and so do those who come at once. */
+static void asks_once_for_many(void **state)
+{
+    struct world *world = *state;
+    enum { MANY = 200 };
+    static struct asked asked[MANY];
+    uint64_t before = pipeline_figures(world->bench->pipeline).requests;
+    for (unsigned i = 0; i < MANY; i++)
+        begin(world, &asked[i]);
+    for (unsigned i = 0; i < MANY; i++) {
+        await(&asked[i]);
+        assert_true(readiness_is_ready(&asked[i].wait.report));
+    }
+    assert_true(pipeline_figures(world->bench->pipeline).requests - before < MANY / 10);
+}
+
+/* Who wants a fresh one is answered by a look that began after he asked, and in time. */
+static void fresh(void **state)
+{
+    struct world *world = *state;
+    struct asked asked;
+    char away[128];
+    snprintf(away, sizeof(away), "%s-away", world->bench->path);
+    for (unsigned i = 0; i < 20; i++) {
+        begin_as(world, &asked, true);
+        await(&asked);
+        assert_true(readiness_is_ready(&asked.wait.report));
+        assert_int_equal(rename(world->bench->path, away), 0);
+        begin_as(world, &asked, true);
+        await(&asked);
+        assert_false(asked.wait.report.findings[READINESS_DATABASE].is_ok);
+        assert_int_equal(rename(away, world->bench->path), 0);
+    }
+    enum { MANY = 50 };
+    static struct asked many[MANY];
+    struct pipeline_request nap = {
+        .plan = plan_nap, .done = done, .err = {.arena = world->bench->arena}};
+    uint64_t before = pipeline_figures(world->bench->pipeline).requests;
+    for (unsigned i = 0; i < MANY; i++)
+        begin_as(world, &many[i], i % 2 == 0);
+    for (unsigned i = 0; i < MANY; i++) {
+        await(&many[i]);
+        assert_true(readiness_is_ready(&many[i].wait.report));
+    }
+    assert_true(pipeline_figures(world->bench->pipeline).requests - before < MANY);
+    pipeline_submit(world->bench->pipeline, &nap);
+    usleep(20000);
+    begin(world, &many[0]);
+    begin_as(world, &many[1], true);
+    await(&many[0]);
+    await(&many[1]);
+    assert_false(readiness_is_ready(&many[1].wait.report));
+    begin_as(world, &many[2], true);
+    begin_as(world, &many[3], true);
+    await(&many[2]);
+    await(&many[3]);
+    assert_true(readiness_is_ready(&many[3].wait.report));
+}
+
+static void alive(void **state)
+{
+    (void)state;
+    struct pipeline_figures figures = {.silent_us = 1};
+    assert_true(readiness_is_alive(&figures));
+    figures.silent_us = ALIVE_MOST_S * 1000000ULL;
+    assert_false(readiness_is_alive(&figures));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(comes_and_goes, setup, teardown),
+        cmocka_unit_test_setup_teardown(answers_in_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(asks_once_for_many, setup, teardown),
+        cmocka_unit_test_setup_teardown(fresh, setup, teardown),
+        cmocka_unit_test(alive),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+/* The two forms of an error, and what links begin with. */
+#include "api/asked.h"
+#include "baremetal/api/fault.h"
+#include "baremetal/api/links.h"
+#include "unit.h"
+
+static const struct conf_baremetal PLAIN = {.host = SLICE_LIT("h")};
+static const struct api API = {.baremetal = &PLAIN};
+
+static void expect_fault(struct asked *asked, int status, const char *text, enum fault_form form,
+                         const char *body)
+{
+    asked->request.err = (struct err){.arena = asked->arena};
+    asked->request.fault_form = form;
+    err_set(&asked->request.err, status, NULL, "%s", text);
+    baremetal_write_fault(&asked->request);
+    assert_int_equal(asked->request.status, status);
+    struct buf *out = &asked->exchange.http.out;
+    assert_string_equal(arena_copy(asked->arena, buf_slice(out)).data, body);
+}
+
+static void faults(void **state)
+{
+    (void)state;
+    struct asked asked;
+    asked_open(&asked, &API);
+    expect_fault(&asked, 404, "Node \"x\" could not be found.", FAULT_OF_API,
+                 "{\"error_message\": \"{\\\"faultcode\\\": \\\"Client\\\", \\\"faultstring\\\": "
+                 "\\\"Node \\\\\\\"x\\\\\\\" could not be found.\\\", \\\"debuginfo\\\": null}\"}");
+    asked.exchange.http.response_header_count = 0;
+    expect_fault(&asked, 503, "off", FAULT_OF_API,
+                 "{\"error_message\": \"{\\\"faultcode\\\": \\\"Server\\\", \\\"faultstring\\\": "
+                 "\\\"off\\\", \\\"debuginfo\\\": null}\"}");
+    asked.exchange.http.response_header_count = 0;
+    expect_fault(&asked, 405, "no", FAULT_OUTSIDE,
+                 "{\"error_message\": \"{\\\"code\\\": 405, \\\"title\\\": \\\"Method Not "
+                 "Allowed\\\", \\\"description\\\": \\\"no\\\"}\"}");
+    asked_expect_header(&asked, "Content-Type", "application/json");
+    asked_close(&asked);
+}
+
+static void expect_base(const struct conf_baremetal *conf, const char *host, const char *mount,
+                        const char *base)
+{
+    struct asked asked;
+    struct api api = {.baremetal = conf};
+    asked_open(&asked, &api);
+    asked.request.origin = (struct origin){.scheme = SLICE_LIT("http"), .host = slice_of(host)};
+    asked.request.mount = slice_of(mount);
+    struct slice got = baremetal_base(&asked.request);
+    assert_string_equal(arena_copy(asked.arena, got).data, base);
+    assert_ptr_equal(baremetal_base(&asked.request).data, got.data);
+    asked_close(&asked);
+}
+
+static void links(void **state)
+{
+    (void)state;
+    static const struct conf_baremetal PUBLIC = {.public_endpoint = SLICE_LIT("https://x/y")};
+    expect_base(&PLAIN, "h:6385", "", "http://h:6385");
+    expect_base(&PLAIN, "h:6385", "/baremetal", "http://h:6385/baremetal");
+    expect_base(&PLAIN, "", "", "");
+    expect_base(&PUBLIC, "h:6385", "/baremetal", "https://x/y");
+    struct asked asked;
+    asked_open(&asked, &API);
+    asked.request.origin = (struct origin){.scheme = SLICE_LIT("http"), .host = SLICE_LIT("h")};
+    struct buf out = {0};
+    baremetal_write_links(&asked.request, SLICE_LIT("nodes"), SLICE_LIT("u\"x"), SLICE_LIT("ports"),
+                          &out);
+    assert_string_equal(arena_copy(asked.arena, buf_slice(&out)).data,
+                        "\"links\": [{\"href\": \"http://h/v1/nodes/u\\\"x/ports\", \"rel\": "
+                        "\"self\"}, {\"href\": \"http://h/nodes/u\\\"x/ports\", \"rel\": "
+                        "\"bookmark\"}]");
+    buf_free(&out);
+    asked_close(&asked);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(faults),
+        cmocka_unit_test(links),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,87 @@
+/* berths with a conductor on one real file, each a process as far as the file tells, and a wall
+ * clock that can be set. */
+#ifndef BERTH_TESTS_METAL_BENCH_H
+#define BERTH_TESTS_METAL_BENCH_H
+
+#include <sqlite3.h>
+#include <stdio.h>
+
+#include "baremetal/write/conductor.h"
+#include "baremetal/write/plan_node_states.h"
+#include "base/arena.h"
+#include "model/node.h"
+#include "model/node_allocation.h"
+#include "replica/nodes.h"
+
+struct metal_bench {
+    char directory[64];
+    char path[96];
+    char url[112];
+    struct arena *arena;
+    sqlite3 *shell; /* somebody else's connection */
+};
+
+struct berth {
+    struct metal_bench *bench;
+    struct metal metal; /* as it is set before the opening */
+    bool has_threads;
+    struct store *store;
+    struct replica *replica;
+    struct pipeline *pipeline;
+    struct conductor *conductor;
+    struct replica_reader *reader;
+};
+
+enum { BENCH_DELAY_US = 2000000, BENCH_BUSY_MS = 50 };
+
+void metal_bench_open(struct metal_bench *bench);
+void metal_bench_close(struct metal_bench *bench);
+void metal_bench_shell(struct metal_bench *bench, const char *sql);
+
+/* Ends the log, which was started into that file and is closed; how many of its lines have the
+ * text.
+ */
+unsigned metal_bench_end_log(FILE *log, const char *text);
+
+/* By how much the wall clock is ahead of the machine's. */
+void metal_bench_set_clock(int64_t ahead_us);
+void metal_bench_pass(int64_t us);
+
+/* What a berth is, for changes before it is opened: passing states last BENCH_DELAY_US, the
+ * instance is one that nobody here can see. */
+struct berth berth_new(struct metal_bench *bench, const char *instance);
+/* Without threads: pipeline and conductor run in berth_turn and berth_ask alone. */
+void berth_open(struct berth *berth, bool has_threads);
+void berth_close(struct berth *berth);
+
+/* One turn; how many requests it submitted. Catches up with the file before. */
+unsigned berth_turn(struct berth *berth);
+/* Turns until one has nothing to do. */
+void berth_settle(struct berth *berth);
+void berth_follow(struct berth *berth);
+
+/* Requests, decided when the call ends; the status, 0: accepted. */
+int berth_create_node(struct berth *berth, const char *uuid, const char *state);
+int berth_verb(struct berth *berth, const char *uuid, const char *verb);
+int berth_power(struct berth *berth, const char *uuid, const char *verb);
+int berth_allocate(struct berth *berth, const char *uuid);
+int berth_release(struct berth *berth, const char *uuid);
+/* The same by way of conductor_submit; with threads only. */
+int berth_verb_waiting(struct berth *berth, const char *uuid, const char *verb);
+
+/* A request of berth_verb_waiting that is under way. */
+struct verb_request;
+struct verb_request *berth_begin_verb(struct berth *berth, const char *uuid, const char *verb);
+bool verb_request_is_done(struct verb_request *asked);
+int verb_request_end(struct verb_request *asked);
+
+/* "null" if there is none. In the bench's arena. */
+const char *berth_node_text(struct berth *berth, const char *uuid, enum node_field field);
+const char *berth_allocation_text(struct berth *berth, const char *uuid,
+                                  enum node_allocation_field field);
+
+/* That it is in that state. */
+void berth_assert_node(struct berth *berth, const char *uuid, const char *state);
+void berth_assert_allocation(struct berth *berth, const char *uuid, const char *state);
+
+#endif

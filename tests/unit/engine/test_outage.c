@@ -1,0 +1,355 @@
+/* What the log tells of a database that fails and works again: on a store that does as it is told.
+ */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "engine/pipeline.h"
+#include "log/log.h"
+#include "log/settings.h"
+
+struct store {
+    bool is_loaded;
+    const char *read_fails; /* the reason; NULL: it works */
+    const char *lock_fails;
+    const char *load_fails;
+    const char *apply_fails;
+    const char *commit_fails;
+    enum store_result commit_result;
+};
+
+static bool works(const char *reason, struct err *err)
+{
+    return reason == NULL || err_set(err, 503, NULL, "the database 'x' %s", reason);
+}
+
+enum store_begun store_begin(struct store *store, enum store_intent intent, struct err *err)
+{
+    if (!works(intent == STORE_TO_READ ? store->read_fails : store->lock_fails, err))
+        return STORE_BEGIN_FAILED;
+    return store->is_loaded ? STORE_BEGIN_UNCHANGED : STORE_BEGIN_RELOAD;
+}
+
+enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
+{
+    if (!works(store->load_fails, err))
+        return STORE_FAILED;
+    sink(cls, &(struct change){.kind = CHANGE_LOAD_PROVIDERS_END});
+    store->is_loaded = true;
+    return STORE_OK;
+}
+
+enum store_result store_follow(struct store *store, store_sink *sink, void *cls, struct err *err)
+{
+    (void)store;
+    (void)sink;
+    (void)cls;
+    (void)err;
+    return STORE_FAILED;
+}
+
+enum store_result store_apply(struct store *store, const struct change_list *changes,
+                              struct err *err)
+{
+    (void)changes;
+    return works(store->apply_fails, err) ? STORE_OK : STORE_FAILED;
+}
+
+enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *stranger,
+                               struct err *err)
+{
+    *stamp = (struct store_stamp){{1}};
+    *stranger = false;
+    return works(store->commit_fails, err) ? STORE_OK : store->commit_result;
+}
+
+bool store_rollback(struct store *store, struct store_stamp *stamp)
+{
+    (void)store;
+    *stamp = (struct store_stamp){{1}};
+    return true;
+}
+
+int64_t store_next_id(struct store *store, enum store_table table)
+{
+    (void)store;
+    (void)table;
+    static int64_t id;
+    return ++id;
+}
+
+/* Every read asks the store. */
+bool store_is_current(const struct store *store, const struct store_stamp *stamp)
+{
+    (void)store;
+    (void)stamp;
+    return false;
+}
+
+bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
+                        struct err *err)
+{
+    (void)store;
+    (void)err;
+    revision[0] = '\0';
+    return true;
+}
+
+void store_upkeep(struct store *store)
+{
+    (void)store;
+}
+
+struct bench {
+    struct store store;
+    struct arena *arena;
+    struct replica *replica;
+    struct pipeline *pipeline;
+    int log;
+    off_t log_read; /* so far */
+};
+
+static int setup(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+    char path[] = "/tmp/berth-test-outage-XXXXXX";
+    bench->log = mkstemp(path);
+    assert_true(bench->log >= 0);
+    assert_int_equal(unlink(path), 0);
+    log_start(bench->log, false);
+    bench->arena = arena_create();
+    bench->replica = replica_create();
+    struct err err = {.arena = bench->arena};
+    bench->pipeline = pipeline_create(&bench->store, bench->replica, NULL, &err);
+    assert_non_null(bench->pipeline);
+    *state = bench;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *bench = *state;
+    log_stop();
+    close(bench->log);
+    pipeline_destroy(bench->pipeline);
+    replica_destroy(bench->replica);
+    arena_destroy(bench->arena);
+    free(bench);
+    return 0;
+}
+
+static void answered(struct pipeline_request *request)
+{
+    (void)request;
+}
+
+static bool plan_trait(struct pipeline_request *request, const struct plan *plan)
+{
+    (void)request;
+    int64_t id = store_next_id(plan->store, STORE_TRAITS);
+    change_append(plan->changes, CHANGE_TRAIT_INSERT)->catalog =
+        (struct change_catalog){id, arena_printf(plan->arena, "CUSTOM_%ld", id)};
+    return true;
+}
+
+static bool plan_refuse(struct pipeline_request *request, const struct plan *plan)
+{
+    (void)plan;
+    return err_set(&request->err, 404, NULL, "no");
+}
+
+/* Asks three times; all are answered with that status (0: no error). */
+static void ask(struct bench *bench, pipeline_plan *plan, int status)
+{
+    for (int i = 0; i < 3; i++) {
+        struct pipeline_request request = {
+            .plan = plan, .done = answered, .err = {.arena = bench->arena}};
+        pipeline_submit(bench->pipeline, &request);
+        assert_true(pipeline_run_once(bench->pipeline));
+        assert_int_equal(request.err.status, status);
+    }
+}
+
+/* Since the last time the log has got one such line, or none (NULL). */
+static void expect_line(struct bench *bench, const char *level_and_text)
+{
+    char text[1024] = "";
+    char expected[256];
+    ssize_t len = pread(bench->log, text, sizeof(text) - 1, bench->log_read);
+    assert_true(len >= 0);
+    bench->log_read += len;
+    if (level_and_text == NULL) {
+        assert_string_equal(text, "");
+        return;
+    }
+    const char *level = strstr(text, level_and_text[0] == 'E' ? "ERROR" : "INFO");
+    assert_non_null(level);
+    snprintf(expected, sizeof(expected), "%s\n", level_and_text);
+    assert_string_equal(level, expected);
+    assert_ptr_equal(strchr(text, '\n'), text + len - 1);
+}
+
+#define WORKS  "INFO berth [-] the database works again"
+#define WRITES "ERROR berth [-] writes are answered 503 from now on: the database 'x' "
+#define ALL    "ERROR berth [-] reads and writes are answered 503 from now on: the database 'x' "
+
+static void test_reads_fail(void **state)
+{
+    struct bench *bench = *state;
+    ask(bench, NULL, 0);
+    ask(bench, plan_trait, 0);
+    expect_line(bench, NULL);
+    bench->store.read_fails = bench->store.lock_fails = "is gone";
+    ask(bench, NULL, 503);
+    expect_line(bench, ALL "is gone");
+    ask(bench, plan_trait, 503);
+    ask(bench, NULL, 503);
+    expect_line(bench, NULL);
+    bench->store.read_fails = bench->store.lock_fails = NULL;
+    ask(bench, NULL, 0);
+    expect_line(bench, WORKS);
+    ask(bench, plan_trait, 0);
+    expect_line(bench, NULL);
+    /* Asked in the other order, it is told once, too. */
+    bench->store.read_fails = bench->store.lock_fails = "is gone";
+    ask(bench, plan_trait, 503);
+    expect_line(bench, WRITES "is gone");
+    ask(bench, NULL, 503);
+    expect_line(bench, NULL);
+    bench->store.read_fails = bench->store.lock_fails = NULL;
+    ask(bench, plan_trait, 0);
+    expect_line(bench, WORKS);
+}
+
+static void test_load_fails(void **state)
+{
+    struct bench *bench = *state;
+    bench->store.is_loaded = false;
+    bench->store.load_fails = "cannot be used: no such table: inventories";
+    ask(bench, plan_trait, 503);
+    expect_line(bench, ALL "cannot be used: no such table: inventories");
+    ask(bench, NULL, 503);
+    expect_line(bench, NULL);
+    bench->store.load_fails = NULL;
+    ask(bench, NULL, 0);
+    expect_line(bench, WORKS);
+}
+
+/* Reads in between work, and so does a write that has nothing to write. */
+static void expect_writes_told(struct bench *bench, const char **fault)
+{
+    *fault = "cannot be written";
+    ask(bench, plan_trait, 503);
+    expect_line(bench, WRITES "cannot be written");
+    ask(bench, NULL, 0);
+    ask(bench, plan_trait, 503);
+    expect_line(bench, NULL);
+    /* Something worse comes. */
+    bench->store.read_fails = "cannot be read";
+    ask(bench, NULL, 503);
+    expect_line(bench, ALL "cannot be read");
+    *fault = NULL;
+    bench->store.read_fails = NULL;
+    ask(bench, plan_trait, 0);
+    expect_line(bench, WORKS);
+    ask(bench, NULL, 0);
+    ask(bench, plan_refuse, 404);
+    expect_line(bench, NULL);
+}
+
+static void test_writes_fail(void **state)
+{
+    struct bench *bench = *state;
+    expect_writes_told(bench, &bench->store.lock_fails);
+    expect_writes_told(bench, &bench->store.apply_fails);
+    bench->store.commit_result = STORE_FAILED;
+    expect_writes_told(bench, &bench->store.commit_fails);
+    bench->store.commit_result = STORE_UNKNOWN;
+    expect_writes_told(bench, &bench->store.commit_fails);
+    bench->store.apply_fails = "is full";
+    ask(bench, plan_trait, 503);
+    expect_line(bench, WRITES "is full");
+    ask(bench, plan_refuse, 404);
+    expect_line(bench, NULL);
+}
+
+static bool plan_refuse_claim(struct pipeline_request *request, const struct plan *plan)
+{
+    (void)plan;
+    request->err.kind = REFUSED_CAPACITY;
+    return err_set(&request->err, 409, NULL, "no");
+}
+
+/* What metrics tell of the same. */
+static void test_figures(void **state)
+{
+    struct bench *bench = *state;
+    ask(bench, plan_trait, 0);
+    ask(bench, plan_refuse, 404);
+    ask(bench, plan_refuse_claim, 409);
+    struct pipeline_figures figures = pipeline_figures(bench->pipeline);
+    assert_int_equal(figures.refused[REFUSED_OTHERWISE], 3);
+    assert_int_equal(figures.refused[REFUSED_CAPACITY], 3);
+    assert_int_equal(figures.refused[REFUSED_CONSUMER_GENERATION], 0);
+    assert_int_equal(figures.refused[REFUSED_BY_DATABASE], 0);
+    assert_int_equal(figures.outage, OUTAGE_NONE);
+    assert_int_equal(histogram_count(&figures.commit_us), 3);
+    assert_int_equal(figures.commits, 3);
+    assert_int_equal(figures.batch_requests.buckets[0], 9); /* each alone */
+    assert_int_equal(figures.batch_requests.sum, 9);
+    assert_true(figures.arena_bytes > 0);
+
+    bench->store.lock_fails = "is locked";
+    ask(bench, plan_trait, 503);
+    figures = pipeline_figures(bench->pipeline);
+    assert_int_equal(figures.outage, OUTAGE_WRITES);
+    assert_int_equal(figures.outages[OUTAGE_WRITES], 1);
+    assert_int_equal(figures.refused[REFUSED_BY_DATABASE], 3);
+    bench->store.read_fails = "is gone";
+    ask(bench, NULL, 503);
+    figures = pipeline_figures(bench->pipeline);
+    assert_int_equal(figures.outage, OUTAGE_ALL);
+    assert_int_equal(figures.outages[OUTAGE_ALL], 1);
+    assert_int_equal(figures.refused[REFUSED_BY_DATABASE], 3); /* that was no write */
+    bench->store.read_fails = bench->store.lock_fails = NULL;
+    ask(bench, plan_trait, 0);
+    bench->store.lock_fails = "is locked";
+    ask(bench, plan_trait, 503);
+    figures = pipeline_figures(bench->pipeline);
+    assert_int_equal(figures.outages[OUTAGE_WRITES], 2);
+    assert_int_equal(figures.outages[OUTAGE_ALL], 1);
+}
+
+/* Requests that were queued together are one batch; those that only wait are none of it. */
+static void test_figures_of_batches(void **state)
+{
+    struct bench *bench = *state;
+    struct pipeline_request requests[8];
+    for (int i = 0; i < 8; i++) {
+        requests[i] = (struct pipeline_request){
+            .plan = i == 0 ? NULL : plan_trait, .done = answered, .err = {.arena = bench->arena}};
+        pipeline_submit(bench->pipeline, &requests[i]);
+    }
+    assert_int_equal(pipeline_figures(bench->pipeline).queued, 8);
+    assert_true(pipeline_run_once(bench->pipeline));
+    struct pipeline_figures figures = pipeline_figures(bench->pipeline);
+    assert_int_equal(figures.queued, 0);
+    assert_int_equal(figures.batch_requests.sum, 7);
+    assert_int_equal(histogram_count(&figures.batch_requests), 1);
+    assert_int_equal(figures.batch_requests.buckets[histogram_bucket(&PIPELINE_BATCH_SHAPE, 7)], 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_reads_fail, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_load_fails, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_writes_fail, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_figures_of_batches, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

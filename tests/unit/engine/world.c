@@ -1,0 +1,207 @@
+/* See world.h. One thread. */
+#include "engine/world.h"
+
+#include <stdio.h>
+
+#include "placement/write/plan_allocations.h"
+#include "replica/audit.h"
+#include "unit.h"
+#include "valet/write/settle.h"
+
+int64_t store_next_id(struct store *store, enum store_table table)
+{
+    return store->next[table]++;
+}
+
+static struct change *put(struct world *world, enum change_kind kind)
+{
+    struct change *change = change_append(&world->changes, kind);
+    change->created_at_us = change->updated_at_us = ++world->now_us;
+    return change;
+}
+
+static void apply(struct world *world)
+{
+    apply_changes(world->edit, &world->changes);
+    struct buf why = {0};
+    if (!audit_version(world->edit->version, &why)) {
+        buf_append_char(&why, '\0');
+        fail_msg("%s", why.data);
+    }
+    buf_free(&why);
+}
+
+void world_open(struct world *world, unsigned providers)
+{
+    *world = (struct world){.arena = arena_create(), .replica = replica_create()};
+    for (unsigned i = 0; i < STORE_TABLE_COUNT; i++)
+        world->store.next[i] = 1000;
+    world->edit = replica_edit(world->replica);
+    world->changes.arena = world->arena;
+    for (unsigned i = 0; i < 4; i++)
+        put(world, CHANGE_CLASS_INSERT)->catalog =
+            (struct change_catalog){i, arena_printf(world->arena, "%c", 'A' + (int)i)};
+    for (unsigned i = 1; i <= providers; i++) {
+        struct slice uuid = world_uuid(world, 'p', i);
+        put(world, CHANGE_PROVIDER_INSERT)->provider =
+            (struct change_provider){i, 0, i, 0, uuid, uuid};
+    }
+    apply(world);
+    world->changes.count = 0;
+}
+
+void world_close(struct world *world)
+{
+    replica_abandon(world->replica, world->edit);
+    replica_destroy(world->replica);
+    arena_destroy(world->arena);
+}
+
+struct slice world_uuid(struct world *world, char prefix, unsigned number)
+{
+    return arena_printf(world->arena, "%c%u", prefix, number);
+}
+
+const struct provider *world_provider(struct world *world, unsigned number)
+{
+    return version_provider_by_id(world->edit->version, number);
+}
+
+const struct consumer *world_consumer(struct world *world, unsigned number)
+{
+    return version_consumer(world->edit->version, world_uuid(world, 'c', number));
+}
+
+const struct provider_inventory *world_inventory(struct world *world, unsigned provider,
+                                                 char class_name)
+{
+    const struct catalog_row *row =
+        catalog_find_id(&world->edit->version->classes, class_name - 'A');
+    return provider_inventory_of(world_provider(world, provider), (struct class_no){row->number});
+}
+
+void world_put_inventory(struct world *world, unsigned provider, char class_name,
+                         struct inventory_figures figures)
+{
+    bool is_there = world_inventory(world, provider, class_name) != NULL;
+    world->changes.count = 0;
+    put(world, is_there ? CHANGE_INVENTORY_UPDATE : CHANGE_INVENTORY_INSERT)->inventory =
+        (struct change_inventory){
+            .provider_id = provider,
+            .class_id = class_name - 'A',
+            .total = figures.total,
+            .reserved = figures.reserved,
+            .min_unit = figures.min_unit,
+            .max_unit = figures.max_unit,
+            .step_size = figures.step_size,
+            .allocation_ratio = figures.allocation_ratio,
+        };
+    apply(world);
+    world->changes.count = 0;
+}
+
+struct claim world_claim(struct world *world, unsigned consumer)
+{
+    return (struct claim){
+        .consumer = world_uuid(world, 'c', consumer),
+        .project = SLICE_LIT("project"),
+        .user = SLICE_LIT("user"),
+    };
+}
+
+void world_add(struct world *world, struct claim *claim, unsigned provider, char class_name,
+               int64_t amount)
+{
+    struct slice uuid = world_uuid(world, 'p', provider);
+    size_t count = claim->provider_count;
+    struct claim_provider *providers =
+        arena_array(world->arena, count + 1, sizeof(struct claim_provider));
+    for (size_t i = 0; i < count; i++)
+        providers[i] = claim->providers[i];
+    if (count == 0 || !slice_equal(providers[count - 1].uuid, uuid))
+        providers[count++] = (struct claim_provider){.uuid = uuid};
+    struct claim_provider *last = &providers[count - 1];
+    struct claim_amount *amounts =
+        arena_array(world->arena, last->amount_count + 1, sizeof(struct claim_amount));
+    for (size_t i = 0; i < last->amount_count; i++)
+        amounts[i] = last->amounts[i];
+    amounts[last->amount_count++] =
+        (struct claim_amount){arena_printf(world->arena, "%c", class_name), amount};
+    last->amounts = amounts;
+    claim->providers = providers;
+    claim->provider_count = count;
+}
+
+struct plan world_plan(struct world *world)
+{
+    world->changes.count = 0;
+    world->err = (struct err){.arena = world->arena};
+    return (struct plan){
+        .version = world->edit->version,
+        .changes = &world->changes,
+        .arena = world->arena,
+        .store = &world->store,
+        .metal = world->metal,
+        .now_us = ++world->now_us,
+    };
+}
+
+static void apply_and_settle(struct world *world)
+{
+    struct change_list follows = {.arena = world->arena};
+    struct plan plan = {
+        .version = world->edit->version,
+        .changes = &world->changes,
+        .arena = world->arena,
+        .store = &world->store,
+        .now_us = world->now_us,
+    };
+    struct settle settle;
+    if (world->settles)
+        settle_begin(&settle, &plan);
+    apply(world);
+    if (!world->settles)
+        return;
+    for (plan.changes = &follows; settle_next(&settle, &plan); follows.count = 0)
+        apply_changes(world->edit, &follows);
+}
+
+bool world_conclude(struct world *world, bool accepted)
+{
+    assert_int_equal(accepted, !err_is_set(&world->err));
+    if (accepted)
+        apply_and_settle(world);
+    else
+        assert_int_equal(world->changes.count, 0);
+    return accepted;
+}
+
+bool world_write(struct world *world, const struct claim *claims, size_t count,
+                 enum claim_door door)
+{
+    struct plan plan = world_plan(world);
+    return world_conclude(world, plan_allocations(claims, count, door, &plan, &world->err));
+}
+
+bool world_reshape(struct world *world, const struct reshape *reshape)
+{
+    struct plan plan = world_plan(world);
+    return world_conclude(world, plan_reshaper(reshape, &plan, &world->err));
+}
+
+bool world_delete(struct world *world, unsigned consumer)
+{
+    struct plan plan = world_plan(world);
+    struct slice uuid = world_uuid(world, 'c', consumer);
+    return world_conclude(world, plan_allocations_delete(uuid, uuid, &plan, &world->err));
+}
+
+void world_assert_refused(struct world *world, int status, const char *code, const char *text)
+{
+    assert_int_equal(world->err.status, status);
+    assert_string_equal(arena_copy(world->arena, world->err.message).data, text);
+    if (code == NULL)
+        assert_null(world->err.code);
+    else
+        assert_string_equal(world->err.code, code);
+}

@@ -1,0 +1,62 @@
+/* A small cloud in a replica, with a store that only hands out ids: what planners are tried on. */
+#ifndef BERTH_TESTS_WORLD_H
+#define BERTH_TESTS_WORLD_H
+
+#include "base/arena.h"
+#include "placement/write/plan_reshaper.h"
+#include "replica/apply.h"
+#include "store/store.h"
+
+struct store {
+    int64_t next[STORE_TABLE_COUNT];
+};
+
+struct world {
+    struct arena *arena;
+    struct replica *replica;
+    struct edit *edit;
+    struct store store;
+    struct change_list changes; /* of the last plan */
+    struct err err;             /* of the last plan */
+    int64_t now_us;
+    const struct metal *metal; /* for plans; NULL: no bare metal nodes */
+    bool settles; /* what follows for groups and holds is applied, too, as the pipeline does */
+};
+
+/* Classes A, B, C, D (ids 0 to 3) and `providers` providers "p1" ... without inventory. */
+void world_open(struct world *world, unsigned providers);
+void world_close(struct world *world);
+
+struct slice world_uuid(struct world *world, char prefix, unsigned number);
+const struct provider *world_provider(struct world *world, unsigned number);
+const struct consumer *world_consumer(struct world *world, unsigned number);
+const struct provider_inventory *world_inventory(struct world *world, unsigned provider,
+                                                 char class_name);
+
+/* Sets an inventory as somebody else would: no rule is checked. */
+void world_put_inventory(struct world *world, unsigned provider, char class_name,
+                         struct inventory_figures figures);
+
+/* A claim of the consumer "c<number>", with nothing in it and the generation not checked. Project
+ * and user are "project" and "user". */
+struct claim world_claim(struct world *world, unsigned consumer);
+
+/* Adds an amount to a claim; amounts of one provider come one after the other. */
+void world_add(struct world *world, struct claim *claim, unsigned provider, char class_name,
+               int64_t amount);
+
+/* Plans, and if that is accepted applies and audits. */
+bool world_write(struct world *world, const struct claim *claims, size_t count,
+                 enum claim_door door);
+bool world_reshape(struct world *world, const struct reshape *reshape);
+bool world_delete(struct world *world, unsigned consumer);
+
+/* For any other planner: what it plans with, and afterwards what it said. If it accepted, its
+ * changes are applied and the result is audited. */
+struct plan world_plan(struct world *world);
+bool world_conclude(struct world *world, bool accepted);
+
+/* The last plan was refused with that status, code and text. */
+void world_assert_refused(struct world *world, int status, const char *code, const char *text);
+
+#endif

@@ -1,0 +1,167 @@
+/* The text of candidates and summaries: copied from the one before where they are alike, written
+ * anew where they are not, whatever lengths the uuids of a foreign database have. */
+#include <jansson.h>
+
+#include "api/asked.h"
+#include "placement/api/handlers.h"
+#include "replica/apply.h"
+#include "unit.h"
+
+static const struct api API = {.max_candidates = -1};
+
+/* A root with 4 of C1 and 8 of C2, for each uuid; and a child with 2 of C1 below the second. */
+static const char *const UUIDS[] = {
+    "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002",
+    "00000000-0000-4000-8000-000000000003", "short",
+    "00000000-0000-4000-8000-000000000005", "00000000-0000-4000-8000-00000000000c",
+};
+enum { PROVIDERS = sizeof(UUIDS) / sizeof(UUIDS[0]), CHILD = PROVIDERS };
+
+static void add_inventory(struct change_list *list, int64_t provider, int64_t class_id,
+                          int32_t total)
+{
+    change_append(list, CHANGE_INVENTORY_INSERT)->inventory = (struct change_inventory){
+        .provider_id = provider,
+        .class_id = class_id,
+        .total = total,
+        .min_unit = 1,
+        .max_unit = total,
+        .step_size = 1,
+        .allocation_ratio = 1.0,
+    };
+}
+
+static struct replica *make_replica(struct arena *arena, bool nested)
+{
+    struct replica *replica = replica_create();
+    struct change_list list = {.arena = arena};
+    struct edit *edit = replica_edit_empty(replica);
+    change_append(&list, CHANGE_CLASS_INSERT)->catalog =
+        (struct change_catalog){1, SLICE_LIT("C1")};
+    change_append(&list, CHANGE_CLASS_INSERT)->catalog =
+        (struct change_catalog){2, SLICE_LIT("C2")};
+    for (int64_t id = 1; id <= PROVIDERS; id++)
+        change_append(&list, CHANGE_PROVIDER_INSERT)->provider =
+            (struct change_provider){id, nested && id == CHILD ? 2 : 0, 0,
+                                     0,  slice_of(UUIDS[id - 1]),       slice_of(UUIDS[id - 1])};
+    change_append(&list, CHANGE_LOAD_PROVIDERS_END);
+    for (int64_t id = 1; id <= PROVIDERS; id++) {
+        add_inventory(&list, id, 1, id == CHILD ? 2 : 4);
+        if (id != CHILD)
+            add_inventory(&list, id, 2, 8);
+    }
+    apply_changes(edit, &list);
+    struct version_stamp stamp = {{0}};
+    replica_publish(replica, edit, &stamp);
+    return replica;
+}
+
+/* The answer as its JSON; the caller decrefs. */
+static json_t *ask(const struct replica *replica, const char *query, unsigned minor)
+{
+    struct asked asked;
+    asked_open(&asked, &API);
+    asked.request.minor = minor;
+    asked.request.query = slice_of(query);
+    asked.request.version = replica_newest(replica);
+    assert_int_equal(handle_candidates_list(&asked.request), API_DONE);
+    assert_false(err_is_set(&asked.request.err));
+    const struct buf *out = &asked.exchange.http.out;
+    json_error_t error;
+    json_t *answer = json_loadb(out->data, out->len, JSON_REJECT_DUPLICATES, &error);
+    assert_non_null(answer);
+    asked_close(&asked);
+    return answer;
+}
+
+/* Counts the candidate {"allocations": ..., "mappings": ...} given as JSON with ' for ". */
+static unsigned count_candidate(const json_t *answer, const char *wanted)
+{
+    char text[1024];
+    size_t len = strlen(wanted);
+    assert_true(len < sizeof(text));
+    for (size_t i = 0; i <= len; i++)
+        text[i] = wanted[i] == '\'' ? '"' : wanted[i];
+    json_error_t error;
+    json_t *candidate = json_loads(text, 0, &error);
+    assert_non_null(candidate);
+    unsigned count = 0;
+    const json_t *requests = json_object_get(answer, "allocation_requests");
+    for (size_t i = 0; i < json_array_size(requests); i++)
+        count += json_equal(json_array_get(requests, i), candidate) ? 1 : 0;
+    json_decref(candidate);
+    return count;
+}
+
+static size_t candidate_count(const json_t *answer)
+{
+    return json_array_size(json_object_get(answer, "allocation_requests"));
+}
+
+static void alike_but_for_the_provider(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct replica *replica = make_replica(arena, false);
+    for (unsigned minor = 10; minor <= PLACEMENT_MINOR_MAX; minor++) {
+        json_t *answer = ask(replica, "resources=C1:1,C2:2", minor);
+        assert_int_equal(candidate_count(answer), PROVIDERS - 1);
+        for (unsigned i = 0; i < PROVIDERS - 1; i++) {
+            char wanted[512];
+            if (minor >= 34)
+                snprintf(wanted, sizeof(wanted),
+                         "{'allocations': {'%s': {'resources': {'C1': 1, 'C2': 2}}},"
+                         " 'mappings': {'': ['%s']}}",
+                         UUIDS[i], UUIDS[i]);
+            else if (minor >= 12)
+                snprintf(wanted, sizeof(wanted),
+                         "{'allocations': {'%s': {'resources': {'C1': 1, 'C2': 2}}}}", UUIDS[i]);
+            else
+                snprintf(wanted, sizeof(wanted),
+                         "{'allocations': [{'resource_provider': {'uuid': '%s'},"
+                         " 'resources': {'C1': 1, 'C2': 2}}]}",
+                         UUIDS[i]);
+            assert_int_equal(count_candidate(answer, wanted), 1);
+        }
+        json_decref(answer);
+    }
+    replica_destroy(replica);
+    arena_destroy(arena);
+}
+
+/* C1 from the root or from its child, C2 always from the root: two forms, in turn. */
+static void of_two_forms(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct replica *replica = make_replica(arena, true);
+    json_t *answer = ask(replica, "resources=C2:1&resources1=C1:1", 39);
+    assert_int_equal(candidate_count(answer), PROVIDERS);
+    for (unsigned i = 0; i < PROVIDERS - 1; i++) {
+        char wanted[512];
+        snprintf(wanted, sizeof(wanted),
+                 "{'allocations': {'%s': {'resources': {'C1': 1, 'C2': 1}}},"
+                 " 'mappings': {'': ['%s'], '1': ['%s']}}",
+                 UUIDS[i], UUIDS[i], UUIDS[i]);
+        assert_int_equal(count_candidate(answer, wanted), 1);
+    }
+    char wanted[512];
+    snprintf(wanted, sizeof(wanted),
+             "{'allocations': {'%s': {'resources': {'C2': 1}}, '%s': {'resources': {'C1': 1}}},"
+             " 'mappings': {'': ['%s'], '1': ['%s']}}",
+             UUIDS[1], UUIDS[CHILD - 1], UUIDS[1], UUIDS[CHILD - 1]);
+    assert_int_equal(count_candidate(answer, wanted), 1);
+    assert_int_equal(json_object_size(json_object_get(answer, "provider_summaries")), PROVIDERS);
+    json_decref(answer);
+    replica_destroy(replica);
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(alike_but_for_the_provider),
+        cmocka_unit_test(of_two_forms),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

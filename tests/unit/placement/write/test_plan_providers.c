@@ -1,0 +1,268 @@
+/* Providers, their aggregates and their traits: names, trees, generations, texts of refusals. */
+#include "engine/world.h"
+#include "placement/write/plan_aggregates.h"
+#include "placement/write/plan_provider_traits.h"
+#include "placement/write/plan_providers.h"
+#include "placement/write/plan_traits.h"
+#include "unit.h"
+
+static struct world world;
+static struct planned_provider result;
+
+static int set_up(void **state)
+{
+    (void)state;
+    world_open(&world, 3); /* p1, p2, p3, named like their uuids */
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    world_close(&world);
+    return 0;
+}
+
+#define NONE    ((struct slice){0})
+#define T(text) SLICE_LIT(text)
+
+static bool create(struct slice uuid, struct slice name, struct slice parent)
+{
+    struct plan plan = world_plan(&world);
+    return world_conclude(&world,
+                          plan_provider_create(uuid, name, parent, &plan, &result, &world.err));
+}
+
+static bool move(struct slice uuid, struct slice parent, bool may_move)
+{
+    struct plan plan = world_plan(&world);
+    const struct provider *provider = version_provider_by_uuid(plan.version, uuid);
+    struct plan_provider_update update = {uuid, arena_copy(world.arena, provider_name(provider)),
+                                          true, parent, may_move};
+    return world_conclude(&world, plan_provider_update(&update, &plan, &result, &world.err));
+}
+
+static bool rename_to(struct slice uuid, struct slice name)
+{
+    struct plan plan = world_plan(&world);
+    struct plan_provider_update update = {.uuid = uuid, .name = name};
+    return world_conclude(&world, plan_provider_update(&update, &plan, &result, &world.err));
+}
+
+static bool delete (struct slice uuid)
+{
+    struct plan plan = world_plan(&world);
+    return world_conclude(&world, plan_provider_delete(uuid, &plan, &world.err));
+}
+
+static void assert_text(struct slice text, const char *want)
+{
+    assert_int_equal(text.len, strlen(want));
+    assert_memory_equal(text.data, want, text.len);
+}
+
+static void creating(void **state)
+{
+    (void)state;
+    assert_true(create(T("u4"), T("n4"), NONE));
+    assert_null(result.parent_uuid.data);
+    assert_text(result.root_uuid, "u4");
+    assert_true(create(T("u5"), T("n5"), T("u4")));
+    assert_true(create(T("u6"), T("n6"), T("u5")));
+    assert_text(result.root_uuid, "u4");
+    assert_text(result.parent_uuid, "u5");
+    assert_int_equal(result.generation, 0);
+    assert_int_equal(world.changes.items[0].provider.root_id, 1000);
+    assert_int_equal(world.changes.items[0].provider.parent_id, 1001);
+
+    assert_false(create(T("u4"), T("n5"), NONE));
+    world_assert_refused(&world, 409, "placement.duplicate_name",
+                         "Conflicting resource provider uuid: u4 already exists.");
+    assert_false(create(T("u7"), T("n5"), NONE));
+    world_assert_refused(&world, 409, "placement.duplicate_name",
+                         "Conflicting resource provider name: n5 already exists.");
+    assert_false(create(T("u7"), T(""), NONE));
+    world_assert_refused(&world, 400, NULL,
+                         "Unable to create resource provider \"\", u7: Object action create failed "
+                         "because: name is required");
+    assert_false(create(T("u7"), T("n7"), T("u9")));
+    world_assert_refused(&world, 400, NULL,
+                         "Unable to create resource provider \"n7\", u7: Object action create "
+                         "failed because: parent provider UUID does not exist.");
+    assert_false(create(T("u7"), T("n7"), T("u7")));
+    world_assert_refused(&world, 400, NULL,
+                         "Unable to create resource provider \"n7\", u7: Object action create "
+                         "failed because: parent provider UUID cannot be same as UUID. Please set "
+                         "parent provider UUID to None if there is no parent.");
+}
+
+static void renaming(void **state)
+{
+    (void)state;
+    assert_true(rename_to(T("p1"), T("a\0b")));
+    assert_int_equal(result.name.len, 3);
+    assert_true(rename_to(T("p1"), T("a\0b")));
+    assert_int_equal(world.changes.count, 0);
+    assert_false(rename_to(T("p1"), T("p2")));
+    world_assert_refused(&world, 409, "placement.duplicate_name",
+                         "Conflicting resource provider p2 already exists.");
+    assert_false(rename_to(T("p9"), T("p9")));
+    world_assert_refused(&world, 404, NULL, "No resource provider with uuid p9 found");
+}
+
+static void moving(void **state)
+{
+    (void)state;
+    assert_true(create(T("u4"), T("n4"), T("p1")));
+    /* a root can always be put below another tree; what is below it goes with it */
+    assert_true(move(T("p1"), T("p2"), false));
+    assert_text(result.root_uuid, "p2");
+    assert_int_equal(world.changes.count, 2);
+    assert_int_equal(world.changes.items[1].provider.root_id, 2);
+    assert_int_equal(world.changes.items[1].provider.parent_id, 1);
+    assert_true(move(T("p1"), T("p2"), false));
+    assert_int_equal(world.changes.count, 0);
+
+    assert_false(move(T("p1"), T("p3"), false));
+    world_assert_refused(
+        &world, 400, NULL,
+        "Unable to save resource provider p1: Object action update failed because: "
+        "re-parenting a provider is not currently allowed.");
+    assert_false(move(T("p1"), NONE, false));
+    world_assert_refused(
+        &world, 400, NULL,
+        "Unable to save resource provider p1: Object action update failed because: "
+        "un-parenting a provider is not currently allowed.");
+    assert_false(move(T("p2"), T("u4"), true));
+    world_assert_refused(
+        &world, 400, NULL,
+        "Unable to save resource provider p2: Object action update failed because: "
+        "creating loop in the provider tree is not allowed.");
+    assert_false(move(T("p2"), T("p2"), true));
+    assert_false(move(T("p2"), T("p8"), true));
+    world_assert_refused(
+        &world, 400, NULL,
+        "Unable to save resource provider p2: Object action create failed because: "
+        "parent provider UUID does not exist.");
+    assert_true(move(T("p1"), T("p3"), true));
+    assert_text(result.root_uuid, "p3");
+    assert_true(move(T("p1"), NONE, true));
+    assert_text(result.root_uuid, "p1");
+    assert_int_equal(world_provider(&world, 2)->generation, 0);
+}
+
+static bool set_traits(struct slice uuid, const struct slice *names, size_t count,
+                       int64_t generation)
+{
+    struct plan plan = world_plan(&world);
+    static struct planned_traits planned;
+    struct plan_provider_traits input = {uuid, names, count, generation >= 0, generation};
+    return world_conclude(&world, plan_provider_traits_set(&input, &plan, &planned, &world.err)) &&
+           planned.generation == world_provider(&world, 1)->generation;
+}
+
+static void put_trait(struct slice name)
+{
+    struct plan plan = world_plan(&world);
+    struct planned_trait planned;
+    assert_true(world_conclude(&world, plan_trait_put(name, &plan, &planned, &world.err)));
+}
+
+static void traits(void **state)
+{
+    (void)state;
+    put_trait(T("CUSTOM_A"));
+    put_trait(T("CUSTOM_B"));
+    put_trait(T("CUSTOM_B"));
+    assert_int_equal(world.changes.count, 0);
+    const struct slice both[] = {T("CUSTOM_B"), T("CUSTOM_A"), T("CUSTOM_B")};
+    assert_true(set_traits(T("p1"), both, 3, 0));
+    assert_int_equal(world_provider(&world, 1)->generation, 1);
+    assert_text(name_set_json(world_provider(&world, 1)->traits), "[\"CUSTOM_A\", \"CUSTOM_B\"]");
+    assert_true(set_traits(T("p1"), both, 2, 1)); /* nothing new: the generation stays */
+    assert_int_equal(world_provider(&world, 1)->generation, 1);
+    assert_false(set_traits(T("p1"), both, 2, 0));
+    world_assert_refused(&world, 409, "placement.concurrent_update",
+                         "Resource provider's generation already changed. Please update the "
+                         "generation and try again.");
+    const struct slice unknown[] = {T("NO"), T("CUSTOM_A"), T("NEITHER"), T("NO")};
+    assert_false(set_traits(T("p1"), unknown, 4, 1));
+    world_assert_refused(&world, 400, NULL, "No such trait NEITHER, NO");
+    assert_false(set_traits(T("p9"), both, 0, 0));
+    world_assert_refused(&world, 404, NULL, "No resource provider with uuid p9 found");
+    assert_true(set_traits(T("p1"), both, 1, 1));
+    assert_text(name_set_json(world_provider(&world, 1)->traits), "[\"CUSTOM_B\"]");
+    assert_true(set_traits(T("p1"), NULL, 0, -1));
+    assert_int_equal(world_provider(&world, 1)->generation, 3);
+    assert_true(set_traits(T("p1"), NULL, 0, -1));
+    assert_int_equal(world_provider(&world, 1)->generation, 3);
+}
+
+static bool set_aggregates(const struct slice *uuids, size_t count, int64_t generation)
+{
+    struct plan plan = world_plan(&world);
+    int64_t after;
+    struct plan_aggregates input = {T("p1"), uuids, count, generation >= 0, generation};
+    return world_conclude(&world, plan_aggregates_set(&input, &plan, &after, &world.err)) &&
+           after == world_provider(&world, 1)->generation;
+}
+
+static void aggregates(void **state)
+{
+    (void)state;
+    const struct slice ab[] = {T("a"), T("b")};
+    const struct slice cb[] = {T("c"), T("b")};
+    assert_true(set_aggregates(ab, 2, -1));
+    assert_int_equal(world_provider(&world, 1)->generation, 0);
+    assert_true(set_aggregates(cb, 2, 0));
+    assert_int_equal(world_provider(&world, 1)->generation, 1);
+    assert_text(name_set_json(world_provider(&world, 1)->aggregates), "[\"b\", \"c\"]");
+    assert_true(set_aggregates(cb, 2, 1)); /* counts up though nothing changes */
+    assert_int_equal(world_provider(&world, 1)->generation, 2);
+    assert_false(set_aggregates(ab, 2, 1));
+    world_assert_refused(&world, 409, "placement.concurrent_update",
+                         "Resource provider's generation already changed. Please update the "
+                         "generation and try again.");
+    assert_true(set_aggregates(ab, 2, -1)); /* a and b are there already */
+    assert_int_equal(world.edit->version->aggregates.by_id.count, 3);
+}
+
+static void deleting(void **state)
+{
+    (void)state;
+    put_trait(T("CUSTOM_A"));
+    const struct slice trait = T("CUSTOM_A");
+    const struct slice aggregate = T("a");
+    assert_true(set_traits(T("p1"), &trait, 1, 0));
+    assert_true(set_aggregates(&aggregate, 1, -1));
+    world_put_inventory(&world, 1, 'A', (struct inventory_figures){10, 0, 1, 10, 1, 1.0});
+    struct claim claim = world_claim(&world, 1);
+    world_add(&world, &claim, 1, 'A', 1);
+    assert_true(world_write(&world, &claim, 1, CLAIM_BY_PUT));
+    assert_true(create(T("u4"), T("n4"), T("p1")));
+
+    assert_false(delete (T("p1")));
+    world_assert_refused(&world, 409, "placement.resource_provider.cannot_delete_parent",
+                         "Unable to delete parent resource provider p1: It has child resource "
+                         "providers.");
+    assert_true(delete (T("u4")));
+    assert_false(delete (T("p1")));
+    world_assert_refused(&world, 409, "placement.resource_provider.inuse",
+                         "Unable to delete resource provider p1: Resource provider has "
+                         "allocations.");
+    assert_true(world_delete(&world, 1));
+    assert_true(delete (T("p1")));
+    assert_null(world_provider(&world, 1));
+    assert_false(delete (T("p1")));
+    world_assert_refused(&world, 404, NULL, "No resource provider with uuid p1 found for delete");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(creating), TEST(renaming),   TEST(moving),
+        TEST(traits),   TEST(aggregates), TEST(deleting),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

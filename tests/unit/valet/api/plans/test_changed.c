@@ -1,0 +1,254 @@
+/* Plans whose cloud changes between their search and their commit: the real handler and planner at
+ * a listener, with a write of somebody else's that always gets to the writer just before theirs. */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "api/dispatch.h"
+#include "api/routes.h"
+#include "placement/write/plan_allocations.h"
+#include "policy/keeper.h"
+#include "unit.h"
+#include "valet/api/door.h"
+#include "valet/api/plans/plan_solving.h"
+#include "valet/api/routes.h"
+#include "valet/api/stack/flavors.h"
+#include "valet/write/valet_bench.h"
+
+/* valet/api/handlers.h has another valet_version than the bench (see meson.build) */
+enum api_step valet_plan_create(struct api_request *request);
+
+enum { HOSTS = 6, ANSWER_BYTES = 4096 };
+
+/* Fills the host that the plan has found. */
+struct meddler {
+    struct pipeline_request write;
+    struct arena *arena;
+    struct slice consumer;
+    struct slice host;
+};
+
+static struct world {
+    struct valet_bench bench;
+    struct api api;
+    struct conf_valet conf;
+    struct api_route routes[VALET_ROUTE_COUNT];
+    struct door door;
+    struct doorway doorway;
+    struct http_server *server;
+    struct meddler meddlers[HOSTS];
+    unsigned meddlings; /* still to come */
+    unsigned runs;      /* of the handler */
+    char answer[ANSWER_BYTES];
+    size_t answer_len;
+    atomic_bool is_answered;
+} world;
+
+static bool fill_host(struct pipeline_request *write, const struct plan *plan)
+{
+    struct meddler *meddler = (struct meddler *)write;
+    const struct claim_amount amount = {SLICE_LIT("VCPU"), HOST_VCPU};
+    const struct claim_provider provider = {meddler->host, &amount, 1};
+    const struct claim claim = {.consumer = meddler->consumer,
+                                .project = SLICE_LIT("p"),
+                                .user = SLICE_LIT("u"),
+                                .providers = &provider,
+                                .provider_count = 1};
+    return plan_allocations(&claim, 1, CLAIM_BY_PUT, plan, &write->err);
+}
+
+static void done(struct pipeline_request *write)
+{
+    assert_false(err_is_set(&write->err));
+}
+
+static void meddle(const struct api_request *request)
+{
+    const struct solved *solved = request->state;
+    struct meddler *meddler = &world.meddlers[--world.meddlings];
+    *meddler =
+        (struct meddler){.write = {.plan = fill_host, .done = done}, .arena = arena_create()};
+    meddler->write.err.arena = meddler->arena;
+    meddler->host = arena_copy(meddler->arena, solved->commit.rows[0].host);
+    meddler->consumer =
+        arena_printf(meddler->arena, "cccccccc-0000-4000-8000-%012u", world.meddlings);
+    pipeline_submit(world.bench.pipeline, &meddler->write);
+}
+
+static enum api_step create(struct api_request *request)
+{
+    enum api_step step = valet_plan_create(request);
+    if (step == API_SLOW)
+        return step;
+    world.runs++;
+    if (step == API_WRITE && world.meddlings > 0)
+        meddle(request);
+    return step;
+}
+
+static const struct http_limits LIMITS = {
+    .max_body_bytes = 1 << 20,
+    .large_answers_bytes = 1 << 20,
+    .connection_memory_bytes = 64 << 10,
+    .connections_max = 10,
+    .connections_per_address = 10,
+    .idle_timeout_s = 30,
+    .header_deadline_ms = 30000,
+    .body_deadline_ms = 30000,
+    .worker_threads = 2,
+};
+
+static void open_door(void)
+{
+    struct err err = {.arena = world.bench.arena};
+    static const struct policy_places PLACES = {.file = ""};
+    static const struct policy_options OPTIONS = {.enforce_new_defaults = true};
+    world.conf = (struct conf_valet){
+        .default_zone = SLICE_LIT("nova"), .step_limit = 1000, .max_servers = 10};
+    world.api = (struct api){
+        .replica = world.bench.replica,
+        .pipeline = world.bench.pipeline,
+        .slow_lane = slow_lane_start(1),
+        .policies = policy_keeper_open(&PLACES, &OPTIONS, &err),
+        .valet = &world.conf,
+        .flavors = flavors_open((struct slice){0}, &err),
+    };
+    assert_non_null(world.api.policies);
+    assert_non_null(world.api.flavors);
+    memcpy(world.routes, valet_routes, sizeof(world.routes));
+    for (unsigned i = 0; i < VALET_ROUTE_COUNT; i++)
+        if (world.routes[i].handle == valet_plan_create)
+            world.routes[i].handle = create;
+    world.door = valet_door;
+    world.door.routes = world.routes;
+    world.doorway = (struct doorway){
+        .door = &world.door,
+        .api = &world.api,
+        .routes = route_finder_create(world.routes, VALET_ROUTE_COUNT, world.bench.arena),
+    };
+    const struct http_address address = {.host = "127.0.0.1"};
+    struct http_service service = dispatch_service(&world.doorway);
+    world.server = http_server_start(&address, &LIMITS, &service, &err);
+    assert_non_null(world.server);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&world, 0, sizeof(world));
+    valet_open(&world.bench);
+    for (unsigned i = 0; i < HOSTS; i++)
+        valet_host(&world.bench, arena_printf(world.bench.arena, "h%u", i).data);
+    open_door();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    http_server_stop(world.server, 1);
+    slow_lane_stop(world.api.slow_lane);
+    flavors_close(world.api.flavors);
+    policy_keeper_close(world.api.policies);
+    for (unsigned i = 0; i < HOSTS; i++)
+        if (world.meddlers[i].arena != NULL)
+            arena_destroy(world.meddlers[i].arena);
+    valet_close(&world.bench);
+    return 0;
+}
+
+static void *ask(void *cls)
+{
+    static const char BODY[] =
+        "{\"plan_name\": \"web\", \"stack_id\": \"s\", \"resources\": {\"a\": {\"type\": "
+        "\"OS::Nova::Server\", \"properties\": {\"flavor\": {\"vcpus\": 8, \"ram\": 1, \"disk\": "
+        "0}}}}}";
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons(http_server_port(world.server)),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct slice request = arena_printf(
+        cls,
+        "POST /v1/plans HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Auth-Token: somebody\r\n"
+        "Content-Length: %zu\r\n\r\n%s",
+        sizeof(BODY) - 1, BODY);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    check(connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+    check(write(fd, request.data, request.len) == (ssize_t)request.len);
+    ssize_t got;
+    while ((got = read(fd, world.answer + world.answer_len,
+                       sizeof(world.answer) - 1 - world.answer_len)) > 0)
+        world.answer_len += (size_t)got;
+    close(fd);
+    atomic_store(&world.is_answered, true);
+    return NULL;
+}
+
+/* The answer to a create that meets so many writes of others. This thread is the writer. */
+static void create_among(unsigned meddlings)
+{
+    struct arena *arena = arena_create();
+    pthread_t client;
+    world.meddlings = meddlings;
+    assert_int_equal(pthread_create(&client, NULL, ask, arena), 0);
+    while (!atomic_load(&world.is_answered))
+        if (!pipeline_run_once(world.bench.pipeline))
+            usleep(100);
+    pthread_join(client, NULL);
+    arena_destroy(arena);
+}
+
+static void assert_planned(unsigned meddlings)
+{
+    create_among(meddlings);
+    assert_memory_equal(world.answer, "HTTP/1.1 201", 12);
+    assert_int_equal(world.runs, meddlings + 1);
+    assert_int_equal(world.meddlings, 0);
+    const struct valet_placement *placement =
+        version_next_valet_placement(valet_version(&world.bench), 0);
+    assert_non_null(placement);
+    assert_non_null(placement_hold(valet_version(&world.bench), placement));
+}
+
+static void nobody_meddles(void **state)
+{
+    (void)state;
+    assert_planned(0);
+}
+
+static void it_is_planned_again(void **state)
+{
+    (void)state;
+    assert_planned(1);
+}
+
+static void and_three_times(void **state)
+{
+    (void)state;
+    assert_planned(3);
+}
+
+/* There still is a host that would do. */
+static void and_not_more_often(void **state)
+{
+    (void)state;
+    create_among(4);
+    assert_memory_equal(world.answer, "HTTP/1.1 409", 12);
+    assert_non_null(
+        strstr(world.answer, "\"Valet error: the cloud changed while planning for 'web'\""));
+    assert_int_equal(world.runs, 4);
+    assert_null(version_next_valet_plan(valet_version(&world.bench), 0));
+    assert_null(version_next_valet_placement(valet_version(&world.bench), 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(nobody_meddles, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(it_is_planned_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(and_three_times, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(and_not_more_often, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+/* Bodies as long as they may be, made to be dear to read: what reading them costs grows with their
+ * length and no faster. Clocks are the thread's own, and bounds wide. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "unit.h"
+#include "valet/api/body.h"
+#include "valet/api/stack/stack_body.h"
+#include "valet/api/stack/stack_text.h"
+
+enum { BODY_BYTES = 8 << 20, SERVERS = 1000 };
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static void add_servers(struct buf *body)
+{
+    for (int s = 0; s < SERVERS; s++) {
+        char text[200];
+        snprintf(text, sizeof(text),
+                 "\"s%d\":{\"type\":\"OS::Nova::Server\",\"properties\":{\"flavor\":"
+                 "{\"vcpus\":1,\"ram\":1,\"disk\":%d}}},",
+                 s, s);
+        buf_append_slice(body, slice_of(text));
+    }
+}
+
+static void begin_group(struct buf *body, unsigned group, const char *type, const char *level)
+{
+    char text[200];
+    snprintf(text, sizeof(text),
+             "\"g%u\":{\"type\":\"OS::Valet::GroupAssignment\",\"properties\":{\"group_type\":"
+             "\"%s\",\"level\":\"%s\",\"resources\":[",
+             group, type, level);
+    buf_append_slice(body, slice_of(text));
+}
+
+static void end_group(struct buf *body)
+{
+    body->len--;
+    buf_append_lit(body, "]}},");
+}
+
+static void list(struct buf *body, char kind, unsigned number)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "\"%c%u\",", kind, number);
+    buf_append_slice(body, slice_of(text));
+}
+
+/* Every group lists every server. */
+static void large_groups(struct buf *body, unsigned bytes)
+{
+    for (unsigned g = 0; body->len < bytes; g++) {
+        begin_group(body, g, "diversity", "host");
+        for (unsigned s = 0; s < SERVERS && body->len < bytes; s++)
+            list(body, 's', s);
+        end_group(body);
+    }
+}
+
+/* Every group lists the next one, and the last one a server. */
+static void a_chain(struct buf *body, unsigned bytes)
+{
+    unsigned g = 0;
+    for (; body->len < bytes; g++) {
+        begin_group(body, g, "affinity", "host");
+        list(body, 'g', g + 1);
+        end_group(body);
+    }
+    begin_group(body, g, "affinity", "host");
+    list(body, 's', 0);
+    end_group(body);
+}
+
+/* Every group lists hundreds of those behind it. */
+static void a_mesh(struct buf *body, unsigned bytes)
+{
+    const unsigned groups = bytes / 1500;
+    for (unsigned g = 0; g < groups; g++) {
+        begin_group(body, g, "affinity", "rack");
+        list(body, 's', g % SERVERS);
+        for (unsigned i = 1; i < 150 && g + i * 7 < groups; i++)
+            list(body, 'g', g + i * 7);
+        end_group(body);
+    }
+}
+
+/* One group lists one server, again and again. */
+static void a_repetition(struct buf *body, unsigned bytes)
+{
+    begin_group(body, 0, "affinity", "host");
+    while (body->len < bytes)
+        list(body, 's', 7);
+    end_group(body);
+}
+
+/* What is no server and no group. */
+static void others(struct buf *body, unsigned bytes)
+{
+    for (unsigned i = 0; body->len < bytes; i++) {
+        char text[60];
+        snprintf(text, sizeof(text), "\"o%u\":{\"type\":\"X\",\"name\":\"o\"},", i);
+        buf_append_slice(body, slice_of(text));
+    }
+    begin_group(body, 0, "affinity", "host");
+    list(body, 's', 7);
+    end_group(body);
+}
+
+static void locations(struct buf *body, unsigned bytes)
+{
+    buf_append_lit(body, "\"x\":{\"type\":\"OS::Nova::Server\",\"properties\":{\"flavor\":"
+                         "{\"vcpus\":1,\"ram\":1,\"disk\":1}},\"locations\":[");
+    for (unsigned i = 0; body->len < bytes; i++)
+        list(body, 'h', i);
+    body->len--;
+    buf_append_lit(body, "]},");
+}
+
+typedef void write_body(struct buf *body, unsigned bytes);
+
+/* What a slow handler does with a body before it asks the planner, and with the stack after. */
+static double read_body(write_body *write, unsigned bytes)
+{
+    struct arena *arena = arena_create();
+    struct err err = {.arena = arena};
+    struct buf body = {0};
+    buf_append_lit(&body, "{");
+    add_servers(&body);
+    write(&body, bytes);
+    body.len--;
+    buf_append_lit(&body, "}");
+    struct flavors *flavors = flavors_parse(SLICE_LIT("{}"), SLICE_LIT("test"), &err);
+    struct stack_body input = {flavors, SERVERS + 1, arena};
+    struct stack stack;
+    double before = now_ms();
+    json_t *document = body_parse(buf_slice(&body), &err);
+    assert_non_null(document);
+    double parsed = now_ms();
+    char fingerprint[STACK_FINGERPRINT_LEN];
+    stack_fingerprint(SLICE_LIT("plan"), document, NULL, fingerprint);
+    double printed = now_ms();
+    if (!stack_body_read(&input, document, NULL, &stack, &err))
+        fail_msg("%.*s", SLICE_ARG(err.message));
+    double read = now_ms();
+    struct buf text = {0};
+    stack_text_write(&stack, &text);
+    double took = now_ms() - before;
+    print_message(
+        "%8u bytes: %6.1f ms: parsed in %.1f, fingerprint %.1f, read %.1f, written %.1f\n",
+        (unsigned)body.len, took, parsed - before, printed - parsed, read - printed,
+        took - (read - before));
+    buf_free(&text);
+    json_decref(document);
+    flavors_give_back(flavors);
+    buf_free(&body);
+    arena_destroy(arena);
+    return took;
+}
+
+static void costs_grow_with_bodies(void **state)
+{
+    (void)state;
+    write_body *const BODIES[] = {large_groups, a_chain, a_mesh, a_repetition, others, locations};
+    for (size_t i = 0; i < sizeof(BODIES) / sizeof(BODIES[0]); i++) {
+        double eighth = read_body(BODIES[i], BODY_BYTES / 8);
+        double whole = read_body(BODIES[i], BODY_BYTES - (64 << 10));
+        assert_true(whole < 100 + 40 * eighth);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(costs_grow_with_bodies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

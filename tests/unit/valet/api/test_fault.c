@@ -1,0 +1,96 @@
+/* The bytes of errors (Valet spec, section 3). */
+#include "valet/api/fault.h"
+
+#include "api/asked.h"
+#include "unit.h"
+
+static const struct api API = {0};
+
+static void assert_fault(int status, const char *said, enum fault_form form, int shown,
+                         const char *type, const char *body)
+{
+    struct asked asked;
+    asked_open(&asked, &API);
+    struct buf *out = &asked.exchange.http.out;
+    asked.request.fault_form = form;
+    err_set_text(&asked.request.err, status, NULL, slice_of(said));
+    buf_append_lit(out, "what the handler had begun");
+    valet_write_fault(&asked.request);
+    assert_string_equal(arena_copy(asked.arena, buf_slice(out)).data, body);
+    asked_expect_header(&asked, "Content-Type", type);
+    assert_int_equal(asked.request.status, shown);
+    asked_close(&asked);
+}
+
+#define MALFORMED                                                                                  \
+    "The server could not comply with the request since it is either malformed or otherwise "      \
+    "incorrect."
+#define FAULT(code, title, said, message, type)                                                    \
+    "{\"title\": \"" title "\", \"explanation\": \"" said "\", \"code\": " code                    \
+    ", \"error\": {\"message\": \"" message "\", \"traceback\": null, \"type\": \"" type "\"}}"
+
+static void json(void **state)
+{
+    (void)state;
+    static const char JSON[] = "application/json";
+    assert_fault(
+        400, "-> name -> \"\xc3\xa9", FAULT_OF_API, 400, JSON,
+        FAULT("400", "Bad Request", "-> name -> \\\"\\u00e9", MALFORMED, "HTTPBadRequest"));
+    assert_fault(
+        404, "x", FAULT_OF_API, 404, JSON,
+        FAULT("404", "Not Found", "x", "The resource could not be found.", "HTTPNotFound"));
+    assert_fault(405, "The COPY method is not allowed.", FAULT_OF_API, 405, JSON,
+                 FAULT("405", "Method Not Allowed", "The COPY method is not allowed.", MALFORMED,
+                       "HTTPMethodNotAllowed"));
+    assert_fault(
+        409, "Valet error: Exclusivity group 'foosball' not found", FAULT_OF_API, 409, JSON,
+        FAULT("409", "Conflict", "Valet error: Exclusivity group 'foosball' not found",
+              "There was a conflict when trying to complete your request.", "HTTPConflict"));
+    assert_fault(413, "x", FAULT_OF_API, 413, JSON,
+                 FAULT("413", "Request Entity Too Large", "x",
+                       "The body of your request was too large for this server.",
+                       "HTTPRequestEntityTooLarge"));
+}
+
+#define BROKEN "The server has either erred or is incapable of performing the requested operation."
+
+/* A database that fails is a fault of ours, and Keystone's absence is not. */
+static void of_the_server(void **state)
+{
+    (void)state;
+    static const char JSON[] = "application/json";
+    const char *broken =
+        FAULT("500", "Internal Server Error", "gone", BROKEN, "HTTPInternalServerError");
+    assert_fault(500, "gone", FAULT_OF_API, 500, JSON, broken);
+    const char *store = FAULT("500", "Internal Server Error", "Not working: store", BROKEN,
+                              "HTTPInternalServerError");
+    assert_fault(503, "the database '/x' is gone", FAULT_OF_API, 500, JSON, store);
+    assert_fault(507, "the database '/x' is gone", FAULT_OF_API, 500, JSON, store);
+    assert_fault(500, "", FAULT_OF_API, 500, JSON,
+                 FAULT("500", "Internal Server Error", BROKEN, BROKEN, "HTTPInternalServerError"));
+    assert_fault(503, "gone", FAULT_OUTSIDE, 503, JSON,
+                 FAULT("503", "Service Unavailable", "gone",
+                       "The server is currently unavailable. Please try again at a later time.",
+                       "HTTPServiceUnavailable"));
+}
+
+/* Of whatever cause, and whoever has found it. */
+static void refusals(void **state)
+{
+    (void)state;
+    static const enum fault_form FORMS[] = {FAULT_OF_API, FAULT_OUTSIDE, FAULT_OF_KEYSTONE};
+    for (unsigned i = 0; i < 3; i++)
+        assert_fault(401, i == 0 ? "" : "x", FORMS[i], 401, "text/plain",
+                     "This request needs a valid token of a project, with a role that allows "
+                     "it.\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json),
+        cmocka_unit_test(of_the_server),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,346 @@
+/* Holds and their servers: what a write drops, what it may not touch, and where placements are
+ * (Valet spec, 8.2). */
+#include "unit.h"
+#include "valet/write/valet_bench.h"
+
+static struct valet_bench bench;
+
+static const char refused[] =
+    "Consumer aaaaaaaa-0000-4000-8000-706c31000000 is kept for a placement of Valet.";
+
+static int set_up(void **state)
+{
+    (void)state;
+    valet_open(&bench);
+    valet_host(&bench, "h1");
+    valet_host(&bench, "h2");
+    valet_host(&bench, "h3");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    valet_close(&bench);
+    return 0;
+}
+
+static int put(const char *claim)
+{
+    return valet_put(&bench, claim);
+}
+
+static int put_typed(const char *claim, const char *type)
+{
+    return valet_put_typed(&bench, claim, type);
+}
+
+/* The host has no room for the server beside its hold. */
+static void a_first_claim_takes_the_place_of_the_hold(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", HOST_VCPU);
+    assert_int_equal(put("s1 p h1:VCPU=8"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0);
+    assert_int_equal(valet_holds(&bench, "s1", "h1"), HOST_VCPU);
+    valet_assert_location(&bench, "pl1", "h1");
+    assert_int_equal(valet_release(&bench, "s1"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0); /* it does not come back */
+    valet_assert_location(&bench, "pl1", "h1");
+}
+
+static void a_first_claim_elsewhere_does_too(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    assert_int_equal(put("s1 p h2:VCPU=2"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0);
+    valet_assert_location(&bench, "pl1", "h2");
+    assert_int_equal(valet_release(&bench, "s1"), 0);
+    valet_assert_location(&bench, "pl1", "h2");
+}
+
+static void a_claim_of_another_leaves_it(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", HOST_VCPU);
+    assert_int_equal(put("s2 p h1:VCPU=1"), 409);
+    assert_int_equal(put("s2 p h2:VCPU=1"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), HOST_VCPU);
+}
+
+static void a_refused_claim_leaves_it(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    assert_int_equal(put("s1 p h1:VCPU=9"), 409);
+    assert_int_equal(put("s1 p nohost:VCPU=1"), 400);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
+}
+
+static void an_empty_claim_leaves_it(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    assert_int_equal(put("s1 p -"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
+}
+
+/* A replan has put the hold elsewhere: rewriting and shrinking change nothing, coming does. */
+static void a_rewrite_leaves_the_hold_elsewhere(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", NULL, 0);
+    assert_int_equal(put("s1 p h1:VCPU=4"), 0);
+    valet_place(&bench, "pl1", "s1", "h2", 4);
+    assert_int_equal(put("s1 p h1:VCPU=4"), 0);
+    assert_int_equal(put("s1 p h1:VCPU=2"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h2"), 4);
+    valet_assert_location(&bench, "pl1", "h2");
+    assert_int_equal(put("s1 p h1:VCPU=2,h2:VCPU=6"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h2"), 0);
+    assert_int_equal(valet_holds(&bench, "s1", "h2"), 6);
+}
+
+static void a_move_to_a_third_host_drops_it(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", NULL, 0);
+    assert_int_equal(put("s1 p h1:VCPU=4"), 0);
+    valet_place(&bench, "pl1", "s1", "h2", 4);
+    assert_int_equal(put("s1 p h3:VCPU=4"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h2"), 0);
+    valet_assert_location(&bench, "pl1", "h3");
+}
+
+static void the_bound_server_counts_before_the_planned_one(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    valet_bind(&bench, "pl1", "real");
+    assert_int_equal(put("real p h2:VCPU=4"), 0);
+    assert_int_equal(put("s1 p h3:VCPU=1"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0);
+    valet_assert_location(&bench, "pl1", "h2");
+    assert_int_equal(valet_release(&bench, "real"), 0);
+    valet_assert_location(&bench, "pl1", "h3");
+    assert_int_equal(valet_release(&bench, "s1"), 0);
+    valet_assert_location(&bench, "pl1", "h3");
+}
+
+/* The plan's project is p. */
+static void another_projects_server_is_none(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    assert_int_equal(put("s1 q h1:VCPU=1"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
+    assert_int_equal(put("s1 q h2:VCPU=1"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
+    valet_bind(&bench, "pl1", "s1");
+    valet_assert_location(&bench, "pl1", "h1");
+    assert_int_equal(put_typed("pl1 p -", VALET_HOLD_TYPE), 0);
+    assert_int_equal(put("s1 q h3:VCPU=1"), 0);
+    valet_assert_location(&bench, "pl1", "h1");
+}
+
+/* From the moment on at which it is the project's; before and after it is nobody's. */
+static void a_server_of_another_project_then(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    assert_int_equal(put("s1 q h2:VCPU=1"), 0);
+    assert_int_equal(put("s1 p h2:VCPU=1"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0);
+    valet_assert_location(&bench, "pl1", "h2");
+    assert_int_equal(put("s1 q h3:VCPU=1"), 0);
+    valet_assert_location(&bench, "pl1", "h2");
+    assert_int_equal(put("s1 p h3:VCPU=1"), 0);
+    valet_assert_location(&bench, "pl1", "h3");
+}
+
+/* One that names another placement's hold, as a file may that an older berth wrote. */
+static void a_hold_is_no_server(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    valet_place(&bench, "pl2", "s2", "h1", 4);
+    valet_bind(&bench, "pl1", "pl2");
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
+    assert_int_equal(put_typed("pl1 p -", VALET_HOLD_TYPE), 0);
+    valet_place(&bench, "pl2", "s2", "h2", 4);
+    valet_assert_location(&bench, "pl1", "h1");
+}
+
+/* 7.3: what is recorded late may hold something already. */
+static void recording_a_server_that_is_there(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    assert_int_equal(put("real p h1:VCPU=4"), 0);
+    valet_bind(&bench, "pl1", "real");
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0);
+    valet_place(&bench, "pl2", "s2", "h1", 4);
+    assert_int_equal(put("other p h2:VCPU=4"), 0);
+    valet_bind(&bench, "pl2", "other");
+    assert_int_equal(valet_holds(&bench, "pl2", "h1"), 4);
+    valet_assert_location(&bench, "pl2", "h1");
+}
+
+static void several_in_one_request(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    valet_place(&bench, "pl2", "s2", "h1", 4);
+    valet_place(&bench, "pl3", "s3", "h2", 8);
+    const char *const claims[] = {"s1 p h1:VCPU=4", "s2 p h1:VCPU=4", "s3 p h2:VCPU=8"};
+    assert_int_equal(valet_post(&bench, claims, 3), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1") + valet_holds(&bench, "pl2", "h1") +
+                         valet_holds(&bench, "pl3", "h2"),
+                     0);
+    /* two servers of one placement, and its hold by name */
+    valet_place(&bench, "pl4", "s4", "h3", 8);
+    valet_bind(&bench, "pl4", "real");
+    const char *const both[] = {"s4 p h3:VCPU=4", "real p h3:VCPU=4", "pl4 p -"};
+    assert_int_equal(valet_post(&bench, both, 3), 0);
+    assert_int_equal(valet_holds(&bench, "pl4", "h3"), 0);
+}
+
+static void the_reshaper_drops_it_too(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", HOST_VCPU);
+    const char *const claim = "s1 p h1:VCPU=8";
+    assert_int_equal(valet_reshape(&bench, &claim, 1, NULL), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0);
+    assert_int_equal(valet_holds(&bench, "s1", "h1"), HOST_VCPU);
+}
+
+static void holds_are_written_by_nobody_else(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    assert_int_equal(put("pl1 p h1:VCPU=4"), 409);
+    valet_assert_refused(&bench, refused);
+    const char *const both[] = {"s2 p h2:VCPU=1", "pl1 p h2:VCPU=1"};
+    assert_int_equal(valet_post(&bench, both, 2), 409);
+    assert_int_equal(valet_holds(&bench, "s2", "h2"), 0);
+    assert_int_equal(valet_put_typed(&bench, "new p h1:VCPU=1", VALET_HOLD_TYPE), 409);
+    assert_int_equal(valet_put_typed(&bench, "new p h1:VCPU=1", "INSTANCE"), 0);
+    assert_int_equal(valet_put_typed(&bench, "new p h1:VCPU=1", VALET_HOLD_TYPE), 409);
+    assert_int_equal(valet_put_typed(&bench, "new p -", VALET_HOLD_TYPE), 409);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
+    assert_int_equal(put("pl1 p -"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0);
+    assert_int_equal(put("pl1 p h1:VCPU=4"), 409); /* the uuid is the placement's all the same */
+    valet_assert_location(&bench, "pl1", "h1");
+}
+
+static void holds_are_deleted_by_anybody(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h2", 4);
+    assert_int_equal(valet_release(&bench, "pl1"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h2"), 0);
+    valet_assert_location(&bench, "pl1", "h2");
+    const char *const claim = "pl2 p -";
+    valet_place(&bench, "pl2", "s2", "h2", 4);
+    assert_int_equal(valet_post(&bench, &claim, 1), 0);
+    assert_int_equal(valet_holds(&bench, "pl2", "h2"), 0);
+}
+
+static int reshape(const char *claim, const char *type)
+{
+    return valet_reshape(&bench, &claim, 1, type);
+}
+
+static void the_reshaper_moves_holds_within_their_tree(void **state)
+{
+    (void)state;
+    valet_provider(&bench, "n1", "h1");
+    valet_host(&bench, "n1");
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    assert_int_equal(reshape("pl1 p n1:VCPU=4", NULL), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "n1"), 4);
+    valet_assert_location(&bench, "pl1", "h1");
+    assert_int_equal(reshape("pl1 p n1:VCPU=3,h1:VCPU=1", VALET_HOLD_TYPE), 0);
+    assert_int_equal(reshape("pl1 p n1:VCPU=3", NULL), 409);
+    assert_int_equal(reshape("pl1 p n1:VCPU=4,h1:VCPU=1", NULL), 409);
+    assert_int_equal(reshape("pl1 p h2:VCPU=4", NULL), 409);
+    assert_int_equal(reshape("pl1 p n1:VCPU=3,h1:MEMORY_MB=1", NULL), 409);
+    assert_int_equal(reshape("pl1 q n1:VCPU=3,h1:VCPU=1", NULL), 409);
+    assert_int_equal(reshape("pl1 p n1:VCPU=3,h1:VCPU=1", "INSTANCE"), 409);
+    assert_int_equal(reshape("pl1 p -", NULL), 409);
+    assert_int_equal(valet_holds(&bench, "pl1", "n1"), 3);
+}
+
+static void locations_follow_names_and_trees(void **state)
+{
+    (void)state;
+    valet_provider(&bench, "n1", "h1");
+    valet_host(&bench, "n1");
+    valet_place(&bench, "pl1", "s1", NULL, 0);
+    valet_assert_location(&bench, "pl1", "nowhere");
+    assert_int_equal(put("s1 p h2:MEMORY_MB=1,n1:VCPU=1"), 0);
+    valet_assert_location(&bench, "pl1", "h1"); /* the VCPU decides */
+    assert_int_equal(put("s1 p h3:MEMORY_MB=1,h2:MEMORY_MB=1"), 0);
+    valet_assert_location(&bench, "pl1", "h2"); /* the first by name */
+}
+
+/* Shared storage is no host that it could have come to. */
+static void a_server_that_takes_shared_storage_leaves_the_hold_elsewhere(void **state)
+{
+    (void)state;
+    valet_host(&bench, "sh");
+    valet_traits(&bench, "sh", "MISC_SHARES_VIA_AGGREGATE");
+    valet_place(&bench, "pl1", "s1", NULL, 0);
+    assert_int_equal(put("s1 p h1:VCPU=1"), 0);
+    valet_place(&bench, "pl1", "s1", "h2", 4);
+    assert_int_equal(put("s1 p h1:VCPU=1,sh:VCPU=1"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h2"), 4);
+}
+
+static void trees_that_become_one(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", NULL, 0);
+    assert_int_equal(put("s1 p h1:VCPU=1"), 0);
+    valet_place(&bench, "pl1", "s1", "h2", 4);
+    valet_place(&bench, "pl2", "s2", "h2", 2);
+    valet_parent(&bench, "h2", "h1");
+    assert_int_equal(valet_holds(&bench, "pl1", "h2"), 0); /* its server is on that host */
+    assert_int_equal(valet_holds(&bench, "pl2", "h2"), 2);
+    valet_assert_location(&bench, "pl1", "h1");
+    valet_assert_location(&bench, "pl2", "h1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_first_claim_takes_the_place_of_the_hold, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_first_claim_elsewhere_does_too, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_claim_of_another_leaves_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_refused_claim_leaves_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_empty_claim_leaves_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_rewrite_leaves_the_hold_elsewhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_move_to_a_third_host_drops_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_bound_server_counts_before_the_planned_one, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(another_projects_server_is_none, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_server_of_another_project_then, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_hold_is_no_server, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(recording_a_server_that_is_there, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(several_in_one_request, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_reshaper_drops_it_too, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(holds_are_written_by_nobody_else, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(holds_are_deleted_by_anybody, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_reshaper_moves_holds_within_their_tree, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(locations_follow_names_and_trees, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_server_that_takes_shared_storage_leaves_the_hold_elsewhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trees_that_become_one, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

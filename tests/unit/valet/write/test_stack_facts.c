@@ -1,0 +1,292 @@
+/* Commits of plans: what is refused because it is no more so. */
+#include "valet/write/stack_bid.h"
+
+static void test_what_a_plan_rests_on(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", 1, 3);
+    add(&bid, "b", 2, 3);
+    occupy(world, 1, 2, 2);
+    assert_changed(&bid); /* no room */
+    occupy(world, 1, 2, 0);
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, 2, TRAIT_OTHER);
+    assert_changed(&bid); /* another look */
+    add_link(world, CHANGE_PROVIDER_TRAIT_DELETE, 2, TRAIT_OTHER);
+    bid.groups[bid.commit.group_count++] = SLICE_LIT(GOLD);
+    remove_row(world, VALET_MEMBERS, 1);
+    assert_changed(&bid); /* no member */
+    bid.commit.group_count = 0;
+    assert_true(commit(&bid));
+    /* the stack has a plan, the placements have ids that are taken */
+    bid.commit.before = NULL;
+    assert_changed(&bid);
+    struct bid other;
+    remove_row(world, VALET_PLACEMENTS, placement(world, "a")->record.id);
+    begin(&other, world, "web");
+    assert_int_equal(other.commit.row_count, 1);
+    add(&other, "b", 3, 1);
+    assert_changed(&other);
+}
+
+static void test_rows_that_changed(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    make(world, 1, 2);
+    begin(&bid, world, "web");
+    place(&bid, 0, 3, 3);
+    bid.commit.row_count = 1;
+    assert_changed(&bid); /* there is one more than it knows */
+    begin(&bid, world, "web");
+    set_resource(&bid, 1, "b");
+    place(&bid, 0, 3, 3);
+    struct bid first = bid;
+    assert_true(commit(&first)); /* its own orchestration id */
+    assert_changed(&bid);
+    begin(&bid, world, "web");
+    set_resource(&bid, 0, "b");
+    assert_changed(&bid);
+    /* it is elsewhere by now */
+    begin(&bid, world, "web");
+    set_resource(&bid, 0, "c9");
+    struct claim claim = {.consumer =
+                              record_text(&bid.rows[0].before->record, VALET_PLACEMENT_UUID),
+                          .project = SLICE_LIT("tenant"),
+                          .user = SLICE_LIT("somebody")};
+    assert_true(world_write(world, &claim, 1, CLAIM_BY_POST));
+    assert_changed(&bid);
+}
+
+/* What is claimed holds already what the plan's servers of that group have there. */
+static void test_own_servers_of_the_group_do_not_hinder(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    make(world, 4, 3);
+    occupy_as(world, "tenant", 2, 4, 1);
+    begin(&bid, world, "web");
+    claim_host(&bid, 4);
+    bid.rows[0].exclusive.group_id = 1; /* a, whose hold is there */
+    assert_changed(&bid);               /* nobody's server is there, too */
+    set_resource(&bid, 0, "c2");
+    bid.rows[0].exclusive.group_id = 0;
+    assert_changed(&bid);
+    bid.rows[0].exclusive.group_id = 1;
+    struct stack_row none = bid.rows[0];
+    bid.rows[0].host = world_uuid(world, 'p', 3);
+    assert_changed(&bid); /* it is looked at although its hold does not move: p3 is nobody's */
+    bid.rows[0] = none;
+    bid.rows[0].host = world_uuid(world, 'p', 4);
+    assert_true(commit(&bid));
+    assert_true(is_gold(world, 4) && !is_gold(world, 3));
+    assert_int_equal(used(world, 4), 1); /* the server's; it needs no hold beside it */
+}
+
+static void test_disabled(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, 1, TRAIT_DISABLED);
+    begin(&bid, world, "web");
+    add(&bid, "a", 1, 1);
+    assert_changed(&bid);
+}
+
+/* Another project's consumer is no server of the plan's; in a plan of one who sees all it is. */
+static void test_servers_of_others(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    make(world, 1, 2);
+    occupy_as(world, "p", 1, 1, 1);
+    begin(&bid, world, "web");
+    set_resource(&bid, 0, "c1");
+    assert_true(commit(&bid));
+    assert_non_null(hold(world, "a"));
+    begin(&bid, world, "web");
+    trust(&bid);
+    assert_true(commit(&bid));
+    assert_null(hold(world, "a"));
+}
+
+/* A plan of one who sees all may have servers of a project that is no member: the host where such a
+ * one is would be foreign at once. */
+static void test_own_servers_of_strangers_hinder(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    make(world, 4, 3);
+    occupy_as(world, "p", 1, 4, 1);
+    begin(&bid, world, "web");
+    trust(&bid);
+    set_resource(&bid, 0, "c1");
+    claim_host(&bid, 4);
+    bid.rows[0].exclusive.group_id = 1;
+    assert_changed(&bid);
+    occupy_as(world, "tenant", 1, 4, 1);
+    assert_true(commit(&bid));
+    assert_true(is_gold(world, 4));
+}
+
+/* Damage: two placements have one id. What a plan had before holds nothing up; what it brings
+ * does, unless who has it goes. */
+static void test_ids_that_are_brought(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    make(world, 1, 2);
+    begin(&bid, world, "web");
+    set_resource(&bid, 0, "real");
+    assert_true(commit(&bid));
+    struct record_value values[VALET_PLACEMENT_FIELD_COUNT];
+    record_open(&VALET_SHAPES[VALET_PLACEMENTS], copy(world, &placement(world, "a")->record),
+                values);
+    values[VALET_PLACEMENT_UUID].text = SLICE_LIT("another");
+    values[VALET_PLACEMENT_PLAN_ID].number = 999;
+    values[VALET_PLACEMENT_ORCHESTRATION_ID].text = SLICE_LIT("real");
+    values[VALET_PLACEMENT_RESOURCE_ID].text = (struct slice){0};
+    put_row(world, VALET_PLACEMENTS, 2000, values);
+    begin(&bid, world, "web");
+    place(&bid, 0, 3, 3);
+    assert_true(commit(&bid));
+    begin(&bid, world, "web");
+    set_resource(&bid, 1, "real");
+    assert_changed(&bid);
+    begin(&bid, world, "web");
+    set_resource(&bid, 1, "another"); /* a hold's */
+    assert_changed(&bid);
+    begin(&bid, world, "web");
+    add(&bid, "fresh", 4, 1);
+    set_resource(&bid, 2, "b");
+    assert_changed(&bid);
+    bid.rows[1].after = NULL;
+    assert_true(commit(&bid));
+    assert_int_equal(used(world, 4), 1);
+}
+
+/* A host that is in another rack, too, is one of the rack's: claimed with it, and counted. */
+static void test_a_host_in_two_racks(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_INSERT, 2, SECOND_AGGREGATE);
+    begin(&bid, world, "web");
+    add(&bid, "a", 1, 1)->exclusive = (struct stack_exclusive){1, world_uuid(world, 'p', RACK)};
+    claim_rack(&bid);
+    occupy(world, 1, 2, 1);
+    assert_changed(&bid);
+    occupy(world, 1, 2, 0);
+    struct bid fewer = bid;
+    fewer.claims[0].host_count = 1;
+    fewer.commit.claims = fewer.claims;
+    assert_changed(&fewer);
+    assert_true(commit(&bid));
+    assert_true(is_gold(world, 1) && is_gold(world, 2));
+    assert_int_equal(claim_rows(world), 3);
+}
+
+/* A rack is claimed if all its hosts are free, and none that is disabled is (8.3). */
+static void test_a_rack_with_a_disabled_host(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", 1, 1)->exclusive = (struct stack_exclusive){1, world_uuid(world, 'p', RACK)};
+    claim_rack(&bid);
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, 2, TRAIT_DISABLED);
+    assert_changed(&bid);
+    add_link(world, CHANGE_PROVIDER_TRAIT_DELETE, 2, TRAIT_DISABLED);
+    assert_true(commit(&bid));
+}
+
+/* A rack that the group has by now is of use as long as all its hosts are the group's alone. */
+static void test_a_claimed_rack_with_a_stranger(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    struct bid first;
+    begin(&first, world, "web");
+    add(&first, "a", 1, 1)->exclusive = (struct stack_exclusive){1, world_uuid(world, 'p', RACK)};
+    claim_rack(&first);
+    assert_true(commit(&first));
+    begin(&bid, world, "web");
+    add(&bid, "b", 1, 1)->exclusive = (struct stack_exclusive){1, world_uuid(world, 'p', RACK)};
+    claim_rack(&bid);
+    intrude(world, 3, 2);
+    assert_changed(&bid);
+    occupy(world, 9, 3, 0);
+    assert_true(commit(&bid));
+    assert_int_equal(claim_rows(world), 3);
+}
+
+/* Which racks and zones a host is in is told by others than itself. */
+static void test_markers_that_changed(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", 1, 1);
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_DELETE, RACK, RACK_AGGREGATE);
+    assert_changed(&bid); /* in no rack */
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_INSERT, RACK, RACK_AGGREGATE);
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_INSERT, SECOND_RACK, RACK_AGGREGATE);
+    assert_changed(&bid); /* in two */
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, SECOND_RACK, TRAIT_ZONE);
+    add_link(world, CHANGE_PROVIDER_TRAIT_DELETE, SECOND_RACK, TRAIT_RACK);
+    assert_changed(&bid); /* in a zone */
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_DELETE, SECOND_RACK, RACK_AGGREGATE);
+    add_link(world, CHANGE_PROVIDER_TRAIT_DELETE, RACK, TRAIT_RACK);
+    assert_changed(&bid);
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, RACK, TRAIT_RACK);
+    assert_true(commit(&bid));
+}
+
+/* A host where others stay binds by its racks alone. */
+static void test_where_others_are(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", 3, 1);
+    look_at(&bid, 1);
+    struct host_marks marks = host_marks_of(world->edit->version);
+    struct stack_look *others = (struct stack_look *)(uintptr_t)&bid.commit.looks[1];
+    others->look = stack_place(world->edit->version, &marks, world_provider(world, 1));
+    others->is_place = true;
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_INSERT, SECOND_RACK, RACK_AGGREGATE);
+    assert_changed(&bid);
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_DELETE, SECOND_RACK, RACK_AGGREGATE);
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, 1, TRAIT_OTHER);
+    assert_true(commit(&bid));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_what_a_plan_rests_on, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_rows_that_changed, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_own_servers_of_the_group_do_not_hinder,
+                                        stack_bid_setup, stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_disabled, stack_bid_setup, stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_servers_of_others, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_ids_that_are_brought, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_a_host_in_two_racks, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_own_servers_of_strangers_hinder, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_a_rack_with_a_disabled_host, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_a_claimed_rack_with_a_stranger, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_markers_that_changed, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_where_others_are, stack_bid_setup, stack_bid_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
