@@ -75,8 +75,9 @@ static enum http_step submit(struct api_request *request, enum request_phase pha
     request->phase = phase;
     request->write.done = resume;
     request->write.err = (struct err){.arena = request->arena};
-    if (request->door->waits_for_locks && phase == PHASE_WRITING)
-        conductor_submit(request->api->conductor, &request->lock_wait, &request->write);
+    request->write.author = request->door->author;
+    if (request->door->submit != NULL && phase == PHASE_WRITING)
+        request->door->submit(request);
     else
         pipeline_submit(request->api->pipeline, &request->write);
     return HTTP_PENDING;

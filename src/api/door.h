@@ -11,6 +11,7 @@
 struct api;
 struct api_request;
 struct route_finder;
+struct rule;
 
 enum door_id { DOOR_PLACEMENT, DOOR_BAREMETAL, DOOR_VALET, DOOR_COUNT };
 
@@ -30,9 +31,11 @@ struct door {
     const struct api_route *routes;
     unsigned route_count;
     unsigned max_minor;
-    bool waits_for_locks;    /* writes that meet a locked node are tried again for a while */
-    bool has_own_options;    /* with CORS, too, an OPTIONS that is no preflight is a request */
-    bool judges_length_late; /* a body that is too long is for the stages to refuse */
+    bool has_own_options;      /* with CORS, too, an OPTIONS that is no preflight is a request */
+    bool judges_length_late;   /* a body that is too long is for the stages to refuse */
+    const struct rule *author; /* the product's rules: its writes are their author's */
+    /* Submits request->write; NULL: to the pipeline at once. */
+    void (*submit)(struct api_request *request);
     /* Whether the request needs no token. Its target has been read, nothing else. */
     bool (*is_public)(const struct api_request *request);
     /* Without Keystone: fills the identity. False sets err. */

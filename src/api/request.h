@@ -13,7 +13,6 @@
 #include "api/services/readiness.h"
 #include "api/services/slow_lane.h"
 #include "auth/identity.h"
-#include "baremetal/write/conductor.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -28,6 +27,7 @@
 #include "replica/replica.h"
 
 struct api_request;
+struct conductor;
 struct flavors_keeper;
 
 /* What all requests share; made by main, lives as long as the listeners. */
@@ -115,7 +115,6 @@ struct api_request {
     } phase;
 
     struct pipeline_request write;
-    struct conductor_wait lock_wait; /* of the write */
     struct slow_job slow;
     enum api_step slow_step; /* what the handler said there */
     unsigned changes_met;    /* how often the write found the state changed that it was made on */

@@ -15,6 +15,7 @@ bool err_set(struct err *err, int status, const char *code, const char *format, 
     va_end(args);
     err->status = status;
     err->code = code;
+    err->kind = 0;
     return false;
 }
 
@@ -25,6 +26,7 @@ bool err_set_text(struct err *err, int status, const char *code, struct slice me
     err->message = message;
     err->status = status;
     err->code = code;
+    err->kind = 0;
     return false;
 }
 

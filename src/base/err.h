@@ -15,7 +15,8 @@ struct err {
     const char *code;     /* placement error code, static text; NULL: placement.undefined_code */
     struct slice message; /* the detail without the status's boilerplate; in the arena, or static */
     struct arena *arena;  /* where messages are made; must outlive the err's readers */
-    int kind;             /* for metrics: of an enum of the layer that sets err; 0: any other */
+    int kind;             /* why, for those who try again or count: of an enum of the layer that
+                             sets err; 0: any other reason */
 };
 
 static inline bool err_is_set(const struct err *err)
@@ -23,11 +24,20 @@ static inline bool err_is_set(const struct err *err)
     return err->status != 0;
 }
 
-/* Sets status, code and message unless an error is set already. Always returns false, so that a
+/* Sets status, code and message unless an error is set already; of any kind, unless err_of_kind is
+ * called then. Always returns false, so that a
  * function can end with `return err_set(...)`. Text that may hold NUL bytes goes through
  * err_set_text. */
 bool err_set(struct err *err, int status, const char *code, const char *format, ...)
     BERTH_PRINTF(4, 5);
+
+/* Says of what kind the error is that has just been set. Always returns false. */
+static inline bool err_of_kind(struct err *err, int kind)
+{
+    if (err->kind == 0)
+        err->kind = kind;
+    return false;
+}
 
 /* The same with a ready text, which is not copied. */
 bool err_set_text(struct err *err, int status, const char *code, struct slice message);

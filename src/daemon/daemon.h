@@ -12,6 +12,7 @@
 #include "daemon/activation.h"
 #include "daemon/notify.h"
 #include "http/http.h"
+#include "products/products.h"
 #include "store/store.h"
 
 enum { DAEMON_LISTENERS_MAX = 16 };
@@ -51,6 +52,7 @@ struct daemon {
     uint64_t status_us; /* when it is to be told next */
     struct store *store;
     struct metal metal;
+    struct products products;
     struct api api;
     struct daemon_listener listeners[DAEMON_LISTENERS_MAX];
     size_t listener_count;

@@ -1,4 +1,5 @@
 /* The database and what keeps it in memory. */
+#include "baremetal/write/conductor.h"
 #include "baremetal/write/instance.h"
 #include "conf/load.h"
 #include "daemon/daemon.h"
@@ -40,7 +41,8 @@ static bool open_and_load(struct daemon *daemon)
     daemon->api.replica = replica_create();
     daemon->metal = metal_of(daemon);
     daemon->api.pipeline =
-        pipeline_start(daemon->store, daemon->api.replica, &daemon->metal, &daemon->err);
+        pipeline_start(daemon->store, daemon->api.replica,
+                       products_open(&daemon->products, &daemon->metal), &daemon->err);
     if (daemon->api.pipeline == NULL)
         return false;
     daemon->api.conductor =
@@ -68,6 +70,7 @@ void database_close(struct daemon *daemon)
         conductor_stop(daemon->api.conductor);
     if (daemon->api.pipeline != NULL)
         pipeline_stop(daemon->api.pipeline);
+    products_close(&daemon->products);
     replica_destroy(daemon->api.replica);
     if (daemon->store != NULL)
         store_close(daemon->store);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "baremetal/write/conductor.h"
 #include "base/clock.h"
 #include "daemon/daemon.h"
 #include "log/log.h"

@@ -6,7 +6,9 @@
  * memory included. Writer thread only. */
 #include "base/arena.h"
 #include "base/clock.h"
+#include "engine/judge.h"
 #include "engine/pipeline_internal.h"
+#include "log/log.h"
 #include "replica/apply.h"
 
 _Static_assert(sizeof(struct store_stamp) == sizeof(struct version_stamp), "stamps are copied");
@@ -20,11 +22,11 @@ static void count_refusal(struct pipeline *pipeline, const struct pipeline_reque
         counter_add(&pipeline->refused[why], 1);
 }
 
-/* `culprit`: whose changes the failure is about, or NULL. */
+/* Answers the requests up to `end`, or up to the last with NULL. */
 static void answer_all(struct pipeline *pipeline, struct pipeline_request *first,
-                       const struct err *failure, const struct pipeline_request *culprit)
+                       const struct pipeline_request *end, const struct err *failure)
 {
-    while (first != NULL) {
+    while (first != end) {
         struct pipeline_request *request = first;
         first = request->next;
         if (failure != NULL) {
@@ -32,8 +34,6 @@ static void answer_all(struct pipeline *pipeline, struct pipeline_request *first
             request->err = (struct err){.arena = request->err.arena};
             err_set(&request->err, failure->status, failure->code, "%.*s",
                     SLICE_ARG(failure->message));
-            if (request == culprit)
-                request->err.kind = REFUSED_BY_DATABASE;
         }
         count_refusal(pipeline, request, failure != NULL);
         request->done(request);
@@ -45,12 +45,13 @@ static void sink_apply(void *cls, const struct change *change)
     apply_change(cls, change);
 }
 
-/* What a stranger wrote, who keeps none of our rules. */
-static void compare_loaded(struct pipeline *pipeline, const struct edit *edit)
+/* What others wrote has come into the edit. */
+static void tell_foreign(struct pipeline *pipeline, enum foreign_write kind,
+                         const struct edit *edit)
 {
-    const struct version *before =
-        pipeline->reloads == 1 ? NULL : replica_newest(pipeline->replica);
-    sweep_compare(&pipeline->sweep, before, edit->version, pipeline->arena);
+    bool is_first = kind == FOREIGN_LOADED && pipeline->reloads == 1;
+    rules_foreign(pipeline->rules, kind, is_first ? NULL : replica_newest(pipeline->replica),
+                  edit->version, pipeline->arena);
 }
 
 /* An edit that is as new as the database, as the open transaction sees it. NULL with err when it
@@ -75,10 +76,9 @@ static struct edit *bring_up_to_date(struct pipeline *pipeline, enum store_begun
     }
     if (result == STORE_OK) {
         apply_flush(edit);
-        if (begun == STORE_BEGIN_RELOAD)
-            compare_loaded(pipeline, edit);
-        else if (begun == STORE_BEGIN_FOLLOW)
-            sweep_follow(&pipeline->sweep, replica_newest(pipeline->replica), edit->version);
+        if (begun != STORE_BEGIN_UNCHANGED)
+            tell_foreign(pipeline, begun == STORE_BEGIN_RELOAD ? FOREIGN_LOADED : FOREIGN_FOLLOWED,
+                         edit);
         return edit;
     }
     struct store_stamp ignored;
@@ -97,11 +97,12 @@ static enum store_result apply_planned(const struct plan *plan, struct edit *edi
     return result;
 }
 
-static enum store_result apply_settled(const struct plan *plan, struct settle *settle,
-                                       struct edit *edit, size_t *changes_made, struct err *err)
+/* What follows from what was applied, step by step. */
+static enum store_result apply_following(const struct plan *plan, struct judged *judged,
+                                         struct edit *edit, size_t *changes_made, struct err *err)
 {
     enum store_result result = STORE_OK;
-    while (result == STORE_OK && settle_next(settle, plan)) {
+    while (result == STORE_OK && judge_follow(judged, plan)) {
         *changes_made += plan->changes->count;
         result = apply_planned(plan, edit, err);
     }
@@ -109,66 +110,85 @@ static enum store_result apply_settled(const struct plan *plan, struct settle *s
 }
 
 /* What a request was planned to change, and what follows from it. */
-static enum store_result apply_request(const struct plan *plan, struct edit *edit,
-                                       size_t *changes_made, struct err *err)
+static enum store_result apply_request(const struct plan *plan, struct judged *judged,
+                                       struct edit *edit, size_t *changes_made, struct err *err)
 {
-    struct settle settle;
-    settle_begin(&settle, plan);
     *changes_made += plan->changes->count;
     enum store_result result = apply_planned(plan, edit, err);
-    return result == STORE_OK ? apply_settled(plan, &settle, edit, changes_made, err) : result;
+    return result == STORE_OK ? apply_following(plan, judged, edit, changes_made, err) : result;
 }
 
-/* What strangers have left to do. */
-static bool sweep(struct pipeline *pipeline, const struct plan *plan, struct edit *edit,
-                  size_t *changes_made, struct err *err)
+/* What others' writes have left to do. What the store refuses of it would be refused with the next
+ * batch, too: then it is left. */
+static enum store_result make_up(struct pipeline *pipeline, const struct plan *plan,
+                                 struct edit *edit, size_t *changes_made, struct err *err)
 {
-    struct settle settle;
-    if (!pipeline->sweep.is_due)
-        return true;
+    struct judged judged;
     plan->changes->count = 0;
-    sweep_begin(&pipeline->sweep, &settle, plan);
-    enum store_result result = apply_settled(plan, &settle, edit, changes_made, err);
+    if (!judge_foreign(&judged, plan))
+        return STORE_OK;
+    enum store_result result = apply_following(plan, &judged, edit, changes_made, err);
     if (result == STORE_REFUSED)
-        sweep_end(&pipeline->sweep); /* it would be refused with the next batch, too */
-    return result == STORE_OK;
+        rules_made_up(pipeline->rules);
+    return result;
 }
 
-/* Plans every request of the batch on the edit; false when the store failed (err is set), and if it
- * did for one request's changes, *culprit is that request. */
-static bool plan_batch(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
-                       size_t *changes_made, const struct pipeline_request **culprit,
-                       struct err *err)
+/* Runs the request's planner; whatever an earlier run left is forgotten. */
+static bool plan_once(struct pipeline_request *request, const struct plan *plan)
+{
+    plan->changes->count = 0;
+    *plan->said = (struct plan_said){0};
+    request->err = (struct err){.arena = request->err.arena};
+    bool is_planned = request->plan(request, plan);
+    check(is_planned || err_is_set(&request->err));
+    return is_planned;
+}
+
+static bool plan_request(struct pipeline *pipeline, struct pipeline_request *request,
+                         const struct plan *plan, struct judged *judged)
+{
+    if (pipeline->plans_twice)
+        plan_once(request, plan);
+    return plan_once(request, plan) && judge_planned(judged, plan, &request->err);
+}
+
+/* Plans the requests up to `end` (NULL: to the last) on the edit. If the store fails or refuses,
+ * err is set and the transaction is to be undone; if it refused one request's changes, *culprit is
+ * that request, and NULL if it was something else that is not tried again. */
+static enum store_result plan_batch(struct pipeline *pipeline, struct edit *edit,
+                                    struct pipeline_request *first,
+                                    const struct pipeline_request *end, size_t *changes_made,
+                                    struct pipeline_request **culprit, struct err *err)
 {
     struct change_list changes = {.arena = pipeline->arena};
+    struct plan_said said = {0};
     struct plan plan = {
         .version = edit->version,
         .changes = &changes,
         .arena = pipeline->arena,
         .store = pipeline->store,
-        .metal = pipeline->metal,
+        .rules = pipeline->rules,
+        .said = &said,
         .now_us = clock_wall_us(),
     };
-    if (!sweep(pipeline, &plan, edit, changes_made, err))
-        return false;
-    for (struct pipeline_request *request = first; request != NULL; request = request->next) {
-        changes.count = 0;
+    enum store_result result = make_up(pipeline, &plan, edit, changes_made, err);
+    if (result != STORE_OK)
+        return result;
+    for (struct pipeline_request *request = first; request != end; request = request->next) {
+        struct judged judged;
+        plan.author = request->author;
         plan.now_us = clock_wall_us();
-        if (!request->plan(request, &plan)) {
-            check(err_is_set(&request->err));
+        if (!plan_request(pipeline, request, &plan, &judged) || changes.count == 0)
             continue;
-        }
-        if (changes.count == 0)
-            continue;
-        enum store_result result = apply_request(&plan, edit, changes_made, err);
+        result = apply_request(&plan, &judged, edit, changes_made, err);
         if (result == STORE_REFUSED)
             *culprit = request;
         if (result != STORE_OK)
-            return false;
+            return result;
         if (request->settled != NULL)
             request->settled(request, &plan);
     }
-    return true;
+    return STORE_OK;
 }
 
 static void publish(struct pipeline *pipeline, struct edit *edit, const struct store_stamp *stamp,
@@ -251,7 +271,7 @@ static void answer_probes(struct pipeline *pipeline, struct pipeline_request *fi
         outage_read_failed(&pipeline->outage, &err);
     for (struct pipeline_request *request = first; request != NULL; request = request->next)
         *request->probe = probe;
-    answer_all(pipeline, first, err_is_set(&err) ? &err : NULL, NULL);
+    answer_all(pipeline, first, NULL, err_is_set(&err) ? &err : NULL);
 }
 
 static void answer_readers(struct pipeline *pipeline, struct pipeline_request *first)
@@ -261,7 +281,7 @@ static void answer_readers(struct pipeline *pipeline, struct pipeline_request *f
     if (is_current(pipeline) || renew(pipeline, &err))
         answer_all(pipeline, first, NULL, NULL);
     else
-        answer_all(pipeline, first, &err, NULL);
+        answer_all(pipeline, first, NULL, &err);
 }
 
 static void answer_waiting(struct pipeline *pipeline, struct pipeline_request *first)
@@ -310,50 +330,108 @@ static struct edit *begin_to_write(struct pipeline *pipeline, struct err *err)
 }
 
 static void refuse_all(struct pipeline *pipeline, struct pipeline_request *first,
-                       const struct err *err, const struct pipeline_request *culprit)
+                       const struct pipeline_request *end, const struct err *err)
 {
     outage_write_failed(&pipeline->outage, err);
-    answer_all(pipeline, first, err, culprit);
+    answer_all(pipeline, first, end, err);
 }
 
-static void run_planned(struct pipeline *pipeline, struct pipeline_request *first)
+/* The batch, planned as far as `end`, becomes durable and visible. False: err is set, and nothing
+ * of it was written. */
+static bool commit(struct pipeline *pipeline, struct edit *edit, size_t changes, struct err *err)
 {
-    struct err err = {.arena = pipeline->arena};
-    struct edit *edit = begin_to_write(pipeline, &err);
-    if (edit == NULL) {
-        refuse_all(pipeline, first, &err, NULL);
-        return;
-    }
-    size_t changes = 0;
     struct store_stamp stamp;
-    const struct pipeline_request *culprit = NULL;
-    if (!plan_batch(pipeline, edit, first, &changes, &culprit, &err)) {
-        store_rollback(pipeline->store, &stamp);
-        replica_abandon(pipeline->replica, edit);
-        refuse_all(pipeline, first, &err, culprit);
-        return;
-    }
     if (changes == 0) {
         bool holds = store_rollback(pipeline->store, &stamp);
-        sweep_end(&pipeline->sweep);
+        rules_made_up(pipeline->rules);
         publish(pipeline, edit, &stamp, holds);
-        answer_all(pipeline, first, NULL, NULL);
-        return;
+        return true;
     }
     bool stranger = false;
     uint64_t before = clock_monotonic_us();
-    if (store_commit(pipeline->store, &stamp, &stranger, &err) != STORE_OK) {
+    if (store_commit(pipeline->store, &stamp, &stranger, err) != STORE_OK) {
         replica_abandon(pipeline->replica, edit);
-        refuse_all(pipeline, first, &err, NULL);
-        return;
+        return false;
     }
     outage_write_worked(&pipeline->outage);
-    sweep_end(&pipeline->sweep);
+    rules_made_up(pipeline->rules);
     pipeline->last_commit_us = clock_monotonic_us() - before;
     pipeline->commits++;
     histogram_add(&pipeline->commit_us, &PIPELINE_COMMIT_SHAPE_US, pipeline->last_commit_us);
     publish(pipeline, edit, &stamp, !stranger);
-    answer_all(pipeline, first, NULL, NULL);
+    return true;
+}
+
+/* The database knows better than memory, of rows that could not be loaded for instance: that is
+ * this request's conflict, and nobody else's outage. */
+static void refuse_culprit(struct pipeline_request *culprit, const struct err *why)
+{
+    log_write(LOG_LEVEL_WARNING, "berth.writer", LOG_NO_CONTEXT,
+              "The database refused one request, which is answered with 409: %.*s",
+              SLICE_ARG(why->message));
+    culprit->err = (struct err){.arena = culprit->err.arena};
+    err_set(&culprit->err, 409, NULL,
+            "The request conflicts with data in the database that this service does not know.");
+    err_of_kind(&culprit->err, REFUSED_BY_DATABASE);
+}
+
+/* Decides the requests up to `end` in one transaction, and answers them. STORE_REFUSED: nothing was
+ * written or answered, because the store refuses what *culprit changes, and why says why; if that
+ * is NULL, it is to be tried again as it is. */
+static enum store_result decide(struct pipeline *pipeline, struct pipeline_request *first,
+                                const struct pipeline_request *end,
+                                struct pipeline_request **culprit, struct err *why)
+{
+    struct err err = {.arena = pipeline->arena};
+    struct edit *edit = begin_to_write(pipeline, &err);
+    if (edit == NULL) {
+        refuse_all(pipeline, first, end, &err);
+        return STORE_FAILED;
+    }
+    size_t changes = 0;
+    *culprit = NULL;
+    enum store_result result = plan_batch(pipeline, edit, first, end, &changes, culprit, &err);
+    if (result != STORE_OK) {
+        struct store_stamp ignored;
+        store_rollback(pipeline->store, &ignored);
+        replica_abandon(pipeline->replica, edit);
+        *why = err;
+        if (result != STORE_REFUSED)
+            refuse_all(pipeline, first, end, &err);
+        return result;
+    }
+    if (!commit(pipeline, edit, changes, &err)) {
+        refuse_all(pipeline, first, end, &err);
+        return STORE_FAILED;
+    }
+    answer_all(pipeline, first, end, NULL);
+    return STORE_OK;
+}
+
+/* If one request is refused by the store, those before it are decided first, again and without it,
+ * then itself, then those behind it: no request is planned more than three times, however many the
+ * store refuses. */
+static void run_planned(struct pipeline *pipeline, struct pipeline_request *first)
+{
+    struct pipeline_request *end = NULL;
+    while (first != NULL) {
+        struct err why;
+        struct pipeline_request *culprit = NULL;
+        if (decide(pipeline, first, end, &culprit, &why) != STORE_REFUSED) {
+            first = end; /* those before are answered, and not ours any more */
+            end = NULL;
+        } else if (culprit == NULL) {
+            continue;
+        } else if (culprit == first) {
+            struct pipeline_request *rest = first->next;
+            refuse_culprit(culprit, &why);
+            answer_all(pipeline, culprit, rest, NULL);
+            first = rest;
+            end = NULL;
+        } else {
+            end = culprit;
+        }
+    }
 }
 
 /* What only waits for news goes first: it needs neither the lock that another process may hold nor

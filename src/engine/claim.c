@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "engine/rules.h"
 
 static unsigned map_bits(size_t count)
 {
@@ -24,8 +25,14 @@ void claim_begin(struct claim_set *set, const struct claim *claims, size_t claim
                  enum claim_door door, size_t more_targets, const struct plan *plan,
                  struct err *err)
 {
-    *set = (struct claim_set){
-        .plan = plan, .err = err, .door = door, .claims = claims, .claim_count = claim_count};
+    *set = (struct claim_set){.plan = plan,
+                              .err = err,
+                              .door = door,
+                              .given = claims,
+                              .given_count = claim_count,
+                              .claims = rules_amend(claims, &claim_count, plan)};
+    claims = set->claims;
+    set->claim_count = claim_count;
     set->consumers = arena_array(plan->arena, claim_count, sizeof(const struct consumer *));
     size_t named = 0;
     size_t rows = 0;
@@ -60,14 +67,16 @@ static bool refuse_generation(struct claim_set *set, const struct claim *claim,
         got = claim->generation_text.data != NULL
                   ? claim->generation_text
                   : arena_printf(arena, "%lld", (long long)claim->generation);
-    set->err->kind = REFUSED_CONSUMER_GENERATION;
-    return err_set(set->err, 409, "placement.concurrent_update",
-                   "consumer generation conflict - expected %.*s but got %.*s", SLICE_ARG(expected),
-                   SLICE_ARG(got));
+    err_set(set->err, 409, "placement.concurrent_update",
+            "consumer generation conflict - expected %.*s but got %.*s", SLICE_ARG(expected),
+            SLICE_ARG(got));
+    return err_of_kind(set->err, REFUSED_CONSUMER_GENERATION);
 }
 
 bool claim_check_generations(struct claim_set *set)
 {
+    if (!rules_guard(set))
+        return false;
     for (size_t i = 0; i < set->claim_count; i++) {
         const struct claim *claim = &set->claims[i];
         const struct consumer *consumer = set->consumers[i];
@@ -101,6 +110,12 @@ struct claim_target *claim_target_of(struct claim_set *set, const struct provide
         *at = (uint32_t)set->target_count;
     }
     return &set->targets[*at - 1];
+}
+
+struct claim_target *claim_target_at(const struct claim_set *set, struct provider_no no)
+{
+    uint32_t at = *map_at(set, no);
+    return at == 0 ? NULL : &set->targets[at - 1];
 }
 
 static int compare_stock(const void *a, const void *b)
@@ -233,9 +248,9 @@ static void release_old(struct claim_set *set)
         const struct consumer *consumer = set->consumers[i];
         for (uint32_t a = 0; consumer != NULL && a < consumer->allocation_count; a++) {
             const struct consumer_allocation *old = &consumer->allocation[a];
-            uint32_t at = *map_at(set, old->provider);
+            const struct claim_target *target = claim_target_at(set, old->provider);
             struct claim_stock *stock =
-                at == 0 ? NULL : claim_stock_of(&set->targets[at - 1], old->class_no);
+                target == NULL ? NULL : claim_stock_of(target, old->class_no);
             if (stock != NULL)
                 stock->after -= old->used;
         }
@@ -289,36 +304,35 @@ static bool check_holders(struct claim_set *set)
         if (asked[entry->value])
             list_append(&classes, catalog_name(catalog_row_at(&set->plan->version->classes,
                                                               (uint32_t)entry->value)));
-    set->err->kind = REFUSED_CAPACITY;
     err_set(set->err, 409, NULL,
             "Unable to allocate inventory: Inventory for '%.*s' on resource provider '%.*s' "
             "invalid.",
             SLICE_ARG(buf_slice(&classes)), SLICE_ARG(buf_slice(&holders)));
     buf_free(&classes);
     buf_free(&holders);
-    return false;
+    return err_of_kind(set->err, REFUSED_CAPACITY);
 }
 
 static bool refuse_amount(struct claim_set *set, const struct claim_row *row, const char *why)
 {
-    set->err->kind = REFUSED_CAPACITY;
-    return err_set(set->err, 409, NULL,
-                   "Unable to allocate inventory: Unable to create allocation for '%.*s' on "
-                   "resource provider '%.*s'. The requested amount would %s.",
-                   SLICE_ARG(catalog_name(row->class_row)),
-                   SLICE_ARG(provider_uuid(row->target->provider)), why);
+    err_set(set->err, 409, NULL,
+            "Unable to allocate inventory: Unable to create allocation for '%.*s' on "
+            "resource provider '%.*s'. The requested amount would %s.",
+            SLICE_ARG(catalog_name(row->class_row)),
+            SLICE_ARG(provider_uuid(row->target->provider)), why);
+    return err_of_kind(set->err, REFUSED_CAPACITY);
 }
 
 static bool check_row(struct claim_set *set, const struct claim_row *row)
 {
     struct claim_stock *stock = row->stock;
     if (stock == NULL) {
-        set->err->kind = REFUSED_CAPACITY;
-        return err_set(set->err, 409, NULL,
-                       "Unable to allocate inventory: Inventory for '%.*s' on resource provider "
-                       "'%.*s' invalid.",
-                       SLICE_ARG(catalog_name(row->class_row)),
-                       SLICE_ARG(provider_uuid(row->target->provider)));
+        err_set(set->err, 409, NULL,
+                "Unable to allocate inventory: Inventory for '%.*s' on resource provider '%.*s' "
+                "invalid.",
+                SLICE_ARG(catalog_name(row->class_row)),
+                SLICE_ARG(provider_uuid(row->target->provider)));
+        return err_of_kind(set->err, REFUSED_CAPACITY);
     }
     if (!capacity_unit_fits(stock->figures, row->amount))
         return refuse_amount(set, row, "violate inventory constraints");

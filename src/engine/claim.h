@@ -54,7 +54,7 @@ struct claim_target {
     const struct provider *provider;
     struct claim_stock *stock; /* NULL until a claim names the provider */
     size_t stock_count;
-    int32_t generation_steps;
+    unsigned generation_steps; /* more than one, as the reshaper wants it; else 0 */
     bool is_named;
 };
 
@@ -70,8 +70,11 @@ struct claim_set {
     const struct plan *plan;
     struct err *err;
     enum claim_door door;
-    const struct claim *claims;
+    const struct claim *given; /* as the request has them */
+    size_t given_count;
+    const struct claim *claims; /* the same, and behind them those that rules have added */
     size_t claim_count;
+    bool raises_left; /* the generations also of providers that consumers leave for others */
     const struct consumer **consumers; /* per claim; NULL: new */
     struct claim_target *targets;
     size_t target_count;
@@ -83,13 +86,13 @@ struct claim_set {
     size_t row_count;
 };
 
-/* Looks the consumers up. `more_targets`: how many providers the caller will add by
- * claim_target_of. */
+/* Adds what the rules want decided together with the claims (rules.h), and looks the consumers up.
+ * `more_targets`: how many providers the caller will add by claim_target_of. */
 void claim_begin(struct claim_set *set, const struct claim *claims, size_t claim_count,
                  enum claim_door door, size_t more_targets, const struct plan *plan,
                  struct err *err);
 
-/* Step 1: compares the consumers' generations (409). */
+/* Step 1: what the rules refuse at once (409); compares the consumers' generations (409). */
 bool claim_check_generations(struct claim_set *set) BERTH_MUST_CHECK;
 
 /* Step 2: looks the providers up (400). */
@@ -104,6 +107,9 @@ void claim_write(struct claim_set *set);
 
 /* The provider's target, made if it is not there. */
 struct claim_target *claim_target_of(struct claim_set *set, const struct provider *provider);
+
+/* The target that is there; NULL: there is none. */
+struct claim_target *claim_target_at(const struct claim_set *set, struct provider_no no);
 
 /* The stock of that class, or NULL. Stock of more than CLAIM_STOCK_SCAN classes is sorted by class
  * number (claim_stock_sort). */

@@ -130,13 +130,13 @@ static void *writer(void *cls)
 }
 
 struct pipeline *pipeline_create(struct store *store, struct replica *replica,
-                                 const struct metal *metal, struct err *err)
+                                 const struct rules *rules, struct err *err)
 {
     struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
     check(pipeline != NULL);
     pipeline->store = store;
     pipeline->replica = replica;
-    pipeline->metal = metal;
+    pipeline->rules = rules;
     pipeline->arena = arena_create();
     pipeline_beat(pipeline);
     queue_clear(&pipeline->queue);
@@ -152,19 +152,23 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica,
     return NULL;
 }
 
+void pipeline_plan_twice(struct pipeline *pipeline)
+{
+    pipeline->plans_twice = true;
+}
+
 void pipeline_destroy(struct pipeline *pipeline)
 {
     pthread_cond_destroy(&pipeline->wake);
     pthread_mutex_destroy(&pipeline->lock);
-    sweep_free(&pipeline->sweep);
     arena_destroy(pipeline->arena);
     free(pipeline);
 }
 
 struct pipeline *pipeline_start(struct store *store, struct replica *replica,
-                                const struct metal *metal, struct err *err)
+                                const struct rules *rules, struct err *err)
 {
-    struct pipeline *pipeline = pipeline_create(store, replica, metal, err);
+    struct pipeline *pipeline = pipeline_create(store, replica, rules, err);
     if (pipeline == NULL)
         return NULL;
     if (pthread_create(&pipeline->thread, NULL, writer, pipeline) != 0) {

@@ -10,10 +10,18 @@
 #include "replica/replica.h"
 #include "store/store.h"
 
-struct conductor_wait;
-struct metal;
+struct generation_word;
 struct pipeline;
 struct pipeline_request;
+struct rule;
+struct rules;
+
+/* What a planner says of its request besides the changes; all zero before it runs. */
+struct plan_said {
+    struct generation_word *generations; /* see generations.h */
+    bool records_what_is; /* it writes down what exists already, as an operator's backfill does:
+                             rules about who may get something do not apply */
+};
 
 /* What a request is planned with. */
 struct plan {
@@ -22,13 +30,20 @@ struct plan {
     struct change_list *changes; /* filled by the planner; arena is the batch's */
     struct arena *arena;         /* the batch's: for texts that changes refer to */
     struct store *store;         /* for store_next_id only */
-    const struct metal *metal;   /* NULL: there are no bare metal nodes */
+    const struct rules *rules;   /* THE table; NULL: there are none */
+    const struct rule *author;   /* the row of the product whose request it is; NULL: nobody's */
+    struct plan_said *said;      /* what the planner says besides its changes */
     int64_t now_us;
 };
 
 /* Decides about one request on the writer thread: appends its changes and returns true, or sets
- * err, appends nothing and returns false. It must check everything before it appends the first
- * change. */
+ * err and returns false; what it appended then is forgotten. Planners only plan: whether the rules
+ * of the products allow the changes, what follows from them, and the generations of the providers
+ * that they touch is the engine's business (rules.h, generations.h).
+ *
+ * Invariant: a plan may run any number of times, each time on a newer version, and only the last
+ * run counts. So it changes nothing but the plan's list and the results that it hands over, and
+ * reads none of those. */
 typedef bool pipeline_plan(struct pipeline_request *request, const struct plan *plan);
 
 /* What was found by asking the database itself, even if memory seems to be as new. What failed has
@@ -50,19 +65,24 @@ struct pipeline_request {
     /* Called once on the writer thread when the request is decided and durable (err not set) or
      * refused (err set). The pipeline does not touch the request afterwards. */
     void (*done)(struct pipeline_request *request);
-    struct err err;              /* err.arena: the request's own, used by the writer until done */
-    struct conductor_wait *wait; /* the conductor's */
+    void *submitter;           /* theirs who submitted it; the engine does not look at it */
+    const struct rule *author; /* the rules of the product whose request it is; NULL: nobody's */
+    struct err err;            /* err.arena: the request's own, used by the writer until done */
     struct pipeline_request *next;
 };
 
-/* Opens nothing: store, replica and metal (NULL: no bare metal nodes) outlive the pipeline. Loads
- * the database into the replica and starts the writer thread. NULL with err when the load fails. */
+/* Opens nothing: store, replica and rules (NULL: there are none) outlive the pipeline. Loads the
+ * database into the replica and starts the writer thread. NULL with err when the load fails. */
 struct pipeline *pipeline_start(struct store *store, struct replica *replica,
-                                const struct metal *metal, struct err *err);
+                                const struct rules *rules, struct err *err);
 
 /* The same without a thread: the caller is the writer, by pipeline_run_once. For simulations. */
 struct pipeline *pipeline_create(struct store *store, struct replica *replica,
-                                 const struct metal *metal, struct err *err);
+                                 const struct rules *rules, struct err *err);
+
+/* Plans every request twice before it counts, to show that plans may run twice. Before the first
+ * request. For simulations. */
+void pipeline_plan_twice(struct pipeline *pipeline);
 
 /* Decides, as one batch, what is queued; false if nothing is. */
 bool pipeline_run_once(struct pipeline *pipeline);

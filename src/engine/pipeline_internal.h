@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "engine/pipeline.h"
-#include "valet/write/sweep.h"
+#include "engine/rules.h"
 
 struct queue {
     struct pipeline_request *first;
@@ -17,7 +17,8 @@ struct queue {
 struct pipeline {
     struct store *store;
     struct replica *replica;
-    const struct metal *metal;
+    const struct rules *rules;
+    bool plans_twice;
     struct arena *arena; /* the batch's */
     pthread_t thread;
     pthread_mutex_t lock; /* guards queue, stopping and waiting */
@@ -29,7 +30,6 @@ struct pipeline {
     uint64_t last_commit_us;
     uint64_t last_upkeep_us;
     struct outage outage; /* the writer's */
-    struct sweep sweep;   /* the writer's */
     _Atomic uint64_t batches, requests, commits, reloads, follows;
     _Atomic uint64_t turns;
     struct counter refused[PIPELINE_REFUSAL_COUNT];

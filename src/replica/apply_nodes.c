@@ -40,6 +40,14 @@ static struct slice free_class(const struct record *row)
     return record_text(row, NODE_RESOURCE_CLASS);
 }
 
+/* Its class as others see it: data == NULL for one without a provider. */
+static struct slice provider_class(const struct record *row)
+{
+    if (row == NULL || record_is_null(row, NODE_PROVIDER_ADOPTED))
+        return (struct slice){0};
+    return record_text(row, NODE_RESOURCE_CLASS);
+}
+
 static bool is_busy(const struct record *row)
 {
     return row != NULL && !record_is_null(row, NODE_RESERVATION);
@@ -67,6 +75,7 @@ static void change_node(struct edit *edit, const struct change_row *change)
     move_text(edit, &version->node_by_instance, id, text_of(old, NODE_INSTANCE_UUID),
               text_of(new, NODE_INSTANCE_UUID));
     move_text(edit, &version->nodes_of_class, id, free_class(old), free_class(new));
+    move_text(edit, &version->node_classes, id, provider_class(old), provider_class(new));
     move_number(edit, &version->busy_nodes, 0, is_busy(old) ? id : 0, is_busy(new) ? id : 0);
     rows_drop(&edit->cow, old);
 }

@@ -12,6 +12,7 @@ struct audit {
     uint64_t named;
     uint64_t of_instances;
     uint64_t free;
+    uint64_t of_classes;
     uint64_t busy;
     uint64_t allocations_named;
     uint64_t of_nodes;
@@ -47,6 +48,11 @@ static bool audit_node(struct audit *audit, const struct node *node)
         audit->free++;
         AUDIT(has_text(&version->nodes_of_class, record, NODE_RESOURCE_CLASS),
               "node %lld: not among the free ones of its class", id);
+    }
+    if (!node_is_null(node, NODE_PROVIDER_ADOPTED) && !node_is_null(node, NODE_RESOURCE_CLASS)) {
+        audit->of_classes++;
+        AUDIT(has_text(&version->node_classes, record, NODE_RESOURCE_CLASS),
+              "node %lld: not among those of its class", id);
     }
     if (!node_is_null(node, NODE_RESERVATION)) {
         audit->busy++;
@@ -113,6 +119,7 @@ bool audit_nodes(const struct version *version, struct buf *why)
               version->node_by_name.count == audit->named &&
               version->node_by_instance.count == audit->of_instances &&
               version->nodes_of_class.count == audit->free &&
+              version->node_classes.count == audit->of_classes &&
               version->busy_nodes.count == audit->busy,
           "node trees: counts differ");
     AUDIT(version->node_allocation_by_uuid.count == version->node_allocations.count &&

@@ -80,6 +80,26 @@ const struct node *version_next_node_of_class(const struct version *version, str
     return NULL;
 }
 
+struct node_classes node_classes_of(const struct version *version)
+{
+    return (struct node_classes){.version = version};
+}
+
+/* Classes with the same hash would be taken for one: they are texts behind a secret key. */
+const struct node *node_classes_next(struct node_classes *classes)
+{
+    struct ptree_iter iter;
+    if (classes->is_over)
+        return NULL;
+    ptree_seek(&classes->version->node_classes, classes->next, 0, &iter);
+    const struct ptree_entry *entry = ptree_iter_get(&iter);
+    if (entry == NULL)
+        return NULL;
+    classes->is_over = entry->k1 == UINT64_MAX;
+    classes->next = entry->k1 + 1;
+    return version_node(classes->version, (int64_t)entry->k2);
+}
+
 const struct node_allocation *version_next_node_allocation(const struct version *version,
                                                            int64_t after)
 {

@@ -32,6 +32,17 @@ const struct node *version_next_busy_node(const struct version *version, int64_t
 /* Of those of that class that are free (node_is_free). */
 const struct node *version_next_node_of_class(const struct version *version, struct slice class,
                                               int64_t after);
+/* Steps through the resource classes of nodes that have a provider: one node of each, whatever the
+ * number of nodes. */
+struct node_classes {
+    const struct version *version;
+    uint64_t next; /* hash */
+    bool is_over;
+};
+struct node_classes node_classes_of(const struct version *version);
+/* NULL: no more. */
+const struct node *node_classes_next(struct node_classes *classes);
+
 const struct node_allocation *version_next_node_allocation(const struct version *version,
                                                            int64_t after);
 /* Of those in state allocating. */

@@ -88,6 +88,7 @@ static void free_nodes(struct version *version, uint64_t birth)
     ptree_free(&version->node_by_name, birth, NULL, NULL);
     ptree_free(&version->node_by_instance, birth, NULL, NULL);
     ptree_free(&version->nodes_of_class, birth, NULL, NULL);
+    ptree_free(&version->node_classes, birth, NULL, NULL);
     ptree_free(&version->busy_nodes, birth, NULL, NULL);
     rows_free(&version->node_allocations, birth);
     ptree_free(&version->node_allocation_by_uuid, birth, NULL, NULL);

@@ -76,6 +76,8 @@ struct version {
     struct ptree node_by_name;            /* (hash, id) -> 0 */
     struct ptree node_by_instance;        /* (hash of instance_uuid, id) -> 0 */
     struct ptree nodes_of_class;          /* (hash of resource_class, id) -> 0: the free ones */
+    struct ptree node_classes;            /* (hash of resource_class, id) -> 0: of those that have
+                                             a provider */
     struct ptree busy_nodes;              /* (id, 0) -> 0: those with a reservation */
     struct ptree node_allocations;        /* (id, 0) -> struct record_row * */
     struct ptree node_allocation_by_uuid; /* (hash, id) -> 0 */

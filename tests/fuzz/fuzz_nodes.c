@@ -7,15 +7,19 @@
 
 #include "baremetal/api/door.h"
 #include "baremetal/api/handlers.h"
+#include "baremetal/write/conductor.h"
 #include "baremetal/write/node_provider.h"
+#include "baremetal/write/node_rule.h"
 #include "baremetal/write/node_write.h"
 #include "baremetal/write/plan_node_allocations.h"
 #include "baremetal/write/plan_node_states.h"
 #include "baremetal/write/plan_nodes.h"
+#include "engine/judge.h"
 #include "fuzz.h"
 #include "placement/api/allocation_handlers.h"
 #include "placement/api/door.h"
 #include "placement/api/handlers.h"
+#include "products/products.h"
 #include "replica/apply.h"
 #include "replica/audit.h"
 #include "replica/nodes.h"
@@ -89,6 +93,8 @@ struct play {
     struct arena *arena;
     struct change_list changes;
     struct metal metal;
+    struct products products;
+    struct plan_said said;
     int64_t now_us;
     bool mirror_was_off;
 };
@@ -96,12 +102,15 @@ struct play {
 static struct plan plan_of(struct play *play)
 {
     play->changes = (struct change_list){.arena = play->arena};
+    play->said = (struct plan_said){0};
     return (struct plan){
         .version = play->edit->version,
         .changes = &play->changes,
         .arena = play->arena,
         .store = world_get()->store,
-        .metal = &play->metal,
+        .rules = &play->products.rules,
+        .author = &node_rule,
+        .said = &play->said,
         .now_us = play->now_us,
     };
 }
@@ -144,17 +153,23 @@ static void check_nodes(const struct play *play)
               (version_node(version, node_allocation_node_id(at)) != NULL));
 }
 
-static void conclude(struct play *play, bool accepted, const struct err *err, bool is_metal)
+/* As the pipeline does it, from the judgement on. */
+static void conclude(struct play *play, const struct plan *plan, bool accepted, struct err *err,
+                     bool is_metal)
 {
     struct buf why = {0};
-    if (!accepted) {
-        check(err_is_set(err) && play->changes.count == 0);
+    struct judged judged;
+    check(accepted == !err_is_set(err));
+    if (!accepted || !judge_planned(&judged, plan, err))
         return;
-    }
-    check(!err_is_set(err));
     if (is_metal)
         check_generations(&play->changes);
     apply_changes(play->edit, &play->changes);
+    play->changes.count = 0;
+    while (judge_follow(&judged, plan)) {
+        apply_changes(play->edit, &play->changes);
+        play->changes.count = 0;
+    }
     if (!audit_version(play->edit->version, &why)) {
         fprintf(stderr, "%.*s\n", SLICE_ARG(buf_slice(&why)));
         abort();
@@ -180,7 +195,7 @@ static void create_node(struct play *play, const char *uuid, const char *class)
     node_set_text(&draft, NODE_PROVISION_STATE, SLICE_LIT("available"));
     bool accepted = plan_node_create(&draft, &plan, &node, &err);
     check(accepted);
-    conclude(play, accepted, &err, true);
+    conclude(play, &plan, accepted, &err, true);
 }
 
 static void end_all(struct play *play, bool recovers)
@@ -196,7 +211,7 @@ static void end_all(struct play *play, bool recovers)
         bool accepted = recovers ? plan_node_recover(id, node_time(node, NODE_DUE_AT), &plan, &err)
                                  : plan_node_advance(id, &plan, &err);
         check(accepted); /* what is due is never refused */
-        conclude(play, accepted, &err, true);
+        conclude(play, &plan, accepted, &err, true);
     }
 }
 
@@ -220,7 +235,7 @@ static void decide_all(struct play *play)
         bool tries_again;
         bool accepted = plan_node_allocation_decide(id, &choice, &tries_again, &plan, &err);
         check(accepted);
-        conclude(play, accepted, &err, true);
+        conclude(play, &plan, accepted, &err, true);
         node_choice_free(&choice);
     }
 }
@@ -236,7 +251,7 @@ static void mirror_all(struct play *play)
         struct err err = no_err(play);
         struct plan plan = plan_of(play);
         bool accepted = node_write_mirror(id, &plan, &err);
-        conclude(play, accepted, &err, true);
+        conclude(play, &plan, accepted, &err, true);
         check(!accepted || node_is_mirrored(play->edit->version,
                                             version_node(play->edit->version, id), play->arena));
     }
@@ -275,7 +290,7 @@ static void ask(struct play *play, unsigned route, const uint8_t *data, size_t s
         request->version = NULL; /* as in dispatch: not pinned any more */
         struct plan plan = plan_of(play);
         bool accepted = request->write.plan(&request->write, &plan);
-        conclude(play, accepted, &request->write.err, door == &baremetal_door);
+        conclude(play, &plan, accepted, &request->write.err, door == &baremetal_door);
         request->err = request->write.err;
         ROUTES[route].finish(request);
     }
@@ -325,6 +340,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                   .incomplete_user_id = SLICE_LIT("no-user")},
         .now_us = 1000000,
     };
+    products_open(&play.products, &play.metal);
     play.metal.provider_has_node_name = size > 0 && data[0] == '!';
     create_node(&play, NODE_1, "gold");
     create_node(&play, NODE_2, "gold");

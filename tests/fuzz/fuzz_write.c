@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/judge.h"
 #include "fuzz.h"
 #include "placement/api/allocation_handlers.h"
 #include "placement/api/handlers.h"
 #include "placement/api/routes.h"
+#include "products/products.h"
 #include "replica/apply.h"
 #include "replica/audit.h"
 #include "world.h"
@@ -47,23 +49,28 @@ static void carry_out(struct api_request *request, struct arena *arena)
     const struct world *world = world_get();
     struct edit *edit = replica_edit(world->replica);
     struct change_list changes = {.arena = arena};
+    struct products products;
+    struct plan_said said = {0};
+    struct judged judged;
     struct plan plan = {.version = edit->version,
                         .changes = &changes,
                         .arena = arena,
                         .store = world->store,
+                        .rules = products_open(&products, NULL),
+                        .said = &said,
                         .now_us = 1000000};
-    if (request->write.plan(&request->write, &plan)) {
+    bool is_planned = request->write.plan(&request->write, &plan);
+    check(is_planned == !err_is_set(&request->write.err));
+    if (is_planned && judge_planned(&judged, &plan, &request->write.err)) {
         struct buf why = {0};
-        check(!err_is_set(&request->write.err));
         apply_changes(edit, &changes);
         if (!audit_version(edit->version, &why)) {
             fprintf(stderr, "%.*s\n", SLICE_ARG(buf_slice(&why)));
             abort();
         }
         buf_free(&why);
-    } else {
-        check(err_is_set(&request->write.err) && changes.count == 0);
     }
+    products_close(&products);
     request->err = request->write.err;
     replica_abandon(world->replica, edit);
 }

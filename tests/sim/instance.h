@@ -6,6 +6,7 @@
 #include "baremetal/write/conductor.h"
 #include "baremetal/write/metal.h"
 #include "clients.h"
+#include "products/products.h"
 #include "simstore.h"
 
 enum { READERS = 2 };
@@ -40,6 +41,7 @@ struct instance {
     struct pipeline *pipeline;
     int host; /* as it was set before the start */
     struct metal metal;
+    struct products products;
     struct conductor *conductor;
     bool is_turning;   /* the conductor has begun a turn */
     struct sent *sent; /* queued, not answered */

@@ -64,9 +64,11 @@ void metal_berth_start(struct metal_berth *berth)
     berth->replica = replica_create();
     do {
         struct err err = {.arena = arena};
-        berth->pipeline = pipeline_create(berth->store, berth->replica, &berth->metal, &err);
+        berth->pipeline = pipeline_create(berth->store, berth->replica,
+                                          products_open(&berth->products, &berth->metal), &err);
     } while (berth->pipeline == NULL);
     arena_destroy(arena);
+    pipeline_plan_twice(berth->pipeline);
     berth->conductor = conductor_create(berth->pipeline, berth->replica, &berth->metal);
     berth->is_turning = false;
     berth->is_up = true;
@@ -85,6 +87,7 @@ void metal_berth_kill(struct metal_berth *berth)
     tally->commits += pipeline_figures(berth->pipeline).commits;
     conductor_destroy(berth->conductor);
     pipeline_destroy(berth->pipeline);
+    products_close(&berth->products);
     replica_destroy(berth->replica);
     store_close(berth->store);
     lives_end(berth->metal.instance);

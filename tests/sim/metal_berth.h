@@ -6,6 +6,7 @@
 #include "baremetal/write/conductor.h"
 #include "baremetal/write/metal.h"
 #include "metal_round.h"
+#include "products/products.h"
 #include "simstore.h"
 
 struct metal_berth {
@@ -13,6 +14,7 @@ struct metal_berth {
     int host;
     bool is_up;
     struct metal metal;
+    struct products products;
     struct store *store;
     struct replica *replica;
     struct pipeline *pipeline;

@@ -215,19 +215,8 @@ static bool is_member(const struct tables *tables, int64_t group_id, struct slic
     return false;
 }
 
-/* Whether a tree has grown by what is below a provider, which nobody wrote. */
-static bool has_moved(const struct tables *before, const struct tables *after)
-{
-    for (int h = 0; h < V_HOSTS; h++)
-        if (root_of(before, h + 1) != root_of(after, h + 1))
-            return true;
-    return false;
-}
-
 static void judge_sums(const struct tables *before, const struct tables *after)
 {
-    if (has_moved(before, after))
-        return;
     const struct rows *projects = &after->rows[TABLE_PROJECTS];
     for (int g = 0; g < V_GROUPS; g++)
         for (int h = 0; h < V_HOSTS; h++)

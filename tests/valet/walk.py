@@ -319,15 +319,20 @@ class Walk:
                         if old != self.cloud.rack_aggregate[self.rack[host] + 1] else self.cloud.aggregates(host))
 
     def move_tree(self):
-        """A host is below another one for a while."""
+        """A host is below another one for a while, unless that would bring strangers into a tree that a group holds."""
         host, above = self.chance.sample(sorted(self.rack), 2)
         if self.parent:
-            host, above = self.parent.popitem()[0], None
+            (host, self.was_above), above = self.parent.popitem(), None
         which = self.cloud.host[host]
-        self.cloud.place(200, "PUT", f"/resource_providers/{which}", {
+        status, answer = self.cloud.client.ask("PUT", f"/resource_providers/{which}", {
             "name": host, "parent_provider_uuid": above and self.cloud.host[above]})
-        if above:
+        if status == 200 and above:
             self.parent[host] = above
+        elif status != 200:
+            if above is None:
+                self.parent[host] = self.was_above
+            if "is held by exclusivity group" not in str(answer):
+                raise AssertionError(f"{host} below {above}: {status} {answer}")
 
     def begin_again(self):
         """The server is stopped and started: it says the same."""

@@ -4,6 +4,8 @@
 #include "baremetal/api/fault.h"
 #include "baremetal/api/routes.h"
 #include "baremetal/api/stages.h"
+#include "baremetal/write/conductor.h"
+#include "baremetal/write/node_rule.h"
 
 /* As Ironic's own middleware has them: without these no page could ask for a version. */
 static const struct slice CORS_NAMES[] = {
@@ -15,6 +17,13 @@ static const struct slice CORS_NAMES[] = {
 static const struct cors_names CORS_HEADERS = {CORS_NAMES,
                                                sizeof(CORS_NAMES) / sizeof(CORS_NAMES[0])};
 
+/* A write that meets a locked node is tried again for a while. */
+static void submit(struct api_request *request)
+{
+    struct conductor_wait *wait = arena_zalloc(request->arena, sizeof(*wait));
+    conductor_submit(request->api->conductor, wait, &request->write);
+}
+
 const struct door baremetal_door = {
     .id = DOOR_BAREMETAL,
     .name = "baremetal",
@@ -25,7 +34,8 @@ const struct door baremetal_door = {
     .routes = baremetal_routes,
     .route_count = BAREMETAL_ROUTE_COUNT,
     .max_minor = BAREMETAL_MINOR_MAX,
-    .waits_for_locks = true,
+    .author = &node_rule,
+    .submit = submit,
     .is_public = baremetal_is_public,
     .identify = baremetal_identify,
     .pass = baremetal_pass,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "baremetal/write/conductor_internal.h"
+#include "baremetal/write/node_rule.h"
 #include "log/log.h"
 #include "replica/nodes.h"
 
@@ -31,6 +32,7 @@ static struct conductor_job *add_job(struct conductor *conductor, enum conductor
     *job = (struct conductor_job){
         .request = {.plan = conductor_plan,
                     .done = conductor_job_done,
+                    .author = &node_rule,
                     .err = {.arena = conductor->arena}},
         .conductor = conductor,
         .work = work,
@@ -215,7 +217,8 @@ static void end_failed(struct conductor *conductor, struct conductor_job *job)
 
 static bool has_failed(const struct conductor_job *job)
 {
-    return err_is_set(&job->request.err) && job->request.err.status >= 500;
+    return err_is_set(&job->request.err) &&
+           (job->request.err.status >= 500 || job->request.err.kind == (int)REFUSED_BY_DATABASE);
 }
 
 /* Whether it would fail again, whoever else's work is in its batch. */

@@ -79,7 +79,7 @@ static bool wait_more(struct conductor *conductor, struct conductor_wait *wait)
 /* On the writer's thread, or on the one that submitted when the pipeline is stopping. */
 static void waited(struct pipeline_request *request)
 {
-    struct conductor_wait *wait = request->wait;
+    struct conductor_wait *wait = request->submitter;
     struct conductor *conductor = wait->conductor;
     bool is_locked = err_is_set(&request->err) && request->err.kind == (int)REFUSED_LOCKED;
     pthread_mutex_lock(&conductor->lock);
@@ -104,7 +104,7 @@ void conductor_submit(struct conductor *conductor, struct conductor_wait *wait,
         /* as of now: the lock may go in the very batch that meets it */
         .seen = pipeline_changes(conductor->pipeline),
     };
-    request->wait = wait;
+    request->submitter = wait;
     request->done = waited;
     pthread_mutex_lock(&conductor->lock);
     conductor->in_flight++;

@@ -5,11 +5,10 @@
 
 #include <stdlib.h>
 
-#include "baremetal/write/metal.h"
 #include "baremetal/write/node_provider.h"
+#include "baremetal/write/node_rule.h"
 #include "base/arena.h"
 #include "base/buf.h"
-#include "replica/hosts.h"
 
 void node_choice_free(struct node_choice *choice)
 {
@@ -60,39 +59,39 @@ static bool owner_fits(const struct search *search, const struct node *node)
 static bool is_held(const struct search *search, const struct node *node)
 {
     const struct plan *plan = search->plan;
-    if (!plan->metal->mirror)
+    if (!plan_metal(plan)->mirror)
         return false;
     const struct provider *provider = node_provider(plan->version, node);
     return provider == NULL ||
-           node_holder(plan->version, provider, node_taker_of(search->allocation, plan->metal),
-                       NULL) != NULL;
+           node_holder(plan->version, plan->rules, provider,
+                       node_taker_of(search->allocation, plan_metal(plan)), NULL) != NULL;
 }
 
 static const struct consumer *consumer_of(const struct search *search)
 {
     const struct plan *plan = search->plan;
     const struct consumer *consumer =
-        plan->metal->mirror
+        plan_metal(plan)->mirror
             ? version_consumer(plan->version,
                                node_allocation_text(search->allocation, NODE_ALLOCATION_UUID))
             : NULL;
     return consumer != NULL && consumer->allocation_count > 0 ? consumer : NULL;
 }
 
-/* Whether an exclusivity group claims the node of which the project of the consumer that the
- * allocation would get is no member (Valet spec, 8.3). A consumer that is there already gets
+/* Whether a rule of another product, such as Valet's exclusivity, refuses the project of the
+ * consumer that the allocation would get. A consumer that is there already gets
  * nothing more. */
 static bool is_refused(const struct search *search, const struct node *node)
 {
     const struct plan *plan = search->plan;
     const struct version *version = plan->version;
-    if (!version_has_valet_groups(version) || !plan->metal->mirror || consumer_of(search) != NULL)
+    if (!plan_metal(plan)->mirror || consumer_of(search) != NULL)
         return false;
     const struct provider *provider = node_provider(version, node);
     struct slice owner = node_allocation_text(search->allocation, NODE_ALLOCATION_OWNER);
     return provider != NULL &&
-           host_refuses(version, version_provider(version, provider->root),
-                        owner.len > 0 ? owner : plan->metal->incomplete_project_id) != NULL;
+           rules_refuse_host(plan->rules, version, version_provider(version, provider->root),
+                             owner.len > 0 ? owner : plan_metal(plan)->incomplete_project_id);
 }
 
 static bool class_fits(const struct search *search, const struct node *node)
@@ -253,8 +252,7 @@ static const struct node *search_held(struct search *search, bool *is_bound)
     const struct plan *plan = search->plan;
     const struct consumer *consumer = consumer_of(search);
     *is_bound = consumer != NULL;
-    if (!*is_bound ||
-        version_valet_placement_by_uuid(plan->version, consumer_uuid(consumer)) != NULL)
+    if (!*is_bound || rules_own_consumer(plan->rules, plan->version, consumer_uuid(consumer)))
         return NULL;
     const struct provider *provider =
         version_provider(plan->version, consumer->allocation[0].provider);
@@ -349,7 +347,7 @@ static struct slice after_try(struct search *search, struct slice none)
     choice->rounds++;
     if (choice->locked_count == 0)
         return none;
-    if (choice->rounds < search->plan->metal->locked_retry_attempts)
+    if (choice->rounds < plan_metal(search->plan)->locked_retry_attempts)
         return (struct slice){0};
     return failed(search,
                   arena_printf(search->plan->arena, "could not reserve any of %zu suitable nodes",

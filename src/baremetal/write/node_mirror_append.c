@@ -1,11 +1,12 @@
 /* From a node's row to Placement's tables: what provider, inventory, traits and consumer were, what
- * they are to be, and the changes between (baremetal-allocations spec, C1 to C6). All that is in
- * one list raises the provider's generation once (C8). Writer thread only. */
-#include "baremetal/write/metal.h"
+ * they are to be, and the changes between (baremetal-allocations spec, C1 to C6). Writer thread
+ * only. */
 #include "baremetal/write/node_mirror.h"
+#include "baremetal/write/node_rule.h"
 #include "base/arena.h"
-#include "placement/write/plan_inventories.h"
-#include "placement/write/plan_providers.h"
+#include "engine/allocations.h"
+#include "engine/generations.h"
+#include "engine/provider_changes.h"
 
 static const char CONSUMER_TYPE[] = "BAREMETAL_ALLOCATION";
 
@@ -14,32 +15,17 @@ static struct slice uuid_of(const struct node *node)
     return node_text(node, NODE_UUID);
 }
 
-/* The id of a name in a catalog; a new one gets a row. */
-static int64_t name_id(const struct plan *plan, const struct catalog *catalog,
-                       enum change_kind insert, enum store_table table, struct slice name)
-{
-    const struct catalog_row *row = catalog_find(catalog, name);
-    if (row != NULL)
-        return row->id;
-    struct change *change = change_append(plan->changes, insert);
-    change->created_at_us = plan->now_us;
-    change->catalog = (struct change_catalog){store_next_id(plan->store, table), name};
-    return change->catalog.id;
-}
-
 /* What the appending functions share. */
 struct mirroring {
     const struct node_mirror *mirror;
     const struct plan *plan;
     int64_t provider_id;
     int64_t class_id; /* of the class after; 0: none */
-    bool provider_is_new;
-    bool is_touched; /* the provider's generation moves */
 };
 
 static int64_t class_id_of(const struct plan *plan, struct slice name)
 {
-    return name_id(plan, &plan->version->classes, CHANGE_CLASS_INSERT, STORE_CLASSES, name);
+    return plan_name_id(plan, CHANGE_CLASS_INSERT, name);
 }
 
 static void append_provider(struct mirroring *mirroring)
@@ -47,9 +33,8 @@ static void append_provider(struct mirroring *mirroring)
     const struct plan *plan = mirroring->plan;
     const struct provider *provider = mirroring->mirror->provider;
     const struct node *node = mirroring->mirror->after;
-    struct slice name = node_provider_name(plan->version, node, plan->metal);
+    struct slice name = node_provider_name(plan->version, node, plan_metal(plan));
     if (provider == NULL) {
-        mirroring->provider_is_new = true;
         mirroring->provider_id = store_next_id(plan->store, STORE_PROVIDERS);
         struct change *change = change_append(plan->changes, CHANGE_PROVIDER_INSERT);
         change->created_at_us = plan->now_us;
@@ -69,44 +54,20 @@ static void append_provider(struct mirroring *mirroring)
     change->updated_at_us = plan->now_us;
     change->provider = (struct change_provider){
         .id = provider->id, .root_id = provider->id, .uuid = uuid_of(node), .name = name};
-    mirroring->is_touched = true;
-}
-
-static void append_release(struct mirroring *mirroring, const struct consumer *ours)
-{
-    const struct plan *plan = mirroring->plan;
-    struct change *change = change_append(plan->changes, CHANGE_ALLOCATIONS_OF_DELETE);
-    change->allocation.consumer_id = ours->id;
-    change->allocation.consumer_uuid = arena_copy(plan->arena, consumer_uuid(ours));
-    mirroring->is_touched = true;
+    generation_set_steps(plan, provider, 1);
 }
 
 /* NULL: there is none. */
 static void append_consumer_gone(struct mirroring *mirroring, const struct consumer *ours)
 {
-    const struct plan *plan = mirroring->plan;
-    if (ours == NULL)
-        return;
-    append_release(mirroring, ours);
-    struct change *change = change_append(plan->changes, CHANGE_CONSUMER_DELETE);
-    change->consumer.id = ours->id;
-    change->consumer.uuid = arena_copy(plan->arena, consumer_uuid(ours));
+    if (ours != NULL)
+        allocations_drop(mirroring->plan, ours);
 }
 
 static void append_one(struct mirroring *mirroring, int64_t consumer_id, struct slice uuid)
 {
-    const struct plan *plan = mirroring->plan;
-    struct change *change = change_append(plan->changes, CHANGE_ALLOCATION_INSERT);
-    change->created_at_us = plan->now_us;
-    change->allocation = (struct change_allocation){
-        .id = store_next_id(plan->store, STORE_ALLOCATIONS),
-        .consumer_id = consumer_id,
-        .provider_id = mirroring->provider_id,
-        .class_id = mirroring->class_id,
-        .used = 1,
-        .consumer_uuid = uuid,
-    };
-    mirroring->is_touched = true;
+    allocations_consume(mirroring->plan, consumer_id, uuid, mirroring->provider_id,
+                        mirroring->class_id, 1);
 }
 
 static struct slice or_else(struct slice text, struct slice other)
@@ -123,46 +84,25 @@ static void append_consumer(struct mirroring *mirroring, const struct node_alloc
     const struct consumer *there = version_consumer(version, uuid);
     if (there != NULL && there->allocation_count > 0)
         return;
-    struct slice project = node_taker_of(takes, plan->metal).project;
+    struct slice project = node_taker_of(takes, plan_metal(plan)).project;
     struct slice user = or_else(node_allocation_text(takes, NODE_ALLOCATION_CALLER_USER),
-                                plan->metal->incomplete_user_id);
-    struct change_consumer row = {
-        .id = there != NULL ? there->id : store_next_id(plan->store, STORE_CONSUMERS),
-        .project_id =
-            name_id(plan, &version->projects, CHANGE_PROJECT_INSERT, STORE_PROJECTS, project),
-        .user_id = name_id(plan, &version->users, CHANGE_USER_INSERT, STORE_USERS, user),
-        .type_id = name_id(plan, &version->types, CHANGE_CONSUMER_TYPE_INSERT, STORE_CONSUMER_TYPES,
-                           slice_of(CONSUMER_TYPE)),
-        .generation = there != NULL ? change_next_generation(there->generation) : 1,
-        .expected_generation = there != NULL ? there->generation : 0,
-        .uuid = uuid,
+                                plan_metal(plan)->incomplete_user_id);
+    struct consumer_owner owner = {
+        .project_id = plan_name_id(plan, CHANGE_PROJECT_INSERT, project),
+        .user_id = plan_name_id(plan, CHANGE_USER_INSERT, user),
+        .type_id = plan_name_id(plan, CHANGE_CONSUMER_TYPE_INSERT, slice_of(CONSUMER_TYPE)),
     };
-    struct change *change = change_append(plan->changes, there != NULL ? CHANGE_CONSUMER_UPDATE
-                                                                       : CHANGE_CONSUMER_INSERT);
-    change->created_at_us = there != NULL ? 0 : plan->now_us;
-    change->updated_at_us = there != NULL ? plan->now_us : 0;
-    change->consumer = row;
-    append_one(mirroring, row.id, uuid);
+    append_one(mirroring, allocations_put_consumer(plan, there, uuid, &owner), uuid);
 }
 
 /* C7: our consumer goes with the class. */
 static void append_consumer_moved(struct mirroring *mirroring)
 {
     const struct plan *plan = mirroring->plan;
-    const struct version *version = plan->version;
     const struct consumer *ours = mirroring->mirror->ours;
-    struct change *change = change_append(plan->changes, CHANGE_CONSUMER_UPDATE);
-    change->updated_at_us = plan->now_us;
-    change->consumer = (struct change_consumer){
-        .id = ours->id,
-        .project_id = catalog_row_at(&version->projects, ours->project)->id,
-        .user_id = catalog_row_at(&version->users, ours->user)->id,
-        .type_id = ours->type == NUMBER_NONE ? 0 : catalog_row_at(&version->types, ours->type)->id,
-        .generation = change_next_generation(ours->generation),
-        .expected_generation = ours->generation,
-        .uuid = arena_copy(plan->arena, consumer_uuid(ours)),
-    };
-    append_one(mirroring, ours->id, change->consumer.uuid);
+    struct slice uuid = arena_copy(plan->arena, consumer_uuid(ours));
+    struct consumer_owner owner = consumer_owner_of(plan->version, ours);
+    append_one(mirroring, allocations_put_consumer(plan, ours, uuid, &owner), uuid);
 }
 
 static void append_inventory_gone(struct mirroring *mirroring)
@@ -177,7 +117,6 @@ static void append_inventory_gone(struct mirroring *mirroring)
         return;
     change_append(plan->changes, CHANGE_INVENTORY_DELETE)->inventory =
         (struct change_inventory){.provider_id = mirror->provider->id, .class_id = row->id};
-    mirroring->is_touched = true;
 }
 
 static void append_inventory(struct mirroring *mirroring)
@@ -192,9 +131,8 @@ static void append_inventory(struct mirroring *mirroring)
             : provider_inventory_of(mirror->provider, (struct class_no){row->number});
     if (there != NULL && node_figures_equal(&there->figures, &figures))
         return;
-    plan_inventory_append(plan, there == NULL, mirroring->provider_id, mirroring->class_id,
-                          &figures);
-    mirroring->is_touched = true;
+    provider_put_inventory(plan, there == NULL, mirroring->provider_id, mirroring->class_id,
+                           &figures);
 }
 
 static bool provider_has(const struct plan *plan, const struct provider *provider,
@@ -219,18 +157,15 @@ static void append_traits(struct mirroring *mirroring)
             continue;
         change_append(plan->changes, CHANGE_PROVIDER_TRAIT_DELETE)->link = (struct change_link){
             mirroring->provider_id, catalog_find(&plan->version->traits, trait)->id};
-        mirroring->is_touched = true;
     }
     rest = has;
     while (record_next_word(&rest, &trait)) {
         if (provider_has(plan, mirror->provider, trait))
             continue;
-        int64_t id =
-            name_id(plan, &plan->version->traits, CHANGE_TRAIT_INSERT, STORE_TRAITS, trait);
+        int64_t id = plan_name_id(plan, CHANGE_TRAIT_INSERT, trait);
         struct change *change = change_append(plan->changes, CHANGE_PROVIDER_TRAIT_INSERT);
         change->created_at_us = plan->now_us;
         change->link = (struct change_link){mirroring->provider_id, id};
-        mirroring->is_touched = true;
     }
 }
 
@@ -244,7 +179,7 @@ static void append_going(struct mirroring *mirroring)
     if (mirror->provider == NULL)
         return;
     if (!mirror->provider_stays) {
-        plan_provider_append_delete(mirror->provider, plan);
+        provider_append_delete(mirror->provider, plan);
         return;
     }
     if (mirror->class_before.data == NULL)
@@ -258,11 +193,8 @@ static void append_going(struct mirroring *mirroring)
                     : provider_inventory_of(mirror->provider, (struct class_no){row->number});
     reserved.reserved = 1;
     if (there != NULL && !node_figures_equal(&there->figures, &reserved)) {
-        plan_inventory_append(plan, false, mirroring->provider_id, mirroring->class_id, &reserved);
-        mirroring->is_touched = true;
+        provider_put_inventory(plan, false, mirroring->provider_id, mirroring->class_id, &reserved);
     }
-    if (mirroring->is_touched)
-        plan_generation_step(mirror->provider, plan);
 }
 
 /* The provider has lost its class: it stays, and has no inventory of the node's any more. */
@@ -277,8 +209,6 @@ static void append_without_class(struct mirroring *mirroring)
     if (mirror->class_before.data != NULL)
         append_inventory_gone(mirroring);
     append_traits(mirroring);
-    if (mirroring->is_touched)
-        plan_generation_step(mirror->provider, mirroring->plan);
 }
 
 void node_mirror_append(const struct node_mirror *mirror, const struct plan *plan)
@@ -300,7 +230,7 @@ void node_mirror_append(const struct node_mirror *mirror, const struct plan *pla
     if (releases)
         append_consumer_gone(&mirroring, mirror->ours);
     if (moves_ours)
-        append_release(&mirroring, mirror->ours);
+        allocations_release(plan, mirror->ours);
     append_consumer_gone(&mirroring, mirror->leaves);
     if (moves && mirror->class_before.data != NULL)
         append_inventory_gone(&mirroring);
@@ -314,6 +244,4 @@ void node_mirror_append(const struct node_mirror *mirror, const struct plan *pla
         append_consumer(&mirroring, mirror->holds);
     if (moves_ours)
         append_consumer_moved(&mirroring);
-    if (mirroring.is_touched && !mirroring.provider_is_new)
-        plan_generation_step(mirror->provider, plan);
 }

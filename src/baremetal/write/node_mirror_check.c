@@ -2,7 +2,7 @@
  * thread only. */
 #include "baremetal/write/node_mirror.h"
 
-#include "replica/valet.h"
+#include "baremetal/write/node_rule.h"
 
 static struct slice uuid_of(const struct node *node)
 {
@@ -44,7 +44,7 @@ static bool check_provider(const struct node_mirror *mirror, const struct plan *
         node_set_null(&draft, NODE_PROVIDER_ADOPTED);
         node = node_pack(&draft, plan->arena);
     }
-    return node_can_be_provider(plan->version, node, plan->metal, err);
+    return node_can_be_provider(plan->version, node, plan_metal(plan), err);
 }
 
 static struct slice our_uuid(const struct node_mirror *mirror)
@@ -60,15 +60,15 @@ static bool check_taking(const struct node_mirror *mirror, const struct plan *pl
     struct slice uuid = node_allocation_text(mirror->takes, NODE_ALLOCATION_UUID);
     const struct consumer *consumer = version_consumer(plan->version, uuid);
     if (consumer != NULL && consumer->allocation_count > 0 &&
-        (version_valet_placement_by_uuid(plan->version, uuid) != NULL ||
+        (rules_own_consumer(plan->rules, plan->version, uuid) ||
          !node_is_held_by(plan->version, mirror->after, consumer, plan->arena)))
         return err_set(err, 409, NULL, "Instance %.*s already has allocations in Placement",
                        SLICE_ARG(uuid));
     const struct consumer *holder =
         mirror->provider == NULL
             ? NULL
-            : node_holder(plan->version, mirror->provider,
-                          node_taker_of(mirror->takes, plan->metal), mirror->leaves);
+            : node_holder(plan->version, plan->rules, mirror->provider,
+                          node_taker_of(mirror->takes, plan_metal(plan)), mirror->leaves);
     return holder == NULL || node_refuse_associated(mirror->after, holder, err);
 }
 
@@ -83,7 +83,7 @@ static bool check_instance(const struct node_mirror *mirror, const struct plan *
     struct slice after = node_text(mirror->after, NODE_INSTANCE_UUID);
     if (after.data == NULL || node_class_same(before, after))
         return true;
-    const struct consumer *holder = node_holder(plan->version, mirror->provider,
+    const struct consumer *holder = node_holder(plan->version, plan->rules, mirror->provider,
                                                 (struct node_taker){.uuid = after}, mirror->leaves);
     return holder == NULL || node_refuse_associated(mirror->after, holder, err);
 }
@@ -108,8 +108,8 @@ static bool check_going(struct node_mirror *mirror, const struct plan *plan, str
         return true;
     }
     const struct consumer *stranger =
-        node_holder(plan->version, mirror->provider, (struct node_taker){.uuid = our_uuid(mirror)},
-                    mirror->leaves);
+        node_holder(plan->version, plan->rules, mirror->provider,
+                    (struct node_taker){.uuid = our_uuid(mirror)}, mirror->leaves);
     struct slot_no slot = version_slot(plan->version, mirror->provider->no);
     mirror->provider_stays =
         stranger != NULL || version_place(plan->version, slot)->end > slot.v + 1;

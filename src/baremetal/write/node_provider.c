@@ -1,6 +1,5 @@
 /* Reads a node's row and a version's providers and consumers side by side. Any thread. */
 #include "baremetal/write/node_provider.h"
-#include "replica/placement_location.h"
 
 enum { PROVIDER_NAME_MAX_CHARS = 200 };
 
@@ -120,25 +119,6 @@ static const struct consumer *next_holder(struct holders *holders)
     return consumer_at(holders->version, entry);
 }
 
-/* Whether it keeps the capacity of a placement whose server the taker is (Valet spec, 8.2), so that
- * it goes when the taker comes. */
-static bool keeps_place_of(const struct version *version, const struct consumer *consumer,
-                           struct node_taker taker)
-{
-    const struct valet_placement *placement =
-        taker.uuid.data != NULL && version_has_valet_placements(version)
-            ? version_valet_placement_by_uuid(version, consumer_uuid(consumer))
-            : NULL;
-    if (placement == NULL ||
-        (taker.project.data != NULL &&
-         !placement_takes_server(placement_plan(version, placement), taker.project)))
-        return false;
-    struct slice resource = record_text(&placement->record, VALET_PLACEMENT_RESOURCE_ID);
-    return (resource.data != NULL && valet_id_equal(resource, taker.uuid)) ||
-           valet_id_equal(record_text(&placement->record, VALET_PLACEMENT_ORCHESTRATION_ID),
-                          taker.uuid);
-}
-
 struct node_taker node_taker_of(const struct node_allocation *allocation, const struct metal *metal)
 {
     struct slice owner = node_allocation_text(allocation, NODE_ALLOCATION_OWNER);
@@ -146,27 +126,36 @@ struct node_taker node_taker_of(const struct node_allocation *allocation, const 
                                owner.len > 0 ? owner : metal->incomplete_project_id};
 }
 
-static const struct consumer *holder_of_one(const struct version *version, struct provider_no no,
+static bool gives_way(const struct version *version, const struct rules *rules,
+                      const struct consumer *consumer, struct node_taker taker)
+{
+    return taker.uuid.data != NULL &&
+           rules_let_yield(rules, version, consumer, taker.uuid, taker.project);
+}
+
+static const struct consumer *holder_of_one(const struct version *version,
+                                            const struct rules *rules, struct provider_no no,
                                             struct node_taker taker, const struct consumer *nor)
 {
     struct holders holders = holders_of(version, no);
     const struct consumer *at;
     while ((at = next_holder(&holders)) != NULL)
         if (at != nor && (taker.uuid.data == NULL || !slice_equal(consumer_uuid(at), taker.uuid)) &&
-            !keeps_place_of(version, at, taker))
+            !gives_way(version, rules, at, taker))
             return at;
     return NULL;
 }
 
-const struct consumer *node_holder(const struct version *version, const struct provider *provider,
-                                   struct node_taker taker, const struct consumer *nor)
+const struct consumer *node_holder(const struct version *version, const struct rules *rules,
+                                   const struct provider *provider, struct node_taker taker,
+                                   const struct consumer *nor)
 {
     struct slot_no slot = version_slot(version, provider->no);
     uint32_t end = version_place(version, slot)->end;
     for (; slot.v < end; slot.v++) {
         const struct provider *at = version_place(version, slot)->provider;
         const struct consumer *holder =
-            at == NULL ? NULL : holder_of_one(version, at->no, taker, nor);
+            at == NULL ? NULL : holder_of_one(version, rules, at->no, taker, nor);
         if (holder != NULL)
             return holder;
     }

@@ -6,6 +6,7 @@
 #include "baremetal/write/metal.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "engine/rules.h"
 #include "model/capacity.h"
 #include "model/node.h"
 #include "replica/nodes.h"
@@ -49,10 +50,11 @@ struct node_taker {
     struct slice project;
 };
 
-/* A consumer that holds anything in the provider's tree, but for the taker, the hold of a placement
- * whose server the taker is, and `nor` (NULL: none); NULL: nobody does. */
-const struct consumer *node_holder(const struct version *version, const struct provider *provider,
-                                   struct node_taker taker, const struct consumer *nor);
+/* A consumer that holds anything in the provider's tree, but for the taker, those that give way to
+ * it by the rules of other products, and `nor` (NULL: none); NULL: nobody does. */
+const struct consumer *node_holder(const struct version *version, const struct rules *rules,
+                                   const struct provider *provider, struct node_taker taker,
+                                   const struct consumer *nor);
 
 /* Of an allocation: its own consumer. */
 struct node_taker node_taker_of(const struct node_allocation *allocation,

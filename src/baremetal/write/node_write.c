@@ -2,9 +2,9 @@
  * that no version shows one without the others. Writer thread only. */
 #include "baremetal/write/node_write.h"
 
-#include "baremetal/write/metal.h"
 #include "baremetal/write/node_mirror.h"
 #include "baremetal/write/node_provider.h"
+#include "baremetal/write/node_rule.h"
 
 /* From its first resource class on a node has a provider; whether that was there before it is
  * remembered, because its name then is not the node's to change (C1). */
@@ -44,7 +44,7 @@ static bool keeps_class(const struct node_write *write)
 static bool can_be_mirrored(const struct node *node, const struct plan *plan, struct err *err)
 {
     const struct version *version = plan->version;
-    if (!node_can_be_provider(version, node, plan->metal, err))
+    if (!node_can_be_provider(version, node, plan_metal(plan), err))
         return false;
     const struct node *told = node_as_told(node, plan->arena);
     const struct node_allocation *has = version_node_allocation_of(version, node->record.id);
@@ -61,7 +61,7 @@ static bool can_be_mirrored(const struct node *node, const struct plan *plan, st
 static bool is_mirrored(const struct node_write *write, const struct plan *plan)
 {
     struct err ignored = {.arena = plan->arena};
-    return plan->metal != NULL && plan->metal->mirror &&
+    return plan_metal(plan) != NULL && plan_metal(plan)->mirror &&
            (write->takes != NULL || !keeps_class(write) ||
             can_be_mirrored(write->before, plan, &ignored));
 }

@@ -3,7 +3,7 @@
 #include "baremetal/write/plan_node_allocations.h"
 
 #include "baremetal/write/instance_info.h"
-#include "baremetal/write/metal.h"
+#include "baremetal/write/node_rule.h"
 #include "baremetal/write/node_write.h"
 #include "baremetal/write/plan_nodes.h"
 #include "base/arena.h"
@@ -182,6 +182,7 @@ static bool backfill(const struct node *node, struct node_allocation_draft *draf
     judge_backfill(node, draft, plan, result, err->arena);
     if (result->refused_status == 0) {
         if (take(node, draft, plan, &refusal)) {
+            plan->said->records_what_is = true;
             result->allocation = node_allocation_pack(draft, plan->arena);
             return true;
         }
@@ -213,7 +214,7 @@ bool plan_node_allocation_create(const struct plan_node_allocation *input, const
     node_allocation_set_time(&draft, NODE_ALLOCATION_CREATED_AT, plan->now_us);
     if (node != NULL)
         return backfill(node, &draft, plan, result, err);
-    node_allocation_set_text(&draft, NODE_ALLOCATION_OWNER_INSTANCE, plan->metal->instance);
+    node_allocation_set_text(&draft, NODE_ALLOCATION_OWNER_INSTANCE, plan_metal(plan)->instance);
     node_allocation_set_time(&draft, NODE_ALLOCATION_DUE_AT, plan->now_us);
     put(&draft, plan, result);
     return true;

@@ -3,7 +3,7 @@
  * Writer thread only. */
 #include "baremetal/write/plan_node_states.h"
 
-#include "baremetal/write/metal.h"
+#include "baremetal/write/node_rule.h"
 #include "baremetal/write/node_write.h"
 #include "baremetal/write/plan_nodes.h"
 #include "base/arena.h"
@@ -21,9 +21,9 @@ static void set_state(struct node_draft *draft, enum node_field field, enum node
 
 static void lock(struct node_draft *draft, const struct plan *plan)
 {
-    node_set_text(draft, NODE_RESERVATION, plan->metal->host);
-    node_set_text(draft, NODE_OWNER_INSTANCE, plan->metal->instance);
-    node_set_time(draft, NODE_DUE_AT, plan->now_us + plan->metal->fake_delay_us);
+    node_set_text(draft, NODE_RESERVATION, plan_metal(plan)->host);
+    node_set_text(draft, NODE_OWNER_INSTANCE, plan_metal(plan)->instance);
+    node_set_time(draft, NODE_DUE_AT, plan->now_us + plan_metal(plan)->fake_delay_us);
 }
 
 static void unlock(struct node_draft *draft)
@@ -198,12 +198,12 @@ static void end_state(const struct node *node, struct node_draft *draft, const s
 static bool is_over(const struct node *node, const struct plan *plan)
 {
     int64_t left_us = node_time(node, NODE_DUE_AT) - plan->now_us;
-    return left_us <= 0 || left_us > plan->metal->fake_delay_us + METAL_CLOCK_SLACK_US;
+    return left_us <= 0 || left_us > plan_metal(plan)->fake_delay_us + METAL_CLOCK_SLACK_US;
 }
 
 static bool is_ours(const struct node *node, const struct plan *plan)
 {
-    return slice_equal(node_text(node, NODE_OWNER_INSTANCE), plan->metal->instance);
+    return slice_equal(node_text(node, NODE_OWNER_INSTANCE), plan_metal(plan)->instance);
 }
 
 bool plan_node_advance(int64_t id, const struct plan *plan, struct err *err)
@@ -244,7 +244,7 @@ bool plan_node_recover(int64_t id, int64_t due_us, const struct plan *plan, stru
                                    "The %.*s state can't be resumed by conductor %.*s. Moving to "
                                    "fail state.",
                                    SLICE_ARG(node_state_text(state)),
-                                   SLICE_ARG(plan->metal->host)));
+                                   SLICE_ARG(plan_metal(plan)->host)));
     }
     unlock(&draft);
     return node_write(&write, plan, NULL, err);

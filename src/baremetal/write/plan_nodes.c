@@ -12,12 +12,11 @@ bool plan_node_is_unlocked(const struct node *node, const struct plan *plan, str
     (void)plan;
     if (node_is_null(node, NODE_RESERVATION))
         return true;
-    err->kind = REFUSED_LOCKED;
-    return err_set(err, 409, NULL,
-                   "Node %.*s is locked by host %.*s, please retry after the current operation is "
-                   "completed.",
-                   SLICE_ARG(node_text(node, NODE_UUID)),
-                   SLICE_ARG(node_text(node, NODE_RESERVATION)));
+    err_set(err, 409, NULL,
+            "Node %.*s is locked by host %.*s, please retry after the current operation is "
+            "completed.",
+            SLICE_ARG(node_text(node, NODE_UUID)), SLICE_ARG(node_text(node, NODE_RESERVATION)));
+    return err_of_kind(err, REFUSED_LOCKED);
 }
 
 static bool refuse_associated(const struct node *node, struct slice instance, struct err *err)

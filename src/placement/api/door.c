@@ -5,6 +5,7 @@
 #include "placement/api/headers.h"
 #include "placement/api/routes.h"
 #include "placement/api/stages.h"
+#include "placement/write/capacity_rule.h"
 
 const struct door placement_door = {
     .id = DOOR_PLACEMENT,
@@ -15,6 +16,7 @@ const struct door placement_door = {
     .routes = placement_routes,
     .route_count = PLACEMENT_ROUTE_COUNT,
     .max_minor = PLACEMENT_MINOR_MAX,
+    .author = &capacity_rule,
     .is_public = placement_is_root,
     .identify = placement_identify,
     .pass = placement_pass,

@@ -2,6 +2,8 @@
 #include "placement/write/plan_aggregates.h"
 
 #include "base/arena.h"
+#include "engine/allocations.h"
+#include "engine/generations.h"
 #include "placement/write/plan_providers.h"
 
 /* The aggregates' ids in the order of the request. Unknown ones are made; those that the provider
@@ -14,6 +16,7 @@ static int64_t *resolve(const struct plan_aggregates *input, const struct plan *
     for (uint32_t i = 0; i < provider->aggregates->count; i++)
         member[provider->aggregates->numbers[i]] = true;
     int64_t *ids = arena_array(plan->arena, input->uuid_count, sizeof(*ids));
+    struct name_rows rows = name_rows_of(plan, CHANGE_AGGREGATE_INSERT);
     for (size_t i = 0; i < input->uuid_count; i++) {
         const struct catalog_row *row = catalog_find(catalog, input->uuids[i]);
         if (row != NULL && member[row->number]) {
@@ -22,10 +25,7 @@ static int64_t *resolve(const struct plan_aggregates *input, const struct plan *
         } else if (row != NULL) {
             ids[i] = row->id;
         } else {
-            ids[i] = store_next_id(plan->store, STORE_AGGREGATES);
-            struct change *change = change_append(plan->changes, CHANGE_AGGREGATE_INSERT);
-            change->created_at_us = plan->now_us;
-            change->catalog = (struct change_catalog){ids[i], input->uuids[i]};
+            ids[i] = name_row_id(&rows, input->uuids[i]);
         }
     }
     return ids;
@@ -57,9 +57,8 @@ bool plan_aggregates_set(const struct plan_aggregates *input, const struct plan 
                                      catalog_row_at(&version->aggregates, number)->id};
     }
     *generation = provider->generation;
-    if (input->has_generation) {
-        plan_generation_step(provider, plan);
+    generation_set_steps(plan, provider, input->has_generation ? 1 : 0);
+    if (input->has_generation)
         *generation = change_next_generation(provider->generation);
-    }
     return true;
 }

@@ -2,7 +2,6 @@
  * Writer thread only. */
 #include "placement/write/plan_classes.h"
 
-#include "baremetal/write/node_guard.h"
 #include "base/arena.h"
 
 enum { FIRST_CUSTOM_ID = 10000 };
@@ -42,8 +41,6 @@ bool plan_class_rename(struct slice name, struct slice new_name, const struct pl
         return true;
     if (catalog_find(catalog, new_name) != NULL)
         return err_set_join(err, 409, NULL, SLICE_LIT("Resource class already exists: "), new_name);
-    if (!node_guard_class(row, plan, err))
-        return false;
     struct change *change = change_append(plan->changes, CHANGE_CLASS_RENAME);
     change->updated_at_us = plan->now_us;
     change->catalog = (struct change_catalog){row->id, new_name};

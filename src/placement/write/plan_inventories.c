@@ -4,8 +4,9 @@
 
 #include <stdlib.h>
 
-#include "baremetal/write/node_guard.h"
 #include "base/arena.h"
+#include "engine/generations.h"
+#include "engine/provider_changes.h"
 #include "placement/write/plan_providers.h"
 
 static const char CONCURRENT[] = "placement.concurrent_update";
@@ -14,8 +15,8 @@ static bool check_generation(const struct provider *provider, int64_t generation
 {
     if (provider->generation == generation)
         return true;
-    err->kind = REFUSED_PROVIDER_GENERATION;
-    return err_set(err, 409, CONCURRENT, "resource provider generation conflict");
+    err_set(err, 409, CONCURRENT, "resource provider generation conflict");
+    return err_of_kind(err, REFUSED_PROVIDER_GENERATION);
 }
 
 /* prefix: what could not be done, up to the provider's uuid. */
@@ -45,27 +46,6 @@ static bool refuse_class(struct slice prefix, struct slice uuid, struct slice cl
                         class_name, SLICE_LIT("."));
 }
 
-void plan_inventory_append(const struct plan *plan, bool is_new, int64_t provider_id,
-                           int64_t class_id, const struct inventory_figures *figures)
-{
-    struct change *change =
-        change_append(plan->changes, is_new ? CHANGE_INVENTORY_INSERT : CHANGE_INVENTORY_UPDATE);
-    if (is_new)
-        change->created_at_us = plan->now_us;
-    else
-        change->updated_at_us = plan->now_us;
-    change->inventory = (struct change_inventory){
-        .provider_id = provider_id,
-        .class_id = class_id,
-        .total = figures->total,
-        .reserved = figures->reserved,
-        .min_unit = figures->min_unit,
-        .max_unit = figures->max_unit,
-        .step_size = figures->step_size,
-        .allocation_ratio = figures->allocation_ratio,
-    };
-}
-
 static void append_delete(const struct plan *plan, const struct provider *provider,
                           int64_t class_id)
 {
@@ -75,7 +55,7 @@ static void append_delete(const struct plan *plan, const struct provider *provid
 
 static bool finish(const struct provider *provider, const struct plan *plan, int64_t *generation)
 {
-    plan_generation_step(provider, plan);
+    generation_set_steps(plan, provider, 1); /* also if nothing is there to change */
     *generation = change_next_generation(provider->generation);
     return true;
 }
@@ -95,9 +75,7 @@ bool plan_inventory_create(const struct plan_inventories *input, const struct pl
         return err_set_join(err, 409, CONCURRENT, SLICE_LIT("Update conflict: Inventory of class "),
                             item->class_name, SLICE_LIT(" on resource provider "),
                             input->provider_uuid, SLICE_LIT(" already exists."));
-    if (!node_guard_inventory(provider, row->number, &item->figures, plan, err))
-        return false;
-    plan_inventory_append(plan, true, provider->id, row->id, &item->figures);
+    provider_put_inventory(plan, true, provider->id, row->id, &item->figures);
     return finish(provider, plan, generation);
 }
 
@@ -119,9 +97,7 @@ bool plan_inventory_update(const struct plan_inventories *input, const struct pl
             SLICE_LIT("No inventory record with resource class for resource provider "),
             input->provider_uuid, SLICE_LIT(": No inventory of class "), item->class_name,
             SLICE_LIT(" found."));
-    if (!node_guard_inventory(provider, row->number, &item->figures, plan, err))
-        return false;
-    plan_inventory_append(plan, false, provider->id, row->id, &item->figures);
+    provider_put_inventory(plan, false, provider->id, row->id, &item->figures);
     return finish(provider, plan, generation);
 }
 
@@ -167,10 +143,6 @@ static bool check_gone(const struct plan *plan, const struct provider *provider,
                 catalog_row_at(&plan->version->classes, provider->inventory[i].class_no.v);
     if (count > 0)
         return refuse_in_use(provider, used, count, prefix, "placement.inventory.inuse", err);
-    for (uint32_t i = 0; i < provider->inventory_count; i++)
-        if ((kept == NULL || !kept[i]) &&
-            !node_guard_inventory(provider, provider->inventory[i].class_no.v, NULL, plan, err))
-            return false;
     return true;
 }
 
@@ -235,15 +207,10 @@ bool plan_inventories_set(const struct plan_inventories *input, const struct pla
     }
     if (!check_gone(plan, provider, kept, SLICE_LIT("update conflict: "), err))
         return false;
-    for (size_t i = 0; i < input->item_count; i++)
-        if (!node_guard_inventory(provider, items[i].row->number, &items[i].item->figures, plan,
-                                  err))
-            return false;
-
     append_gone(plan, provider, kept);
     for (size_t i = 0; i < input->item_count; i++)
-        plan_inventory_append(plan, olds[i] == NULL, provider->id, items[i].row->id,
-                              &items[i].item->figures);
+        provider_put_inventory(plan, olds[i] == NULL, provider->id, items[i].row->id,
+                               &items[i].item->figures);
     return finish(provider, plan, generation);
 }
 
@@ -269,10 +236,8 @@ bool plan_inventory_delete(struct slice provider_uuid_text, struct slice class_n
                             class_name, SLICE_LIT(": Inventory for '"), class_name,
                             SLICE_LIT("' on resource provider '"), provider_uuid_text,
                             SLICE_LIT("' in use."));
-    if (!node_guard_inventory(provider, row->number, NULL, plan, err))
-        return false;
     append_delete(plan, provider, row->id);
-    plan_generation_step(provider, plan);
+    generation_set_steps(plan, provider, 1); /* also if nothing is there to change */
     return true;
 }
 
@@ -283,6 +248,6 @@ bool plan_inventories_delete(struct slice provider_uuid_text, const struct plan 
     if (provider == NULL || !check_gone(plan, provider, NULL, SLICE_LIT(""), err))
         return false;
     append_gone(plan, provider, NULL);
-    plan_generation_step(provider, plan);
+    generation_set_steps(plan, provider, 1); /* also if nothing is there to change */
     return true;
 }

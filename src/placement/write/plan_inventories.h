@@ -32,10 +32,6 @@ bool plan_inventory_update(const struct plan_inventories *input, const struct pl
 bool plan_inventories_set(const struct plan_inventories *input, const struct plan *plan,
                           int64_t *generation, struct err *err) BERTH_MUST_CHECK;
 
-/* Appends one inventory as it is to be, new or altered; checks nothing. */
-void plan_inventory_append(const struct plan *plan, bool is_new, int64_t provider_id,
-                           int64_t class_id, const struct inventory_figures *figures);
-
 bool plan_inventory_delete(struct slice provider_uuid, struct slice class_name,
                            const struct plan *plan, struct err *err) BERTH_MUST_CHECK;
 bool plan_inventories_delete(struct slice provider_uuid, const struct plan *plan,

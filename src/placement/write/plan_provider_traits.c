@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "baremetal/write/node_guard.h"
 #include "base/arena.h"
 #include "placement/write/plan_providers.h"
 
@@ -97,8 +96,6 @@ bool plan_provider_traits_set(const struct plan_provider_traits *input, const st
     const struct catalog_row **rows = resolve(input, plan, wanted, &count, err);
     if (rows == NULL)
         return false;
-    if (!node_guard_traits(provider, wanted, plan, err))
-        return false;
 
     size_t changes_before = plan->changes->count;
     const struct name_set *set = provider->traits;
@@ -116,10 +113,8 @@ bool plan_provider_traits_set(const struct plan_provider_traits *input, const st
         change->link = (struct change_link){provider->id, rows[i]->id};
     }
     result->generation = provider->generation;
-    if (plan->changes->count > changes_before) {
-        plan_generation_step(provider, plan);
+    if (plan->changes->count > changes_before)
         result->generation = change_next_generation(provider->generation);
-    }
     note(rows, count, result, err);
     return true;
 }

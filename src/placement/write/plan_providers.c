@@ -2,8 +2,8 @@
  * takes its subtree along, whose rows all name the root. Writer thread only. */
 #include "placement/write/plan_providers.h"
 
-#include "baremetal/write/node_guard.h"
 #include "base/arena.h"
+#include "engine/provider_changes.h"
 
 static const char DUPLICATE_NAME[] = "placement.duplicate_name";
 
@@ -21,21 +21,10 @@ bool plan_generation_is(const struct provider *provider, int64_t generation, str
 {
     if (provider->generation == generation)
         return true;
-    err->kind = REFUSED_PROVIDER_GENERATION;
-    return err_set(err, 409, "placement.concurrent_update",
-                   "Resource provider's generation already changed. Please update the generation "
-                   "and try again.");
-}
-
-void plan_generation_step(const struct provider *provider, const struct plan *plan)
-{
-    struct change *change = change_append(plan->changes, CHANGE_PROVIDER_GENERATION);
-    change->updated_at_us = plan->now_us;
-    change->generation = (struct change_generation){
-        .provider_id = provider->id,
-        .expected = provider->generation,
-        .next = change_next_generation(provider->generation),
-    };
+    err_set(err, 409, "placement.concurrent_update",
+            "Resource provider's generation already changed. Please update the generation "
+            "and try again.");
+    return err_of_kind(err, REFUSED_PROVIDER_GENERATION);
 }
 
 static struct slice root_uuid_of(const struct version *version, const struct provider *provider,
@@ -204,8 +193,6 @@ bool plan_provider_update(const struct plan_provider_update *update, const struc
         parent == NULL ? provider : version_provider(version, parent->root);
     uint32_t parent_no = parent == NULL ? NUMBER_NONE : parent->no.v;
     bool moves = parent_no != provider->parent.v;
-    if ((moves || namesake == NULL) && !node_guard_provider(provider, plan, err))
-        return false;
     if (moves || namesake == NULL)
         append_update(plan, provider, update->name, parent == NULL ? 0 : parent->id, root->id);
     if (root->no.v != provider->root.v)
@@ -229,15 +216,6 @@ static bool has_allocations(const struct version *version, const struct provider
     return entry != NULL && entry->k1 == provider->no.v;
 }
 
-static void append_links_gone(const struct plan *plan, const struct provider *provider,
-                              enum change_kind kind, const struct catalog *catalog,
-                              const struct name_set *set)
-{
-    for (uint32_t i = 0; i < set->count; i++)
-        change_append(plan->changes, kind)->link =
-            (struct change_link){provider->id, catalog_row_at(catalog, set->numbers[i])->id};
-}
-
 bool plan_provider_delete(struct slice uuid, const struct plan *plan, struct err *err)
 {
     const struct version *version = plan->version;
@@ -254,26 +232,6 @@ bool plan_provider_delete(struct slice uuid, const struct plan *plan, struct err
         return err_set_join(err, 409, "placement.resource_provider.inuse",
                             SLICE_LIT("Unable to delete resource provider "), uuid,
                             SLICE_LIT(": Resource provider has allocations."));
-    if (!node_guard_provider(provider, plan, err))
-        return false;
-    plan_provider_append_delete(provider, plan);
+    provider_append_delete(provider, plan);
     return true;
-}
-
-void plan_provider_append_delete(const struct provider *provider, const struct plan *plan)
-{
-    const struct version *version = plan->version;
-    for (uint32_t i = 0; i < provider->inventory_count; i++)
-        change_append(plan->changes, CHANGE_INVENTORY_DELETE)->inventory =
-            (struct change_inventory){
-                .provider_id = provider->id,
-                .class_id =
-                    catalog_row_at(&version->classes, provider->inventory[i].class_no.v)->id,
-            };
-    append_links_gone(plan, provider, CHANGE_PROVIDER_TRAIT_DELETE, &version->traits,
-                      provider->traits);
-    append_links_gone(plan, provider, CHANGE_PROVIDER_AGGREGATE_DELETE, &version->aggregates,
-                      provider->aggregates);
-    change_append(plan->changes, CHANGE_PROVIDER_DELETE)->provider = (struct change_provider){
-        .id = provider->id, .uuid = arena_copy(plan->arena, provider_uuid(provider))};
 }

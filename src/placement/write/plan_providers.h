@@ -33,9 +33,6 @@ bool plan_provider_update(const struct plan_provider_update *update, const struc
 bool plan_provider_delete(struct slice uuid, const struct plan *plan,
                           struct err *err) BERTH_MUST_CHECK;
 
-/* Appends that it goes, with its inventories, traits and aggregates; checks nothing. */
-void plan_provider_append_delete(const struct provider *provider, const struct plan *plan);
-
 /* The provider, or NULL with the 404 "No resource provider with uuid X found". */
 const struct provider *plan_provider_find(const struct version *version, struct slice uuid,
                                           struct err *err);
@@ -43,8 +40,5 @@ const struct provider *plan_provider_find(const struct version *version, struct 
 /* Whether that is the provider's generation; else the 409 in the words of traits and aggregates. */
 bool plan_generation_is(const struct provider *provider, int64_t generation,
                         struct err *err) BERTH_MUST_CHECK;
-
-/* Counts the provider's generation up. */
-void plan_generation_step(const struct provider *provider, const struct plan *plan);
 
 #endif

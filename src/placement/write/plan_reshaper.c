@@ -6,12 +6,9 @@
  * claim.c needs to know nothing of it. Writer thread only. */
 #include "placement/write/plan_reshaper.h"
 
-#include "baremetal/write/node_guard.h"
 #include "base/arena.h"
 #include "base/buf.h"
-#include "placement/write/plan_inventories.h"
-#include "valet/write/exclusivity.h"
-#include "valet/write/holds.h"
+#include "engine/provider_changes.h"
 
 static bool check_generation(const struct reshape_provider *wanted, const struct provider *provider,
                              struct err *err)
@@ -21,11 +18,11 @@ static bool check_generation(const struct reshape_provider *wanted, const struct
     struct slice given = wanted->generation_text;
     if (given.data == NULL)
         given = arena_printf(err->arena, "%lld", (long long)wanted->generation);
-    err->kind = REFUSED_PROVIDER_GENERATION;
-    return err_set(err, 409, "placement.concurrent_update",
-                   "resource provider generation conflict for provider %.*s: actual: %d, given: "
-                   "%.*s",
-                   SLICE_ARG(wanted->uuid), provider->generation, SLICE_ARG(given));
+    err_set(err, 409, "placement.concurrent_update",
+            "resource provider generation conflict for provider %.*s: actual: %d, given: "
+            "%.*s",
+            SLICE_ARG(wanted->uuid), provider->generation, SLICE_ARG(given));
+    return err_of_kind(err, REFUSED_PROVIDER_GENERATION);
 }
 
 /* Targets come first in the set, so that targets[i] is providers[i]. */
@@ -133,7 +130,7 @@ static void append_inventory(const struct claim_set *set, const struct claim_tar
     const struct plan *plan = set->plan;
     const struct catalog_row *row = catalog_find(&plan->version->classes, inventory->class_name);
     const struct claim_stock *stock = claim_stock_of(target, (struct class_no){row->number});
-    plan_inventory_append(plan, stock->is_new, target->provider->id, row->id, &inventory->figures);
+    provider_put_inventory(plan, stock->is_new, target->provider->id, row->id, &inventory->figures);
 }
 
 static void append_removals(const struct claim_set *set, const struct claim_target *target)
@@ -148,49 +145,22 @@ static void append_removals(const struct claim_set *set, const struct claim_targ
     }
 }
 
-static bool check_inventories(const struct claim_target *target, const struct plan *plan,
-                              struct err *err)
-{
-    for (size_t i = 0; i < target->stock_count; i++) {
-        const struct claim_stock *stock = &target->stock[i];
-        if (!node_guard_inventory(target->provider, stock->class_no.v,
-                                  stock->is_going ? NULL : stock->figures, plan, err))
-            return false;
-    }
-    return true;
-}
-
-static bool check_nodes(const struct claim_set *set, const struct reshape *reshape)
-{
-    for (size_t i = 0; i < reshape->provider_count; i++)
-        if (!check_inventories(&set->targets[i], set->plan, set->err))
-            return false;
-    for (size_t i = 0; i < reshape->claim_count; i++)
-        if (!node_guard_claim(&reshape->claims[i], set->plan, set->err))
-            return false;
-    return true;
-}
-
 bool plan_reshaper(const struct reshape *reshape, const struct plan *plan, struct err *err)
 {
     struct claim_set set;
-    size_t count = reshape->claim_count;
-    const struct claim *all = holds_add_drops(reshape->claims, &count, plan);
-    claim_begin(&set, all, count, CLAIM_BY_RESHAPER, reshape->provider_count, plan, err);
-    if (!find_providers(&set, reshape) ||
-        !holds_guard(&set, reshape->claims, reshape->claim_count) ||
-        !claim_check_generations(&set) || !claim_find_providers(&set))
+    claim_begin(&set, reshape->claims, reshape->claim_count, CLAIM_BY_RESHAPER,
+                reshape->provider_count, plan, err);
+    if (!find_providers(&set, reshape) || !claim_check_generations(&set) ||
+        !claim_find_providers(&set))
         return false;
     for (size_t i = 0; i < reshape->provider_count; i++)
         if (!unite(&set, &set.targets[i], &reshape->providers[i]))
             return false;
-    if (!claim_check_amounts(&set) || !exclusivity_check(&set))
+    if (!claim_check_amounts(&set))
         return false;
     for (size_t i = 0; i < reshape->provider_count; i++)
         if (!check_gone_unused(&set, &set.targets[i]))
             return false;
-    if (!check_nodes(&set, reshape))
-        return false;
     for (size_t i = 0; i < reshape->provider_count; i++)
         for (size_t k = 0; k < reshape->providers[i].inventory_count; k++)
             append_inventory(&set, &set.targets[i], &reshape->providers[i].inventories[k]);

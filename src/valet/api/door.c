@@ -4,6 +4,7 @@
 #include "valet/api/fault.h"
 #include "valet/api/routes.h"
 #include "valet/api/stages.h"
+#include "valet/write/valet_rule.h"
 
 const struct door valet_door = {
     .id = DOOR_VALET,
@@ -13,6 +14,7 @@ const struct door valet_door = {
     .service = TOKEN_SERVICE_VALET,
     .routes = valet_routes,
     .route_count = VALET_ROUTE_COUNT,
+    .author = &valet_rule,
     .has_own_options = true,
     .judges_length_late = true,
     .is_public = valet_is_public,

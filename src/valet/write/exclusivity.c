@@ -1,9 +1,10 @@
 /* What a request adds to the sums of (project, tree, class), and takes from them.
  *
- * Only what it names can grow, and only by what its own consumers held before and are to hold: so
+ * Only what it touches can grow, and only by what its own consumers held before and are to hold: so
  * a server that is rewritten, shrunk, moved away or handed to another consumer of its project adds
  * nothing, whoever was there first. The sums are made by sorting, so that a request of any size
- * costs little more than its rows. Writer thread only. */
+ * costs little more than its rows. A tree is claimed if it is so before the request or by what the
+ * request adds to its root's aggregates. Writer thread only. */
 #include "valet/write/exclusivity.h"
 
 #include <stdlib.h>
@@ -12,114 +13,196 @@
 #include "replica/hosts.h"
 
 struct share {
-    const struct provider *host;
+    int64_t root_id; /* as the tree is to be for what comes, as it was for what goes */
     struct slice project;
     uint64_t project_key; /* equal for equal projects */
-    uint32_t class_number;
+    int64_t class_id;
     int64_t amount; /* what comes, less what goes */
 };
 
 struct shares {
-    const struct version *version;
+    const struct effects *effects;
     struct share *items;
     size_t count;
+    size_t capacity;
 };
 
 static int compare_shares(const void *a, const void *b)
 {
     const struct share *one = a;
     const struct share *other = b;
-    if (one->host->no.v != other->host->no.v)
-        return one->host->no.v < other->host->no.v ? -1 : 1;
+    if (one->root_id != other->root_id)
+        return one->root_id < other->root_id ? -1 : 1;
     if (one->project_key != other->project_key)
         return one->project_key < other->project_key ? -1 : 1;
-    return (one->class_number > other->class_number) - (one->class_number < other->class_number);
+    return (one->class_id > other->class_id) - (one->class_id < other->class_id);
 }
 
-static void add(struct shares *shares, struct provider_no provider, struct slice project,
-                uint32_t class_number, int64_t amount)
+/* ---- who refuses whom ---- */
+
+static const struct valet_group *refusing_member(const struct version *version,
+                                                 const struct valet_group *group,
+                                                 struct slice project)
 {
-    const struct provider *root =
-        version_provider(shares->version, version_provider(shares->version, provider)->root);
-    shares->items[shares->count++] = (struct share){
-        .host = root,
-        .project = project,
-        .project_key = project_hash(project),
-        .class_number = class_number,
-        .amount = amount,
-    };
+    return group == NULL || version_valet_member(version, group->record.id, project) != NULL
+               ? NULL
+               : group;
 }
 
-static void add_old(struct shares *shares, const struct consumer *consumer)
+/* By what the root's aggregates have been, whether or not it has been a root. */
+static const struct valet_group *refused_by_aggregates(const struct version *version,
+                                                       const struct provider *root,
+                                                       struct slice project)
 {
-    if (consumer == NULL)
-        return;
-    struct slice project =
-        catalog_name(catalog_row_at(&shares->version->projects, consumer->project));
-    for (uint32_t i = 0; i < consumer->allocation_count; i++) {
-        const struct consumer_allocation *old = &consumer->allocation[i];
-        add(shares, old->provider, project, old->class_no.v, -old->used);
-    }
+    const struct valet_group *group = NULL;
+    for (uint32_t i = 0; i < root->aggregates->count && group == NULL; i++)
+        group = refusing_member(
+            version, host_group_of_aggregate(version, root->aggregates->numbers[i]), project);
+    return group;
 }
 
-static const struct claim_row *add_new(struct shares *shares, const struct claim *claim,
-                                       const struct claim_row *row)
+/* By aggregates that the request puts the root into. */
+static const struct valet_group *refused_by_links(const struct effects *effects,
+                                                  const struct effect_provider *root,
+                                                  struct slice project)
 {
-    for (size_t p = 0; p < claim->provider_count; p++)
-        for (size_t a = 0; a < claim->providers[p].amount_count; a++, row++)
-            add(shares, row->target->provider->no, claim->project, row->class_row->number,
-                row->amount);
-    return row;
+    const struct valet_group *group = NULL;
+    for (const struct effect_content *at = root->contents; at != NULL && group == NULL;
+         at = at->next)
+        if (at->change->kind == CHANGE_PROVIDER_AGGREGATE_INSERT)
+            group = refusing_member(
+                effects->before,
+                version_valet_group_by_uuid(
+                    effects->before, effects_aggregate_uuid(effects, at->change->link.other_id)),
+                project);
+    return group;
 }
 
-/* Whether the request names a host that anybody claims: mostly it does not. */
-static bool meets_claims(const struct claim_set *set)
+/* The group that claims the tree and has no such member; NULL: there is none. */
+static const struct valet_group *refusing(const struct effects *effects, int64_t root_id,
+                                          struct slice project)
 {
-    const struct version *version = set->plan->version;
-    const struct provider *last = NULL;
-    for (size_t i = 0; i < set->row_count; i++) {
-        const struct provider *root =
-            version_provider(version, set->rows[i].target->provider->root);
-        if (root != last && host_claim_of(version, root).group != NULL)
-            return true;
-        last = root;
-    }
-    return false;
+    const struct version *version = effects->before;
+    const struct provider *root = version_provider_by_id(version, root_id);
+    const struct effect_provider *effect = effects_provider(effects, root_id);
+    struct host_marks marks = host_marks_of(version);
+    const struct valet_group *group = NULL;
+    if (root != NULL && marks.shares != NUMBER_NONE && name_set_has(root->traits, marks.shares))
+        return NULL;
+    if (root != NULL && root->parent.v == NUMBER_NONE)
+        group = host_refuses(version, root, project);
+    else if (root != NULL)
+        group = refused_by_aggregates(version, root, project);
+    return group != NULL || effect == NULL ? group : refused_by_links(effects, effect, project);
 }
 
-static struct shares shares_of(const struct claim_set *set)
+static bool refuse(const struct effects *effects, int64_t root_id, const struct valet_group *group,
+                   struct err *err)
 {
-    size_t most = set->row_count;
-    for (size_t i = 0; i < set->claim_count; i++)
-        if (set->consumers[i] != NULL)
-            most += set->consumers[i]->allocation_count;
-    struct shares shares = {
-        .version = set->plan->version,
-        .items = arena_array(set->plan->arena, most, sizeof(*shares.items)),
-    };
-    const struct claim_row *row = set->rows;
-    for (size_t i = 0; i < set->claim_count; i++) {
-        add_old(&shares, set->consumers[i]);
-        row = add_new(&shares, &set->claims[i], row);
-    }
-    qsort(shares.items, shares.count, sizeof(*shares.items), compare_shares);
-    return shares;
-}
-
-static bool refuse(const struct claim_set *set, const struct provider *host,
-                   const struct valet_group *group)
-{
-    return err_set_join(set->err, 409, NULL, SLICE_LIT("Resource provider '"), provider_name(host),
+    const struct provider *root = version_provider_by_id(effects->before, root_id);
+    const struct effect_provider *effect = effects_provider(effects, root_id);
+    struct slice name = effect != NULL && effect->row != NULL ? effect->row->name
+                        : root == NULL                        ? SLICE_LIT("")
+                                                              : provider_name(root);
+    return err_set_join(err, 409, NULL, SLICE_LIT("Resource provider '"), name,
                         SLICE_LIT("' is held by exclusivity group '"),
                         record_text(&group->record, VALET_GROUP_NAME), SLICE_LIT("'."));
 }
 
-bool exclusivity_check(const struct claim_set *set)
+/* ---- consumers ---- */
+
+static void add(struct shares *shares, int64_t root_id, struct slice project, int64_t class_id,
+                int64_t amount)
 {
-    const struct version *version = set->plan->version;
-    if (!version_has_valet_groups(version) || !meets_claims(set))
-        return true;
-    struct shares shares = shares_of(set);
+    shares->items = arena_grow(shares->effects->arena, shares->items, shares->count,
+                               &shares->capacity, sizeof(*shares->items));
+    shares->items[shares->count++] = (struct share){
+        .root_id = root_id,
+        .project = project,
+        .project_key = project_hash(project),
+        .class_id = class_id,
+        .amount = amount,
+    };
+}
+
+static int64_t root_before(const struct version *version, struct provider_no no)
+{
+    return version_provider(version, version_provider(version, no)->root)->id;
+}
+
+static int64_t root_after(const struct effects *effects, struct provider_no no)
+{
+    const struct provider *provider = version_provider(effects->before, no);
+    const struct effect_provider *effect = effects_provider(effects, provider->id);
+    return effect != NULL ? effects_root_id(effects, effect) : root_before(effects->before, no);
+}
+
+/* What it held goes, and what of that stays comes again. */
+static void add_held(struct shares *shares, const struct effect_consumer *consumer,
+                     struct slice after)
+{
+    const struct version *version = shares->effects->before;
+    const struct consumer *before = consumer->before;
+    struct slice project = catalog_name(catalog_row_at(&version->projects, before->project));
+    for (uint32_t i = 0; i < before->allocation_count; i++) {
+        const struct consumer_allocation *held = &before->allocation[i];
+        int64_t class_id = catalog_row_at(&version->classes, held->class_no.v)->id;
+        add(shares, root_before(version, held->provider), project, class_id, -held->used);
+        if (!consumer->is_released)
+            add(shares, root_after(shares->effects, held->provider), after, class_id, held->used);
+    }
+}
+
+static void add_consumer(struct shares *shares, const struct effect_consumer *consumer)
+{
+    const struct effects *effects = shares->effects;
+    struct slice after = effects_project(effects, consumer);
+    if (consumer->before != NULL)
+        add_held(shares, consumer, after);
+    for (const struct effect_allocation *got = consumer->gets; got != NULL; got = got->next)
+        add(shares, effects_root_id(effects, &effects->providers[got->provider]), after,
+            got->row->class_id, got->row->used);
+}
+
+/* Whether anybody gets something, or what is kept comes into other hands. */
+static bool may_grow(const struct effects *effects)
+{
+    for (size_t i = 0; i < effects->consumer_count; i++)
+        if (effects->consumers[i].gets != NULL ||
+            (effects->consumers[i].row != NULL && !effects->consumers[i].is_released))
+            return true;
+    return false;
+}
+
+/* A quick look, which in most requests ends it: whether any tree that somebody gets something of
+ * may be claimed. */
+static bool meets_claims(const struct effects *effects)
+{
+    const struct version *version = effects->before;
+    for (size_t i = 0; i < effects->consumer_count; i++) {
+        const struct effect_consumer *consumer = &effects->consumers[i];
+        if (consumer->row != NULL && !consumer->is_released && consumer->before != NULL &&
+            consumer->before->allocation_count > 0)
+            return true; /* what it keeps, the effects do not list */
+    }
+    for (size_t i = 0; i < effects->provider_count; i++) {
+        const struct effect_provider *effect = &effects->providers[i];
+        if ((effect->on & EFFECT_AGGREGATE) != 0 || effect->row != NULL || effect->before == NULL)
+            return true;
+        const struct provider *root = version_provider(version, effect->before->root);
+        if (host_claim_of(version, root).group != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool check_consumers(const struct effects *effects, struct err *err)
+{
+    struct shares shares = {.effects = effects};
+    for (size_t i = 0; i < effects->consumer_count; i++)
+        add_consumer(&shares, &effects->consumers[i]);
+    if (shares.count > 0)
+        qsort(shares.items, shares.count, sizeof(*shares.items), compare_shares);
     int64_t sum = 0;
     for (size_t i = 0; i < shares.count; i++) {
         const struct share *share = &shares.items[i];
@@ -127,10 +210,59 @@ bool exclusivity_check(const struct claim_set *set)
         if (i + 1 < shares.count && compare_shares(share, share + 1) == 0)
             continue;
         const struct valet_group *group =
-            sum > 0 ? host_refuses(version, share->host, share->project) : NULL;
+            sum > 0 ? refusing(effects, share->root_id, share->project) : NULL;
         if (group != NULL)
-            return refuse(set, share->host, group);
+            return refuse(effects, share->root_id, group, err);
         sum = 0;
     }
     return true;
+}
+
+/* ---- providers that come into another tree ---- */
+
+/* What consumers hold on the provider comes along: a stranger's is more in the new tree. */
+static bool check_moved(const struct effects *effects, const struct effect_provider *moved,
+                        struct err *err)
+{
+    const struct version *version = effects->before;
+    int64_t root_id = effects_root_id(effects, moved);
+    uint32_t number = moved->before->no.v;
+    uint32_t last = NUMBER_NONE;
+    struct ptree_iter iter;
+    const struct ptree_entry *entry;
+    for (ptree_seek(&version->provider_consumers, number, 0, &iter);
+         (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == number; ptree_iter_next(&iter)) {
+        uint64_t value;
+        check(ptree_find(&version->consumers, entry->value, entry->k2, &value));
+        const struct consumer *consumer = (const struct consumer *)(uintptr_t)value;
+        if (consumer->project == last)
+            continue;
+        last = consumer->project;
+        const struct valet_group *group = refusing(
+            effects, root_id, catalog_name(catalog_row_at(&version->projects, consumer->project)));
+        if (group != NULL)
+            return refuse(effects, root_id, group, err);
+    }
+    return true;
+}
+
+static bool check_providers(const struct effects *effects, struct err *err)
+{
+    for (size_t i = 0; i < effects->provider_count; i++) {
+        const struct effect_provider *effect = &effects->providers[i];
+        if (effect->before != NULL && effect->row != NULL &&
+            effects_root_id(effects, effect) != root_before(effects->before, effect->before->no) &&
+            !check_moved(effects, effect, err))
+            return false;
+    }
+    return true;
+}
+
+bool exclusivity_check(const struct effects *effects, struct err *err)
+{
+    if (!version_has_valet_groups(effects->before))
+        return true;
+    if (effects_have(effects, CHANGE_PROVIDER_UPDATE) && !check_providers(effects, err))
+        return false;
+    return !may_grow(effects) || !meets_claims(effects) || check_consumers(effects, err);
 }

@@ -1,11 +1,12 @@
-/* Exclusivity, as writes of allocations meet it (Valet spec, 8.3). Writer thread only. */
+/* Exclusivity, as a rule of every write (Valet spec, 8.3). Writer thread only. */
 #ifndef BERTH_VALET_WRITE_EXCLUSIVITY_H
 #define BERTH_VALET_WRITE_EXCLUSIVITY_H
 
-#include "engine/claim.h"
+#include "engine/effects.h"
 
-/* Refuses (409) if afterwards a project holds more of some class in a tree that a group claims of
- * which it is no member. After claim_check_amounts; without groups it costs one comparison. */
-bool exclusivity_check(const struct claim_set *set) BERTH_MUST_CHECK;
+/* Refuses (409) if afterwards a project holds more of some class than before in a tree that a group
+ * claims of which it is no member: because consumers get more or change hands, or because providers
+ * on which they hold something come into the tree. Without groups it costs one comparison. */
+bool exclusivity_check(const struct effects *effects, struct err *err) BERTH_MUST_CHECK;
 
 #endif

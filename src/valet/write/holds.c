@@ -151,17 +151,6 @@ const struct claim *holds_add_drops(const struct claim *claims, size_t *count,
     return drops.claims;
 }
 
-void holds_append_drop(const struct consumer *hold, const struct plan *plan)
-{
-    struct slice uuid = arena_copy(plan->arena, consumer_uuid(hold));
-    struct change *change = change_append(plan->changes, CHANGE_ALLOCATIONS_OF_DELETE);
-    change->allocation.consumer_id = hold->id;
-    change->allocation.consumer_uuid = uuid;
-    change = change_append(plan->changes, CHANGE_CONSUMER_DELETE);
-    change->consumer.id = hold->id;
-    change->consumer.uuid = uuid;
-}
-
 /* ---- what is refused ---- */
 
 static bool is_hold_type(struct slice type)
@@ -194,20 +183,50 @@ static int compare_portions(const void *a, const void *b)
     return (one->class_number > other->class_number) - (one->class_number < other->class_number);
 }
 
-/* Whether the claim leaves in each tree as much of each class as the hold has there. */
-static bool moves_within_trees(const struct version *version, const struct claim *claim,
-                               const struct consumer *hold, struct arena *arena)
+struct portions {
+    struct portion *items;
+    size_t count;
+};
+
+static void add_portion(struct portions *portions, uint32_t root, uint32_t class_number,
+                        int64_t amount)
+{
+    portions->items[portions->count++] = (struct portion){root, class_number, amount};
+}
+
+static void add_held(struct portions *portions, const struct version *version,
+                     const struct consumer *hold)
+{
+    for (uint32_t i = 0; i < hold->allocation_count; i++) {
+        const struct consumer_allocation *old = &hold->allocation[i];
+        add_portion(portions, version_provider(version, old->provider)->root.v, old->class_no.v,
+                    -old->used);
+    }
+}
+
+/* Whether each tree has as much of each class as before. */
+static bool is_balanced(struct portions *portions)
+{
+    qsort(portions->items, portions->count, sizeof(*portions->items), compare_portions);
+    int64_t sum = 0;
+    for (size_t i = 0; i < portions->count; i++) {
+        const struct portion *at = &portions->items[i];
+        sum += at->amount;
+        bool is_last = i + 1 == portions->count || compare_portions(at, at + 1) != 0;
+        if (is_last && sum != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool claim_moves_within_trees(const struct version *version, const struct claim *claim,
+                                     const struct consumer *hold, struct arena *arena)
 {
     size_t most = hold->allocation_count;
     for (size_t i = 0; i < claim->provider_count; i++)
         most += claim->providers[i].amount_count;
-    struct portion *portions = arena_array(arena, most, sizeof(*portions));
-    size_t count = 0;
-    for (uint32_t i = 0; i < hold->allocation_count; i++) {
-        const struct consumer_allocation *old = &hold->allocation[i];
-        portions[count++] = (struct portion){version_provider(version, old->provider)->root.v,
-                                             old->class_no.v, -old->used};
-    }
+    struct portions portions = {arena_array(arena, most, sizeof(*portions.items)), 0};
+    add_held(&portions, version, hold);
     for (size_t i = 0; i < claim->provider_count; i++) {
         const struct claim_provider *named = &claim->providers[i];
         const struct provider *provider = version_provider_by_uuid(version, named->uuid);
@@ -216,34 +235,25 @@ static bool moves_within_trees(const struct version *version, const struct claim
                 catalog_find(&version->classes, named->amounts[k].class_name);
             if (provider == NULL || row == NULL || named->amounts[k].amount > INT32_MAX)
                 return false;
-            portions[count++] =
-                (struct portion){provider->root.v, row->number, named->amounts[k].amount};
+            add_portion(&portions, provider->root.v, row->number, named->amounts[k].amount);
         }
     }
-    qsort(portions, count, sizeof(*portions), compare_portions);
-    int64_t sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += portions[i].amount;
-        bool is_last = i + 1 == count || compare_portions(&portions[i], &portions[i + 1]) != 0;
-        if (is_last && sum != 0)
-            return false;
-    }
-    return true;
+    return is_balanced(&portions);
 }
 
-/* Project, user and type are the hold's, too. */
-static bool keeps_owner(const struct version *version, const struct claim *claim,
-                        const struct consumer *hold)
+/* Project, user and type (data == NULL: as it is) are the hold's, too. */
+static bool is_owner(const struct version *version, const struct consumer *hold,
+                     struct slice project, struct slice user, struct slice type)
 {
-    return project_equal(claim->project,
+    return project_equal(project,
                          catalog_name(catalog_row_at(&version->projects, hold->project))) &&
-           slice_equal(claim->user, catalog_name(catalog_row_at(&version->users, hold->user))) &&
-           (claim->type.data == NULL ||
+           slice_equal(user, catalog_name(catalog_row_at(&version->users, hold->user))) &&
+           (type.data == NULL ||
             (hold->type != NUMBER_NONE &&
-             slice_equal(claim->type, catalog_name(catalog_row_at(&version->types, hold->type)))));
+             slice_equal(type, catalog_name(catalog_row_at(&version->types, hold->type)))));
 }
 
-static bool may_write(const struct claim_set *set, const struct claim *claim,
+static bool may_claim(const struct claim_set *set, const struct claim *claim,
                       const struct consumer *consumer)
 {
     const struct version *version = set->plan->version;
@@ -252,15 +262,72 @@ static bool may_write(const struct claim_set *set, const struct claim *claim,
         return true;
     if (set->door != CLAIM_BY_RESHAPER)
         return claim->provider_count == 0 && (was_hold || consumer == NULL);
-    return was_hold && consumer != NULL && keeps_owner(version, claim, consumer) &&
-           moves_within_trees(version, claim, consumer, set->plan->arena);
+    return was_hold && consumer != NULL &&
+           is_owner(version, consumer, claim->project, claim->user, claim->type) &&
+           claim_moves_within_trees(version, claim, consumer, set->plan->arena);
 }
 
-bool holds_guard(const struct claim_set *set, const struct claim *given, size_t count)
+static bool refuse(struct slice uuid, struct err *err)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!may_write(set, &given[i], set->consumers[i]))
-            return err_set_join(set->err, 409, NULL, SLICE_LIT("Consumer "), given[i].consumer,
-                                SLICE_LIT(" is kept for a placement of Valet."));
+    return err_set_join(err, 409, NULL, SLICE_LIT("Consumer "), uuid,
+                        SLICE_LIT(" is kept for a placement of Valet."));
+}
+
+bool holds_guard(const struct claim_set *set)
+{
+    for (size_t i = 0; i < set->given_count; i++)
+        if (!may_claim(set, &set->given[i], set->consumers[i]))
+            return refuse(set->given[i].consumer, set->err);
+    return true;
+}
+
+/* ---- the same by effects ---- */
+
+static bool effect_moves_within_trees(const struct effects *effects,
+                                      const struct effect_consumer *consumer)
+{
+    const struct version *version = effects->before;
+    size_t most = consumer->before->allocation_count;
+    for (const struct effect_allocation *got = consumer->gets; got != NULL; got = got->next)
+        most++;
+    struct portions portions = {arena_array(effects->arena, most, sizeof(*portions.items)), 0};
+    if (consumer->is_released)
+        add_held(&portions, version, consumer->before);
+    for (const struct effect_allocation *got = consumer->gets; got != NULL; got = got->next) {
+        const struct provider *root = version_provider_by_id(
+            version, effects_root_id(effects, &effects->providers[got->provider]));
+        const struct catalog_row *row = catalog_find_id(&version->classes, got->row->class_id);
+        if (root == NULL || row == NULL)
+            return false;
+        add_portion(&portions, root->no.v, row->number, got->row->used);
+    }
+    return is_balanced(&portions);
+}
+
+static bool may_write(const struct effects *effects, const struct effect_consumer *consumer)
+{
+    const struct version *version = effects->before;
+    struct slice type = effects_type(effects, consumer);
+    bool was_hold = is_hold(version, consumer->uuid, consumer->before);
+    if (!was_hold && !is_hold_type(type))
+        return true;
+    if (!effects_holds_something(consumer))
+        return was_hold || consumer->before == NULL;
+    return was_hold && consumer->before != NULL &&
+           is_owner(version, consumer->before, effects_project(effects, consumer),
+                    effects_user(effects, consumer), type) &&
+           effect_moves_within_trees(effects, consumer);
+}
+
+bool holds_check(const struct effects *effects, struct err *err)
+{
+    const struct version *version = effects->before;
+    if (!version_has_valet_placements(version) &&
+        catalog_find(&version->types, SLICE_LIT(VALET_HOLD_TYPE)) == NULL &&
+        !effects_have(effects, CHANGE_CONSUMER_TYPE_INSERT))
+        return true;
+    for (size_t i = 0; i < effects->consumer_count; i++)
+        if (!may_write(effects, &effects->consumers[i]))
+            return refuse(effects->consumers[i].uuid, err);
     return true;
 }

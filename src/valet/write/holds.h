@@ -4,6 +4,7 @@
 #define BERTH_VALET_WRITE_HOLDS_H
 
 #include "engine/claim.h"
+#include "engine/effects.h"
 
 /* The claims and, behind them, the holds that are to go with them because their servers are
  * written: as claims of nothing, so that the room they kept is there when capacity is checked. A
@@ -13,12 +14,11 @@ const struct claim *holds_add_drops(const struct claim *claims, size_t *count,
                                     const struct plan *plan);
 
 /* Refuses (409) what writes to a hold, or makes one. A hold may be emptied by PUT and POST, and
- * moved within its trees by the reshaper. The first `count` consumers of the set are those of
- * the claims as they were given. */
-bool holds_guard(const struct claim_set *set, const struct claim *given,
-                 size_t count) BERTH_MUST_CHECK;
+ * moved within its trees by the reshaper. The first consumers of the set are those of the claims as
+ * they were given. */
+bool holds_guard(const struct claim_set *set) BERTH_MUST_CHECK;
 
-/* Appends that the hold, which holds something, goes, as a DELETE of its allocations does. */
-void holds_append_drop(const struct consumer *hold, const struct plan *plan);
+/* The same of any request that is not Valet's own, by its effects. */
+bool holds_check(const struct effects *effects, struct err *err) BERTH_MUST_CHECK;
 
 #endif

@@ -3,7 +3,6 @@
 #include "valet/write/plan_groups.h"
 
 #include "base/arena.h"
-#include "placement/write/plan_providers.h"
 #include "replica/hosts.h"
 #include "replica/valet.h"
 
@@ -67,7 +66,6 @@ static void remove_aggregate(const struct valet_group *group, const struct plan 
         const struct provider *provider = version_place(version, (struct slot_no){slot})->provider;
         change_append(plan->changes, CHANGE_PROVIDER_AGGREGATE_DELETE)->link =
             (struct change_link){provider->id, row->id};
-        plan_generation_step(provider, plan);
     }
 }
 

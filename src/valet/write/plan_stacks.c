@@ -8,6 +8,7 @@
 #include "valet/write/plan_stacks.h"
 
 #include "base/arena.h"
+#include "engine/allocations.h"
 #include "replica/placement_location.h"
 #include "valet/write/exclusivity.h"
 #include "valet/write/plan_stacks_internal.h"
@@ -15,11 +16,11 @@
 static bool refuse_changed(const struct stack_commit *commit, struct err *err)
 {
     struct slice name = record_text(&commit->after->record, VALET_PLAN_NAME);
-    err->kind = REFUSED_CHANGED;
-    return err_set_join(err, 409, NULL,
-                        SLICE_LIT("Valet error: the cloud changed while planning "
-                                  "for '"),
-                        name, SLICE_LIT("'"));
+    err_set_join(err, 409, NULL,
+                 SLICE_LIT("Valet error: the cloud changed while planning "
+                           "for '"),
+                 name, SLICE_LIT("'"));
+    return err_of_kind(err, REFUSED_CHANGED);
 }
 
 static struct claim hold_claim(const struct stack_commit *commit, const struct stack_row *row,
@@ -68,30 +69,6 @@ static struct claim *hold_claims(const struct stack_commit *commit, const struct
     return claims;
 }
 
-static size_t count_hosts(const struct stack_facts *facts)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < facts->claim_count; i++)
-        count += facts->claims[i].host_count;
-    return count;
-}
-
-static int64_t aggregate_id(const struct valet_group *group, const struct plan *plan,
-                            struct stack_claim_found *found)
-{
-    struct slice uuid = record_text(&group->record, VALET_GROUP_UUID);
-    const struct catalog_row *row = catalog_find(&plan->version->aggregates, uuid);
-    if (row != NULL)
-        return row->id;
-    if (found->fresh_aggregate_id == 0) {
-        found->fresh_aggregate_id = store_next_id(plan->store, STORE_AGGREGATES);
-        struct change *change = change_append(plan->changes, CHANGE_AGGREGATE_INSERT);
-        change->created_at_us = plan->now_us;
-        change->catalog = (struct change_catalog){found->fresh_aggregate_id, uuid};
-    }
-    return found->fresh_aggregate_id;
-}
-
 static void append_claim_row(const struct stack_claim_found *found, struct slice provider,
                              bool is_rack, struct slice rack, const struct plan *plan)
 {
@@ -106,7 +83,8 @@ static void append_claim_row(const struct stack_claim_found *found, struct slice
     change_put_valet(plan->changes, VALET_CLAIMS, record_pack(shape, id, values, plan->arena));
 }
 
-static void append_claim(struct stack_claim_found *found, const struct plan *plan)
+static void append_claim(const struct stack_claim_found *found, struct name_rows *aggregates,
+                         const struct plan *plan)
 {
     struct slice rack = {0};
     if (found->is_rack) {
@@ -114,7 +92,8 @@ static void append_claim(struct stack_claim_found *found, const struct plan *pla
         append_claim_row(found, rack, true, (struct slice){0}, plan);
     }
     for (size_t i = 0; i < found->host_count; i++) {
-        int64_t aggregate = aggregate_id(found->group, plan, found->first_of_group);
+        int64_t aggregate =
+            name_row_id(aggregates, record_text(&found->group->record, VALET_GROUP_UUID));
         struct change *change = change_append(plan->changes, CHANGE_PROVIDER_AGGREGATE_INSERT);
         change->created_at_us = plan->now_us;
         change->link = (struct change_link){found->hosts[i]->id, aggregate};
@@ -169,11 +148,21 @@ static void append_rows(const struct stack_commit *commit, const struct plan *pl
             append_placement(&commit->rows[i], plan_id, plan);
 }
 
-/* A refused claim says the same as any other fact that is no more so. Exclusivity refuses what the
- * facts let pass only on providers outside the hosts. */
+/* Exclusivity refuses what the facts let pass only on providers outside the hosts. The rule itself
+ * is the engine's to ask; asked here, too, the refusal is that of any other fact that has changed.
+ */
+static bool keeps_exclusivity(const struct plan *plan)
+{
+    struct effects effects;
+    struct err ignored = {.arena = plan->arena};
+    effects_derive(&effects, plan);
+    return exclusivity_check(&effects, &ignored);
+}
+
+/* A refused claim says the same as any other fact that is no more so. */
 static bool decide_holds(struct claim_set *set)
 {
-    return claim_find_providers(set) && claim_check_amounts(set) && exclusivity_check(set);
+    return claim_find_providers(set) && claim_check_amounts(set);
 }
 
 bool plan_stack_commit(const struct stack_commit *commit, const struct plan *plan, struct err *err)
@@ -181,21 +170,20 @@ bool plan_stack_commit(const struct stack_commit *commit, const struct plan *pla
     struct stack_facts facts;
     struct claim_set set;
     struct err ignored = {.arena = plan->arena};
+    struct name_rows aggregates = name_rows_of(plan, CHANGE_AGGREGATE_INSERT);
     size_t count;
     if (!stack_facts_hold(commit, plan, &facts))
         return refuse_changed(commit, err);
     const struct claim *claims = hold_claims(commit, plan, &count);
-    claim_begin(&set, claims, count, CLAIM_BY_POST, count_hosts(&facts), plan, &ignored);
+    claim_begin(&set, claims, count, CLAIM_BY_POST, 0, plan, &ignored);
+    set.raises_left = true;
     if (!decide_holds(&set))
         return refuse_changed(commit, err);
-    for (size_t i = 0; i < facts.claim_count; i++)
-        for (size_t h = 0; h < facts.claims[i].host_count; h++)
-            claim_target_of(&set, facts.claims[i].hosts[h])->generation_steps++;
     claim_write(&set);
     for (size_t i = 0; i < facts.claim_count; i++)
-        append_claim(&facts.claims[i], plan);
+        append_claim(&facts.claims[i], &aggregates, plan);
     append_rows(commit, plan);
-    return true;
+    return keeps_exclusivity(plan) || refuse_changed(commit, err);
 }
 
 /* Those of the placements, together: a provider's generation moves once. */

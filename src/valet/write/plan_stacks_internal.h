@@ -11,8 +11,6 @@ struct stack_claim_found {
     bool is_rack;
     const struct provider **hosts; /* those that are not in the group's aggregate yet */
     size_t host_count;
-    struct stack_claim_found *first_of_group; /* the first found one of the same group */
-    int64_t fresh_aggregate_id;               /* there: of an aggregate that is made with it */
 };
 
 struct stack_facts {

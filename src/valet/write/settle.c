@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "engine/allocations.h"
 #include "replica/hosts.h"
 #include "replica/placement_location.h"
 #include "valet/write/holds.h"
@@ -138,70 +139,61 @@ static bool has_claims(const struct version *version)
 
 /* ---- all ---- */
 
-/* Rows of one consumer come one after the other. */
-static bool is_of_same(const struct change *change, const struct change *before)
+/* A consumer that is written; one that only goes, or only loses what it has, is no server's coming.
+ */
+static void note_effect(struct settle *settle, const struct plan *plan,
+                        const struct effect_consumer *consumer)
 {
-    return before != NULL && before->kind == change->kind &&
-           slice_equal(before->allocation.consumer_uuid, change->allocation.consumer_uuid);
+    bool is_written = consumer->gets != NULL ||
+                      (consumer->row != NULL && consumer->before != NULL); /* of another project it
+                                                                    counts no more, or now */
+    if (is_written || consumer->is_released)
+        note_consumer(settle, plan, consumer->uuid, is_written);
+    if (consumer->is_released)
+        settle_note_loss(settle, plan, consumer->before);
 }
 
-/* `before`: the change before it; NULL: it is the first. */
-static void note_change(struct settle *settle, const struct plan *plan, const struct change *change,
-                        const struct change *before)
+static bool has_row_changes(const struct effects *effects)
 {
-    const struct version *version = plan->version;
-    switch (change->kind) {
-    case CHANGE_ALLOCATIONS_OF_DELETE:
-        note_consumer(settle, plan, change->allocation.consumer_uuid, false);
-        settle_note_loss(settle, plan, version_consumer(version, change->allocation.consumer_uuid));
-        break;
-    case CHANGE_ALLOCATION_INSERT:
-        if (!is_of_same(change, before))
-            note_consumer(settle, plan, change->allocation.consumer_uuid, true);
-        break;
-    case CHANGE_CONSUMER_UPDATE: /* of another project it counts no more, or now */
-        note_consumer(settle, plan, change->consumer.uuid, true);
-        break;
-    case CHANGE_VALET_PLAN_PUT:
-        note_plan(settle, plan, change->row.record);
-        break;
-    case CHANGE_VALET_PLACEMENT_PUT:
-        note_row(settle, plan, change->row.id);
-        break;
-    case CHANGE_PROVIDER_UPDATE:
-        note_moved_tree(settle, plan, &change->provider);
-        break;
-    default:
-        break;
+    return effects_have(effects, CHANGE_VALET_PLAN_PUT) ||
+           effects_have(effects, CHANGE_VALET_PLACEMENT_PUT);
+}
+
+static void note_rows(struct settle *settle, const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->changes->count; i++) {
+        const struct change *change = &plan->changes->items[i];
+        if (change->kind == CHANGE_VALET_PLAN_PUT)
+            note_plan(settle, plan, change->row.record);
+        else if (change->kind == CHANGE_VALET_PLACEMENT_PUT)
+            note_row(settle, plan, change->row.id);
     }
-    if (has_claims(version))
-        settle_note_claims(settle, plan, change);
 }
 
-static bool brings_placements(const struct change_list *changes)
+struct settle *settle_begin(const struct effects *effects, const struct plan *plan)
 {
-    for (size_t i = 0; i < changes->count; i++)
-        if (changes->items[i].kind == CHANGE_VALET_PLACEMENT_PUT)
-            return true;
-    return false;
-}
-
-void settle_begin(struct settle *settle, const struct plan *plan)
-{
-    *settle = (struct settle){0};
-    if (!version_has_valet_placements(plan->version) && !has_claims(plan->version) &&
-        !brings_placements(plan->changes))
-        return;
-    for (size_t i = 0; i < plan->changes->count; i++)
-        note_change(settle, plan, &plan->changes->items[i],
-                    i == 0 ? NULL : &plan->changes->items[i - 1]);
+    bool has = has_claims(plan->version);
+    if (!version_has_valet_placements(plan->version) && !has &&
+        !effects_have(effects, CHANGE_VALET_PLACEMENT_PUT))
+        return NULL;
+    struct settle *settle = arena_zalloc(plan->arena, sizeof(*settle));
+    for (size_t i = 0; i < effects->consumer_count; i++)
+        note_effect(settle, plan, &effects->consumers[i]);
+    for (size_t i = 0; i < effects->provider_count; i++)
+        if (effects->providers[i].row != NULL && effects->providers[i].before != NULL)
+            note_moved_tree(settle, plan, effects->providers[i].row);
+    if (has_row_changes(effects))
+        note_rows(settle, plan);
+    for (size_t i = 0; has && i < plan->changes->count; i++)
+        settle_note_claims(settle, plan, &plan->changes->items[i]);
     merge_notes(settle);
+    return settle;
 }
 
-void settle_begin_all(struct settle *settle, const int64_t *placement_ids, size_t count,
-                      const struct plan *plan)
+struct settle *settle_begin_all(const int64_t *placement_ids, size_t count, const struct plan *plan)
 {
-    *settle = (struct settle){.is_wide = has_claims(plan->version)};
+    struct settle *settle = arena_zalloc(plan->arena, sizeof(*settle));
+    settle->is_wide = has_claims(plan->version);
     const struct valet_placement *placement;
     for (int64_t id = 0; (placement = version_next_valet_placement(plan->version, id)) != NULL;
          id = placement->record.id)
@@ -209,6 +201,7 @@ void settle_begin_all(struct settle *settle, const int64_t *placement_ids, size_
     for (size_t i = 0; i < count; i++)
         note(settle, plan, (struct settle_note){placement_ids[i], {NULL, 0}, true});
     merge_notes(settle);
+    return settle;
 }
 
 /* Whether one of the placement's servers is on the host of its hold, or is there for the first
@@ -240,7 +233,7 @@ static void append_drops(struct settle *settle, const struct plan *plan)
         if (hold == NULL || !is_replaced(version, &settle->notes[i], placement, hold))
             continue;
         settle_note_loss(settle, plan, hold);
-        holds_append_drop(hold, plan);
+        allocations_drop(plan, hold);
     }
 }
 

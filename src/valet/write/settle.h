@@ -3,7 +3,7 @@
 #ifndef BERTH_VALET_WRITE_SETTLE_H
 #define BERTH_VALET_WRITE_SETTLE_H
 
-#include "engine/pipeline.h"
+#include "engine/effects.h"
 #include "replica/hosts.h"
 
 struct settle_note {
@@ -56,14 +56,14 @@ struct settle {
     bool has_located;
 };
 
-/* Looks at the plan's changes while its version is still as before them. Without placements and
- * claims it looks at nothing. */
-void settle_begin(struct settle *settle, const struct plan *plan);
+/* Looks at what a request touches while the plan's version is still as before it. In the batch's
+ * arena; NULL: without placements and claims there is nothing to look at. */
+struct settle *settle_begin(const struct effects *effects, const struct plan *plan);
 
 /* The same for all that is there, after somebody else has written: also the holds of those
  * placements go. */
-void settle_begin_all(struct settle *settle, const int64_t *placement_ids, size_t count,
-                      const struct plan *plan);
+struct settle *settle_begin_all(const int64_t *placement_ids, size_t count,
+                                const struct plan *plan);
 
 /* After the changes were applied, and the list is empty: appends what follows next, to be applied
  * in its turn. False: nothing more. */

@@ -10,7 +10,6 @@
  * leaves for that is done in the next; every step brings rows nearer to what the aggregates and
  * racks say, so that there is a last one. Writer thread only. */
 #include "base/arena.h"
-#include "placement/write/plan_providers.h"
 #include "replica/hosts.h"
 #include "replica/rows.h"
 #include "valet/write/settle.h"
@@ -85,7 +84,6 @@ static void release(struct step *step, const struct valet_claim *claim,
         return;
     change_append(step->plan->changes, CHANGE_PROVIDER_AGGREGATE_DELETE)->link =
         (struct change_link){host->id, host_aggregate_of(step->version, group)->id};
-    plan_generation_step(host, step->plan);
 }
 
 /* The host has come to the rack, which is claimed. */
@@ -100,7 +98,6 @@ static void join(struct step *step, const struct provider *host, const struct pr
     struct change *change = change_append(plan->changes, CHANGE_PROVIDER_AGGREGATE_INSERT);
     change->created_at_us = plan->now_us;
     change->link = (struct change_link){host->id, aggregate->id};
-    plan_generation_step(host, plan);
     const struct record_shape *shape = &VALET_SHAPES[VALET_CLAIMS];
     struct record_value values[VALET_CLAIM_FIELD_COUNT];
     record_init(shape, values);

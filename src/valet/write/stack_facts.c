@@ -24,13 +24,16 @@ static uint64_t mix_text(uint64_t hash, struct slice text)
     return mix(hash, text.data, text.len);
 }
 
-static uint64_t mix_numbers(uint64_t hash, const struct name_set *set)
-{
-    hash = mix(hash, &set->count, sizeof(set->count));
-    return mix(hash, set->numbers, set->count * sizeof(*set->numbers));
-}
-
 static const uint64_t LOOK_BASIS = 0xcbf29ce484222325u;
+
+/* By their names, in whatever order they come: a load may give them other numbers. */
+static uint64_t mix_names(uint64_t hash, const struct catalog *catalog, const struct name_set *set)
+{
+    uint64_t sum = set->count;
+    for (uint32_t i = 0; i < set->count; i++)
+        sum += mix_text(LOOK_BASIS, catalog_name(catalog_row_at(catalog, set->numbers[i])));
+    return mix(hash, &sum, sizeof(sum));
+}
 
 /* In whatever order they come. */
 static uint64_t sum_of_markers(const struct version *version, const struct host_marks *marks,
@@ -49,7 +52,7 @@ uint64_t stack_place(const struct version *version, const struct host_marks *mar
 {
     uint64_t racks = sum_of_markers(version, marks, provider, marks->rack);
     uint64_t zones = sum_of_markers(version, marks, provider, marks->zone);
-    uint64_t hash = mix(LOOK_BASIS, &provider->root, sizeof(provider->root));
+    uint64_t hash = mix_text(LOOK_BASIS, provider_uuid(version_provider(version, provider->root)));
     hash = mix(hash, &racks, sizeof(racks));
     return mix(hash, &zones, sizeof(zones));
 }
@@ -58,8 +61,8 @@ uint64_t stack_look(const struct version *version, const struct host_marks *mark
                     const struct provider *provider)
 {
     uint64_t hash = mix_text(stack_place(version, marks, provider), provider_name(provider));
-    hash = mix_numbers(hash, provider->traits);
-    return mix_numbers(hash, provider->aggregates);
+    hash = mix_names(hash, &version->traits, provider->traits);
+    return mix_names(hash, &version->aggregates, provider->aggregates);
 }
 
 static bool looks_hold(const struct stack_commit *commit, const struct plan *plan,
@@ -336,10 +339,6 @@ static bool find_claims(const struct stack_commit *commit, const struct plan *pl
             return false;
         if (found->host_count == 0 && !found->is_rack)
             continue;
-        found->first_of_group = found;
-        for (size_t k = 0; k < facts->claim_count && found->first_of_group == found; k++)
-            if (facts->claims[k].group == found->group)
-                found->first_of_group = facts->claims[k].first_of_group;
         facts->claim_count++;
     }
     return true;

@@ -23,9 +23,9 @@ void sweep_end(struct sweep *sweep)
     sweep->count = 0;
 }
 
-void sweep_begin(const struct sweep *sweep, struct settle *settle, const struct plan *plan)
+struct settle *sweep_begin(const struct sweep *sweep, const struct plan *plan)
 {
-    settle_begin_all(settle, sweep->placement_ids, sweep->count, plan);
+    return sweep->is_due ? settle_begin_all(sweep->placement_ids, sweep->count, plan) : NULL;
 }
 
 /* ---- holds ---- */

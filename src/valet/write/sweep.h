@@ -27,8 +27,8 @@ void sweep_compare(struct sweep *sweep, const struct version *before, const stru
  */
 void sweep_follow(struct sweep *sweep, const struct version *before, const struct version *after);
 
-/* Begins the settling that is due. */
-void sweep_begin(const struct sweep *sweep, struct settle *settle, const struct plan *plan);
+/* Begins the settling that is due; NULL: none is. */
+struct settle *sweep_begin(const struct sweep *sweep, const struct plan *plan);
 
 /* It was committed, or there is no point in trying it again. */
 void sweep_end(struct sweep *sweep);

@@ -279,8 +279,8 @@ static void test_writes_fail(void **state)
 static bool plan_refuse_claim(struct pipeline_request *request, const struct plan *plan)
 {
     (void)plan;
-    request->err.kind = REFUSED_CAPACITY;
-    return err_set(&request->err, 409, NULL, "no");
+    err_set(&request->err, 409, NULL, "no");
+    return err_of_kind(&request->err, REFUSED_CAPACITY);
 }
 
 /* What metrics tell of the same. */

@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 
+#include "engine/judge.h"
 #include "placement/write/plan_allocations.h"
 #include "replica/audit.h"
 #include "unit.h"
-#include "valet/write/settle.h"
 
 int64_t store_next_id(struct store *store, enum store_table table)
 {
@@ -37,6 +37,7 @@ void world_open(struct world *world, unsigned providers)
     for (unsigned i = 0; i < STORE_TABLE_COUNT; i++)
         world->store.next[i] = 1000;
     world->edit = replica_edit(world->replica);
+    products_open(&world->products, NULL);
     world->changes.arena = world->arena;
     for (unsigned i = 0; i < 4; i++)
         put(world, CHANGE_CLASS_INSERT)->catalog =
@@ -52,6 +53,7 @@ void world_open(struct world *world, unsigned providers)
 
 void world_close(struct world *world)
 {
+    products_close(&world->products);
     replica_abandon(world->replica, world->edit);
     replica_destroy(world->replica);
     arena_destroy(world->arena);
@@ -132,48 +134,47 @@ void world_add(struct world *world, struct claim *claim, unsigned provider, char
     claim->provider_count = count;
 }
 
-struct plan world_plan(struct world *world)
+static struct plan world_plan_again(struct world *world)
 {
-    world->changes.count = 0;
-    world->err = (struct err){.arena = world->arena};
     return (struct plan){
         .version = world->edit->version,
         .changes = &world->changes,
         .arena = world->arena,
         .store = &world->store,
-        .metal = world->metal,
-        .now_us = ++world->now_us,
+        .rules = &world->products.rules,
+        .author = world->author,
+        .said = &world->said,
+        .now_us = world->now_us,
     };
 }
 
-static void apply_and_settle(struct world *world)
+struct plan world_plan(struct world *world)
 {
+    world->changes.count = 0;
+    world->said = (struct plan_said){0};
+    world->err = (struct err){.arena = world->arena};
+    world->now_us++;
+    return world_plan_again(world);
+}
+
+/* As the pipeline does it, from the judgement on. */
+static bool judge_and_apply(struct world *world)
+{
+    struct plan plan = world_plan_again(world);
     struct change_list follows = {.arena = world->arena};
-    struct plan plan = {
-        .version = world->edit->version,
-        .changes = &world->changes,
-        .arena = world->arena,
-        .store = &world->store,
-        .now_us = world->now_us,
-    };
-    struct settle settle;
-    if (world->settles)
-        settle_begin(&settle, &plan);
+    struct judged judged;
+    if (!judge_planned(&judged, &plan, &world->err))
+        return false;
     apply(world);
-    if (!world->settles)
-        return;
-    for (plan.changes = &follows; settle_next(&settle, &plan); follows.count = 0)
+    for (plan.changes = &follows; judge_follow(&judged, &plan); follows.count = 0)
         apply_changes(world->edit, &follows);
+    return true;
 }
 
 bool world_conclude(struct world *world, bool accepted)
 {
     assert_int_equal(accepted, !err_is_set(&world->err));
-    if (accepted)
-        apply_and_settle(world);
-    else
-        assert_int_equal(world->changes.count, 0);
-    return accepted;
+    return accepted && judge_and_apply(world);
 }
 
 bool world_write(struct world *world, const struct claim *claims, size_t count,

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "placement/write/plan_reshaper.h"
+#include "products/products.h"
 #include "replica/apply.h"
 #include "store/store.h"
 
@@ -19,8 +20,9 @@ struct world {
     struct change_list changes; /* of the last plan */
     struct err err;             /* of the last plan */
     int64_t now_us;
-    const struct metal *metal; /* for plans; NULL: no bare metal nodes */
-    bool settles; /* what follows for groups and holds is applied, too, as the pipeline does */
+    struct plan_said said;
+    struct products products;
+    const struct rule *author; /* of what is planned; NULL: nobody */
 };
 
 /* Classes A, B, C, D (ids 0 to 3) and `providers` providers "p1" ... without inventory. */

@@ -9,6 +9,7 @@
 #include "baremetal/api/input/body_checks.h"
 #include "baremetal/api/links.h"
 #include "baremetal/api/nodes/node_find.h"
+#include "baremetal/write/conductor.h"
 #include "baremetal/write/json_text.h"
 #include "baremetal/write/plan_node_allocations.h"
 #include "replica/nodes.h"

@@ -7,6 +7,7 @@
 #include "baremetal/api/nodes/node_find.h"
 #include "baremetal/api/nodes/node_json.h"
 #include "baremetal/api/nodes/node_outcome.h"
+#include "baremetal/write/conductor.h"
 #include "baremetal/write/plan_node_states.h"
 
 enum api_step baremetal_node_states(struct api_request *request)

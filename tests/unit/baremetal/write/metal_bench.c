@@ -115,9 +115,9 @@ void berth_open(struct berth *berth, bool has_threads)
     berth->store = store_open(&options, &err);
     assert_non_null(berth->store);
     berth->replica = replica_create();
-    berth->pipeline = has_threads
-                          ? pipeline_start(berth->store, berth->replica, &berth->metal, &err)
-                          : pipeline_create(berth->store, berth->replica, &berth->metal, &err);
+    const struct rules *rules = products_open(&berth->products, &berth->metal);
+    berth->pipeline = has_threads ? pipeline_start(berth->store, berth->replica, rules, &err)
+                                  : pipeline_create(berth->store, berth->replica, rules, &err);
     assert_non_null(berth->pipeline);
     berth->conductor = has_threads
                            ? conductor_start(berth->pipeline, berth->replica, &berth->metal, &err)
@@ -137,6 +137,7 @@ void berth_close(struct berth *berth)
         conductor_destroy(berth->conductor);
         pipeline_destroy(berth->pipeline);
     }
+    products_close(&berth->products);
     replica_destroy(berth->replica);
     store_close(berth->store);
 }

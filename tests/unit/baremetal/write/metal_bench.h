@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "model/node.h"
 #include "model/node_allocation.h"
+#include "products/products.h"
 #include "replica/nodes.h"
 
 struct metal_bench {
@@ -23,6 +24,7 @@ struct metal_bench {
 
 struct berth {
     struct metal_bench *bench;
+    struct products products;
     struct metal metal; /* as it is set before the opening */
     bool has_threads;
     struct store *store;

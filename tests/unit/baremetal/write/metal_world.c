@@ -1,6 +1,7 @@
 /* See metal_world.h. One thread. */
 #include "baremetal/write/metal_world.h"
 
+#include "baremetal/write/node_rule.h"
 #include "placement/write/plan_allocations.h"
 #include "placement/write/plan_classes.h"
 #include "placement/write/plan_inventories.h"
@@ -24,7 +25,8 @@ void metal_open(struct metal_world *metal)
     world_open(&metal->world, 0);
     metal->world.store.next[STORE_CLASSES] = 10000; /* custom ones */
     metal->world.now_us = 1;
-    metal->world.metal = &metal->metal;
+    products_open(&metal->world.products, &metal->metal);
+    metal->world.author = &node_rule;
 }
 
 void metal_close(struct metal_world *metal)

@@ -115,7 +115,8 @@ static bool restart(const struct node *node, struct plan *plan, struct err *err)
 {
     struct metal other = metal.metal;
     other.instance = SLICE_LIT("host boot space 9 9");
-    plan->metal = &other;
+    struct products products;
+    plan->rules = products_open(&products, &other);
     int64_t due_us = node_time(node, NODE_DUE_AT);
     return plan_node_recover(node->record.id, due_us - (below(4) == 0), plan, err);
 }

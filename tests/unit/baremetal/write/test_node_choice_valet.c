@@ -1,9 +1,11 @@
 /* Nodes that exclusivity groups claim, and nodes that are kept for placements (Valet spec, 8.2 and
  * 8.3). The group g has the member "friend". */
 #include "baremetal/write/metal_world.h"
+#include "baremetal/write/node_rule.h"
 #include "placement/write/plan_aggregates.h"
 #include "placement/write/plan_allocations.h"
 #include "unit.h"
+#include "valet/write/valet_rule.h"
 
 static struct metal_world metal;
 
@@ -82,14 +84,15 @@ static void keep_node(const char *node, const char *placement, const char *serve
     values[VALET_PLACEMENT_ORCHESTRATION_ID].text = slice_of(server);
     values[VALET_PLACEMENT_LOCATION].text = slice_of(node);
     put_row(&plan, VALET_PLACEMENTS, values);
+    metal.world.author = &valet_rule;
     assert_true(metal_conclude_other(&metal, true));
+    metal.world.author = &node_rule;
 }
 
 static int set_up(void **state)
 {
     (void)state;
     metal_open(&metal);
-    metal.world.settles = true;
     for (unsigned i = 0; i < VALET_TABLE_COUNT; i++)
         metal.world.store.next[STORE_VALET + i] = 1;
     metal_create_available(&metal, "n1", "gold");

@@ -15,7 +15,7 @@
 #include "placement/write/plan_traits.h"
 #include "replica/audit.h"
 #include "unit.h"
-#include "valet/write/holds.h"
+#include "valet/write/valet_rule.h"
 
 static void open_berth(struct valet_bench *bench)
 {
@@ -28,13 +28,15 @@ static void open_berth(struct valet_bench *bench)
     bench->store = store_open(&options, &err);
     assert_non_null(bench->store);
     bench->replica = replica_create();
-    bench->pipeline = pipeline_create(bench->store, bench->replica, NULL, &err);
+    bench->pipeline =
+        pipeline_create(bench->store, bench->replica, products_open(&bench->products, NULL), &err);
     assert_non_null(bench->pipeline);
 }
 
 static void close_berth(struct valet_bench *bench)
 {
     pipeline_destroy(bench->pipeline);
+    products_close(&bench->products);
     replica_destroy(bench->replica);
     store_close(bench->store);
 }
@@ -138,7 +140,10 @@ static void asked_done(struct pipeline_request *request)
 int valet_write(struct valet_bench *bench, valet_step *step, void *cls)
 {
     struct asked asked = {
-        .request = {.plan = plan_asked, .done = asked_done, .err = {.arena = bench->arena}},
+        .request = {.plan = plan_asked,
+                    .done = asked_done,
+                    .author = bench->author,
+                    .err = {.arena = bench->arena}},
         .step = step,
         .cls = cls,
     };
@@ -391,7 +396,6 @@ static void append_host(const struct claiming *claiming, const struct plan *plan
     struct change *change = change_append(plan->changes, CHANGE_PROVIDER_AGGREGATE_INSERT);
     change->created_at_us = plan->now_us;
     change->link = (struct change_link){host->id, aggregate};
-    plan_generation_step(host, plan);
     append_row(claiming, plan, provider_uuid(host), false);
 }
 
@@ -499,7 +503,9 @@ void valet_place(struct valet_bench *bench, const char *placement, const char *s
             bench,
             arena_printf(bench->arena, "%s p %s:VCPU=%lld", placement, host, (long long)vcpus).data,
             VALET_HOLD_TYPE);
+    bench->author = &valet_rule;
     assert_int_equal(valet_write(bench, place, &placing), 0);
+    bench->author = NULL;
 }
 
 void valet_bind(struct valet_bench *bench, const char *placement, const char *server)
@@ -509,7 +515,9 @@ void valet_bind(struct valet_bench *bench, const char *placement, const char *se
     record_open(&VALET_SHAPES[VALET_PLACEMENTS], &known->record, values);
     values[VALET_PLACEMENT_RESOURCE_ID].text = valet_uuid(bench, server);
     struct placing placing = {.bench = bench, .values = values, .id = known->record.id};
+    bench->author = &valet_rule;
     assert_int_equal(valet_write(bench, place, &placing), 0);
+    bench->author = NULL;
 }
 
 /* ---- claims ---- */

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "engine/claim.h"
 #include "engine/pipeline.h"
+#include "products/products.h"
 #include "replica/hosts.h"
 #include "replica/placement_location.h"
 
@@ -19,6 +20,8 @@ struct valet_bench {
     struct arena *arena;
     struct store *store;
     struct replica *replica;
+    struct products products;
+    const struct rule *author; /* of what is written; NULL: nobody */
     struct pipeline *pipeline;
     sqlite3 *shell; /* somebody else's connection */
     struct err err; /* of the last request */

@@ -1,0 +1,189 @@
+/* Consumers and their allocations as changes, in the order in which the store and the replica take
+ * them: what was held goes before the consumer's row does, and a row comes before what it gets. */
+#include "engine/allocations.h"
+
+#include "base/arena.h"
+#include "base/hash.h"
+
+enum { ROOM_FIRST = 4 };
+
+/* ---- names ---- */
+
+struct name_rows name_rows_of(const struct plan *plan, enum change_kind insert)
+{
+    const struct version *version = plan->version;
+    struct name_rows rows = {.plan = plan, .insert = insert};
+    switch (insert) {
+    case CHANGE_CLASS_INSERT:
+        rows.catalog = &version->classes;
+        rows.table = STORE_CLASSES;
+        break;
+    case CHANGE_TRAIT_INSERT:
+        rows.catalog = &version->traits;
+        rows.table = STORE_TRAITS;
+        break;
+    case CHANGE_AGGREGATE_INSERT:
+        rows.catalog = &version->aggregates;
+        rows.table = STORE_AGGREGATES;
+        break;
+    case CHANGE_PROJECT_INSERT:
+        rows.catalog = &version->projects;
+        rows.table = STORE_PROJECTS;
+        break;
+    case CHANGE_USER_INSERT:
+        rows.catalog = &version->users;
+        rows.table = STORE_USERS;
+        break;
+    case CHANGE_CONSUMER_TYPE_INSERT:
+        rows.catalog = &version->types;
+        rows.table = STORE_CONSUMER_TYPES;
+        break;
+    default:
+        check(false);
+    }
+    return rows;
+}
+
+static struct change_catalog *place_of(const struct name_rows *rows, struct slice name)
+{
+    size_t at = hash_text(name) & (rows->room - 1);
+    while (rows->fresh[at].id != 0 && !slice_equal(rows->fresh[at].name, name))
+        at = (at + 1) & (rows->room - 1);
+    return &rows->fresh[at];
+}
+
+static void grow(struct name_rows *rows)
+{
+    const struct change_catalog *old = rows->fresh;
+    size_t old_room = rows->room;
+    rows->room = old_room == 0 ? ROOM_FIRST : 2 * old_room;
+    rows->fresh = arena_zalloc(rows->plan->arena, rows->room * sizeof(*rows->fresh));
+    for (size_t i = 0; i < old_room; i++)
+        if (old[i].id != 0)
+            *place_of(rows, old[i].name) = old[i];
+}
+
+int64_t name_row_id(struct name_rows *rows, struct slice name)
+{
+    const struct catalog_row *row = catalog_find(rows->catalog, name);
+    if (row != NULL)
+        return row->id;
+    if (2 * (rows->fresh_count + 1) > rows->room)
+        grow(rows);
+    struct change_catalog *fresh = place_of(rows, name);
+    if (fresh->id != 0)
+        return fresh->id;
+    *fresh = (struct change_catalog){store_next_id(rows->plan->store, rows->table), name};
+    rows->fresh_count++;
+    struct change *change = change_append(rows->plan->changes, rows->insert);
+    change->created_at_us = rows->plan->now_us;
+    change->catalog = *fresh;
+    return fresh->id;
+}
+
+int64_t plan_name_id(const struct plan *plan, enum change_kind insert, struct slice name)
+{
+    struct name_rows rows = name_rows_of(plan, insert);
+    return name_row_id(&rows, name);
+}
+
+/* ---- consumers ---- */
+
+static int64_t number_id(const struct catalog *catalog, uint32_t number)
+{
+    return number == NUMBER_NONE ? 0 : catalog_row_at(catalog, number)->id;
+}
+
+struct consumer_owner consumer_owner_of(const struct version *version,
+                                        const struct consumer *consumer)
+{
+    return (struct consumer_owner){
+        .project_id = number_id(&version->projects, consumer->project),
+        .user_id = number_id(&version->users, consumer->user),
+        .type_id = number_id(&version->types, consumer->type),
+    };
+}
+
+static struct change_consumer row_of(const struct consumer_owner *owner, int64_t id,
+                                     struct slice uuid)
+{
+    return (struct change_consumer){
+        .id = id,
+        .project_id = owner->project_id,
+        .user_id = owner->user_id,
+        .type_id = owner->type_id,
+        .uuid = uuid,
+    };
+}
+
+static void append_update(const struct plan *plan, const struct consumer *before, struct slice uuid,
+                          const struct consumer_owner *owner, int64_t generation)
+{
+    struct change *change = change_append(plan->changes, CHANGE_CONSUMER_UPDATE);
+    change->updated_at_us = plan->now_us;
+    change->consumer = row_of(owner, before->id, uuid);
+    change->consumer.expected_generation = before->generation;
+    change->consumer.generation = generation;
+}
+
+int64_t allocations_put_consumer(const struct plan *plan, const struct consumer *before,
+                                 struct slice uuid, const struct consumer_owner *owner)
+{
+    if (before != NULL) {
+        append_update(plan, before, uuid, owner, change_next_generation(before->generation));
+        return before->id;
+    }
+    int64_t id = store_next_id(plan->store, STORE_CONSUMERS);
+    struct change *change = change_append(plan->changes, CHANGE_CONSUMER_INSERT);
+    change->created_at_us = plan->now_us;
+    change->consumer = row_of(owner, id, uuid);
+    change->consumer.generation = 1;
+    return id;
+}
+
+void allocations_set_owner(const struct plan *plan, const struct consumer *before,
+                           const struct consumer_owner *owner)
+{
+    struct consumer_owner is = consumer_owner_of(plan->version, before);
+    if (is.project_id != owner->project_id || is.user_id != owner->user_id ||
+        is.type_id != owner->type_id)
+        append_update(plan, before, arena_copy(plan->arena, consumer_uuid(before)), owner,
+                      before->generation);
+}
+
+void allocations_consume(const struct plan *plan, int64_t consumer_id, struct slice consumer_uuid,
+                         int64_t provider_id, int64_t class_id, int64_t used)
+{
+    struct change *change = change_append(plan->changes, CHANGE_ALLOCATION_INSERT);
+    change->created_at_us = plan->now_us;
+    change->allocation = (struct change_allocation){
+        .id = store_next_id(plan->store, STORE_ALLOCATIONS),
+        .consumer_id = consumer_id,
+        .provider_id = provider_id,
+        .class_id = class_id,
+        .used = used,
+        .consumer_uuid = consumer_uuid,
+    };
+}
+
+static void append_release(const struct plan *plan, int64_t id, struct slice uuid)
+{
+    struct change *change = change_append(plan->changes, CHANGE_ALLOCATIONS_OF_DELETE);
+    change->allocation.consumer_id = id;
+    change->allocation.consumer_uuid = uuid;
+}
+
+void allocations_release(const struct plan *plan, const struct consumer *consumer)
+{
+    if (consumer->allocation_count > 0)
+        append_release(plan, consumer->id, arena_copy(plan->arena, consumer_uuid(consumer)));
+}
+
+void allocations_drop(const struct plan *plan, const struct consumer *consumer)
+{
+    struct slice uuid = arena_copy(plan->arena, consumer_uuid(consumer));
+    append_release(plan, consumer->id, uuid);
+    struct change *change = change_append(plan->changes, CHANGE_CONSUMER_DELETE);
+    change->consumer.id = consumer->id;
+    change->consumer.uuid = uuid;
+}

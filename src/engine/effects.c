@@ -1,0 +1,400 @@
+/* One pass over the changes. A request names a consumer and a handful of providers as a rule, which
+ * are found by looking at the last few; of more, tables of their ids are made. */
+#include "engine/effects.h"
+
+#include "base/arena.h"
+
+enum { FEW = 8, ROOM_FIRST = 64 };
+
+/* ---- items by their ids ---- */
+
+static size_t place_of(const struct effect_ids *ids, int64_t id)
+{
+    return ((uint64_t)id * 0x9e3779b97f4a7c15u >> 32) & (ids->room - 1);
+}
+
+static int64_t id_at(const void *items, size_t size, size_t at)
+{
+    return *(const int64_t *)((const char *)items + at * size);
+}
+
+static void remember(struct effect_ids *ids, int64_t id, uint32_t index)
+{
+    size_t at = place_of(ids, id);
+    while (ids->table[at] != 0)
+        at = (at + 1) & (ids->room - 1);
+    ids->table[at] = index + 1;
+}
+
+/* Every item begins with its id. NUMBER_NONE: there is none of that id. */
+static uint32_t find(const struct effect_ids *ids, const void *items, size_t size, size_t count,
+                     int64_t id)
+{
+    if (ids->table == NULL) {
+        for (size_t i = count; i > 0; i--)
+            if (id_at(items, size, i - 1) == id)
+                return (uint32_t)(i - 1);
+        return NUMBER_NONE;
+    }
+    size_t at = place_of(ids, id);
+    while (ids->table[at] != 0 && id_at(items, size, ids->table[at] - 1) != id)
+        at = (at + 1) & (ids->room - 1);
+    return ids->table[at] == 0 ? NUMBER_NONE : ids->table[at] - 1;
+}
+
+/* The item at the end has come. */
+static void note_last(struct effect_ids *ids, const void *items, size_t size, size_t count,
+                      struct arena *arena)
+{
+    if (count <= FEW)
+        return;
+    if (2 * count > ids->room) {
+        ids->room = ids->room == 0 ? ROOM_FIRST : 2 * ids->room;
+        ids->table = arena_zalloc(arena, ids->room * sizeof(*ids->table));
+        for (size_t i = 0; i + 1 < count; i++)
+            remember(ids, id_at(items, size, i), (uint32_t)i);
+    }
+    remember(ids, id_at(items, size, count - 1), (uint32_t)(count - 1));
+}
+
+struct effect_provider *effects_provider(const struct effects *effects, int64_t id)
+{
+    uint32_t at = find(&effects->provider_ids, effects->providers, sizeof(*effects->providers),
+                       effects->provider_count, id);
+    return at == NUMBER_NONE ? NULL : &effects->providers[at];
+}
+
+struct effect_consumer *effects_consumer(const struct effects *effects, int64_t id)
+{
+    uint32_t at = find(&effects->consumer_ids, effects->consumers, sizeof(*effects->consumers),
+                       effects->consumer_count, id);
+    return at == NUMBER_NONE ? NULL : &effects->consumers[at];
+}
+
+static struct effect_provider *add_provider(struct effects *effects, int64_t id,
+                                            const struct provider *before)
+{
+    effects->providers = arena_grow(effects->arena, effects->providers, effects->provider_count,
+                                    &effects->provider_capacity, sizeof(*effects->providers));
+    struct effect_provider *provider = &effects->providers[effects->provider_count++];
+    *provider = (struct effect_provider){.id = id, .before = before};
+    note_last(&effects->provider_ids, effects->providers, sizeof(*effects->providers),
+              effects->provider_count, effects->arena);
+    return provider;
+}
+
+struct effect_provider *effects_provider_of(struct effects *effects,
+                                            const struct provider *provider)
+{
+    struct effect_provider *known = effects_provider(effects, provider->id);
+    return known != NULL ? known : add_provider(effects, provider->id, provider);
+}
+
+/* Valid until the next one is made. */
+static struct effect_provider *provider_of(struct effects *effects, const struct version *version,
+                                           int64_t id)
+{
+    struct effect_provider *known = effects_provider(effects, id);
+    return known != NULL ? known : add_provider(effects, id, version_provider_by_id(version, id));
+}
+
+static void note_content(struct effects *effects, const struct version *version, int64_t id,
+                         unsigned on, const struct change *change)
+{
+    struct effect_provider *provider = provider_of(effects, version, id);
+    struct effect_content *content = arena_alloc(effects->arena, sizeof(*content));
+    *content = (struct effect_content){change, provider->contents};
+    provider->contents = content;
+    provider->on |= on;
+}
+
+/* `is_new`: it is known that no version has it. */
+static struct effect_consumer *consumer_of(struct effects *effects, int64_t id, struct slice uuid,
+                                           bool is_new)
+{
+    struct effect_consumer *known = effects_consumer(effects, id);
+    if (known != NULL)
+        return known;
+    effects->consumers = arena_grow(effects->arena, effects->consumers, effects->consumer_count,
+                                    &effects->consumer_capacity, sizeof(*effects->consumers));
+    struct effect_consumer *consumer = &effects->consumers[effects->consumer_count++];
+    *consumer = (struct effect_consumer){
+        .id = id,
+        .uuid = uuid,
+        .before = is_new ? NULL : version_consumer(effects->before, uuid),
+    };
+    note_last(&effects->consumer_ids, effects->consumers, sizeof(*effects->consumers),
+              effects->consumer_count, effects->arena);
+    return consumer;
+}
+
+/* ---- one change ---- */
+
+/* What the consumer (NULL: none) holds in the version goes. */
+static void note_left(struct effects *effects, const struct version *version,
+                      const struct consumer *consumer)
+{
+    struct provider_no last = {NUMBER_NONE};
+    for (uint32_t i = 0; consumer != NULL && i < consumer->allocation_count; i++) {
+        struct provider_no no = consumer->allocation[i].provider;
+        if (no.v == last.v)
+            continue;
+        const struct provider *provider = version_provider(version, no);
+        effects_provider_of(effects, provider)->on |= EFFECT_RELEASED;
+        last = no;
+    }
+}
+
+static void note_release(struct effects *effects, const struct change_allocation *row)
+{
+    struct effect_consumer *consumer =
+        consumer_of(effects, row->consumer_id, row->consumer_uuid, false);
+    consumer->is_released = true;
+    note_left(effects, effects->before, consumer->before);
+}
+
+static void note_allocation(struct effects *effects, const struct change_allocation *row)
+{
+    struct effect_provider *provider = provider_of(effects, effects->before, row->provider_id);
+    struct effect_consumer *consumer =
+        consumer_of(effects, row->consumer_id, row->consumer_uuid, false);
+    struct effect_allocation *allocation = arena_alloc(effects->arena, sizeof(*allocation));
+    provider->on |= EFFECT_ALLOCATED;
+    *allocation = (struct effect_allocation){
+        .row = row,
+        .next = consumer->gets,
+        .provider = (uint32_t)(provider - effects->providers),
+    };
+    consumer->gets = allocation;
+}
+
+static void note_consumer(struct effects *effects, enum change_kind kind,
+                          const struct change_consumer *row)
+{
+    struct effect_consumer *consumer =
+        consumer_of(effects, row->id, row->uuid, kind == CHANGE_CONSUMER_INSERT);
+    consumer->is_gone = kind == CHANGE_CONSUMER_DELETE;
+    consumer->row = consumer->is_gone ? NULL : row;
+}
+
+/* Which catalog a name is of: less than 8 kinds. */
+static int64_t name_key(enum change_kind insert, int64_t id)
+{
+    _Static_assert(CHANGE_CONSUMER_TYPE_INSERT < 16, "kinds of catalogs are four bits");
+    return id << 4 | (int64_t)insert;
+}
+
+static void note_name(struct effects *effects, const struct change *change)
+{
+    effects->names = arena_grow(effects->arena, effects->names, effects->name_count,
+                                &effects->name_capacity, sizeof(*effects->names));
+    effects->names[effects->name_count++] =
+        (struct effect_name){name_key(change->kind, change->catalog.id), change->catalog.name};
+    note_last(&effects->name_ids, effects->names, sizeof(*effects->names), effects->name_count,
+              effects->arena);
+}
+
+/* What changes of providers; shared with what follows, whose consumers are no rule's matter. */
+static void note_of_provider(struct effects *effects, const struct version *version,
+                             const struct change *change)
+{
+    struct effect_provider *provider;
+    switch (change->kind) {
+    case CHANGE_PROVIDER_INSERT:
+    case CHANGE_PROVIDER_UPDATE:
+        provider = provider_of(effects, version, change->provider.id);
+        provider->row = &change->provider;
+        break;
+    case CHANGE_PROVIDER_DELETE:
+        provider_of(effects, version, change->provider.id)->is_gone = true;
+        break;
+    case CHANGE_INVENTORY_INSERT:
+    case CHANGE_INVENTORY_UPDATE:
+    case CHANGE_INVENTORY_DELETE:
+        note_content(effects, version, change->inventory.provider_id, EFFECT_INVENTORY, change);
+        break;
+    case CHANGE_PROVIDER_TRAIT_INSERT:
+    case CHANGE_PROVIDER_TRAIT_DELETE:
+        note_content(effects, version, change->link.provider_id, EFFECT_TRAIT, change);
+        break;
+    case CHANGE_PROVIDER_AGGREGATE_INSERT:
+    case CHANGE_PROVIDER_AGGREGATE_DELETE:
+        note_content(effects, version, change->link.provider_id, EFFECT_AGGREGATE, change);
+        break;
+    default:
+        break;
+    }
+}
+
+void effects_derive(struct effects *effects, const struct plan *plan)
+{
+    *effects =
+        (struct effects){.before = plan->version, .changes = plan->changes, .arena = plan->arena};
+    for (size_t i = 0; i < plan->changes->count; i++) {
+        const struct change *change = &plan->changes->items[i];
+        effects->kinds |= (uint64_t)1 << change->kind;
+        switch (change->kind) {
+        case CHANGE_ALLOCATION_INSERT:
+            note_allocation(effects, &change->allocation);
+            break;
+        case CHANGE_ALLOCATIONS_OF_DELETE:
+            note_release(effects, &change->allocation);
+            break;
+        case CHANGE_CONSUMER_INSERT:
+        case CHANGE_CONSUMER_UPDATE:
+        case CHANGE_CONSUMER_DELETE:
+            note_consumer(effects, change->kind, &change->consumer);
+            break;
+        case CHANGE_CLASS_INSERT:
+        case CHANGE_AGGREGATE_INSERT:
+        case CHANGE_PROJECT_INSERT:
+        case CHANGE_USER_INSERT:
+        case CHANGE_CONSUMER_TYPE_INSERT:
+            note_name(effects, change);
+            break;
+        default:
+            note_of_provider(effects, plan->version, change);
+            break;
+        }
+    }
+}
+
+void effects_add_providers(struct effects *effects, const struct plan *plan)
+{
+    const struct version *version = plan->version;
+    for (size_t i = 0; i < plan->changes->count; i++) {
+        const struct change *change = &plan->changes->items[i];
+        if (change->kind == CHANGE_ALLOCATION_INSERT)
+            provider_of(effects, version, change->allocation.provider_id)->on |= EFFECT_ALLOCATED;
+        else if (change->kind == CHANGE_ALLOCATIONS_OF_DELETE)
+            note_left(effects, version,
+                      version_consumer(version, change->allocation.consumer_uuid));
+        else
+            note_of_provider(effects, version, change);
+    }
+}
+
+/* ---- questions ---- */
+
+int64_t effects_parent_id(const struct effects *effects, const struct effect_provider *provider)
+{
+    if (provider->row != NULL)
+        return provider->row->parent_id;
+    struct provider_no parent = provider->before->parent;
+    return parent.v == NUMBER_NONE ? 0 : version_provider(effects->before, parent)->id;
+}
+
+int64_t effects_root_id(const struct effects *effects, const struct effect_provider *provider)
+{
+    return provider->row != NULL ? provider->row->root_id
+                                 : version_provider(effects->before, provider->before->root)->id;
+}
+
+/* The name of the row of that id: one that this request brings, or one that was there. */
+static struct slice name_of(const struct effects *effects, const struct catalog *catalog,
+                            enum change_kind insert, int64_t id)
+{
+    uint32_t at = find(&effects->name_ids, effects->names, sizeof(*effects->names),
+                       effects->name_count, name_key(insert, id));
+    if (at != NUMBER_NONE)
+        return effects->names[at].name;
+    const struct catalog_row *row = id == 0 ? NULL : catalog_find_id(catalog, id);
+    return row == NULL ? (struct slice){0} : catalog_name(row);
+}
+
+static struct slice number_name(const struct catalog *catalog, uint32_t number)
+{
+    return number == NUMBER_NONE ? (struct slice){0}
+                                 : catalog_name(catalog_row_at(catalog, number));
+}
+
+struct slice effects_project(const struct effects *effects, const struct effect_consumer *consumer)
+{
+    const struct catalog *projects = &effects->before->projects;
+    if (consumer->row != NULL)
+        return name_of(effects, projects, CHANGE_PROJECT_INSERT, consumer->row->project_id);
+    if (consumer->is_gone || consumer->before == NULL)
+        return (struct slice){0};
+    return number_name(projects, consumer->before->project);
+}
+
+struct slice effects_type(const struct effects *effects, const struct effect_consumer *consumer)
+{
+    const struct catalog *types = &effects->before->types;
+    if (consumer->row != NULL)
+        return name_of(effects, types, CHANGE_CONSUMER_TYPE_INSERT, consumer->row->type_id);
+    if (consumer->is_gone || consumer->before == NULL)
+        return (struct slice){0};
+    return number_name(types, consumer->before->type);
+}
+
+struct slice effects_user(const struct effects *effects, const struct effect_consumer *consumer)
+{
+    const struct catalog *users = &effects->before->users;
+    if (consumer->row != NULL)
+        return name_of(effects, users, CHANGE_USER_INSERT, consumer->row->user_id);
+    if (consumer->is_gone || consumer->before == NULL)
+        return (struct slice){0};
+    return number_name(users, consumer->before->user);
+}
+
+struct slice effects_class_name(const struct effects *effects, int64_t class_id)
+{
+    return name_of(effects, &effects->before->classes, CHANGE_CLASS_INSERT, class_id);
+}
+
+struct slice effects_aggregate_uuid(const struct effects *effects, int64_t aggregate_id)
+{
+    return name_of(effects, &effects->before->aggregates, CHANGE_AGGREGATE_INSERT, aggregate_id);
+}
+
+static struct inventory_figures figures_of(const struct change_inventory *row)
+{
+    return (struct inventory_figures){
+        .total = row->total,
+        .reserved = row->reserved,
+        .min_unit = row->min_unit,
+        .max_unit = row->max_unit,
+        .step_size = row->step_size,
+        .allocation_ratio = row->allocation_ratio,
+    };
+}
+
+/* The last change to the provider's inventory of that class; NULL: none. */
+static const struct change *inventory_change(const struct effect_provider *provider,
+                                             int64_t class_id)
+{
+    for (const struct effect_content *at = provider->contents; at != NULL; at = at->next)
+        if ((at->change->kind == CHANGE_INVENTORY_INSERT ||
+             at->change->kind == CHANGE_INVENTORY_UPDATE ||
+             at->change->kind == CHANGE_INVENTORY_DELETE) &&
+            at->change->inventory.class_id == class_id)
+            return at->change;
+    return NULL;
+}
+
+bool effects_inventory(const struct effects *effects, const struct effect_provider *provider,
+                       int64_t class_id, struct inventory_figures *figures)
+{
+    const struct change *change =
+        (provider->on & EFFECT_INVENTORY) == 0 ? NULL : inventory_change(provider, class_id);
+    if (change != NULL) {
+        *figures = figures_of(&change->inventory);
+        return change->kind != CHANGE_INVENTORY_DELETE;
+    }
+    const struct catalog_row *row = catalog_find_id(&effects->before->classes, class_id);
+    const struct provider_inventory *inventory =
+        row == NULL || provider->before == NULL
+            ? NULL
+            : provider_inventory_of(provider->before, (struct class_no){row->number});
+    if (inventory == NULL)
+        return false;
+    *figures = inventory->figures;
+    return true;
+}
+
+bool effects_holds_something(const struct effect_consumer *consumer)
+{
+    return consumer->gets != NULL || (!consumer->is_released && consumer->before != NULL &&
+                                      consumer->before->allocation_count > 0);
+}

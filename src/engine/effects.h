@@ -1,0 +1,131 @@
+/* The index of effects: what one request's changes mean for consumers and providers, before and
+ * after. The engine derives it from the list of changes and the version that they are made on; the
+ * rules (rules.h) and the generations of providers go by it alone, so that neither depends on which
+ * planner wrote the changes. Writer thread only; everything is in the batch's arena. */
+#ifndef BERTH_ENGINE_EFFECTS_H
+#define BERTH_ENGINE_EFFECTS_H
+
+#include "engine/pipeline.h"
+#include "model/capacity.h"
+
+/* One inserted row of allocations. */
+struct effect_allocation {
+    const struct change_allocation *row;
+    struct effect_allocation *next; /* of the same consumer */
+    uint32_t provider;              /* index in effects.providers */
+};
+
+struct effect_consumer {
+    int64_t id;
+    struct slice uuid;
+    const struct consumer *before;     /* NULL: it was not there */
+    const struct change_consumer *row; /* its row as it is to be; NULL: unchanged, or gone */
+    bool is_gone;                      /* its row goes */
+    bool is_released;                  /* all that it held before goes */
+    struct effect_allocation *gets;    /* the last first */
+};
+
+enum effect_on_provider {
+    EFFECT_INVENTORY = 1, /* a row of inventories comes, changes or goes */
+    EFFECT_TRAIT = 2,     /* a trait comes or goes */
+    EFFECT_AGGREGATE = 4, /* an aggregate comes or goes */
+    EFFECT_ALLOCATED = 8, /* a consumer gets something of it */
+    EFFECT_RELEASED = 16, /* a consumer gives something of it back */
+};
+
+struct effect_provider {
+    int64_t id;
+    const struct provider *before;     /* NULL: it is new */
+    const struct change_provider *row; /* as inserted, or as renamed or moved; NULL: unchanged */
+    bool is_gone;
+    unsigned on;                     /* of enum effect_on_provider */
+    struct effect_content *contents; /* inventories, traits, aggregates: the last first */
+    bool is_raised; /* its generation has been raised by this request (generations.c) */
+    bool is_said;   /* by how much is the planner's word */
+    unsigned steps;
+};
+
+/* One change of a provider's inventories or links. */
+struct effect_content {
+    const struct change *change;
+    struct effect_content *next; /* of the same provider */
+};
+
+/* A name that the request brings to a catalog. */
+struct effect_name {
+    int64_t key; /* of the catalog and the id */
+    struct slice name;
+};
+
+/* Ids of one kind, each with the index of its item. All zero at first. */
+struct effect_ids {
+    uint32_t *table; /* index + 1, open addressing; NULL while there are few */
+    size_t room;
+};
+
+struct effects {
+    const struct version *before; /* what the changes are made on */
+    const struct change_list *changes;
+    struct arena *arena;
+    uint64_t kinds; /* a bit for each enum change_kind that occurs */
+    struct effect_consumer *consumers;
+    size_t consumer_count;
+    size_t consumer_capacity;
+    struct effect_provider *providers;
+    size_t provider_count;
+    size_t provider_capacity;
+    struct effect_name *names;
+    size_t name_count;
+    size_t name_capacity;
+    struct effect_ids consumer_ids;
+    struct effect_ids name_ids;
+    struct effect_ids provider_ids;
+};
+
+_Static_assert(CHANGE_KIND_COUNT <= 64, "kinds are bits");
+
+/* Derives the effects of the plan's list on the plan's version. The texts and records are the
+ * list's: they stay valid as long as the batch. */
+void effects_derive(struct effects *effects, const struct plan *plan);
+
+/* Adds the providers of what follows: the plan's list as it is now, on the plan's version as it is
+ * now. What is known of a provider stays; consumers are not looked at. */
+void effects_add_providers(struct effects *effects, const struct plan *plan);
+
+static inline bool effects_have(const struct effects *effects, enum change_kind kind)
+{
+    return (effects->kinds >> kind & 1) != 0;
+}
+
+/* NULL: the request does nothing to it. */
+struct effect_provider *effects_provider(const struct effects *effects, int64_t id);
+struct effect_consumer *effects_consumer(const struct effects *effects, int64_t id);
+
+/* The same, made if it is not there. Valid until the next one is made. */
+struct effect_provider *effects_provider_of(struct effects *effects,
+                                            const struct provider *provider);
+
+/* A provider's parent and root as they are to be. */
+int64_t effects_parent_id(const struct effects *effects, const struct effect_provider *provider);
+int64_t effects_root_id(const struct effects *effects, const struct effect_provider *provider);
+
+/* The consumer's project, user and type as they are to be; data == NULL: it has none, or is gone.
+ */
+struct slice effects_project(const struct effects *effects, const struct effect_consumer *consumer);
+struct slice effects_type(const struct effects *effects, const struct effect_consumer *consumer);
+struct slice effects_user(const struct effects *effects, const struct effect_consumer *consumer);
+
+/* The name of a resource class, as it is after the request. */
+struct slice effects_class_name(const struct effects *effects, int64_t class_id);
+
+/* The uuid of an aggregate. */
+struct slice effects_aggregate_uuid(const struct effects *effects, int64_t aggregate_id);
+
+/* The provider's inventory of that class as it is to be; false: it has none. */
+bool effects_inventory(const struct effects *effects, const struct effect_provider *provider,
+                       int64_t class_id, struct inventory_figures *figures);
+
+/* Whether the consumer holds anything afterwards. */
+bool effects_holds_something(const struct effect_consumer *consumer);
+
+#endif

@@ -1,0 +1,185 @@
+/* Sums up, for each class of each provider that anybody gets something of, what comes and what
+ * goes. Claims have been decided one by one before (engine/claim.c), with an error for each; what
+ * gets here beyond capacity was planned without asking. Writer thread only. */
+#include "placement/write/capacity_rule.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+
+struct flow {
+    int64_t provider_id;
+    int64_t class_id;
+    int64_t amount; /* what comes, less what goes */
+};
+
+struct flows {
+    const struct effects *effects;
+    struct flow *items;
+    size_t count;
+};
+
+enum { FEW = 16 };
+
+/* Few are summed up as they come, many by sorting. */
+static void add(struct flows *flows, int64_t provider_id, int64_t class_id, int64_t amount)
+{
+    for (size_t i = 0; i < flows->count && flows->count < FEW; i++)
+        if (flows->items[i].provider_id == provider_id && flows->items[i].class_id == class_id) {
+            flows->items[i].amount += amount;
+            return;
+        }
+    flows->items[flows->count++] = (struct flow){provider_id, class_id, amount};
+}
+
+static int compare_flows(const void *a, const void *b)
+{
+    const struct flow *one = a;
+    const struct flow *other = b;
+    if (one->provider_id != other->provider_id)
+        return one->provider_id < other->provider_id ? -1 : 1;
+    return (one->class_id > other->class_id) - (one->class_id < other->class_id);
+}
+
+static size_t rows_of(const struct effect_consumer *consumer)
+{
+    size_t count =
+        consumer->is_released && consumer->before != NULL ? consumer->before->allocation_count : 0;
+    for (const struct effect_allocation *got = consumer->gets; got != NULL; got = got->next)
+        count++;
+    return count;
+}
+
+static void add_consumer(struct flows *flows, const struct effect_consumer *consumer)
+{
+    const struct version *version = flows->effects->before;
+    for (const struct effect_allocation *got = consumer->gets; got != NULL; got = got->next)
+        add(flows, got->row->provider_id, got->row->class_id, got->row->used);
+    for (uint32_t i = 0; consumer->is_released && consumer->before != NULL &&
+                         i < consumer->before->allocation_count;
+         i++) {
+        const struct consumer_allocation *old = &consumer->before->allocation[i];
+        add(flows, version_provider(version, old->provider)->id,
+            catalog_row_at(&version->classes, old->class_no.v)->id, -old->used);
+    }
+}
+
+static int64_t used_before(const struct effects *effects, const struct effect_provider *effect,
+                           int64_t class_id)
+{
+    const struct catalog_row *row = catalog_find_id(&effects->before->classes, class_id);
+    const struct provider_inventory *inventory =
+        row == NULL || effect->before == NULL
+            ? NULL
+            : provider_inventory_of(effect->before, (struct class_no){row->number});
+    return inventory == NULL ? 0 : inventory->used;
+}
+
+static bool refuse(const struct effects *effects, const struct effect_provider *effect,
+                   int64_t class_id, struct err *err)
+{
+    struct slice uuid = effect->before != NULL ? provider_uuid(effect->before) : effect->row->uuid;
+    err_set_join(err, 409, NULL,
+                 SLICE_LIT("Unable to allocate inventory: Unable to create allocation for '"),
+                 effects_class_name(effects, class_id), SLICE_LIT("' on resource provider '"), uuid,
+                 SLICE_LIT("'. The requested amount would exceed the capacity."));
+    return err_of_kind(err, REFUSED_CAPACITY);
+}
+
+static int64_t held_of(const struct consumer *consumer, struct provider_no provider,
+                       uint32_t class_number)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < consumer->allocation_count; i++)
+        if (consumer->allocation[i].provider.v == provider.v &&
+            consumer->allocation[i].class_no.v == class_number)
+            sum += consumer->allocation[i].used;
+    return sum;
+}
+
+/* Whether the consumer goes because one comes that the request gives something. */
+static bool gives_way(const struct effects *effects, const struct plan *plan,
+                      const struct consumer *consumer)
+{
+    for (size_t i = 0; i < effects->consumer_count; i++) {
+        const struct effect_consumer *comes = &effects->consumers[i];
+        if (comes->gets != NULL && rules_let_yield(plan->rules, effects->before, consumer,
+                                                   comes->uuid, effects_project(effects, comes)))
+            return true;
+    }
+    return false;
+}
+
+/* What of the provider's use goes with what follows from the request. Asked only of requests that
+ * did not go through claims, which drop such consumers first. */
+static int64_t yielding(const struct effects *effects, const struct plan *plan,
+                        const struct provider *provider, int64_t class_id)
+{
+    const struct version *version = effects->before;
+    const struct catalog_row *row = catalog_find_id(&version->classes, class_id);
+    int64_t sum = 0;
+    struct ptree_iter iter;
+    const struct ptree_entry *entry;
+    for (ptree_seek(&version->provider_consumers, provider->no.v, 0, &iter);
+         (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == provider->no.v;
+         ptree_iter_next(&iter)) {
+        uint64_t value;
+        check(ptree_find(&version->consumers, entry->value, entry->k2, &value));
+        const struct consumer *consumer = (const struct consumer *)(uintptr_t)value;
+        int64_t held = row == NULL ? 0 : held_of(consumer, provider->no, row->number);
+        if (held > 0 && gives_way(effects, plan, consumer))
+            sum += held;
+    }
+    return sum;
+}
+
+static bool check_flow(const struct effects *effects, const struct plan *plan,
+                       const struct flow *flow, struct err *err)
+{
+    const struct effect_provider *effect = effects_provider(effects, flow->provider_id);
+    struct inventory_figures figures;
+    if (flow->amount <= 0)
+        return true;
+    if (!effects_inventory(effects, effect, flow->class_id, &figures))
+        return refuse(effects, effect, flow->class_id, err);
+    if (plan->author != NULL && plan->author->allocates_reserved)
+        figures.reserved = 0;
+    int64_t after = used_before(effects, effect, flow->class_id) + flow->amount;
+    int64_t capacity = capacity_of(&figures);
+    if (after > capacity && effect->before != NULL)
+        after -= yielding(effects, plan, effect->before, flow->class_id);
+    return after <= capacity || refuse(effects, effect, flow->class_id, err);
+}
+
+static bool check_effects(void *context, const struct effects *effects, const struct plan *plan,
+                          struct err *err)
+{
+    (void)context;
+    if (!effects_have(effects, CHANGE_ALLOCATION_INSERT))
+        return true;
+    size_t most = 0;
+    for (size_t i = 0; i < effects->consumer_count; i++)
+        most += rows_of(&effects->consumers[i]);
+    struct flows flows = {effects, arena_array(effects->arena, most, sizeof(struct flow)), 0};
+    for (size_t i = 0; i < effects->consumer_count; i++)
+        add_consumer(&flows, &effects->consumers[i]);
+    bool is_many = flows.count >= FEW;
+    if (is_many)
+        qsort(flows.items, flows.count, sizeof(*flows.items), compare_flows);
+    struct flow sum = {0};
+    for (size_t i = 0; i < flows.count; i++) {
+        const struct flow *flow = &flows.items[i];
+        sum = (struct flow){flow->provider_id, flow->class_id, sum.amount + flow->amount};
+        if (is_many && i + 1 < flows.count && compare_flows(flow, flow + 1) == 0)
+            continue;
+        if (!check_flow(effects, plan, &sum, err))
+            return false;
+        sum.amount = 0;
+    }
+    return true;
+}
+
+const struct rule capacity_rule = {
+    .name = "placement",
+    .check_effects = check_effects,
+};

@@ -1,0 +1,11 @@
+/* Placement's row in the table of rules (engine/rules.h): no request raises the use of a class
+ * above its capacity (ARCHITECTURE.md, invariant 8). */
+#ifndef BERTH_PLACEMENT_WRITE_CAPACITY_RULE_H
+#define BERTH_PLACEMENT_WRITE_CAPACITY_RULE_H
+
+#include "engine/rules.h"
+
+/* It has no context. */
+extern const struct rule capacity_rule;
+
+#endif

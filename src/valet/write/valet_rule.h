@@ -1,0 +1,11 @@
+/* Valet's row in the table of rules (engine/rules.h): exclusivity, holds, and what follows from a
+ * write for both. */
+#ifndef BERTH_VALET_WRITE_VALET_RULE_H
+#define BERTH_VALET_WRITE_VALET_RULE_H
+
+#include "engine/rules.h"
+
+/* Its context is a struct sweep (valet/write/sweep.h), all zero at first. */
+extern const struct rule valet_rule;
+
+#endif
