@@ -34,7 +34,7 @@ PARSERS = {
     "log_format": ["log/format.c", "log/json.c", "log/keys.c", "log/render.c", "log/value.c"],
     "logging_ini": ["conf/logging_config.c", "conf/logging_handler.c", "conf/python_ini.c", "conf/python_literal.c"],
     "nodes": ["baremetal/write/node_mirror_append.c", "baremetal/write/node_mirror_check.c", "baremetal/write/node_provider.c", "baremetal/write/node_write.c"],
-    "policy": ["policy/check_text.c", "policy/evaluate.c", "policy/explain.c", "policy/language.c",
+    "policy": ["cli/policy_explain.c", "policy/check_text.c", "policy/evaluate.c", "policy/language.c",
                "policy/scalar.c", "policy/set.c", "policy/set_tell.c", "policy/subject.c", "policy/yaml_text.c"],
     "query": ["api/text/query_string.c", "api/text/python_int.c", "placement/api/candidates_checks.c",
               "placement/api/candidates_parameters.c", "placement/api/group_parameters.c", "api/text/name_table.c"],

@@ -1,8 +1,8 @@
 /* Policies: the first byte chooses settings and whether the rest is a policy file or the text of
  * one rule. What was read is asked of several callers: every rule by its name, as a request asks
  * it, and with an explanation, which must agree. */
+#include "cli/policy_explain.h"
 #include "fuzz.h"
-#include "policy/explain.h"
 #include "policy/files.h"
 
 enum { NEW_DEFAULTS = 1, SCOPE = 2, DEFAULT_RULE = 4, ONE_RULE = 8, ASKED_MAX = 100 };

@@ -1,6 +1,6 @@
 /* Which part of a rule decided, for people. */
-#ifndef BERTH_POLICY_EXPLAIN_H
-#define BERTH_POLICY_EXPLAIN_H
+#ifndef BERTH_CLI_POLICY_EXPLAIN_H
+#define BERTH_CLI_POLICY_EXPLAIN_H
 
 #include "base/buf.h"
 #include "policy/evaluate.h"

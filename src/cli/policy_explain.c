@@ -1,6 +1,6 @@
 /* Evaluation once more, written down: of what is asked in turn only what counted is told. One
  * thread a call. */
-#include "policy/explain.h"
+#include "cli/policy_explain.h"
 
 #include "policy/set.h"
 

@@ -1,9 +1,9 @@
 /* Only what decided is told. */
-#include "policy/explain.h"
+#include "cli/policy_explain.h"
 
 #include <stdio.h>
 
-#include "policy_of.h"
+#include "policy/policy_of.h"
 
 static const struct slice ROLES[] = {SLICE_LIT("reader"), SLICE_LIT("member")};
 static const struct identity CALLER = {
