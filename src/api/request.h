@@ -23,7 +23,8 @@
 #include "engine/pipeline.h"
 #include "http/http.h"
 #include "keystone/keystone.h"
-#include "policy/policy.h"
+#include "policy/rules_placement.h"
+#include "policy/rules_valet.h"
 #include "query/budget.h"
 #include "replica/replica.h"
 
@@ -72,8 +73,11 @@ struct api_route {
     const char *path; /* "/resource_providers/{uuid}/traits" */
     unsigned min_minor;
     unsigned max_minor;
-    unsigned flags;          /* the door's own */
-    enum policy_rule policy; /* POLICY_NONE: the handler checks, or nobody does */
+    unsigned flags; /* the door's own */
+    union {         /* the door's own service's; NONE: the handler checks, or nobody does */
+        enum policy_placement_rule placement;
+        enum policy_valet_rule valet;
+    } policy;
     /* Reads request->version (pinned, as new as the database) and writes the answer; or validates
      * the body and fills request->write. */
     enum api_step (*handle)(struct api_request *request);

@@ -16,24 +16,24 @@ bool policy_scope_fits(unsigned scopes, const struct identity *identity)
     return (scopes & POLICY_SCOPE_PROJECT) != 0;
 }
 
-enum policy_verdict policy_decide(const struct policy *policy, enum policy_rule rule,
-                                  const struct identity *identity,
+enum policy_verdict policy_decide(const struct policy *policy, enum policy_service service,
+                                  unsigned rule, const struct identity *identity,
                                   const struct policy_target *target)
 {
     struct policy_question question = {identity, target};
-    if (rule == POLICY_NONE)
+    if (rule == 0)
         return POLICY_ALLOWED;
-    const struct policy_root *root = &policy->roots[rule];
+    const struct policy_root *root = &policy->sets[service].roots[rule - 1];
     if (policy->enforce_scope && !policy_scope_fits(root->scopes, identity))
         return POLICY_DENIED_SCOPE;
     return policy_evaluate(root->node, &question) == POLICY_TRUE ? POLICY_ALLOWED : POLICY_DENIED;
 }
 
-enum policy_verdict policy_check(struct policy_keeper *keeper, enum policy_rule rule,
-                                 const struct identity *identity,
+enum policy_verdict policy_check(struct policy_keeper *keeper, enum policy_service service,
+                                 unsigned rule, const struct identity *identity,
                                  const struct policy_target *target)
 {
-    if (rule == POLICY_NONE)
+    if (rule == 0)
         return POLICY_ALLOWED;
-    return policy_decide(policy_keeper_current(keeper), rule, identity, target);
+    return policy_decide(policy_keeper_current(keeper), service, rule, identity, target);
 }

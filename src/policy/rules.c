@@ -22,16 +22,9 @@ const struct policy_default *policy_table_find(const struct policy_table *table,
     return NULL;
 }
 
-const struct policy_default *policy_rule_row(enum policy_rule rule)
+const char *policy_rule_name(enum policy_service service, unsigned rule)
 {
-    check(rule > POLICY_NONE && rule < POLICY_RULE_COUNT);
-    const struct policy_table *table = rule < POLICY_BAREMETAL_BEGIN ? &policy_of_placement
-                                       : rule < POLICY_VALET_BEGIN   ? &policy_of_baremetal
-                                                                     : &policy_of_valet;
-    return &table->rows[rule - table->first];
-}
-
-const char *policy_rule_name(enum policy_rule rule)
-{
-    return rule == POLICY_NONE ? "" : policy_rule_row(rule)->name;
+    const struct policy_table *table = policy_table_of(service);
+    check(rule <= table->asked);
+    return rule == 0 ? "" : table->rows[rule - 1].name;
 }

@@ -142,17 +142,19 @@ static void resolve_references(struct set_builder *b, struct policy_set *set)
 }
 
 /* What a request asks first is reached without references. */
-static void fill_roots(struct set_builder *b)
+static void fill_roots(struct set_builder *b, struct policy_set *set)
 {
     const struct policy_table *table = b->table;
+    struct policy_root *roots = arena_array(b->policy->arena, table->asked, sizeof(*roots));
     for (unsigned i = 0; i < table->asked; i++) {
         const struct policy_default *row = &table->rows[i];
         const struct policy_node *node = find(b->entries, b->count, slice_of(row->name))->root;
         for (unsigned hops = 0; node->op == POLICY_OP_RULE && node->rule != NULL && hops < 16;
              hops++)
             node = node->rule->root;
-        b->policy->roots[table->first + i] = (struct policy_root){node, row->scopes};
+        roots[i] = (struct policy_root){node, row->scopes};
     }
+    set->roots = roots;
 }
 
 static bool build_set(struct set_builder *b, const struct policy_overrides *overrides,
@@ -168,7 +170,7 @@ static bool build_set(struct set_builder *b, const struct policy_overrides *over
     if (!take_rules(b))
         return false;
     resolve_references(b, &b->policy->sets[service]);
-    fill_roots(b);
+    fill_roots(b, &b->policy->sets[service]);
     b->parser.notes = NULL;
     return true;
 }

@@ -26,9 +26,9 @@ static void check_entry(const struct policy *policy, const struct policy_set *se
     buf_free(&why);
     if (entry->known == NULL || entry->known - set->table->rows >= set->table->asked)
         return;
-    enum policy_verdict verdict =
-        policy_decide(policy, set->table->first + (unsigned)(entry->known - set->table->rows),
-                      question->identity, question->target);
+    enum policy_verdict verdict = policy_decide(policy, (enum policy_service)(set - policy->sets),
+                                                1 + (unsigned)(entry->known - set->table->rows),
+                                                question->identity, question->target);
     if (policy->enforce_scope && !policy_scope_fits(entry->known->scopes, question->identity))
         check(verdict == POLICY_DENIED_SCOPE);
     else

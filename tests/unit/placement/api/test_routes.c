@@ -14,10 +14,10 @@ static const struct path {
     struct {
         const char *method;
         unsigned min_minor;
-        enum policy_rule policy;
+        enum policy_placement_rule policy;
     } methods[METHODS_MAX];
 } PATHS[] = {
-    {"/", "GET", {NULL}, {{"GET", 0, POLICY_NONE}}},
+    {"/", "GET", {NULL}, {{"GET", 0, POLICY_PLACEMENT_NONE}}},
     {"/resource_classes",
      "GET, POST",
      {NULL},
@@ -81,7 +81,7 @@ static const struct path {
      {{"GET", 6, POLICY_TRAITS_SHOW},
       {"PUT", 6, POLICY_TRAITS_UPDATE},
       {"DELETE", 6, POLICY_TRAITS_DELETE}}},
-    {"/usages", "GET", {NULL}, {{"GET", 9, POLICY_NONE}}}, /* its handler looks itself */
+    {"/usages", "GET", {NULL}, {{"GET", 9, POLICY_PLACEMENT_NONE}}}, /* its handler looks itself */
     {"/reshaper", "POST", {NULL}, {{"POST", 30, POLICY_RESHAPE}}},
 };
 
@@ -115,7 +115,7 @@ static void every_route(void **state)
             assert_int_equal(find(&asked, method, PATHS[i].path, 39), ROUTE_FOUND);
             const struct api_route *route = asked.request.route;
             assert_string_equal(route->method, method);
-            assert_int_equal(route->policy, PATHS[i].methods[m].policy);
+            assert_int_equal(route->policy.placement, PATHS[i].methods[m].policy);
             assert_int_equal(route->max_minor, 39);
             assert_non_null(route->handle);
             assert_int_equal(route->finish == NULL, strcmp(method, "GET") == 0);
