@@ -1,8 +1,8 @@
 /* Python expressions as they stand in logging configurations. */
-#include "conf/python_literal.h"
+#include "logging_ini/python_literal.h"
 
-#include "arena_group.h"
 #include "base/buf.h"
+#include "conf/arena_group.h"
 #include "unit.h"
 
 static void print(struct buf *out, const struct python_value *value)

@@ -1,5 +1,5 @@
 /* Reads Python literals by recursive descent. Any thread. */
-#include "conf/python_literal.h"
+#include "logging_ini/python_literal.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  *         more of the value
  *
  * Any thread. */
-#include "conf/python_ini.h"
+#include "logging_ini/python_ini.h"
 
 #include <ctype.h>
 #include <string.h>

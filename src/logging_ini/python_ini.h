@@ -1,8 +1,8 @@
 /* The file dialect of Python's configparser, which logging configurations are written in: not quite
  * that of oslo.config (ini.h). Source: Python library reference, configparser, Supported INI File
  * Structure, with its defaults. */
-#ifndef BERTH_CONF_PYTHON_INI_H
-#define BERTH_CONF_PYTHON_INI_H
+#ifndef BERTH_LOGGING_INI_PYTHON_INI_H
+#define BERTH_LOGGING_INI_PYTHON_INI_H
 
 #include "conf/ini.h"
 

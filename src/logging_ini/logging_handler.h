@@ -1,11 +1,9 @@
-/* What logging_config.c (sections) and logging_handler.c (one handler's class and arguments)
- * share. */
-#ifndef BERTH_CONF_LOGGING_INTERNAL_H
-#define BERTH_CONF_LOGGING_INTERNAL_H
+/* One handler of a logging configuration: its class and arguments. */
+#ifndef BERTH_LOGGING_INI_LOGGING_HANDLER_H
+#define BERTH_LOGGING_INI_LOGGING_HANDLER_H
 
-#include "conf/load_internal.h"
-#include "conf/logging_config.h"
-#include "conf/python_literal.h"
+#include "log/settings.h"
+#include "logging_ini/python_literal.h"
 
 /* Fills destination, path, rotation and the like of a handler from its class as written and its
  * arguments. NULL: done; else why it becomes standard error, in the arena or static. */

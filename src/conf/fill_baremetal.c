@@ -1,11 +1,10 @@
 /* The options of the bare metal API as the rest reads them. Runs while the process starts. */
-#include "conf/baremetal.h"
+#include "conf/fill_sections.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "conf/load_internal.h"
-#include "conf/settings.h"
+#include "conf/fill_doors.h"
 
 static const char SECTION[] = "baremetal";
 
@@ -38,7 +37,7 @@ static bool fill_endpoint(const struct conf *conf, struct conf_baremetal *bareme
     baremetal->public_endpoint = endpoint;
     if (endpoint.len == 0 || is_endpoint(endpoint))
         return true;
-    return settings_refuse(err, value, "a URL such as https://baremetal.example.org", value->text);
+    return fill_refuse(err, value, "a URL such as https://baremetal.example.org", value->text);
 }
 
 /* As Ironic's: the name of the machine. */
@@ -61,12 +60,12 @@ static bool fill_host(const struct conf *conf, struct conf_baremetal *baremetal,
     baremetal->host = slice_of(value->text);
     if (baremetal->host.len <= 255 && strpbrk(value->text, " \t\r\n") == NULL)
         return true;
-    return settings_refuse(err, value, "a name of at most 255 characters without blanks",
-                           value->text);
+    return fill_refuse(err, value, "a name of at most 255 characters without blanks", value->text);
 }
 
-bool baremetal_fill(struct conf *conf, struct conf_baremetal *baremetal, struct err *err)
+bool fill_baremetal(struct conf *conf, struct err *err)
 {
+    struct conf_baremetal *baremetal = &conf->baremetal;
     const struct conf_value *interval = option(conf, "node_locked_retry_interval");
     *baremetal = (struct conf_baremetal){
         .mirror = option(conf, "mirror")->boolean,
@@ -76,9 +75,9 @@ bool baremetal_fill(struct conf *conf, struct conf_baremetal *baremetal, struct 
         .locked_retry_interval_us = (uint64_t)interval->integer * 1000000,
         .fake_delay_us = (uint64_t)option(conf, "fake_delay_ms")->integer * 1000,
     };
-    return settings_fill_door(conf, SECTION, &baremetal->listen, &baremetal->listen_count,
-                              &baremetal->listen_is_default, err) &&
-           settings_fill_prefixes(conf, SECTION, "prefix", &baremetal->mount_prefixes,
-                                  &baremetal->mount_prefix_count, err) &&
+    return fill_door(conf, SECTION, &baremetal->listen, &baremetal->listen_count,
+                     &baremetal->listen_is_default, err) &&
+           fill_prefixes(conf, SECTION, "prefix", &baremetal->mount_prefixes,
+                         &baremetal->mount_prefix_count, err) &&
            fill_endpoint(conf, baremetal, err) && fill_host(conf, baremetal, err);
 }

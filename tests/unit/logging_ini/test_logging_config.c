@@ -1,11 +1,11 @@
 /* Logging configurations in Python's form: those that deployers write, and those that are wrong. */
-#include "conf/logging_config.h"
+#include "logging_ini/logging_config.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "arena_group.h"
+#include "conf/arena_group.h"
 #include "unit.h"
 
 static struct err err;

@@ -1,14 +1,11 @@
 /* What log_config_append names: a logging configuration in Python's form (logging.config,
  * Configuration file format), as deployers of OpenStack write it. */
-#ifndef BERTH_CONF_LOGGING_CONFIG_H
-#define BERTH_CONF_LOGGING_CONFIG_H
+#ifndef BERTH_LOGGING_INI_LOGGING_CONFIG_H
+#define BERTH_LOGGING_INI_LOGGING_CONFIG_H
 
 #include "base/err.h"
-#include "conf/settings.h"
+#include "conf/texts.h"
 #include "log/settings.h"
-
-/* A name of Python's levels, NOTSET included. False: it is none (case matters). */
-bool logging_level_parse(struct slice name, int *level) BERTH_MUST_CHECK;
 
 /* Reads and understands the file. `defaults` has the format strings that
  * oslo_log.formatters.ContextFormatter takes from the options, and the program's name for syslog

@@ -1,10 +1,10 @@
 /* The handlers of Python's logging and of oslo.log: which destination their class is, and what
  * their arguments say. While the process starts and on a reload: one thread. */
+#include "logging_ini/logging_handler.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "conf/logging_internal.h"
 
 struct arguments {
     const struct python_value *positional;

@@ -1,8 +1,8 @@
 /* The dialect of configparser. What is expected here is what Python 3.11's says. */
-#include "conf/python_ini.h"
+#include "logging_ini/python_ini.h"
 
-#include "arena_group.h"
 #include "base/buf.h"
+#include "conf/arena_group.h"
 #include "unit.h"
 
 static struct ini_file file;

@@ -1,6 +1,6 @@
 /* The few Python expressions that stand in a logging configuration as a handler's arguments. */
-#ifndef BERTH_CONF_PYTHON_LITERAL_H
-#define BERTH_CONF_PYTHON_LITERAL_H
+#ifndef BERTH_LOGGING_INI_PYTHON_LITERAL_H
+#define BERTH_LOGGING_INI_PYTHON_LITERAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

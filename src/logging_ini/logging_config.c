@@ -1,13 +1,16 @@
 /* The sections of a logging configuration: formatters, then handlers, then loggers, each by the
  * list of its names. What Python would not start with is an error; what it knows and berth does not
  * is a warning. While the process starts and on a reload: one thread. */
+#include "logging_ini/logging_config.h"
+
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "conf/logging_internal.h"
-#include "conf/python_ini.h"
+#include "conf/log_level.h"
 #include "conf/whitespace.h"
+#include "logging_ini/logging_handler.h"
+#include "logging_ini/python_ini.h"
 
 enum { MAX_FILE_BYTES = 1024 * 1024, FORMATTERS_MAX = 64 };
 
@@ -29,24 +32,6 @@ struct reader {
     struct log_handler_settings handlers[LOG_HANDLERS_MAX];
     size_t handler_count;
 };
-
-bool logging_level_parse(struct slice name, int *level)
-{
-    static const struct {
-        const char *name;
-        int level;
-    } LEVELS[] = {{"CRITICAL", LOG_NUMBER_CRITICAL}, {"FATAL", LOG_NUMBER_CRITICAL},
-                  {"ERROR", LOG_NUMBER_ERROR},       {"WARNING", LOG_NUMBER_WARNING},
-                  {"WARN", LOG_NUMBER_WARNING},      {"INFO", LOG_NUMBER_INFO},
-                  {"DEBUG", LOG_NUMBER_DEBUG},       {"TRACE", LOG_NUMBER_TRACE},
-                  {"NOTSET", LOG_NUMBER_UNSET}};
-    for (size_t i = 0; i < sizeof(LEVELS) / sizeof(LEVELS[0]); i++)
-        if (slice_equal(name, slice_of(LEVELS[i].name))) {
-            *level = LEVELS[i].level;
-            return true;
-        }
-    return false;
-}
 
 static bool wrong(struct reader *r, const struct ini_entry *entry, const char *what)
 {
@@ -100,7 +85,7 @@ static bool read_level(struct reader *r, const struct ini_entry *section, int *l
     struct slice name;
     if (!value_of(r, section, "level", &name))
         return false;
-    if (name.data == NULL || logging_level_parse(name, level))
+    if (name.data == NULL || log_level_parse(name, level))
         return true;
     return wrong(r, section, arena_printf(r->arena, "no such level: %.*s", SLICE_ARG(name)).data);
 }
@@ -329,7 +314,7 @@ bool logging_config_parse(struct slice text, const char *path,
         return false;
     out->handlers = r->handlers;
     out->handler_count = r->handler_count;
-    *warnings = (struct conf_texts){r->warnings.items, r->warnings.n};
+    *warnings = texts_done(&r->warnings);
     return true;
 }
 
