@@ -23,8 +23,7 @@
 #include "engine/pipeline.h"
 #include "http/http.h"
 #include "keystone/keystone.h"
-#include "policy/rules_placement.h"
-#include "policy/rules_valet.h"
+#include "policy/policy.h"
 #include "query/budget.h"
 #include "replica/replica.h"
 
@@ -73,11 +72,8 @@ struct api_route {
     const char *path; /* "/resource_providers/{uuid}/traits" */
     unsigned min_minor;
     unsigned max_minor;
-    unsigned flags; /* the door's own */
-    union {         /* the door's own service's; NONE: the handler checks, or nobody does */
-        enum policy_placement_rule placement;
-        enum policy_valet_rule valet;
-    } policy;
+    unsigned flags;  /* the door's own */
+    unsigned policy; /* a rule of the door's own service; 0: the handler checks, or nobody does */
     /* Reads request->version (pinned, as new as the database) and writes the answer; or validates
      * the body and fills request->write. */
     enum api_step (*handle)(struct api_request *request);

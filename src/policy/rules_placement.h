@@ -43,6 +43,10 @@ enum policy_placement_rule {
     POLICY_PLACEMENT_COUNT
 };
 
+/* A rule as a number, also in constant tables; the compiler refuses the rule of another service. */
+#define POLICY_PLACEMENT_NUMBER(rule)                                                              \
+    ((unsigned)(rule) + 0 * (unsigned)sizeof((enum policy_placement_rule){(rule)}))
+
 /* "placement:resource_providers:list"; "" for none. Any thread. */
 static inline const char *policy_placement_name(enum policy_placement_rule rule)
 {

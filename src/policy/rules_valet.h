@@ -28,6 +28,10 @@ enum policy_valet_rule {
     POLICY_VALET_COUNT
 };
 
+/* A rule as a number, also in constant tables; the compiler refuses the rule of another service. */
+#define POLICY_VALET_NUMBER(rule)                                                                  \
+    ((unsigned)(rule) + 0 * (unsigned)sizeof((enum policy_valet_rule){(rule)}))
+
 /* "valet:group:list"; "" for none. Any thread. */
 static inline const char *policy_valet_name(enum policy_valet_rule rule)
 {

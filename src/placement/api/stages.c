@@ -120,7 +120,8 @@ static bool stage_policy(struct api_request *request)
         {SLICE_LIT("user_id"), request->identity.user_id},
     };
     const struct policy_target target = {attributes, 2};
-    return placement_check_policy(request, request->route->policy.placement, &target);
+    return placement_check_policy(request, (enum policy_placement_rule)request->route->policy,
+                                  &target);
 }
 
 bool placement_pass(struct api_request *request)

@@ -3,6 +3,7 @@
 #define BERTH_PLACEMENT_API_STAGES_H
 
 #include "api/request.h"
+#include "policy/rules_placement.h"
 
 /* The version document, which is for everybody. */
 bool placement_is_root(const struct api_request *request);

@@ -3,6 +3,7 @@
 #define BERTH_VALET_API_CALLER_H
 
 #include "api/request.h"
+#include "policy/rules_valet.h"
 
 /* Whether the rule passes for the caller; nothing is said. */
 bool valet_may(const struct api_request *request, enum policy_valet_rule rule);

@@ -2,6 +2,7 @@
  * down from the API reference, apart from the table under test. */
 #include "api/asked.h"
 #include "api/routes.h"
+#include "policy/rules_placement.h"
 #include "unit.h"
 
 static const struct api API = {0};
@@ -115,7 +116,7 @@ static void every_route(void **state)
             assert_int_equal(find(&asked, method, PATHS[i].path, 39), ROUTE_FOUND);
             const struct api_route *route = asked.request.route;
             assert_string_equal(route->method, method);
-            assert_int_equal(route->policy.placement, PATHS[i].methods[m].policy);
+            assert_int_equal(route->policy, PATHS[i].methods[m].policy);
             assert_int_equal(route->max_minor, 39);
             assert_non_null(route->handle);
             assert_int_equal(route->finish == NULL, strcmp(method, "GET") == 0);
