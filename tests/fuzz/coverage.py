@@ -43,7 +43,7 @@ PARSERS = {
     "stack_text": ["valet/api/stack/stack_text.c"],
     "store_texts": ["store/sqlite/instant.c", "store/sqlite/log.c", "store/sqlite/url.c"],
     "target": ["api/routes.c", "api/text/uuid_like.c"],
-    "valet": ["valet/api/body.c", "valet/api/path.c"],
+    "valet": ["valet/api/body.c", "valet/api/body_schemas.c", "valet/api/path.c"],
     "write": ["placement/api/claim_read.c", "placement/api/reshaper.c"],
 }
 
