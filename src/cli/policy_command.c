@@ -11,6 +11,7 @@
 #include "conf/load.h"
 #include "policy/caller.h"
 #include "policy/keeper.h"
+#include "policy/tables.h"
 
 struct look {
     struct arena *arena;

@@ -49,9 +49,4 @@ extern const struct policy_table policy_of_placement;
 extern const struct policy_table policy_of_baremetal;
 extern const struct policy_table policy_of_valet;
 
-const struct policy_table *policy_table_of(enum policy_service service);
-
-/* The service's row of that name; NULL: it knows none. Any thread. */
-const struct policy_default *policy_table_find(const struct policy_table *table, struct slice name);
-
 #endif

@@ -9,7 +9,7 @@
 #include "placement/api/headers.h"
 #include "placement/api/microversion.h"
 #include "placement/api/routes.h"
-#include "policy/rules.h"
+#include "policy/tables.h"
 #include "world.h"
 
 static const struct {

@@ -15,6 +15,7 @@
 #include "people.h"
 #include "policy/evaluate.h"
 #include "policy/keeper.h"
+#include "policy/tables.h"
 
 static struct policy_target read_target(json_t *object, struct policy_attribute items[LIST_MAX])
 {

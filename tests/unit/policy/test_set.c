@@ -2,6 +2,7 @@
 #include "policy/evaluate.h"
 #include "policy/rules_baremetal.h"
 #include "policy/rules_placement.h"
+#include "policy/tables.h"
 #include "policy_of.h"
 
 enum { NEW = 1, SCOPE = 2 };

@@ -1,5 +1,5 @@
 /* Finding rows of the tables. Pure; any thread. */
-#include "policy/rules.h"
+#include "policy/tables.h"
 
 #include "base/check.h"
 

@@ -1,6 +1,4 @@
 /* The question of every request. Any thread. */
-#include "policy/policy.h"
-
 #include "policy/evaluate.h"
 #include "policy/keeper.h"
 #include "policy/set.h"
