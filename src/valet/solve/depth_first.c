@@ -40,23 +40,6 @@ static void mark_simple(struct solver *solver)
     }
 }
 
-bool search_goes_on(struct search *search)
-{
-    struct solver *solver = search->solver;
-    int64_t limit = solver->request->step_limit;
-    int64_t looks = search->looks - search->looks_paid;
-    if (search->end != SEARCH_FOUND)
-        return false;
-    search->looks_paid = search->looks;
-    search->steps = search->tries + search->looks / SEARCH_STEP_LOOKS;
-    if (search->steps > limit)
-        search->end = SEARCH_LIMIT;
-    else if (!budget_take(solver->budget, looks))
-        search->end = SEARCH_EXPENSIVE;
-    search->steps = search->steps > limit ? limit : search->steps;
-    return search->end == SEARCH_FOUND;
-}
-
 static bool has_choice(const struct search *search, const struct decision *decision)
 {
     const struct solver *solver = search->solver;
