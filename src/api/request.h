@@ -177,9 +177,17 @@ enum api_step api_over_budget(struct api_request *request);
 
 /* Says that a 200 with JSON in api_out() is the answer, about something that was modified then (0:
  * now). */
-void api_answer_json(struct api_request *request, int64_t modified_at_us);
+static inline void api_answer_json(struct api_request *request, int64_t modified_at_us)
+{
+    request->has_body = true;
+    request->modified_at_us = modified_at_us;
+}
 
 /* Says that an answer without a body is it. */
-void api_answer_empty(struct api_request *request, int status);
+static inline void api_answer_empty(struct api_request *request, int status)
+{
+    request->status = status;
+    api_out(request)->len = 0;
+}
 
 #endif
