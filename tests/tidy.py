@@ -93,6 +93,7 @@ def layer_of(inside, table):
 
 def check_layers(sources, table):
     check(len(table) >= 10, "HACKING.md", "no table of layers found")
+    taken = {layer: set() for layer in table}
     for path in sources:
         inside = path[len("src/"):]
         layer = layer_of(inside, table)
@@ -109,9 +110,29 @@ def check_layers(sources, table):
                 wrong.append(f'"{name}" is not named from src/')
             elif layer_of(name, table) != layer and not within(name, table[layer]):
                 wrong.append(f'{layer} may not include "{name}"')
+            elif layer_of(name, table) != layer:
+                taken[layer].update(entry for entry in table[layer] if within(name, [entry]))
             elif "internal" in name and os.path.dirname(name) != os.path.dirname(inside):
                 wrong.append(f'"{name}" is another folder\'s own')
         check(not wrong, path, "; ".join(wrong))
+    for layer, entries in table.items():
+        unused = sorted(entries - taken[layer])
+        check(not unused, "HACKING.md", f"{layer} includes nothing of {', '.join(unused)}: take it out of the table")
+
+
+def check_globals(sources):
+    """What is not constant at the top of a file, or is static in a function, stands in HACKING.md's table."""
+    told = set(re.findall(r"^\| `(\w[\w/]*\.c)` \| .* \| .* \|$", read("HACKING.md"), re.M))
+    found = set()
+    for path in sources:
+        code = without_comments(read(path)) if path.endswith(".c") else ""
+        own = [words for words, end, rest in
+               re.findall(r"^[ \t]*static (?!inline\b)([^;={(]*)([;={(])(.*)", code, re.M)
+               if "const" not in words.split() and "const" not in (rest if end == "(" else "")
+               and (end != "(" or words.split()[-1] == "_Atomic" or rest.startswith("*"))]
+        if own or re.search(r"^(?!static\b|const\b|return\b)[a-z]\w* \w+ \w+ = ", code, re.M):
+            found.add(path[len("src/"):])
+    check(told == found, "HACKING.md", f"globals: not told {sorted(found - told)}, told in vain {sorted(told - found)}")
 
 
 def uses(text):
@@ -311,6 +332,7 @@ def main():
     texts = programs + units + files("*.md", "docs/**/*.md", "bench/*.md", "tests/**/*.md", "tests/**/*.yaml", "**/meson.build",
                              "meson_options.txt", ".clang-*")
     check_layers(sources, table)
+    check_globals(sources)
     check_circles(sources)
     check_shape(programs)
     check_c(c_files)
