@@ -1,18 +1,6 @@
 /* The headers that all doors' answers have. Any thread. */
 #include "api/answer.h"
 
-void api_answer_json(struct api_request *request, int64_t modified_at_us)
-{
-    request->has_body = true;
-    request->modified_at_us = modified_at_us;
-}
-
-void api_answer_empty(struct api_request *request, int status)
-{
-    request->status = status;
-    api_out(request)->len = 0;
-}
-
 static struct slice absolute(struct api_request *request, struct slice location)
 {
     return location.data[0] == '/' ? origin_absolute(request, location) : location;

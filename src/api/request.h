@@ -72,8 +72,8 @@ struct api_route {
     const char *path; /* "/resource_providers/{uuid}/traits" */
     unsigned min_minor;
     unsigned max_minor;
-    unsigned flags;          /* the door's own */
-    enum policy_rule policy; /* POLICY_NONE: the handler checks, or nobody does */
+    unsigned flags;  /* the door's own */
+    unsigned policy; /* a rule of the door's own service; 0: the handler checks, or nobody does */
     /* Reads request->version (pinned, as new as the database) and writes the answer; or validates
      * the body and fills request->write. */
     enum api_step (*handle)(struct api_request *request);
@@ -176,9 +176,17 @@ enum api_step api_over_budget(struct api_request *request);
 
 /* Says that a 200 with JSON in api_out() is the answer, about something that was modified then (0:
  * now). */
-void api_answer_json(struct api_request *request, int64_t modified_at_us);
+static inline void api_answer_json(struct api_request *request, int64_t modified_at_us)
+{
+    request->has_body = true;
+    request->modified_at_us = modified_at_us;
+}
 
 /* Says that an answer without a body is it. */
-void api_answer_empty(struct api_request *request, int status);
+static inline void api_answer_empty(struct api_request *request, int status)
+{
+    request->status = status;
+    api_out(request)->len = 0;
+}
 
 #endif

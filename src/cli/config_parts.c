@@ -3,9 +3,9 @@
 #include "cli/config_parts.h"
 
 #include "conf/log_options.h"
-#include "conf/logging_config.h"
 #include "http/http.h"
 #include "keystone/settings.h"
+#include "logging_ini/logging_config.h"
 #include "policy/files.h"
 #include "policy/keeper.h"
 #include "policy/set.h"

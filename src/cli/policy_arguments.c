@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "cli/policy_command.h"
-#include "policy/rules.h"
+#include "policy/tables.h"
 
 static const struct action {
     const char *name;

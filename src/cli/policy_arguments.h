@@ -17,6 +17,14 @@ enum policy_action {
     POLICY_ACTION_REFERENCE,
 };
 
+/* What berth policy ends with. */
+enum policy_exit {
+    POLICY_EXIT_OK = 0,
+    POLICY_EXIT_NO = 1, /* a rule that was asked does not pass, or there is something to tell */
+    POLICY_EXIT_WRONG =
+        2 /* a wrong command line, or what it needs cannot be read; one line tells */
+};
+
 enum { POLICY_ASKED_MAX = 64 };
 
 struct policy_arguments {

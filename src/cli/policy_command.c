@@ -5,12 +5,13 @@
 
 #include "cli/policy_arguments.h"
 #include "cli/policy_command.h"
+#include "cli/policy_explain.h"
 #include "cli/policy_print.h"
 #include "cli/token_file.h"
 #include "conf/load.h"
 #include "policy/caller.h"
-#include "policy/explain.h"
 #include "policy/keeper.h"
+#include "policy/tables.h"
 
 struct look {
     struct arena *arena;

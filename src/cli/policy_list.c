@@ -1,6 +1,7 @@
 /* Printing the rules in force: those of all services in one list by name. The main thread. */
 #include "base/json_write.h"
 #include "cli/policy_print.h"
+#include "policy/tables.h"
 
 /* What the services that are asked for have of one name. */
 struct row {

@@ -2,6 +2,7 @@
 #include "cli/policy_print.h"
 
 #include "base/json_write.h"
+#include "policy/tables.h"
 
 enum { WIDTH = 78 };
 

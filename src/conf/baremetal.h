@@ -25,10 +25,4 @@ struct conf_baremetal {
     uint64_t fake_delay_us;
 };
 
-struct conf;
-
-/* From conf->values. False: a value makes no sense. For settings.c. */
-bool baremetal_fill(struct conf *conf, struct conf_baremetal *baremetal,
-                    struct err *err) BERTH_MUST_CHECK;
-
 #endif

@@ -41,16 +41,10 @@ struct conf_healthcheck {
     bool ignores_proxied;
 };
 
-struct conf;
-
 /* As [healthcheck] backends has it. */
 const char *healthcheck_backend_name(enum conf_health_backend backend);
 /* Does it have nothing to look for? */
 bool healthcheck_backend_is_idle(const struct conf_healthcheck *healthcheck,
                                  enum conf_health_backend backend);
-
-/* From conf->values. False: a value makes no sense. For settings.c. */
-bool healthcheck_fill(const struct conf *conf, struct conf_healthcheck *healthcheck,
-                      struct err *err) BERTH_MUST_CHECK;
 
 #endif

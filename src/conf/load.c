@@ -9,31 +9,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "conf/fill.h"
 #include "conf/find.h"
-#include "conf/load_internal.h"
+#include "conf/resolve.h"
 
 enum { LOAD_MAX_FILE_BYTES = 4 * 1024 * 1024 };
-
-void texts_add(struct texts_builder *texts, struct arena *arena, const char *text)
-{
-    texts->items = arena_grow(arena, texts->items, texts->n, &texts->room, sizeof(*texts->items));
-    texts->items[texts->n++] = text;
-}
-
-bool faults_go_on(struct faults *faults)
-{
-    if (faults->all == NULL)
-        return false;
-    if (err_is_set(faults->err))
-        texts_add(faults->all, faults->arena, arena_copy(faults->arena, faults->err->message).data);
-    *faults->err = (struct err){.arena = faults->err->arena};
-    return true;
-}
-
-static struct conf_texts texts_done(const struct texts_builder *texts)
-{
-    return (struct conf_texts){texts->items, texts->n};
-}
 
 static bool parse_file(struct read_file *file, struct arena *arena, struct err *err)
 {
@@ -172,7 +152,7 @@ static bool load(struct conf *conf, const struct conf_inputs *inputs, struct fau
         return false;
     note_unknown(conf, files, found.n);
     note_no_effect(conf);
-    return settings_fill(conf, faults);
+    return fill_settings(conf, faults);
 }
 
 static struct conf *conf_create(void)

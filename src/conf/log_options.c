@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "conf/logging_config.h"
+#include "conf/log_level.h"
 
 enum { DESTINATIONS_MAX = 4 };
 
@@ -180,7 +180,7 @@ static bool set_destinations(const struct conf *conf, struct arena *arena, struc
 
 static bool read_level(struct slice name, struct arena *arena, int *level)
 {
-    if (logging_level_parse(name, level))
+    if (log_level_parse(name, level))
         return true;
     const char *digits = arena_copy(arena, name).data;
     char *end;
@@ -231,7 +231,7 @@ static bool set_rate(const struct conf *conf, struct log_rate_settings *rate, st
     rate->burst = burst > INT32_MAX ? INT32_MAX : (unsigned)burst;
     rate->interval_s = interval > INT32_MAX ? INT32_MAX : (unsigned)interval;
     rate->except_level = INT32_MAX;
-    if (except->text[0] == '\0' || logging_level_parse(slice_of(except->text), &rate->except_level))
+    if (except->text[0] == '\0' || log_level_parse(slice_of(except->text), &rate->except_level))
         return true;
     return refuse(err, except, "must be CRITICAL, ERROR, WARNING, INFO, DEBUG or empty");
 }

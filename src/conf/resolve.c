@@ -4,11 +4,12 @@
  *
  * Of an option's two names (the present one, an older one) oslo.config prefers the one in the later
  * file, and in one file the present one. While the process starts: one thread. */
+#include "conf/resolve.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 
 #include "conf/interpolate.h"
-#include "conf/load_internal.h"
 
 enum {
     /* Values that refer to values that refer to values grow exponentially; real ones are short. */

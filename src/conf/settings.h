@@ -11,6 +11,7 @@
 #include "conf/baremetal.h"
 #include "conf/healthcheck.h"
 #include "conf/listen.h"
+#include "conf/texts.h"
 #include "conf/valet.h"
 #include "conf/value.h"
 
@@ -21,11 +22,6 @@ enum conf_generation_strategy {
     CONF_STRATEGY_UNSET, /* with a limit: spread over roots */
     CONF_STRATEGY_DEPTH_FIRST,
     CONF_STRATEGY_BREADTH_FIRST
-};
-
-struct conf_texts {
-    const char *const *items;
-    size_t n;
 };
 
 /* An assignment in a file to an option that nobody knows. */

@@ -20,9 +20,4 @@ struct conf_valet {
     unsigned max_servers;
 };
 
-struct conf;
-
-/* From conf->values. False: a value makes no sense. For settings.c. */
-bool valet_fill(struct conf *conf, struct conf_valet *valet, struct err *err) BERTH_MUST_CHECK;
-
 #endif

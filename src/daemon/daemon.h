@@ -115,7 +115,10 @@ void listeners_close(struct daemon *daemon);
 void listeners_print_ready(const struct daemon *daemon);
 
 /* Where the values of mutable options stand. */
-const struct conf *conf_in_force(const struct daemon *daemon);
+static inline const struct conf *conf_in_force(const struct daemon *daemon)
+{
+    return daemon->reloaded != NULL ? daemon->reloaded : daemon->conf;
+}
 
 /* On SIGHUP: see reload.c, which lists what is read again. */
 void daemon_reload(struct daemon *daemon);

@@ -1,5 +1,5 @@
 /* The log's start and what a reload changes of it. What the options mean is told by
- * conf/log_options.c, what a logging configuration means by conf/logging_config.c. */
+ * conf/log_options.c, what a logging configuration means by logging_ini/logging_config.c. */
 #include "daemon/logging.h"
 
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "conf/log_options.h"
-#include "conf/logging_config.h"
 #include "log/settings.h"
+#include "logging_ini/logging_config.h"
 
 static const char LOGGER[] = "berth.log";
 

@@ -14,11 +14,6 @@
 
 static const char LOGGER[] = "berth";
 
-const struct conf *conf_in_force(const struct daemon *daemon)
-{
-    return daemon->reloaded != NULL ? daemon->reloaded : daemon->conf;
-}
-
 /* The same files, variables and switches once more. NULL: it has been logged why not. */
 static struct conf *load_again(const struct daemon *daemon)
 {

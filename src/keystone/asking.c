@@ -181,7 +181,7 @@ static void on_login_refused(struct question *question)
     question_move(question, PLACE_WAITING);
 }
 
-void asking_on_answer(struct keystone_call *call)
+static void on_answer(struct keystone_call *call)
 {
     struct question *question = (struct question *)((char *)call - offsetof(struct question, call));
     char why[KEYSTONE_WHY_BYTES];
@@ -307,7 +307,7 @@ static void *work(void *cls)
 
 bool asking_start(struct keystone *keystone, struct err *err)
 {
-    questions_open(keystone);
+    questions_open(keystone, on_answer);
     keystone->http = keystone_http_create(keystone->settings, err);
     if (keystone->http == NULL)
         return false;

@@ -9,7 +9,4 @@ bool asking_start(struct keystone *keystone, struct err *err) BERTH_MUST_CHECK;
 /* Ends it. Nobody waits for a question any more. */
 void asking_stop(struct keystone *keystone);
 
-/* The `done` of every question's call. */
-void asking_on_answer(struct keystone_call *call);
-
 #endif

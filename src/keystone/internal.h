@@ -36,6 +36,7 @@ struct keystone {
     struct keystone_http *http;
     _Atomic uint64_t hurry_until_us; /* no question lasts longer; UINT64_MAX: none hurries */
     pthread_t thread;
+    void (*on_answer)(struct keystone_call *call); /* to a question */
 
     pthread_mutex_t lock; /* over what follows */
     bool stopping;

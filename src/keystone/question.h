@@ -35,8 +35,8 @@ struct question {
     char *own_token;    /* the service's, that it was asked with */
 };
 
-/* As many as limits.questions may be pending. */
-void questions_open(struct keystone *keystone);
+/* As many as limits.questions may be pending. `on_answer`: the `done` of every question's call. */
+void questions_open(struct keystone *keystone, void (*on_answer)(struct keystone_call *call));
 /* After the last question has ended. */
 void questions_close(struct keystone *keystone);
 

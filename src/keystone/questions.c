@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "keystone/asking.h"
 #include "keystone/question.h"
 
 static struct question_chain *chain_of(struct keystone *keystone, const struct token_key *key)
@@ -116,7 +115,7 @@ static void add_question(struct keystone *keystone, const struct keystone_questi
         .request_id = about->request_id.len == 0 ? NULL : slice_dup(about->request_id),
         .waiters = waiter,
         .keystone = keystone,
-        .call = {.done = asking_on_answer},
+        .call = {.done = keystone->on_answer},
     };
     LIST_INSERT_HEAD(chain_of(keystone, &about->key), question, in_chain);
     TAILQ_INSERT_TAIL(&keystone->arrived, question, in_queue);
@@ -154,8 +153,9 @@ enum keystone_verdict keystone_questions_ask(struct keystone *keystone,
     return verdict;
 }
 
-void questions_open(struct keystone *keystone)
+void questions_open(struct keystone *keystone, void (*on_answer)(struct keystone_call *call))
 {
+    keystone->on_answer = on_answer;
     keystone->chain_count = 1;
     while (keystone->chain_count < keystone->limits.questions)
         keystone->chain_count *= 2;

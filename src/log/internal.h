@@ -320,7 +320,6 @@ struct log_state {
     struct log_gatherer *first;
     struct log_config *config;
     pthread_t flusher;
-    pthread_key_t at_thread_end;
     bool stopping;
     atomic_bool running;
     atomic_int lowest; /* the configuration's */
@@ -330,9 +329,6 @@ extern struct log_state log_state;
 
 /* Makes the first configuration, standard error, unless there is one. */
 void log_run_once(void);
-
-/* When the thread of a gatherer ends. */
-void log_gatherer_end(void *gatherer);
 
 void log_begin_shared(void);
 void log_end_shared(void);

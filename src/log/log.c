@@ -18,6 +18,7 @@
 
 enum { LOG_FLUSH_BYTES = 64 * 1024 };
 
+static pthread_key_t at_thread_end;
 static _Thread_local struct log_gatherer *own;
 
 /* By the gatherer's own thread, which holds the configuration shared. */
@@ -33,7 +34,7 @@ static void write_out(struct log_gatherer *gatherer)
     }
 }
 
-void log_gatherer_end(void *argument)
+static void end_gatherer(void *argument)
 {
     struct log_gatherer *gatherer = argument;
     log_begin_shared();
@@ -52,15 +53,22 @@ void log_gatherer_end(void *argument)
     own = NULL;
 }
 
+static void make_key(void)
+{
+    check(pthread_key_create(&at_thread_end, end_gatherer) == 0);
+}
+
 static struct log_gatherer *own_gatherer(void)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (own != NULL)
         return own;
     log_run_once();
+    pthread_once(&once, make_key);
     own = calloc(1, sizeof(*own));
     check(own != NULL);
     pthread_mutex_init(&own->lock, NULL);
-    check(pthread_setspecific(log_state.at_thread_end, own) == 0);
+    check(pthread_setspecific(at_thread_end, own) == 0);
     own->scratch.process_id = getpid();
     own->scratch.thread_id = gettid();
     pthread_getname_np(pthread_self(), own->scratch.thread_name, sizeof(own->scratch.thread_name));

@@ -33,18 +33,6 @@ struct log_output {
     int told_rotate_error;
 };
 
-static atomic_uint_fast64_t lost_bytes;
-
-void log_count_lost(size_t bytes)
-{
-    atomic_fetch_add_explicit(&lost_bytes, bytes, memory_order_relaxed);
-}
-
-uint64_t log_lost_bytes(void)
-{
-    return atomic_load_explicit(&lost_bytes, memory_order_relaxed);
-}
-
 static int64_t now_s(void)
 {
     return clock_wall_us() / 1000000;

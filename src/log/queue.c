@@ -14,6 +14,18 @@
 
 #include "log/internal.h"
 
+static atomic_uint_fast64_t lost_bytes;
+
+void log_count_lost(size_t bytes)
+{
+    atomic_fetch_add_explicit(&lost_bytes, bytes, memory_order_relaxed);
+}
+
+uint64_t log_lost_bytes(void)
+{
+    return atomic_load_explicit(&lost_bytes, memory_order_relaxed);
+}
+
 struct log_queue {
     pthread_mutex_t lock;
     pthread_cond_t changed;

@@ -70,7 +70,6 @@ void log_flush_lines(struct log_output *output, struct buf *lines)
 
 static void begin_log(void)
 {
-    check(pthread_key_create(&log_state.at_thread_end, log_gatherer_end) == 0);
     check(atexit(log_stop) == 0);
     log_state.config = one_descriptor(STDERR_FILENO, false);
     (void)log_relative_us(clock_wall_us());

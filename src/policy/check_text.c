@@ -1,7 +1,8 @@
 /* One check: KIND:MATCH, "@", "!". Of oslo.policy's kinds, rule and role have a meaning of their
  * own, http and https ask a server, which is not done here, and all others compare. One thread a
  * parser. */
-#include "policy/language.h"
+#include "policy/check_text.h"
+
 #include "policy/subject.h"
 
 struct match_builder {

@@ -4,6 +4,7 @@
 #include "policy/language.h"
 
 #include "conf/whitespace.h"
+#include "policy/check_text.h"
 
 enum token_kind {
     TOKEN_OPEN,
@@ -29,15 +30,6 @@ struct tokens {
     unsigned depth;
     bool too_deep;
 };
-
-struct policy_node *policy_node_new(struct policy_parser *parser, enum policy_op op,
-                                    struct slice text)
-{
-    struct policy_node *node = arena_zalloc(parser->arena, sizeof(*node));
-    node->op = op;
-    node->text = text;
-    return node;
-}
 
 static void add(struct tokens *tokens, enum token_kind kind, struct slice text)
 {

@@ -35,12 +35,11 @@ struct policy_default {
     bool unserved;       /* no request asks it: its operations are not among those served here */
 };
 
-/* Its rows: first those that requests ask, in the order of enum policy_rule from `first` on; then
+/* Its rows: first those that requests ask, in the order of the service's enum behind NONE; then
  * those that only other rules refer to, and those that are not served. */
 struct policy_table {
     const char *service; /* what the names of its operations begin with, before a colon */
     const char *title;   /* for people */
-    enum policy_rule first;
     unsigned asked;
     unsigned count;
     const struct policy_default *rows;
@@ -49,13 +48,5 @@ struct policy_table {
 extern const struct policy_table policy_of_placement;
 extern const struct policy_table policy_of_baremetal;
 extern const struct policy_table policy_of_valet;
-
-const struct policy_table *policy_table_of(enum policy_service service);
-
-/* The service's row of that name; NULL: it knows none. Any thread. */
-const struct policy_default *policy_table_find(const struct policy_table *table, struct slice name);
-
-/* The row of a rule other than POLICY_NONE. Any thread. */
-const struct policy_default *policy_rule_row(enum policy_rule rule);
 
 #endif

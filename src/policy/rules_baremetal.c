@@ -1,6 +1,8 @@
 /* Bare metal's rules: those that Ironic 21.4.4 registers, so that a file written for it means here
  * what it means there. What was before them was told by roles and names of projects alone, and
  * passes too until [oslo_policy] enforce_new_defaults. Constant data: any thread. */
+#include "policy/rules_baremetal.h"
+
 #include "policy/rules.h"
 
 /* Who: by token of the system, by the owner or the lessee of the node that is asked about. */
@@ -43,7 +45,7 @@ enum {
     ANY = 0,
 };
 
-#define AT(rule) [POLICY_##rule - POLICY_BAREMETAL_BEGIN]
+#define AT(rule) [POLICY_##rule - 1]
 #define ROW(rule, check_text, scope_types, old, text, is_unserved, ...)                            \
     {                                                                                              \
         .name = "baremetal:" rule, .check = (check_text), .description = (text),                   \
@@ -178,8 +180,7 @@ static const struct policy_default rows[] = {
 const struct policy_table policy_of_baremetal = {
     .service = "baremetal",
     .title = "Bare metal",
-    .first = POLICY_BAREMETAL_BEGIN,
-    .asked = POLICY_VALET_BEGIN - POLICY_BAREMETAL_BEGIN,
+    .asked = POLICY_BAREMETAL_COUNT - 1,
     .count = sizeof(rows) / sizeof(rows[0]),
     .rows = rows,
 };

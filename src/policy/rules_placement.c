@@ -1,9 +1,11 @@
 /* Placement's rules. Those of operations refer to the aliases behind them, which are what a file
  * usually overrides. Deprecated is what every rule was before: the role admin. Constant data: any
  * thread. */
+#include "policy/rules_placement.h"
+
 #include "policy/rules.h"
 
-#define AT(rule) [POLICY_##rule - POLICY_PLACEMENT_BEGIN]
+#define AT(rule) [POLICY_##rule - 1]
 #define OPERATION(rule, check_text, text, ...)                                                     \
     {                                                                                              \
         .name = "placement:" rule, .check = (check_text), .description = (text),                   \
@@ -30,7 +32,7 @@ static const struct policy_deprecation ROLE_ADMIN = {
 
 /* Behind the rules of operations. */
 enum {
-    ASKED = POLICY_BAREMETAL_BEGIN - POLICY_PLACEMENT_BEGIN,
+    ASKED = POLICY_PLACEMENT_COUNT - 1,
     ALIAS_ADMIN = ASKED,
     ALIAS_SERVICE,
     ALIAS_ADMIN_OR_SERVICE,
@@ -97,7 +99,6 @@ static const struct policy_default rows[] = {
 const struct policy_table policy_of_placement = {
     .service = "placement",
     .title = "Placement",
-    .first = POLICY_PLACEMENT_BEGIN,
     .asked = ASKED,
     .count = sizeof(rows) / sizeof(rows[0]),
     .rows = rows,

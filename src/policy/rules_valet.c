@@ -1,8 +1,10 @@
 /* Valet's rules (Valet spec, 2.3): groups and migrations are for admins, all else for everybody who
  * has a project, whose plans are the only ones he sees. Constant data: any thread. */
+#include "policy/rules_valet.h"
+
 #include "policy/rules.h"
 
-#define AT(rule) [POLICY_VALET_##rule - POLICY_VALET_BEGIN]
+#define AT(rule) [POLICY_VALET_##rule - 1]
 #define RULE(rule, check_text, text, ...)                                                          \
     {                                                                                              \
         .name = "valet:" rule, .check = (check_text), .description = (text),                       \
@@ -40,8 +42,7 @@ static const struct policy_default rows[] = {
 const struct policy_table policy_of_valet = {
     .service = "valet",
     .title = "Valet",
-    .first = POLICY_VALET_BEGIN,
-    .asked = POLICY_RULE_COUNT - POLICY_VALET_BEGIN,
+    .asked = POLICY_VALET_COUNT - 1,
     .count = sizeof(rows) / sizeof(rows[0]),
     .rows = rows,
 };

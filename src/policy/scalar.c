@@ -1,6 +1,6 @@
 /* Unquoted scalars (YAML 1.1, the types of its repository, as PyYAML has them). Pure; any thread.
  */
-#include "policy/yaml_text.h"
+#include "policy/scalar.h"
 
 static bool is_one_of(struct slice text, const char *const *words)
 {

@@ -47,6 +47,12 @@ struct policy_entry {
     bool is_reached;                    /* in the table, or referred to from there in the end */
 };
 
+/* What a request comes to first: the rule's tree, references followed. */
+struct policy_root {
+    const struct policy_node *node;
+    unsigned scopes;
+};
+
 /* The rules of one service: its table and all that files say, as if they were its own alone. So a
  * name that several services have is overridden for each of them, and what a file adds is there for
  * the rules of each. */
@@ -55,12 +61,7 @@ struct policy_set {
     const struct policy_entry *entries; /* by name */
     size_t entry_count;
     const struct policy_entry *fallback; /* stands for rules that are not defined; NULL: nothing */
-};
-
-/* What a request comes to first: the rule's tree, references followed. */
-struct policy_root {
-    const struct policy_node *node;
-    unsigned scopes;
+    const struct policy_root *roots;     /* of the rules that requests ask, in the order of rows */
 };
 
 struct policy {
@@ -68,7 +69,6 @@ struct policy {
     struct arena *arena;
     bool enforce_scope;
     bool enforce_new_defaults;
-    struct policy_root roots[POLICY_RULE_COUNT];
     struct policy_set sets[POLICY_SERVICE_COUNT];
     struct policy_notes notes;
 };
@@ -88,9 +88,9 @@ const struct policy_entry *policy_find(const struct policy_set *set, struct slic
 /* Of a name that a file overrides or a table has: the service that it is about first of all. */
 enum policy_service policy_service_of(const struct policy *policy, struct slice name);
 
-/* Any thread that holds the policy. */
-enum policy_verdict policy_decide(const struct policy *policy, enum policy_rule rule,
-                                  const struct identity *identity,
+/* See policy_check. Any thread that holds the policy. */
+enum policy_verdict policy_decide(const struct policy *policy, enum policy_service service,
+                                  unsigned rule, const struct identity *identity,
                                   const struct policy_target *target);
 
 /* Whether a token of this identity is of one of the scopes; 0 is for any. */

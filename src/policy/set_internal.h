@@ -22,7 +22,4 @@ struct set_builder {
 /* Fills the policy's notes, when all its sets are built. */
 void policy_set_tell(struct policy *policy, const struct set_builder builders[]);
 
-/* How rules compare: whether the tree is printed as this text. */
-bool policy_set_prints_as(const struct policy_node *node, struct slice text);
-
 #endif

@@ -3,6 +3,7 @@
  * which service it is about, and only what is said of it there is said. One thread. */
 #include "policy/evaluate.h"
 #include "policy/set_internal.h"
+#include "policy/tables.h"
 
 /* A walk over one rule's tree and, through references, over others', as far as evaluation might
  * come. */

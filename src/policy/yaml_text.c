@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <yaml.h>
 
+#include "policy/scalar.h"
+
 struct anchor {
     struct slice name;
     const struct policy_value *value; /* NULL: not whole yet */

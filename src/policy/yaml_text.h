@@ -19,7 +19,4 @@ enum {
 const struct policy_value *policy_yaml_read(struct arena *arena, const char *name,
                                             struct slice text, struct err *err) BERTH_MUST_CHECK;
 
-/* What an unquoted scalar is in YAML 1.1: NULL, TEXT, OTHER or MERGE. */
-enum policy_value_kind policy_yaml_scalar_kind(struct slice text);
-
 #endif

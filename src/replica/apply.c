@@ -24,20 +24,6 @@ static uint32_t take_provider_no(struct edit *edit)
     return no;
 }
 
-struct provider_no apply_provider_no(const struct edit *edit, int64_t id)
-{
-    uint64_t number;
-    check(ptree_find(&edit->version->provider_by_id, (uint64_t)id, 0, &number));
-    return (struct provider_no){(uint32_t)number};
-}
-
-struct class_no apply_class_no(const struct edit *edit, int64_t id)
-{
-    const struct catalog_row *row = catalog_find_id(&edit->version->classes, id);
-    check(row != NULL);
-    return (struct class_no){row->number};
-}
-
 int64_t apply_modified_at(const struct change *change)
 {
     return change->updated_at_us != 0 ? change->updated_at_us : change->created_at_us;
@@ -330,4 +316,9 @@ void apply_change(struct edit *edit, const struct change *change)
     case CHANGE_KIND_COUNT:
         check(false);
     }
+}
+
+void apply_flush(struct edit *edit)
+{
+    apply_links_flush(edit);
 }

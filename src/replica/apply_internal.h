@@ -19,6 +19,7 @@ void apply_links_set(struct edit *edit, struct provider *provider, bool is_trait
                      uint32_t *numbers, uint32_t count);
 
 /* The kinds of change that each file knows; another is a programmer error. */
+void apply_links_flush(struct edit *edit); /* what apply_flush does */
 void apply_link_change(struct edit *edit, const struct change *change);
 void apply_consumer_change(struct edit *edit, const struct change *change);
 void apply_node_change(struct edit *edit, const struct change *change);

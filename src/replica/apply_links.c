@@ -2,10 +2,9 @@
  *
  * Links come row by row but are interned as whole sets (name_set.h): those of one provider are
  * gathered, and applied when another provider, another kind of link or any other change comes
- * (apply_flush). The slot sets follow at once. Writer only. */
+ * (apply_links_flush). The slot sets follow at once. Writer only. */
 #include <stdlib.h>
 
-#include "replica/apply.h"
 #include "replica/apply_internal.h"
 #include "replica/hosts.h"
 
@@ -74,7 +73,7 @@ static void links_begin(struct edit *edit, struct provider_no no, bool is_traits
     struct edit_links *links = &edit->links;
     if (links->active && links->provider.v == no.v && links->is_traits == is_traits)
         return;
-    apply_flush(edit);
+    apply_links_flush(edit);
     const struct provider *provider = version_provider(edit->version, no);
     const struct name_set *set = is_traits ? provider->traits : provider->aggregates;
     links->active = true;
@@ -98,7 +97,7 @@ static void links_remove(struct edit_links *links, uint32_t number)
     links->at[number] = 0;
 }
 
-void apply_flush(struct edit *edit)
+void apply_links_flush(struct edit *edit)
 {
     struct edit_links *links = &edit->links;
     if (!links->active)

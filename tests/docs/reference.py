@@ -47,7 +47,7 @@ def routes():
         since = re.search(r"\bSINCE\((\d+)\)", entry)
         first, last = (since.group(1), newest()) if since else (
             re.search(r"\.min_minor = (\d+)", entry).group(1), re.search(r"\.max_minor = (\d+)", entry).group(1))
-        policy = re.search(r"\.policy = (\w+)", entry)
+        policy = re.search(r"\bASKS\((\w+)\)", entry)
         found[method, path, int(first), int(last)] = names[policy.group(1)] if policy else HANDLER_CHECKS[method, path]
     return found
 

@@ -25,7 +25,7 @@ def routes():
     found = []
     for entry in re.split(r"(?=\{\.method = )", table)[1:]:
         method, path = (re.search(rf'\.{name} = "([^"]+)"', entry).group(1) for name in ("method", "path"))
-        rule = re.search(r"\.policy = POLICY_VALET_(\w+)", entry)
+        rule = re.search(r"\bASKS\(POLICY_VALET_(\w+)\)", entry)
         found.append((method, path, "valet:" + rules[rule.group(1)] if rule else ""))
     return found
 

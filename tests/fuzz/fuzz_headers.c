@@ -9,6 +9,7 @@
 #include "placement/api/headers.h"
 #include "placement/api/microversion.h"
 #include "placement/api/routes.h"
+#include "policy/tables.h"
 #include "world.h"
 
 static const struct {
@@ -69,9 +70,10 @@ static void check_identity(const struct api_request *request)
         check(identity.roles.names[i].len > 0 &&
               identity_has_role(&identity, identity.roles.names[i]));
     const struct policy_attribute about = {SLICE_LIT("project_id"), identity.project_id};
-    for (unsigned rule = 0; rule < POLICY_RULE_COUNT; rule++)
-        (void)policy_check(request->api->policies, (enum policy_rule)rule, &identity,
-                           &(struct policy_target){&about, 1});
+    for (unsigned service = 0; service < POLICY_SERVICE_COUNT; service++)
+        for (unsigned rule = 0; rule <= policy_table_of(service)->asked; rule++)
+            (void)policy_check(request->api->policies, service, rule, &identity,
+                               &(struct policy_target){&about, 1});
 }
 
 static void check_origin(struct api_request *request)

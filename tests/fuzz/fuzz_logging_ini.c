@@ -1,8 +1,8 @@
 /* Logging configurations in Python's form: whatever is understood names only handlers and formats
  * that the log takes, or the log says what is wrong with a format. */
-#include "conf/logging_config.h"
 #include "fuzz.h"
 #include "log/internal.h"
+#include "logging_ini/logging_config.h"
 
 static void try_settings(const struct log_settings *settings, struct arena *arena)
 {

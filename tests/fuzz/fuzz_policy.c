@@ -1,8 +1,8 @@
 /* Policies: the first byte chooses settings and whether the rest is a policy file or the text of
  * one rule. What was read is asked of several callers: every rule by its name, as a request asks
  * it, and with an explanation, which must agree. */
+#include "cli/policy_explain.h"
 #include "fuzz.h"
-#include "policy/explain.h"
 #include "policy/files.h"
 
 enum { NEW_DEFAULTS = 1, SCOPE = 2, DEFAULT_RULE = 4, ONE_RULE = 8, ASKED_MAX = 100 };
@@ -26,9 +26,9 @@ static void check_entry(const struct policy *policy, const struct policy_set *se
     buf_free(&why);
     if (entry->known == NULL || entry->known - set->table->rows >= set->table->asked)
         return;
-    enum policy_verdict verdict =
-        policy_decide(policy, set->table->first + (unsigned)(entry->known - set->table->rows),
-                      question->identity, question->target);
+    enum policy_verdict verdict = policy_decide(policy, (enum policy_service)(set - policy->sets),
+                                                1 + (unsigned)(entry->known - set->table->rows),
+                                                question->identity, question->target);
     if (policy->enforce_scope && !policy_scope_fits(entry->known->scopes, question->identity))
         check(verdict == POLICY_DENIED_SCOPE);
     else

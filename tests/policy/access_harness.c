@@ -24,14 +24,14 @@ struct asking {
     struct buf out;
 };
 
-static enum policy_rule rule_of(const json_t *ask)
+static enum policy_baremetal_rule rule_of(const json_t *ask)
 {
     struct slice name = people_text(ask, "rule");
-    for (unsigned i = POLICY_BAREMETAL_BEGIN; i < POLICY_RULE_COUNT; i++)
-        if (slice_equal(slice_of(policy_rule_name(i)), name))
+    for (unsigned i = POLICY_BAREMETAL_NONE + 1; i < POLICY_BAREMETAL_COUNT; i++)
+        if (slice_equal(slice_of(policy_baremetal_name(i)), name))
             return i;
     check(false);
-    return POLICY_NONE;
+    return POLICY_BAREMETAL_NONE;
 }
 
 static struct slice or_dash(struct slice text)
@@ -104,7 +104,7 @@ static void ask_delete(struct asking *a)
 static void ask_patch(struct asking *a)
 {
     const json_t *patch = json_object_get(a->ask, "patch");
-    enum policy_rule rules[PATCH_MAX];
+    enum policy_baremetal_rule rules[PATCH_MAX];
     unsigned count = (unsigned)json_array_size(patch);
     check(count <= PATCH_MAX);
     for (unsigned i = 0; i < count; i++) {

@@ -15,6 +15,7 @@
 #include "people.h"
 #include "policy/evaluate.h"
 #include "policy/keeper.h"
+#include "policy/tables.h"
 
 static struct policy_target read_target(json_t *object, struct policy_attribute items[LIST_MAX])
 {
@@ -49,14 +50,15 @@ static char letter(const struct policy *policy, const struct policy_entry *entry
 }
 
 /* The way of a request must come to the same as the way by name. */
-static void check_decide(const struct policy *policy, const struct policy_table *table,
+static void check_decide(const struct policy *policy, enum policy_service service,
                          const struct policy_entry *entry, char told,
                          const struct policy_question *question)
 {
+    const struct policy_table *table = policy_table_of(service);
     if (entry == NULL || entry->known == NULL || entry->known - table->rows >= table->asked)
         return;
     enum policy_verdict verdict =
-        policy_decide(policy, table->first + (unsigned)(entry->known - table->rows),
+        policy_decide(policy, service, 1 + (unsigned)(entry->known - table->rows),
                       question->identity, question->target);
     check(verdict == (told == 'T'   ? POLICY_ALLOWED
                       : told == 'S' ? POLICY_DENIED_SCOPE
@@ -75,8 +77,8 @@ static enum policy_service service_of(const json_t *name)
 static void ask_all(const struct policy *policy, const json_t *job, struct slice name,
                     struct buf *out)
 {
-    const struct policy_set *set = &policy->sets[service_of(json_object_get(job, "service"))];
-    const struct policy_entry *entry = policy_find(set, name);
+    enum policy_service service = service_of(json_object_get(job, "service"));
+    const struct policy_entry *entry = policy_find(&policy->sets[service], name);
     const json_t *people = json_object_get(job, "identities");
     const json_t *targets = json_object_get(job, "targets");
     for (size_t p = 0; p < json_array_size(people); p++)
@@ -87,7 +89,7 @@ static void ask_all(const struct policy *policy, const json_t *job, struct slice
             struct policy_target target = read_target(json_array_get(targets, t), items);
             struct policy_question question = {&person.identity, &target};
             char told = letter(policy, entry, &question);
-            check_decide(policy, set->table, entry, told, &question);
+            check_decide(policy, service, entry, told, &question);
             buf_append_char(out, told);
         }
 }

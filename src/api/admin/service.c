@@ -29,13 +29,6 @@ struct page {
     enum http_step (*answer)(struct asked *asked, struct slice query);
 };
 
-void admin_answer(struct http_exchange *http, int status, const char *content_type)
-{
-    http->status = status;
-    http_add_header(http, "Content-Type", slice_of(content_type));
-    http_add_header(http, "Cache-Control", SLICE_LIT("no-store"));
-}
-
 static enum http_step refuse(struct http_exchange *http, int status, const char *text)
 {
     buf_free(&http->out);

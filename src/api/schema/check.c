@@ -17,6 +17,7 @@ struct weight {
 
 struct checker {
     bool partial;
+    bool in_order;    /* the first failure is the one to tell */
     bool wants_least; /* inside anyOf: keep the least failure, not the greatest */
     bool failed;
     bool tied; /* wants_least: another one weighs the same */
@@ -122,13 +123,31 @@ static void check_any_of(struct checker *c, const struct schema *schema,
         *c->best = closest; /* its paths begin at the alternative, as the peer prints them */
 }
 
-static void check_properties(struct checker *c, const struct schema_keyword *keyword,
-                             const json_t *value)
+static bool is_done(const struct checker *c)
 {
-    for (const struct schema_property *p = keyword->properties; p->name != NULL; p++) {
+    return c->in_order && c->failed;
+}
+
+static bool has_name(const struct schema_keyword *keyword, const char *name)
+{
+    for (size_t i = 0; keyword != NULL && keyword->names[i] != NULL; i++)
+        if (strcmp(keyword->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void check_properties(struct checker *c, const struct schema *schema,
+                             const struct schema_keyword *keyword, const json_t *value)
+{
+    const struct schema_keyword *required =
+        c->in_order ? schema_keyword_of(schema, SCHEMA_REQUIRED) : NULL;
+    for (const struct schema_property *p = keyword->properties; p->name != NULL && !is_done(c);
+         p++) {
         const json_t *part = json_object_get(value, p->name);
         if (part != NULL)
             check_part(c, p->schema, part, step_of(p->name), "properties", p->name);
+        else if (has_name(required, p->name))
+            fail_missing(c, schema, required, value, p->name);
     }
 }
 
@@ -163,7 +182,7 @@ static bool has_unknown_property(const struct schema *schema, const json_t *valu
 static void check_required(struct checker *c, const struct schema *schema,
                            const struct schema_keyword *keyword, const json_t *value)
 {
-    for (size_t i = 0; !c->partial && keyword->names[i] != NULL; i++)
+    for (size_t i = 0; !c->partial && !is_done(c) && keyword->names[i] != NULL; i++)
         if (json_object_get(value, keyword->names[i]) == NULL)
             fail_missing(c, schema, keyword, value, keyword->names[i]);
 }
@@ -171,7 +190,7 @@ static void check_required(struct checker *c, const struct schema *schema,
 static void check_items(struct checker *c, const struct schema_keyword *keyword,
                         const json_t *value)
 {
-    for (size_t i = 0; i < json_array_size(value); i++)
+    for (size_t i = 0; i < json_array_size(value) && !is_done(c); i++)
         check_part(c, keyword->schema, json_array_get(value, i), (struct schema_step){.index = i},
                    "items", NULL);
 }
@@ -179,12 +198,13 @@ static void check_items(struct checker *c, const struct schema_keyword *keyword,
 static void check_value(struct checker *c, const struct schema *schema, const json_t *value)
 {
     bool is_object = json_is_object(value);
-    for (unsigned i = 0; i < SCHEMA_KEYWORDS_MAX && schema->keywords[i].kind != SCHEMA_END; i++) {
+    for (unsigned i = 0;
+         i < SCHEMA_KEYWORDS_MAX && schema->keywords[i].kind != SCHEMA_END && !is_done(c); i++) {
         const struct schema_keyword *keyword = &schema->keywords[i];
         if (keyword->kind == SCHEMA_ANY_OF) {
             check_any_of(c, schema, keyword, value);
         } else if (keyword->kind == SCHEMA_PROPERTIES && is_object) {
-            check_properties(c, keyword, value);
+            check_properties(c, schema, keyword, value);
         } else if (keyword->kind == SCHEMA_PATTERN_PROPERTIES && is_object) {
             check_pattern_properties(c, keyword, value);
         } else if (keyword->kind == SCHEMA_NO_ADDITIONAL_PROPERTIES && is_object) {
@@ -204,6 +224,7 @@ static void check_value(struct checker *c, const struct schema *schema, const js
 static void start(struct checker *c, bool partial, struct schema_failure *failure)
 {
     c->partial = partial;
+    c->in_order = false;
     c->wants_least = false;
     c->failed = false;
     c->tied = false;
@@ -217,6 +238,16 @@ bool schema_check(const struct schema *schema, const json_t *value, bool partial
 {
     struct checker c;
     start(&c, partial, failure);
+    check_value(&c, schema, value);
+    return !c.failed;
+}
+
+bool schema_check_in_order(const struct schema *schema, const json_t *value,
+                           struct schema_failure *failure)
+{
+    struct checker c;
+    start(&c, false, failure);
+    c.in_order = true;
     check_value(&c, schema, value);
     return !c.failed;
 }

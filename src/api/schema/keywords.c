@@ -169,6 +169,8 @@ bool schema_keyword_holds(const struct schema_keyword *keyword, const json_t *va
         return is_one_of(value, keyword->names);
     case SCHEMA_MIN_ITEMS:
         return !json_is_array(value) || json_array_size(value) >= keyword->count;
+    case SCHEMA_MAX_ITEMS:
+        return !json_is_array(value) || json_array_size(value) <= keyword->count;
     case SCHEMA_UNIQUE_ITEMS:
         return !json_is_array(value) || is_unique(value);
     case SCHEMA_MIN_PROPERTIES:

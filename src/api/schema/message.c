@@ -20,6 +20,7 @@ static const char *const KEYWORDS[] = {
     [SCHEMA_ANY_OF] = "anyOf",
     [SCHEMA_ITEMS] = "items",
     [SCHEMA_MIN_ITEMS] = "minItems",
+    [SCHEMA_MAX_ITEMS] = "maxItems",
     [SCHEMA_UNIQUE_ITEMS] = "uniqueItems",
     [SCHEMA_PROPERTIES] = "properties",
     [SCHEMA_PATTERN_PROPERTIES] = "patternProperties",
@@ -142,6 +143,7 @@ static void write_complaint(struct buf *out, const struct schema_keyword *keywor
         append(out, keyword->count == 1 ? " should be non-empty" : " is too short");
         break;
     case SCHEMA_MAX_LENGTH:
+    case SCHEMA_MAX_ITEMS:
         buf_append_lit(out, " is too long");
         break;
     case SCHEMA_PATTERN:

@@ -27,6 +27,7 @@ enum schema_keyword_kind {
     SCHEMA_ANY_OF,
     SCHEMA_ITEMS,
     SCHEMA_MIN_ITEMS,
+    SCHEMA_MAX_ITEMS,
     SCHEMA_UNIQUE_ITEMS,
     SCHEMA_PROPERTIES,
     SCHEMA_PATTERN_PROPERTIES,
@@ -122,6 +123,12 @@ struct schema_failure {
  * partial: required properties and counts of properties are not asked for. */
 bool schema_check(const struct schema *schema, const json_t *value, bool partial,
                   struct schema_failure *failure);
+
+/* The same for objects that are read member by member: *failure is the first one, keywords and
+ * properties taken in their order; a required property is found missing where its turn is among the
+ * properties. The check ends there. */
+bool schema_check_in_order(const struct schema *schema, const json_t *value,
+                           struct schema_failure *failure);
 
 /* Of a failed anyOf none of whose alternatives comes closest: the failure within them that weighs
  * most, down to one that is no anyOf. False if the failure is not of that kind. */

@@ -38,6 +38,10 @@
     {                                                                                              \
         .kind = SCHEMA_FORMAT_DASHED_UUID                                                          \
     }
+#define MAX_ITEMS(n)                                                                               \
+    {                                                                                              \
+        .kind = SCHEMA_MAX_ITEMS, .count = (n)                                                     \
+    }
 #define ITEMS(of)                                                                                  \
     {                                                                                              \
         .kind = SCHEMA_ITEMS, .schema = &(of)                                                      \

@@ -38,17 +38,18 @@ static void add_owner(const struct access *access, struct question *question, st
         add(question, key, (struct slice){0});
 }
 
-static bool ask(const struct access *access, enum policy_rule rule,
+static bool ask(const struct access *access, enum policy_baremetal_rule rule,
                 const struct policy_attribute *items, unsigned count)
 {
     const struct policy_target target = {items, count};
     bool is_secret = rule == POLICY_SHOW_PASSWORD || rule == POLICY_SHOW_INSTANCE_SECRETS;
     if (access->open && !is_secret)
         return true;
-    return policy_check(access->policies, rule, access->identity, &target) == POLICY_ALLOWED;
+    return policy_baremetal_check(access->policies, rule, access->identity, &target) ==
+           POLICY_ALLOWED;
 }
 
-bool access_passes(const struct access *access, enum policy_rule rule)
+bool access_passes(const struct access *access, enum policy_baremetal_rule rule)
 {
     return ask(access, rule, access->about, access->about_count);
 }
@@ -60,7 +61,7 @@ static struct question question_of(const struct access *access)
     return question;
 }
 
-bool access_node_passes(const struct access *access, enum policy_rule rule,
+bool access_node_passes(const struct access *access, enum policy_baremetal_rule rule,
                         const struct access_node *node)
 {
     struct question question = question_of(access);
@@ -70,7 +71,7 @@ bool access_node_passes(const struct access *access, enum policy_rule rule,
     return ask(access, rule, question.items, question.count);
 }
 
-bool access_allocation_passes(const struct access *access, enum policy_rule rule,
+bool access_allocation_passes(const struct access *access, enum policy_baremetal_rule rule,
                               struct slice owner)
 {
     struct question question = question_of(access);
@@ -78,30 +79,30 @@ bool access_allocation_passes(const struct access *access, enum policy_rule rule
     return ask(access, rule, question.items, question.count);
 }
 
-bool access_refuse(enum policy_rule rule, struct err *err)
+bool access_refuse(enum policy_baremetal_rule rule, struct err *err)
 {
     return err_set(err, 403, NULL, "Access was denied to the following resource: %s",
-                   policy_rule_name(rule));
+                   policy_baremetal_name(rule));
 }
 
-static enum access_verdict refused(enum policy_rule rule, struct err *err)
+static enum access_verdict refused(enum policy_baremetal_rule rule, struct err *err)
 {
     (void)access_refuse(rule, err);
     return ACCESS_REFUSED;
 }
 
-bool access_check(const struct access *access, enum policy_rule rule, struct err *err)
+bool access_check(const struct access *access, enum policy_baremetal_rule rule, struct err *err)
 {
     return access_passes(access, rule) || access_refuse(rule, err);
 }
 
-enum access_verdict access_node(const struct access *access, enum policy_rule rule,
+enum access_verdict access_node(const struct access *access, enum policy_baremetal_rule rule,
                                 const struct access_node *node, struct err *err)
 {
     return access_node_patch(access, node, &rule, 1, err);
 }
 
-enum access_verdict access_allocation(const struct access *access, enum policy_rule rule,
+enum access_verdict access_allocation(const struct access *access, enum policy_baremetal_rule rule,
                                       struct slice owner, struct err *err)
 {
     if (!access_allocation_passes(access, POLICY_NODE_ALLOCATION_GET, owner))
@@ -124,7 +125,7 @@ enum access_verdict access_node_delete(const struct access *access, const struct
 
 /* The general rule is asked last, wherever it stands. */
 enum access_verdict access_node_patch(const struct access *access, const struct access_node *node,
-                                      const enum policy_rule *rules, unsigned count,
+                                      const enum policy_baremetal_rule *rules, unsigned count,
                                       struct err *err)
 {
     bool general = count == 0;
@@ -145,8 +146,8 @@ bool access_list(const struct access *access, enum access_list list, struct slic
                  struct slice *project, struct err *err)
 {
     static const struct {
-        enum policy_rule all;
-        enum policy_rule own;
+        enum policy_baremetal_rule all;
+        enum policy_baremetal_rule own;
     } RULES[ACCESS_LISTS] = {
         [ACCESS_NODES] = {POLICY_NODE_LIST_ALL, POLICY_NODE_LIST},
         [ACCESS_ALLOCATIONS] = {POLICY_NODE_ALLOCATION_LIST_ALL, POLICY_NODE_ALLOCATION_LIST},
@@ -182,7 +183,7 @@ unsigned access_node_masks(const struct access *access, unsigned masks,
 {
     static const struct {
         enum access_mask mask;
-        enum policy_rule rule;
+        enum policy_baremetal_rule rule;
     } FIELDS[] = {
         {ACCESS_LAST_ERROR, POLICY_NODE_SEE_LAST_ERROR},
         {ACCESS_RESERVATION, POLICY_NODE_SEE_RESERVATION},

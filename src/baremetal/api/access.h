@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "policy/caller.h"
+#include "policy/rules_baremetal.h"
 
 enum access_verdict { ACCESS_ALLOWED, ACCESS_REFUSED, ACCESS_HIDDEN };
 
@@ -33,26 +34,26 @@ void access_begin(struct access *access, struct policy_keeper *policies,
                   const struct identity *identity, bool open);
 
 /* Whether the rule passes, of nothing in particular; nothing is said. */
-bool access_passes(const struct access *access, enum policy_rule rule);
+bool access_passes(const struct access *access, enum policy_baremetal_rule rule);
 
 /* The 403 of a rule that did not pass. Returns false. */
-bool access_refuse(enum policy_rule rule, struct err *err);
+bool access_refuse(enum policy_baremetal_rule rule, struct err *err);
 
 /* Of nothing in particular: drivers, conductors, chassis, shards. False: err has the 403. */
-bool access_check(const struct access *access, enum policy_rule rule,
+bool access_check(const struct access *access, enum policy_baremetal_rule rule,
                   struct err *err) BERTH_MUST_CHECK;
 
 /* Whether the rule passes for this node, for this allocation; nothing is said. With the rules of
  * seeing, POLICY_NODE_GET and POLICY_NODE_ALLOCATION_GET: whether it is there for the caller. */
-bool access_node_passes(const struct access *access, enum policy_rule rule,
+bool access_node_passes(const struct access *access, enum policy_baremetal_rule rule,
                         const struct access_node *node);
-bool access_allocation_passes(const struct access *access, enum policy_rule rule,
+bool access_allocation_passes(const struct access *access, enum policy_baremetal_rule rule,
                               struct slice owner);
 
 /* Whether the caller may do that to a node, to an allocation of that owner. */
-enum access_verdict access_node(const struct access *access, enum policy_rule rule,
+enum access_verdict access_node(const struct access *access, enum policy_baremetal_rule rule,
                                 const struct access_node *node, struct err *err) BERTH_MUST_CHECK;
-enum access_verdict access_allocation(const struct access *access, enum policy_rule rule,
+enum access_verdict access_allocation(const struct access *access, enum policy_baremetal_rule rule,
                                       struct slice owner, struct err *err) BERTH_MUST_CHECK;
 
 /* To delete a node: as anybody's, or as the caller's own project's. */
@@ -61,11 +62,11 @@ enum access_verdict access_node_delete(const struct access *access, const struct
 
 /* The rule that an operation of a patch of a node asks, by its path ("/extra/a"); `turns_off`: its
  * value reads as false, which counts for automated_clean. */
-enum policy_rule access_rule_of_patch(struct slice path, bool turns_off);
+enum policy_baremetal_rule access_rule_of_patch(struct slice path, bool turns_off);
 
 /* To patch a node: the rules of all operations, in their order. */
 enum access_verdict access_node_patch(const struct access *access, const struct access_node *node,
-                                      const enum policy_rule *rules, unsigned count,
+                                      const enum policy_baremetal_rule *rules, unsigned count,
                                       struct err *err) BERTH_MUST_CHECK;
 
 /* To create a node with that owner, data == NULL: none. *effective is the owner it gets. False: err

@@ -31,11 +31,11 @@ static bool is_interface(struct slice field)
 
 /* By how the path begins, as upstream has it: driver_internal_info asks what driver asks, and is
  * refused for another reason later. */
-enum policy_rule access_rule_of_patch(struct slice path, bool turns_off)
+enum policy_baremetal_rule access_rule_of_patch(struct slice path, bool turns_off)
 {
     static const struct {
         struct slice begin;
-        enum policy_rule rule;
+        enum policy_baremetal_rule rule;
     } FIELDS[] = {
         {SLICE_LIT("/instance_info"), POLICY_NODE_UPDATE_INSTANCE_INFO},
         {SLICE_LIT("/extra"), POLICY_NODE_UPDATE_EXTRA},
@@ -83,21 +83,22 @@ bool access_node_create(const struct access *access, struct slice owner, struct 
     return true;
 }
 
-/* The rule for which the caller may not create one as of right; POLICY_NONE: he may. As long as the
- * old rules hold, one without an owner takes more. */
-static enum policy_rule find_refusal(const struct access *access, bool has_owner)
+/* The rule for which the caller may not create one as of right; POLICY_BAREMETAL_NONE: he may. As
+ * long as the old rules hold, one without an owner takes more. */
+static enum policy_baremetal_rule find_refusal(const struct access *access, bool has_owner)
 {
     if (!access_passes(access, POLICY_NODE_ALLOCATION_CREATE))
         return POLICY_NODE_ALLOCATION_CREATE;
     if (!has_new_defaults(access) && !has_owner &&
         !access_passes(access, POLICY_NODE_ALLOCATION_CREATE_PRE_RBAC))
         return POLICY_NODE_ALLOCATION_CREATE_PRE_RBAC;
-    return POLICY_NONE;
+    return POLICY_BAREMETAL_NONE;
 }
 
 /* Whoever is refused may still have one for his own project, if he may have any. */
 static bool create_restricted(const struct access *access, struct slice *owner,
-                              enum policy_rule refused_by, bool restricted, struct err *err)
+                              enum policy_baremetal_rule refused_by, bool restricted,
+                              struct err *err)
 {
     struct slice project = access->identity->project_id;
     if (owner->len > 0 && project.len > 0 && !slice_equal(*owner, project))
@@ -121,8 +122,8 @@ bool access_allocation_create(const struct access *access, struct slice owner,
         return true;
     bool restricted = access_passes(access, POLICY_NODE_ALLOCATION_CREATE_RESTRICTED);
     bool is_bound = has_new_defaults(access) && !is_of_system(access);
-    enum policy_rule refused_by = find_refusal(access, owner.len > 0);
-    if (refused_by != POLICY_NONE &&
+    enum policy_baremetal_rule refused_by = find_refusal(access, owner.len > 0);
+    if (refused_by != POLICY_BAREMETAL_NONE &&
         !create_restricted(access, &creation->owner, refused_by, restricted, err))
         return false;
     if (creation->owner.len == 0)

@@ -16,7 +16,7 @@ struct empty_list {
     const char *thing;        /* as a marker that is none is called */
     const char *const *names; /* of arguments */
     enum access_list access;  /* ACCESS_LISTS: `rule` decides */
-    enum policy_rule rule;
+    enum policy_baremetal_rule rule;
 };
 
 static const char *const PAGED[] = {PAGE, NULL};
@@ -133,42 +133,43 @@ enum api_step baremetal_chassis_detail(struct api_request *request)
 
 enum api_step baremetal_ports_list(struct api_request *request)
 {
-    static const struct empty_list LIST = {"ports", "Port", OF_PORTS, ACCESS_PORTS, POLICY_NONE};
+    static const struct empty_list LIST = {"ports", "Port", OF_PORTS, ACCESS_PORTS,
+                                           POLICY_BAREMETAL_NONE};
     return list_nothing(request, &LIST);
 }
 
 enum api_step baremetal_ports_detail(struct api_request *request)
 {
     static const struct empty_list LIST = {"ports", "Port", OF_PORTS_DETAIL, ACCESS_PORTS,
-                                           POLICY_NONE};
+                                           POLICY_BAREMETAL_NONE};
     return list_nothing(request, &LIST);
 }
 
 enum api_step baremetal_portgroups_list(struct api_request *request)
 {
     static const struct empty_list LIST = {"portgroups", "Portgroup", OF_PORTGROUPS,
-                                           ACCESS_PORTGROUPS, POLICY_NONE};
+                                           ACCESS_PORTGROUPS, POLICY_BAREMETAL_NONE};
     return list_nothing(request, &LIST);
 }
 
 enum api_step baremetal_portgroups_detail(struct api_request *request)
 {
     static const struct empty_list LIST = {"portgroups", "Portgroup", OF_PORTGROUPS_DETAIL,
-                                           ACCESS_PORTGROUPS, POLICY_NONE};
+                                           ACCESS_PORTGROUPS, POLICY_BAREMETAL_NONE};
     return list_nothing(request, &LIST);
 }
 
 enum api_step baremetal_volume_connectors(struct api_request *request)
 {
     static const struct empty_list LIST = {"connectors", "Volume connector", OF_VOLUMES,
-                                           ACCESS_VOLUMES, POLICY_NONE};
+                                           ACCESS_VOLUMES, POLICY_BAREMETAL_NONE};
     return list_nothing(request, &LIST);
 }
 
 enum api_step baremetal_volume_targets(struct api_request *request)
 {
     static const struct empty_list LIST = {"targets", "Volume target", OF_VOLUMES, ACCESS_VOLUMES,
-                                           POLICY_NONE};
+                                           POLICY_BAREMETAL_NONE};
     return list_nothing(request, &LIST);
 }
 

@@ -95,21 +95,21 @@ static bool stage_content(struct api_request *request)
                         SLICE_LIT(" is not supported, use application/json"));
 }
 
-bool placement_check_policy(struct api_request *request, enum policy_rule rule,
+bool placement_check_policy(struct api_request *request, enum policy_placement_rule rule,
                             const struct policy_target *target)
 {
-    switch (policy_check(request->api->policies, rule, &request->identity, target)) {
+    switch (policy_placement_check(request->api->policies, rule, &request->identity, target)) {
     case POLICY_ALLOWED:
         return true;
     case POLICY_DENIED_SCOPE:
         request->placement.vary_shown = false;
-        return err_set(&request->err, 403, NULL, "%s", policy_rule_name(rule));
+        return err_set(&request->err, 403, NULL, "%s", policy_placement_name(rule));
     case POLICY_DENIED:
         break;
     }
     request->placement.vary_shown = false;
     return err_set(&request->err, 403, NULL, "Policy does not allow %s to be performed.",
-                   policy_rule_name(rule));
+                   policy_placement_name(rule));
 }
 
 /* Where nothing else is said, a request is about who asks (placement, RequestContext.can). */
@@ -120,7 +120,8 @@ static bool stage_policy(struct api_request *request)
         {SLICE_LIT("user_id"), request->identity.user_id},
     };
     const struct policy_target target = {attributes, 2};
-    return placement_check_policy(request, request->route->policy, &target);
+    return placement_check_policy(request, (enum policy_placement_rule)request->route->policy,
+                                  &target);
 }
 
 bool placement_pass(struct api_request *request)

@@ -3,6 +3,7 @@
 #define BERTH_PLACEMENT_API_STAGES_H
 
 #include "api/request.h"
+#include "policy/rules_placement.h"
 
 /* The version document, which is for everybody. */
 bool placement_is_root(const struct api_request *request);
@@ -15,7 +16,7 @@ bool placement_pass(struct api_request *request) BERTH_MUST_CHECK;
 
 /* Checks a policy rule for the request, which is about `target`; false sets err (403). For handlers
  * that know the target themselves. */
-bool placement_check_policy(struct api_request *request, enum policy_rule rule,
+bool placement_check_policy(struct api_request *request, enum policy_placement_rule rule,
                             const struct policy_target *target) BERTH_MUST_CHECK;
 
 #endif

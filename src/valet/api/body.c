@@ -1,12 +1,8 @@
-/* Reads what members have, one at a time: bodies here are small, or lists of one kind. */
+/* Reading a document, and what is said of one that does not fit its schema. */
 #include "valet/api/body.h"
 
 #include "api/schema/body_schema.h"
-
-bool body_refuse(const char *name, struct slice what, struct err *err)
-{
-    return err_set_join(err, 400, NULL, SLICE_LIT("-> "), slice_of(name), SLICE_LIT(" -> "), what);
-}
+#include "valet/api/body_schemas.h"
 
 json_t *body_parse(struct slice bytes, struct err *err)
 {
@@ -34,75 +30,93 @@ json_t *body_read(struct api_request *request)
     return request->body;
 }
 
-bool body_check_keys(json_t *object, const char *const *names, struct err *err)
+static struct slice unknown_key(const struct schema_failure *failure)
 {
+    json_t *object = (json_t *)(uintptr_t)failure->value; /* jansson's iterators take no const */
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
         struct slice key = {json_object_iter_key(at), json_object_iter_key_len(at)};
-        const char *const *name = names;
-        while (*name != NULL && !slice_equal(slice_of(*name), key))
-            name++;
-        if (*name == NULL)
-            return err_set_join(err, 400, NULL, SLICE_LIT("-> "), key,
-                                SLICE_LIT(" is not known here"));
+        if (!schema_allows_property(failure->schema, key))
+            return key;
     }
-    return true;
+    check(false);
+    return (struct slice){0};
 }
 
-size_t body_text_length(struct slice text)
+static struct slice type_words(unsigned type)
 {
-    size_t characters = 0;
-    for (size_t i = 0; i < text.len; i++)
-        characters += ((unsigned char)text.data[i] & 0xc0) != 0x80;
-    return characters;
+    return type == SCHEMA_OBJECT  ? SLICE_LIT("is not an object")
+           : type == SCHEMA_ARRAY ? SLICE_LIT("is not a list")
+                                  : SLICE_LIT("is not a string");
 }
 
-static bool check_length(const char *name, struct slice text, unsigned min, unsigned max,
-                         struct err *err)
+/* Of a text that is none of those that there are. */
+static struct slice choice_words(const struct schema *choice)
 {
-    size_t length = body_text_length(text);
-    if (length < min)
-        return body_refuse(name, SLICE_LIT("is empty"), err);
-    return length <= max ||
-           body_refuse(name, arena_printf(err->arena, "has more than %u characters", max), err);
+    if (choice == &BODY_GROUP_TYPE)
+        return SLICE_LIT("is not exclusivity, the only type there is");
+    if (choice == &BODY_RESERVE_CHOICE)
+        return SLICE_LIT("is neither reserve nor replan");
+    check(choice == &BODY_PLAN_CHOICE);
+    return SLICE_LIT("is neither migrate nor update");
 }
 
-/* Missing members pass only where they may. */
-static bool is_there(const char *name, const json_t *value, bool is_optional, struct err *err)
+/* What is wrong with a member. */
+static struct slice member_words(const struct schema_failure *failure, struct arena *arena)
 {
-    return value != NULL || is_optional || body_refuse(name, SLICE_LIT("is missing"), err);
+    const struct schema_keyword *keyword = failure->keyword;
+    switch (keyword->kind) {
+    case SCHEMA_REQUIRED:
+        return SLICE_LIT("is missing");
+    case SCHEMA_TYPE:
+        return type_words(keyword->types);
+    case SCHEMA_MIN_LENGTH:
+        return SLICE_LIT("is empty");
+    case SCHEMA_MAX_LENGTH:
+        return arena_printf(arena, "%shas more than %zu characters",
+                            failure->path_len > 1 ? "one " : "", keyword->count);
+    case SCHEMA_MIN_ITEMS:
+        return SLICE_LIT("is not a list of one string");
+    case SCHEMA_MAX_ITEMS:
+        return keyword->count == 1 ? SLICE_LIT("is not a list of one string")
+                                   : arena_printf(arena, "there are more than %zu", keyword->count);
+    case SCHEMA_ENUM:
+        return choice_words(failure->schema);
+    default:
+        check(false);
+        return (struct slice){0};
+    }
 }
 
-bool body_get_text(const json_t *object, const struct body_text *rule, struct slice *text,
-                   struct err *err)
+/* Lists of names are part of the language of stacks, and worded as there. */
+static bool refuse_names(const char *member, const struct schema_failure *failure, struct err *err)
 {
-    const json_t *value = json_object_get(object, rule->name);
-    *text = (struct slice){0};
-    if (!is_there(rule->name, value, rule->is_optional, err))
-        return false;
-    if (value == NULL)
+    if (failure->keyword->kind == SCHEMA_MAX_LENGTH)
+        return err_set(err, 400, NULL, "%s: one has more than %zu characters", member,
+                       failure->keyword->count);
+    return err_set(err, 400, NULL, "%s is not a list of strings", member);
+}
+
+bool body_check(const json_t *body, const struct schema *schema, struct err *err)
+{
+    struct schema_failure failure;
+    if (schema_check_in_order(schema, body, &failure))
         return true;
-    if (!json_is_string(value))
-        return body_refuse(rule->name, SLICE_LIT("is not a string"), err);
-    *text = body_schema_text(value);
-    return check_length(rule->name, *text, rule->min, rule->max, err);
+    if (failure.keyword->kind == SCHEMA_NO_ADDITIONAL_PROPERTIES)
+        return err_set_join(err, 400, NULL, SLICE_LIT("-> "), unknown_key(&failure),
+                            SLICE_LIT(" is not known here"));
+    const char *member = failure.path_len > 0 ? failure.path[0].name : failure.missing;
+    if (failure.schema == &BODY_NAMES || failure.schema == &BODY_NAME)
+        return refuse_names(member, &failure, err);
+    if (failure.keyword->kind == SCHEMA_PATTERN)
+        return err_set_join(err, 400, NULL, SLICE_LIT("-> "), slice_of(member), SLICE_LIT(" -> "),
+                            body_schema_text(failure.value),
+                            SLICE_LIT(" did not pass validation against callable: "),
+                            slice_of(failure.keyword->pattern->text));
+    return err_set_join(err, 400, NULL, SLICE_LIT("-> "), slice_of(member), SLICE_LIT(" -> "),
+                        member_words(&failure, err->arena));
 }
 
-bool body_get_list(const json_t *object, const char *name, bool is_optional, const json_t **value,
-                   struct err *err)
+struct slice body_text(const json_t *body, const char *member)
 {
-    *value = json_object_get(object, name);
-    if (!is_there(name, *value, is_optional, err))
-        return false;
-    return *value == NULL || json_is_array(*value) ||
-           body_refuse(name, SLICE_LIT("is not a list"), err);
-}
-
-bool body_get_object(const json_t *object, const char *name, bool is_optional, const json_t **value,
-                     struct err *err)
-{
-    *value = json_object_get(object, name);
-    if (!is_there(name, *value, is_optional, err))
-        return false;
-    return *value == NULL || json_is_object(*value) ||
-           body_refuse(name, SLICE_LIT("is not an object"), err);
+    return body_schema_text(json_object_get(body, member));
 }

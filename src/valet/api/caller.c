@@ -4,12 +4,12 @@
 #include "model/valet.h"
 #include "policy/caller.h"
 
-bool valet_may(const struct api_request *request, enum policy_rule rule)
+bool valet_may(const struct api_request *request, enum policy_valet_rule rule)
 {
     struct policy_attribute about[POLICY_CALLER_ATTRIBUTES];
     const struct policy_target target = {
         about, policy_caller_attributes(POLICY_OF_VALET, &request->identity, about)};
-    return policy_check(request->api->policies, rule, &request->identity, &target) ==
+    return policy_valet_check(request->api->policies, rule, &request->identity, &target) ==
            POLICY_ALLOWED;
 }
 
@@ -18,7 +18,7 @@ bool valet_refuse(struct api_request *request)
     return err_set(&request->err, 401, NULL, "%s", "");
 }
 
-bool valet_require(struct api_request *request, enum policy_rule rule)
+bool valet_require(struct api_request *request, enum policy_valet_rule rule)
 {
     return valet_may(request, rule) || valet_refuse(request);
 }

@@ -3,12 +3,13 @@
 #define BERTH_VALET_API_CALLER_H
 
 #include "api/request.h"
+#include "policy/rules_valet.h"
 
 /* Whether the rule passes for the caller; nothing is said. */
-bool valet_may(const struct api_request *request, enum policy_rule rule);
+bool valet_may(const struct api_request *request, enum policy_valet_rule rule);
 
 /* The same; false: err has the 401. */
-bool valet_require(struct api_request *request, enum policy_rule rule) BERTH_MUST_CHECK;
+bool valet_require(struct api_request *request, enum policy_valet_rule rule) BERTH_MUST_CHECK;
 
 /* The one 401, of whatever cause. Returns false. */
 bool valet_refuse(struct api_request *request);

@@ -97,7 +97,7 @@ bool valet_pass(struct api_request *request)
         return err_set(&request->err, 404, NULL, "There is nothing at this URL.");
     const struct api_route *row =
         found == ROUTE_FOUND ? request->route : first_of_path(request, path);
-    if (!is_public && !valet_require(request, row->policy)) {
+    if (!is_public && !valet_require(request, (enum policy_valet_rule)row->policy)) {
         request->allow = (struct slice){0};
         return false;
     }

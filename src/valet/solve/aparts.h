@@ -3,7 +3,8 @@
 #ifndef BERTH_VALET_SOLVE_APARTS_H
 #define BERTH_VALET_SOLVE_APARTS_H
 
-#include "valet/solve/stack_units.h"
+#include "model/stack.h"
+#include "valet/solve/units.h"
 
 /* Fills in units.apart, the largest first, with the lists and sets of their members. `first`: of
  * each group, a server below it that is not absent, or UNITS_NONE. False: a group keeps apart what

@@ -58,14 +58,6 @@ bool state_fits(struct search *search, uint32_t u, uint32_t host)
     return true;
 }
 
-uint32_t state_left(const struct search *search, uint32_t unit)
-{
-    uint32_t rack = search->block_racks[search->solver->units.unit[unit].block];
-    if (rack == HOSTS_NO_RACK || search->by_rack[unit] == NULL)
-        return search->counts[unit];
-    return bits_has(search->racks[unit], rack) ? search->by_rack[unit][rack] : 0;
-}
-
 static void mark_aparts(struct search *search, const uint32_t *aparts, uint32_t count)
 {
     search_look(search, count);

@@ -238,7 +238,14 @@ bool state_holds(struct search *search, uint32_t mark);
 /* Whether the unit fits on the host by what is left, as far as can be told at once. */
 bool state_fits(struct search *search, uint32_t unit, uint32_t host);
 /* How many hosts are left to the unit, in the rack that its block has if it has one. */
-uint32_t state_left(const struct search *search, uint32_t unit);
+static inline uint32_t state_left(const struct search *search, uint32_t unit)
+{
+    uint32_t rack = search->block_racks[search->solver->units.unit[unit].block];
+    if (rack == HOSTS_NO_RACK || search->by_rack[unit] == NULL)
+        return search->counts[unit];
+    return bits_has(search->racks[unit], rack) ? search->by_rack[unit][rack] : 0;
+}
+
 /* Keeps where the search is stuck, if it is deeper than before. */
 void state_stuck(struct search *search, uint32_t unit, uint32_t apart);
 

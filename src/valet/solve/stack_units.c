@@ -128,18 +128,6 @@ static void unite_level(struct maker *maker, enum stack_level level)
     }
 }
 
-uint32_t *units_append(struct arena *arena, uint32_t *list, uint32_t *count, uint32_t value)
-{
-    if ((*count & (*count - 1)) == 0) { /* full at each power of two, and at none */
-        uint32_t *more = arena_array(arena, *count == 0 ? 1 : 2 * (size_t)*count, sizeof(*more));
-        if (*count > 0)
-            memcpy(more, list, *count * sizeof(*more));
-        list = more;
-    }
-    list[(*count)++] = value;
-    return list;
-}
-
 static void make_units(struct maker *maker)
 {
     struct units *units = maker->units;

@@ -5,6 +5,7 @@
 
 #include "log/log.h"
 #include "log/settings.h"
+#include "policy/rules_placement.h"
 #include "policy/set.h"
 #include "policy_directory.h"
 
@@ -14,7 +15,7 @@ static bool allows(struct policy_keeper *keeper, struct slice role)
 {
     const struct identity identity = {.roles = {&role, 1}};
     const struct policy_target target = {NULL, 0};
-    return policy_check(keeper, POLICY_TRAITS_LIST, &identity, &target) == POLICY_ALLOWED;
+    return policy_placement_check(keeper, POLICY_TRAITS_LIST, &identity, &target) == POLICY_ALLOWED;
 }
 
 static struct policy_keeper *open_keeper(struct directory *d, const struct policy_places *places)
@@ -305,8 +306,8 @@ static void *ask(void *cls)
         for (unsigned i = 0; i < 2; i++) {
             struct slice role = {i == 0 ? "x" : "y", 1};
             const struct identity identity = {.roles = {&role, 1}};
-            passed +=
-                policy_decide(policy, POLICY_TRAITS_LIST, &identity, &target) == POLICY_ALLOWED;
+            passed += policy_decide(policy, POLICY_OF_PLACEMENT, POLICY_TRAITS_LIST, &identity,
+                                    &target) == POLICY_ALLOWED;
         }
         check(passed == 1);
         atomic_fetch_add(&crowd->asked, 1);

@@ -1,6 +1,7 @@
 /* Rules x roles x scopes x settings, against the table of the operators spec (Policy defaults)
  * written down a second time. */
 #include "policy/keeper.h"
+#include "policy/rules_placement.h"
 #include "unit.h"
 
 static const struct slice ROLES[] = {SLICE_LIT("admin"), SLICE_LIT("service"), SLICE_LIT("reader")};
@@ -25,8 +26,9 @@ static struct identity identity_of(unsigned roles, enum scope scope)
     return identity;
 }
 
-static enum policy_verdict expected(enum policy_rule rule, unsigned roles, enum scope scope,
-                                    bool new_defaults, bool enforce_scope, bool is_target)
+static enum policy_verdict expected(enum policy_placement_rule rule, unsigned roles,
+                                    enum scope scope, bool new_defaults, bool enforce_scope,
+                                    bool is_target)
 {
     if (enforce_scope && (scope == SCOPE_SYSTEM || scope == SCOPE_DOMAIN))
         return POLICY_DENIED_SCOPE;
@@ -61,7 +63,7 @@ static void everything(void **state)
     (void)state;
     for (unsigned settings = 0; settings < BOTH_SETTINGS; settings++) {
         struct policy_keeper *keeper = defaults(settings & 1, settings & 2);
-        for (unsigned rule = POLICY_PLACEMENT_BEGIN; rule < POLICY_BAREMETAL_BEGIN; rule++)
+        for (unsigned rule = POLICY_PLACEMENT_NONE + 1; rule < POLICY_PLACEMENT_COUNT; rule++)
             for (unsigned roles = 0; roles < ROLE_SETS; roles++)
                 for (unsigned scope = 0; scope < SCOPE_COUNT; scope++)
                     for (unsigned named = 0; named < 2; named++) {
@@ -73,9 +75,9 @@ static void everything(void **state)
                         enum policy_verdict want =
                             expected(rule, roles, scope, settings & 1, settings & 2,
                                      is_about_own(scope, about.value));
-                        if (policy_check(keeper, rule, &identity, &target) != want)
-                            fail_msg("%s, roles %u, scope %u, settings %u", policy_rule_name(rule),
-                                     roles, scope, settings);
+                        if (policy_placement_check(keeper, rule, &identity, &target) != want)
+                            fail_msg("%s, roles %u, scope %u, settings %u",
+                                     policy_placement_name(rule), roles, scope, settings);
                     }
         policy_keeper_close(keeper);
     }
@@ -87,9 +89,11 @@ static void no_rule_is_for_anybody(void **state)
     struct identity nobody = {0};
     const struct policy_target target = {NULL, 0};
     struct policy_keeper *strict = defaults(true, true);
-    assert_int_equal(policy_check(strict, POLICY_NONE, &nobody, &target), POLICY_ALLOWED);
+    assert_int_equal(policy_placement_check(strict, POLICY_PLACEMENT_NONE, &nobody, &target),
+                     POLICY_ALLOWED);
     nobody.system_scope = SLICE_LIT("all");
-    assert_int_equal(policy_check(strict, POLICY_NONE, &nobody, &target), POLICY_ALLOWED);
+    assert_int_equal(policy_placement_check(strict, POLICY_PLACEMENT_NONE, &nobody, &target),
+                     POLICY_ALLOWED);
     policy_keeper_close(strict);
 }
 
@@ -132,9 +136,9 @@ static void names(void **state)
         "usages",
         "reshaper:reshape",
     };
-    assert_int_equal(sizeof(NAMES) / sizeof(NAMES[0]), POLICY_BAREMETAL_BEGIN - 1);
-    for (unsigned rule = 1; rule < POLICY_BAREMETAL_BEGIN; rule++) {
-        const char *name = policy_rule_name(rule);
+    assert_int_equal(sizeof(NAMES) / sizeof(NAMES[0]), POLICY_PLACEMENT_COUNT - 1);
+    for (unsigned rule = 1; rule < POLICY_PLACEMENT_COUNT; rule++) {
+        const char *name = policy_placement_name(rule);
         assert_memory_equal(name, "placement:", 10);
         assert_string_equal(name + 10, NAMES[rule - 1]);
     }

@@ -1,5 +1,8 @@
 /* What files make of the defaults: overrides, deprecated rules, what is said about them. */
 #include "policy/evaluate.h"
+#include "policy/rules_baremetal.h"
+#include "policy/rules_placement.h"
+#include "policy/tables.h"
 #include "policy_of.h"
 
 enum { NEW = 1, SCOPE = 2 };
@@ -159,12 +162,13 @@ static void too_many_rules(void **state)
     arena_destroy(arena);
 }
 
-static bool asks(const struct policy *policy, enum policy_rule rule, struct slice role)
+static bool asks(const struct policy *policy, enum policy_service service, unsigned rule,
+                 struct slice role)
 {
     const struct identity identity = {.project_id = SLICE_LIT("p"), .roles = {&role, 1}};
     const struct policy_attribute about = {SLICE_LIT("project_id"), SLICE_LIT("p")};
     const struct policy_target target = {&about, 1};
-    return policy_decide(policy, rule, &identity, &target) == POLICY_ALLOWED;
+    return policy_decide(policy, service, rule, &identity, &target) == POLICY_ALLOWED;
 }
 
 /* What a file says counts for each service that has the name, and for no other. */
@@ -175,21 +179,24 @@ static void services(void **state)
     static const struct slice ROOT = SLICE_LIT("administrator");
     const struct policy_options options = {0};
     struct policy *policy = policy_of(&options, "");
-    assert_true(asks(policy, POLICY_NODE_DELETE, ROOT));
-    assert_false(asks(policy, POLICY_TRAITS_LIST, ROOT));
+    assert_true(asks(policy, POLICY_OF_BAREMETAL, POLICY_NODE_DELETE, ROOT));
+    assert_false(asks(policy, POLICY_OF_PLACEMENT, POLICY_TRAITS_LIST, ROOT));
     policy_release(policy);
     policy = policy_of(&options, "admin_api: role:x\n'placement:usages': rule:admin_api");
-    assert_true(asks(policy, POLICY_NODE_DELETE, X) && asks(policy, POLICY_USAGES, X));
-    assert_false(asks(policy, POLICY_NODE_DELETE, ROOT) || asks(policy, POLICY_TRAITS_LIST, X));
+    assert_true(asks(policy, POLICY_OF_BAREMETAL, POLICY_NODE_DELETE, X) &&
+                asks(policy, POLICY_OF_PLACEMENT, POLICY_USAGES, X));
+    assert_false(asks(policy, POLICY_OF_BAREMETAL, POLICY_NODE_DELETE, ROOT) ||
+                 asks(policy, POLICY_OF_PLACEMENT, POLICY_TRAITS_LIST, X));
     policy_release(policy);
     /* Own names are there for both; a service's own, unless a file has it, for it alone. */
     policy = policy_of(&options, "a: role:x\n'placement:usages': rule:a\n"
                                  "'baremetal:driver:get': rule:a\n"
                                  "'placement:traits:list': rule:is_admin\n"
                                  "'baremetal:shards:get': rule:admin_or_service_api");
-    assert_true(asks(policy, POLICY_USAGES, X) && asks(policy, POLICY_DRIVER_GET, X));
-    assert_false(asks(policy, POLICY_TRAITS_LIST, ROOT));
-    assert_false(asks(policy, POLICY_SHARDS_GET, SLICE_LIT("admin")));
+    assert_true(asks(policy, POLICY_OF_PLACEMENT, POLICY_USAGES, X) &&
+                asks(policy, POLICY_OF_BAREMETAL, POLICY_DRIVER_GET, X));
+    assert_false(asks(policy, POLICY_OF_PLACEMENT, POLICY_TRAITS_LIST, ROOT));
+    assert_false(asks(policy, POLICY_OF_BAREMETAL, POLICY_SHARDS_GET, SLICE_LIT("admin")));
     assert_int_equal(policy_service_of(policy, SLICE_LIT("is_admin")), POLICY_OF_BAREMETAL);
     assert_int_equal(policy_service_of(policy, SLICE_LIT("baremetal:x")), POLICY_OF_BAREMETAL);
     assert_int_equal(policy_service_of(policy, SLICE_LIT("service_api")), POLICY_OF_PLACEMENT);
@@ -265,7 +272,7 @@ static void the_tables(void **state)
             for (unsigned o = 0; o < POLICY_OPERATIONS_MAX; o++)
                 assert_true(row->operations[o].method == NULL || row->operations[o].path[0] == '/');
             if (i < table->asked)
-                assert_string_equal(policy_rule_name(table->first + i), row->name);
+                assert_string_equal(policy_rule_name(service, i + 1), row->name);
         }
     }
 }

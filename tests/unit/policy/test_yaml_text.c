@@ -2,6 +2,7 @@
 #include "policy/yaml_text.h"
 
 #include "base/buf.h"
+#include "policy/scalar.h"
 #include "unit.h"
 
 static void scalars(void **state)

@@ -28,8 +28,8 @@ lookup_with_suffix(struct api_request *request, struct slice text, const struct 
     return lookup(version, &ident);
 }
 
-static bool check_ident(struct api_request *request, struct slice text, enum policy_rule rule,
-                        struct err *err)
+static bool check_ident(struct api_request *request, struct slice text,
+                        enum policy_baremetal_rule rule, struct err *err)
 {
     struct ident ident = ident_read(request->arena, text);
     if (ident.kind == IDENT_NEITHER && rule == POLICY_NODE_ALLOCATION_UPDATE)
@@ -48,8 +48,8 @@ static const struct node_allocation *not_found(struct slice text, struct err *er
 }
 
 const struct node_allocation *allocation_find(struct api_request *request, struct slice text,
-                                              enum policy_rule rule, const struct version *version,
-                                              struct err *err)
+                                              enum policy_baremetal_rule rule,
+                                              const struct version *version, struct err *err)
 {
     if (!check_ident(request, text, rule, err))
         return NULL;
@@ -69,9 +69,11 @@ const struct node_allocation *allocation_find(struct api_request *request, struc
     return not_found(text, err);
 }
 
-const struct node_allocation *
-allocation_find_of_node(struct api_request *request, struct slice text, int unknown_status,
-                        enum policy_rule rule, const struct version *version, struct err *err)
+const struct node_allocation *allocation_find_of_node(struct api_request *request,
+                                                      struct slice text, int unknown_status,
+                                                      enum policy_baremetal_rule rule,
+                                                      const struct version *version,
+                                                      struct err *err)
 {
     struct access access;
     const struct node *node = node_find_visible(request, version, text, &access, err);

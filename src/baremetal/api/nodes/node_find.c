@@ -81,7 +81,7 @@ const struct node *node_find_visible(struct api_request *request, const struct v
 }
 
 const struct node *node_find(struct api_request *request, const struct version *version,
-                             struct slice segment, enum policy_rule rule, struct err *err)
+                             struct slice segment, enum policy_baremetal_rule rule, struct err *err)
 {
     struct access access;
     const struct node *node = node_find_visible(request, version, segment, &access, err);

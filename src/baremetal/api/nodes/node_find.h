@@ -28,7 +28,8 @@ const struct node *node_find_visible(struct api_request *request, const struct v
 
 /* The same, and the rule must pass: 403. */
 const struct node *node_find(struct api_request *request, const struct version *version,
-                             struct slice segment, enum policy_rule rule, struct err *err);
+                             struct slice segment, enum policy_baremetal_rule rule,
+                             struct err *err);
 
 /* 404 Node IDENT could not be found. Returns NULL. */
 const struct node *node_find_refuse(struct slice ident, struct err *err);

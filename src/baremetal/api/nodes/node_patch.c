@@ -18,7 +18,7 @@ enum {
 
 struct node_patching {
     const json_t *patch;
-    enum policy_rule *rules; /* what the operations ask */
+    enum policy_baremetal_rule *rules; /* what the operations ask */
     struct node_outcome outcome;
 };
 
@@ -138,10 +138,10 @@ static bool is_false(const json_t *value)
            (json_is_string(value) && argument_read_boolean(text, &is_true) && !is_true);
 }
 
-static enum policy_rule *rules_of(const json_t *patch, struct arena *arena)
+static enum policy_baremetal_rule *rules_of(const json_t *patch, struct arena *arena)
 {
     size_t count = json_array_size(patch);
-    enum policy_rule *rules = arena_array(arena, count + 1, sizeof(*rules));
+    enum policy_baremetal_rule *rules = arena_array(arena, count + 1, sizeof(*rules));
     for (size_t i = 0; i < count; i++) {
         const json_t *operation = json_array_get(patch, i);
         rules[i] = access_rule_of_patch(member_text(operation, "path"),

@@ -1,6 +1,7 @@
 /* /v1/groups and /v1/groups/{group_id} (Valet spec, 4.3 to 4.5 and 4.9). */
 #include "api/request_id.h"
 #include "valet/api/body.h"
+#include "valet/api/body_schemas.h"
 #include "valet/api/groups/group_view.h"
 #include "valet/api/handlers.h"
 #include "valet/api/ids.h"
@@ -63,47 +64,6 @@ void finish_valet_empty(struct api_request *request)
         api_answer_empty(request, 204);
 }
 
-/* RFC 3986, section 2.3: what needs no encoding in a URL. */
-static bool is_group_name(struct slice name)
-{
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.data[i];
-        bool is_letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-        if (!is_letter && !(c >= '0' && c <= '9') && c != '-' && c != '.' && c != '_' && c != '~')
-            return false;
-    }
-    return name.len > 0;
-}
-
-static bool get_name(const json_t *body, struct slice *name, struct err *err)
-{
-    static const struct body_text NAME = {.name = "name", .max = BODY_TEXT_MAX};
-    return body_get_text(body, &NAME, name, err) &&
-           (is_group_name(*name) ||
-            err_set_join(err, 400, NULL, SLICE_LIT("-> name -> "), *name,
-                         SLICE_LIT(" did not pass validation against callable: group_name_type "
-                                   "(must contain only uppercase and lowercase letters, decimal "
-                                   "digits, hyphens, periods, underscores, and tildes [RFC 3986, "
-                                   "Section 2.3])")));
-}
-
-static bool check_type(const json_t *body, struct err *err)
-{
-    static const struct body_text TYPE = {.name = "type", .max = BODY_TEXT_MAX};
-    struct slice type;
-    return body_get_text(body, &TYPE, &type, err) &&
-           (slice_equal(type, SLICE_LIT("exclusivity")) ||
-            body_refuse("type", SLICE_LIT("is not exclusivity, the only type there is"), err));
-}
-
-static bool get_description(const json_t *body, bool is_optional, struct slice *description,
-                            struct err *err)
-{
-    const struct body_text rule = {
-        .name = "description", .is_optional = is_optional, .max = BODY_DESCRIPTION_MAX};
-    return body_get_text(body, &rule, description, err);
-}
-
 static bool plan_create(struct pipeline_request *write, const struct plan *plan)
 {
     const struct group_view *view = api_request_of(write)->state;
@@ -113,13 +73,12 @@ static bool plan_create(struct pipeline_request *write, const struct plan *plan)
 
 enum api_step valet_group_create(struct api_request *request)
 {
-    static const char *const NAMES[] = {"name", "type", "description", NULL};
     struct group_view *view = arena_zalloc(request->arena, sizeof(*view));
     json_t *body = body_read(request);
-    if (body == NULL || !body_check_keys(body, NAMES, &request->err) ||
-        !get_name(body, &view->name, &request->err) || !check_type(body, &request->err) ||
-        !get_description(body, true, &view->description, &request->err))
+    if (body == NULL || !body_check(body, &BODY_GROUP_CREATE, &request->err))
         return API_DONE;
+    view->name = body_text(body, "name");
+    view->description = body_text(body, "description");
     char *uuid = arena_alloc(request->arena, UUID_LEN);
     uuid_generate_text(uuid);
     view->uuid = (struct slice){uuid, UUID_LEN};
@@ -146,14 +105,13 @@ static bool plan_describe(struct pipeline_request *write, const struct plan *pla
 
 enum api_step valet_group_update(struct api_request *request)
 {
-    static const char *const NAMES[] = {"description", NULL};
     struct slice *description = arena_zalloc(request->arena, sizeof(*description));
     if (ids_group(request) == NULL)
         return API_DONE;
     json_t *body = body_read(request);
-    if (body == NULL || !body_check_keys(body, NAMES, &request->err) ||
-        !get_description(body, false, description, &request->err))
+    if (body == NULL || !body_check(body, &BODY_GROUP_UPDATE, &request->err))
         return API_DONE;
+    *description = body_text(body, "description");
     request->state = description;
     request->write.plan = plan_describe;
     return API_WRITE;

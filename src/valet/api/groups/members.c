@@ -4,6 +4,7 @@
 #include "base/hex.h"
 #include "keystone/projects.h"
 #include "valet/api/body.h"
+#include "valet/api/body_schemas.h"
 #include "valet/api/groups/group_view.h"
 #include "valet/api/handlers.h"
 #include "valet/api/ids.h"
@@ -40,27 +41,13 @@ static bool refuse_member(struct slice member, struct err *err)
     return err_set_join(err, 409, NULL, SLICE_LIT("There is no tenant "), member);
 }
 
-/* Limits come first, since they are about the form of the body. */
-static bool check_limits(const json_t *list, struct err *err)
-{
-    if (json_array_size(list) > PLAN_GROUP_MEMBERS_MAX)
-        return err_set(err, 400, NULL, "-> members -> there are more than %d",
-                       PLAN_GROUP_MEMBERS_MAX);
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (body_text_length(body_schema_text(json_array_get(list, i))) > BODY_TEXT_MAX)
-            return body_refuse("members", SLICE_LIT("one has more than 255 characters"), err);
-    return true;
-}
-
 static bool read_members(struct api_request *request, struct addition *addition)
 {
-    static const char *const NAMES[] = {"members", NULL};
-    const json_t *list;
     struct err *err = &request->err;
     json_t *body = body_read(request);
-    if (body == NULL || !body_check_keys(body, NAMES, err) ||
-        !body_get_list(body, "members", false, &list, err) || !check_limits(list, err))
+    if (body == NULL || !body_check(body, &BODY_MEMBERS, err))
         return false;
+    const json_t *list = json_object_get(body, "members");
     addition->count = json_array_size(list);
     addition->projects = arena_array(request->arena, addition->count, sizeof(struct slice));
     for (size_t i = 0; i < addition->count; i++) {

@@ -22,14 +22,6 @@ bool plan_body_stack(struct api_request *request, const json_t *resources, const
     return is_good;
 }
 
-bool plan_body_check_timeout(const json_t *body, struct err *err)
-{
-    static const struct body_text TIMEOUT = {
-        .name = "timeout", .is_optional = true, .max = BODY_IGNORED_MAX};
-    struct slice ignored;
-    return body_get_text(body, &TIMEOUT, &ignored, err);
-}
-
 bool plan_body_names(const json_t *body, const char *key, struct arena *arena,
                      struct stack_names *names, struct err *err)
 {

@@ -4,6 +4,7 @@
 
 #include "model/stack.h"
 #include "valet/api/body.h"
+#include "valet/api/body_schemas.h"
 
 /* The request's body, read at the first call. NULL: err has the 400. */
 json_t *plan_body(struct api_request *request);
@@ -11,9 +12,6 @@ json_t *plan_body(struct api_request *request);
 /* The stack that `resources` and `locations` (NULL: none) say, with the catalogue in force. */
 bool plan_body_stack(struct api_request *request, const json_t *resources, const json_t *locations,
                      struct stack *stack) BERTH_MUST_CHECK;
-
-/* `timeout`, which is passed over, is a string. */
-bool plan_body_check_timeout(const json_t *body, struct err *err) BERTH_MUST_CHECK;
 
 /* A list of strings, or none. */
 bool plan_body_names(const json_t *body, const char *key, struct arena *arena,

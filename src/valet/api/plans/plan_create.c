@@ -18,18 +18,14 @@ struct creation {
 
 static bool read_body(struct api_request *request, struct creation *creation)
 {
-    static const char *const NAMES[] = {"plan_name", "stack_id", "resources",
-                                        "locations", "timeout",  NULL};
-    static const struct body_text PLAN_NAME = {.name = "plan_name", .min = 1, .max = BODY_TEXT_MAX};
-    static const struct body_text STACK_ID = {.name = "stack_id", .min = 1, .max = BODY_TEXT_MAX};
-    struct err *err = &request->err;
     json_t *body = plan_body(request);
-    return body != NULL && body_check_keys(body, NAMES, err) &&
-           body_get_text(body, &PLAN_NAME, &creation->plan_name, err) &&
-           body_get_text(body, &STACK_ID, &creation->stack_id, err) &&
-           body_get_object(body, "resources", false, &creation->resources, err) &&
-           body_get_list(body, "locations", true, &creation->locations, err) &&
-           plan_body_check_timeout(body, err);
+    if (body == NULL || !body_check(body, &BODY_PLAN_CREATE, &request->err))
+        return false;
+    creation->plan_name = body_text(body, "plan_name");
+    creation->stack_id = body_text(body, "stack_id");
+    creation->resources = json_object_get(body, "resources");
+    creation->locations = json_object_get(body, "locations");
+    return true;
 }
 
 static void take_fingerprint(struct creation *creation, struct arena *arena)

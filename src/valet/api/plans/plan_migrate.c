@@ -13,32 +13,18 @@ struct migration {
     struct stack_names excluded;
 };
 
-static bool read_resource(struct api_request *request, const json_t *body,
-                          struct migration *migration)
-{
-    struct stack_names names;
-    const json_t *list;
-    if (!body_get_list(body, "resources", false, &list, &request->err) ||
-        !plan_body_names(body, "resources", request->arena, &names, &request->err))
-        return false;
-    if (names.count != 1)
-        return body_refuse("resources", SLICE_LIT("is not a list of one string"), &request->err);
-    migration->resource = names.names[0];
-    return true;
-}
-
 static bool read_migration(struct api_request *request, const json_t *body,
                            struct migration *migration)
 {
-    static const char *const NAMES[] = {"action",    "resources", "excluded_hosts",
-                                        "plan_name", "timeout",   NULL};
-    static const struct body_text PLAN_NAME = {
-        .name = "plan_name", .is_optional = true, .max = BODY_IGNORED_MAX};
-    struct slice ignored;
+    struct stack_names names;
     struct err *err = &request->err;
-    return body_check_keys(request->body, NAMES, err) && read_resource(request, body, migration) &&
-           plan_body_names(body, "excluded_hosts", request->arena, &migration->excluded, err) &&
-           body_get_text(body, &PLAN_NAME, &ignored, err) && plan_body_check_timeout(body, err);
+    if (!body_check(body, &BODY_PLAN_MIGRATE, err) ||
+        !plan_body_names(body, "resources", request->arena, &names, err) ||
+        !plan_body_names(body, "excluded_hosts", request->arena, &migration->excluded, err))
+        return false;
+    check(names.count == 1);
+    migration->resource = names.names[0];
+    return true;
 }
 
 static bool is_of(const struct valet_placement *placement, const struct valet_plan *plan)

@@ -87,14 +87,11 @@ static struct slice take_fingerprint(const struct solving *solving, const struct
 
 static bool read_update(struct api_request *request, const json_t *body, struct updating *updating)
 {
-    static const char *const NAMES[] = {"action", "resources", "plan_name", "timeout", NULL};
-    static const struct body_text PLAN_NAME = {
-        .name = "plan_name", .is_optional = true, .min = 1, .max = BODY_TEXT_MAX};
-    struct err *err = &request->err;
-    return body_check_keys(request->body, NAMES, err) &&
-           body_get_object(body, "resources", false, &updating->resources, err) &&
-           body_get_text(body, &PLAN_NAME, &updating->plan_name, err) &&
-           plan_body_check_timeout(body, err);
+    if (!body_check(body, &BODY_PLAN_UPDATE, &request->err))
+        return false;
+    updating->resources = json_object_get(body, "resources");
+    updating->plan_name = body_text(body, "plan_name");
+    return true;
 }
 
 enum api_step plan_update(struct api_request *request, const struct valet_plan *plan,
@@ -137,20 +134,15 @@ enum api_step plan_update(struct api_request *request, const struct valet_plan *
 
 enum api_step valet_plan_update(struct api_request *request)
 {
-    static const struct body_text ACTION = {.name = "action", .max = BODY_TEXT_MAX};
-    struct slice action;
     const struct valet_plan *plan = ids_plan(request);
     if (plan == NULL)
         return API_DONE;
     if (plan_solving_is_long(request))
         return API_SLOW;
     const json_t *body = plan_body(request);
-    if (body == NULL || !body_get_text(body, &ACTION, &action, &request->err))
+    if (body == NULL || !body_check(body, &BODY_PLAN_ACTION, &request->err))
         return API_DONE;
-    if (slice_equal(action, SLICE_LIT("update")))
-        return plan_update(request, plan, body);
-    if (slice_equal(action, SLICE_LIT("migrate")))
-        return plan_migrate(request, plan, body);
-    body_refuse("action", SLICE_LIT("is neither migrate nor update"), &request->err);
-    return API_DONE;
+    return slice_equal(body_text(body, "action"), SLICE_LIT("update"))
+               ? plan_update(request, plan, body)
+               : plan_migrate(request, plan, body);
 }

@@ -19,23 +19,14 @@ struct reservation {
 
 static bool read_body(struct api_request *request, struct reservation *reservation)
 {
-    static const char *const NAMES[] = {"locations", "resource_id", "action", NULL};
-    static const struct body_text RESOURCE_ID = {
-        .name = "resource_id", .is_optional = true, .min = 1, .max = BODY_TEXT_MAX};
-    static const struct body_text ACTION = {
-        .name = "action", .is_optional = true, .max = BODY_TEXT_MAX};
     struct err *err = &request->err;
-    struct slice action;
     json_t *body = plan_body(request);
-    if (body == NULL || !body_check_keys(body, NAMES, err) ||
-        !plan_body_names(body, "locations", request->arena, &reservation->locations, err) ||
-        !body_get_text(body, &RESOURCE_ID, &reservation->resource_id, err) ||
-        !body_get_text(body, &ACTION, &action, err))
+    if (body == NULL || !body_check(body, &BODY_RESERVE, err) ||
+        !plan_body_names(body, "locations", request->arena, &reservation->locations, err))
         return false;
-    reservation->replans = slice_equal(action, SLICE_LIT("replan"));
-    return action.data == NULL || reservation->replans ||
-           slice_equal(action, SLICE_LIT("reserve")) ||
-           body_refuse("action", SLICE_LIT("is neither reserve nor replan"), err);
+    reservation->resource_id = body_text(body, "resource_id");
+    reservation->replans = slice_equal(body_text(body, "action"), SLICE_LIT("replan"));
+    return true;
 }
 
 static bool is_within(const struct stack_names *locations, struct slice location)

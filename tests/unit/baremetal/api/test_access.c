@@ -130,8 +130,8 @@ static void listing_allocations(void **state)
     check_list(in_project(NO_ROLE, P1), NULL, DENIED "allocation:list");
 }
 
-static void check_allocation(struct identity identity, enum policy_rule rule, const char *owner,
-                             int expected)
+static void check_allocation(struct identity identity, enum policy_baremetal_rule rule,
+                             const char *owner, int expected)
 {
     struct scene scene;
     scene_begin(&scene, "", NEW, &identity);
@@ -148,7 +148,7 @@ static void changing_allocations(void **state)
 {
     (void)state;
     static const struct {
-        enum policy_rule rule;
+        enum policy_baremetal_rule rule;
         const char *owner;
         int status[5]; /* system member, system reader, p1 member, p1 reader, p2 member */
     } ROWS[] = {
@@ -227,7 +227,7 @@ static void patches(void **state)
     (void)state;
     static const struct {
         struct slice path;
-        enum policy_rule rule;
+        enum policy_baremetal_rule rule;
     } PATHS[] = {
         {SLICE_LIT("/extra"), POLICY_NODE_UPDATE_EXTRA},
         {SLICE_LIT("/extra/a"), POLICY_NODE_UPDATE_EXTRA},
@@ -245,14 +245,14 @@ static void patches(void **state)
     assert_int_equal(access_rule_of_patch(SLICE_LIT("/automated_clean"), true),
                      POLICY_NODE_DISABLE_CLEANING);
     /* The lessee's member may change extra, not driver_info; the first that does not pass tells. */
-    static const enum policy_rule RULES[] = {POLICY_NODE_UPDATE, POLICY_NODE_UPDATE_DRIVER_INFO,
-                                             POLICY_NODE_UPDATE_NAME};
+    static const enum policy_baremetal_rule RULES[] = {
+        POLICY_NODE_UPDATE, POLICY_NODE_UPDATE_DRIVER_INFO, POLICY_NODE_UPDATE_NAME};
     const struct access_node leased = {P2, P1};
     struct identity member = in_project(MEMBER, P1);
     struct scene scene;
     scene_begin(&scene, "'baremetal:node:update': '!'\n'baremetal:node:update_extra': '@'", NEW,
                 &member);
-    static const enum policy_rule EXTRA = POLICY_NODE_UPDATE_EXTRA;
+    static const enum policy_baremetal_rule EXTRA = POLICY_NODE_UPDATE_EXTRA;
     assert_int_equal(access_node_patch(&scene.access, &leased, &EXTRA, 1, &scene.err),
                      ACCESS_ALLOWED);
     assert_int_equal(access_node_patch(&scene.access, &leased, RULES, 3, &scene.err),
@@ -273,11 +273,11 @@ static void without_authentication(void **state)
     for (unsigned setting = OLD; setting <= NEW; setting++) {
         struct scene scene;
         scene_begin(&scene, "show_password: rule:is_admin\n", setting, &everybody);
-        for (unsigned rule = POLICY_BAREMETAL_BEGIN; rule < POLICY_RULE_COUNT; rule++)
+        for (unsigned rule = POLICY_BAREMETAL_NONE + 1; rule < POLICY_BAREMETAL_COUNT; rule++)
             if (rule != POLICY_NODE_DELETE_SELF_OWNED && rule != POLICY_SHOW_INSTANCE_SECRETS)
                 assert_true(access_node_passes(&scene.access, rule, &node));
         access_begin(&scene.access, scene.keeper, &everybody, true);
-        for (unsigned rule = POLICY_BAREMETAL_BEGIN; rule < POLICY_RULE_COUNT; rule++) {
+        for (unsigned rule = POLICY_BAREMETAL_NONE + 1; rule < POLICY_BAREMETAL_COUNT; rule++) {
             bool is_secret = rule == POLICY_SHOW_PASSWORD || rule == POLICY_SHOW_INSTANCE_SECRETS;
             assert_int_equal(access_node_passes(&scene.access, rule, &node), !is_secret);
         }

@@ -2,6 +2,7 @@
  * down from the API reference, apart from the table under test. */
 #include "api/asked.h"
 #include "api/routes.h"
+#include "policy/rules_placement.h"
 #include "unit.h"
 
 static const struct api API = {0};
@@ -14,10 +15,10 @@ static const struct path {
     struct {
         const char *method;
         unsigned min_minor;
-        enum policy_rule policy;
+        enum policy_placement_rule policy;
     } methods[METHODS_MAX];
 } PATHS[] = {
-    {"/", "GET", {NULL}, {{"GET", 0, POLICY_NONE}}},
+    {"/", "GET", {NULL}, {{"GET", 0, POLICY_PLACEMENT_NONE}}},
     {"/resource_classes",
      "GET, POST",
      {NULL},
@@ -81,7 +82,7 @@ static const struct path {
      {{"GET", 6, POLICY_TRAITS_SHOW},
       {"PUT", 6, POLICY_TRAITS_UPDATE},
       {"DELETE", 6, POLICY_TRAITS_DELETE}}},
-    {"/usages", "GET", {NULL}, {{"GET", 9, POLICY_NONE}}}, /* its handler looks itself */
+    {"/usages", "GET", {NULL}, {{"GET", 9, POLICY_PLACEMENT_NONE}}}, /* its handler looks itself */
     {"/reshaper", "POST", {NULL}, {{"POST", 30, POLICY_RESHAPE}}},
 };
 

@@ -1,7 +1,11 @@
 /* Bodies: objects within limits, and what is said of their members (Valet spec, 2.4 and 2.6). */
 #include "valet/api/body.h"
 
+#include <stdio.h>
+
 #include "unit.h"
+#include "valet/api/body_schemas.h"
+#include "valet/write/plan_groups.h"
 
 static struct arena *arena;
 static struct err err;
@@ -82,71 +86,143 @@ static void nesting(void **state)
     assert_said("The body is nested deeper than 25.");
 }
 
-static void keys(void **state)
+/* "%a": a text of 255 characters; "%b": one more; "%c", "%d": the same of 4096. */
+static struct slice expand(const char *text)
 {
-    (void)state;
-    static const char *const NAMES[] = {"a", "b", NULL};
-    static const char *const NOTHING[] = {NULL};
-    json_t *body = parse("{\"a\": 1, \"b\": 2}");
-    assert_true(body_check_keys(body, NAMES, &err));
-    assert_false(body_check_keys(body, NOTHING, &err));
-    assert_int_equal(err.status, 400);
-    err = (struct err){.arena = arena};
-    json_decref(body);
-    body = parse("{\"a\": 1, \"A\": 2}");
-    assert_false(body_check_keys(body, NAMES, &err));
-    assert_said("-> A is not known here");
-    json_decref(body);
+    struct buf out = {0};
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c != '%') {
+            buf_append_char(&out, *c);
+            continue;
+        }
+        c++;
+        int count = (*c >= 'c' ? 4096 : 255) + (*c == 'b' || *c == 'd');
+        for (int i = 0; i < count; i++)
+            buf_append_lit(&out, "\xc3\xa9");
+    }
+    struct slice copy = arena_copy(arena, buf_slice(&out));
+    buf_free(&out);
+    return copy;
 }
 
-static void texts(void **state)
+#define GROUP_NAME                                                                                 \
+    " did not pass validation against callable: group_name_type (must contain only uppercase and " \
+    "lowercase letters, decimal digits, hyphens, periods, underscores, and tildes [RFC 3986, "     \
+    "Section 2.3])"
+
+/* Each row is one thing that is wrong, or several of which the first one is told. */
+static void schemas(void **state)
 {
     (void)state;
-    const struct body_text one = {.name = "a", .min = 1, .max = 3};
-    const struct body_text maybe = {.name = "b", .is_optional = true, .max = 3};
     static const struct {
+        const struct schema *schema;
         const char *body;
         const char *said; /* NULL: it passes */
     } CASES[] = {
-        {"{\"a\": \"xyz\"}", NULL},
-        {"{\"a\": \"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"}", NULL},
-        {"{\"a\": \"\"}", "-> a -> is empty"},
-        {"{\"a\": \"wxyz\"}", "-> a -> has more than 3 characters"},
-        {"{\"a\": null}", "-> a -> is not a string"},
-        {"{\"a\": [\"a\"]}", "-> a -> is not a string"},
-        {"{}", "-> a -> is missing"},
+        {&BODY_GROUP_CREATE, "{'name': 'a-._~Z9', 'type': 'exclusivity'}", NULL},
+        {&BODY_GROUP_CREATE, "{'type': 5, 'A': 1}", "-> A is not known here"},
+        {&BODY_GROUP_CREATE, "{'type': 5}", "-> name -> is missing"},
+        {&BODY_GROUP_CREATE, "{'name': null}", "-> name -> is not a string"},
+        {&BODY_GROUP_CREATE, "{'name': ['a']}", "-> name -> is not a string"},
+        {&BODY_GROUP_CREATE, "{'name': '%b'}", "-> name -> has more than 255 characters"},
+        {&BODY_GROUP_CREATE, "{'name': ''}", "-> name -> " GROUP_NAME},
+        {&BODY_GROUP_CREATE, "{'name': 'a b', 'type': 5}", "-> name -> a b" GROUP_NAME},
+        {&BODY_GROUP_CREATE, "{'name': 'a', 'description': 5}", "-> type -> is missing"},
+        {&BODY_GROUP_CREATE, "{'name': 'a', 'type': 5}", "-> type -> is not a string"},
+        {&BODY_GROUP_CREATE, "{'name': 'a', 'type': '%b'}",
+         "-> type -> has more than 255 characters"},
+        {&BODY_GROUP_CREATE, "{'name': 'a', 'type': ''}",
+         "-> type -> is not exclusivity, the only type there is"},
+        {&BODY_GROUP_CREATE, "{'name': 'a', 'type': 'exclusivity', 'description': '%c'}", NULL},
+        {&BODY_GROUP_CREATE, "{'name': 'a', 'type': 'exclusivity', 'description': '%d'}",
+         "-> description -> has more than 4096 characters"},
+        {&BODY_GROUP_UPDATE, "{}", "-> description -> is missing"},
+        {&BODY_GROUP_UPDATE, "{'description': ''}", NULL},
+        {&BODY_MEMBERS, "{}", "-> members -> is missing"},
+        {&BODY_MEMBERS, "{'members': {}}", "-> members -> is not a list"},
+        {&BODY_MEMBERS, "{'members': [5, '%a']}", NULL},
+        {&BODY_MEMBERS, "{'members': [5, '%b']}", "-> members -> one has more than 255 characters"},
+        {&BODY_PLAN_CREATE, "{'plan_name': 'a', 'stack_id': 'b', 'resources': {}}", NULL},
+        {&BODY_PLAN_CREATE, "{'plan_name': '', 'stack_id': ''}", "-> plan_name -> is empty"},
+        {&BODY_PLAN_CREATE, "{'plan_name': 'a', 'resources': 5}", "-> stack_id -> is missing"},
+        {&BODY_PLAN_CREATE, "{'plan_name': 'a', 'stack_id': 'b', 'resources': [], 'timeout': 5}",
+         "-> resources -> is not an object"},
+        {&BODY_PLAN_CREATE, "{'plan_name': 'a', 'stack_id': 'b', 'resources': {}, 'locations': {}}",
+         "-> locations -> is not a list"},
+        {&BODY_PLAN_CREATE, "{'plan_name': 'a', 'stack_id': 'b', 'resources': {}, 'timeout': 5}",
+         "-> timeout -> is not a string"},
+        {&BODY_PLAN_CREATE, "{'plan_name': 'a', 'stack_id': 'b', 'resources': {}, 'timeout': '%d'}",
+         NULL},
+        {&BODY_PLAN_ACTION, "{'other': 5}", "-> action -> is missing"},
+        {&BODY_PLAN_ACTION, "{'action': 'Update', 'other': 5}",
+         "-> action -> is neither migrate nor update"},
+        {&BODY_PLAN_ACTION, "{'action': 'migrate', 'other': 5}", NULL},
+        {&BODY_PLAN_UPDATE, "{'action': 'update'}", "-> resources -> is missing"},
+        {&BODY_PLAN_UPDATE, "{'action': 'update', 'resources': {}, 'plan_name': ''}",
+         "-> plan_name -> is empty"},
+        {&BODY_PLAN_MIGRATE, "{'action': 'migrate'}", "-> resources -> is missing"},
+        {&BODY_PLAN_MIGRATE, "{'action': 'migrate', 'resources': {}}",
+         "-> resources -> is not a list"},
+        {&BODY_PLAN_MIGRATE, "{'action': 'migrate', 'resources': ['a', 5]}",
+         "resources is not a list of strings"},
+        {&BODY_PLAN_MIGRATE, "{'action': 'migrate', 'resources': ['a', '%b']}",
+         "resources: one has more than 255 characters"},
+        {&BODY_PLAN_MIGRATE, "{'action': 'migrate', 'resources': ['a', 'b'], 'timeout': 5}",
+         "-> resources -> is not a list of one string"},
+        {&BODY_PLAN_MIGRATE, "{'action': 'migrate', 'resources': []}",
+         "-> resources -> is not a list of one string"},
+        {&BODY_PLAN_MIGRATE, "{'action': 'migrate', 'resources': ['a'], 'excluded_hosts': 5}",
+         "excluded_hosts is not a list of strings"},
+        {&BODY_PLAN_MIGRATE, "{'action': 'migrate', 'resources': ['a'], 'plan_name': ''}", NULL},
+        {&BODY_RESERVE, "{}", NULL},
+        {&BODY_RESERVE, "{'locations': null}", "locations is not a list of strings"},
+        {&BODY_RESERVE, "{'locations': ['%b']}", "locations: one has more than 255 characters"},
+        {&BODY_RESERVE, "{'resource_id': '', 'action': 5}", "-> resource_id -> is empty"},
+        {&BODY_RESERVE, "{'action': 5}", "-> action -> is not a string"},
+        {&BODY_RESERVE, "{'action': ''}", "-> action -> is neither reserve nor replan"},
     };
-    struct slice text;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        json_t *body = parse(CASES[i].body);
-        assert_int_equal(body_get_text(body, &one, &text, &err), CASES[i].said == NULL);
+        struct buf text = {0};
+        buf_append_slice(&text, expand(CASES[i].body));
+        for (size_t c = 0; c < text.len; c++)
+            if (text.data[c] == '\'')
+                text.data[c] = '"';
+        json_t *body = body_parse(buf_slice(&text), &err);
+        assert_non_null(body);
+        if (body_check(body, CASES[i].schema, &err) != (CASES[i].said == NULL))
+            fail_msg("%s", CASES[i].body);
         if (CASES[i].said != NULL)
             assert_said(CASES[i].said);
         json_decref(body);
+        buf_free(&text);
     }
-    json_t *body = parse("{\"a\": \"x\\u0000y\"}");
-    assert_true(body_get_text(body, &one, &text, &err));
-    assert_true(slice_equal(text, SLICE_LIT("x\0y")));
-    assert_true(body_get_text(body, &maybe, &text, &err));
-    assert_null(text.data);
-    json_decref(body);
 }
 
-static void lists(void **state)
+static void too_many_members(void **state)
 {
     (void)state;
-    const json_t *value;
-    json_t *body = parse("{\"a\": [\"x\", \"y\"], \"b\": {}}");
-    assert_true(body_get_list(body, "a", false, &value, &err) && json_array_size(value) == 2);
-    assert_true(body_get_list(body, "e", true, &value, &err) && value == NULL);
-    assert_false(body_get_list(body, "b", false, &value, &err));
-    assert_said("-> b -> is not a list");
-    assert_true(body_get_object(body, "b", false, &value, &err) && value != NULL);
-    assert_true(body_get_object(body, "e", true, &value, &err) && value == NULL);
-    assert_false(body_get_object(body, "a", true, &value, &err));
-    assert_said("-> a -> is not an object");
-    assert_false(body_get_list(body, "e", false, &value, &err));
-    assert_said("-> e -> is missing");
+    for (size_t more = 0; more < 2; more++) {
+        json_t *list = json_array();
+        for (size_t i = 0; i < PLAN_GROUP_MEMBERS_MAX + more; i++)
+            json_array_append_new(list, json_integer(1));
+        json_t *body = json_pack("{so}", "members", list);
+        assert_int_equal(body_check(body, &BODY_MEMBERS, &err), more == 0);
+        json_decref(body);
+    }
+    char words[64];
+    snprintf(words, sizeof(words), "-> members -> there are more than %d", PLAN_GROUP_MEMBERS_MAX);
+    assert_said(words);
+}
+
+/* What stands behind a NUL byte counts, and is told. */
+static void zero_bytes(void **state)
+{
+    (void)state;
+    json_t *body = parse("{\"name\": \"x\\u0000y\", \"type\": \"exclusivity\"}");
+    assert_true(slice_equal(body_text(body, "name"), SLICE_LIT("x\0y")));
+    assert_null(body_text(body, "description").data);
+    assert_false(body_check(body, &BODY_GROUP_CREATE, &err));
+    assert_true(slice_starts_with(err.message, SLICE_LIT("-> name -> x\0y did not pass")));
     json_decref(body);
 }
 
@@ -155,9 +231,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(documents, setup, teardown),
         cmocka_unit_test_setup_teardown(nesting, setup, teardown),
-        cmocka_unit_test_setup_teardown(keys, setup, teardown),
-        cmocka_unit_test_setup_teardown(texts, setup, teardown),
-        cmocka_unit_test_setup_teardown(lists, setup, teardown),
+        cmocka_unit_test_setup_teardown(schemas, setup, teardown),
+        cmocka_unit_test_setup_teardown(too_many_members, setup, teardown),
+        cmocka_unit_test_setup_teardown(zero_bytes, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,8 @@ static void the_table(void **state)
                 continue;
             assert_true(seen < count_methods(path));
             assert_string_equal(route->method, path->methods[seen].method);
-            assert_string_equal(policy_rule_name(route->policy), path->methods[seen].rule);
+            assert_string_equal(policy_rule_name(POLICY_OF_VALET, route->policy),
+                                path->methods[seen].rule);
             assert_int_equal(route->flags, path->flags);
             assert_true(route->flags == 0 || route->reads); /* ids are looked up in a version */
             seen++;

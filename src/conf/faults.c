@@ -1,0 +1,12 @@
+/* The two ways of meeting a fault. While the process starts and on a reload: one thread. */
+#include "conf/faults.h"
+
+bool faults_go_on(struct faults *faults)
+{
+    if (faults->all == NULL)
+        return false;
+    if (err_is_set(faults->err))
+        texts_add(faults->all, faults->arena, arena_copy(faults->arena, faults->err->message).data);
+    *faults->err = (struct err){.arena = faults->err->arena};
+    return true;
+}

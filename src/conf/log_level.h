@@ -1,0 +1,11 @@
+/* The levels of Python's logging by name. */
+#ifndef BERTH_CONF_LOG_LEVEL_H
+#define BERTH_CONF_LOG_LEVEL_H
+
+#include "base/check.h"
+#include "base/slice.h"
+
+/* A name of Python's levels, NOTSET included. False: it is none (case matters). */
+bool log_level_parse(struct slice name, int *level) BERTH_MUST_CHECK;
+
+#endif

@@ -1,0 +1,89 @@
+/* Bare metal's rules, as requests ask them. */
+#ifndef BERTH_POLICY_RULES_BAREMETAL_H
+#define BERTH_POLICY_RULES_BAREMETAL_H
+
+#include "policy/policy.h"
+
+/* In the order of the rows of policy_of_baremetal. */
+enum policy_baremetal_rule {
+    POLICY_BAREMETAL_NONE, /* no rule: anybody */
+    POLICY_NODE_CREATE,
+    POLICY_NODE_CREATE_SELF_OWNED,
+    POLICY_NODE_LIST,
+    POLICY_NODE_LIST_ALL,
+    POLICY_NODE_GET,
+    POLICY_NODE_FILTER_THRESHOLD,
+    POLICY_NODE_SEE_LAST_ERROR,
+    POLICY_NODE_SEE_RESERVATION,
+    POLICY_NODE_SEE_DRIVER_INTERNAL_INFO,
+    POLICY_NODE_SEE_DRIVER_INFO,
+    POLICY_SHOW_PASSWORD,
+    POLICY_SHOW_INSTANCE_SECRETS,
+    POLICY_NODE_UPDATE,
+    POLICY_NODE_UPDATE_EXTRA,
+    POLICY_NODE_UPDATE_INSTANCE_INFO,
+    POLICY_NODE_UPDATE_OWNER_PROVISIONED,
+    POLICY_NODE_UPDATE_DRIVER_INFO,
+    POLICY_NODE_UPDATE_PROPERTIES,
+    POLICY_NODE_UPDATE_CHASSIS_UUID,
+    POLICY_NODE_UPDATE_INSTANCE_UUID,
+    POLICY_NODE_UPDATE_LESSEE,
+    POLICY_NODE_UPDATE_OWNER,
+    POLICY_NODE_UPDATE_DRIVER_INTERFACES,
+    POLICY_NODE_UPDATE_NETWORK_DATA,
+    POLICY_NODE_UPDATE_CONDUCTOR_GROUP,
+    POLICY_NODE_UPDATE_NAME,
+    POLICY_NODE_UPDATE_RETIRED,
+    POLICY_NODE_UPDATE_SHARD,
+    POLICY_NODE_DISABLE_CLEANING,
+    POLICY_NODE_DELETE,
+    POLICY_NODE_DELETE_SELF_OWNED,
+    POLICY_NODE_VALIDATE,
+    POLICY_NODE_SET_MAINTENANCE,
+    POLICY_NODE_CLEAR_MAINTENANCE,
+    POLICY_NODE_GET_STATES,
+    POLICY_NODE_SET_POWER_STATE,
+    POLICY_NODE_SET_PROVISION_STATE,
+    POLICY_NODE_TRAITS_LIST,
+    POLICY_NODE_TRAITS_SET,
+    POLICY_NODE_TRAITS_DELETE,
+    POLICY_NODE_VIF_LIST,
+    POLICY_NODE_BIOS_GET,
+    POLICY_NODE_HISTORY_GET,
+    POLICY_NODE_ALLOCATION_GET,
+    POLICY_NODE_ALLOCATION_LIST,
+    POLICY_NODE_ALLOCATION_LIST_ALL,
+    POLICY_NODE_ALLOCATION_CREATE,
+    POLICY_NODE_ALLOCATION_CREATE_RESTRICTED,
+    POLICY_NODE_ALLOCATION_CREATE_PRE_RBAC,
+    POLICY_NODE_ALLOCATION_UPDATE,
+    POLICY_NODE_ALLOCATION_DELETE,
+    POLICY_DRIVER_GET,
+    POLICY_CONDUCTOR_GET,
+    POLICY_SHARDS_GET,
+    POLICY_CHASSIS_GET,
+    POLICY_PORT_LIST,
+    POLICY_PORT_LIST_ALL,
+    POLICY_PORTGROUP_LIST,
+    POLICY_PORTGROUP_LIST_ALL,
+    POLICY_VOLUME_LIST,
+    POLICY_VOLUME_LIST_ALL,
+    POLICY_BAREMETAL_COUNT
+};
+
+/* "baremetal:node:get"; "" for none. Any thread. */
+static inline const char *policy_baremetal_name(enum policy_baremetal_rule rule)
+{
+    return policy_rule_name(POLICY_OF_BAREMETAL, (unsigned)rule);
+}
+
+/* See policy_check. Any thread. */
+static inline enum policy_verdict policy_baremetal_check(struct policy_keeper *keeper,
+                                                         enum policy_baremetal_rule rule,
+                                                         const struct identity *identity,
+                                                         const struct policy_target *target)
+{
+    return policy_check(keeper, POLICY_OF_BAREMETAL, (unsigned)rule, identity, target);
+}
+
+#endif

@@ -1,0 +1,12 @@
+/* Whether the database is still in a state that was seen before. Any thread. */
+#include "store/sqlite/internal.h"
+
+bool store_is_current(const struct store *store, const struct store_stamp *stamp)
+{
+    if (store->in_memory) {
+        uint64_t commits = atomic_load_explicit(&store->commits, memory_order_acquire);
+        return memcmp(stamp->bytes, &commits, sizeof(commits)) == 0;
+    }
+    struct sentinel *sentinel = atomic_load_explicit(&store->sentinel, memory_order_acquire);
+    return sentinel != NULL && sentinel_is_current(sentinel, stamp);
+}
