@@ -241,7 +241,11 @@ static void index_shared(struct ac_plan *plan)
         for (uint32_t j = 0; j < set->count; j++)
             plan->shared[plan->shared_count++] = (struct ac_shared){set->numbers[j], i};
     }
-    if (plan->shared_count > 0)
+    bool in_order = true; /* mostly: racks and their pools come one by one */
+    for (uint32_t i = 1; i < plan->shared_count && in_order; i++)
+        in_order = plan->shared[i - 1].aggregate <= plan->shared[i].aggregate;
+    ac_charge(plan, (int64_t)plan->shared_count * (in_order ? 1 : 32));
+    if (!in_order)
         qsort(plan->shared, plan->shared_count, sizeof(*plan->shared), compare_shared);
     plan->tree_sharing = arena_array(plan->arena, plan->sharing_count, sizeof(uint32_t));
     plan->tree_sharing_seen = arena_zalloc(plan->arena, (plan->sharing_count / 64 + 1) * 8);

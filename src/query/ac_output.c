@@ -22,7 +22,7 @@ void ac_output_init(struct ac_output *output, struct ac_plan *plan, ac_emit *emi
         .entries = arena_array(plan->arena, entries, sizeof(struct ac_entry)),
         .mappings = arena_array(plan->arena, plan->level_count, sizeof(struct ac_mapping)),
         .summarise_roots = plan->nested_aware,
-        .steps = 8 + 3 * ((int64_t)entries + plan->level_count),
+        .steps = 4 + (plan->is_plain ? 1 : 2) * ((int64_t)entries + plan->level_count),
         .merge = is_long ? ac_merge_create(plan, entries) : NULL,
     };
 }

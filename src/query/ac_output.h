@@ -36,7 +36,7 @@ struct ac_output {
     bool summarise_roots;
     uint32_t root; /* of the slot before, and its tree's end */
     uint32_t root_end;
-    int64_t steps;          /* of the budget, for a candidate; writing it counts in */
+    int64_t steps;          /* of the budget, for a candidate */
     struct ac_merge *merge; /* NULL: candidates have few entries */
 };
 

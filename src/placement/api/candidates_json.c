@@ -215,7 +215,7 @@ static bool write_alike(struct candidates_writer *writer, const struct ac_candid
     return true;
 }
 
-enum { SUMMARY_STEPS = 16, SUMMARY_CLASS_STEPS = 6 }; /* of the budget */
+enum { WRITE_STEPS = 8, SUMMARY_STEPS = 16, SUMMARY_CLASS_STEPS = 6 }; /* of the budget */
 
 void candidates_write_one(void *cls, const struct ac_candidate *candidate)
 {
@@ -226,6 +226,8 @@ void candidates_write_one(void *cls, const struct ac_candidate *candidate)
         budget_exhaust(writer->budget);
         return;
     }
+    writer->budget->left -=
+        WRITE_STEPS + 2 * ((int64_t)candidate->entry_count + candidate->mapping_count);
     if (writer->count++ > 0)
         buf_append_lit(out, ", ");
     if (!is_alike(&writer->form, candidate) || !write_alike(writer, candidate))
