@@ -130,6 +130,20 @@ class Table:
                      lambda: f"{crowd['rss_growth_bytes'] / 2**20:.1f} MiB",
                      lambda: crowd["rss_growth_bytes"] <= 64 << 20)
 
+    def groups(self):
+        """One group more than most hosts have devices; without the matching most cases never end."""
+        cases = self.facts.get("berth", {}).get("groups") or []
+        for devices in (8, 16, 64):
+            for policy in ("isolate", "none"):
+                mine = [c for c in cases if (c["devices"], c["policy"]) == (devices, policy)]
+                worst = max(mine, key=lambda c: c["cpu_ms"]) if mine else None
+                self.add(f"{devices + 1} groups of one device, 1 000 hosts of {devices}, group_policy={policy}",
+                         "CPU of the search, the worst of 12 (all free or one in use, alike or different traits, "
+                         "no host or one that can)", "≤ 10 ms, and exact", [worst],
+                         lambda: f"{worst['cpu_ms']:.2f} ms ({worst['traits']})",
+                         lambda: worst["cpu_ms"] <= 10 and all(
+                             c["ended"] and c["found"] == (c["better"] > 0) for c in mine))
+
     def writes(self):
         for question, title, c, times in WRITE_ROWS:
             berth, peer = self.cell("berth", question, c), self.cell("reference", question, c)
@@ -221,6 +235,7 @@ class Table:
         self.absolutes()
         self.limits()
         self.wide()
+        self.groups()
         self.writes()
         self.others()
         self.baremetal()

@@ -27,7 +27,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CACHE = os.path.join(HERE, "reference.json")
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
 SIZES = (300, 16384, 523000, 777000, 2600000)
-EXTRAS = ("turns", "units", "memory", "start", "lane", "limits", "commits", "baremetal", "valet")
+EXTRAS = ("groups", "turns", "units", "memory", "start", "lane", "limits", "commits", "baremetal", "valet")
 
 
 def arguments():
@@ -123,6 +123,8 @@ def run_berth(options, loader, results):
     if wanted(options, "valet") and not options.quick:
         berth.facts["valet"] = valet.berth(options.berthd, options.work, loader)
         targets.say(f"plans: {berth.facts['valet']}")
+    if wanted(options, "groups"):
+        berth.facts["groups"] = targets.measure_groups(options.build)
     results["cells"]["berth"], results["facts"]["berth"] = berth.cells, berth.facts
     results["berth_commits"], results["beside"] = berth.commits, berth.beside
 

@@ -166,6 +166,16 @@ def measure_sync(build, work, seconds):
     return run_json(os.path.join(build, "bench", "limit_commit"), "sync", work, str(seconds))
 
 
+def measure_groups(build):
+    """The search alone, in a process of its own: each case's CPU, the best of five."""
+    lines = subprocess.run([os.path.join(build, "bench", "groups"), "2000000000"], check=True, stdout=subprocess.PIPE,
+                           text=True).stdout.splitlines()
+    cases = [json.loads(line) for line in lines]
+    for case in cases:
+        say(f"groups: {case}")
+    return cases
+
+
 def measure_commits(build, work, batch, seconds):
     copy = clouds.sqlite_copy("big1k", work)
     result = run_json(os.path.join(build, "bench", "limit_commit"), copy, f"{batch:.2f}",

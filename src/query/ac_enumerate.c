@@ -1,12 +1,39 @@
 /* The walk through one anchor's combinations: depth first, every rule checked as soon as a choice
- * is made, nothing kept but the choices. Any thread. */
+ * is made, nothing kept but the choices.
+ *
+ * Two things keep it from trying in vain. The contests (ac_contests.h) tell before the first choice
+ * and after each whether all levels can still have providers. And of levels that could change
+ * places (twins) a later one need not try what an earlier one has tried in vain while all before
+ * it stood as it stands: were there a combination with it, the two exchanged would be one that the
+ * earlier had found. Neither takes out a combination or alters the order of those that there are.
+ * Any thread. */
+#include "query/ac_contests.h"
 #include "query/ac_plan.h"
+
+enum { USELESS_WORDS_MAX = 1 << 20 }; /* 8 MiB; of larger trees nothing is remembered */
 
 void ac_walk_init(struct ac_plan *plan, struct ac_walk *walk)
 {
-    walk->at = arena_zalloc(plan->arena, plan->level_count * sizeof(*walk->at));
-    walk->chosen = arena_zalloc(plan->arena, plan->level_count * sizeof(*walk->chosen));
-    walk->started = false;
+    *walk = (struct ac_walk){
+        .at = arena_zalloc(plan->arena, plan->level_count * sizeof(*walk->at)),
+        .chosen = arena_zalloc(plan->arena, plan->level_count * sizeof(*walk->chosen)),
+        .found_before = arena_zalloc(plan->arena, plan->level_count * sizeof(*walk->found_before)),
+    };
+}
+
+void ac_walk_leave(const struct ac_plan *plan, const struct ac_walk *walk, uint32_t *place)
+{
+    size_t bytes = plan->level_count * sizeof(*place);
+    memcpy(place, walk->at, bytes);
+    memcpy(place + plan->level_count, walk->chosen, bytes);
+}
+
+void ac_walk_return(const struct ac_plan *plan, struct ac_walk *walk, const uint32_t *place)
+{
+    size_t bytes = plan->level_count * sizeof(*place);
+    memcpy(walk->at, place, bytes);
+    memcpy(walk->chosen, place + plan->level_count, bytes);
+    walk->started = walk->is_new_here = true;
 }
 
 static const struct place *place_at(const struct ac_plan *plan, uint32_t slot)
@@ -69,9 +96,30 @@ static bool is_alone_in_tree(const struct ac_plan *plan, const struct ac_walk *w
     return true;
 }
 
+/* Whether one of the levels to come can become the subtree's root. */
+static bool may_hold_later(struct ac_plan *plan, uint32_t depth, const struct ac_subtree *subtree,
+                           uint32_t least, uint32_t most)
+{
+    for (uint32_t i = 0; i < subtree->level_count; i++) {
+        if (subtree->levels[i] <= depth)
+            continue;
+        const uint64_t *options = plan->levels[subtree->levels[i]].kind->options;
+        for (uint32_t bit = ac_next_option(&plan->tree, options, NULL, 0); bit != NUMBER_NONE;
+             bit = ac_next_option(&plan->tree, options, NULL, bit + 1)) {
+            uint32_t slot = ac_option_slot(plan, bit);
+            ac_charge(plan, 1);
+            if (slot < least && most < place_at(plan, slot)->end)
+                return true;
+        }
+        if (plan->budget->left < 0)
+            return true;
+    }
+    return false;
+}
+
 /* Item 7: in pre-order, with m the smallest slot, all lie in m's interval. While members are still
  * to be chosen, one of them may become that m. */
-static bool subtree_holds(const struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth,
+static bool subtree_holds(struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth,
                           const struct ac_subtree *subtree)
 {
     uint32_t least = NUMBER_NONE;
@@ -88,26 +136,18 @@ static bool subtree_holds(const struct ac_plan *plan, const struct ac_walk *walk
     }
     if (least == NUMBER_NONE || most < place_at(plan, least)->end)
         return true;
-    if (!open)
-        return false;
-    for (uint32_t i = 0; i < subtree->level_count; i++) {
-        if (subtree->levels[i] <= depth)
-            continue;
-        const struct ac_level *level = &plan->levels[subtree->levels[i]];
-        for (uint32_t o = 0; o < level->option_count; o++)
-            if (level->options[o] < least && most < place_at(plan, level->options[o])->end)
-                return true;
-    }
-    return false;
+    return open && may_hold_later(plan, depth, subtree, least, most);
 }
 
-static bool subtrees_hold(const struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth)
+static bool subtrees_hold(struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth)
 {
-    for (uint32_t s = 0; s < plan->subtree_count; s++)
-        for (uint32_t i = 0; i < plan->subtrees[s].level_count; i++)
-            if (plan->subtrees[s].levels[i] == depth &&
-                !subtree_holds(plan, walk, depth, &plan->subtrees[s]))
-                return false;
+    const struct ac_level *level = &plan->levels[depth];
+    for (uint32_t s = 0; s < level->subtree_count; s++) {
+        const struct ac_subtree *subtree = &plan->subtrees[level->subtrees[s]];
+        ac_charge(plan, subtree->level_count / 4);
+        if (!subtree_holds(plan, walk, depth, subtree))
+            return false;
+    }
     return true;
 }
 
@@ -120,14 +160,24 @@ static bool any_chosen_has(const struct fit_any *any, const uint32_t *slots, uin
     return false;
 }
 
-static bool any_option_has(const struct fit_any *any, const struct ac_level *level)
+static bool any_option_has(struct ac_plan *plan, const struct fit_any *any,
+                           const struct ac_level *level)
 {
-    return any_chosen_has(any, level->options, level->option_count);
+    const uint64_t *options = level->kind->options;
+    for (uint32_t bit = ac_next_option(&plan->tree, options, NULL, 0);
+         bit != NUMBER_NONE && plan->budget->left >= 0;
+         bit = ac_next_option(&plan->tree, options, NULL, bit + 1)) {
+        uint32_t slot = ac_option_slot(plan, bit);
+        ac_charge(plan, any->count);
+        if (any_chosen_has(any, &slot, 1))
+            return true;
+    }
+    return false;
 }
 
 /* Item 3: the providers of the unsuffixed group have the traits together. What is still wanted must
  * be there among the options of the levels to come. */
-static bool traits_met(const struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth)
+static bool traits_met(struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth)
 {
     const struct ac_plan_group *group = &plan->groups[plan->levels[depth].group];
     if (group->is_granular || plan->is_flat)
@@ -136,9 +186,10 @@ static bool traits_met(const struct ac_plan *plan, const struct ac_walk *walk, u
     uint32_t last = first + group->level_count - 1;
     for (uint32_t i = 0; i < group->traits.any_count; i++) {
         const struct fit_any *any = &group->traits.any[i];
+        ac_charge(plan, (int64_t)any->count * (depth - first + 1));
         bool met = any_chosen_has(any, walk->chosen + first, depth - first + 1);
         for (uint32_t level = depth + 1; level <= last && !met; level++)
-            met = any_option_has(any, &plan->levels[level]);
+            met = any_option_has(plan, any, &plan->levels[level]);
         if (!met)
             return false;
     }
@@ -157,7 +208,7 @@ static bool breaks(struct ac_plan *plan, enum ac_none rule)
 static bool choose(struct ac_plan *plan, struct ac_walk *walk, uint32_t depth)
 {
     const struct ac_level *level = &plan->levels[depth];
-    uint32_t slot = level->options[walk->at[depth]];
+    uint32_t slot = ac_option_slot(plan, walk->at[depth]);
     walk->chosen[depth] = slot;
     if (level->shares_class && !sums_fit(plan, walk, depth, slot))
         return breaks(plan, AC_NONE_SUMS);
@@ -167,9 +218,106 @@ static bool choose(struct ac_plan *plan, struct ac_walk *walk, uint32_t depth)
         return breaks(plan, AC_NONE_ONE_PROVIDER);
     if (!subtrees_hold(plan, walk, depth))
         return breaks(plan, AC_NONE_SAME_SUBTREE);
+    if (walk->is_matched && !ac_contests_choose(plan, depth, walk->at[depth]))
+        return false;
     bool met = traits_met(plan, walk, depth);
     plan->lacks_traits = plan->lacks_traits || !met;
     return met;
+}
+
+static uint64_t *useless_of(const struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth)
+{
+    return walk->useless + (size_t)depth * plan->tree.words;
+}
+
+static void note_useless(const struct ac_plan *plan, struct ac_walk *walk, uint32_t depth)
+{
+    uint32_t bit = walk->at[depth];
+    if (walk->useless != NULL && plan->levels[depth].has_twin &&
+        walk->found == walk->found_before[depth])
+        useless_of(plan, walk, depth)[bit / 64] |= (uint64_t)1 << (bit % 64);
+}
+
+/* Begins with the level's options. */
+static void enter(struct ac_plan *plan, struct ac_walk *walk, uint32_t depth)
+{
+    const struct ac_level *level = &plan->levels[depth];
+    walk->at[depth] = 0;
+    if (walk->useless == NULL || !level->has_twin)
+        return;
+    uint64_t *useless = useless_of(plan, walk, depth);
+    size_t bytes = plan->tree.words * sizeof(*useless);
+    if (level->twin == NUMBER_NONE)
+        memset(useless, 0, bytes);
+    else
+        memcpy(useless, useless_of(plan, walk, level->twin), bytes);
+    ac_charge(plan, plan->tree.words / 8);
+}
+
+/* Room to remember what is useless in the tree at hand, empty. */
+static void forget_useless(struct ac_plan *plan, struct ac_walk *walk)
+{
+    size_t words = (size_t)plan->level_count * plan->tree.words;
+    if (!plan->has_twins || words > USELESS_WORDS_MAX) {
+        walk->useless = NULL;
+        walk->useless_words = 0;
+        return;
+    }
+    if (words > walk->useless_words) {
+        walk->useless = arena_array(plan->arena, words, sizeof(*walk->useless));
+        walk->useless_words = (uint32_t)words;
+    }
+    memset(walk->useless, 0, words * sizeof(*walk->useless));
+    ac_charge(plan, (int64_t)words / 16);
+}
+
+/* The first step in a tree; false: there is no combination. */
+static bool begin(struct ac_plan *plan, struct ac_walk *walk)
+{
+    walk->started = true;
+    walk->is_new_here = walk->is_matched = false;
+    if (plan->is_wide && !ac_contests_match(plan, walk, 0))
+        return false;
+    forget_useless(plan, walk);
+    enter(plan, walk, 0);
+    return true;
+}
+
+/* The first step in a tree that the walk has returned to: with all that is chosen there was a
+ * combination. */
+static void go_on(struct ac_plan *plan, struct ac_walk *walk)
+{
+    walk->is_new_here = walk->is_matched = false;
+    forget_useless(plan, walk);
+    walk->found++;
+    for (uint32_t l = 0; l < plan->level_count; l++)
+        walk->found_before[l] = walk->found - 1;
+    ac_charge(plan, plan->level_count / 4);
+}
+
+/* Goes back to the level before, and on to its next option. Most walks are never in vain: only one
+ * that has been goes on with a matching. */
+static uint32_t go_back(struct ac_plan *plan, struct ac_walk *walk, uint32_t depth)
+{
+    depth--;
+    bool in_vain = walk->found == walk->found_before[depth];
+    note_useless(plan, walk, depth);
+    walk->at[depth]++;
+    if (in_vain && plan->may_contest)
+        ac_contests_find(plan);
+    if (in_vain && plan->contests != NULL && !walk->is_matched) {
+        walk->is_matched = ac_contests_match(plan, walk, depth);
+        if (!walk->is_matched)
+            walk->at[depth] = plan->tree.words * 64; /* nor has any other of its options one */
+    }
+    return depth;
+}
+
+static const uint64_t *without(const struct ac_plan *plan, const struct ac_walk *walk,
+                               uint32_t depth)
+{
+    return walk->useless != NULL && plan->levels[depth].has_twin ? useless_of(plan, walk, depth)
+                                                                 : NULL;
 }
 
 bool ac_walk_next(struct ac_plan *plan, struct ac_walk *walk)
@@ -180,27 +328,44 @@ bool ac_walk_next(struct ac_plan *plan, struct ac_walk *walk)
     if (walk->started) {
         depth = plan->level_count - 1;
         walk->at[depth]++;
-    } else {
-        walk->started = true;
-        walk->at[0] = 0;
+        if (walk->is_new_here)
+            go_on(plan, walk);
+    } else if (!begin(plan, walk)) {
+        return false;
     }
+    const bool is_bare = !plan->has_twins && !plan->may_contest && plan->contests == NULL;
     for (;;) {
-        if (!budget_take(plan->budget, 1 + depth / 8))
+        if (!budget_take(plan->budget, 2 + depth / 4))
             return false;
-        if (walk->at[depth] == plan->levels[depth].option_count) {
-            if (depth == 0)
+        const struct ac_level *level = &plan->levels[depth];
+        uint32_t bit = ac_next_option(&plan->tree, level->kind->options,
+                                      is_bare ? NULL : without(plan, walk, depth), walk->at[depth]);
+        if (bit == NUMBER_NONE) {
+            if (depth == 0) {
+                walk->at[0] = bit;
                 return false;
-            depth--;
-            walk->at[depth]++;
+            }
+            if (is_bare)
+                walk->at[--depth]++;
+            else
+                depth = go_back(plan, walk, depth);
             continue;
         }
+        walk->at[depth] = bit;
+        walk->found_before[depth] = walk->found;
         if (!choose(plan, walk, depth)) {
+            if (!is_bare)
+                note_useless(plan, walk, depth);
             walk->at[depth]++;
             continue;
         }
-        if (depth == plan->level_count - 1)
+        if (++depth == plan->level_count) {
+            walk->found++;
             return true;
-        depth++;
-        walk->at[depth] = 0;
+        }
+        if (is_bare)
+            walk->at[depth] = 0;
+        else
+            enter(plan, walk, depth);
     }
 }

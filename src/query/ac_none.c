@@ -8,7 +8,7 @@
  * thread. */
 #include "query/ac_plan.h"
 
-enum { FIND_STEPS = 200000 }; /* as many as a search on a worker has */
+enum { FIND_STEPS = 50000 }; /* a quarter of what a search on a worker has */
 
 const char *ac_none_name(enum ac_none none)
 {
@@ -38,17 +38,16 @@ const char *ac_none_name(enum ac_none none)
     return NAMES[none];
 }
 
-static const struct ac_plan_group *group_of(const struct ac_plan *plan,
-                                            const struct ac_level *level)
+static const struct ac_plan_group *group_of(const struct ac_plan *plan, const struct ac_kind *kind)
 {
-    return &plan->groups[level->group];
+    return &plan->groups[kind->group];
 }
 
 /* Whether the group's traits and aggregates are each provider's own matter; else traits are met
  * together, and a root's aggregates are its tree's. */
-static bool is_by_provider(const struct ac_plan *plan, const struct ac_level *level)
+static bool is_by_provider(const struct ac_plan *plan, const struct ac_kind *kind)
 {
-    return group_of(plan, level)->is_granular || plan->is_flat;
+    return group_of(plan, kind)->is_granular || plan->is_flat;
 }
 
 struct condition {
@@ -68,7 +67,7 @@ static struct fit_filter negative(const struct fit_filter *filter)
 
 /* Takes out the slots that neither pass the filter themselves nor by their root (`either`), or that
  * do not pass together with it. */
-static void keep_by_root(const struct ac_plan *plan, const struct fit_filter *filter, bool either,
+static void keep_by_root(struct ac_plan *plan, const struct fit_filter *filter, bool either,
                          uint32_t page, uint64_t words[FIT_WORDS])
 {
     for (uint32_t w = 0; w < FIT_WORDS; w++) {
@@ -76,6 +75,7 @@ static void keep_by_root(const struct ac_plan *plan, const struct fit_filter *fi
             struct slot_no slot = {page * FIT_PAGE_SLOTS + w * 64 +
                                    (uint32_t)__builtin_ctzll(left)};
             struct slot_no root = {version_place(plan->version, slot)->root};
+            ac_charge(plan, 4 + 2 * (int64_t)(filter->any_count + filter->none_count));
             bool own = fit_filter_slot(filter, slot);
             bool roots = fit_filter_slot(filter, root);
             if (either ? !own && !roots : !own || !roots)
@@ -85,21 +85,20 @@ static void keep_by_root(const struct ac_plan *plan, const struct fit_filter *fi
 }
 
 /* The condition by which the last slot of the page falls; AC_NONE_FOUND_SOME: none does. */
-static enum ac_none page_none(const struct ac_plan *plan, const struct ac_level *level,
-                              uint32_t page)
+static enum ac_none page_none(struct ac_plan *plan, const struct ac_kind *kind, uint32_t page)
 {
-    const struct ac_plan_group *group = group_of(plan, level);
+    const struct ac_plan_group *group = group_of(plan, kind);
     const struct condition conditions[] = {
         {positive(&group->traits), AC_NONE_REQUIRED_TRAITS},
         {negative(&group->traits), AC_NONE_FORBIDDEN_TRAITS},
         {positive(&group->aggregates), AC_NONE_MEMBER_OF},
         {negative(&group->aggregates), AC_NONE_FORBIDDEN_AGGREGATES},
     };
-    bool by_provider = is_by_provider(plan, level);
+    bool by_provider = is_by_provider(plan, kind);
     uint64_t words[FIT_WORDS];
     memset(words, 0xff, sizeof(words));
-    for (uint32_t i = 0; i < level->demand_count; i++)
-        fit_demand_page(plan->version, &level->demands[i], page, words);
+    for (uint32_t i = 0; i < kind->demand_count; i++)
+        ac_charge(plan, fit_demand_page(plan->version, &kind->demands[i], page, words));
     if (fit_words_empty(words))
         return AC_NONE_CAPACITY;
     for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
@@ -127,17 +126,17 @@ static bool somebody_has(const struct fit_any *any)
 }
 
 /* Why nobody serves the level, looked at alone; AC_NONE_FOUND_SOME: somebody does. */
-static enum ac_none level_none(struct ac_plan *plan, const struct ac_level *level)
+static enum ac_none kind_none(struct ac_plan *plan, const struct ac_kind *kind)
 {
-    const struct ac_plan_group *group = group_of(plan, level);
-    for (uint32_t i = 0; i < level->demand_count; i++)
-        if (level->demands[i].column->holders.count == 0)
+    const struct ac_plan_group *group = group_of(plan, kind);
+    for (uint32_t i = 0; i < kind->demand_count; i++)
+        if (kind->demands[i].column->holders.count == 0)
             return AC_NONE_INVENTORY;
-    enum ac_none furthest = level->demand_count > 0 ? AC_NONE_CAPACITY : AC_NONE_REQUIRED_TRAITS;
+    enum ac_none furthest = kind->demand_count > 0 ? AC_NONE_CAPACITY : AC_NONE_REQUIRED_TRAITS;
     for (uint32_t page = 0; page < plan->page_count; page++) {
-        if (!budget_take(plan->budget, 16 + 8 * (int64_t)level->demand_count))
+        if (!budget_take(plan->budget, 8 + FIT_STEPS_A_SET * (int64_t)group->set_count))
             return AC_NONE_NOT_KNOWN;
-        enum ac_none none = page_none(plan, level, page);
+        enum ac_none none = page_none(plan, kind, page);
         if (none == AC_NONE_FOUND_SOME) {
             furthest = none;
             break;
@@ -166,11 +165,11 @@ static bool falls_by_roots(const struct ac_plan *plan)
 static enum ac_none find(struct ac_plan *plan)
 {
     bool can_share = false;
-    for (uint32_t l = 0; l < plan->level_count; l++) {
-        enum ac_none none = level_none(plan, &plan->levels[l]);
+    for (uint32_t k = 0; k < plan->kind_count; k++) {
+        enum ac_none none = kind_none(plan, &plan->kinds[k]);
         if (none != AC_NONE_FOUND_SOME)
             return none;
-        can_share = can_share || plan->levels[l].can_share;
+        can_share = can_share || plan->kinds[k].can_share;
     }
     if (falls_by_roots(plan))
         return AC_NONE_ROOT_TRAITS;

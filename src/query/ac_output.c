@@ -5,12 +5,16 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "query/ac_merge.h"
+
+enum { LONG_ENTRIES = 64 }; /* of more, equal ones are not looked for one by one */
 
 void ac_output_init(struct ac_output *output, struct ac_plan *plan, ac_emit *emit, void *cls)
 {
     uint32_t entries = 0;
     for (uint32_t l = 0; l < plan->level_count; l++)
         entries += plan->levels[l].demand_count;
+    bool is_long = entries > LONG_ENTRIES;
     *output = (struct ac_output){
         .plan = plan,
         .emit = emit,
@@ -18,6 +22,8 @@ void ac_output_init(struct ac_output *output, struct ac_plan *plan, ac_emit *emi
         .entries = arena_array(plan->arena, entries, sizeof(struct ac_entry)),
         .mappings = arena_array(plan->arena, plan->level_count, sizeof(struct ac_mapping)),
         .summarise_roots = plan->nested_aware,
+        .steps = 4 + (plan->is_plain ? 1 : 2) * ((int64_t)entries + plan->level_count),
+        .merge = is_long ? ac_merge_create(plan, entries) : NULL,
     };
 }
 
@@ -67,11 +73,14 @@ bool ac_output_repeats(struct ac_output *output, const uint32_t *chosen)
     for (uint32_t l = 0; l < plan->level_count; l++)
         if (!is_sharing(plan, chosen[l]))
             return false;
+    ac_charge(plan, 8 + 4 * (int64_t)plan->level_count);
     struct ac_seen *seen = &output->seen;
     if (seen->count * 2 >= seen->capacity)
         seen_grow(output);
     uint32_t **at = seen_slot(output, seen->table, seen->capacity, chosen);
     if (*at != NULL)
+        return true;
+    if (!ac_keep(plan, plan->level_count * sizeof(*chosen)))
         return true;
     *at = arena_array(plan->arena, plan->level_count, sizeof(*chosen));
     memcpy(*at, chosen, plan->level_count * sizeof(*chosen));
@@ -79,32 +88,59 @@ bool ac_output_repeats(struct ac_output *output, const uint32_t *chosen)
     return false;
 }
 
+static void add_used(struct arena *arena, struct ac_used *used, uint32_t slot)
+{
+    used->slots =
+        arena_grow(arena, used->slots, used->count, &used->capacity, sizeof(*used->slots));
+    used->slots[used->count++] = slot;
+}
+
 static void use_slot(struct ac_output *output, uint32_t slot)
 {
-    if (output->used_count > 0 && output->used[output->used_count - 1] == slot)
+    uint32_t *recent = &output->recent[slot % AC_RECENT];
+    if (*recent == slot + 1)
         return;
-    output->used = arena_grow(output->plan->arena, output->used, output->used_count,
-                              &output->used_capacity, sizeof(*output->used));
-    output->used[output->used_count++] = slot;
+    *recent = slot + 1;
+    struct ac_used *used = &output->used;
+    uint32_t largest = used->count == 0 ? 0 : used->slots[used->count - 1];
+    if (used->count > 0 && largest == slot)
+        return;
+    if (slot < largest) {
+        used = &output->late;
+        used->is_disordered =
+            used->is_disordered || (used->count > 0 && used->slots[used->count - 1] > slot);
+    }
+    add_used(output->plan->arena, used, slot);
 }
 
 /* Puts what a level takes beside what the provider gives already. */
-static uint32_t add_entry(struct ac_entry *entries, uint32_t count, struct ac_entry entry)
+static uint32_t add_entries(struct ac_entry *entries, uint32_t count, const struct ac_level *level,
+                            struct slot_no slot)
 {
-    uint32_t at = count;
-    while (at > 0 && entries[at - 1].slot.v != entry.slot.v)
-        at--;
-    if (at == 0) /* the provider's first */
-        at = count;
-    for (uint32_t i = at; i-- > 0 && entries[i].slot.v == entry.slot.v;) {
-        if (entries[i].class_no.v == entry.class_no.v) {
-            entries[i].amount += entry.amount;
-            return count;
+    uint32_t end = count; /* of what the provider gives */
+    while (end > 0 && entries[end - 1].slot.v != slot.v)
+        end--;
+    uint32_t first = end;
+    while (first > 0 && entries[first - 1].slot.v == slot.v)
+        first--;
+    if (end == 0) /* the provider's first */
+        first = end = count;
+    for (uint32_t i = 0; i < level->demand_count; i++) {
+        const struct fit_demand *demand = &level->demands[i];
+        uint32_t at = first;
+        while (at < end && entries[at].class_no.v != demand->class_no.v)
+            at++;
+        if (at < end) {
+            entries[at].amount += demand->amount;
+            continue;
         }
+        if (at < count)
+            memmove(&entries[at + 1], &entries[at], (count - at) * sizeof(*entries));
+        entries[at] = (struct ac_entry){slot, demand->class_no, demand->amount};
+        end++;
+        count++;
     }
-    memmove(&entries[at + 1], &entries[at], (count - at) * sizeof(*entries));
-    entries[at] = entry;
-    return count + 1;
+    return count;
 }
 
 static bool has_mapping(const struct ac_mapping *mappings, uint32_t count,
@@ -116,27 +152,47 @@ static bool has_mapping(const struct ac_mapping *mappings, uint32_t count,
     return false;
 }
 
+/* What the summaries are to tell of the slot. Levels' slots are mostly of one tree. */
+static void use(struct ac_output *output, struct slot_no slot)
+{
+    if (!output->summarise_roots) {
+        use_slot(output, slot.v);
+        return;
+    }
+    if (slot.v < output->root || slot.v >= output->root_end) {
+        const struct place *place = version_place(output->plan->version, slot);
+        output->root = place->root;
+        if (place->root != slot.v)
+            place = version_place(output->plan->version, (struct slot_no){place->root});
+        output->root_end = place->end;
+        use_slot(output, output->root);
+    }
+}
+
 void ac_output_put(struct ac_output *output, const uint32_t *chosen)
 {
     struct ac_plan *plan = output->plan;
-    struct ac_candidate *candidate = &output->candidate;
-    *candidate = (struct ac_candidate){.entries = output->entries, .mappings = output->mappings};
+    struct ac_mapping *mappings = output->mappings;
+    uint32_t entry_count = 0;
+    uint32_t mapping_count = 0;
     for (uint32_t l = 0; l < plan->level_count; l++) {
         const struct ac_level *level = &plan->levels[l];
         struct slot_no slot = {chosen[l]};
-        for (uint32_t i = 0; i < level->demand_count; i++)
-            candidate->entry_count = add_entry(
-                output->entries, candidate->entry_count,
-                (struct ac_entry){slot, level->demands[i].class_no, level->demands[i].amount});
+        if (output->merge == NULL)
+            entry_count = add_entries(output->entries, entry_count, level, slot);
         struct ac_mapping mapping = {level->group, slot};
-        if (!has_mapping(output->mappings, candidate->mapping_count, &mapping))
-            output->mappings[candidate->mapping_count++] = mapping;
+        if (plan->groups[level->group].is_granular ||
+            !has_mapping(mappings, mapping_count, &mapping))
+            mappings[mapping_count++] = mapping;
         if (level->demand_count > 0)
-            use_slot(output,
-                     output->summarise_roots ? version_place(plan->version, slot)->root : slot.v);
+            use(output, slot);
     }
+    if (output->merge != NULL)
+        entry_count = ac_merge(output->merge, plan, chosen, output->entries);
+    output->candidate =
+        (struct ac_candidate){output->entries, entry_count, mappings, mapping_count};
     output->emitted++;
-    output->emit(output->cls, candidate);
+    output->emit(output->cls, &output->candidate);
 }
 
 void ac_output_put_plain(struct ac_output *output, uint32_t slot)
@@ -154,8 +210,8 @@ void ac_output_put_plain(struct ac_output *output, uint32_t slot)
         output->entries[i].slot.v = slot;
     for (uint32_t i = 0; i < candidate->mapping_count; i++)
         output->mappings[i].slot.v = slot;
-    if (candidate->entry_count > 0)
-        use_slot(output, slot);
+    if (candidate->entry_count > 0) /* each slot once, ascending */
+        add_used(output->plan->arena, &output->used, slot);
     output->emitted++;
     output->emit(output->cls, candidate);
 }
@@ -169,15 +225,21 @@ static int compare_u32(const void *a, const void *b)
 
 void ac_output_summaries(struct ac_output *output, struct ac_summaries *summaries)
 {
-    uint32_t *used = output->used;
+    struct ac_used *used = &output->used;
+    struct ac_used *late = &output->late;
+    uint32_t most = used->count + late->count;
+    ac_charge(output->plan, most / 2 + (late->is_disordered ? 16 * (int64_t)late->count : 0));
+    if (late->is_disordered)
+        qsort(late->slots, late->count, sizeof(*late->slots), compare_u32);
+    uint32_t *slots = arena_array(output->plan->arena, most, sizeof(*slots));
     uint32_t count = 0;
-    bool in_order = true; /* as they come, mostly */
-    for (uint32_t i = 1; i < output->used_count && in_order; i++)
-        in_order = used[i - 1] <= used[i];
-    if (!in_order)
-        qsort(used, output->used_count, sizeof(*used), compare_u32);
-    for (uint32_t i = 0; i < output->used_count; i++)
-        if (count == 0 || used[count - 1] != used[i])
-            used[count++] = used[i];
-    *summaries = (struct ac_summaries){used, count, output->summarise_roots};
+    uint32_t u = 0;
+    uint32_t l = 0;
+    while (u < used->count || l < late->count) {
+        bool from_used = l == late->count || (u < used->count && used->slots[u] <= late->slots[l]);
+        uint32_t slot = from_used ? used->slots[u++] : late->slots[l++];
+        if (count == 0 || slots[count - 1] != slot)
+            slots[count++] = slot;
+    }
+    *summaries = (struct ac_summaries){slots, count, output->summarise_roots};
 }

@@ -12,6 +12,15 @@ struct ac_seen {
     uint32_t count;
 };
 
+enum { AC_RECENT = 32 };
+
+struct ac_used {
+    uint32_t *slots;
+    uint32_t count;
+    size_t capacity;
+    bool is_disordered;
+};
+
 struct ac_output {
     struct ac_plan *plan;
     ac_emit *emit;
@@ -21,10 +30,14 @@ struct ac_output {
     struct ac_entry *entries; /* room for one candidate */
     struct ac_mapping *mappings;
     struct ac_candidate candidate; /* the last one */
-    uint32_t *used;                /* slots for the summaries, as they come */
-    uint32_t used_count;
-    size_t used_capacity;
+    struct ac_used used;           /* slots for the summaries: ascending */
+    struct ac_used late;           /* those that came behind larger ones */
+    uint32_t recent[AC_RECENT];    /* by slot % AC_RECENT: one more than the slot that came last */
     bool summarise_roots;
+    uint32_t root; /* of the slot before, and its tree's end */
+    uint32_t root_end;
+    int64_t steps;          /* of the budget, for a candidate */
+    struct ac_merge *merge; /* NULL: candidates have few entries */
 };
 
 /* Everything is in the plan's arena. */

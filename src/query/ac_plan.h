@@ -20,25 +20,44 @@ struct ac_plan_group {
     bool in_tree;
     uint32_t tree_root;
     uint32_t tree_end;
-    enum ac_none none; /* not AC_NONE_FOUND_SOME: known without looking at any provider */
+    uint32_t set_count; /* of traits and aggregates together */
+    enum ac_none none;  /* not AC_NONE_FOUND_SOME: known without looking at any provider */
     uint32_t first_level;
     uint32_t level_count;
+};
+
+/* What one or several levels ask for alike: whoever can serve one of them can serve each. */
+struct ac_kind {
+    uint32_t group; /* of its first level */
+    const struct fit_demand *demands;
+    uint32_t demand_count;
+    bool can_share;    /* some sharing provider can serve it, so that trees without an own one are
+                          anchors */
+    uint64_t **pages;  /* by page: 64 words of the slots that can serve it, NULL until needed */
+    uint64_t *sharing; /* by index in ac_plan.sharing: one bit each */
+    uint64_t *options; /* in the tree at hand: bits as struct ac_tree counts them */
 };
 
 /* One choice to make: a provider for one class of the unsuffixed group, or for a granular group. */
 struct ac_level {
     uint32_t group;
+    struct ac_kind *kind;
     const struct fit_demand *demands;
     uint32_t demand_count;
     bool shares_class; /* another level asks for one of these classes too: amounts may add up */
-    bool can_share;    /* some sharing provider can serve it, so that trees without an own one are
-                          anchors */
-    uint64_t **pages;  /* by page: 64 words of the slots that can serve it, NULL until needed */
-    uint64_t *sharing; /* by index in ac_plan.sharing: one bit each */
-    /* in the tree at hand */
-    uint32_t *options;
-    uint32_t option_count;
-    size_t option_capacity;
+    bool has_twin; /* another level could change places with it, and nothing else would change */
+    uint32_t twin; /* the last one before it; NUMBER_NONE */
+    uint32_t *subtrees; /* those that it is in, ascending */
+    uint32_t subtree_count;
+};
+
+/* The tree at hand. Its providers are bits: bit b is slot `base` + b; behind `own_words` words
+ * follow the sharing providers of other trees, in the order of ac_plan.tree_sharing. */
+struct ac_tree {
+    uint32_t base; /* a multiple of 64 */
+    uint32_t own_words;
+    uint32_t words;
+    uint32_t capacity; /* words that there is room for */
 };
 
 /* Groups whose providers must stand in one subtree rooted at one of them. */
@@ -53,6 +72,14 @@ struct ac_shared {
     uint32_t index; /* in ac_plan.sharing */
 };
 
+/* A page that a kind keeps. */
+struct ac_kept_page {
+    uint32_t kind;
+    uint32_t page;
+};
+
+struct ac_contests;
+
 struct ac_plan {
     const struct version *version;
     const struct ac_request *request;
@@ -62,6 +89,14 @@ struct ac_plan {
     uint32_t group_count;
     struct ac_level *levels;
     uint32_t level_count;
+    struct ac_kind *kinds;
+    uint32_t kind_count;
+    uint32_t driver; /* a kind whose slots the trees must have, as nobody shares it; NUMBER_NONE */
+    bool has_twins;
+    struct ac_contests *contests; /* NULL: not looked for, or there is none */
+    bool may_contest;             /* they have not been looked for */
+    bool is_wide; /* each tree's are matched before the first choice, as they are likely lost */
+    struct ac_tree tree;
     struct ac_subtree *subtrees;
     uint32_t subtree_count;
     struct fit_filter roots; /* root_required */
@@ -72,13 +107,19 @@ struct ac_plan {
     bool is_plain; /* flat, and no group bears upon another: each provider in the pages of all
                       levels is a candidate, its only one */
     uint32_t page_count;
-    uint32_t *sharing; /* slots of the sharing providers that can serve some level, ascending */
+    struct ac_kept_page *kept_pages; /* where there may be more than are kept */
+    uint32_t kept_page_count;
+    size_t kept_page_capacity;
+    uint32_t oldest_page; /* in kept_pages, once there are as many as may be */
+    uint32_t *sharing;    /* slots of the sharing providers that can serve some level, ascending */
     uint32_t sharing_count;
     struct ac_shared *shared; /* ascending by aggregate */
     uint32_t shared_count;
     uint32_t *tree_sharing; /* indexes of those that the tree at hand shares with */
     uint32_t tree_sharing_count;
     uint64_t *tree_sharing_seen;
+    size_t kept_bytes; /* of what grows with the candidates or with a tree */
+    bool is_too_large; /* that is more than may be */
     enum ac_none none; /* known from the names, or the last rule that the walk broke */
     bool lacks_traits; /* the walk met combinations that lacked nothing but required traits */
 };
@@ -97,9 +138,9 @@ enum ac_resolved ac_resolve(const struct version *version, const struct ac_reque
                             struct arena *arena, struct budget *budget, struct ac_plan *plan,
                             struct err *err) BERTH_MUST_CHECK;
 
-/* FIT_WORDS words of the slots of a page that can serve a level, but for what depends on the tree's
- * root. Kept in level->pages. */
-const uint64_t *ac_level_page(struct ac_plan *plan, struct ac_level *level, uint32_t page);
+/* FIT_WORDS words of the slots of a page that can serve a kind, but for what depends on the tree's
+ * root. Valid until the next call. */
+const uint64_t *ac_kind_page(struct ac_plan *plan, uint32_t kind, uint32_t page);
 
 /* Takes out the bits of a page that lie outside the slots [from, end). */
 void ac_keep_interval(uint32_t page, uint32_t from, uint32_t end, uint64_t words[FIT_WORDS]);
@@ -107,24 +148,70 @@ void ac_keep_interval(uint32_t page, uint32_t from, uint32_t end, uint64_t words
 /* For a plain plan: the slots of a page that are candidates. False: the budget ran out. */
 bool ac_plain_page(struct ac_plan *plan, uint32_t page, uint64_t words[FIT_WORDS]);
 
-/* Lays out levels and sharing providers of a resolved plan. */
-void ac_levels(struct ac_plan *plan);
+/* Lays out levels, kinds and sharing providers of a resolved plan. False: the budget ran out. */
+bool ac_levels(struct ac_plan *plan) BERTH_MUST_CHECK;
+
+/* Tells the levels which subtrees they are in, and which are twins. False: the budget ran out. */
+bool ac_levels_subtrees(struct ac_plan *plan) BERTH_MUST_CHECK;
 
 /* Whether the plan has no candidate at all. False also when the budget ran out. */
 bool ac_plan_is_empty(struct ac_plan *plan);
 
 /* Steps through the anchors: the trees that may have candidates. *root begins as 0; true: *root is
- * the next anchor's slot and every level's options for it are set. */
+ * the next anchor's slot and every kind's options in it are set. */
 bool ac_next_anchor(struct ac_plan *plan, uint32_t *root);
 
-/* Sets the options of every level for the tree at `root`; false if a level has none. */
+/* Sets the options of every kind for the tree at `root`; false if one has none, or the budget ran
+ * out. */
 bool ac_set_options(struct ac_plan *plan, uint32_t root);
 
-/* The walk through the combinations of one anchor's options. */
+/* The first option from bit `from` on that is not among `without` (NULL: none); NUMBER_NONE. */
+static inline uint32_t ac_next_option(const struct ac_tree *tree, const uint64_t *options,
+                                      const uint64_t *without, uint32_t from)
+{
+    uint32_t w = from / 64;
+    if (w >= tree->words)
+        return NUMBER_NONE;
+    uint64_t word = options[w] & ~(uint64_t)0 << (from % 64);
+    for (;;) {
+        if (without != NULL)
+            word &= ~without[w];
+        if (word != 0)
+            return w * 64 + (uint32_t)__builtin_ctzll(word);
+        if (++w >= tree->words)
+            return NUMBER_NONE;
+        word = options[w];
+    }
+}
+
+/* The slot of a bit of the tree at hand. */
+static inline uint32_t ac_option_slot(const struct ac_plan *plan, uint32_t bit)
+{
+    return bit < plan->tree.own_words * 64
+               ? plan->tree.base + bit
+               : plan->sharing[plan->tree_sharing[bit - plan->tree.own_words * 64]];
+}
+
+static inline void ac_charge(struct ac_plan *plan, int64_t steps)
+{
+    plan->budget->left -= steps;
+}
+
+/* Asks whether so many bytes more may be kept; false: the budget ends here. */
+bool ac_keep(struct ac_plan *plan, size_t bytes) BERTH_MUST_CHECK;
+
+/* The walk through the combinations of one anchor's options. What else it knows of the tree at hand
+ * is the plan's, as one walk goes on at a time. */
 struct ac_walk {
-    uint32_t *at;     /* per level: index in its options */
-    uint32_t *chosen; /* per level: the slot */
+    uint32_t *at;     /* per level: the bit to look from, or the one that is chosen */
+    uint32_t *chosen; /* per level: its slot */
     bool started;
+    bool is_new_here;       /* what is known of the tree at hand is not this walk's */
+    bool is_matched;        /* the contests hold a matching that has what is chosen */
+    uint64_t found;         /* combinations */
+    uint64_t *found_before; /* per level: when it was chosen */
+    uint64_t *useless;      /* per level a tree's words: options known to lead nowhere; NULL */
+    uint32_t useless_words; /* capacity */
 };
 void ac_walk_init(struct ac_plan *plan, struct ac_walk *walk);
 
@@ -133,6 +220,14 @@ static inline void ac_walk_reset(struct ac_walk *walk)
 {
     walk->started = false;
 }
+
+/* Where the walk stands, to go on from there later; `into` has room for ac_walk_place_size. */
+static inline size_t ac_walk_place_count(const struct ac_plan *plan)
+{
+    return 2 * (size_t)plan->level_count;
+}
+void ac_walk_leave(const struct ac_plan *plan, const struct ac_walk *walk, uint32_t *place);
+void ac_walk_return(const struct ac_plan *plan, struct ac_walk *walk, const uint32_t *place);
 
 /* Moves to the next valid combination: chosen[] is set. False when there is no more (or the budget
  * ran out). */

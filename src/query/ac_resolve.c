@@ -3,8 +3,11 @@
  * A name that is unknown is an error only if nothing that comes before it in the Python service's
  * order has emptied the answer: then (and only then, since it costs a search) the earlier groups
  * are tried. */
+#include "base/hash.h"
 #include "query/ac_plan.h"
 #include "query/lookup.h"
+
+enum { STEPS_OF_A_NAME = 16 }; /* to look one up */
 
 struct resolver {
     const struct version *version;
@@ -51,7 +54,10 @@ static bool has_members(struct resolver *r, const struct fit_filter *aggregates)
     if (positive.any_count == 0)
         return true;
     uint32_t pages = (r->version->slot_limit + FIT_PAGE_SLOTS - 1) / FIT_PAGE_SLOTS;
-    for (uint32_t page = 0; page < pages; page++) {
+    int64_t cost = 8;
+    for (uint32_t i = 0; i < positive.any_count; i++)
+        cost += FIT_STEPS_A_SET * (1 + (int64_t)positive.any[i].count);
+    for (uint32_t page = 0; page < pages && budget_take(r->budget, cost); page++) {
         uint64_t words[FIT_WORDS];
         memset(words, 0xff, sizeof(words));
         fit_filter_page(&positive, page, words);
@@ -93,8 +99,10 @@ static bool resolve_demands(struct resolver *r, const struct ac_group *asked,
         group->demands[i].column = version_column(r->version, group->demands[i].class_no);
         group->demands[i].amount = resource->amount;
         group->demands[i].room_count = 0;
-        if (r->request->room_count > 0)
+        if (r->request->room_count > 0) {
+            r->budget->left -= r->request->room_count / 4;
             resolve_rooms(r->request, &group->demands[i]);
+        }
     }
     return true;
 }
@@ -116,6 +124,16 @@ static void resolve_tree(struct resolver *r, const struct ac_group *asked,
     group->tree_end = version_place(r->version, (struct slot_no){group->tree_root})->end;
 }
 
+static void count_sets(const struct ac_group *asked, struct ac_plan_group *group)
+{
+    uint32_t count = asked->forbidden.count + asked->forbidden_aggregates.count;
+    for (uint32_t i = 0; i < asked->required_count; i++)
+        count += 1 + asked->required[i].count;
+    for (uint32_t i = 0; i < asked->member_of_count; i++)
+        count += 1 + asked->member_of[i].count;
+    group->set_count = count;
+}
+
 /* False with err set: an unknown name; *emptied: what comes before it in this group matches nobody.
  */
 static bool resolve_group(struct resolver *r, const struct ac_group *asked,
@@ -123,6 +141,8 @@ static bool resolve_group(struct resolver *r, const struct ac_group *asked,
 {
     *group = (struct ac_plan_group){.asked = asked, .is_granular = asked->suffix.len > 0};
     *emptied = false;
+    count_sets(asked, group);
+    r->budget->left -= STEPS_OF_A_NAME * (int64_t)(group->set_count + asked->resource_count);
     if (!resolve_demands(r, asked, group))
         return false;
     lookup_group_aggregates(r->version, r->arena, asked, &group->aggregates);
@@ -141,6 +161,8 @@ static bool resolve_group(struct resolver *r, const struct ac_group *asked,
 static bool resolve_roots(struct resolver *r)
 {
     const struct ac_request *request = r->request;
+    r->budget->left -= STEPS_OF_A_NAME *
+                       (int64_t)(2 * request->root_required.count + request->root_forbidden.count);
     struct ac_names *single = arena_array(r->arena, request->root_required.count, sizeof(*single));
     for (uint32_t i = 0; i < request->root_required.count; i++)
         single[i] = (struct ac_names){&request->root_required.names[i], 1};
@@ -156,7 +178,7 @@ static bool has_root(struct resolver *r)
     const struct version *version = r->version;
     if (r->plan->roots.any_count == 0 && r->plan->roots.none_count == 0)
         return true;
-    for (uint32_t slot = 0; slot < version->slot_limit; slot++) {
+    for (uint32_t slot = 0; slot < version->slot_limit && budget_take(r->budget, 2); slot++) {
         const struct place *place = version_place(version, (struct slot_no){slot});
         if (place != NULL && place->provider != NULL && place->root == slot &&
             fit_filter_slot(&r->plan->roots, (struct slot_no){slot}))
@@ -184,8 +206,7 @@ static bool groups_match(struct resolver *r, uint32_t n)
             .roots = r->plan->roots,
             .nested_aware = true,
         };
-        ac_levels(&alone);
-        if (ac_plan_is_empty(&alone)) {
+        if (ac_levels(&alone) && ac_plan_is_empty(&alone)) {
             r->plan->none = ac_none_find(&alone);
             return false;
         }
@@ -193,22 +214,77 @@ static bool groups_match(struct resolver *r, uint32_t n)
     return true;
 }
 
-static void resolve_subtrees(struct resolver *r)
+enum { FEW_GROUPS = 8 }; /* are looked through */
+
+/* Groups by suffix. */
+struct suffixes {
+    uint32_t *groups; /* by slot of the table; NUMBER_NONE: empty. NULL: there are few groups */
+    uint32_t mask;
+};
+
+static uint32_t few_at(const struct ac_plan *plan, struct slice suffix)
+{
+    uint32_t g = 0;
+    while (g < plan->group_count && !slice_equal(plan->groups[g].asked->suffix, suffix))
+        g++;
+    return g < plan->group_count ? g : NUMBER_NONE;
+}
+
+static uint32_t *suffix_at(const struct resolver *r, const struct suffixes *suffixes,
+                           struct slice suffix)
+{
+    uint32_t at = (uint32_t)hash_text(suffix) & suffixes->mask;
+    while (suffixes->groups[at] != NUMBER_NONE &&
+           !slice_equal(r->plan->groups[suffixes->groups[at]].asked->suffix, suffix))
+        at = (at + 1) & suffixes->mask;
+    return &suffixes->groups[at];
+}
+
+static struct suffixes index_suffixes(struct resolver *r)
+{
+    uint32_t capacity = 4;
+    if (r->plan->group_count <= FEW_GROUPS)
+        return (struct suffixes){0};
+    while (capacity < 2 * r->plan->group_count)
+        capacity *= 2;
+    struct suffixes suffixes = {arena_array(r->arena, capacity, sizeof(uint32_t)), capacity - 1};
+    memset(suffixes.groups, 0xff, capacity * sizeof(uint32_t));
+    for (uint32_t g = 0; g < r->plan->group_count; g++)
+        *suffix_at(r, &suffixes, r->plan->groups[g].asked->suffix) = g;
+    r->budget->left -= STEPS_OF_A_NAME * (int64_t)r->plan->group_count;
+    return suffixes;
+}
+
+static uint32_t group_at(const struct resolver *r, const struct suffixes *suffixes,
+                         struct slice suffix)
+{
+    return suffixes->groups == NULL ? few_at(r->plan, suffix) : *suffix_at(r, suffixes, suffix);
+}
+
+/* False: the budget ran out. */
+static bool resolve_subtrees(struct resolver *r)
 {
     const struct ac_request *request = r->request;
     struct ac_plan *plan = r->plan;
+    if (request->same_subtree_count == 0)
+        return true;
+    struct suffixes index = index_suffixes(r);
     plan->subtree_count = request->same_subtree_count;
     plan->subtrees = arena_array(r->arena, plan->subtree_count, sizeof(*plan->subtrees));
     for (uint32_t i = 0; i < plan->subtree_count; i++) {
         const struct ac_names *suffixes = &request->same_subtrees[i];
         struct ac_subtree *subtree = &plan->subtrees[i];
+        if (!budget_take(r->budget, STEPS_OF_A_NAME * (1 + (int64_t)suffixes->count)))
+            return false;
         subtree->levels = arena_array(r->arena, suffixes->count, sizeof(*subtree->levels));
         subtree->level_count = 0;
-        for (uint32_t j = 0; j < suffixes->count; j++)
-            for (uint32_t g = 0; g < plan->group_count; g++)
-                if (slice_equal(plan->groups[g].asked->suffix, suffixes->names[j]))
-                    subtree->levels[subtree->level_count++] = plan->groups[g].first_level;
+        for (uint32_t j = 0; j < suffixes->count; j++) {
+            uint32_t group = group_at(r, &index, suffixes->names[j]);
+            if (group != NUMBER_NONE)
+                subtree->levels[subtree->level_count++] = plan->groups[group].first_level;
+        }
     }
+    return true;
 }
 
 enum ac_resolved ac_resolve(const struct version *version, const struct ac_request *request,
@@ -231,6 +307,8 @@ enum ac_resolved ac_resolve(const struct version *version, const struct ac_reque
     enum ac_none nothing = AC_NONE_FOUND_SOME;
     for (uint32_t i = 0; i < request->group_count; i++) {
         bool emptied;
+        if (!budget_take(budget, 1))
+            return AC_RESOLVED_EXPENSIVE;
         if (resolve_group(&r, &request->groups[i], &plan->groups[i], &emptied)) {
             nothing = nothing != AC_NONE_FOUND_SOME ? nothing : plan->groups[i].none;
             continue;
@@ -238,8 +316,10 @@ enum ac_resolved ac_resolve(const struct version *version, const struct ac_reque
         if (emptied)
             plan->none = AC_NONE_MEMBER_OF;
         bool is_error = !emptied && has_root(&r) && groups_match(&r, i);
-        if (budget->exhausted)
+        if (budget->exhausted) {
+            err->status = 0; /* it is asked again */
             return AC_RESOLVED_EXPENSIVE;
+        }
         if (is_error)
             return AC_RESOLVED_ERROR;
         err->status = 0;
@@ -249,7 +329,7 @@ enum ac_resolved ac_resolve(const struct version *version, const struct ac_reque
         plan->none = nothing;
         return AC_RESOLVED_EMPTY;
     }
-    ac_levels(plan);
-    resolve_subtrees(&r);
+    if (!ac_levels(plan) || !resolve_subtrees(&r) || !ac_levels_subtrees(plan))
+        return AC_RESOLVED_EXPENSIVE;
     return AC_RESOLVED;
 }

@@ -45,6 +45,7 @@ struct ac_summaries {
 enum ac_outcome {
     AC_DONE,
     AC_EXPENSIVE, /* the budget is exhausted; what was emitted is to be thrown away */
+    AC_TOO_LARGE, /* the same, as there are more candidates than can be kept: ask for fewer */
     AC_REFUSED,   /* err is set: unknown resource class or trait */
 };
 

@@ -20,7 +20,8 @@ struct search {
 
 static bool take(struct search *search, const uint32_t *chosen)
 {
-    if (!ac_output_repeats(&search->output, chosen) && budget_take(search->plan->budget, 8))
+    if (!ac_output_repeats(&search->output, chosen) &&
+        budget_take(search->plan->budget, search->output.steps))
         ac_output_put(&search->output, chosen);
     return search->output.emitted < search->most;
 }
@@ -33,7 +34,8 @@ static void run_plain(struct search *search)
     for (uint32_t page = 0; page < plan->page_count && ac_plain_page(plan, page, words); page++) {
         for (uint32_t w = 0; w < FIT_WORDS; w++) {
             for (; words[w] != 0; words[w] &= words[w] - 1) {
-                if (search->output.emitted == search->most || !budget_take(plan->budget, 8))
+                if (search->output.emitted == search->most ||
+                    !budget_take(plan->budget, search->output.steps))
                     return;
                 ac_output_put_plain(&search->output, page * FIT_PAGE_SLOTS + w * 64 +
                                                          (uint32_t)__builtin_ctzll(words[w]));
@@ -64,24 +66,24 @@ static void run_depth(struct search *search)
 /* A tree that may have more. */
 struct pause {
     uint32_t root;
-    struct ac_walk walk;
+    uint32_t *place; /* where the walk stands */
 };
 
-static struct ac_walk walk_copy(struct ac_plan *plan, const struct ac_walk *walk)
+static uint32_t *walk_place(struct ac_plan *plan, const struct ac_walk *walk)
 {
-    struct ac_walk copy;
-    ac_walk_init(plan, &copy);
-    memcpy(copy.at, walk->at, plan->level_count * sizeof(*walk->at));
-    memcpy(copy.chosen, walk->chosen, plan->level_count * sizeof(*walk->chosen));
-    copy.started = true;
-    return copy;
+    uint32_t *place = arena_array(plan->arena, ac_walk_place_count(plan), sizeof(*place));
+    ac_walk_leave(plan, walk, place);
+    return place;
 }
 
 static bool has_choice(const struct ac_plan *plan)
 {
-    for (uint32_t l = 0; l < plan->level_count; l++)
-        if (plan->levels[l].option_count > 1)
+    for (uint32_t k = 0; k < plan->kind_count; k++) {
+        const uint64_t *options = plan->kinds[k].options;
+        uint32_t first = ac_next_option(&plan->tree, options, NULL, 0);
+        if (ac_next_option(&plan->tree, options, NULL, first + 1) != NUMBER_NONE)
             return true;
+    }
     return false;
 }
 
@@ -112,14 +114,15 @@ static void run_spread(struct search *search)
     struct pause *paused = NULL;
     uint32_t count = 0;
     size_t capacity = 0;
+    size_t bytes = sizeof(*paused) + ac_walk_place_count(plan) * sizeof(uint32_t);
     struct ac_walk walk;
     ac_walk_init(plan, &walk);
     uint32_t root = 0;
     while (search->output.emitted < search->most && ac_next_anchor(plan, &root)) {
         ac_walk_reset(&walk);
-        if (take_one(search, &walk) && has_choice(plan)) {
+        if (take_one(search, &walk) && has_choice(plan) && ac_keep(plan, bytes)) {
             paused = arena_grow(plan->arena, paused, count, &capacity, sizeof(*paused));
-            paused[count++] = (struct pause){root, walk_copy(plan, &walk)};
+            paused[count++] = (struct pause){root, walk_place(plan, &walk)};
         }
         root = tree_end(plan, root);
     }
@@ -129,8 +132,11 @@ static void run_spread(struct search *search)
             check(ac_set_options(plan, paused[i].root) || plan->budget->exhausted);
             if (plan->budget->exhausted)
                 return;
-            if (take_turn(search, &paused[i].walk))
-                paused[kept++] = paused[i];
+            ac_walk_return(plan, &walk, paused[i].place);
+            if (!take_turn(search, &walk))
+                continue;
+            ac_walk_leave(plan, &walk, paused[i].place);
+            paused[kept++] = paused[i];
         }
         count = kept;
     }
@@ -175,6 +181,8 @@ static void run_random(struct search *search, int64_t generate, int64_t limit)
                 capacity = larger;
             }
             size_t bytes = plan->level_count * sizeof(**kept);
+            if (kept[at] == NULL && !ac_keep(plan, bytes))
+                return;
             if (kept[at] == NULL)
                 kept[at] = arena_alloc(plan->arena, bytes);
             memcpy(kept[at], walk.chosen, bytes);
@@ -187,7 +195,7 @@ static void run_random(struct search *search, int64_t generate, int64_t limit)
         uint32_t *chosen = kept[at];
         kept[at] = kept[i];
         kept[i] = chosen;
-        if (!budget_take(plan->budget, 8))
+        if (!budget_take(plan->budget, search->output.steps))
             return;
         ac_output_put(&search->output, chosen);
     }
@@ -234,8 +242,8 @@ enum ac_outcome ac_search(const struct version *version, const struct ac_request
     else
         run_depth(&search);
     if (budget->exhausted)
-        return AC_EXPENSIVE;
+        return plan.is_too_large ? AC_TOO_LARGE : AC_EXPENSIVE;
     *none = search.output.emitted > 0 ? AC_NONE_FOUND_SOME : ac_none_find(&plan);
     ac_output_summaries(&search.output, summaries);
-    return AC_DONE;
+    return budget_take(budget, 0) ? AC_DONE : AC_EXPENSIVE;
 }

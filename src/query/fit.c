@@ -36,26 +36,30 @@ static bool odd_fits(const struct version *version, const struct fit_demand *dem
 }
 
 /* Takes out odd slots whose min_unit or step_size refuse the amount. */
-static void drop_odd(const struct version *version, const struct fit_demand *demand, uint32_t page,
-                     uint64_t words[FIT_WORDS])
+static uint32_t drop_odd(const struct version *version, const struct fit_demand *demand,
+                         uint32_t page, uint64_t words[FIT_WORDS])
 {
     uint64_t odd[FIT_WORDS] = {0};
+    uint32_t steps = FIT_STEPS_A_SET;
     slotset_page_or(&demand->column->odd, page, odd);
     for (uint32_t i = 0; i < FIT_WORDS; i++) {
         uint64_t left = odd[i] & words[i];
         while (left != 0) {
             uint32_t bit = (uint32_t)__builtin_ctzll(left);
             left &= left - 1;
+            steps += 8;
             struct slot_no slot = {page * FIT_PAGE_SLOTS + i * 64 + bit};
             if (!odd_fits(version, demand, slot))
                 words[i] &= ~((uint64_t)1 << bit);
         }
     }
+    return steps;
 }
 
-static void fit_column_page(const struct version *version, const struct fit_demand *demand,
-                            uint32_t page, uint64_t words[FIT_WORDS])
+static uint32_t fit_column_page(const struct version *version, const struct fit_demand *demand,
+                                uint32_t page, uint64_t words[FIT_WORDS])
 {
+    uint32_t runs = 0;
     enum { CHUNKS = FIT_PAGE_SLOTS / CHUNK_SLOTS };
     bool impossible = demand->amount > INT32_MAX;
     for (uint32_t i = 0; i < CHUNKS; i++) {
@@ -67,13 +71,15 @@ static void fit_column_page(const struct version *version, const struct fit_dema
                 continue;
             if (chunk == NULL || chunk->most[run] < demand->amount)
                 four[run] = 0;
-            else
+            else {
                 four[run] &=
                     at_least(chunk->headroom + (size_t)run * CHUNK_RUN, (int32_t)demand->amount);
+                runs++;
+            }
         }
     }
-    if (demand->column->odd.count > 0)
-        drop_odd(version, demand, page, words);
+    uint32_t steps = 8 + 2 * runs;
+    return demand->column->odd.count == 0 ? steps : steps + drop_odd(version, demand, page, words);
 }
 
 /* The first of the demand's rooms whose slot is not below `slot`. */
@@ -99,12 +105,14 @@ static bool room_fits(const struct version *version, const struct fit_demand *de
 }
 
 /* Answers anew for the slots that have another headroom. */
-static void put_rooms(const struct version *version, const struct fit_demand *demand, uint32_t page,
-                      const uint64_t before[FIT_WORDS], uint64_t words[FIT_WORDS])
+static uint32_t put_rooms(const struct version *version, const struct fit_demand *demand,
+                          uint32_t page, const uint64_t before[FIT_WORDS],
+                          uint64_t words[FIT_WORDS])
 {
     uint32_t first = page * FIT_PAGE_SLOTS;
-    for (uint32_t i = first_room(demand, first);
-         i < demand->room_count && demand->rooms[i].slot.v - first < FIT_PAGE_SLOTS; i++) {
+    uint32_t begin = first_room(demand, first);
+    uint32_t i = begin;
+    for (; i < demand->room_count && demand->rooms[i].slot.v - first < FIT_PAGE_SLOTS; i++) {
         uint32_t at = demand->rooms[i].slot.v - first;
         uint64_t bit = (uint64_t)1 << (at % 64);
         if (room_fits(version, demand, &demand->rooms[i]))
@@ -112,37 +120,56 @@ static void put_rooms(const struct version *version, const struct fit_demand *de
         else
             words[at / 64] &= ~bit;
     }
+    return 2 + 4 * (i - begin);
 }
 
-void fit_demand_page(const struct version *version, const struct fit_demand *demand, uint32_t page,
-                     uint64_t words[FIT_WORDS])
+uint32_t fit_demand_page(const struct version *version, const struct fit_demand *demand,
+                         uint32_t page, uint64_t words[FIT_WORDS])
 {
-    if (demand->room_count == 0) {
-        fit_column_page(version, demand, page, words);
-        return;
-    }
+    if (demand->room_count == 0)
+        return fit_column_page(version, demand, page, words);
     uint64_t before[FIT_WORDS];
     memcpy(before, words, sizeof(before));
-    fit_column_page(version, demand, page, words);
-    put_rooms(version, demand, page, before, words);
+    uint32_t steps = fit_column_page(version, demand, page, words);
+    return steps + put_rooms(version, demand, page, before, words);
+}
+
+/* That they do not overlap lets the compiler take several words at once. */
+static void keep(const uint64_t *restrict bits, uint64_t *restrict words)
+{
+    for (uint32_t w = 0; w < FIT_WORDS; w++)
+        words[w] &= bits[w];
+}
+
+static void drop(const uint64_t *restrict bits, uint64_t *restrict words)
+{
+    for (uint32_t w = 0; w < FIT_WORDS; w++)
+        words[w] &= ~bits[w];
+}
+
+static void keep_any(const struct fit_any *any, uint32_t page, uint64_t words[FIT_WORDS])
+{
+    const uint64_t *bits = any->count == 1 ? slotset_page_bits(any->sets[0], page) : NULL;
+    if (bits != NULL) {
+        keep(bits, words);
+        return;
+    }
+    uint64_t all[FIT_WORDS] = {0};
+    for (uint32_t j = 0; j < any->count; j++)
+        slotset_page_or(any->sets[j], page, all);
+    keep(all, words);
 }
 
 void fit_filter_page(const struct fit_filter *filter, uint32_t page, uint64_t words[FIT_WORDS])
 {
-    for (uint32_t i = 0; i < filter->any_count; i++) {
-        uint64_t any[FIT_WORDS] = {0};
-        for (uint32_t j = 0; j < filter->any[i].count; j++)
-            slotset_page_or(filter->any[i].sets[j], page, any);
-        for (uint32_t w = 0; w < FIT_WORDS; w++)
-            words[w] &= any[w];
-    }
+    for (uint32_t i = 0; i < filter->any_count; i++)
+        keep_any(&filter->any[i], page, words);
     if (filter->none_count == 0)
         return;
     uint64_t none[FIT_WORDS] = {0};
     for (uint32_t i = 0; i < filter->none_count; i++)
         slotset_page_or(filter->none[i], page, none);
-    for (uint32_t w = 0; w < FIT_WORDS; w++)
-        words[w] &= ~none[w];
+    drop(none, words);
 }
 
 int32_t fit_rooms_headroom(const struct fit_demand *demand, struct slot_no slot)

@@ -38,9 +38,12 @@ struct fit_demand {
     uint32_t room_count;
 };
 
-/* Clears the bits of slots that cannot serve the demand: headroom, min_unit, step_size. */
-void fit_demand_page(const struct version *version, const struct fit_demand *demand, uint32_t page,
-                     uint64_t words[FIT_WORDS]);
+enum { FIT_STEPS_A_SET = 16 }; /* of a budget (query/budget.h), for each set of a filter and page */
+
+/* Clears the bits of slots that cannot serve the demand: headroom, min_unit, step_size. Returns the
+ * steps of a budget that it took, which depend on how many hosts are full. */
+uint32_t fit_demand_page(const struct version *version, const struct fit_demand *demand,
+                         uint32_t page, uint64_t words[FIT_WORDS]);
 
 /* Clears the bits of slots that the filter does not let through. */
 void fit_filter_page(const struct fit_filter *filter, uint32_t page, uint64_t words[FIT_WORDS]);

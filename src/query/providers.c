@@ -8,6 +8,8 @@
 #include "query/fit.h"
 #include "query/lookup.h"
 
+enum { SORT_STEPS = 32 }; /* a row: of the budget */
+
 struct filter {
     struct fit_filter traits;
     struct fit_filter aggregates;
@@ -41,13 +43,22 @@ static bool refuse_traits(struct finder *finder, const struct ac_names *names, b
     return err_set_text(err, 400, NULL, (struct slice){text, len});
 }
 
+static int64_t page_steps(const struct fit_filter *filter)
+{
+    int64_t sets = filter->none_count;
+    for (uint32_t i = 0; i < filter->any_count; i++)
+        sets += filter->any[i].count;
+    return 8 + FIT_STEPS_A_SET * sets;
+}
+
 /* Whether anybody passes a filter: only asked when a later name is unknown. */
-static bool anybody(const struct finder *finder, const struct fit_filter *filter)
+static bool anybody(struct finder *finder, const struct fit_filter *filter)
 {
     uint32_t pages = (finder->version->slot_limit + FIT_PAGE_SLOTS - 1) / FIT_PAGE_SLOTS;
     if (filter->any_count == 0)
         return true;
-    for (uint32_t page = 0; page < pages; page++) {
+    for (uint32_t page = 0; page < pages && budget_take(finder->budget, page_steps(filter));
+         page++) {
         uint64_t words[FIT_WORDS];
         memset(words, 0xff, sizeof(words));
         fit_filter_page(filter, page, words);
@@ -176,12 +187,20 @@ static void consider(struct finder *finder, const struct provider *provider)
         add(finder, provider);
 }
 
+/* What it costs to ask whether one provider passes. */
+static int64_t filter_steps(const struct filter *filter)
+{
+    return 8 + 2 * ((int64_t)filter->demand_count + filter->traits.any_count +
+                    filter->traits.none_count + filter->aggregates.any_count +
+                    filter->aggregates.none_count);
+}
+
 static void walk_rows(struct finder *finder)
 {
     struct ptree_iter iter;
     ptree_seek(&finder->version->provider_by_id, 0, 0, &iter);
     const struct ptree_entry *entry;
-    while ((entry = ptree_iter_get(&iter)) != NULL && budget_take(finder->budget, 8)) {
+    while ((entry = ptree_iter_get(&iter)) != NULL && budget_take(finder->budget, 16)) {
         struct provider_no no = {(uint32_t)entry->value};
         consider(finder, version_provider(finder->version, no));
         ptree_iter_next(&iter);
@@ -192,17 +211,20 @@ static void scan_pages(struct finder *finder)
 {
     const struct filter *filter = &finder->filter;
     uint32_t pages = (finder->version->slot_limit + FIT_PAGE_SLOTS - 1) / FIT_PAGE_SLOTS;
-    for (uint32_t page = 0; page < pages && budget_take(finder->budget, 64); page++) {
+    int64_t steps = page_steps(&filter->traits) + page_steps(&filter->aggregates);
+    for (uint32_t page = 0; page < pages && budget_take(finder->budget, steps); page++) {
         uint64_t words[FIT_WORDS];
         memset(words, 0xff, sizeof(words));
         for (uint32_t i = 0; i < filter->demand_count; i++)
-            fit_demand_page(finder->version, &filter->demands[i], page, words);
+            finder->budget->left -=
+                fit_demand_page(finder->version, &filter->demands[i], page, words);
         fit_filter_page(&filter->traits, page, words);
         fit_filter_page(&filter->aggregates, page, words);
         for (uint32_t w = 0; w < FIT_WORDS; w++) {
             for (uint64_t word = words[w]; word != 0; word &= word - 1) {
                 uint32_t slot = page * FIT_PAGE_SLOTS + w * 64 + (uint32_t)__builtin_ctzll(word);
-                budget_take(finder->budget, 8);
+                if (!budget_take(finder->budget, 8))
+                    return;
                 add(finder, version_place(finder->version, (struct slot_no){slot})->provider);
             }
         }
@@ -216,11 +238,13 @@ static int compare_rows(const void *a, const void *b)
     return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
 }
 
-static void sort_rows(struct providers_found *found)
+static void sort_rows(struct budget *budget, struct providers_found *found)
 {
     for (uint32_t i = 1; i < found->count; i++) {
         if (found->providers[i - 1]->id < found->providers[i]->id)
             continue;
+        if (!budget_take(budget, SORT_STEPS * (int64_t)found->count))
+            return;
         qsort(found->providers, found->count, sizeof(*found->providers), compare_rows);
         return;
     }
@@ -242,14 +266,14 @@ static void find(struct finder *finder)
         consider(finder, version_provider_by_uuid(version, finder->question->uuid));
     } else if (filter->in_tree) {
         for (uint32_t slot = filter->tree_root; slot < filter->tree_end; slot++)
-            if (budget_take(finder->budget, 8))
+            if (budget_take(finder->budget, filter_steps(filter)))
                 consider(finder, version_place(version, (struct slot_no){slot})->provider);
     } else if (has_positive_filter(filter)) {
         scan_pages(finder);
     } else {
         walk_rows(finder);
     }
-    sort_rows(finder->found);
+    sort_rows(finder->budget, finder->found);
 }
 
 enum providers_outcome providers_find(const struct version *version,
@@ -265,9 +289,12 @@ enum providers_outcome providers_find(const struct version *version,
         .found = found,
     };
     *found = (struct providers_found){0};
-    if (!resolve(&finder, err))
-        return PROVIDERS_REFUSED;
-    if (!finder.filter.nobody)
+    if (!resolve(&finder, err)) {
+        if (!budget->exhausted)
+            return PROVIDERS_REFUSED;
+        err->status = 0; /* it is asked again */
+    }
+    if (!finder.filter.nobody && !budget->exhausted)
         find(&finder);
     return budget->exhausted ? PROVIDERS_EXPENSIVE : PROVIDERS_DONE;
 }

@@ -352,6 +352,14 @@ void slotset_page_or(const struct slotset *set, uint32_t page_no,
         words[page->list[i] / 64] |= (uint64_t)1 << (page->list[i] % 64);
 }
 
+const uint64_t *slotset_page_bits(const struct slotset *set, uint32_t page_no)
+{
+    if (set->count <= SLOTSET_FEW_MAX)
+        return NULL;
+    const struct slotset_page *page = cow_array_leaf(&set->pages, page_no);
+    return page != NULL && page->capacity == 0 ? page->bits : NULL;
+}
+
 void slotset_free(struct slotset *set, uint64_t birth)
 {
     if (set->count > SLOTSET_FEW_MAX)

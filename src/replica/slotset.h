@@ -40,6 +40,9 @@ void slotset_remove(struct cow *cow, struct slotset *set, struct slot_no slot);
 /* Adds the members of one page (page n: slots 4096 n and up) to 64 words, one bit a slot. */
 void slotset_page_or(const struct slotset *set, uint32_t page, uint64_t words[SLOTSET_PAGE_WORDS]);
 
+/* The page's members as bits, where they are kept so; else NULL. */
+const uint64_t *slotset_page_bits(const struct slotset *set, uint32_t page);
+
 /* The smallest member not below `from`, or NUMBER_NONE. */
 uint32_t slotset_next(const struct slotset *set, uint32_t from);
 

@@ -53,6 +53,9 @@ def candidates_question(rng, cloud, minor):
             groups += 1
     if granular:
         most = rng.choice((1, 1, 2, 2, 2, 3))
+        if rng.random() < 0.12:
+            groups += _crowd(rng, cloud, question, minor, tree, bend)
+            most = 0
         for number in range(1, most + 1):
             if _suffixed(rng, cloud, question, minor, tree, sharers, number, bend and number == 1):
                 groups += 1
@@ -151,6 +154,26 @@ def _suffixed(rng, cloud, question, minor, tree, sharers, number, bend):
     if minor >= 31 and rng.random() < 0.1:
         question.add("in_tree" + suffix, rng.choice(tree).uuid)
     return True
+
+
+def _crowd(rng, cloud, question, minor, tree, bend):
+    """Groups that want the same: as many as there are providers of it, or one more. How many were added."""
+    classes = sorted({rc for p in tree for rc in p.inventory})
+    if not classes:
+        return 0
+    rc = rng.choice(classes)
+    holders = [p for p in tree if rc in p.inventory]
+    amount = amount_for(rng, rng.choice(holders).inventory[rc])
+    if amount is None:
+        return 0
+    most = min(len(holders) + rng.choice((0, 0, 1)), 5)
+    for number in range(1, most + 1):
+        suffix = _name(rng, minor, number)
+        question.suffixes.append(suffix)
+        question.add("resources" + suffix, "%s:%d" % (rc, amount + (rng.random() < 0.15)))
+        if rng.random() < 0.3:
+            _traits(rng, cloud, question, minor, suffix, [rng.choice(holders)], bend and number == 1)
+    return most
 
 
 def _traits(rng, cloud, question, minor, suffix, used, bend):

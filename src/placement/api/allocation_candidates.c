@@ -6,9 +6,26 @@
 #include "placement/api/candidates_parameters.h"
 #include "placement/api/handlers.h"
 
+enum { LONG_QUERY_BYTES = 16 << 10 }; /* are not read on a worker: that takes its time, too */
+
+static enum api_step over_budget(struct api_request *request, struct candidates_writer *writer)
+{
+    if (request->phase == PHASE_SLOW) {
+        buf_free(writer->out);
+        meter_count_candidates(0, AC_NONE_ABANDONED);
+    }
+    if (writer->is_too_large && request->phase == PHASE_SLOW)
+        err_set(&request->err, 400, NULL,
+                "There are more allocation candidates than one answer can hold. Ask for fewer "
+                "with limit.");
+    return api_over_budget(request);
+}
+
 enum api_step handle_candidates_list(struct api_request *request)
 {
     struct ac_request asked;
+    if (request->phase != PHASE_SLOW && request->query.len > LONG_QUERY_BYTES)
+        return api_over_budget(request);
     if (!candidates_parameters_read(request, &asked))
         return API_DONE;
     struct budget budget = api_budget(request);
@@ -29,22 +46,19 @@ enum api_step handle_candidates_list(struct api_request *request)
     case AC_REFUSED:
         meter_count_candidates(0, none);
         return API_DONE;
+    case AC_TOO_LARGE:
+        writer.is_too_large = true;
+        return over_budget(request, &writer);
     case AC_EXPENSIVE:
-        if (request->phase == PHASE_SLOW) {
-            buf_free(writer.out);
-            meter_count_candidates(0, AC_NONE_ABANDONED);
-        }
-        if (writer.is_too_large && request->phase == PHASE_SLOW)
-            err_set(&request->err, 400, NULL,
-                    "There are more allocation candidates than one answer can hold. Ask for fewer "
-                    "with limit.");
-        return api_over_budget(request);
+        return over_budget(request, &writer);
     case AC_DONE:
         break;
     }
-    meter_count_candidates(writer.count, none);
+    uint64_t count = writer.count;
     buf_append_lit(writer.out, "], \"provider_summaries\": {");
-    candidates_write_summaries(&writer, &summaries);
+    if (!candidates_write_summaries(&writer, &summaries))
+        return over_budget(request, &writer);
+    meter_count_candidates(count, none);
     buf_append_lit(writer.out, "}}");
     api_answer_json(request, 0);
     return API_DONE;

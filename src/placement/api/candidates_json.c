@@ -215,6 +215,8 @@ static bool write_alike(struct candidates_writer *writer, const struct ac_candid
     return true;
 }
 
+enum { WRITE_STEPS = 8, SUMMARY_STEPS = 16, SUMMARY_CLASS_STEPS = 6 }; /* of the budget */
+
 void candidates_write_one(void *cls, const struct ac_candidate *candidate)
 {
     struct candidates_writer *writer = cls;
@@ -224,6 +226,8 @@ void candidates_write_one(void *cls, const struct ac_candidate *candidate)
         budget_exhaust(writer->budget);
         return;
     }
+    writer->budget->left -=
+        WRITE_STEPS + 2 * ((int64_t)candidate->entry_count + candidate->mapping_count);
     if (writer->count++ > 0)
         buf_append_lit(out, ", ");
     if (!is_alike(&writer->form, candidate) || !write_alike(writer, candidate))
@@ -232,6 +236,7 @@ void candidates_write_one(void *cls, const struct ac_candidate *candidate)
 
 static bool is_requested(const struct candidates_writer *writer, struct slice class_name)
 {
+    writer->budget->left -= writer->asked->group_count;
     for (uint32_t g = 0; g < writer->asked->group_count; g++)
         for (uint32_t i = 0; i < writer->asked->groups[g].resource_count; i++)
             if (slice_equal(writer->asked->groups[g].resources[i].class_name, class_name))
@@ -292,7 +297,7 @@ static void write_summary(struct candidates_writer *writer, const struct provide
     buf_append_char(out, '}');
 }
 
-void candidates_write_summaries(struct candidates_writer *writer,
+bool candidates_write_summaries(struct candidates_writer *writer,
                                 const struct ac_summaries *summaries)
 {
     writer->count = 0;
@@ -300,7 +305,14 @@ void candidates_write_summaries(struct candidates_writer *writer,
         struct slot_no slot = {summaries->slots[i]};
         uint32_t end =
             summaries->are_roots ? version_place(writer->version, slot)->end : slot.v + 1;
-        for (; slot.v < end; slot.v++)
-            write_summary(writer, provider_at(writer, slot));
+        for (; slot.v < end; slot.v++) {
+            const struct provider *provider = provider_at(writer, slot);
+            if (!budget_take(writer->budget,
+                             SUMMARY_STEPS +
+                                 SUMMARY_CLASS_STEPS * (int64_t)provider->inventory_count))
+                return false;
+            write_summary(writer, provider);
+        }
     }
+    return true;
 }

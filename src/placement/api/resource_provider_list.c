@@ -5,6 +5,11 @@
 #include "placement/api/handlers.h"
 #include "query/providers.h"
 
+enum {
+    STEPS_OF_A_ROW = 40,         /* of the query's budget, to write one */
+    LONG_QUERY_BYTES = 16 << 10, /* are not read on a worker: that takes its time, too */
+};
+
 static const struct schema *schema_for(unsigned minor)
 {
     if (minor >= 18)
@@ -41,6 +46,8 @@ static bool read_question(struct api_request *request, struct providers_question
 enum api_step handle_providers_list(struct api_request *request)
 {
     struct providers_question question = {0};
+    if (request->phase != PHASE_SLOW && request->query.len > LONG_QUERY_BYTES)
+        return api_over_budget(request);
     if (!read_question(request, &question))
         return API_DONE;
     struct budget budget = api_budget(request);
@@ -55,9 +62,12 @@ enum api_step handle_providers_list(struct api_request *request)
         break;
     }
     struct buf *out = api_out(request);
+    out->len = 0;
     int64_t modified_at_us = 0;
     buf_append_lit(out, "{\"resource_providers\": [");
     for (uint32_t i = 0; i < found.count; i++) {
+        if (!budget_take(&budget, STEPS_OF_A_ROW))
+            return api_over_budget(request);
         const struct provider *provider = found.providers[i];
         if (i > 0)
             buf_append_lit(out, ", ");

@@ -5,7 +5,7 @@
 #include "cloud.h"
 #include "query/ac_request.h"
 
-enum { ORACLE_GROUPS_MAX = 4 };
+enum { ORACLE_GROUPS_MAX = 5 };
 
 /* Candidates as texts. */
 struct found {

@@ -5,87 +5,16 @@
 #include "cloud.h"
 #include "oracle.h"
 #include "query/ac_search.h"
+#include "questions.h"
 #include "unit.h"
 
-enum { CLOUDS = 240, QUESTIONS = 25 }; /* of each kind; questions a cloud */
-
-static struct ac_names names_of(struct arena *arena, const char *prefix, unsigned of, unsigned n)
-{
-    struct ac_names names = {arena_array(arena, n, sizeof(struct slice)), n};
-    for (unsigned i = 0; i < n; i++)
-        names.names[i] = cloud_text(arena, prefix, 1 + cloud_below(of));
-    return names;
-}
-
-static struct ac_names *sets_of(struct arena *arena, const char *prefix, unsigned of, uint32_t n)
-{
-    struct ac_names *sets = arena_array(arena, n, sizeof(*sets));
-    for (uint32_t i = 0; i < n; i++)
-        sets[i] = names_of(arena, prefix, of, 1 + cloud_below(2));
-    return sets;
-}
-
-static struct ac_group random_group(struct cloud *cloud, unsigned number, bool resourceless)
-{
-    struct arena *arena = cloud->arena;
-    struct ac_group group = {.suffix = SLICE_LIT("")};
-    if (number > 0)
-        group.suffix = cloud_text(arena, "_", number);
-    group.resources = arena_array(arena, CLOUD_CLASSES, sizeof(struct ac_resource));
-    unsigned classes = number == 0 ? 2 : 1 + (cloud_below(4) == 0);
-    for (unsigned c = 1; c <= CLOUD_CLASSES && group.resource_count < classes && !resourceless; c++)
-        if (cloud_below(2) == 0 || c == CLOUD_CLASSES)
-            group.resources[group.resource_count++] =
-                (struct ac_resource){cloud_text(arena, "C", c), 1 + cloud_below(3)};
-    if (cloud_below(3) == 0 || (resourceless && cloud_below(5) > 0)) {
-        group.required_count = 1 + (cloud_below(3) == 0);
-        group.required = sets_of(arena, "T", CLOUD_TRAITS, group.required_count);
-    }
-    if (cloud_below(5) == 0)
-        group.forbidden = names_of(arena, "T", CLOUD_TRAITS, 1);
-    if (cloud_below(4) == 0) {
-        group.member_of_count = 1;
-        group.member_of = sets_of(arena, "A", CLOUD_AGGREGATES, 1);
-    }
-    if (cloud_below(6) == 0)
-        group.forbidden_aggregates = names_of(arena, "A", CLOUD_AGGREGATES, 1);
-    if (cloud_below(6) == 0)
-        group.in_tree = cloud_text(arena, "P", 1 + cloud_below(cloud->providers));
-    return group;
-}
-
-static struct ac_request random_request(struct cloud *cloud)
-{
-    struct arena *arena = cloud->arena;
-    struct ac_request request = {.limit = -1, .most = -1, .nested_aware = cloud_below(5) > 0};
-    request.groups = arena_array(arena, ORACLE_GROUPS_MAX, sizeof(struct ac_group));
-    unsigned granular = cloud_below(4);
-    if (granular == 0 || cloud_below(2) == 0)
-        request.groups[request.group_count++] = random_group(cloud, 0, false);
-    struct ac_names suffixes = {arena_array(arena, ORACLE_GROUPS_MAX, sizeof(struct slice)), 0};
-    for (unsigned i = 1; i <= granular; i++) {
-        bool resourceless = i == granular && request.group_count > 0 && cloud_below(3) == 0;
-        request.groups[request.group_count++] = random_group(cloud, i, resourceless);
-        if (resourceless || cloud_below(2) == 0)
-            suffixes.names[suffixes.count++] = cloud_text(arena, "_", i);
-    }
-    request.isolate = cloud_below(2) == 0;
-    if (suffixes.count > 0 && cloud_below(3) > 0) {
-        request.same_subtrees = arena_array(arena, 1, sizeof(struct ac_names));
-        request.same_subtrees[0] = suffixes;
-        request.same_subtree_count = 1;
-    }
-    if (cloud_below(6) == 0)
-        request.root_required = names_of(arena, "T", CLOUD_TRAITS, 1);
-    if (cloud_below(8) == 0)
-        request.root_forbidden = names_of(arena, "T", CLOUD_TRAITS, 1);
-    return request;
-}
+enum { CLOUDS = 240, QUESTIONS = 20 }; /* of each kind; questions a cloud */
 
 struct collector {
     const struct version *version;
     const struct ac_request *request;
     struct found found;
+    bool *used; /* by slot: what the summaries are to tell */
 };
 
 static void collect(void *cls, const struct ac_candidate *candidate)
@@ -98,6 +27,9 @@ static void collect(void *cls, const struct ac_candidate *candidate)
         const struct ac_entry *entry = &candidate->entries[i];
         assert_int_equal(amounts[entry->slot.v][entry->class_no.v], 0);
         amounts[entry->slot.v][entry->class_no.v] = entry->amount;
+        collector->used[collector->request->nested_aware
+                            ? version_place(collector->version, entry->slot)->root
+                            : entry->slot.v] = true;
         for (uint32_t j = 0; i > 0 && j + 1 < i; j++) /* a provider's entries stand together */
             assert_true(candidate->entries[j].slot.v != entry->slot.v ||
                         candidate->entries[i - 1].slot.v == entry->slot.v);
@@ -118,7 +50,8 @@ static struct found ask(struct cloud *cloud, const struct ac_request *request,
                         struct ac_summaries *summaries)
 {
     enum ac_none none = AC_NONE_NOT_KNOWN;
-    struct collector collector = {cloud->version, request, found_create()};
+    bool *used = calloc(cloud->version->slot_limit, sizeof(*used));
+    struct collector collector = {cloud->version, request, found_create(), used};
     struct budget budget = {.left = INT64_MAX / 2};
     struct err err = {.arena = cloud->arena};
     assert_int_equal(ac_search(cloud->version, request, cloud->arena, &budget, collect, &collector,
@@ -128,6 +61,12 @@ static struct found ask(struct cloud *cloud, const struct ac_request *request,
         assert_int_equal(none, AC_NONE_FOUND_SOME);
     else
         assert_true(none > AC_NONE_FOUND_SOME && none < AC_NONE_LIMIT);
+    uint32_t at = 0;
+    for (uint32_t slot = 0; slot < cloud->version->slot_limit; slot++)
+        if (used[slot])
+            assert_true(at < summaries->count && summaries->slots[at++] == slot);
+    assert_int_equal(summaries->count, at);
+    free(used);
     return collector.found;
 }
 
@@ -160,12 +99,13 @@ static void check_limited(struct cloud *cloud, struct ac_request request, const 
     }
 }
 
-static void run(unsigned seed, unsigned nested, unsigned sharing, size_t *nonempty)
+static void run(unsigned seed, unsigned nested, unsigned sharing, bool crowd, size_t *nonempty)
 {
     srandom(seed);
-    struct cloud cloud = cloud_create(3 + cloud_below(7), nested, sharing);
+    struct cloud cloud = cloud_create(3 + cloud_below(crowd ? 5 : 7), nested, sharing);
     for (unsigned i = 0; i < QUESTIONS; i++) {
-        struct ac_request request = random_request(&cloud);
+        struct ac_request request =
+            crowd ? questions_crowd(&cloud, ORACLE_GROUPS_MAX) : questions_any(&cloud);
         struct found want = found_create();
         oracle_ask(cloud.version, &request, &want);
         struct ac_summaries summaries;
@@ -182,20 +122,31 @@ static void run(unsigned seed, unsigned nested, unsigned sharing, size_t *nonemp
     cloud_destroy(&cloud);
 }
 
+static void compare(bool crowd)
+{
+    static const struct {
+        unsigned nested, sharing;
+    } KINDS[] = {{0, 0}, {7, 0}, {0, 3}, {6, 3}, {10, 1}};
+    for (unsigned kind = 0; kind < 5; kind++) {
+        size_t nonempty = 0;
+        for (unsigned seed = 1; seed <= CLOUDS; seed++)
+            run(seed * 5 + kind, KINDS[kind].nested, KINDS[kind].sharing, crowd, &nonempty);
+        print_message("nested %u, sharing %u: %zu of %d questions had candidates\n",
+                      KINDS[kind].nested, KINDS[kind].sharing, nonempty, CLOUDS * QUESTIONS);
+        assert_true(nonempty > CLOUDS * QUESTIONS / (crowd ? 40 : 12));
+    }
+}
+
 static void against_oracle(void **state)
 {
     (void)state;
-    static const struct {
-        unsigned nested, sharing;
-    } KINDS[] = {{0, 0}, {7, 0}, {0, 3}, {6, 3}};
-    for (unsigned kind = 0; kind < 4; kind++) {
-        size_t nonempty = 0;
-        for (unsigned seed = 1; seed <= CLOUDS; seed++)
-            run(seed * 4 + kind, KINDS[kind].nested, KINDS[kind].sharing, &nonempty);
-        print_message("nested %u, sharing %u: %zu of %d questions had candidates\n",
-                      KINDS[kind].nested, KINDS[kind].sharing, nonempty, CLOUDS * QUESTIONS);
-        assert_true(nonempty > CLOUDS * QUESTIONS / 12);
-    }
+    compare(false);
+}
+
+static void crowds_against_oracle(void **state)
+{
+    (void)state;
+    compare(true);
 }
 
 /* A question stops when its budget is gone. */
@@ -205,11 +156,11 @@ static void budget_ends(void **state)
     srandom(1);
     struct cloud cloud = cloud_create(3, 0, 0);
     struct budget budget = {.left = 0};
-    struct ac_request request = random_request(&cloud);
+    struct ac_request request = questions_any(&cloud);
     struct err err = {.arena = cloud.arena};
     struct ac_summaries summaries;
     enum ac_none none;
-    struct collector collector = {cloud.version, &request, found_create()};
+    struct collector collector = {cloud.version, &request, found_create(), NULL};
     assert_int_equal(ac_search(cloud.version, &request, cloud.arena, &budget, collect, &collector,
                                &summaries, &none, &err),
                      AC_EXPENSIVE);
@@ -244,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(against_oracle),
+        cmocka_unit_test(crowds_against_oracle),
         cmocka_unit_test(budget_ends),
         cmocka_unit_test(unknown_class),
     };

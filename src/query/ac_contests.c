@@ -1,0 +1,172 @@
+/* Which contests a question has. Most have none: no two groups ask for the same class, nor are to
+ * be apart.
+ *
+ * An amount that all of a set of levels ask for at least says how many of them a provider can
+ * serve. Which amounts make contests: of each class the least that is asked for, which has all
+ * levels that ask for the class; then what single kinds ask for, of all their classes at once and
+ * of each alone, since only what is alike in every class is told exactly. There are never more than
+ * CONTESTS_MAX, and few kinds are looked at, so that finding them stays linear in the levels. Any
+ * thread. */
+#include "query/ac_contests.h"
+
+enum {
+    KINDS_LOOKED_AT = 16,
+    WIDE = 4, /* levels: so many may well be in vain in a tree */
+};
+
+static int64_t asks_of(const struct ac_level *level, struct class_no class_no)
+{
+    for (uint32_t i = 0; i < level->demand_count; i++)
+        if (level->demands[i].class_no.v == class_no.v)
+            return level->demands[i].amount;
+    return 0;
+}
+
+static bool asks_at_least(const struct ac_level *level, const struct fit_demand *of, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (asks_of(level, of[i].class_no) < of[i].amount)
+            return false;
+    return true;
+}
+
+static bool has_part(const struct ac_plan *plan, uint32_t level, const struct fit_demand *of,
+                     uint32_t of_count)
+{
+    return of_count == 0 ? plan->groups[plan->levels[level].group].is_granular
+                         : asks_at_least(&plan->levels[level], of, of_count);
+}
+
+/* Isolated levels are in a contest already that is harder than any. */
+static bool is_needed(const struct ac_plan *plan, const struct ac_contest *contest)
+{
+    bool all_granular = true;
+    for (uint32_t m = 0; m < contest->member_count; m++)
+        all_granular =
+            all_granular && plan->groups[plan->levels[contest->levels[m]].group].is_granular;
+    if (plan->isolate && all_granular && contest->of_count > 0)
+        return false;
+    for (uint32_t c = 0; c < plan->contests->count; c++) {
+        const struct ac_contest *other = &plan->contests->contest[c];
+        if (other->member_count == contest->member_count && contest->of_count == 1 &&
+            other->of_count > 1 && other->levels[0] == contest->levels[0] &&
+            memcmp(other->levels, contest->levels,
+                   contest->member_count * sizeof(*contest->levels)) == 0)
+            return false; /* the other asks for this and for more */
+    }
+    return contest->member_count > 1;
+}
+
+static void count_sum(const struct ac_plan *plan, struct ac_contest *contest)
+{
+    for (uint32_t m = 0; contest->of_count == 1 && m < contest->member_count; m++) {
+        int64_t amount = asks_of(&plan->levels[contest->levels[m]], contest->of[0].class_no);
+        contest->sum = amount > INT64_MAX - contest->sum ? INT64_MAX : contest->sum + amount;
+    }
+}
+
+static void add_contest(struct ac_plan *plan, const struct fit_demand *of, uint32_t of_count,
+                        enum ac_none none)
+{
+    struct ac_contests *contests = plan->contests;
+    if (contests->count == CONTESTS_MAX ||
+        !budget_take(plan->budget, (int64_t)plan->level_count * (1 + of_count)))
+        return;
+    struct ac_contest *contest = &contests->contest[contests->count];
+    *contest = (struct ac_contest){.none = none, .of = of, .of_count = of_count};
+    contest->levels = arena_array(plan->arena, plan->level_count, sizeof(uint32_t));
+    contest->member_of = arena_array(plan->arena, plan->level_count, sizeof(uint32_t));
+    for (uint32_t l = 0; l < plan->level_count; l++) {
+        bool has = has_part(plan, l, of, of_count);
+        contest->member_of[l] = has ? contest->member_count : NUMBER_NONE;
+        if (has)
+            contest->levels[contest->member_count++] = l;
+    }
+    if (!is_needed(plan, contest))
+        return;
+    count_sum(plan, contest);
+    contest->held = arena_array(plan->arena, contest->member_count, sizeof(uint32_t));
+    contest->next = arena_array(plan->arena, contest->member_count, sizeof(uint32_t));
+    contest->last = arena_array(plan->arena, contest->member_count, sizeof(uint32_t));
+    contests->count++;
+}
+
+static bool is_there(const struct ac_contests *contests, const struct fit_demand *of)
+{
+    for (uint32_t c = 0; c < contests->count; c++) {
+        const struct ac_contest *contest = &contests->contest[c];
+        if (contest->of_count == 1 && contest->of[0].class_no.v == of->class_no.v &&
+            contest->of[0].amount == of->amount)
+            return true;
+    }
+    return false;
+}
+
+static void add_single(struct ac_plan *plan, const struct fit_demand *of)
+{
+    if (!is_there(plan->contests, of))
+        add_contest(plan, of, 1, AC_NONE_SUMS);
+}
+
+/* The least that any level asks for of the demand's class. */
+static const struct fit_demand *least_of(struct ac_plan *plan, const struct fit_demand *demand)
+{
+    for (uint32_t k = 0; k < plan->kind_count; k++)
+        for (uint32_t i = 0; i < plan->kinds[k].demand_count; i++) {
+            const struct fit_demand *other = &plan->kinds[k].demands[i];
+            if (other->class_no.v == demand->class_no.v && other->amount < demand->amount)
+                demand = other;
+        }
+    ac_charge(plan, plan->kind_count);
+    return demand;
+}
+
+static void add_demands(struct ac_plan *plan, bool least)
+{
+    uint32_t kinds = plan->kind_count < KINDS_LOOKED_AT ? plan->kind_count : KINDS_LOOKED_AT;
+    for (uint32_t k = 0; k < kinds; k++)
+        for (uint32_t i = 0; i < plan->kinds[k].demand_count; i++) {
+            if (plan->contests->count == CONTESTS_MAX || plan->budget->left < 0)
+                return;
+            const struct fit_demand *of = &plan->kinds[k].demands[i];
+            add_single(plan, least ? least_of(plan, of) : of);
+        }
+}
+
+bool ac_contests_are_likely(struct ac_plan *plan)
+{
+    uint32_t granular = 0;
+    uint32_t sharing = 0;
+    for (uint32_t l = 0; l < plan->level_count; l++) {
+        granular += plan->groups[plan->levels[l].group].is_granular;
+        sharing += plan->levels[l].shares_class;
+    }
+    plan->may_contest = sharing > 0 || (plan->isolate && granular > 1);
+    return plan->may_contest && (sharing >= WIDE || (plan->isolate && granular >= WIDE));
+}
+
+void ac_contests_find(struct ac_plan *plan)
+{
+    bool shares_class = false;
+    plan->may_contest = false;
+    for (uint32_t l = 0; l < plan->level_count; l++)
+        shares_class = shares_class || plan->levels[l].shares_class;
+    struct ac_contests *contests = arena_zalloc(plan->arena, sizeof(*contests));
+    plan->contests = contests;
+    if (plan->isolate)
+        add_contest(plan, NULL, 0, AC_NONE_GROUP_POLICY);
+    for (uint32_t k = 0; k < plan->kind_count && k < KINDS_LOOKED_AT && shares_class; k++)
+        if (plan->kinds[k].demand_count > 1)
+            add_contest(plan, plan->kinds[k].demands, plan->kinds[k].demand_count, AC_NONE_SUMS);
+    if (shares_class) {
+        add_demands(plan, true);
+        add_demands(plan, false);
+    }
+    if (contests->count == 0) {
+        plan->contests = NULL;
+        return;
+    }
+    contests->queue = arena_array(plan->arena, plan->kind_count, sizeof(uint32_t));
+    contests->mover = arena_array(plan->arena, plan->kind_count, sizeof(uint32_t));
+    contests->queued = arena_zalloc(plan->arena, plan->kind_count * sizeof(uint32_t));
+}
