@@ -12,6 +12,7 @@
 #include "store/sqlite/log.h"
 #include "store/sqlite/record_tables.h"
 #include "store/sqlite/sentinel.h"
+#include "store/sqlite/skipped.h"
 #include "store/store.h"
 
 enum statement {
@@ -19,6 +20,9 @@ enum statement {
     STATEMENT_BEGIN_READ,
     STATEMENT_COMMIT,
     STATEMENT_ROLLBACK,
+    STATEMENT_MARK,
+    STATEMENT_UNDO,
+    STATEMENT_UNMARK,
     STATEMENT_DATA_VERSION,
     STATEMENT_HEAD_READ,
     STATEMENT_HEAD_SET,
@@ -71,9 +75,24 @@ struct transaction {
     bool settled;    /* memory has the state that it began with */
     bool failed;     /* a statement failed: only a rollback is allowed */
     bool broken;     /* by I/O: the connection is not to be used again */
+    bool refused;    /* it was for what a request's changes are: store_undo() helps */
+    bool marked;
+    size_t marked_touched;
+    int64_t marked_ids[STORE_TABLE_COUNT];
     struct buf touched;
     struct log_entries to_follow;
     struct followed before; /* what memory keeps if the transaction fails */
+};
+
+/* Rows that the database did not hold as memory had them, the last ones: a load that shows them so
+ * again proves that memory was right. */
+struct mismatches {
+    struct mismatch {
+        enum change_kind kind;
+        int64_t id;
+    } at[16];
+    unsigned next;
+    bool reads_again; /* the next load is because of the newest */
 };
 
 /* The write lock, shared with another instance. */
@@ -102,6 +121,7 @@ struct store {
     struct counter log_head;             /* for metrics: any thread reads, here and below */
     struct counter checkpoints;
     struct counter is_read_only;
+    struct counter skipped_rows;
     bool read_only; /* the file cannot be written; there is no sentinel */
     dev_t device;   /* of that file */
     ino_t inode;
@@ -115,6 +135,9 @@ struct store {
 
     struct followed followed;
     struct transaction transaction;
+    struct skipped skipped;
+    struct store_refusal refusal;
+    struct mismatches mismatches;
     int64_t next_ids[STORE_TABLE_COUNT]; /* handed out in the open transaction */
     unsigned char instance[8];
     uint64_t batches;
@@ -157,6 +180,7 @@ void store_bind_instant(struct store *store, sqlite3_stmt *statement, int at, in
 
 /* rows.c */
 extern const char *const rows_select[ROWS_TABLE_COUNT]; /* up to FROM and joins */
+const char *rows_table_name(enum rows_table table);
 /* The uuid of a provider or consumer. False: none that can be shown, which is 1 to 36 printable
  * ASCII characters without quote and backslash, so that answers copy it as it stands. */
 bool rows_read_uuid(sqlite3_stmt *row, int column, struct slice *uuid);

@@ -268,6 +268,7 @@ void store_close(struct store *store)
     store_close_retired(store, INT64_MAX);
     buf_free(&store->transaction.touched);
     log_entries_free(&store->transaction.to_follow);
+    skipped_free(&store->skipped);
     free(store->path);
     free(store);
 }
