@@ -30,6 +30,7 @@ struct store_options {
                        */
     bool create_missing_file; /* a missing database file is made, if its schema is synced, too */
     bool synchronous_off;     /* tests only: no fsync */
+    uint32_t wal_frames;      /* tests only: a WAL shorter than usual; 0: the usual one */
     _Atomic uint64_t *steps;  /* NULL, or grows while the database works: for those who wait for it
                                  to see that it does */
 };

@@ -227,7 +227,8 @@ static bool begin(struct store *store, enum store_intent intent, struct err *err
     store->transaction.broken = false;
     if (intent == STORE_TO_READ)
         return begin_read(store, err);
-    store_checkpoint(store, CHECKPOINT_LATE_FRAMES);
+    store_checkpoint(store);
+    store_brake(store);
     return begin_write(store, intent == STORE_TO_WRITE_SOON, err);
 }
 

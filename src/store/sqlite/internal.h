@@ -106,14 +106,15 @@ struct sharing {
 
 /* Copying the WAL back into the file. */
 struct copying {
-    int64_t again_at_us;   /* not before */
-    bool is_given_up;      /* a sync has failed, which was told */
-    uint32_t given_frames; /* to the copier's last pass; 0: none, or it is over */
+    int64_t again_at_us; /* not before */
+    unsigned passes;     /* of the copier, since the WAL started over or nothing could be copied */
+    bool is_told;        /* a sync has failed, and none has succeeded since */
 };
 
 struct store {
     char *path; /* absolute; "" in memory */
     struct db_options db_options;
+    uint32_t wal_frames; /* store_options */
     bool in_memory;
 
     _Atomic(struct sentinel *) sentinel; /* any thread; NULL in memory, and while there is none */
@@ -160,12 +161,16 @@ void store_close_retired(struct store *store, int64_t retired_before_us);
 bool store_ensure_file(struct store *store, struct err *err) BERTH_MUST_CHECK;
 
 /* checkpoint.c */
-/* Sees to it that the WAL is copied into the file when it has grown to `frames`. */
-void store_checkpoint(struct store *store, uint32_t frames);
-enum {
-    CHECKPOINT_FRAMES = 12000,     /* 47 MiB of pages of 4 KiB: an often altered page goes once */
-    CHECKPOINT_LATE_FRAMES = 14500 /* 57 MiB: readers keep the WAL from starting over */
-};
+/* Sees to it that the WAL is copied into the file. Between two batches; takes milliseconds. */
+void store_checkpoint(struct store *store);
+/* Waits some milliseconds if the WAL outgrows its limit while it is copied. */
+void store_brake(struct store *store);
+
+/* resolve.c: COMMIT failed, and the connection with it. STORE_OK: it has happened all the same;
+ * STORE_FAILED: it has not and never will; STORE_UNKNOWN: neither could be made certain in time. */
+enum store_result store_resolve_commit(struct store *store,
+                                       const unsigned char mark[static MARK_LEN],
+                                       struct arena *arena) BERTH_MUST_CHECK;
 
 /* statements.c */
 sqlite3_stmt *store_statement(struct store *store, int which, struct err *err) BERTH_MUST_CHECK;

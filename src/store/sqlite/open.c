@@ -237,6 +237,7 @@ struct store *store_open(const struct store_options *options, struct err *err)
     check(store != NULL);
     store->path = absolute;
     store->in_memory = path.len == 0;
+    store->wal_frames = options->wal_frames;
     store->db_options = (struct db_options){.path = absolute,
                                             .busy_timeout_ms = options->busy_timeout_ms,
                                             .synchronous_off = options->synchronous_off,

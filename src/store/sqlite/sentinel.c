@@ -29,7 +29,9 @@ enum {
     FRAMES_AT = 16,     /* mxFrame */
     BACKFILL_WORD = 12, /* bytes 96 to 99, behind the two copies */
     WAL_HEADER_BYTES = 32,
-    FRAME_HEADER_BYTES = 24,
+    WRITE_LOCK = 0, /* in the order of the locks behind byte 120 */
+    CHECKPOINT_LOCK = 1,
+    READ_FILE_LOCK = 3,
 };
 
 _Static_assert(HEADER_WORDS * sizeof(uint64_t) == sizeof(struct store_stamp), "one header a stamp");
@@ -83,6 +85,7 @@ struct sentinel *sentinel_open(const struct db_options *options, struct err *err
     /* Readers that fall back to asking do not wait for a lock: busy is "not current". */
     struct db_options quiet = *options;
     quiet.create = false;
+    quiet.paces_copy = true;
     int64_t pages;
     if (!db_open(&sentinel->db, &quiet, err) ||
         !db_query_int(&sentinel->db, "SELECT count(*) FROM sqlite_master", &pages, err)) {
@@ -175,13 +178,18 @@ uint32_t sentinel_stamp_frames(const struct store_stamp *stamp)
     return stamp_u32(stamp, FRAMES_AT);
 }
 
-uint64_t sentinel_stamp_wal_bytes(const struct store_stamp *stamp)
+uint64_t sentinel_stamp_wal_end(const struct store_stamp *stamp)
 {
     uint16_t page;
     memcpy(&page, stamp->bytes + PAGE_AT, sizeof(page));
     uint64_t page_bytes = page == 1 ? 65536 : page; /* "WAL-Index Header", szPage */
-    uint32_t frames = sentinel_stamp_frames(stamp);
-    return frames == 0 ? 0 : WAL_HEADER_BYTES + frames * (FRAME_HEADER_BYTES + page_bytes);
+    uint64_t frames = sentinel_stamp_frames(stamp);
+    return WAL_HEADER_BYTES + frames * (SENTINEL_FRAME_HEADER_BYTES + page_bytes);
+}
+
+uint64_t sentinel_stamp_wal_bytes(const struct store_stamp *stamp)
+{
+    return sentinel_stamp_frames(stamp) == 0 ? 0 : sentinel_stamp_wal_end(stamp);
 }
 
 uint32_t sentinel_backfilled(const struct sentinel *sentinel)
@@ -190,6 +198,29 @@ uint32_t sentinel_backfilled(const struct sentinel *sentinel)
     uint32_t value;
     memcpy(&value, &word, sizeof(value));
     return value;
+}
+
+bool sentinel_forget_copied(struct sentinel *sentinel)
+{
+    /* "WAL-Index Locks": to write, to checkpoint, and not to let anybody read from the file alone,
+     * who as the next writer would start the WAL over. */
+    static const int locks[] = {WRITE_LOCK, CHECKPOINT_LOCK, READ_FILE_LOCK};
+    enum { COUNT = sizeof(locks) / sizeof(locks[0]) };
+    sqlite3_file *file = NULL;
+    sqlite3_file_control(sentinel->db.handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (sentinel->index == NULL || file == NULL || file->pMethods == NULL)
+        return false;
+    int held = 0;
+    while (held < COUNT &&
+           file->pMethods->xShmLock(file, locks[held], 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE) ==
+               SQLITE_OK)
+        held++;
+    bool ok = held == COUNT;
+    if (ok)
+        atomic_store((_Atomic uint32_t *)(uintptr_t)(sentinel->index + BACKFILL_WORD), 0);
+    while (held > 0)
+        file->pMethods->xShmLock(file, locks[--held], 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+    return ok;
 }
 
 enum sentinel_file sentinel_check_file(const struct sentinel *sentinel)

@@ -14,6 +14,8 @@
 #include "store/sqlite/db.h"
 #include "store/store.h"
 
+enum { SENTINEL_FRAME_HEADER_BYTES = 24 }; /* in front of each page in the WAL */
+
 struct sentinel {
     struct db db;
     const _Atomic uint64_t *index; /* NULL: not to be had; data_version is asked instead */
@@ -45,11 +47,19 @@ bool sentinel_is_current(struct sentinel *sentinel, const struct store_stamp *st
 uint32_t sentinel_stamp_change(const struct store_stamp *stamp);
 uint32_t sentinel_stamp_frames(const struct store_stamp *stamp);
 
-/* What those frames take in the file. Only with an index. */
+/* What those frames take in the file: 0 without any. Only with an index. */
 uint64_t sentinel_stamp_wal_bytes(const struct store_stamp *stamp);
+
+/* Where the next frame begins in the file. Only with an index. */
+uint64_t sentinel_stamp_wal_end(const struct store_stamp *stamp);
 
 /* Frames that a checkpoint has already copied. Only with an index. */
 uint32_t sentinel_backfilled(const struct sentinel *sentinel);
+
+/* Makes the wal-index say that no frame has been copied yet, so that all are copied again. Only at
+ * the copier's rest. False: somebody copies, writes or has read all from the file, and could start
+ * the WAL over: to be tried again. */
+bool sentinel_forget_copied(struct sentinel *sentinel) BERTH_MUST_CHECK;
 
 /* Whether that connection has the same file open: the two are opened one after the other. */
 bool sentinel_shares_file(const struct sentinel *sentinel, struct db *other);
