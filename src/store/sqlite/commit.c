@@ -148,6 +148,14 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
         return STORE_FAILED;
     }
     transaction->open = transaction->failed = false;
+    if (store->sentinel != NULL && !sentinel_has_wal(store->sentinel) &&
+        !store_salvage_commit(store)) {
+        store->followed.valid = false;
+        err_set(err, 503, NULL,
+                "the database '%s' lost its WAL; whether the write was made is not known",
+                store->path);
+        return STORE_UNKNOWN;
+    }
     take_stamp(store, stamp, stranger);
     store_plan_leaving_free(store);
     return STORE_OK;

@@ -144,6 +144,7 @@ struct store {
     uint64_t batches;
     struct sharing sharing;
     int64_t file_checked_at_us;
+    int64_t salvage_again_us; /* what the WAL has is not safe yet; 0: it is */
     struct copying copying;
     int64_t formatted_us; /* the instant that `formatted` holds */
     char formatted[INSTANT_LEN];
@@ -152,8 +153,11 @@ struct store {
 /* open.c */
 void store_disconnect_writer(struct store *store, bool abandon);
 bool store_reconnect_writer(struct store *store, struct err *err) BERTH_MUST_CHECK;
-/* Unpublishes a sentinel whose file is no longer the path's: readers then find nothing current. */
+/* If the file, its WAL or its index is no longer the path's: makes safe what only the open WAL has,
+ * closes them all, and unpublishes the sentinel: readers then find nothing current. */
 void store_notice_file(struct store *store);
+/* After a commit, when the WAL that it went to has lost its name: whether it is in the file now. */
+bool store_salvage_commit(struct store *store) BERTH_MUST_CHECK;
 /* The same whatever the file is: the next begin opens it as at a start. */
 void store_forget_file(struct store *store);
 void store_close_retired(struct store *store, int64_t retired_before_us);
