@@ -15,10 +15,12 @@ enum { WAL = 1, INDEX = 2 };
 static struct store *open_synced(struct fixture *fixture)
 {
     struct store_options options = {.connection = slice_of(fixture->url),
-                                    .busy_timeout_ms = 300,
+                                    .busy_timeout_ms = 5000,
                                     .sync_schema = true,
                                     .create_missing_file = true};
     struct store *store = store_open(&options, &fixture->err);
+    if (store == NULL)
+        print_error("%.*s\n", SLICE_ARG(fixture->err.message));
     assert_non_null(store);
     return store;
 }
@@ -219,6 +221,7 @@ static void test_two_processes(void **state)
         pid_t child = fork();
         if (child == 0) {
             close(to_child[1]); /* so that it ends with this process */
+            alarm(60);
             struct store *store = open_synced(fixture);
             int64_t from;
             while (read(to_child[0], &from, sizeof(from)) == sizeof(from)) {
