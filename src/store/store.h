@@ -30,6 +30,7 @@ struct store_options {
                        */
     bool create_missing_file; /* a missing database file is made, if its schema is synced, too */
     bool synchronous_off;     /* tests only: no fsync */
+    uint32_t wal_frames;      /* tests only: a WAL shorter than usual; 0: the usual one */
     _Atomic uint64_t *steps;  /* NULL, or grows while the database works: for those who wait for it
                                  to see that it does */
 };
@@ -52,7 +53,8 @@ enum store_result {
     STORE_OK,
     STORE_FAILED,  /* err is set (503); the transaction is rolled back, memory is to stay as it was
                     */
-    STORE_REFUSED, /* apply only, the same: for what these changes are, and no others need be */
+    STORE_REFUSED, /* apply only: for what these changes are, and no others need be. err is set;
+                      see store_why_refused() */
     STORE_UNKNOWN, /* commit only: whether it happened is not known; reload before anything else */
 };
 
@@ -88,10 +90,36 @@ enum store_result store_load(struct store *store, store_sink *sink, void *cls,
 enum store_result store_follow(struct store *store, store_sink *sink, void *cls,
                                struct err *err) BERTH_MUST_CHECK;
 
-/* Executes the statements of one request's changes. STORE_FAILED, STORE_REFUSED: the whole
- * transaction is to be rolled back. */
+/* Executes the statements of one request's changes. STORE_FAILED: the whole transaction is to be
+ * rolled back. STORE_REFUSED: the same, after which memory counts as it did before and the other
+ * requests may be planned again in a new transaction; or store_undo(). */
 enum store_result store_apply(struct store *store, const struct change_list *changes,
                               struct err *err) BERTH_MUST_CHECK;
+
+/* Why the last store_apply() was STORE_REFUSED; valid until the next call of it. */
+struct store_refusal {
+    size_t change;     /* which of the list's changes it is about */
+    bool is_duplicate; /* another row has what must be unique: what the Python service answers 409
+                          for. Else any other constraint, or memory_is_wrong */
+    bool memory_is_wrong; /* the row is not as memory has it: the next begin is a reload. Otherwise
+                             none is needed */
+    char columns[96];     /* "resource_providers.name", "t.a, t.b"; "" if none are named */
+};
+const struct store_refusal *store_why_refused(const struct store *store);
+
+/* For a batch that is planned again because one of its requests was refused: store_mark() before
+ * each request, and store_undo() takes back what was applied since, a refusal and the ids that were
+ * handed out included. It costs a copy of each page that a request touches first, so that a batch
+ * does without until one is refused. False with err: as STORE_FAILED. */
+bool store_mark(struct store *store, struct err *err) BERTH_MUST_CHECK;
+bool store_undo(struct store *store, struct err *err) BERTH_MUST_CHECK;
+
+/* Whether a row that the last load left out, and that memory does not know therefore, has that
+ * text where it must be unique: such a row cannot be inserted. `kind` is the change that would
+ * insert it: CHANGE_PROVIDER_INSERT (its name), CHANGE_CONSUMER_INSERT (its uuid), or a put of a
+ * record (`field` is its RECORD_UNIQUE field; 0 for the others). Writer thread. */
+bool store_is_taken(const struct store *store, enum change_kind kind, unsigned field,
+                    struct slice text);
 
 /* Writes the log row of what was applied, commits, and fills the stamp of the new state. On
  * STORE_OK *stranger tells that somebody else wrote between this commit and the reading of the
@@ -135,10 +163,11 @@ bool store_check_schema(struct store *store, char revision[static STORE_REVISION
 
 /* For metrics; 0 where there is no such thing. */
 struct store_figures {
-    uint64_t log_head;    /* the newest batch in the log, ours or another instance's */
-    uint64_t wal_bytes;   /* of the frames in the WAL; the file may be longer */
-    uint64_t checkpoints; /* begun by this store */
-    bool is_read_only;    /* the file cannot be written */
+    uint64_t log_head;     /* the newest batch in the log, ours or another instance's */
+    uint64_t wal_bytes;    /* of the frames in the WAL; the file may be longer */
+    uint64_t checkpoints;  /* begun by this store */
+    uint64_t skipped_rows; /* that the last load left out; each is named in the log once */
+    bool is_read_only;     /* the file cannot be written */
 };
 
 /* Any thread. */

@@ -39,6 +39,7 @@ class Worker:
         self.open = None
         self.acknowledged = 0
         self.ending = False  # the server may refuse
+        self.refused = None  # how often it did, if it may go on afterwards
         self.stopped = False
         self.problem = None
 
@@ -102,6 +103,12 @@ class Worker:
                 self.open = (entity, wanted)
                 self.touched.add(entity)
                 status, answer = self.client.ask(method, path, body)
+                if status == 503 and self.refused is not None:
+                    if "is not known" in str(answer):
+                        return  # either may be found
+                    self.refused += 1
+                    self.open = None
+                    continue
                 self.open = None
                 if status == 409 and "exceed" in str(answer):
                     continue  # the shared provider is full

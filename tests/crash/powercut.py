@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Power cuts: a VFS below SQLite keeps what was written and not synced in the process, so that killing it
 loses that. Everything acknowledged must be there afterwards; with synchronous=OFF something must be missing,
-or this test proves nothing.
+or this test proves nothing. Where syncs and writes fail, nothing that was refused may be there either.
 
-    tests/crash/powercut.py --build build [--cuts 30] [--seed N]
+    tests/crash/powercut.py --build build [--cuts 30] [--reconstructions 150] [--seed N]
 
 The last line is `N passed, N failed`.
 """
@@ -24,6 +24,7 @@ import servers  # noqa: E402
 
 WORKERS = 6
 EARLY = (0, 128)  # of 256 unsynced writes so many reach the disk all the same
+FAILING = 40  # of 1024 syncs and writes, where some fail
 CHECKPOINTED_BYTES = 8 << 20  # the database file cannot be that large but by a checkpoint
 
 
@@ -84,6 +85,15 @@ def check_store(score, options, chance, directory):
     score.case("store, synchronous=OFF loses something", None if lost else "5 cuts lost nothing: this proves nothing")
 
 
+def check_faults(score, options, directory):
+    """Syncs and writes fail, too: cuts at random moments inside the process, which judges them itself."""
+    program = os.path.join(options.build, "tests/crash/powercut_faults")
+    done = subprocess.run([program, directory, str(options.seed), str(options.reconstructions)], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True)
+    lines = done.stdout.splitlines() or ["it printed nothing"]
+    score.case(f"store, some syncs and writes fail: {lines[-1]}", "\n".join(lines[:10]) if done.returncode else None)
+
+
 def check_daemon(score, options, chance, directory):
     library = os.path.abspath(os.path.join(options.build, "tests/crash/libpowercut.so"))
     berthd = os.path.join(options.build, "berthd")
@@ -92,11 +102,14 @@ def check_daemon(score, options, chance, directory):
         load.fill(plain.client(), WORKERS)
         plain.stop()
         workers = [load.Worker(n, plain.client(timeout=20), chance.random()) for n in range(WORKERS)]
-        for early in EARLY:
+        for early, failing in [(early, 0) for early in EARLY] + [(EARLY[1], FAILING)]:
             problem = None
+            for worker in workers:
+                worker.refused = 0 if failing else None
             for number in range(options.cuts):
                 cut = servers.Berthd(berthd, directory, environment={"LD_PRELOAD": library,
-                                                                     "POWERCUT_EARLY": str(early)})
+                                                                     "POWERCUT_EARLY": str(early),
+                                                                     "POWERCUT_FAIL": str(failing)})
                 with cut:
                     if "powercut: in place" not in cut.log():
                         problem = "the VFS is not in place"
@@ -115,20 +128,25 @@ def check_daemon(score, options, chance, directory):
                     problem = f"cut {number + 1}: {problem}"
                     break
             total = sum(worker.acknowledged for worker in workers)
-            score.case(f"berthd, {options.cuts} cuts, {early} of 256 writes early, {total} writes acknowledged",
-                       problem or sound(plain.database))
+            refused = sum(worker.refused or 0 for worker in workers)
+            if failing and not problem and refused == 0:
+                problem = "nothing was refused: this proves nothing"
+            score.case(f"berthd, {options.cuts} cuts, {early} of 256 writes early, {failing} of 1024 fail, {total} writes "
+                       f"acknowledged, {refused} refused", problem or sound(plain.database))
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build")
     parser.add_argument("--cuts", type=int, default=30)
+    parser.add_argument("--reconstructions", type=int, default=150)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     print("seed", options.seed)
     score = servers.Score()
     with tempfile.TemporaryDirectory(prefix="berth-powercut-", dir="/var/tmp") as directory:
         check_store(score, options, random.Random(options.seed), directory)
+        check_faults(score, options, directory)
         check_daemon(score, options, random.Random(options.seed + 1), directory)
     return score.end()
 

@@ -4,7 +4,12 @@
  * and is remembered as a dirty range; xSync writes the dirty ranges to the real file, cuts it to
  * the image's size, and syncs it. So a process that is killed leaves what a power cut would leave.
  * The wal-index is memory anyway and is passed through, as are locks and deletions. Files are not
- * mapped (no xFetch). One lock around all images: any thread. */
+ * mapped (no xFetch).
+ *
+ * Some unsynced writes reach the disk early: a few of their sectors, or all. A sync may be made to
+ * fail: then some of what was dirty has reached the disk, and the rest is dropped, as the system
+ * marks pages clean that it could not write: no later sync writes it. A write may be made to fail,
+ * done in part, wholly or not at all. One lock around all images: any thread. */
 #include "powercut_vfs.h"
 
 #include <pthread.h>
@@ -15,7 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PIECE_BYTES = 65536 }; /* SQLite's own VFS takes no more than 128 KiB at once */
+enum {
+    PIECE_BYTES = 65536,
+    SECTOR_BYTES = 512
+}; /* SQLite's own VFS takes no more than 128 KiB at once */
 
 struct range {
     sqlite3_int64 from;
@@ -30,12 +38,14 @@ struct image {
     struct range *dirty;
     size_t dirty_count;
     size_t dirty_capacity;
+    unsigned failures; /* of syncs */
     struct image *next;
 };
 
 struct cut_file {
     sqlite3_file base;
     struct image *image; /* NULL: passed through */
+    unsigned told;       /* of the image's failures */
     sqlite3_file *real;  /* behind this struct, in the same allocation */
 };
 
@@ -44,7 +54,10 @@ static struct image *images;
 static sqlite3_vfs *root;
 static sqlite3_vfs vfs;
 static unsigned share;
+static unsigned sync_fails; /* of 1024, as the next */
+static unsigned write_fails;
 static unsigned long long chance;
+static void (*after_change)(void);
 
 static void *grow(void *at, size_t bytes)
 {
@@ -54,10 +67,15 @@ static void *grow(void *at, size_t bytes)
     return grown;
 }
 
-static bool reaches_disk_early(void)
+static unsigned below(unsigned limit)
 {
     chance = chance * 6364136223846793005ULL + 1442695040888963407ULL;
-    return ((chance >> 40) & 255) < share;
+    return (unsigned)((chance >> 33) % limit);
+}
+
+static bool reaches_disk_early(void)
+{
+    return below(256) < share;
 }
 
 static struct image *find_image(const char *path)
@@ -158,6 +176,29 @@ static void remember(struct image *image, sqlite3_int64 from, sqlite3_int64 to)
     image->dirty[image->dirty_count++] = (struct range){from, to};
 }
 
+/* All of the range, or each of its sectors as chance has it, in the real file. */
+static int reach_disk(struct image *image, sqlite3_file *real, struct range range)
+{
+    bool is_torn = below(2) == 0;
+    int rc = SQLITE_OK;
+    if (range.to > image->size)
+        range.to = image->size;
+    for (sqlite3_int64 at = range.from; rc == SQLITE_OK && at < range.to;) {
+        sqlite3_int64 end = is_torn ? (at / SECTOR_BYTES + 1) * SECTOR_BYTES : at + PIECE_BYTES;
+        end = end < range.to ? end : range.to;
+        if (!is_torn || below(2) == 0)
+            rc = real->pMethods->xWrite(real, image->bytes + at, (int)(end - at), at);
+        at = end;
+    }
+    return rc;
+}
+
+static void changed(void)
+{
+    if (after_change != NULL)
+        after_change();
+}
+
 static int cut_write(sqlite3_file *file, const void *from, int amount, sqlite3_int64 offset)
 {
     struct image *image = cut(file)->image;
@@ -166,14 +207,18 @@ static int cut_write(sqlite3_file *file, const void *from, int amount, sqlite3_i
         return real->pMethods->xWrite(real, from, amount, offset);
     int rc = SQLITE_OK;
     pthread_mutex_lock(&lock);
+    bool fails = below(1024) < write_fails;
+    if (fails)
+        amount = (int)below((unsigned)amount * 2) % (amount + 1);
     if (offset + amount > image->size)
         resize(image, offset + amount);
     memcpy(image->bytes + offset, from, (size_t)amount);
     remember(image, offset, offset + amount);
     if (reaches_disk_early())
-        rc = real->pMethods->xWrite(real, from, amount, offset);
+        rc = reach_disk(image, real, (struct range){offset, offset + amount});
     pthread_mutex_unlock(&lock);
-    return rc;
+    changed();
+    return fails ? SQLITE_IOERR_WRITE : rc;
 }
 
 static int cut_truncate(sqlite3_file *file, sqlite3_int64 size)
@@ -203,6 +248,16 @@ static int flush(struct image *image, sqlite3_file *real)
     return real->pMethods->xTruncate(real, image->size);
 }
 
+static int fail_flush(struct image *image, sqlite3_file *real)
+{
+    for (size_t i = 0; i < image->dirty_count; i++)
+        if (below(2) == 0)
+            reach_disk(image, real, image->dirty[i]);
+    image->dirty_count = 0;
+    image->failures++;
+    return SQLITE_IOERR_FSYNC;
+}
+
 static int cut_sync(sqlite3_file *file, int flags)
 {
     struct image *image = cut(file)->image;
@@ -210,8 +265,14 @@ static int cut_sync(sqlite3_file *file, int flags)
     int rc = SQLITE_OK;
     if (image != NULL) {
         pthread_mutex_lock(&lock);
-        rc = flush(image, real);
+        bool fails = below(1024) < sync_fails;
+        rc = fails ? fail_flush(image, real) : flush(image, real);
+        /* Whoever has the file open is told once of what was lost. */
+        if (rc == SQLITE_OK && cut(file)->told != image->failures)
+            rc = SQLITE_IOERR_FSYNC;
+        cut(file)->told = image->failures;
         pthread_mutex_unlock(&lock);
+        changed();
     }
     /* The machine stays on: the page cache is disk enough, and a real sync would only cost time. */
     (void)flags;
@@ -317,6 +378,8 @@ static int cut_open(sqlite3_vfs *self, const char *path, sqlite3_file *file, int
         opened->image = find_image(path);
         if (opened->image == NULL)
             rc = load_image(path, opened->real, &opened->image);
+        if (opened->image != NULL)
+            opened->told = opened->image->failures;
         pthread_mutex_unlock(&lock);
     }
     opened->base.pMethods = &methods;
@@ -345,4 +408,27 @@ void powercut_register(unsigned early_share)
     chance = (unsigned long long)getpid() * 2654435761u + (unsigned long long)time(NULL);
     if (sqlite3_vfs_register(&vfs, 1) != SQLITE_OK)
         abort();
+}
+
+void powercut_fail(unsigned syncs, unsigned writes, unsigned long long seed)
+{
+    pthread_mutex_lock(&lock);
+    sync_fails = syncs;
+    write_fails = writes;
+    if (seed != 0)
+        chance = seed;
+    pthread_mutex_unlock(&lock);
+}
+
+void powercut_watch(void (*watch)(void))
+{
+    after_change = watch;
+}
+
+void powercut_hold(bool hold)
+{
+    if (hold)
+        pthread_mutex_lock(&lock);
+    else
+        pthread_mutex_unlock(&lock);
 }

@@ -151,6 +151,32 @@ class Hands(case.Case):
             expect(servers.rows(server.database, "SELECT used FROM allocations") == [(60,)], "written elsewhere")
             expect(servers.rows(server.database, "PRAGMA integrity_check") == [("ok",)], "damaged")
 
+    def wal_removed(self):
+        """-wal, -shm or both are removed under load, several times, and berthd is killed soon after: what was
+        acknowledged is there."""
+        with self.berthd() as server:
+            load.fill(server.client(), 2)
+            workers = [load.Worker(n, server.client(timeout=20), n) for n in range(2)]
+            for suffixes in (("-wal",), ("-shm",), ("-wal", "-shm")):
+                for worker in workers:
+                    worker.client.port = server.port
+                threads = load.start(workers)
+                for _ in range(3):
+                    time.sleep(0.1)
+                    for suffix in suffixes:
+                        os.remove(server.database + suffix)
+                time.sleep(0.15)
+                server.kill()
+                for thread in threads:
+                    thread.join(30)
+                log = server.log()
+                expect(log.count("lost its -wal or -shm file") >= 3, log[-2000:])
+                server.start()
+                problem = load.check_all(workers, server.client(), everything=True)
+                expect(problem is None, f"{suffixes}: {problem}")
+            server.stop()
+            expect(servers.rows(server.database, "PRAGMA integrity_check") == [("ok",)], "damaged")
+
     def file_restored(self):
         """A backup that is copied to the path piece by piece: what is not there yet is left alone, and no schema is
         made in its place, although a start may make one."""

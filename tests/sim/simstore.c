@@ -320,6 +320,37 @@ bool store_check_schema(struct store *store, char revision[static STORE_REVISION
     return true;
 }
 
+/* No constraint of the simulated database fails, and no row is left out. */
+const struct store_refusal *store_why_refused(const struct store *store)
+{
+    static const struct store_refusal none;
+    (void)store;
+    return &none;
+}
+
+bool store_mark(struct store *store, struct err *err)
+{
+    (void)store;
+    (void)err;
+    return true;
+}
+
+bool store_undo(struct store *store, struct err *err)
+{
+    (void)store;
+    return err_set(err, 503, NULL, "the simulated database cannot undo one request");
+}
+
+bool store_is_taken(const struct store *store, enum change_kind kind, unsigned field,
+                    struct slice text)
+{
+    (void)store;
+    (void)kind;
+    (void)field;
+    (void)text;
+    return false;
+}
+
 void store_upkeep(struct store *store)
 {
     (void)store;

@@ -1,8 +1,11 @@
 /* One request's changes as statements, in the transaction of the batch.
  *
  * Memory decided; the database only has to agree. Generations move by compare-and-swap, and a row
- * that is to be altered must be there: where it is not, memory and database differ, the transaction
- * fails and the next begin reads everything anew. Writer thread only. */
+ * that is to be altered must be there: where it is not, memory and database differ and the next
+ * begin reads everything again, once. A constraint that fails is about rows that a load left out
+ * (skipped.h), or made by a stranger: only the request is refused. Writer thread only. */
+#include <stdio.h>
+
 #include "store/sqlite/internal.h"
 
 static void bind_text(sqlite3_stmt *statement, int at, struct slice text)
@@ -137,6 +140,49 @@ static void bind_change(struct store *store, sqlite3_stmt *statement, const stru
     check(false);
 }
 
+/* Memory has all that the database held when the transaction began but the rows that a load left
+ * out, and nobody has written since: it is not wrong. */
+static enum store_result refuse_constraint(struct store *store)
+{
+    struct store_refusal *refusal = &store->refusal;
+    int code = sqlite3_extended_errcode(store->writer.handle);
+    const char *message = sqlite3_errmsg(store->writer.handle);
+    const char *columns = strstr(message, "failed: ");
+    *refusal = (struct store_refusal){.is_duplicate = code == SQLITE_CONSTRAINT_UNIQUE ||
+                                                      code == SQLITE_CONSTRAINT_PRIMARYKEY ||
+                                                      code == SQLITE_CONSTRAINT_ROWID};
+    if (columns != NULL)
+        snprintf(refusal->columns, sizeof(refusal->columns), "%s", columns + strlen("failed: "));
+    return STORE_REFUSED;
+}
+
+/* Memory differs from the database, which a load puts right. Or it does not: the same row differed
+ * before, and either it was read again since or nothing better can be read. */
+static enum store_result refuse_mismatch(struct store *store, const struct change *change,
+                                         struct err *err)
+{
+    struct mismatches *mismatches = &store->mismatches;
+    /* Each kind of change begins with the id of a row. */
+    struct mismatch mismatch = {change->kind, change->row.id};
+    const size_t count = sizeof(mismatches->at) / sizeof(mismatches->at[0]);
+    bool is_known = false;
+    for (size_t i = 0; i < count; i++)
+        is_known |= mismatches->at[i].kind == mismatch.kind && mismatches->at[i].id == mismatch.id;
+    store->refusal = (struct store_refusal){.memory_is_wrong = !is_known};
+    if (is_known) {
+        err_set(err, 503, NULL, "the database '%s' does not hold what it was read to hold",
+                store->writer.path);
+        return STORE_REFUSED;
+    }
+    mismatches->at[mismatches->next++ % count] = mismatch;
+    mismatches->reads_again = true;
+    store->followed.valid = false;
+    err_set(err, 503, NULL,
+            "the database '%s' does not hold what it was read to hold; it is read again",
+            store->writer.path);
+    return STORE_REFUSED;
+}
+
 static enum store_result apply_one(struct store *store, const struct change *change,
                                    struct err *err)
 {
@@ -144,21 +190,12 @@ static enum store_result apply_one(struct store *store, const struct change *cha
     if (statement == NULL)
         return STORE_FAILED;
     bind_change(store, statement, change);
-    if (!store_step(store, statement, err)) {
-        if (sqlite3_errcode(store->writer.handle) != SQLITE_CONSTRAINT)
-            return STORE_FAILED;
-        /* The database holds what memory does not know of. */
-        store->followed.valid = false;
-        return STORE_REFUSED;
-    }
-    if (change->kind != CHANGE_ALLOCATIONS_OF_DELETE &&
-        sqlite3_changes(store->writer.handle) != 1) {
-        store->followed.valid = false;
-        err_set(err, 503, NULL,
-                "the database '%s' does not hold what it was read to hold; it is read again",
-                store->writer.path);
-        return STORE_REFUSED;
-    }
+    if (!store_step(store, statement, err))
+        return (sqlite3_errcode(store->writer.handle) & 0xff) == SQLITE_CONSTRAINT
+                   ? refuse_constraint(store)
+                   : STORE_FAILED;
+    if (change->kind != CHANGE_ALLOCATIONS_OF_DELETE && sqlite3_changes(store->writer.handle) != 1)
+        return refuse_mismatch(store, change, err);
     log_append(&store->transaction.touched, change);
     return STORE_OK;
 }
@@ -171,8 +208,48 @@ enum store_result store_apply(struct store *store, const struct change_list *cha
         enum store_result result = apply_one(store, &changes->items[i], err);
         if (result != STORE_OK) {
             store->transaction.failed = true;
+            store->transaction.refused = result == STORE_REFUSED;
+            store->refusal.change = i;
             return result;
         }
     }
     return STORE_OK;
+}
+
+const struct store_refusal *store_why_refused(const struct store *store)
+{
+    return &store->refusal;
+}
+
+bool store_mark(struct store *store, struct err *err)
+{
+    struct transaction *transaction = &store->transaction;
+    check(transaction->open && transaction->intent == STORE_TO_WRITE && !transaction->failed);
+    if (transaction->marked && !store_run(store, STATEMENT_UNMARK, err))
+        return false;
+    transaction->marked = store_run(store, STATEMENT_MARK, err);
+    transaction->marked_touched = transaction->touched.len;
+    memcpy(transaction->marked_ids, store->next_ids, sizeof(store->next_ids));
+    return transaction->marked;
+}
+
+bool store_undo(struct store *store, struct err *err)
+{
+    struct transaction *transaction = &store->transaction;
+    check(transaction->open && transaction->marked);
+    check(!transaction->failed || (transaction->refused && !store->refusal.memory_is_wrong));
+    if (!store_run(store, STATEMENT_UNDO, err)) {
+        transaction->failed = true;
+        return false;
+    }
+    transaction->failed = transaction->refused = false;
+    transaction->touched.len = transaction->marked_touched;
+    memcpy(store->next_ids, transaction->marked_ids, sizeof(store->next_ids));
+    return true;
+}
+
+bool store_is_taken(const struct store *store, enum change_kind kind, unsigned field,
+                    struct slice text)
+{
+    return skipped_has(&store->skipped, kind, field, text);
 }

@@ -34,6 +34,8 @@ static void transaction_start(struct store *store, enum store_intent intent)
     transaction->stamp_known = false;
     transaction->settled = false;
     transaction->failed = false;
+    transaction->refused = false;
+    transaction->marked = false;
     transaction->touched.len = 0;
     log_entries_free(&transaction->to_follow);
     transaction->before = store->followed;
@@ -225,7 +227,8 @@ static bool begin(struct store *store, enum store_intent intent, struct err *err
     store->transaction.broken = false;
     if (intent == STORE_TO_READ)
         return begin_read(store, err);
-    store_checkpoint(store, CHECKPOINT_LATE_FRAMES);
+    store_checkpoint(store);
+    store_brake(store);
     return begin_write(store, intent == STORE_TO_WRITE_SOON, err);
 }
 

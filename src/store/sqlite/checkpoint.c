@@ -1,23 +1,29 @@
-/* Keeping the WAL under 64 MiB.
+/* Keeping the WAL under 128 MiB without letting a commit wait.
  *
- * As a rule the writer's own connection copies it, between two batches: then nothing is left to be
- * copied, and the next commit starts the WAL over. (In a thread beside the writer the same copying
- * costs a quarter of the commits, which wait for the disk meanwhile: measured.) A copy that readers
- * stand in the way of (a backup that runs) does what it can and is tried again; none waits.
+ * A thread (copier.h) copies the WAL into the file while commits go on, pass after pass, each of
+ * which finds what was committed during the one before. Once so little is left that it takes the
+ * writer's own connection a few milliseconds, that copies the rest between two batches: then
+ * nothing is left, and the next commit starts the WAL over. A copy that readers stand in the way of
+ * (a backup that runs) does what it can and is tried again; none waits. Commits that come faster
+ * than the copier copies are slowed a little, the more the longer the WAL is.
  *
- * What a reader has kept out of the file until the WAL outgrew its limit would make every claim
- * wait for seconds once the reader has gone, and other instances for the write lock. That is the
- * copier's work: pass after pass, until so little is left that the writer can do it at once, or
- * until a pass shows that commits come as fast as the copier copies. Writer thread only. */
+ * The system tells of a failed sync once, and keeps what it could not write as if it were written.
+ * Pages that were copied before would then not be copied again, so the wal-index is made to forget
+ * that they were, while the WAL still has them all. Writer thread only. */
+#include <time.h>
+
 #include "log/log.h"
 #include "store/sqlite/internal.h"
 
 enum {
+    FRAMES = 24000, /* 94 MiB of pages of 4 KiB: what is altered often is copied once; with half of
+                       it a commit costs an eighth more. store_options.wal_frames */
+    AT_ONCE_FRAMES = 2048, /* 8 MiB, of few different pages: some milliseconds of the writer's */
+    PASSES_MAX = 64,       /* others commit as fast as the copier copies, and know no brake */
     PAUSE_US = 100000,
-    AT_ONCE_FRAMES = 2048, /* 8 MiB: some milliseconds of the writer's */
-    /* 64 MiB. A shorter file is never cut: a sync of what grows costs twice that of what is there.
-     */
-    TOO_LONG_FRAMES = 16384,
+    SHORT_PAUSE_US = 1000, /* with a short WAL */
+    BRAKE_US_A_FRAME = 1,  /* beyond the WAL's limit */
+    BRAKE_MAX_US = 8000,
 };
 
 struct wal_length {
@@ -38,26 +44,43 @@ static bool measure_wal(const struct store *store, struct wal_length *wal)
     return true;
 }
 
+/* The WAL starts over when it has so many frames. */
+static uint32_t limit_frames(const struct store *store)
+{
+    return store->wal_frames > 0 ? store->wal_frames : FRAMES;
+}
+
+/* What a reader has let grow beyond that is cut. A shorter file never is: a sync of what grows
+ * costs twice that of what is there. */
+static uint32_t too_long_frames(const struct store *store)
+{
+    return limit_frames(store) / 3 * 4;
+}
+
 /* Somebody reads an old state: each further try would sync for a few frames. */
 static void pause_copying(struct store *store)
 {
-    store->copying.given_frames = 0;
-    store->copying.again_at_us = db_monotonic_us() + PAUSE_US;
+    store->copying.passes = 0;
+    store->copying.again_at_us =
+        db_monotonic_us() + (store->wal_frames > 0 ? SHORT_PAUSE_US : PAUSE_US);
 }
 
-/* The system tells of a failed sync once, and keeps what it could not write as if it were written.
- * Pages that were copied before would not be copied again: as long as the WAL is not started over,
- * it has them all. */
-static bool sync_has_failed(struct store *store)
+/* Whether the file may be trusted to hold what the wal-index says was copied. */
+static bool mend_failed_sync(struct store *store)
 {
-    bool failed = store->sentinel->copier.sync_failed;
-    if (failed && !store->copying.is_given_up) {
-        store->copying.is_given_up = true;
+    struct copier *copier = &store->sentinel->copier;
+    if (copier->sync_failed && !store->copying.is_told) {
+        store->copying.is_told = true;
         log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
-                  "the database '%s' cannot be synced: its WAL is kept until berthd starts again",
-                  store->path);
+                  "the database '%s' cannot be synced: its WAL is kept until it can", store->path);
     }
-    return failed;
+    if (!copier->sync_failed)
+        return true;
+    if (!sentinel_forget_copied(store->sentinel))
+        return false;
+    copier->sync_failed = false;
+    pause_copying(store);
+    return false;
 }
 
 static bool copier_rests(struct store *store)
@@ -72,17 +95,12 @@ static bool copier_rests(struct store *store)
     return true;
 }
 
-static bool give_to_copier(struct store *store, uint32_t left_frames)
+static void note_success(struct store *store)
 {
-    struct copying *copying = &store->copying;
-    bool goes_on = copying->given_frames > 0;
-    bool gains = !goes_on || left_frames < copying->given_frames / 4 * 3;
-    if (left_frames <= (goes_on ? AT_ONCE_FRAMES : TOO_LONG_FRAMES) || !gains ||
-        !copier_start(&store->sentinel->copier, &store->sentinel->db))
-        return false;
-    copying->given_frames = left_frames;
-    counter_add(&store->checkpoints, 1);
-    return true;
+    if (store->copying.is_told)
+        log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "the database '%s' is synced again",
+                  store->path);
+    store->copying = (struct copying){0};
 }
 
 static void copy_now(struct store *store, int mode)
@@ -93,25 +111,54 @@ static void copy_now(struct store *store, int mode)
     store->writer.wait.timeout_ms = 0;
     int rc = sqlite3_wal_checkpoint_v2(store->writer.handle, "main", mode, &logged, &copied);
     store->writer.wait.timeout_ms = timeout_ms;
-    store->copying = (struct copying){0};
     counter_add(&store->checkpoints, 1);
     if (sqlite3_extended_errcode(store->writer.handle) == SQLITE_IOERR_FSYNC)
         store->sentinel->copier.sync_failed = true;
-    if (rc != SQLITE_OK || copied < logged)
+    else if (rc == SQLITE_OK && copied == logged)
+        note_success(store);
+    else
         pause_copying(store);
 }
 
-void store_checkpoint(struct store *store, uint32_t frames)
+static void start_pass(struct store *store)
+{
+    if (!copier_start(&store->sentinel->copier, &store->sentinel->db))
+        return;
+    store->copying.passes++;
+    counter_add(&store->checkpoints, 1);
+}
+
+void store_checkpoint(struct store *store)
 {
     struct wal_length wal;
-    if (!measure_wal(store, &wal) || wal.frames < frames || !copier_rests(store) ||
-        sync_has_failed(store) || db_monotonic_us() < store->copying.again_at_us ||
+    uint32_t limit = limit_frames(store);
+    /* The first pass begins early, that the WAL ends near its limit. */
+    if (!measure_wal(store, &wal) || wal.frames < limit / 4 * 3 || !copier_rests(store) ||
+        !mend_failed_sync(store) || db_monotonic_us() < store->copying.again_at_us ||
         !measure_wal(store, &wal))
         return;
-    bool late = wal.frames >= CHECKPOINT_LATE_FRAMES;
-    /* All copied: the next commit starts the WAL over. */
-    if ((wal.left == 0 && !late) || give_to_copier(store, wal.left))
+    bool is_due = wal.frames >= limit;
+    bool is_late = wal.frames >= limit + limit / 5;
+    if (wal.left > (is_due ? AT_ONCE_FRAMES : limit / 3) && store->copying.passes < PASSES_MAX) {
+        start_pass(store);
         return;
-    int mode = late ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE;
-    copy_now(store, wal.frames >= TOO_LONG_FRAMES ? SQLITE_CHECKPOINT_TRUNCATE : mode);
+    }
+    /* All copied: the next commit starts the WAL over. */
+    if (!is_due || (wal.left == 0 && !is_late))
+        return;
+    int mode = is_late ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE;
+    copy_now(store, wal.frames >= too_long_frames(store) ? SQLITE_CHECKPOINT_TRUNCATE : mode);
+}
+
+void store_brake(struct store *store)
+{
+    struct wal_length wal;
+    uint32_t limit = limit_frames(store);
+    limit += limit / 5;
+    if (!measure_wal(store, &wal) || wal.frames <= limit ||
+        !copier_is_busy(&store->sentinel->copier))
+        return;
+    int64_t us = (int64_t)(wal.frames - limit) * BRAKE_US_A_FRAME;
+    us = us > BRAKE_MAX_US ? BRAKE_MAX_US : us;
+    nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
 }

@@ -80,26 +80,6 @@ bool store_find_mark(struct store *store, const unsigned char mark[static MARK_L
     return rc == SQLITE_ROW || rc == SQLITE_DONE;
 }
 
-/* COMMIT failed in a way that does not say whether it happened. What the file holds now is made
- * durable first (the sync that failed may have lost what the page cache still shows), then asked
- * for the batch's mark. */
-static enum store_result resolve_commit(struct store *store,
-                                        const unsigned char mark[static MARK_LEN], struct err *err)
-{
-    struct err detail = {.arena = err->arena};
-    bool found = false;
-    store->followed.valid = false;
-    if (store->sentinel != NULL)
-        copier_wait(&store->sentinel->copier); /* one checkpoint at a time: ours would be refused */
-    store_disconnect_writer(store, true);
-    if (!store_reconnect_writer(store, &detail) ||
-        sqlite3_wal_checkpoint_v2(store->writer.handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL,
-                                  NULL) != SQLITE_OK ||
-        !store_find_mark(store, mark, &found, &detail))
-        return STORE_UNKNOWN;
-    return found ? STORE_OK : STORE_FAILED;
-}
-
 static void take_stamp(struct store *store, struct store_stamp *stamp, bool *stranger)
 {
     struct transaction *transaction = &store->transaction;
@@ -155,11 +135,12 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
     if (!store_run(store, STATEMENT_COMMIT, &failure)) {
         if (transaction->broken) {
             transaction->open = transaction->failed = false;
-            enum store_result result = resolve_commit(store, mark, err);
+            enum store_result result = store_resolve_commit(store, mark, err->arena);
             *stranger = true;
             if (result == STORE_OK)
                 return STORE_OK;
-            err_set_text(err, failure.status, failure.code, failure.message);
+            err_set(err, failure.status, failure.code, "%.*s%s", SLICE_ARG(failure.message),
+                    result == STORE_UNKNOWN ? "; whether the write was made is not known" : "");
             return result;
         }
         err_set_text(err, failure.status, failure.code, failure.message);
@@ -167,6 +148,14 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
         return STORE_FAILED;
     }
     transaction->open = transaction->failed = false;
+    if (store->sentinel != NULL && !sentinel_has_wal(store->sentinel) &&
+        !store_salvage_commit(store)) {
+        store->followed.valid = false;
+        err_set(err, 503, NULL,
+                "the database '%s' lost its WAL; whether the write was made is not known",
+                store->path);
+        return STORE_UNKNOWN;
+    }
     take_stamp(store, stamp, stranger);
     store_plan_leaving_free(store);
     return STORE_OK;

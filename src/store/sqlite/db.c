@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "store/sqlite/joined_wal.h"
+#include "store/sqlite/paced_copy.h"
 
 static int64_t clock_us(clockid_t clock)
 {
@@ -136,7 +137,7 @@ static bool set_up(struct db *db, const struct db_options *options, struct err *
         return false;
     if (!db_exec(db,
                  "PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 0;"
-                 "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192;",
+                 "PRAGMA journal_size_limit = 134217728; PRAGMA cache_size = -8192;",
                  err))
         return false;
     return db_exec(
@@ -180,7 +181,10 @@ static int open_file(struct db *db, const struct db_options *options, const char
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
                 (options->create || options->path[0] == '\0' ? SQLITE_OPEN_CREATE : 0);
     /* A connection that does not sync must not collect: see joined_wal.h. */
-    const char *vfs = options->joins_wal && !options->synchronous_off ? joined_wal_vfs() : NULL;
+    const char *vfs = options->synchronous_off ? NULL
+                      : options->joins_wal     ? joined_wal_vfs()
+                      : options->paces_copy    ? paced_copy_vfs()
+                                               : NULL;
     if (!options->may_be_read_only || options->path[0] == '\0' || !is_frozen(name))
         return sqlite3_open_v2(name, &db->handle, flags, vfs);
     struct buf uri = {0};

@@ -31,6 +31,7 @@ struct db_options {
     _Atomic uint64_t *steps; /* store.h */
     bool may_be_read_only;   /* a file that cannot be written is opened to be read */
     bool joins_wal;          /* commits are written in few calls: the writer's connection */
+    bool paces_copy;         /* checkpoints are synced in pieces: the copier's connection */
     bool keep_journal;       /* the journal mode stays as it is: not a server's connection */
 };
 

@@ -17,6 +17,7 @@ struct store_figures store_figures(const struct store *store)
     struct store_figures figures = {
         .log_head = counter_read(&store->log_head),
         .checkpoints = counter_read(&store->checkpoints),
+        .skipped_rows = counter_read(&store->skipped_rows),
         .is_read_only = counter_read(&store->is_read_only) != 0,
     };
     struct sentinel *sentinel = atomic_load_explicit(&store->sentinel, memory_order_acquire);

@@ -12,6 +12,7 @@
 #include "store/sqlite/log.h"
 #include "store/sqlite/record_tables.h"
 #include "store/sqlite/sentinel.h"
+#include "store/sqlite/skipped.h"
 #include "store/store.h"
 
 enum statement {
@@ -19,6 +20,9 @@ enum statement {
     STATEMENT_BEGIN_READ,
     STATEMENT_COMMIT,
     STATEMENT_ROLLBACK,
+    STATEMENT_MARK,
+    STATEMENT_UNDO,
+    STATEMENT_UNMARK,
     STATEMENT_DATA_VERSION,
     STATEMENT_HEAD_READ,
     STATEMENT_HEAD_SET,
@@ -71,9 +75,24 @@ struct transaction {
     bool settled;    /* memory has the state that it began with */
     bool failed;     /* a statement failed: only a rollback is allowed */
     bool broken;     /* by I/O: the connection is not to be used again */
+    bool refused;    /* it was for what a request's changes are: store_undo() helps */
+    bool marked;
+    size_t marked_touched;
+    int64_t marked_ids[STORE_TABLE_COUNT];
     struct buf touched;
     struct log_entries to_follow;
     struct followed before; /* what memory keeps if the transaction fails */
+};
+
+/* Rows that the database did not hold as memory had them, the last ones: a load that shows them so
+ * again proves that memory was right. */
+struct mismatches {
+    struct mismatch {
+        enum change_kind kind;
+        int64_t id;
+    } at[16];
+    unsigned next;
+    bool reads_again; /* the next load is because of the newest */
 };
 
 /* The write lock, shared with another instance. */
@@ -87,14 +106,15 @@ struct sharing {
 
 /* Copying the WAL back into the file. */
 struct copying {
-    int64_t again_at_us;   /* not before */
-    bool is_given_up;      /* a sync has failed, which was told */
-    uint32_t given_frames; /* to the copier's last pass; 0: none, or it is over */
+    int64_t again_at_us; /* not before */
+    unsigned passes;     /* of the copier, since the WAL started over or nothing could be copied */
+    bool is_told;        /* a sync has failed, and none has succeeded since */
 };
 
 struct store {
     char *path; /* absolute; "" in memory */
     struct db_options db_options;
+    uint32_t wal_frames; /* store_options */
     bool in_memory;
 
     _Atomic(struct sentinel *) sentinel; /* any thread; NULL in memory, and while there is none */
@@ -102,6 +122,7 @@ struct store {
     struct counter log_head;             /* for metrics: any thread reads, here and below */
     struct counter checkpoints;
     struct counter is_read_only;
+    struct counter skipped_rows;
     bool read_only; /* the file cannot be written; there is no sentinel */
     dev_t device;   /* of that file */
     ino_t inode;
@@ -115,11 +136,15 @@ struct store {
 
     struct followed followed;
     struct transaction transaction;
+    struct skipped skipped;
+    struct store_refusal refusal;
+    struct mismatches mismatches;
     int64_t next_ids[STORE_TABLE_COUNT]; /* handed out in the open transaction */
     unsigned char instance[8];
     uint64_t batches;
     struct sharing sharing;
     int64_t file_checked_at_us;
+    int64_t salvage_again_us; /* what the WAL has is not safe yet; 0: it is */
     struct copying copying;
     int64_t formatted_us; /* the instant that `formatted` holds */
     char formatted[INSTANT_LEN];
@@ -128,8 +153,11 @@ struct store {
 /* open.c */
 void store_disconnect_writer(struct store *store, bool abandon);
 bool store_reconnect_writer(struct store *store, struct err *err) BERTH_MUST_CHECK;
-/* Unpublishes a sentinel whose file is no longer the path's: readers then find nothing current. */
+/* If the file, its WAL or its index is no longer the path's: makes safe what only the open WAL has,
+ * closes them all, and unpublishes the sentinel: readers then find nothing current. */
 void store_notice_file(struct store *store);
+/* After a commit, when the WAL that it went to has lost its name: whether it is in the file now. */
+bool store_salvage_commit(struct store *store) BERTH_MUST_CHECK;
 /* The same whatever the file is: the next begin opens it as at a start. */
 void store_forget_file(struct store *store);
 void store_close_retired(struct store *store, int64_t retired_before_us);
@@ -137,12 +165,16 @@ void store_close_retired(struct store *store, int64_t retired_before_us);
 bool store_ensure_file(struct store *store, struct err *err) BERTH_MUST_CHECK;
 
 /* checkpoint.c */
-/* Sees to it that the WAL is copied into the file when it has grown to `frames`. */
-void store_checkpoint(struct store *store, uint32_t frames);
-enum {
-    CHECKPOINT_FRAMES = 12000,     /* 47 MiB of pages of 4 KiB: an often altered page goes once */
-    CHECKPOINT_LATE_FRAMES = 14500 /* 57 MiB: readers keep the WAL from starting over */
-};
+/* Sees to it that the WAL is copied into the file. Between two batches; takes milliseconds. */
+void store_checkpoint(struct store *store);
+/* Waits some milliseconds if the WAL outgrows its limit while it is copied. */
+void store_brake(struct store *store);
+
+/* resolve.c: COMMIT failed, and the connection with it. STORE_OK: it has happened all the same;
+ * STORE_FAILED: it has not and never will; STORE_UNKNOWN: neither could be made certain in time. */
+enum store_result store_resolve_commit(struct store *store,
+                                       const unsigned char mark[static MARK_LEN],
+                                       struct arena *arena) BERTH_MUST_CHECK;
 
 /* statements.c */
 sqlite3_stmt *store_statement(struct store *store, int which, struct err *err) BERTH_MUST_CHECK;
@@ -157,6 +189,7 @@ void store_bind_instant(struct store *store, sqlite3_stmt *statement, int at, in
 
 /* rows.c */
 extern const char *const rows_select[ROWS_TABLE_COUNT]; /* up to FROM and joins */
+const char *rows_table_name(enum rows_table table);
 /* The uuid of a provider or consumer. False: none that can be shown, which is 1 to 36 printable
  * ASCII characters without quote and backslash, so that answers copy it as it stands. */
 bool rows_read_uuid(sqlite3_stmt *row, int column, struct slice *uuid);

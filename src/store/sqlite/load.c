@@ -1,7 +1,8 @@
 /* Streaming the whole database into memory.
  *
  * Rows go out in the order of their ids (links: of their rowids) and refer only to what went out
- * before. Rows that refer to something missing are left out, as the service's joins leave them out.
+ * before. Rows that refer to something missing are left out, as the service's joins leave them out
+ * (skipped.h).
  * A provider's root is taken from its chain of parents, so that trees are whole whatever
  * root_provider_id says (NULL in databases from before 2019); a broken chain ends in a root. Writer
  * thread, inside its transaction. */
@@ -179,6 +180,35 @@ static void place_in_forest(const struct loading *loading, struct change_provide
     provider->root_id = node->root_id;
 }
 
+/* A row without an id of its own is named by its provider's: the first column. */
+static void note_skipped(struct loading *loading, enum rows_table table, sqlite3_stmt *row,
+                         const struct change *change, bool is_read)
+{
+    struct skipped *skipped = &loading->store->skipped;
+    skipped_add(skipped, rows_table_name(table), sqlite3_column_name(row, 0)[0] == 'i',
+                sqlite3_column_int64(row, 0));
+    if (table == ROWS_PROVIDERS)
+        skipped_take(skipped, CHANGE_PROVIDER_INSERT, 0, change->provider.name);
+    if (table == ROWS_CONSUMERS)
+        skipped_take(skipped, CHANGE_CONSUMER_INSERT, 0, change->consumer.uuid);
+    if (!is_read)
+        return;
+    if (table == ROWS_CONSUMERS) {
+        skipped_refer(skipped, STORE_PROJECTS, change->consumer.project_id);
+        skipped_refer(skipped, STORE_USERS, change->consumer.user_id);
+    } else if (table == ROWS_INVENTORIES) {
+        skipped_refer(skipped, STORE_PROVIDERS, change->inventory.provider_id);
+        skipped_refer(skipped, STORE_CLASSES, change->inventory.class_id);
+    } else if (table == ROWS_ALLOCATIONS) {
+        skipped_refer(skipped, STORE_PROVIDERS, change->allocation.provider_id);
+        skipped_refer(skipped, STORE_CLASSES, change->allocation.class_id);
+    } else if (table == ROWS_PROVIDER_TRAITS || table == ROWS_PROVIDER_AGGREGATES) {
+        skipped_refer(skipped, STORE_PROVIDERS, change->link.provider_id);
+        skipped_refer(skipped, table == ROWS_PROVIDER_TRAITS ? STORE_TRAITS : STORE_AGGREGATES,
+                      change->link.other_id);
+    }
+}
+
 static int64_t set_id(enum rows_table table, const struct change *change)
 {
     return table == ROWS_PROVIDERS   ? change->provider.id
@@ -198,8 +228,11 @@ static bool load_table(struct loading *loading, enum rows_table table)
     struct change change;
     int rc;
     while ((rc = sqlite3_step(rows)) == SQLITE_ROW) {
-        if (!rows_read(table, rows, &change) || !wanted(loading, table, &change))
+        bool is_read = rows_read(table, rows, &change);
+        if (!is_read || !wanted(loading, table, &change)) {
+            note_skipped(loading, table, rows, &change, is_read);
             continue;
+        }
         if (table == ROWS_PROVIDERS)
             place_in_forest(loading, &change.provider);
         if (is_referred)
@@ -261,7 +294,13 @@ enum store_result store_load(struct store *store, store_sink *sink, void *cls, s
 {
     check(store->transaction.open);
     struct loading loading = {.store = store, .sink = sink, .cls = cls, .err = err};
+    if (!store->mismatches.reads_again)
+        store->mismatches = (struct mismatches){0};
+    store->mismatches.reads_again = false;
+    skipped_begin(&store->skipped);
     bool ok = load_rows(&loading);
+    skipped_end(&store->skipped, store->path);
+    counter_set(&store->skipped_rows, store->skipped.rows.count);
     for (int table = 0; table < ROWS_TABLE_COUNT; table++)
         free(loading.sets[table].ids);
     free(loading.forest.nodes);
@@ -318,6 +357,8 @@ bool store_read_next_ids(struct store *store, struct err *err)
         if (id > ID_MAX)
             return err_set(err, 503, NULL, "the database '%s' has run out of ids",
                            store->writer.path);
+        if (store->skipped.referred[table] > id && store->skipped.referred[table] < ID_MAX)
+            id = store->skipped.referred[table];
         int64_t next = id < 0 ? 1 : id + 1;
         /* Others remember nodes by their ids for a while: one that was given is never again. */
         if (table < STORE_NODES || next > store->next_ids[table])

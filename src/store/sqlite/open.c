@@ -17,12 +17,15 @@
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "log/log.h"
 #include "store/sqlite/internal.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/url.h"
+
+enum { SALVAGE_EVERY_US = 20000 };
 
 static char *absolute_path(struct slice path, struct err *err)
 {
@@ -169,12 +172,68 @@ void store_forget_file(struct store *store)
     store->followed.valid = false;
 }
 
+static void tell_salvage(const struct store *store, enum sentinel_salvage salvage, bool is_moved)
+{
+    const char *what = is_moved ? "was removed, moved or replaced"
+                                : "lost its -wal or -shm file, which was removed or replaced";
+    if (salvage == SENTINEL_LOST)
+        log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
+                  "the database '%s' %s, and somebody else has written to it since: what was "
+                  "committed before and not yet copied into the file is lost",
+                  store->path, what);
+    else if (salvage == SENTINEL_BLOCKED)
+        log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
+                  "the database '%s' %s while berthd has it open; what it committed cannot be "
+                  "copied into the file yet: writes are answered 503 until it can",
+                  store->path, what);
+    else
+        log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+                  "the database '%s' %s while berthd had it open; everything committed is in the "
+                  "database file itself, and what is at the path now is opened",
+                  store->path, what);
+}
+
+/* What is at the path is no longer all that is open: nothing more is written to that, and what it
+ * has is made safe. A file that has gone itself is not waited for. */
+static void leave_file(struct store *store, bool is_moved)
+{
+    int64_t now_us = db_monotonic_us();
+    if (now_us < store->salvage_again_us)
+        return;
+    enum sentinel_salvage salvage =
+        store->sentinel->index == NULL ? SENTINEL_SALVAGED : sentinel_salvage(store->sentinel);
+    bool is_told = store->salvage_again_us != 0;
+    store->salvage_again_us = 0;
+    if (salvage == SENTINEL_BLOCKED && !is_moved)
+        store->salvage_again_us = now_us + SALVAGE_EVERY_US;
+    if (!is_told || salvage != SENTINEL_BLOCKED)
+        tell_salvage(store, salvage, is_moved);
+    if (store->salvage_again_us == 0)
+        store_forget_file(store);
+}
+
 void store_notice_file(struct store *store)
 {
     struct sentinel *sentinel = store->sentinel;
     store->file_checked_at_us = db_monotonic_us();
-    if (sentinel != NULL && sentinel_check_file(sentinel) != SENTINEL_SAME)
-        store_forget_file(store);
+    if (sentinel == NULL)
+        return;
+    if (sentinel_check_file(sentinel) != SENTINEL_SAME)
+        leave_file(store, true);
+    else if (!sentinel_has_wal_and_index(sentinel))
+        leave_file(store, false);
+    else
+        store->salvage_again_us = 0;
+}
+
+bool store_salvage_commit(struct store *store)
+{
+    int64_t deadline_us = db_monotonic_us() + store->db_options.busy_timeout_ms * INT64_C(1000);
+    enum sentinel_salvage salvage;
+    while ((salvage = sentinel_salvage(store->sentinel)) == SENTINEL_BLOCKED &&
+           db_monotonic_us() < deadline_us)
+        nanosleep(&(struct timespec){.tv_nsec = SALVAGE_EVERY_US * 1000}, NULL);
+    return salvage == SENTINEL_SALVAGED;
 }
 
 static bool is_empty_file(const char *path)
@@ -190,10 +249,18 @@ bool store_ensure_file(struct store *store, struct err *err)
     if (is_read_only_still(store))
         return true;
     store_notice_file(store);
+    if (store->salvage_again_us != 0)
+        return err_set(err, 503, NULL,
+                       "the database '%s' lost its -wal or -shm file, and what was committed "
+                       "cannot be copied into it yet",
+                       store->path);
     if (store->sentinel != NULL)
         return store->writer.handle != NULL || store_reconnect_writer(store, err);
     store_disconnect_writer(store, true);
     if (store->stale != NULL) {
+        /* Connections of one process share the index: as long as one is open, no other is looked
+         * for at the path. */
+        sentinel_disconnect(store->stale, true);
         if (sentinel_check_file(store->stale) == SENTINEL_GONE)
             return err_set(err, 503, NULL, "the database '%s' is gone", store->path);
         if (sentinel_check_file(store->stale) == SENTINEL_REPLACED)
@@ -237,6 +304,7 @@ struct store *store_open(const struct store_options *options, struct err *err)
     check(store != NULL);
     store->path = absolute;
     store->in_memory = path.len == 0;
+    store->wal_frames = options->wal_frames;
     store->db_options = (struct db_options){.path = absolute,
                                             .busy_timeout_ms = options->busy_timeout_ms,
                                             .synchronous_off = options->synchronous_off,
@@ -268,6 +336,7 @@ void store_close(struct store *store)
     store_close_retired(store, INT64_MAX);
     buf_free(&store->transaction.touched);
     log_entries_free(&store->transaction.to_follow);
+    skipped_free(&store->skipped);
     free(store->path);
     free(store);
 }

@@ -177,6 +177,18 @@ static bool prepare(struct store *store, const struct record_table_info *table, 
     return ok;
 }
 
+static void note_skipped(struct store *store, const struct record_table_info *table,
+                         sqlite3_stmt *row, struct arena *arena)
+{
+    skipped_add(&store->skipped, table->name, true, sqlite3_column_int64(row, 0));
+    for (unsigned i = 0; i < table->shape->stored; i++) {
+        const struct record_field *field = &table->shape->fields[i];
+        if ((field->flags & RECORD_UNIQUE) != 0)
+            skipped_take(&store->skipped, table->put, i,
+                         read_value(field, row, (int)i + 1, arena).text);
+    }
+}
+
 static bool load_table(struct store *store, const struct record_table_info *table, store_sink *sink,
                        void *cls, struct err *err)
 {
@@ -191,6 +203,8 @@ static bool load_table(struct store *store, const struct record_table_info *tabl
         const struct record *record = read_row(table, rows, arena);
         if (record != NULL)
             sink(cls, &(struct change){.kind = table->put, .row = {record->id, record}});
+        else
+            note_skipped(store, table, rows, arena);
         arena_reset(arena);
     }
     if (rc != SQLITE_DONE)

@@ -48,6 +48,25 @@ static const enum change_kind insert_kind[ROWS_TABLE_COUNT] = {
     [ROWS_ALLOCATIONS] = CHANGE_ALLOCATION_INSERT,
 };
 
+const char *rows_table_name(enum rows_table table)
+{
+    static const char *const names[ROWS_TABLE_COUNT] = {
+        [ROWS_CLASSES] = "resource_classes",
+        [ROWS_TRAITS] = "traits",
+        [ROWS_AGGREGATES] = "placement_aggregates",
+        [ROWS_PROJECTS] = "projects",
+        [ROWS_USERS] = "users",
+        [ROWS_CONSUMER_TYPES] = "consumer_types",
+        [ROWS_PROVIDERS] = "resource_providers",
+        [ROWS_INVENTORIES] = "inventories",
+        [ROWS_PROVIDER_TRAITS] = "resource_provider_traits",
+        [ROWS_PROVIDER_AGGREGATES] = "resource_provider_aggregates",
+        [ROWS_CONSUMERS] = "consumers",
+        [ROWS_ALLOCATIONS] = "allocations",
+    };
+    return names[table];
+}
+
 enum { UUID_MAX = 36 };
 
 /* The API's limit for allocation_ratio: a client may send back what it was shown. */

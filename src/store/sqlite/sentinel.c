@@ -7,17 +7,18 @@
  * running checksums: equal bytes are equal states. What else alters it (the WAL starts over after a
  * checkpoint, a rebuilt index) makes a stamp stale without need, which costs one empty transaction.
  *
- * The mapping is had by xShmMap on the connection's own sqlite3_file and lives as long as the
- * connection; the -shm file is never opened here, since closing it would drop SQLite's POSIX locks.
+ * The mapping is had by xShmMap on the connection's own sqlite3_file, and mapped once more: readers
+ * may look at that when the connection is closed already. The -shm file is never opened here, since
+ * closing it would drop SQLite's POSIX locks.
  * The connection holds no read transaction, or checkpoints would never get through. Having nothing
  * else to do, it is the one that the copier copies the WAL on.
  *
  * sentinel_is_current(): any thread. The rest: the writer thread. */
 #include "store/sqlite/sentinel.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,12 +30,14 @@ enum {
     FRAMES_AT = 16,     /* mxFrame */
     BACKFILL_WORD = 12, /* bytes 96 to 99, behind the two copies */
     WAL_HEADER_BYTES = 32,
-    FRAME_HEADER_BYTES = 24,
+    WRITE_LOCK = 0, /* in the order of the locks behind byte 120 */
+    CHECKPOINT_LOCK = 1,
+    READ_FILE_LOCK = 3,
 };
 
 _Static_assert(HEADER_WORDS * sizeof(uint64_t) == sizeof(struct store_stamp), "one header a stamp");
 
-static const _Atomic uint64_t *map_index(struct db *db)
+static const volatile void *find_region(struct db *db)
 {
     sqlite3_file *file = NULL;
     sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
@@ -42,24 +45,43 @@ static const _Atomic uint64_t *map_index(struct db *db)
         file->pMethods->xShmMap == NULL)
         return NULL;
     void volatile *region = NULL;
-    if (file->pMethods->xShmMap(file, 0, INDEX_REGION_BYTES, 0, &region) != SQLITE_OK ||
-        (uintptr_t)region % sizeof(uint64_t) != 0)
-        return NULL;
-    return (const _Atomic uint64_t *)(uintptr_t)region;
+    return file->pMethods->xShmMap(file, 0, INDEX_REGION_BYTES, 0, &region) == SQLITE_OK ? region
+                                                                                         : NULL;
+}
+
+static void map_index(struct sentinel *sentinel)
+{
+    sentinel->region = find_region(&sentinel->db);
+    if (sentinel->region == NULL)
+        return;
+    /* An old size of 0 asks for a second mapping of the same pages. */
+    void *again =
+        mremap((void *)(uintptr_t)sentinel->region, 0, INDEX_REGION_BYTES, MREMAP_MAYMOVE);
+    if (again != MAP_FAILED)
+        sentinel->index = again;
 }
 
 bool sentinel_shares_file(const struct sentinel *sentinel, struct db *other)
 {
     /* Connections of one process to one file share one mapping. */
-    return sentinel->index != NULL ? map_index(other) == sentinel->index
+    return sentinel->index != NULL ? find_region(other) == sentinel->region
                                    : sentinel_check_file(sentinel) == SENTINEL_SAME;
 }
 
-static void wal_path(const char *path, const char *suffix, char out[static PATH_MAX])
+static char *path_beside(const char *path, const char *suffix)
 {
-    char real[PATH_MAX];
-    if (realpath(path, real) == NULL || snprintf(out, PATH_MAX, "%s%s", real, suffix) >= PATH_MAX)
-        out[0] = '\0';
+    char *real = realpath(path, NULL);
+    char *beside = NULL;
+    if (real != NULL && asprintf(&beside, "%s%s", real, suffix) < 0)
+        beside = NULL;
+    free(real);
+    return beside;
+}
+
+static ino_t inode_of(const char *path)
+{
+    struct stat file;
+    return path != NULL && stat(path, &file) == 0 ? file.st_ino : 0;
 }
 
 static void remember_files(struct sentinel *sentinel)
@@ -69,10 +91,10 @@ static void remember_files(struct sentinel *sentinel)
         sentinel->device = file.st_dev;
         sentinel->inode = file.st_ino;
     }
-    char wal[PATH_MAX];
-    wal_path(sentinel->db.path, "-wal", wal);
-    if (wal[0] != '\0' && stat(wal, &file) == 0)
-        sentinel->wal_inode = file.st_ino;
+    sentinel->wal_path = path_beside(sentinel->db.path, "-wal");
+    sentinel->index_path = path_beside(sentinel->db.path, "-shm");
+    sentinel->wal_inode = inode_of(sentinel->wal_path);
+    sentinel->index_inode = inode_of(sentinel->index_path);
 }
 
 struct sentinel *sentinel_open(const struct db_options *options, struct err *err)
@@ -83,6 +105,7 @@ struct sentinel *sentinel_open(const struct db_options *options, struct err *err
     /* Readers that fall back to asking do not wait for a lock: busy is "not current". */
     struct db_options quiet = *options;
     quiet.create = false;
+    quiet.paces_copy = true;
     int64_t pages;
     if (!db_open(&sentinel->db, &quiet, err) ||
         !db_query_int(&sentinel->db, "SELECT count(*) FROM sqlite_master", &pages, err)) {
@@ -95,16 +118,33 @@ struct sentinel *sentinel_open(const struct db_options *options, struct err *err
         return NULL;
     }
     sentinel->db.wait.timeout_ms = 0;
-    sentinel->index = map_index(&sentinel->db);
+    map_index(sentinel);
     remember_files(sentinel);
     return sentinel;
 }
 
-void sentinel_close(struct sentinel *sentinel, bool abandon)
+void sentinel_disconnect(struct sentinel *sentinel, bool abandon)
 {
     copier_wait(&sentinel->copier);
+    /* SQLite may make the index file shorter once its last connection is closed: readers see zeros,
+     * which are no state. */
+    if (sentinel->index != NULL && !sentinel->is_closed)
+        check(mmap((void *)(uintptr_t)sentinel->index, INDEX_REGION_BYTES, PROT_READ,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == sentinel->index);
+    pthread_mutex_lock(&sentinel->lock);
+    sentinel->is_closed = true;
     db_close(&sentinel->db, abandon);
+    pthread_mutex_unlock(&sentinel->lock);
+}
+
+void sentinel_close(struct sentinel *sentinel, bool abandon)
+{
+    sentinel_disconnect(sentinel, abandon);
+    if (sentinel->index != NULL)
+        munmap((void *)(uintptr_t)sentinel->index, INDEX_REGION_BYTES);
     pthread_mutex_destroy(&sentinel->lock);
+    free(sentinel->wal_path);
+    free(sentinel->index_path);
     free(sentinel);
 }
 
@@ -120,10 +160,12 @@ static bool ask_data_version(struct sentinel *sentinel, struct store_stamp *stam
     memset(stamp, 0, sizeof(*stamp));
     pthread_mutex_lock(&sentinel->lock);
     int64_t version = -1;
-    if (sqlite3_step(sentinel->data_version) == SQLITE_ROW)
-        version = sqlite3_column_int64(sentinel->data_version, 0);
-    if (sqlite3_reset(sentinel->data_version) != SQLITE_OK)
-        version = -1;
+    if (!sentinel->is_closed) {
+        if (sqlite3_step(sentinel->data_version) == SQLITE_ROW)
+            version = sqlite3_column_int64(sentinel->data_version, 0);
+        if (sqlite3_reset(sentinel->data_version) != SQLITE_OK)
+            version = -1;
+    }
     pthread_mutex_unlock(&sentinel->lock);
     memcpy(stamp->bytes, &version, sizeof(version));
     return version >= 0;
@@ -175,13 +217,23 @@ uint32_t sentinel_stamp_frames(const struct store_stamp *stamp)
     return stamp_u32(stamp, FRAMES_AT);
 }
 
-uint64_t sentinel_stamp_wal_bytes(const struct store_stamp *stamp)
+size_t sentinel_stamp_frame_bytes(const struct store_stamp *stamp)
 {
     uint16_t page;
     memcpy(&page, stamp->bytes + PAGE_AT, sizeof(page));
-    uint64_t page_bytes = page == 1 ? 65536 : page; /* "WAL-Index Header", szPage */
-    uint32_t frames = sentinel_stamp_frames(stamp);
-    return frames == 0 ? 0 : WAL_HEADER_BYTES + frames * (FRAME_HEADER_BYTES + page_bytes);
+    return SENTINEL_FRAME_HEADER_BYTES +
+           (page == 1 ? 65536u : page); /* "WAL-Index Header", szPage */
+}
+
+uint64_t sentinel_stamp_wal_end(const struct store_stamp *stamp)
+{
+    return WAL_HEADER_BYTES +
+           (uint64_t)sentinel_stamp_frames(stamp) * sentinel_stamp_frame_bytes(stamp);
+}
+
+uint64_t sentinel_stamp_wal_bytes(const struct store_stamp *stamp)
+{
+    return sentinel_stamp_frames(stamp) == 0 ? 0 : sentinel_stamp_wal_end(stamp);
 }
 
 uint32_t sentinel_backfilled(const struct sentinel *sentinel)
@@ -190,6 +242,42 @@ uint32_t sentinel_backfilled(const struct sentinel *sentinel)
     uint32_t value;
     memcpy(&value, &word, sizeof(value));
     return value;
+}
+
+static sqlite3_file *file_of(struct sentinel *sentinel)
+{
+    sqlite3_file *file = NULL;
+    sqlite3_file_control(sentinel->db.handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    return file != NULL && file->pMethods != NULL && sentinel->index != NULL ? file : NULL;
+}
+
+bool sentinel_lock_writing(struct sentinel *sentinel, bool lock)
+{
+    sqlite3_file *file = file_of(sentinel);
+    int how = (lock ? SQLITE_SHM_LOCK : SQLITE_SHM_UNLOCK) | SQLITE_SHM_EXCLUSIVE;
+    return file != NULL && file->pMethods->xShmLock(file, WRITE_LOCK, 1, how) == SQLITE_OK;
+}
+
+bool sentinel_forget_copied(struct sentinel *sentinel)
+{
+    /* "WAL-Index Locks": to write, to checkpoint, and not to let anybody read from the file alone,
+     * who as the next writer would start the WAL over. */
+    static const int locks[] = {WRITE_LOCK, CHECKPOINT_LOCK, READ_FILE_LOCK};
+    enum { COUNT = sizeof(locks) / sizeof(locks[0]) };
+    sqlite3_file *file = file_of(sentinel);
+    if (file == NULL)
+        return false;
+    int held = 0;
+    while (held < COUNT &&
+           file->pMethods->xShmLock(file, locks[held], 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE) ==
+               SQLITE_OK)
+        held++;
+    bool ok = held == COUNT;
+    if (ok)
+        atomic_store((_Atomic uint32_t *)(uintptr_t)(sentinel->index + BACKFILL_WORD), 0);
+    while (held > 0)
+        file->pMethods->xShmLock(file, locks[--held], 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+    return ok;
 }
 
 enum sentinel_file sentinel_check_file(const struct sentinel *sentinel)
@@ -201,16 +289,25 @@ enum sentinel_file sentinel_check_file(const struct sentinel *sentinel)
                                                                              : SENTINEL_REPLACED;
 }
 
+bool sentinel_has_wal(const struct sentinel *sentinel)
+{
+    return sentinel->index == NULL ||
+           (sentinel->wal_inode != 0 && inode_of(sentinel->wal_path) == sentinel->wal_inode);
+}
+
+bool sentinel_has_wal_and_index(const struct sentinel *sentinel)
+{
+    return sentinel_has_wal(sentinel) &&
+           (sentinel->index == NULL || inode_of(sentinel->index_path) == sentinel->index_inode);
+}
+
 void sentinel_remove_stale_wal(const struct sentinel *sentinel)
 {
-    char wal[PATH_MAX];
-    char index[PATH_MAX];
     struct stat file;
-    wal_path(sentinel->db.path, "-wal", wal);
-    wal_path(sentinel->db.path, "-shm", index);
-    if (wal[0] == '\0' || index[0] == '\0' || stat(wal, &file) != 0 ||
-        file.st_dev != sentinel->device || file.st_ino != sentinel->wal_inode)
+    if (sentinel->wal_path == NULL || sentinel->index_path == NULL ||
+        stat(sentinel->wal_path, &file) != 0 || file.st_dev != sentinel->device ||
+        file.st_ino != sentinel->wal_inode)
         return;
-    unlink(wal);
-    unlink(index);
+    unlink(sentinel->wal_path);
+    unlink(sentinel->index_path);
 }

@@ -14,15 +14,23 @@
 #include "store/sqlite/db.h"
 #include "store/store.h"
 
+enum { SENTINEL_FRAME_HEADER_BYTES = 24 }; /* in front of each page in the WAL */
+
 struct sentinel {
     struct db db;
-    const _Atomic uint64_t *index; /* NULL: not to be had; data_version is asked instead */
+    const _Atomic uint64_t *index; /* a mapping of our own, which outlives the connection; NULL: not
+                                      to be had, data_version is asked instead */
+    const volatile void *region;   /* the connection's mapping of the same */
     pthread_mutex_t lock;          /* around data_version, which any thread may ask */
     sqlite3_stmt *data_version;
     struct copier copier; /* on this connection; only if there is an index */
     dev_t device;         /* of the file that was opened */
     ino_t inode;
-    ino_t wal_inode; /* 0: there is none */
+    char *wal_path; /* where its WAL and its index are to stand; NULL: not known */
+    char *index_path;
+    ino_t wal_inode; /* 0: there was none */
+    ino_t index_inode;
+    bool is_closed; /* the connection is */
     int64_t retired_at_us;
     struct sentinel *next_retired;
 };
@@ -30,8 +38,11 @@ struct sentinel {
 /* Opens the connection and maps the index. NULL and err when it cannot. The caller owns it. */
 struct sentinel *sentinel_open(const struct db_options *options, struct err *err);
 
-/* No thread may be inside sentinel_is_current(). Waits for the copier. `abandon` as for db_close().
- */
+/* Closes the connection, after which nothing is current. Threads may still be inside
+ * sentinel_is_current(). Waits for the copier. `abandon` as for db_close(). */
+void sentinel_disconnect(struct sentinel *sentinel, bool abandon);
+
+/* Disconnects, and frees it: no thread may be inside sentinel_is_current(). */
 void sentinel_close(struct sentinel *sentinel, bool abandon);
 
 /* The state now. A state being replaced at this moment reads as none: false. */
@@ -45,11 +56,25 @@ bool sentinel_is_current(struct sentinel *sentinel, const struct store_stamp *st
 uint32_t sentinel_stamp_change(const struct store_stamp *stamp);
 uint32_t sentinel_stamp_frames(const struct store_stamp *stamp);
 
-/* What those frames take in the file. Only with an index. */
+/* What those frames take in the file: 0 without any. Only with an index. */
 uint64_t sentinel_stamp_wal_bytes(const struct store_stamp *stamp);
+
+/* A frame with its header. Only with an index. */
+size_t sentinel_stamp_frame_bytes(const struct store_stamp *stamp);
+
+/* Where the next frame begins in the file. Only with an index. */
+uint64_t sentinel_stamp_wal_end(const struct store_stamp *stamp);
 
 /* Frames that a checkpoint has already copied. Only with an index. */
 uint32_t sentinel_backfilled(const struct sentinel *sentinel);
+
+/* Takes or gives back SQLite's write lock, for this connection. False: it is somebody else's. */
+bool sentinel_lock_writing(struct sentinel *sentinel, bool lock);
+
+/* Makes the wal-index say that no frame has been copied yet, so that all are copied again. Only at
+ * the copier's rest. False: somebody copies, writes or has read all from the file, and could start
+ * the WAL over: to be tried again. */
+bool sentinel_forget_copied(struct sentinel *sentinel) BERTH_MUST_CHECK;
 
 /* Whether that connection has the same file open: the two are opened one after the other. */
 bool sentinel_shares_file(const struct sentinel *sentinel, struct db *other);
@@ -58,6 +83,20 @@ enum sentinel_file { SENTINEL_SAME, SENTINEL_REPLACED, SENTINEL_GONE };
 
 /* Whether the path still leads to the file that was opened: one stat(). */
 enum sentinel_file sentinel_check_file(const struct sentinel *sentinel);
+
+/* Whether the WAL, and the WAL and the index, at their paths are those that were opened: one stat()
+ * each. True without an index. */
+bool sentinel_has_wal(const struct sentinel *sentinel);
+bool sentinel_has_wal_and_index(const struct sentinel *sentinel);
+
+/* salvage.c: the file, its WAL or its index was removed, moved or replaced under the connection,
+ * which still holds them open. Copies what only the open WAL has into the open file, durably. */
+enum sentinel_salvage {
+    SENTINEL_SALVAGED, /* or there was nothing to be copied */
+    SENTINEL_BLOCKED,  /* somebody reads, writes or copies, or the disk fails: to be tried again */
+    SENTINEL_LOST,     /* somebody has written elsewhere since: the file was left alone */
+};
+enum sentinel_salvage sentinel_salvage(struct sentinel *sentinel);
 
 /* After SENTINEL_REPLACED, before the new file is opened: removes the old file's WAL and index if
  * they still stand beside the path, lest SQLite plays them into the new file. */

@@ -14,5 +14,5 @@ void store_upkeep(struct store *store)
         store_notice_file(store);
         store_close_retired(store, now_us - RETIRED_FOR_US);
     }
-    store_checkpoint(store, CHECKPOINT_FRAMES);
+    store_checkpoint(store);
 }

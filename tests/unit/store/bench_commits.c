@@ -78,12 +78,25 @@ static void fill(struct store *store, struct arena *arena)
     store_upkeep(store);
 }
 
+/* By this process, to whatever file. */
+static double written_kib(void)
+{
+    FILE *file = fopen("/proc/self/io", "r");
+    unsigned long long bytes = 0;
+    if (file == NULL || fscanf(file, "rchar: %*u wchar: %llu", &bytes) != 1)
+        bytes = 0;
+    if (file != NULL)
+        fclose(file);
+    return (double)bytes / 1024;
+}
+
 static void measure_commits(struct store *store, int batch, double duration, uint64_t *number)
 {
     struct arena *arena = arena_create();
     long commits = 0;
     double began = seconds(CLOCK_MONOTONIC);
     double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    double written = written_kib();
     while (seconds(CLOCK_MONOTONIC) - began < duration) {
         arena_reset(arena);
         struct err err = {.arena = arena};
@@ -102,8 +115,9 @@ static void measure_commits(struct store *store, int batch, double duration, uin
     double took = seconds(CLOCK_MONOTONIC) - began;
     cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     double claims = (double)commits * batch;
-    printf("batch %3d: %8.0f commits/s %8.0f claims/s %7.1f us CPU a claim\n", batch,
-           (double)commits / took, claims / took, cpu * 1e6 / claims);
+    printf("batch %3d: %8.0f commits/s %8.0f claims/s %7.1f us CPU and %.2f KiB written a claim\n",
+           batch, (double)commits / took, claims / took, cpu * 1e6 / claims,
+           (written_kib() - written) / claims);
     arena_destroy(arena);
 }
 

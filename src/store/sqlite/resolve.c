@@ -1,0 +1,79 @@
+/* A COMMIT that failed so that nobody knows whether it will last.
+ *
+ * When the sync of a commit fails, its frames stand in the WAL behind the last one that the
+ * wal-index tells of: no connection sees them, but who reads the WAL after a power cut takes them
+ * for a commit. A later sync that succeeds says nothing of them, since the system drops what it
+ * could not write. So the first of them is overwritten, under the write lock, and that is synced:
+ * recovery ends there. Only then the commit has not happened, for good. It is tried until it
+ * succeeds, for as long as another writer would be waited for; after that the outcome stays
+ * unknown. Writer thread only. */
+#include <time.h>
+
+#include "store/sqlite/internal.h"
+
+enum { TRY_AGAIN_US = 2000 };
+
+/* Makes the frame behind the last one invalid, durably. */
+static bool end_wal_here(struct store *store)
+{
+    static const unsigned char zeros[SENTINEL_FRAME_HEADER_BYTES];
+    struct sentinel *sentinel = store->sentinel;
+    struct store_stamp stamp;
+    sqlite3_file *wal = NULL;
+    sqlite3_int64 size;
+    if (sentinel == NULL || sentinel->index == NULL || !sentinel_read(sentinel, &stamp) ||
+        sqlite3_file_control(store->writer.handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) !=
+            SQLITE_OK ||
+        wal == NULL || wal->pMethods == NULL || wal->pMethods->xFileSize(wal, &size) != SQLITE_OK)
+        return false;
+    sqlite3_int64 at = (sqlite3_int64)sentinel_stamp_wal_end(&stamp);
+    return size <= at || (wal->pMethods->xWrite(wal, zeros, (int)sizeof(zeros), at) == SQLITE_OK &&
+                          wal->pMethods->xSync(wal, SQLITE_SYNC_FULL) == SQLITE_OK);
+}
+
+/* Without a wal-index the journal is a file that goes with the commit: what it left is asked. */
+static bool is_certain(struct store *store)
+{
+    return store->sentinel != NULL && store->sentinel->index == NULL ? true : end_wal_here(store);
+}
+
+static bool resolve_once(struct store *store, const unsigned char mark[static MARK_LEN],
+                         bool *found, struct err *err)
+{
+    if (store->writer.handle == NULL && !store_reconnect_writer(store, err))
+        return false;
+    bool ok = store_run(store, STATEMENT_BEGIN, err) && store_find_mark(store, mark, found, err) &&
+              is_certain(store);
+    if (sqlite3_get_autocommit(store->writer.handle) == 0)
+        ok = store_run(store, STATEMENT_ROLLBACK, err) && ok;
+    /* It may have read what a disk that fails has made up. */
+    if (!ok)
+        store_disconnect_writer(store, true);
+    return ok;
+}
+
+enum store_result store_resolve_commit(struct store *store,
+                                       const unsigned char mark[static MARK_LEN],
+                                       struct arena *arena)
+{
+    const struct followed before = store->transaction.before;
+    int64_t deadline_us = db_monotonic_us() + store->db_options.busy_timeout_ms * INT64_C(1000);
+    bool found = false;
+    store_disconnect_writer(store, true);
+    for (;;) {
+        struct err ignored = {.arena = arena};
+        if (resolve_once(store, mark, &found, &ignored))
+            break;
+        if (db_monotonic_us() >= deadline_us)
+            return STORE_UNKNOWN;
+        nanosleep(&(struct timespec){.tv_nsec = TRY_AGAIN_US * 1000}, NULL);
+    }
+    if (found)
+        return STORE_OK;
+    /* Memory is as it was before the transaction; the new connection counts versions of its own. */
+    bool has_index = store->sentinel != NULL && store->sentinel->index != NULL;
+    store->followed = before;
+    store->followed.valid = before.valid && before.stamp_known && has_index;
+    store->followed.data_version = -1;
+    return STORE_FAILED;
+}

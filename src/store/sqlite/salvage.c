@@ -1,0 +1,134 @@
+/* What only an open WAL still has, when its name or that of its file leads elsewhere.
+ *
+ * The wal-index is believed only as far as the open WAL bears it out: the checksums of its frames
+ * run on from one to the next, and those of the last are in the index. Then nobody has written but
+ * to this WAL, and under the write lock nobody will while it is copied. If they differ, others have
+ * gone on in a file of their own that took the name; so they have if both WAL and index are new and
+ * the new WAL has frames. What they wrote and what is here cannot be brought together, so that the
+ * file stays as it is, and whole. Writer thread only. */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/check.h"
+#include "store/sqlite/sentinel.h"
+
+enum {
+    WAL_HEADER_BYTES = 32,
+    SALTS_AT = 16, /* in the WAL's header, 8 bytes */
+    FRAME_SALTS_AT = 8,
+    BIG_ENDIAN_AT = 3, /* the last bit of the magic number */
+    SUMMED_HEADER_BYTES = 24,
+    SUMMED_FRAME_BYTES = 8,
+    STAMP_SUMS_AT = 24, /* in the index's header: aFrameCksum, aSalt */
+    STAMP_SALTS_AT = 32,
+    SALTS_BYTES = 8,
+};
+
+struct sums {
+    uint32_t first, second;
+};
+
+/* "Checksum Algorithm" of "WAL-mode File Format". */
+static void add_up(struct sums *sums, const unsigned char *bytes, size_t count, bool is_big_endian)
+{
+    for (size_t i = 0; i + 8 <= count; i += 8) {
+        uint32_t words[2];
+        memcpy(words, bytes + i, sizeof(words));
+        for (int k = 0; k < 2; k++)
+            words[k] = is_big_endian ? be32toh(words[k]) : le32toh(words[k]);
+        sums->first += words[0] + sums->second;
+        sums->second += words[1] + sums->first;
+    }
+}
+
+static bool read_bytes(sqlite3_file *wal, unsigned char *to, size_t count, uint64_t at)
+{
+    return wal->pMethods->xRead(wal, to, (int)count, (sqlite3_int64)at) == SQLITE_OK;
+}
+
+static bool read_frames(sqlite3_file *wal, const struct store_stamp *stamp, unsigned char *frame,
+                        size_t frame_bytes)
+{
+    unsigned char header[WAL_HEADER_BYTES];
+    const unsigned char *salts = stamp->bytes + STAMP_SALTS_AT;
+    struct sums sums = {0, 0};
+    if (!read_bytes(wal, header, sizeof(header), 0) ||
+        memcmp(header + SALTS_AT, salts, SALTS_BYTES) != 0)
+        return false;
+    bool is_big_endian = (header[BIG_ENDIAN_AT] & 1) != 0;
+    add_up(&sums, header, SUMMED_HEADER_BYTES, is_big_endian);
+    for (uint32_t i = 0; i < sentinel_stamp_frames(stamp); i++) {
+        if (!read_bytes(wal, frame, frame_bytes, WAL_HEADER_BYTES + (uint64_t)i * frame_bytes) ||
+            memcmp(frame + FRAME_SALTS_AT, salts, SALTS_BYTES) != 0)
+            return false;
+        add_up(&sums, frame, SUMMED_FRAME_BYTES, is_big_endian);
+        add_up(&sums, frame + SENTINEL_FRAME_HEADER_BYTES,
+               frame_bytes - SENTINEL_FRAME_HEADER_BYTES, is_big_endian);
+    }
+    return memcmp(&sums, stamp->bytes + STAMP_SUMS_AT, sizeof(sums)) == 0;
+}
+
+/* Whether the open WAL has exactly what the index says. */
+static bool bears_out(struct sentinel *sentinel, const struct store_stamp *stamp)
+{
+    sqlite3_file *wal = NULL;
+    if (sqlite3_file_control(sentinel->db.handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) !=
+            SQLITE_OK ||
+        wal == NULL || wal->pMethods == NULL)
+        return false;
+    size_t frame_bytes = sentinel_stamp_frame_bytes(stamp);
+    unsigned char *frame = malloc(frame_bytes);
+    check(frame != NULL);
+    bool ok = read_frames(wal, stamp, frame, frame_bytes);
+    free(frame);
+    return ok;
+}
+
+/* Others have made both files anew, and written. */
+static bool others_have_written(const struct sentinel *sentinel)
+{
+    struct stat wal;
+    struct stat index;
+    return sentinel->wal_path != NULL && stat(sentinel->wal_path, &wal) == 0 &&
+           stat(sentinel->index_path, &index) == 0 && wal.st_ino != sentinel->wal_inode &&
+           index.st_ino != sentinel->index_inode && wal.st_size > 0;
+}
+
+static bool copy_all(struct sentinel *sentinel)
+{
+    int logged = -1;
+    int copied = -1;
+    int rc = sqlite3_wal_checkpoint_v2(sentinel->db.handle, "main", SQLITE_CHECKPOINT_PASSIVE,
+                                       &logged, &copied);
+    if (sqlite3_extended_errcode(sentinel->db.handle) == SQLITE_IOERR_FSYNC)
+        sentinel->copier.sync_failed = true;
+    return rc == SQLITE_OK && logged == copied;
+}
+
+static enum sentinel_salvage salvage_locked(struct sentinel *sentinel)
+{
+    struct store_stamp stamp;
+    if (!sentinel_read(sentinel, &stamp))
+        return SENTINEL_BLOCKED;
+    uint32_t frames = sentinel_stamp_frames(&stamp);
+    if (frames == 0 || sentinel_backfilled(sentinel) == frames)
+        return SENTINEL_SALVAGED;
+    if (others_have_written(sentinel) || !bears_out(sentinel, &stamp))
+        return SENTINEL_LOST;
+    return copy_all(sentinel) ? SENTINEL_SALVAGED : SENTINEL_BLOCKED;
+}
+
+enum sentinel_salvage sentinel_salvage(struct sentinel *sentinel)
+{
+    copier_wait(&sentinel->copier);
+    if (sentinel->copier.sync_failed && !sentinel_forget_copied(sentinel))
+        return SENTINEL_BLOCKED;
+    sentinel->copier.sync_failed = false;
+    if (!sentinel_lock_writing(sentinel, true))
+        return SENTINEL_BLOCKED;
+    enum sentinel_salvage salvage = salvage_locked(sentinel);
+    sentinel_lock_writing(sentinel, false);
+    return salvage;
+}
