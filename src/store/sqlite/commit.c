@@ -61,25 +61,6 @@ static bool write_log(struct store *store, const unsigned char mark[static MARK_
     return store_step(store, trim, err);
 }
 
-bool store_find_mark(struct store *store, const unsigned char mark[static MARK_LEN], bool *found,
-                     struct err *err)
-{
-    /* It would be the newest row, or near it. */
-    sqlite3_stmt *rows = db_prepare(
-        &store->writer, "SELECT mark = ?1 FROM berth_log ORDER BY seq DESC LIMIT 1000", err);
-    if (rows == NULL)
-        return false;
-    *found = false;
-    int rc;
-    sqlite3_bind_blob(rows, 1, mark, MARK_LEN, SQLITE_STATIC);
-    while ((rc = sqlite3_step(rows)) == SQLITE_ROW && !*found)
-        *found = sqlite3_column_int(rows, 0) == 1;
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        db_fail(&store->writer, "read", err);
-    sqlite3_finalize(rows);
-    return rc == SQLITE_ROW || rc == SQLITE_DONE;
-}
-
 static void take_stamp(struct store *store, struct store_stamp *stamp, bool *stranger)
 {
     struct transaction *transaction = &store->transaction;

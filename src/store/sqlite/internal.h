@@ -236,7 +236,5 @@ void store_leave_free(struct store *store);
 /* commit.c */
 /* Rolls back what is open, if anything; memory keeps what it had if the transaction has failed. */
 void store_end_transaction(struct store *store);
-bool store_find_mark(struct store *store, const unsigned char mark[static MARK_LEN], bool *found,
-                     struct err *err) BERTH_MUST_CHECK;
 
 #endif

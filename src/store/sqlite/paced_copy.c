@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "base/check.h"
-#include "store/sqlite/db.h"
+#include "base/clock.h"
 
 /* A piece is what the disk takes in some milliseconds, within limits: half a MiB of usual pages at
  * least, eight at most. */
@@ -36,10 +36,10 @@ static int paced_xSync(sqlite3_file *file, int flags)
 
 static int sync_piece(struct paced *paced)
 {
-    int64_t began_us = db_monotonic_us();
+    uint64_t began_us = clock_monotonic_us();
     if (paced_xSync(&paced->base, SQLITE_SYNC_NORMAL) != SQLITE_OK)
         return SQLITE_IOERR_FSYNC;
-    bool is_fast = db_monotonic_us() - began_us < PIECE_US;
+    bool is_fast = clock_monotonic_us() - began_us < PIECE_US;
     paced->piece = is_fast ? paced->piece / 2 : paced->piece * 2;
     if (paced->piece < PIECE_MIN_PAGES)
         paced->piece = PIECE_MIN_PAGES;

@@ -37,12 +37,31 @@ static bool is_certain(struct store *store)
     return store->sentinel != NULL && store->sentinel->index == NULL ? true : end_wal_here(store);
 }
 
+static bool find_mark(struct store *store, const unsigned char mark[static MARK_LEN], bool *found,
+                      struct err *err)
+{
+    /* It would be the newest row, or near it. */
+    sqlite3_stmt *rows = db_prepare(
+        &store->writer, "SELECT mark = ?1 FROM berth_log ORDER BY seq DESC LIMIT 1000", err);
+    if (rows == NULL)
+        return false;
+    *found = false;
+    int rc;
+    sqlite3_bind_blob(rows, 1, mark, MARK_LEN, SQLITE_STATIC);
+    while ((rc = sqlite3_step(rows)) == SQLITE_ROW && !*found)
+        *found = sqlite3_column_int(rows, 0) == 1;
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        db_fail(&store->writer, "read", err);
+    sqlite3_finalize(rows);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE;
+}
+
 static bool resolve_once(struct store *store, const unsigned char mark[static MARK_LEN],
                          bool *found, struct err *err)
 {
     if (store->writer.handle == NULL && !store_reconnect_writer(store, err))
         return false;
-    bool ok = store_run(store, STATEMENT_BEGIN, err) && store_find_mark(store, mark, found, err) &&
+    bool ok = store_run(store, STATEMENT_BEGIN, err) && find_mark(store, mark, found, err) &&
               is_certain(store);
     if (sqlite3_get_autocommit(store->writer.handle) == 0)
         ok = store_run(store, STATEMENT_ROLLBACK, err) && ok;
