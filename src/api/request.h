@@ -8,9 +8,9 @@
 
 #include "api/cors.h"
 #include "api/door.h"
-#include "api/services/give_way.h"
 #include "api/origin.h"
 #include "api/request_id.h"
+#include "api/services/give_way.h"
 #include "api/services/readiness.h"
 #include "api/services/slow_lane.h"
 #include "auth/identity.h"

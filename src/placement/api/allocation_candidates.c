@@ -30,21 +30,24 @@ enum api_step handle_candidates_list(struct api_request *request)
         meter_count_candidates(0, none);
         return API_DONE;
     case AC_EXPENSIVE:
-        if (request->phase == PHASE_SLOW) {
-            buf_free(writer.out);
+        if (request->phase == PHASE_SLOW)
             meter_count_candidates(0, AC_NONE_ABANDONED);
-        }
         if (writer.is_too_large && request->phase == PHASE_SLOW)
             err_set(&request->err, 400, NULL,
                     "There are more allocation candidates than one answer can hold. Ask for fewer "
                     "with limit.");
-        return api_over_budget(request);
+        return api_start_over(request);
     case AC_DONE:
         break;
     }
-    meter_count_candidates(writer.count, none);
+    uint64_t count = writer.count;
     buf_append_lit(writer.out, "], \"provider_summaries\": {");
-    candidates_write_summaries(&writer, &summaries);
+    if (!candidates_write_summaries(&writer, &summaries)) {
+        if (request->phase == PHASE_SLOW)
+            meter_count_candidates(0, AC_NONE_ABANDONED);
+        return api_start_over(request);
+    }
+    meter_count_candidates(count, none);
     buf_append_lit(writer.out, "}}");
     api_answer_json(request, 0);
     return API_DONE;

@@ -50,8 +50,9 @@ struct candidates_writer {
  * CANDIDATES_MOST_BYTES is not written: is_too_large is set, the budget is exhausted. */
 void candidates_write_one(void *cls, const struct ac_candidate *candidate);
 
-/* Appends the summaries' members, without the braces around them. */
-void candidates_write_summaries(struct candidates_writer *writer,
-                                const struct ac_summaries *summaries);
+/* Appends the summaries' members, without the braces around them. False: the budget is exhausted.
+ */
+bool candidates_write_summaries(struct candidates_writer *writer,
+                                const struct ac_summaries *summaries) BERTH_MUST_CHECK;
 
 #endif

@@ -5,6 +5,8 @@
 #include "placement/api/handlers.h"
 #include "query/providers.h"
 
+enum { LEAST_STEPS_OF_ONE = 24 }; /* its text at the oldest version */
+
 static const struct schema *schema_for(unsigned minor)
 {
     if (minor >= 18)
@@ -54,7 +56,10 @@ enum api_step handle_providers_list(struct api_request *request)
     case PROVIDERS_DONE:
         break;
     }
+    if (!budget_allows(&budget, LEAST_STEPS_OF_ONE * (int64_t)found.count))
+        return api_over_budget(request);
     struct buf *out = api_out(request);
+    size_t counted = 0;
     int64_t modified_at_us = 0;
     buf_append_lit(out, "{\"resource_providers\": [");
     for (uint32_t i = 0; i < found.count; i++) {
@@ -62,6 +67,8 @@ enum api_step handle_providers_list(struct api_request *request)
         if (i > 0)
             buf_append_lit(out, ", ");
         provider_write_json(out, provider, request->version, request->minor, request->mount);
+        if (!api_charge_text(request, &budget, &counted))
+            return api_start_over(request);
         if (provider->modified_at_us > modified_at_us)
             modified_at_us = provider->modified_at_us;
     }
