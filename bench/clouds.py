@@ -98,6 +98,18 @@ def wide_tree(n):
                      for k in range((WIDE_DEVICES, NARROW_DEVICES)[n])]
 
 
+LANES_HOSTS = 40000
+LANES_DEVICES = 12
+
+
+def lanes_tree(n):
+    """Tree 0: 12 devices of 9 units. Tree 1: a pool that everybody uses. Then hosts."""
+    if n == 0:
+        return [Node("", None, {"VCPU": (64, 0, 4.0)}, (), ())] + [
+            Node(f"-device{k}", 0, {"CUSTOM_DEVICE": (9, 0, 1.0)}, (), ()) for k in range(LANES_DEVICES)]
+    return [Node("", None, {"DISK_GB": (2000000000, 0, 1.0)}, (), ())] if n == 1 else flat_tree(n)
+
+
 def flat(name, hosts, consumers, projects):
     return Cloud(name, hosts, 1, flat_tree, consumers, projects)
 
@@ -113,6 +125,7 @@ CLOUDS = {cloud.name: cloud for cloud in (
     Cloud("big1k", 1001, 1, big_tree, 0, 1),
     Cloud("nested1k", 1000, 7, nested_tree, 0, 1),
     Cloud("sharing1k", 1000 + 1000 // RACK, 1, sharing_tree, 0, 1),
+    Cloud("lanes", LANES_HOSTS + 2, LANES_DEVICES + 1, lanes_tree, 0, 1),
     Cloud("wide", 2, NARROW_DEVICES + 1, wide_tree, 0, 1),
 )}
 

@@ -16,6 +16,8 @@ void answer_headers(struct api_request *request)
         http_add_header(http, "Location", absolute(request, request->location));
     if (request->allow.data != NULL)
         http_add_header(http, "Allow", request->allow);
+    if (request->retry_after.data != NULL)
+        http_add_header(http, "Retry-After", request->retry_after);
     request->door->add_headers(request);
     if (request->err.status == 401 && request->api->keystone != NULL)
         http_add_header(http, "WWW-Authenticate",

@@ -37,12 +37,25 @@ static enum http_step answer(struct api_request *request)
     return count_answer(request);
 }
 
-enum { WORKER_STEPS = 200000, SLOW_STEPS_BETWEEN_LOOKS = 2000000 }; /* a step is some nanoseconds */
+enum { WORKER_STEPS = 200000, SLOW_STEPS_BETWEEN_LOOKS = 50000 }; /* a step is some nanoseconds */
 
-static bool client_gone(void *cls)
+/* A job of the slow lane lets others have its turn here, and ends when there is nobody to answer or
+ * no time left. */
+static bool is_to_end(void *cls)
 {
-    const struct api_request *request = cls;
-    return http_client_gone(request->http);
+    struct api_request *request = cls;
+    switch (slow_lane_pass(request->api->slow_lane, &request->slow)) {
+    case SLOW_GO_ON:
+        return false;
+    case SLOW_NEW_SLICE:
+        if (http_client_gone(request->http))
+            request->slow_end = SLOW_END_GONE;
+        break;
+    case SLOW_LATE:
+        request->slow_end = SLOW_END_LATE;
+        break;
+    }
+    return request->slow_end != SLOW_END_NONE;
 }
 
 struct budget api_budget(struct api_request *request)
@@ -52,17 +65,47 @@ struct budget api_budget(struct api_request *request)
     return (struct budget){
         .left = SLOW_STEPS_BETWEEN_LOOKS,
         .refill = SLOW_STEPS_BETWEEN_LOOKS,
-        .cancelled = client_gone,
+        .cancelled = is_to_end,
         .cls = request,
     };
+}
+
+/* What became of a request that the slow lane does not finish. */
+static void refuse_slow(struct api_request *request)
+{
+    switch (request->slow_end) {
+    case SLOW_END_LATE:
+        err_set(&request->err, 503, "placement.query.deadline_exceeded",
+                "The request was too expensive: it was not finished after %llu seconds. Ask for "
+                "less.",
+                (unsigned long long)(request->slow_limit_us / 1000000));
+        return;
+    case SLOW_END_TOO_MANY:
+        request->retry_after = SLICE_LIT("10");
+        err_set(&request->err, 503, "placement.query.too_many",
+                "Too many expensive requests are waiting. Ask again later.");
+        return;
+    case SLOW_END_NONE:
+    case SLOW_END_GONE:
+        break;
+    }
+    err_set(&request->err, 503, NULL, "The client has gone.");
 }
 
 enum api_step api_over_budget(struct api_request *request)
 {
     if (request->phase != PHASE_SLOW)
         return API_SLOW;
-    err_set(&request->err, 503, NULL, "The client has gone.");
+    refuse_slow(request);
     return API_DONE;
+}
+
+enum api_step api_start_over(struct api_request *request)
+{
+    if (request->phase == PHASE_SLOW)
+        buf_free(api_out(request));
+    api_out(request)->len = 0;
+    return api_over_budget(request);
 }
 
 static void resume(struct pipeline_request *write)
@@ -86,12 +129,43 @@ static enum http_step submit(struct api_request *request, enum request_phase pha
 static void run_slow(void *cls)
 {
     struct api_request *request = cls;
+    if (is_to_end(request)) { /* already, after its wait */
+        request->slow_step = api_over_budget(request);
+        http_resume(request->http);
+        return;
+    }
     struct replica_reader *reader = thread_reader(request->api->replica);
     request->version = replica_pin(reader);
     request->slow_step = request->route->handle(request);
     replica_unpin(reader);
     request->version = NULL;
     http_resume(request->http);
+}
+
+/* The lane does not begin it. */
+static void refuse_to_run(void *cls, enum slow_refusal why)
+{
+    struct api_request *request = cls;
+    request->slow_end = why == SLOW_TOO_MANY ? SLOW_END_TOO_MANY : SLOW_END_LATE;
+    request->slow_step = api_over_budget(request);
+    http_resume(request->http);
+}
+
+static enum http_step submit_slow(struct api_request *request)
+{
+    check(request->phase != PHASE_SLOW);
+    request->phase = PHASE_SLOW;
+    request->slow_end = SLOW_END_NONE;
+    request->slow_limit_us = request->api->query_deadline_us;
+    request->slow = (struct slow_job){
+        .run = run_slow,
+        .refuse = refuse_to_run,
+        .cls = request,
+        .owner = hash_text(request->identity.project_id),
+        .deadline_us = clock_monotonic_us() + request->slow_limit_us,
+    };
+    slow_lane_submit(request->api->slow_lane, &request->slow);
+    return HTTP_PENDING;
 }
 
 static enum http_step after_handler(struct api_request *request, enum api_step step)
@@ -107,12 +181,7 @@ static enum http_step after_handler(struct api_request *request, enum api_step s
     case API_SLOW:
         break;
     }
-    check(request->phase != PHASE_SLOW);
-    request->phase = PHASE_SLOW;
-    request->slow = (struct slow_job){
-        .run = run_slow, .cls = request, .owner = hash_text(request->identity.project_id)};
-    slow_lane_submit(request->api->slow_lane, &request->slow);
-    return HTTP_PENDING;
+    return submit_slow(request);
 }
 
 /* Pins a version that is as new as the database, or returns NULL: the writer must look first. Our

@@ -10,6 +10,7 @@
 #include "api/door.h"
 #include "api/origin.h"
 #include "api/request_id.h"
+#include "api/services/give_way.h"
 #include "api/services/readiness.h"
 #include "api/services/slow_lane.h"
 #include "auth/identity.h"
@@ -36,6 +37,7 @@ struct api {
     struct pipeline *pipeline;
     struct conductor *conductor;
     struct slow_lane *slow_lane;
+    struct give_way *give_way; /* of all lanes */
     struct keystone *keystone; /* NULL: noauth2 */
     struct policy_keeper *policies;
     struct readiness *readiness;
@@ -54,6 +56,7 @@ struct api {
     _Atomic int64_t max_candidates; /* -1: no limit */
     _Atomic bool spread_candidates; /* with a limit: one of each tree before a second of any */
     _Atomic bool access_log;
+    _Atomic uint64_t query_deadline_us; /* how long a request may stay on the slow lane */
     _Atomic uint64_t slow_request_us; /* requests that took longer get a line in the log; 0: none */
 };
 
@@ -117,9 +120,16 @@ struct api_request {
     struct pipeline_request write;
     struct slow_job slow;
     enum api_step slow_step; /* what the handler said there */
-    unsigned changes_met;    /* how often the write found the state changed that it was made on */
-    json_t *body;            /* the parsed body, freed with the request */
-    void *state;             /* the handler's, between handle and finish */
+    uint64_t slow_limit_us;  /* how long it may stay there, its wait counted in */
+    enum slow_end {
+        SLOW_END_NONE,     /* the handler came to its end */
+        SLOW_END_GONE,     /* its client has gone */
+        SLOW_END_LATE,     /* its time was over */
+        SLOW_END_TOO_MANY, /* too many were waiting to begin */
+    } slow_end;
+    unsigned changes_met; /* how often the write found the state changed that it was made on */
+    json_t *body;         /* the parsed body, freed with the request */
+    void *state;          /* the handler's, between handle and finish */
 
     /* the answer */
     struct err err;
@@ -133,8 +143,9 @@ struct api_request {
     int64_t modified_at_us; /* of what it tells about; 0: now */
     struct slice location;  /* path with mount prefix, made absolute when sent; or a whole URL */
     struct slice allow;
-    struct slice vary; /* header names, or data == NULL */
-    bool is_preflight; /* a CORS preflight: its headers are there already */
+    struct slice retry_after; /* seconds, or data == NULL */
+    struct slice vary;        /* header names, or data == NULL */
+    bool is_preflight;        /* a CORS preflight: its headers are there already */
 
     /* Only of the bare metal API. */
     struct slice base;        /* what links begin with, once one was written */
@@ -166,13 +177,32 @@ static inline struct api_request *api_request_of_tokens(struct keystone_request 
     return (struct api_request *)((char *)tokens - offsetof(struct api_request, tokens));
 }
 
-/* The budget of a query: about a millisecond on a worker; on the slow lane no bound, but an end
- * when the client has gone. */
+/* The budget of a query: about a millisecond on a worker; on the slow lane turns with others, and
+ * an end when the client has gone or the time is over ([berth] query_deadline). What a handler
+ * takes from it bounds how long a worker, or others on the lane, are held up: everything that grows
+ * with the database or with what a client sent is charged where it is done. */
 struct budget api_budget(struct api_request *request);
 
-/* What a handler returns when its query's budget is exhausted: on to the slow lane, or there is
- * nobody to answer. */
+/* What a handler returns when its query's budget is exhausted: on to the slow lane, or, there, the
+ * reason why it ended as err. */
 enum api_step api_over_budget(struct api_request *request);
+
+/* The same for a handler that has begun to write its answer, which is thrown away. */
+enum api_step api_start_over(struct api_request *request);
+
+/* So much text of an answer is a step: what it costs to find, write and copy it, about. */
+enum { API_BYTES_A_STEP = 8 };
+
+/* Charges the text that was appended since *counted, which is set. False: the budget is exhausted.
+ */
+static inline bool api_charge_text(struct api_request *request, struct budget *budget,
+                                   size_t *counted)
+{
+    size_t len = api_out(request)->len;
+    size_t bytes = len - *counted;
+    *counted = len;
+    return budget_take(budget, 1 + (int64_t)(bytes / API_BYTES_A_STEP));
+}
 
 /* Says that a 200 with JSON in api_out() is the answer, about something that was modified then (0:
  * now). */

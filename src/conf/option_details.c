@@ -77,6 +77,12 @@ static const struct details table[] = {
     {"berth", "access_log",
      "The line is that of the Python service's placement.requestlog, at level INFO. Turn it off "
      "where a proxy in front writes one and the log is too large."},
+    {"berth", "query_deadline",
+     "Large lists, searches with very many combinations and plans run apart from other requests, "
+     "in "
+     "turns of projects. The time counts from where such a request begins to wait for its turn; "
+     "one that needs more is answered with 503 and ends. While it runs it keeps the state of the "
+     "database it began with in memory."},
     {"berth", "slow_request_ms",
      "In milliseconds, from the request line to the answer. The line is a warning, with the "
      "request and how long it took. Waiting for the database's lock, which another program may "

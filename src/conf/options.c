@@ -73,6 +73,7 @@ const struct option option_table[] = {
     ROW(INT, USED, "berth", "connection_memory", "65536", "Bytes for a connection's request line and headers.", BOUNDS(4096, GIB)),
     ROW(MULT, USED, "berth", "mount_prefix", "/placement", "Path below which the API is served too."),
     ROW(BOOL, USED, "berth", "access_log", "true", "One line for each request.", MUTABLE),
+    ROW(INT, USED, "berth", "query_deadline", "60", "Seconds for a request that is too expensive for a worker.", BOUNDS(1, DAY_S), MUTABLE),
     ROW(INT, USED, "berth", "slow_request_ms", "1000", "A request that takes longer is logged; 0: none.", BOUNDS(0, DAY_S * 1000), MUTABLE),
     ROW(INT, NONE, "berth", "bounded_staleness_ms", "0", "How old an answer may be; 0: reads are strict.", BOUNDS(0, DAY_S * 1000)),
 

@@ -59,7 +59,8 @@ struct conf {
     unsigned body_deadline_s;
     size_t connection_memory_bytes;
     bool access_log;
-    uint64_t slow_request_us; /* 0: such requests are not logged */
+    uint64_t query_deadline_us; /* how long an expensive request may take */
+    uint64_t slow_request_us;   /* 0: such requests are not logged */
 
     /* [DEFAULT], [api], [oslo_policy], [oslo_middleware] */
     bool debug;

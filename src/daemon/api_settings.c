@@ -1,11 +1,20 @@
 /* The configuration in the words of the API. */
+#include <unistd.h>
+
 #include "api/routes.h"
 #include "baremetal/api/door.h"
 #include "daemon/daemon.h"
 #include "placement/api/door.h"
 #include "valet/api/door.h"
 
-enum { SLOW_THREADS = 2 };
+/* Of the slow lane: what has begun keeps memory, what waits is little more than a connection. */
+enum {
+    SLOW_TURNS_LEAST = 2,
+    SLOW_TURNS_MOST = 8,
+    SLOW_SLOTS = 16,
+    SLOW_WAITING = 1024,
+    SLOW_SLICE_US = 1000
+};
 
 static struct cors_names names_of(struct daemon *daemon, const char *option)
 {
@@ -44,6 +53,7 @@ void api_settings_take(struct daemon *daemon, const struct conf *conf)
     api->spread_candidates = conf->generation_strategy != CONF_STRATEGY_DEPTH_FIRST;
     api->access_log = conf->access_log;
     api->slow_request_us = conf->slow_request_us;
+    api->query_deadline_us = conf->query_deadline_us;
 }
 
 static struct doorway doorway_open(struct daemon *daemon, const struct door *door,
@@ -56,6 +66,22 @@ static struct doorway doorway_open(struct daemon *daemon, const struct door *doo
         .mount_prefixes = mount_prefixes,
         .mount_prefix_count = (unsigned)mount_prefix_count,
     };
+}
+
+/* Half of the processors may be at it. */
+static struct slow_lane *slow_lane_of_machine(struct give_way *way)
+{
+    long half = way->processors / 2;
+    if (half < SLOW_TURNS_LEAST)
+        half = SLOW_TURNS_LEAST;
+    return slow_lane_start(&(struct slow_lane_settings){
+        .turns = (unsigned)(half < SLOW_TURNS_MOST ? half : SLOW_TURNS_MOST),
+        .slots = SLOW_SLOTS,
+        .waiting = SLOW_WAITING,
+        .slice_us = SLOW_SLICE_US,
+        .rest_us = give_way_rest_us,
+        .rest_cls = way,
+    });
 }
 
 bool api_settings_fill(struct daemon *daemon)
@@ -77,7 +103,9 @@ bool api_settings_fill(struct daemon *daemon)
     api->healthcheck = &conf->healthcheck;
     api_settings_take(daemon, conf);
     fill_cors(daemon);
-    api->slow_lane = slow_lane_start(SLOW_THREADS);
+    api->give_way = arena_zalloc(daemon->arena, sizeof(*api->give_way));
+    api->give_way->processors = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+    api->slow_lane = slow_lane_of_machine(api->give_way);
     return api->slow_lane != NULL ||
            err_set(&daemon->err, 503, NULL, "cannot start the threads of expensive queries");
 }

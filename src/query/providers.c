@@ -195,12 +195,17 @@ static int64_t filter_steps(const struct filter *filter)
                     filter->aggregates.none_count);
 }
 
+enum { STEPS_OF_A_ROW = 20 }; /* read in the order of ids, which is not that of memory */
+
 static void walk_rows(struct finder *finder)
 {
     struct ptree_iter iter;
+    if (!budget_allows(finder->budget,
+                       STEPS_OF_A_ROW * (int64_t)finder->version->provider_by_id.count))
+        return;
     ptree_seek(&finder->version->provider_by_id, 0, 0, &iter);
     const struct ptree_entry *entry;
-    while ((entry = ptree_iter_get(&iter)) != NULL && budget_take(finder->budget, 16)) {
+    while ((entry = ptree_iter_get(&iter)) != NULL && budget_take(finder->budget, STEPS_OF_A_ROW)) {
         struct provider_no no = {(uint32_t)entry->value};
         consider(finder, version_provider(finder->version, no));
         ptree_iter_next(&iter);

@@ -66,7 +66,8 @@ void usage_of_project(const struct version *version, uint32_t project, uint32_t 
             .class_no = {(uint32_t)entry->k2 - 1},
             .amount = (int64_t)entry->value,
         };
-        visit(cls, &row);
+        if (!visit(cls, &row))
+            return;
         ptree_iter_next(&iter);
     }
 }

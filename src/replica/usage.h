@@ -27,8 +27,9 @@ void usage_account_allocation(struct cow *cow, struct version *version,
                               const struct consumer_allocation *allocation, bool first);
 
 /* Calls `visit` for each sum of a project, or of one user in it (user != NUMBER_NONE), in the order
- * of user, type, class: numbers in their catalogs. Any thread, on a pinned version. */
-typedef void usage_visit(void *cls, const struct usage_row *row);
+ * of user, type, class: numbers in their catalogs; ends when it returns false. Any thread, on a
+ * pinned version. */
+typedef bool usage_visit(void *cls, const struct usage_row *row);
 void usage_of_project(const struct version *version, uint32_t project, uint32_t user,
                       usage_visit *visit, void *cls);
 

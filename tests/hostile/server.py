@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -36,7 +37,7 @@ class Server:
             self.process.kill()
             self.process.wait()
             raise RuntimeError("berthd did not start: " + self.tail())
-        self.port = int(line.split(":")[-1])
+        self.port = int(re.findall(r":(\d+)", line)[0])  # the Placement API's comes first
         return self
 
     def __exit__(self, *_):

@@ -163,8 +163,9 @@ def lives(score, box):
     limit = box.run("grep", "open files", f"/proc/{pid}/limits").stdout.split()
     most = min(65535, resource.getrlimit(resource.RLIMIT_NOFILE)[1])  # a container's systemd cannot raise it
     score.case(f"it may open {most} files", None if str(most) in limit else f"{limit}")
-    idle = [line.split()[0] for line in box.run("ps", "-L", "-o", "cls,comm", "-p", pid).stdout.splitlines()]
-    score.case("the slow lane runs at idle priority", None if idle.count("IDL") == 2 else f"{idle}")
+    threads = [line.split()[:2] for line in box.run("ps", "-L", "-o", "cls,ni,comm", "-p", pid).stdout.splitlines()[1:]]
+    score.case("all threads have the same priority", None if threads and all(thread == ["TS", "0"] for thread in threads)
+               else f"{threads}")
     done = box.systemctl("reload", "berthd")
     again = box.shown("berthd.service", "MainPID")
     score.case("reload", None if done.returncode == 0 and again == pid and box.shown("berthd", "ActiveState") == "active"

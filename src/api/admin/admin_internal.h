@@ -23,6 +23,17 @@ struct admin {
     unsigned listener_count;
 };
 
+/* A long page in the making, on the slow lane. */
+struct admin_page {
+    const struct http_exchange *client; /* pending */
+    struct slow_lane *lane;
+    struct slow_job *job;
+};
+
+/* page.c: to be asked every thousand rows or so; gives way to others. True: the client has gone.
+ */
+bool admin_page_is_abandoned(const struct admin_page *page);
+
 /* metrics.c: everything but the inventory. The version is pinned. Any thread, here and below. */
 void metrics_write(struct admin *admin, const struct version *version,
                    struct exposition *exposition);
@@ -36,14 +47,14 @@ void process_metrics_write(const struct admin *admin, struct exposition *exposit
 int64_t process_started_us(void);
 
 /* inventory_metrics.c: what all providers have and use; and, which is as long as the table of
- * allocations, by whom. False: the client, whose exchange is pending, has gone meanwhile. */
-bool inventory_metrics_write(const struct version *version, const struct http_exchange *client,
+ * allocations, by whom. False: the client has gone meanwhile. */
+bool inventory_metrics_write(const struct version *version, const struct admin_page *page,
                              struct exposition *exposition) BERTH_MUST_CHECK;
-bool allocation_metrics_write(const struct version *version, const struct http_exchange *client,
+bool allocation_metrics_write(const struct version *version, const struct admin_page *page,
                               struct exposition *exposition) BERTH_MUST_CHECK;
 
 /* node_metrics.c: bare metal nodes and their allocations by state. False: as above. */
-bool node_metrics_write(const struct version *version, const struct http_exchange *client,
+bool node_metrics_write(const struct version *version, const struct admin_page *page,
                         struct exposition *exposition) BERTH_MUST_CHECK;
 
 /* health_pages.c */

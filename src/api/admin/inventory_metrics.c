@@ -6,7 +6,7 @@
 
 #include "api/admin/admin_internal.h"
 
-enum { ROWS_A_LOOK = 1024 }; /* a look at the client's socket is a system call */
+enum { ROWS_A_LOOK = 256 }; /* a look at the client is some system calls */
 
 /* Live providers in the order of their rows. */
 struct providers {
@@ -44,20 +44,20 @@ static double value_of(enum metric_id id, const struct provider *provider,
     }
 }
 
-static bool is_abandoned(const struct http_exchange *client, size_t row)
+static bool is_abandoned(const struct admin_page *page, size_t row)
 {
-    return row % ROWS_A_LOOK == 0 && http_client_gone(client);
+    return row % ROWS_A_LOOK == 0 && admin_page_is_abandoned(page);
 }
 
 /* False: the client has gone. */
 static bool write_family(const struct version *version, const struct providers *providers,
-                         enum metric_id id, const struct http_exchange *client,
+                         enum metric_id id, const struct admin_page *page,
                          struct exposition *exposition)
 {
     struct label labels[] = {{"hostname", {0}}, {"resourcetype", {0}}};
     exposition_begin(exposition, id);
     for (size_t p = 0; p < providers->count; p++) {
-        if (is_abandoned(client, p))
+        if (is_abandoned(page, p))
             return false;
         const struct provider *provider = providers->at[p];
         labels[0].value = provider_name(provider);
@@ -71,7 +71,7 @@ static bool write_family(const struct version *version, const struct providers *
     return true;
 }
 
-bool inventory_metrics_write(const struct version *version, const struct http_exchange *client,
+bool inventory_metrics_write(const struct version *version, const struct admin_page *page,
                              struct exposition *exposition)
 {
     static const enum metric_id IDS[] = {METRIC_RESOURCE_TOTAL, METRIC_RESOURCE_RESERVED,
@@ -80,7 +80,7 @@ bool inventory_metrics_write(const struct version *version, const struct http_ex
     struct providers providers = list_providers(version);
     bool goes_on = true;
     for (size_t i = 0; goes_on && i < sizeof(IDS) / sizeof(IDS[0]); i++)
-        goes_on = write_family(version, &providers, IDS[i], client, exposition);
+        goes_on = write_family(version, &providers, IDS[i], page, exposition);
     free(providers.at);
     return goes_on;
 }
@@ -100,7 +100,7 @@ static void write_consumer(const struct version *version, const struct consumer 
     }
 }
 
-bool allocation_metrics_write(const struct version *version, const struct http_exchange *client,
+bool allocation_metrics_write(const struct version *version, const struct admin_page *page,
                               struct exposition *exposition)
 {
     struct ptree_iter iter;
@@ -109,7 +109,7 @@ bool allocation_metrics_write(const struct version *version, const struct http_e
     ptree_seek(&version->consumers, 0, 0, &iter);
     for (const struct ptree_entry *entry; (entry = ptree_iter_get(&iter)) != NULL;
          ptree_iter_next(&iter)) {
-        if (is_abandoned(client, row++))
+        if (is_abandoned(page, row++))
             return false;
         write_consumer(version, (const struct consumer *)(uintptr_t)entry->value, exposition);
     }

@@ -117,6 +117,11 @@ static void write_slow_lane(const struct admin *admin, struct exposition *exposi
     exposition_count(exposition, &running, 1, figures.running);
     exposition_count(exposition, &queued, 1, figures.queued);
     exposition_single(exposition, METRIC_SLOW_LANE_JOBS, figures.begun);
+    struct label too_many = label_of("reason", "too_many");
+    struct label late = label_of("reason", "late");
+    exposition_begin(exposition, METRIC_SLOW_LANE_REFUSED);
+    exposition_count(exposition, &too_many, 1, figures.refused[SLOW_TOO_MANY]);
+    exposition_count(exposition, &late, 1, figures.refused[SLOW_NOT_BEGUN]);
 }
 
 static void write_candidates(const struct meter_totals *totals, struct exposition *exposition)

@@ -5,7 +5,7 @@
 #include "model/node_states.h"
 #include "replica/nodes.h"
 
-enum { ROWS_A_LOOK = 4096 }; /* a look at the client's socket is a system call */
+enum { ROWS_A_LOOK = 1024 }; /* a look at the client is some system calls */
 
 struct node_counts {
     uint64_t of_state[NODE_STATE_COUNT];
@@ -18,13 +18,13 @@ static const char *const ALLOCATION_STATES[] = {"allocating", "active", "error"}
 enum { ALLOCATION_STATE_COUNT = sizeof(ALLOCATION_STATES) / sizeof(ALLOCATION_STATES[0]) };
 
 /* False: the client has gone. */
-static bool count_nodes(const struct version *version, const struct http_exchange *client,
+static bool count_nodes(const struct version *version, const struct admin_page *page,
                         struct node_counts *counts)
 {
     size_t row = 0;
     for (const struct node *node = version_next_node(version, 0); node != NULL;
          node = version_next_node(version, node->record.id)) {
-        if (row++ % ROWS_A_LOOK == 0 && http_client_gone(client))
+        if (row++ % ROWS_A_LOOK == 0 && admin_page_is_abandoned(page))
             return false;
         counts->of_state[node_state_find(node_text(node, NODE_PROVISION_STATE))]++;
         counts->in_maintenance += node_bool(node, NODE_MAINTENANCE);
@@ -33,13 +33,13 @@ static bool count_nodes(const struct version *version, const struct http_exchang
     return true;
 }
 
-static bool count_allocations(const struct version *version, const struct http_exchange *client,
+static bool count_allocations(const struct version *version, const struct admin_page *page,
                               uint64_t counts[ALLOCATION_STATE_COUNT])
 {
     size_t row = 0;
     for (const struct node_allocation *at = version_next_node_allocation(version, 0); at != NULL;
          at = version_next_node_allocation(version, at->record.id)) {
-        if (row++ % ROWS_A_LOOK == 0 && http_client_gone(client))
+        if (row++ % ROWS_A_LOOK == 0 && admin_page_is_abandoned(page))
             return false;
         for (size_t i = 0; i < ALLOCATION_STATE_COUNT; i++)
             counts[i] += node_allocation_text_is(at, NODE_ALLOCATION_STATE, ALLOCATION_STATES[i]);
@@ -47,13 +47,13 @@ static bool count_allocations(const struct version *version, const struct http_e
     return true;
 }
 
-bool node_metrics_write(const struct version *version, const struct http_exchange *client,
+bool node_metrics_write(const struct version *version, const struct admin_page *page,
                         struct exposition *exposition)
 {
     struct node_counts nodes = {0};
     uint64_t allocations[ALLOCATION_STATE_COUNT] = {0};
     struct label label = {"state", {0}};
-    if (!count_nodes(version, client, &nodes) || !count_allocations(version, client, allocations))
+    if (!count_nodes(version, page, &nodes) || !count_allocations(version, page, allocations))
         return false;
     exposition_begin(exposition, METRIC_NODES);
     for (unsigned i = NODE_NO_STATE + 1; i < NODE_STATE_COUNT; i++) {

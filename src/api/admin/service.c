@@ -8,7 +8,8 @@
 #include "api/text/accept.h"
 #include "api/text/query_string.h"
 
-enum { LANE_THREADS = 1 };
+/* One page at a time; the others wait for it. */
+enum { LANE_WAITING = 64, LANE_SLICE_US = 1000 };
 
 static const char PLAIN[] = "text/plain; charset=utf-8";
 
@@ -21,6 +22,7 @@ struct asked {
     bool inventory;
     bool allocations;
     bool is_abandoned; /* nobody waits for the metrics any more */
+    bool is_refused;   /* too many wait for metrics */
 };
 
 struct page {
@@ -52,9 +54,10 @@ static bool write_metrics(struct asked *asked)
     struct replica_reader *reader = thread_reader(admin->api->replica);
     const struct version *version = replica_pin(reader);
     metrics_write(admin, version, &exposition);
-    bool goes_on = (!asked->inventory || (inventory_metrics_write(version, http, &exposition) &&
-                                          node_metrics_write(version, http, &exposition))) &&
-                   (!asked->allocations || allocation_metrics_write(version, http, &exposition));
+    const struct admin_page page = {http, admin->lane, &asked->job};
+    bool goes_on = (!asked->inventory || (inventory_metrics_write(version, &page, &exposition) &&
+                                          node_metrics_write(version, &page, &exposition))) &&
+                   (!asked->allocations || allocation_metrics_write(version, &page, &exposition));
     replica_unpin(reader);
     if (!goes_on)
         return false;
@@ -73,6 +76,14 @@ static void run_slow(void *cls)
     http_resume(asked->http);
 }
 
+static void refuse_slow(void *cls, enum slow_refusal why)
+{
+    struct asked *asked = cls;
+    (void)why;
+    asked->is_refused = true;
+    http_resume(asked->http);
+}
+
 /* NAME=1; false: it is neither that nor 0 nor absent. */
 static bool read_flag(const struct query_string *query, struct slice name, bool *flag)
 {
@@ -86,7 +97,14 @@ static struct slow_lane *lane_of(struct admin *admin)
 {
     pthread_mutex_lock(&admin->lock);
     if (admin->lane == NULL)
-        admin->lane = slow_lane_start(LANE_THREADS);
+        admin->lane = slow_lane_start(&(struct slow_lane_settings){
+            .turns = 1,
+            .slots = 1,
+            .waiting = LANE_WAITING,
+            .slice_us = LANE_SLICE_US,
+            .rest_us = give_way_rest_us,
+            .rest_cls = admin->api->give_way,
+        });
     struct slow_lane *lane = admin->lane;
     pthread_mutex_unlock(&admin->lock);
     return lane;
@@ -106,7 +124,8 @@ static enum http_step page_metrics(struct asked *asked, struct slice text)
     if (lane == NULL)
         return refuse(asked->http, 503, "no thread can be started for it");
     asked->what = ASKED_METRICS;
-    asked->job = (struct slow_job){.run = run_slow, .cls = asked};
+    asked->job = (struct slow_job){
+        .run = run_slow, .refuse = refuse_slow, .cls = asked, .deadline_us = UINT64_MAX};
     slow_lane_submit(lane, &asked->job);
     return HTTP_PENDING;
 }
@@ -190,6 +209,8 @@ static enum http_step on_resume(struct http_exchange *http, void *cls)
     struct asked *asked = http->state;
     if (asked->what == ASKED_READINESS)
         health_write_ready(&asked->wait.report, http);
+    else if (asked->is_refused)
+        return refuse(http, 503, "too many wait for pages with the inventory");
     else if (asked->is_abandoned)
         return refuse(http, 503, "The client has gone.");
     else if (!http_body_fits(http))

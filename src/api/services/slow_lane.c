@@ -1,98 +1,248 @@
-/* A queue and its threads, scheduled idle: whatever a pathological query costs, others are served
- * first. The queue is in the order of turns: of each owner there is at most one job in a turn, and
- * what comes now gets none that has begun, so that no job waits for more than those of its turn
- * and of the turns before. */
+/* Threads around the order of turns.c. A job has a thread of its own from its first turn to its
+ * end, and stands on it while others have the turn: that is what makes any handler suspendable
+ * wherever it charges its budget.
+ *
+ * These threads have the priority of all others. They used to be SCHED_IDLE, which takes nothing
+ * from anybody until such a thread is preempted with a lock that a worker needs (of malloc's
+ * arenas, the log, the library's list of connections, the kernel's memory map): beside a busy loop
+ * elsewhere on the machine a worker stood still for a second, since nobody lends an idle thread a
+ * priority, and an unprivileged one cannot leave that class again. Memory of its own would leave
+ * the kernel's own locks. So a job gives way instead of being pushed aside: after each slice it
+ * sleeps for as long as others need, at a point where it holds nothing.
+ *
+ * Invariant: no thread of berth runs at a lower priority than those that may wait for it
+ * (tests/tidy.py refuses the calls that would lower one). */
 #include "api/services/slow_lane.h"
 
 #include <pthread.h>
-#include <sched.h>
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <time.h>
 
-#include "base/check.h"
+#include "base/clock.h"
 
-enum { SLOW_THREADS_MAX = 16 };
+enum { SLOW_THREADS_MAX = 64 };
+
+struct slow_thread {
+    struct slow_lane *lane;
+    pthread_t thread;
+    pthread_cond_t
+        wake; /* its job has a turn; or, without a job: there is one, or the lane stops */
+    struct slow_job *job;
+    struct slow_thread *next_idle;
+};
 
 struct slow_lane {
+    struct slow_lane_settings settings;
     pthread_mutex_t lock;
-    pthread_cond_t wake;
-    struct slow_job *first;
-    uint64_t turn; /* of the job that has begun last */
+    struct turns *turns;
+    struct slow_thread *idle; /* those without a job */
     bool stopping;
     struct slow_lane_figures figures;
-    unsigned threads;
-    pthread_t thread[SLOW_THREADS_MAX];
+    unsigned thread_count;
+    struct slow_thread threads[SLOW_THREADS_MAX];
 };
+
+static struct slow_job *job_of(struct turns_job *turn)
+{
+    return (struct slow_job *)((char *)turn - offsetof(struct slow_job, turn));
+}
+
+/* Under the lock: whoever has a turn now is woken, on a thread of its own. */
+static void give_turns(struct slow_lane *lane)
+{
+    for (struct turns_job *turn; (turn = turns_give(lane->turns)) != NULL;) {
+        struct slow_job *job = job_of(turn);
+        if (job->thread == NULL) {
+            struct slow_thread *thread = lane->idle;
+            check(thread != NULL); /* there are as many as slots */
+            lane->idle = thread->next_idle;
+            thread->job = job;
+            job->thread = thread;
+            lane->figures.begun++;
+        }
+        pthread_cond_signal(&job->thread->wake);
+    }
+}
+
+/* Under the lock: jobs that waited too long, as a list. */
+static struct turns_job *take_late(struct slow_lane *lane, uint64_t now_us)
+{
+    struct turns_job *late = NULL;
+    while (turns_counts(lane->turns).waiting > 0) {
+        struct turns_job *turn = turns_take_late(lane->turns, now_us);
+        if (turn == NULL)
+            break;
+        lane->figures.refused[SLOW_NOT_BEGUN]++;
+        turn->next = late;
+        late = turn;
+    }
+    return late;
+}
+
+/* Without the lock. */
+static void refuse_late(struct turns_job *late)
+{
+    while (late != NULL) {
+        struct slow_job *job = job_of(late);
+        late = late->next;
+        job->refuse(job->cls, SLOW_NOT_BEGUN);
+    }
+}
+
+static void run_job(struct slow_lane *lane, struct slow_thread *thread)
+{
+    struct slow_job *job = thread->job;
+    struct turns_job own = job->turn; /* the job is its caller's again when it has run */
+    job->slice_began_us = lane->settings.now_us();
+    pthread_mutex_unlock(&lane->lock);
+    job->run(job->cls);
+    pthread_mutex_lock(&lane->lock);
+    turns_end(lane->turns, &own);
+    struct turns_job *late = take_late(lane, lane->settings.now_us());
+    thread->job = NULL;
+    thread->next_idle = lane->idle;
+    lane->idle = thread;
+    give_turns(lane);
+    if (late == NULL)
+        return;
+    pthread_mutex_unlock(&lane->lock);
+    refuse_late(late);
+    pthread_mutex_lock(&lane->lock);
+}
+
+static bool is_over(const struct slow_lane *lane)
+{
+    struct turns_counts counts = turns_counts(lane->turns);
+    return lane->stopping && counts.slots + counts.waiting == 0;
+}
 
 static void *work(void *cls)
 {
-    struct slow_lane *lane = cls;
-    struct sched_param param = {0};
-    pthread_setschedparam(pthread_self(), SCHED_IDLE, &param);
+    struct slow_thread *thread = cls;
+    struct slow_lane *lane = thread->lane;
     pthread_mutex_lock(&lane->lock);
     for (;;) {
-        while (lane->first == NULL && !lane->stopping)
-            pthread_cond_wait(&lane->wake, &lane->lock);
-        struct slow_job *job = lane->first;
-        if (job == NULL)
+        while (thread->job == NULL && !is_over(lane))
+            pthread_cond_wait(&thread->wake, &lane->lock);
+        if (thread->job == NULL)
             break;
-        lane->first = job->next;
-        lane->turn = job->turn;
-        lane->figures.queued--;
-        lane->figures.running++;
-        lane->figures.begun++;
-        pthread_mutex_unlock(&lane->lock);
-        job->run(job->cls);
-        pthread_mutex_lock(&lane->lock);
-        lane->figures.running--;
+        run_job(lane, thread);
     }
+    for (unsigned i = 0; i < lane->thread_count; i++)
+        pthread_cond_signal(&lane->threads[i].wake);
     pthread_mutex_unlock(&lane->lock);
     return NULL;
 }
 
-struct slow_lane *slow_lane_start(unsigned threads)
+/* Under the lock. */
+static bool add_thread(struct slow_lane *lane)
 {
-    check(threads > 0 && threads <= SLOW_THREADS_MAX);
+    struct slow_thread *thread = &lane->threads[lane->thread_count];
+    *thread = (struct slow_thread){.lane = lane, .next_idle = lane->idle};
+    pthread_cond_init(&thread->wake, NULL);
+    if (pthread_create(&thread->thread, NULL, work, thread) != 0) {
+        pthread_cond_destroy(&thread->wake);
+        return false;
+    }
+    lane->idle = thread;
+    lane->thread_count++;
+    return true;
+}
+
+struct slow_lane *slow_lane_start(const struct slow_lane_settings *settings)
+{
+    check(settings->turns > 0 && settings->turns <= settings->slots &&
+          settings->slots <= SLOW_THREADS_MAX);
     struct slow_lane *lane = calloc(1, sizeof(*lane));
     check(lane != NULL);
+    lane->settings = *settings;
+    if (settings->now_us == NULL)
+        lane->settings.now_us = clock_monotonic_us;
     pthread_mutex_init(&lane->lock, NULL);
-    pthread_cond_init(&lane->wake, NULL);
-    while (lane->threads < threads &&
-           pthread_create(&lane->thread[lane->threads], NULL, work, lane) == 0)
-        lane->threads++;
-    if (lane->threads == threads)
+    lane->turns = turns_create(settings->turns, settings->turns, settings->waiting);
+    pthread_mutex_lock(&lane->lock);
+    while (lane->thread_count < settings->turns && add_thread(lane))
+        continue;
+    bool is_complete = lane->thread_count == settings->turns;
+    pthread_mutex_unlock(&lane->lock);
+    if (is_complete)
         return lane;
     slow_lane_stop(lane);
     return NULL;
 }
 
-static void put(struct slow_lane *lane, struct slow_job *job)
+/* Under the lock: jobs wait, so there are to be more slots, as long as the system has threads. */
+static void add_slots(struct slow_lane *lane)
 {
-    struct slow_job **at = &lane->first;
-    job->turn = lane->turn + 1;
-    for (const struct slow_job *other = lane->first; other != NULL; other = other->next)
-        if (other->owner == job->owner)
-            job->turn = other->turn + 1;
-    while (*at != NULL && (*at)->turn <= job->turn)
-        at = &(*at)->next;
-    job->next = *at;
-    *at = job;
+    while (turns_counts(lane->turns).waiting > 0 && lane->thread_count < lane->settings.slots &&
+           add_thread(lane))
+        turns_limit_slots(lane->turns, lane->thread_count);
 }
 
 void slow_lane_submit(struct slow_lane *lane, struct slow_job *job)
 {
+    job->thread = NULL;
+    job->turn.deadline_us = job->deadline_us;
     pthread_mutex_lock(&lane->lock);
-    put(lane, job);
-    lane->figures.queued++;
+    check(!lane->stopping);
+    struct turns_job *refused = turns_add(lane->turns, &job->turn, job->owner);
+    if (refused != NULL)
+        lane->figures.refused[SLOW_TOO_MANY]++;
+    add_slots(lane);
+    give_turns(lane);
     pthread_mutex_unlock(&lane->lock);
-    pthread_cond_signal(&lane->wake);
+    if (refused != NULL)
+        job_of(refused)->refuse(job_of(refused)->cls, SLOW_TOO_MANY);
+}
+
+static void rest(const struct slow_lane *lane, uint64_t slice_us)
+{
+    if (lane->settings.rest_us == NULL)
+        return;
+    uint64_t us = lane->settings.rest_us(lane->settings.rest_cls, slice_us);
+    if (us > 0)
+        nanosleep(&(struct timespec){.tv_nsec = (long)us * 1000}, NULL);
+}
+
+/* Others get the turn, unless nobody is ready. */
+static void let_others(struct slow_lane *lane, struct slow_job *job, uint64_t now_us)
+{
+    pthread_mutex_lock(&lane->lock);
+    struct turns_job *late = take_late(lane, now_us);
+    struct turns_counts counts = turns_counts(lane->turns);
+    if (counts.slots > counts.running) {
+        turns_yield(lane->turns, &job->turn);
+        give_turns(lane);
+        while (job->turn.state != TURNS_RUNNING)
+            pthread_cond_wait(&job->thread->wake, &lane->lock);
+    }
+    pthread_mutex_unlock(&lane->lock);
+    refuse_late(late);
+}
+
+enum slow_pass slow_lane_pass(struct slow_lane *lane, struct slow_job *job)
+{
+    uint64_t now_us = lane->settings.now_us();
+    uint64_t slice_us = now_us - job->slice_began_us;
+    if (now_us >= job->deadline_us)
+        return SLOW_LATE;
+    if (slice_us < lane->settings.slice_us)
+        return SLOW_GO_ON;
+    rest(lane, slice_us);
+    let_others(lane, job, now_us);
+    job->slice_began_us = lane->settings.now_us();
+    return job->slice_began_us >= job->deadline_us ? SLOW_LATE : SLOW_NEW_SLICE;
 }
 
 struct slow_lane_figures slow_lane_figures(struct slow_lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
     struct slow_lane_figures figures = lane->figures;
+    struct turns_counts counts = turns_counts(lane->turns);
     pthread_mutex_unlock(&lane->lock);
+    figures.queued = counts.waiting;
+    figures.running = counts.slots;
     return figures;
 }
 
@@ -100,11 +250,14 @@ void slow_lane_stop(struct slow_lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
     lane->stopping = true;
+    for (unsigned i = 0; i < lane->thread_count; i++)
+        pthread_cond_signal(&lane->threads[i].wake);
     pthread_mutex_unlock(&lane->lock);
-    pthread_cond_broadcast(&lane->wake);
-    for (unsigned i = 0; i < lane->threads; i++)
-        pthread_join(lane->thread[i], NULL);
-    pthread_cond_destroy(&lane->wake);
+    for (unsigned i = 0; i < lane->thread_count; i++)
+        pthread_join(lane->threads[i].thread, NULL);
+    for (unsigned i = 0; i < lane->thread_count; i++) /* which the others may have signalled */
+        pthread_cond_destroy(&lane->threads[i].wake);
+    turns_destroy(lane->turns);
     pthread_mutex_destroy(&lane->lock);
     free(lane);
 }

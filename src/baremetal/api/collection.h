@@ -56,8 +56,8 @@ bool page_offer(struct page *page, const struct record *row);
 /* The id behind which rows are worth an offer, for those who offer them in the order of ids. */
 int64_t page_first_id(const struct page *page);
 
-/* Puts the rows in order. */
-void page_end(struct page *page);
+/* Puts the rows in order. False: the budget is exhausted. */
+bool page_end(struct page *page, struct budget *budget) BERTH_MUST_CHECK;
 
 /* To be asked whenever a row has been appended to the answer: ends the page with it, the
  * `written`th, if the answer holds as much as one may. Clients choose the size of what they store,

@@ -7,7 +7,7 @@
 #include "baremetal/api/nodes/node_find.h"
 #include "base/json_write.h"
 
-enum { STEPS_OF_A_NODE = 20 };
+enum { STEPS_OF_A_NODE = 40 }; /* read and sorted */
 
 struct shard {
     struct slice name;

@@ -18,7 +18,7 @@ static enum api_step over_budget(struct api_request *request, struct candidates_
         err_set(&request->err, 400, NULL,
                 "There are more allocation candidates than one answer can hold. Ask for fewer "
                 "with limit.");
-    return api_over_budget(request);
+    return api_start_over(request);
 }
 
 enum api_step handle_candidates_list(struct api_request *request)

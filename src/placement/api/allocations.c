@@ -13,6 +13,8 @@
 #include "placement/api/claim_read.h"
 #include "placement/write/plan_allocations.h"
 
+enum { STEPS_OF_AN_ALLOCATION = 40 }; /* sorted and written */
+
 /* Neighbouring allocations on one provider. */
 struct provider_run {
     uint32_t provider;
@@ -125,10 +127,20 @@ static void write_owner(struct api_request *request, const struct consumer *cons
         json_write_string(out, catalog_name(catalog_row_at(&version->types, consumer->type)));
 }
 
+/* False: it has so many that it is work for the slow lane, or too much for that, too. */
+static bool take_steps(struct api_request *request, const struct consumer *consumer)
+{
+    struct budget budget = api_budget(request);
+    return consumer == NULL ||
+           budget_take(&budget, STEPS_OF_AN_ALLOCATION * (int64_t)consumer->allocation_count);
+}
+
 enum api_step handle_allocations_show(struct api_request *request)
 {
     struct buf *out = api_out(request);
     const struct consumer *consumer = version_consumer(request->version, request->args[0]);
+    if (!take_steps(request, consumer))
+        return api_over_budget(request);
     buf_append_lit(out, "{\"allocations\": {");
     bool holds = consumer != NULL && consumer->allocation_count > 0;
     if (holds)

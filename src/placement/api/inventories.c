@@ -60,6 +60,13 @@ static void write_item(struct buf *out, bool is_first, struct slice class_name,
     write_one(out, figures, 0);
 }
 
+/* A ratio with a fraction is printed until it reads back equal. */
+static int64_t steps_of(const struct inventory_figures *figures)
+{
+    bool is_whole = figures->allocation_ratio == (double)(int64_t)figures->allocation_ratio;
+    return is_whole ? 80 : 500;
+}
+
 /* The path's provider, or NULL with the 404 of the reads. */
 static const struct provider *find_for_read(struct api_request *request)
 {
@@ -79,10 +86,13 @@ enum api_step handle_inventories_list(struct api_request *request)
     if (provider == NULL)
         return API_DONE;
     struct buf *out = api_out(request);
+    struct budget budget = api_budget(request);
     int64_t modified_at_us = 0;
     write_all_begin(out, provider->generation);
     for (uint32_t i = 0; i < provider->inventory_count; i++) {
         const struct provider_inventory *inventory = &provider->inventory[i];
+        if (!budget_take(&budget, steps_of(&inventory->figures)))
+            return api_start_over(request);
         write_item(out, i == 0,
                    catalog_name(catalog_row_at(&request->version->classes, inventory->class_no.v)),
                    &inventory->figures);

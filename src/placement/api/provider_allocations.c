@@ -1,10 +1,12 @@
-/* What a provider is used for: GET /resource_providers/{uuid}/allocations and .../usages. On a
- * worker, with a pinned version. */
+/* What a provider is used for: GET /resource_providers/{uuid}/allocations and .../usages. With
+ * a pinned version, on a worker or, of very many, the slow lane. */
 #include <stdlib.h>
 
 #include "api/text/latin1.h"
 #include "base/json_write.h"
 #include "placement/api/allocation_handlers.h"
+
+enum { STEPS_OF_A_CONSUMER = 160, STEPS_OF_A_CLASS = 40 }; /* looked up, beside its text; sorted */
 
 /* 404: `before`, the uuid, `between`, and that there is no such provider. */
 static enum api_step refuse(struct api_request *request, const char *before, const char *between)
@@ -23,14 +25,17 @@ static void write_class(struct buf *out, const struct version *version, struct c
     buf_append_int(out, amount);
 }
 
-/* One consumer's part of a provider's allocations. */
-static void write_consumer(struct api_request *request, const struct consumer *consumer,
-                           struct provider_no provider)
+/* One consumer's part of a provider's allocations; the consumer may have as many elsewhere as a
+ * body holds. False: the budget is exhausted. */
+static bool write_consumer(struct api_request *request, const struct consumer *consumer,
+                           struct provider_no provider, struct budget *budget, size_t *counted)
 {
     struct buf *out = api_out(request);
     json_write_string(out, consumer_uuid(consumer));
     buf_append_lit(out, ": {\"resources\": {");
     bool is_first = true;
+    if (!budget_take(budget, STEPS_OF_A_CONSUMER + consumer->allocation_count))
+        return false;
     for (uint32_t i = 0; i < consumer->allocation_count; i++) {
         const struct consumer_allocation *held = &consumer->allocation[i];
         if (held->provider.v != provider.v)
@@ -46,6 +51,7 @@ static void write_consumer(struct api_request *request, const struct consumer *c
         buf_append_int(out, consumer->generation);
     }
     buf_append_char(out, '}');
+    return api_charge_text(request, budget, counted);
 }
 
 enum api_step handle_provider_allocations(struct api_request *request)
@@ -55,6 +61,8 @@ enum api_step handle_provider_allocations(struct api_request *request)
     if (provider == NULL)
         return refuse(request, "Resource provider '", "' not found");
     struct buf *out = api_out(request);
+    struct budget budget = api_budget(request);
+    size_t counted = 0;
     buf_append_lit(out, "{\"allocations\": {");
     int64_t modified_at_us = 0;
     struct ptree_iter iter;
@@ -67,7 +75,8 @@ enum api_step handle_provider_allocations(struct api_request *request)
         const struct consumer *consumer = (const struct consumer *)(uintptr_t)value;
         if (out->data[out->len - 1] == '}')
             buf_append_lit(out, ", ");
-        write_consumer(request, consumer, provider->no);
+        if (!write_consumer(request, consumer, provider->no, &budget, &counted))
+            return api_start_over(request);
         if (consumer->allocated_at_us > modified_at_us)
             modified_at_us = consumer->allocated_at_us;
     }
@@ -97,6 +106,9 @@ enum api_step handle_provider_usages(struct api_request *request)
     if (provider == NULL)
         return refuse(request, "No resource provider with uuid ", " found");
     uint32_t count = provider->inventory_count;
+    struct budget budget = api_budget(request);
+    if (!budget_take(&budget, STEPS_OF_A_CLASS * (int64_t)count))
+        return api_over_budget(request);
     struct class_use *uses = arena_array(request->arena, count, sizeof(struct class_use));
     for (uint32_t i = 0; i < count; i++) {
         const struct provider_inventory *inventory = &provider->inventory[i];

@@ -6,6 +6,8 @@
 #include "placement/api/handlers.h"
 #include "placement/write/plan_provider_traits.h"
 
+enum { STEPS_OF_A_TRAIT = 4 }; /* its text is ready */
+
 struct traits_write {
     struct plan_provider_traits wanted;
     struct planned_traits result;
@@ -30,6 +32,9 @@ enum api_step handle_provider_traits_list(struct api_request *request)
                      SLICE_LIT(" found"));
         return API_DONE;
     }
+    struct budget budget = api_budget(request);
+    if (!budget_take(&budget, STEPS_OF_A_TRAIT * (int64_t)provider->traits->count))
+        return api_over_budget(request);
     int64_t modified_at_us = 0;
     for (uint32_t i = 0; i < provider->traits->count; i++) {
         const struct catalog_row *row =

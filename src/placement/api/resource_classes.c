@@ -28,6 +28,8 @@ enum api_step handle_classes_list(struct api_request *request)
 {
     const struct catalog *catalog = &request->version->classes;
     struct buf *out = api_out(request);
+    struct budget budget = api_budget(request);
+    size_t counted = 0;
     int64_t modified_at_us = 0;
     bool is_first = true;
     buf_append_lit(out, "{\"resource_classes\": [");
@@ -40,6 +42,8 @@ enum api_step handle_classes_list(struct api_request *request)
             buf_append_lit(out, ", ");
         is_first = false;
         write_class(out, catalog_name(row), request->mount);
+        if (!api_charge_text(request, &budget, &counted))
+            return api_start_over(request);
         if (catalog_modified_at_us(row) > modified_at_us)
             modified_at_us = catalog_modified_at_us(row);
     }

@@ -6,7 +6,7 @@
 #include "query/providers.h"
 
 enum {
-    STEPS_OF_A_ROW = 40,         /* of the query's budget, to write one */
+    LEAST_STEPS_OF_ONE = 24,     /* its text at the oldest version */
     LONG_QUERY_BYTES = 16 << 10, /* are not read on a worker: that takes its time, too */
 };
 
@@ -61,17 +61,20 @@ enum api_step handle_providers_list(struct api_request *request)
     case PROVIDERS_DONE:
         break;
     }
+    if (!budget_allows(&budget, LEAST_STEPS_OF_ONE * (int64_t)found.count))
+        return api_over_budget(request);
     struct buf *out = api_out(request);
     out->len = 0;
+    size_t counted = 0;
     int64_t modified_at_us = 0;
     buf_append_lit(out, "{\"resource_providers\": [");
     for (uint32_t i = 0; i < found.count; i++) {
-        if (!budget_take(&budget, STEPS_OF_A_ROW))
-            return api_over_budget(request);
         const struct provider *provider = found.providers[i];
         if (i > 0)
             buf_append_lit(out, ", ");
         provider_write_json(out, provider, request->version, request->minor, request->mount);
+        if (!api_charge_text(request, &budget, &counted))
+            return api_start_over(request);
         if (provider->modified_at_us > modified_at_us)
             modified_at_us = provider->modified_at_us;
     }

@@ -8,7 +8,7 @@
 #include "placement/api/handlers.h"
 #include "placement/write/plan_traits.h"
 
-enum { NAME_MAX_LEN = 255 };
+enum { NAME_MAX_LEN = 255, STEPS_OF_A_TRAIT = 12 };
 
 /* What the list is narrowed to. */
 struct traits_filter {
@@ -120,6 +120,8 @@ enum api_step handle_traits_list(struct api_request *request)
         return API_DONE;
     const struct catalog *catalog = &request->version->traits;
     struct buf *out = api_out(request);
+    struct budget budget = api_budget(request);
+    size_t counted = 0;
     int64_t modified_at_us = 0;
     bool is_first = true;
     buf_append_lit(out, "{\"traits\": [");
@@ -128,6 +130,8 @@ enum api_step handle_traits_list(struct api_request *request)
          ptree_iter_next(&iter)) {
         const struct catalog_entry *entry =
             catalog_at(catalog, (uint32_t)ptree_iter_get(&iter)->value);
+        if (!budget_take(&budget, STEPS_OF_A_TRAIT) || !api_charge_text(request, &budget, &counted))
+            return api_start_over(request);
         if (!is_wanted(&filter, entry))
             continue;
         if (!is_first)

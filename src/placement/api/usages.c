@@ -32,7 +32,10 @@ struct report {
     struct line *lines;
     size_t count;
     size_t capacity;
+    struct budget budget;
 };
+
+enum { STEPS_OF_A_SUM = 60 }; /* read, sorted twice, written */
 
 static void append_line(struct report *report, const struct line *line)
 {
@@ -47,15 +50,18 @@ static void append_line(struct report *report, const struct line *line)
     report->lines[report->count++] = *line;
 }
 
-static void take(void *cls, const struct usage_row *row)
+/* False: the budget is exhausted. */
+static bool take(void *cls, const struct usage_row *row)
 {
     struct report *report = cls;
+    if (!budget_take(&report->budget, STEPS_OF_A_SUM))
+        return false;
     if (report->has_type && row->type != report->type)
-        return;
+        return true;
     uint32_t group = report->by_type ? row->type + 1 : 0;
     if (row->class_no.v == NUMBER_NONE) {
         report->consumers[group] += row->amount;
-        return;
+        return true;
     }
     const struct version *version = report->version;
     struct line line = {
@@ -66,6 +72,7 @@ static void take(void *cls, const struct usage_row *row)
         .amount = row->amount,
     };
     append_line(report, &line);
+    return true;
 }
 
 static int compare_ids(int64_t left, int64_t right)
@@ -192,7 +199,8 @@ static void collect(struct report *report, struct slice project, struct slice us
     report->consumers = arena_zalloc(report->arena, (report->version->types.limit + 1) *
                                                         sizeof(*report->consumers));
     usage_of_project(report->version, owner->number, user_number, take, report);
-    sum_up(report);
+    if (!report->budget.exhausted)
+        sum_up(report);
 }
 
 enum api_step handle_usages(struct api_request *request)
@@ -207,12 +215,15 @@ enum api_step handle_usages(struct api_request *request)
                                  has_types ? &SCHEMA_USAGES_QUERY_1_38 : &SCHEMA_USAGES_QUERY_1_9,
                                  &request->err))
         return API_DONE;
-    struct report report = {.version = request->version, .arena = request->arena};
+    struct report report = {
+        .version = request->version, .arena = request->arena, .budget = api_budget(request)};
     struct slice type = {0};
     if (has_types)
         type = query_string_last(&query, SLICE_LIT("consumer_type"));
     if (!has_types || choose_type(&report, type))
         collect(&report, project, query_string_last(&query, SLICE_LIT("user_id")));
+    if (report.budget.exhausted)
+        return api_over_budget(request);
     struct buf *out = api_out(request);
     buf_append_lit(out, "{\"usages\": {");
     if (has_types)

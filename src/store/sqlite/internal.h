@@ -170,7 +170,10 @@ void store_checkpoint(struct store *store);
 /* Waits some milliseconds if the WAL outgrows its limit while it is copied. */
 void store_brake(struct store *store);
 
-/* resolve.c: COMMIT failed, and the connection with it. STORE_OK: it has happened all the same;
+/* resolve.c: whether a row of the log has that mark. */
+bool store_find_mark(struct store *store, const unsigned char mark[static MARK_LEN], bool *found,
+                     struct err *err) BERTH_MUST_CHECK;
+/* The same file: COMMIT failed, and the connection with it. STORE_OK: it has happened all the same;
  * STORE_FAILED: it has not and never will; STORE_UNKNOWN: neither could be made certain in time. */
 enum store_result store_resolve_commit(struct store *store,
                                        const unsigned char mark[static MARK_LEN],

@@ -37,8 +37,8 @@ static bool is_certain(struct store *store)
     return store->sentinel != NULL && store->sentinel->index == NULL ? true : end_wal_here(store);
 }
 
-static bool find_mark(struct store *store, const unsigned char mark[static MARK_LEN], bool *found,
-                      struct err *err)
+bool store_find_mark(struct store *store, const unsigned char mark[static MARK_LEN], bool *found,
+                     struct err *err)
 {
     /* It would be the newest row, or near it. */
     sqlite3_stmt *rows = db_prepare(
@@ -61,7 +61,7 @@ static bool resolve_once(struct store *store, const unsigned char mark[static MA
 {
     if (store->writer.handle == NULL && !store_reconnect_writer(store, err))
         return false;
-    bool ok = store_run(store, STATEMENT_BEGIN, err) && find_mark(store, mark, found, err) &&
+    bool ok = store_run(store, STATEMENT_BEGIN, err) && store_find_mark(store, mark, found, err) &&
               is_certain(store);
     if (sqlite3_get_autocommit(store->writer.handle) == 0)
         ok = store_run(store, STATEMENT_ROLLBACK, err) && ok;

@@ -33,7 +33,8 @@ enum { WORDS_COUNT = sizeof(WORDS) / sizeof(WORDS[0]), END_BYTES = 8 << 10 };
 static const struct words *words_of(const struct api_request *request)
 {
     int status = request->err.status;
-    if (status == 503 && request->fault_form != FAULT_OUTSIDE)
+    bool is_database = request->fault_form != FAULT_OUTSIDE && request->slow_end == SLOW_END_NONE;
+    if (status == 503 && is_database)
         status = 500;
     unsigned at = 0;
     while (at < WORDS_COUNT - 1 && WORDS[at].status != status)

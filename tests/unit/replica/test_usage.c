@@ -40,7 +40,7 @@ struct seen {
     struct model *left;
 };
 
-static void take(void *cls, const struct usage_row *row)
+static bool take(void *cls, const struct usage_row *row)
 {
     struct seen *seen = cls;
     uint32_t class_no = row->class_no.v == NUMBER_NONE ? CLASSES : row->class_no.v;
@@ -48,6 +48,7 @@ static void take(void *cls, const struct usage_row *row)
     assert_true(row->amount != 0);
     assert_int_equal(*sum, row->amount);
     *sum = 0; /* a second row of the same kind would differ */
+    return true;
 }
 
 static void check_same(const struct version *version, const struct model *model)

@@ -11,7 +11,8 @@
 #include "baremetal/write/plan_node_allocations.h"
 #include "replica/nodes.h"
 
-enum { STEPS_OF_AN_ALLOCATION = 20 }; /* of the query's budget, to look at one */
+/* Of the query's budget: to look at one, and to show it, beside its text. */
+enum { STEPS_OF_AN_ALLOCATION = 20, STEPS_OF_A_FORM = 100 };
 
 /* What `fields` says: whether the version has it. */
 static bool read_words(struct api_request *request, const struct query_string *query,
@@ -150,13 +151,13 @@ static bool may_see(const struct listing *listing, const struct node_allocation 
 }
 
 /* False: the budget is exhausted. */
-static bool offer_all(struct api_request *request, const struct listing *listing, struct page *page)
+static bool offer_all(struct api_request *request, const struct listing *listing, struct page *page,
+                      struct budget *budget)
 {
     const struct version *version = request->version;
-    struct budget budget = api_budget(request);
     const struct node_allocation *row = version_next_node_allocation(version, page_first_id(page));
     for (; row != NULL; row = version_next_node_allocation(version, row->record.id)) {
-        if (!budget_take(&budget, STEPS_OF_AN_ALLOCATION))
+        if (!budget_take(budget, STEPS_OF_AN_ALLOCATION))
             return false;
         if (row_fits(&listing->wanted, row) && may_see(listing, row) &&
             !page_offer(page, &row->record))
@@ -165,10 +166,12 @@ static bool offer_all(struct api_request *request, const struct listing *listing
     return true;
 }
 
-static void write_page(struct api_request *request, const struct listing *listing,
-                       struct page *page)
+/* False: the budget is exhausted. */
+static bool write_page(struct api_request *request, const struct listing *listing,
+                       struct page *page, struct budget *budget)
 {
     struct buf *out = api_out(request);
+    size_t counted = 0;
     struct slice last = {0};
     buf_append_lit(out, "{\"allocations\": [");
     for (size_t i = 0; i < page->count; i++) {
@@ -179,12 +182,15 @@ static void write_page(struct api_request *request, const struct listing *listin
         allocation_write_json(request, &shown, &listing->fields, out);
         last = node_allocation_text(shown.row, NODE_ALLOCATION_UUID);
         page_limit_answer(page, i + 1, out->len);
+        if (!budget_take(budget, STEPS_OF_A_FORM) || !api_charge_text(request, budget, &counted))
+            return false;
     }
     buf_append_lit(out, "]");
     page_write_next(page, request, SLICE_LIT("allocations"), buf_slice(&listing->filters), last,
                     out);
     buf_append_lit(out, "}");
     api_answer_json(request, 0);
+    return true;
 }
 
 enum api_step baremetal_allocations_list(struct api_request *request)
@@ -196,13 +202,11 @@ enum api_step baremetal_allocations_list(struct api_request *request)
         collection_check_sort_key(&listing.collection, &request->err) &&
         choose_fields(request, &listing.asked, &listing.fields)) {
         struct page page;
+        struct budget budget = api_budget(request);
         page_begin(&page, &listing.collection, marker, request->arena);
-        if (offer_all(request, &listing, &page)) {
-            page_end(&page);
-            write_page(request, &listing, &page);
-        } else {
-            step = api_over_budget(request);
-        }
+        if (!offer_all(request, &listing, &page, &budget) || !page_end(&page, &budget) ||
+            !write_page(request, &listing, &page, &budget))
+            step = api_start_over(request);
     }
     buf_free(&listing.filters);
     return step;

@@ -9,7 +9,8 @@
 #include "baremetal/api/nodes/node_find.h"
 #include "baremetal/api/nodes/node_json.h"
 
-enum { STEPS_OF_A_NODE = 20 }; /* of the query's budget, to look at one */
+/* Of the query's budget: to look at one, and to show each of its fields, beside its text. */
+enum { STEPS_OF_A_NODE = 20, STEPS_OF_A_FIELD = 8 };
 
 struct node_list {
     struct collection collection;
@@ -140,7 +141,8 @@ static bool is_listed(struct api_request *request, const struct node_list *list,
 }
 
 /* False: the budget is exhausted. */
-static bool collect(struct api_request *request, const struct node_list *list, struct page *page)
+static bool collect(struct api_request *request, const struct node_list *list, struct page *page,
+                    struct budget *budget)
 {
     const struct version *version = request->version;
     struct slice instance = list->filters.instance_uuid;
@@ -150,10 +152,9 @@ static bool collect(struct api_request *request, const struct node_list *list, s
             (void)page_offer(page, &node->record);
         return true;
     }
-    struct budget budget = api_budget(request);
     const struct node *node = version_next_node(version, page_first_id(page));
     for (; node != NULL; node = version_next_node(version, node->record.id)) {
-        if (!budget_take(&budget, STEPS_OF_A_NODE))
+        if (!budget_take(budget, STEPS_OF_A_NODE))
             return false;
         if (is_listed(request, list, node) && !page_offer(page, &node->record))
             return true;
@@ -177,10 +178,21 @@ static void write_next(struct api_request *request, const struct node_list *list
     buf_free(&filters);
 }
 
-static void write_list(struct api_request *request, const struct node_list *list, struct page *page,
-                       bool is_detail_route)
+static int64_t steps_of_fields(const struct record_fields *fields)
+{
+    int64_t steps = 0;
+    for (unsigned i = 0; i < NODE_SHAPE.count; i++)
+        steps += fields->has[i] ? STEPS_OF_A_FIELD : 0;
+    return steps;
+}
+
+/* False: the budget is exhausted. */
+static bool write_list(struct api_request *request, const struct node_list *list, struct page *page,
+                       bool is_detail_route, struct budget *budget)
 {
     struct buf *out = api_out(request);
+    size_t counted = 0;
+    int64_t steps_of_one = steps_of_fields(&list->fields);
     struct node_view view;
     node_view_begin(&view, request, &list->fields, NULL);
     buf_append_lit(out, "{\"nodes\": [");
@@ -190,11 +202,14 @@ static void write_list(struct api_request *request, const struct node_list *list
             buf_append_lit(out, ", ");
         node_write_json(request, &view, node, node_allocation_uuid(request->version, node), out);
         page_limit_answer(page, i + 1, out->len);
+        if (!budget_take(budget, steps_of_one) || !api_charge_text(request, budget, &counted))
+            return false;
     }
     buf_append_char(out, ']');
     write_next(request, list, page, is_detail_route);
     buf_append_char(out, '}');
     api_answer_json(request, 0);
+    return true;
 }
 
 static enum api_step list_nodes(struct api_request *request, bool is_detail_route)
@@ -212,10 +227,10 @@ static enum api_step list_nodes(struct api_request *request, bool is_detail_rout
         !check_chassis(request, &list) || !choose_fields(request, &list, is_detail_route))
         return API_DONE;
     page_begin(&page, &list.collection, marker == NULL ? NULL : &marker->record, request->arena);
-    if (!collect(request, &list, &page))
-        return api_over_budget(request);
-    page_end(&page);
-    write_list(request, &list, &page, is_detail_route);
+    struct budget budget = api_budget(request);
+    if (!collect(request, &list, &page, &budget) || !page_end(&page, &budget) ||
+        !write_list(request, &list, &page, is_detail_route, &budget))
+        return api_start_over(request);
     return API_DONE;
 }
 
@@ -245,6 +260,9 @@ enum api_step baremetal_node_show(struct api_request *request)
         !record_fields_check_version(&NODE_SHAPE, request->minor, &asked.words, err) ||
         (asked.has_fields && !node_fields_read(&asked.words, &fields, err)))
         return API_DONE;
+    struct budget budget = api_budget(request);
+    if (!budget_take(&budget, node->record.bytes / API_BYTES_A_STEP))
+        return api_over_budget(request);
     struct node_view view;
     node_view_begin(&view, request, &fields, node);
     node_write_json(request, &view, node, node_allocation_uuid(request->version, node),

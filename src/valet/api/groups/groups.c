@@ -7,20 +7,18 @@
 #include "valet/api/ids.h"
 #include "valet/write/plan_groups.h"
 
-/* More rows than that are read on the slow lane. */
-enum { WORKER_ROWS = 20000 };
+enum { STEPS_OF_A_GROUP = 60, STEPS_OF_A_MEMBER = 20 }; /* beside its text */
 
-static bool is_long(const struct version *version)
+static bool take_steps(struct budget *budget, const struct group_view *view)
 {
-    return version->valet[VALET_GROUPS].rows.count + version->valet[VALET_MEMBERS].rows.count >
-           WORKER_ROWS;
+    return budget_take(budget, STEPS_OF_A_GROUP + STEPS_OF_A_MEMBER * (int64_t)view->member_count);
 }
 
 enum api_step valet_groups_list(struct api_request *request)
 {
-    if (request->phase != PHASE_SLOW && is_long(request->version))
-        return API_SLOW;
     struct buf *out = api_out(request);
+    struct budget budget = api_budget(request);
+    size_t counted = 0;
     const struct valet_group *group;
     buf_append_lit(out, "{\"groups\": [");
     for (int64_t id = 0; (group = version_next_valet_group(request->version, id)) != NULL;
@@ -28,7 +26,11 @@ enum api_step valet_groups_list(struct api_request *request)
         if (id != 0)
             buf_append_lit(out, ", ");
         struct group_view view = group_view_of(request->version, group, NULL, 0, request->arena);
+        if (!take_steps(&budget, &view))
+            return api_start_over(request);
         group_view_write(out, &view);
+        if (!api_charge_text(request, &budget, &counted))
+            return api_start_over(request);
     }
     buf_append_lit(out, "]}");
     api_answer_json(request, 0);
@@ -41,7 +43,10 @@ enum api_step valet_group_show(struct api_request *request)
     const struct valet_group *group = ids_group(request);
     if (group == NULL)
         return API_DONE;
+    struct budget budget = api_budget(request);
     struct group_view view = group_view_of(request->version, group, NULL, 0, request->arena);
+    if (!take_steps(&budget, &view))
+        return api_over_budget(request);
     buf_append_lit(out, "{\"group\": ");
     group_view_write(out, &view);
     buf_append_lit(out, "}");

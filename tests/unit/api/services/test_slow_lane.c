@@ -1,44 +1,90 @@
-/* The slow lane: every job runs once, in the order of its owner's, on a thread that yields to all
- * others, and owners take turns. */
+/* The slow lane: every job runs once or is refused, in slices and in the order of turns, at the
+ * priority of everybody else. Time is a number of the test's own. */
 #include "api/services/slow_lane.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
 
 #include "unit.h"
 
-enum { JOBS = 1000 };
+enum { JOBS = 1000, SLICE_US = 100 };
 
-struct ran {
-    struct slow_job job;
-    struct log *log;
-    unsigned number;
-};
+static _Atomic uint64_t now;
+
+static uint64_t fake_now(void)
+{
+    return atomic_load(&now);
+}
+
+static struct slow_lane *start(unsigned turns, unsigned slots, unsigned waiting)
+{
+    struct slow_lane *lane = slow_lane_start(
+        &(struct slow_lane_settings){turns, slots, waiting, SLICE_US, NULL, NULL, fake_now});
+    assert_non_null(lane);
+    return lane;
+}
 
 struct log {
     pthread_mutex_t lock;
     unsigned numbers[JOBS];
     unsigned count;
     int policy;
+    int niceness;
 };
 
-static void note(void *cls)
+struct ran {
+    struct slow_job job;
+    struct log *log;
+    struct slow_lane *lane;
+    unsigned number;
+    unsigned slices; /* it takes, beside its first */
+    enum slow_pass last;
+    int refused; /* 1 + enum slow_refusal */
+};
+
+static void note(struct ran *ran)
 {
-    const struct ran *ran = cls;
     struct log *log = ran->log;
     pthread_mutex_lock(&log->lock);
+    assert_true(log->count < JOBS);
     log->numbers[log->count++] = ran->number;
     log->policy = sched_getscheduler(0);
+    log->niceness = getpriority(PRIO_PROCESS, 0);
     pthread_mutex_unlock(&log->lock);
 }
 
-static void submit_all(struct slow_lane *lane, struct ran *jobs, struct log *log)
+/* Notes its number in each slice. */
+static void run(void *cls)
 {
-    for (unsigned i = 0; i < JOBS; i++) {
-        jobs[i] = (struct ran){.job = {.run = note, .cls = &jobs[i]}, .log = log, .number = i};
-        slow_lane_submit(lane, &jobs[i].job);
+    struct ran *ran = cls;
+    note(ran);
+    for (unsigned i = 0; i < ran->slices; i++) {
+        ran->last = slow_lane_pass(ran->lane, &ran->job);
+        if (ran->last == SLOW_LATE)
+            return;
+        assert_int_equal(ran->last, SLOW_GO_ON);
+        atomic_fetch_add(&now, SLICE_US);
+        ran->last = slow_lane_pass(ran->lane, &ran->job);
+        if (ran->last == SLOW_LATE)
+            return;
+        note(ran);
     }
+}
+
+static void refuse(void *cls, enum slow_refusal why)
+{
+    struct ran *ran = cls;
+    ran->refused = 1 + (int)why;
+}
+
+static void submit(struct slow_lane *lane, struct ran *ran, uint64_t owner, uint64_t deadline_us)
+{
+    ran->lane = lane;
+    ran->job = (struct slow_job){
+        .run = run, .refuse = refuse, .cls = ran, .owner = owner, .deadline_us = deadline_us};
+    slow_lane_submit(lane, &ran->job);
 }
 
 static void one_thread_keeps_the_order(void **state)
@@ -46,13 +92,27 @@ static void one_thread_keeps_the_order(void **state)
     (void)state;
     static struct ran jobs[JOBS];
     struct log log = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    struct slow_lane *lane = slow_lane_start(1);
-    submit_all(lane, jobs, &log);
+    struct slow_lane *lane = start(1, 1, JOBS);
+    for (unsigned i = 0; i < JOBS; i++) {
+        jobs[i] = (struct ran){.log = &log, .number = i};
+        submit(lane, &jobs[i], 0, UINT64_MAX);
+    }
     slow_lane_stop(lane);
     assert_int_equal(log.count, JOBS);
     for (unsigned i = 0; i < JOBS; i++)
         assert_int_equal(log.numbers[i], i);
-    assert_int_equal(log.policy, SCHED_IDLE);
+}
+
+static void nothing_runs_at_a_low_priority(void **state)
+{
+    (void)state;
+    struct log log = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct ran job = {.log = &log};
+    struct slow_lane *lane = start(1, 1, 1);
+    submit(lane, &job, 0, UINT64_MAX);
+    slow_lane_stop(lane);
+    assert_int_equal(log.policy, sched_getscheduler(0));
+    assert_int_equal(log.niceness, getpriority(PRIO_PROCESS, 0));
 }
 
 static void several_threads_run_each_job_once(void **state)
@@ -61,8 +121,11 @@ static void several_threads_run_each_job_once(void **state)
     static struct ran jobs[JOBS];
     bool seen[JOBS] = {false};
     struct log log = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    struct slow_lane *lane = slow_lane_start(4);
-    submit_all(lane, jobs, &log);
+    struct slow_lane *lane = start(2, 8, JOBS);
+    for (unsigned i = 0; i < JOBS; i++) {
+        jobs[i] = (struct ran){.log = &log, .number = i};
+        submit(lane, &jobs[i], i % 7, UINT64_MAX);
+    }
     slow_lane_stop(lane); /* with most of them waiting */
     assert_int_equal(log.count, JOBS);
     for (unsigned i = 0; i < JOBS; i++) {
@@ -83,128 +146,168 @@ static void wait_at_gate(void *cls)
     pthread_mutex_unlock(&gate->lock);
 }
 
+/* Holds the only turn until others have submitted what they have. */
+static void close_gate(struct slow_lane *lane, struct gate *gate)
+{
+    *gate = (struct gate){
+        .job = {.run = wait_at_gate, .cls = gate, .owner = 99, .deadline_us = UINT64_MAX}};
+    pthread_mutex_init(&gate->lock, NULL);
+    pthread_mutex_lock(&gate->lock);
+    unsigned long before = slow_lane_figures(lane).begun;
+    slow_lane_submit(lane, &gate->job);
+    while (slow_lane_figures(lane).begun == before)
+        sched_yield();
+}
+
+/* Two that need many slices, of one owner, and one of another that comes later: its slices
+ * alternate with theirs, on one turn. */
+static void slices_take_turns(void **state)
+{
+    (void)state;
+    static const unsigned SLICES[] = {10, 20, 11, 20, 10, 20, 11, 20, 10, 11, 10, 11};
+    struct log log = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct ran jobs[] = {{.log = &log, .number = 10, .slices = 3},
+                         {.log = &log, .number = 11, .slices = 3},
+                         {.log = &log, .number = 20, .slices = 3}};
+    struct gate gate;
+    struct slow_lane *lane = start(1, 8, 8);
+    close_gate(lane, &gate);
+    for (unsigned i = 0; i < 3; i++)
+        submit(lane, &jobs[i], jobs[i].number / 10, UINT64_MAX);
+    pthread_mutex_unlock(&gate.lock);
+    slow_lane_stop(lane);
+    assert_int_equal(log.count, 12);
+    for (unsigned i = 0; i < 12; i++)
+        assert_int_equal(log.numbers[i], SLICES[i]);
+}
+
+static void who_has_begun_sees_its_deadline(void **state)
+{
+    (void)state;
+    struct log log = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct ran job = {.log = &log, .slices = 100};
+    struct slow_lane *lane = start(1, 1, 1);
+    submit(lane, &job, 1, atomic_load(&now) + 5 * SLICE_US);
+    slow_lane_stop(lane);
+    assert_int_equal(job.last, SLOW_LATE);
+    assert_int_equal(log.count, 5);
+    assert_int_equal(job.refused, 0);
+}
+
+/* It had a slot, but no turn in time: it need not wait for the end of its slice. */
+static void who_begins_late_sees_it_at_once(void **state)
+{
+    (void)state;
+    struct log log = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct ran job = {.log = &log, .slices = 100};
+    struct slow_lane *lane = start(1, 1, 1);
+    uint64_t before = atomic_load(&now);
+    submit(lane, &job, 1, before);
+    slow_lane_stop(lane);
+    assert_int_equal(job.last, SLOW_LATE);
+    assert_int_equal(atomic_load(&now), before);
+}
+
+/* Somebody else's slice ends, which is when those that wait are looked at. */
+static void who_waits_too_long_is_refused(void **state)
+{
+    (void)state;
+    struct log log = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct ran busy = {.log = &log, .slices = 3};
+    struct ran late = {.log = &log};
+    struct gate gate;
+    struct slow_lane *lane = start(1, 1, 4);
+    close_gate(lane, &gate);
+    submit(lane, &busy, 1, UINT64_MAX);
+    submit(lane, &late, 1, atomic_load(&now) + 2 * SLICE_US);
+    pthread_mutex_unlock(&gate.lock);
+    while (slow_lane_figures(lane).refused[SLOW_NOT_BEGUN] == 0)
+        sched_yield();
+    slow_lane_stop(lane);
+    assert_int_equal(late.refused, 1 + SLOW_NOT_BEGUN);
+    assert_int_equal(log.count, 4);
+}
+
+static void too_many_are_refused(void **state)
+{
+    (void)state;
+    struct log log = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct ran jobs[4] = {{.log = &log}, {.log = &log}, {.log = &log}, {.log = &log}};
+    struct gate gate;
+    struct slow_lane *lane = start(1, 1, 2);
+    close_gate(lane, &gate);
+    for (unsigned i = 0; i < 3; i++)
+        submit(lane, &jobs[i], 1, UINT64_MAX);
+    assert_int_equal(jobs[2].refused, 1 + SLOW_TOO_MANY);
+    submit(lane, &jobs[3], 2, UINT64_MAX); /* another's has room */
+    assert_int_equal(jobs[1].refused, 1 + SLOW_TOO_MANY);
+    assert_int_equal(slow_lane_figures(lane).refused[SLOW_TOO_MANY], 2);
+    pthread_mutex_unlock(&gate.lock);
+    slow_lane_stop(lane);
+    assert_int_equal(log.count, 2);
+    assert_int_equal(jobs[0].refused + jobs[3].refused, 0);
+}
+
 static void figures(void **state)
 {
     (void)state;
-    struct gate gates[3];
-    struct slow_lane *lane = slow_lane_start(1);
-    for (unsigned i = 0; i < 3; i++) {
-        gates[i].job = (struct slow_job){.run = wait_at_gate, .cls = &gates[i]};
-        pthread_mutex_init(&gates[i].lock, NULL);
-        pthread_mutex_lock(&gates[i].lock);
-        slow_lane_submit(lane, &gates[i].job);
-    }
-    while (slow_lane_figures(lane).running == 0)
-        sched_yield();
+    struct log log = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct ran jobs[2] = {{.log = &log}, {.log = &log}};
+    struct gate gate;
+    struct slow_lane *lane = start(1, 1, 8);
+    close_gate(lane, &gate);
+    submit(lane, &jobs[0], 1, UINT64_MAX);
+    submit(lane, &jobs[1], 1, UINT64_MAX);
+    assert_int_equal(slow_lane_figures(lane).running, 1);
     assert_int_equal(slow_lane_figures(lane).queued, 2);
     assert_int_equal(slow_lane_figures(lane).begun, 1);
-    for (unsigned i = 0; i < 3; i++)
-        pthread_mutex_unlock(&gates[i].lock);
+    pthread_mutex_unlock(&gate.lock);
     while (slow_lane_figures(lane).begun < 3 || slow_lane_figures(lane).running > 0)
         sched_yield();
     assert_int_equal(slow_lane_figures(lane).queued, 0);
     slow_lane_stop(lane);
 }
 
-/* Holds the only thread until others have submitted what they have. */
-static struct slow_lane *gated_lane(struct gate *gate)
+static uint64_t rested_for;
+
+static uint64_t rest_a_little(void *cls, uint64_t slice_us)
 {
-    struct slow_lane *lane = slow_lane_start(1);
-    *gate = (struct gate){.job = {.run = wait_at_gate, .cls = gate}};
-    pthread_mutex_init(&gate->lock, NULL);
-    pthread_mutex_lock(&gate->lock);
-    slow_lane_submit(lane, &gate->job);
-    while (slow_lane_figures(lane).running == 0)
-        sched_yield();
-    return lane;
+    (void)cls;
+    rested_for += slice_us;
+    return 1;
 }
 
-static void assert_order(const struct log *log, const unsigned *numbers, unsigned count)
-{
-    assert_int_equal(log->count, count);
-    for (unsigned i = 0; i < count; i++)
-        assert_int_equal(log->numbers[i], numbers[i]);
-}
-
-/* Numbers from 100 are the second's, from 200 the third's. */
-static void owners_take_turns(void **state)
+static void a_slice_ends_with_a_rest(void **state)
 {
     (void)state;
-    static const unsigned submitted[] = {0, 1, 2, 3, 4, 5, 100, 101, 102, 200};
-    static const unsigned begun[] = {0, 100, 200, 1, 101, 2, 102, 3, 4, 5};
-    struct ran jobs[10];
-    struct gate gate;
     struct log log = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    struct slow_lane *lane = gated_lane(&gate);
-    for (unsigned i = 0; i < 10; i++) {
-        jobs[i] = (struct ran){.log = &log, .number = submitted[i]};
-        jobs[i].job =
-            (struct slow_job){.run = note, .cls = &jobs[i], .owner = 1 + submitted[i] / 100};
-        slow_lane_submit(lane, &jobs[i].job);
-    }
-    pthread_mutex_unlock(&gate.lock);
+    struct ran job = {.log = &log, .slices = 3};
+    struct slow_lane *lane = slow_lane_start(
+        &(struct slow_lane_settings){1, 1, 1, SLICE_US, rest_a_little, NULL, fake_now});
+    submit(lane, &job, 1, UINT64_MAX);
     slow_lane_stop(lane);
-    assert_order(&log, begun, 10);
-}
-
-struct returning {
-    struct ran ran;
-    struct slow_lane *lane;
-    struct slow_job *next; /* NULL: none */
-};
-
-static void note_and_return(void *cls)
-{
-    const struct returning *returning = cls;
-    note((void *)(uintptr_t)&returning->ran);
-    if (returning->next != NULL)
-        slow_lane_submit(returning->lane, returning->next);
-}
-
-/* One who comes again as soon as he is served neither waits for all of another nor goes before
- * them. */
-static void who_returns_waits_for_one_turn(void **state)
-{
-    (void)state;
-    static const unsigned begun[] = {0, 100, 1, 101, 2, 102, 3, 103, 4, 5};
-    struct ran jobs[6];
-    struct returning returns[4];
-    struct gate gate;
-    struct log log = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    struct slow_lane *lane = gated_lane(&gate);
-    for (unsigned i = 0; i < 6; i++) {
-        jobs[i] = (struct ran){.log = &log, .number = i};
-        jobs[i].job = (struct slow_job){.run = note, .cls = &jobs[i], .owner = 1};
-        slow_lane_submit(lane, &jobs[i].job);
-    }
-    for (unsigned i = 0; i < 4; i++) {
-        returns[i] = (struct returning){.ran = {.log = &log, .number = 100 + i}, .lane = lane};
-        returns[i].ran.job =
-            (struct slow_job){.run = note_and_return, .cls = &returns[i], .owner = 2};
-        returns[i].next = i < 3 ? &returns[i + 1].ran.job : NULL;
-    }
-    slow_lane_submit(lane, &returns[0].ran.job);
-    pthread_mutex_unlock(&gate.lock);
-    while (slow_lane_figures(lane).begun < 11)
-        sched_yield();
-    slow_lane_stop(lane);
-    assert_order(&log, begun, 10);
+    assert_int_equal(rested_for, 3 * SLICE_US);
 }
 
 static void an_idle_lane_ends(void **state)
 {
     (void)state;
-    slow_lane_stop(slow_lane_start(2));
+    slow_lane_stop(start(2, 16, 1));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_thread_keeps_the_order),
+        cmocka_unit_test(nothing_runs_at_a_low_priority),
         cmocka_unit_test(several_threads_run_each_job_once),
+        cmocka_unit_test(slices_take_turns),
+        cmocka_unit_test(who_has_begun_sees_its_deadline),
+        cmocka_unit_test(who_begins_late_sees_it_at_once),
+        cmocka_unit_test(who_waits_too_long_is_refused),
+        cmocka_unit_test(too_many_are_refused),
         cmocka_unit_test(figures),
-        cmocka_unit_test(owners_take_turns),
-        cmocka_unit_test(who_returns_waits_for_one_turn),
+        cmocka_unit_test(a_slice_ends_with_a_rest),
         cmocka_unit_test(an_idle_lane_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

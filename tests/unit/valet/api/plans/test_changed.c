@@ -110,7 +110,8 @@ static void open_door(void)
     world.api = (struct api){
         .replica = world.bench.replica,
         .pipeline = world.bench.pipeline,
-        .slow_lane = slow_lane_start(1),
+        .slow_lane = slow_lane_start(
+            &(struct slow_lane_settings){.turns = 1, .slots = 1, .waiting = 8, .slice_us = 1000}),
         .policies = policy_keeper_open(&PLACES, &OPTIONS, &err),
         .valet = &world.conf,
         .flavors = flavors_open((struct slice){0}, &err),

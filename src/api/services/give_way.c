@@ -1,0 +1,70 @@
+/* Expensive work has the priority of everything else (slow_lane.c says why), so it would take its
+ * full share of the processors while workers need them. What others need is measured: the processor
+ * time of the process, without that of expensive work itself, over some milliseconds. Work of other
+ * processes does not count: the kernel is fair among processes anyway. */
+#include "api/services/give_way.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+
+enum {
+    LOOK_US = 4000, /* between two looks at the process */
+    IDLE = 50,      /* thousandths: so little asks for no rest */
+    REST_MOST = 3,  /* slices */
+    REST_MOST_US = 20000
+};
+
+static uint64_t rest_of(uint64_t slice_us, unsigned busy)
+{
+    if (busy < IDLE)
+        return 0;
+    uint64_t rest_us = slice_us * 4 * busy / 1000;
+    if (rest_us > REST_MOST * slice_us)
+        rest_us = REST_MOST * slice_us;
+    return rest_us < REST_MOST_US ? rest_us : REST_MOST_US;
+}
+
+/* One of the threads that come by measures anew. */
+static void look(struct give_way *way, uint64_t own_us, const struct give_way_clocks *clocks)
+{
+    uint64_t before_us = atomic_load(&way->looked_us);
+    if (clocks->now_us - before_us < LOOK_US ||
+        !atomic_compare_exchange_strong(&way->looked_us, &before_us, clocks->now_us))
+        return;
+    uint64_t process_us =
+        clocks->process_us - atomic_exchange(&way->process_us, clocks->process_us);
+    uint64_t lanes_us = own_us - atomic_exchange(&way->own_then_us, own_us);
+    uint64_t others_us = process_us > lanes_us ? process_us - lanes_us : 0;
+    uint64_t span_us = (clocks->now_us - before_us) * way->processors;
+    uint64_t busy = others_us < span_us ? others_us * 1000 / span_us : 1000;
+    atomic_store(&way->busy, before_us == 0 ? 0 : (unsigned)busy);
+}
+
+uint64_t give_way_count(struct give_way *way, uint64_t slice_us,
+                        const struct give_way_clocks *clocks)
+{
+    uint64_t own_us = atomic_fetch_add(&way->own_us, clocks->own_us) + clocks->own_us;
+    look(way, own_us, clocks);
+    return rest_of(slice_us, atomic_load(&way->busy));
+}
+
+static uint64_t processor_us(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+uint64_t give_way_rest_us(void *cls, uint64_t slice_us)
+{
+    static _Thread_local uint64_t last_us;
+    uint64_t thread_us = processor_us(CLOCK_THREAD_CPUTIME_ID);
+    struct give_way_clocks clocks = {
+        .now_us = clock_monotonic_us(),
+        .process_us = processor_us(CLOCK_PROCESS_CPUTIME_ID),
+        .own_us = thread_us - last_us,
+    };
+    last_us = thread_us;
+    return give_way_count(cls, slice_us, &clocks);
+}

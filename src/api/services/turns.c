@@ -1,0 +1,248 @@
+/* Owners in a list, each with two queues: jobs that wait for a slot, and jobs that are ready. There
+ * are at most as many owners as jobs, a thousand, so walks over them are short enough for every
+ * turn.
+ *
+ * Slots are given out so that nobody can take all: while more than half are free to anybody, then
+ * to owners with fewer than two, the last quarter only to owners that have none. Turns: see
+ * turns_give(). Invariants: a job is in exactly one queue of its owner unless it has a turn; an
+ * owner without jobs does not exist; no job waits that could have a slot. */
+#include "api/services/turns.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+struct queue {
+    struct turns_job *first;
+    struct turns_job *last;
+    unsigned count;
+};
+
+struct turns_owner {
+    uint64_t id;
+    struct turns_owner *next;
+    struct turns_owner *previous;
+    struct queue waiting;
+    struct queue ready;
+    unsigned running;
+    uint64_t served; /* when it had its last turn, counted in turns */
+};
+
+struct turns {
+    struct turns_owner *owners; /* in the order in which they came */
+    struct turns_owner *newest;
+    struct turns_counts counts;
+    unsigned running_max;
+    unsigned slots_max;
+    unsigned waiting_max;
+    uint64_t given; /* turns, ever */
+};
+
+struct turns *turns_create(unsigned running_max, unsigned slots_max, unsigned waiting_max)
+{
+    struct turns *turns = calloc(1, sizeof(*turns));
+    check(turns != NULL && running_max > 0 && slots_max > 0 && waiting_max > 0);
+    turns->running_max = running_max;
+    turns->slots_max = slots_max;
+    turns->waiting_max = waiting_max;
+    return turns;
+}
+
+void turns_destroy(struct turns *turns)
+{
+    check(turns->owners == NULL);
+    free(turns);
+}
+
+static void put(struct queue *queue, struct turns_job *job)
+{
+    job->next = NULL;
+    job->previous = queue->last;
+    if (queue->last != NULL)
+        queue->last->next = job;
+    else
+        queue->first = job;
+    queue->last = job;
+    queue->count++;
+}
+
+static void take(struct queue *queue, struct turns_job *job)
+{
+    if (job->previous != NULL)
+        job->previous->next = job->next;
+    else
+        queue->first = job->next;
+    if (job->next != NULL)
+        job->next->previous = job->previous;
+    else
+        queue->last = job->previous;
+    queue->count--;
+}
+
+static struct turns_owner *owner_of(struct turns *turns, uint64_t id)
+{
+    for (struct turns_owner *at = turns->owners; at != NULL; at = at->next)
+        if (at->id == id)
+            return at;
+    struct turns_owner *owner = calloc(1, sizeof(*owner));
+    check(owner != NULL);
+    owner->id = id;
+    owner->served = turns->given; /* behind those that are here */
+    owner->previous = turns->newest;
+    if (turns->newest != NULL)
+        turns->newest->next = owner;
+    else
+        turns->owners = owner;
+    turns->newest = owner;
+    return owner;
+}
+
+static void forget_if_idle(struct turns *turns, struct turns_owner *owner)
+{
+    if (owner->waiting.count + owner->ready.count + owner->running > 0)
+        return;
+    if (owner->previous != NULL)
+        owner->previous->next = owner->next;
+    else
+        turns->owners = owner->next;
+    if (owner->next != NULL)
+        owner->next->previous = owner->previous;
+    else
+        turns->newest = owner->previous;
+    free(owner);
+}
+
+static unsigned slots_of(const struct turns_owner *owner)
+{
+    return owner->ready.count + owner->running;
+}
+
+static bool may_have_slot(const struct turns *turns, const struct turns_owner *owner)
+{
+    unsigned has = slots_of(owner);
+    if (turns->counts.slots >= turns->slots_max)
+        return false;
+    unsigned left = turns->slots_max - turns->counts.slots;
+    if (2 * left > turns->slots_max)
+        return true;
+    return has < (4 * left > turns->slots_max ? 2 : 1);
+}
+
+/* The owner to have the next slot: with the fewest, then who came first. */
+static struct turns_owner *next_for_slot(const struct turns *turns)
+{
+    struct turns_owner *best = NULL;
+    for (struct turns_owner *at = turns->owners; at != NULL; at = at->next)
+        if (at->waiting.count > 0 && may_have_slot(turns, at) &&
+            (best == NULL || slots_of(at) < slots_of(best)))
+            best = at;
+    return best;
+}
+
+static void give_slots(struct turns *turns)
+{
+    struct turns_owner *owner;
+    while (turns->counts.waiting > 0 && (owner = next_for_slot(turns)) != NULL) {
+        struct turns_job *job = owner->waiting.first;
+        take(&owner->waiting, job);
+        put(&owner->ready, job);
+        job->state = TURNS_READY;
+        turns->counts.waiting--;
+        turns->counts.slots++;
+    }
+}
+
+static void forget_waiting(struct turns *turns, struct turns_job *job)
+{
+    struct turns_owner *owner = job->owner;
+    take(&owner->waiting, job);
+    turns->counts.waiting--;
+    forget_if_idle(turns, owner);
+}
+
+/* The newest waiting job of the owner with most. */
+static struct turns_job *crowd_out(struct turns *turns)
+{
+    const struct turns_owner *most = turns->owners;
+    for (const struct turns_owner *at = turns->owners; at != NULL; at = at->next)
+        if (at->waiting.count > most->waiting.count)
+            most = at;
+    struct turns_job *job = most->waiting.last;
+    forget_waiting(turns, job);
+    return job;
+}
+
+struct turns_job *turns_add(struct turns *turns, struct turns_job *job, uint64_t owner)
+{
+    job->owner = owner_of(turns, owner);
+    job->state = TURNS_WAITING;
+    put(&job->owner->waiting, job);
+    turns->counts.waiting++;
+    give_slots(turns);
+    return turns->counts.waiting > turns->waiting_max ? crowd_out(turns) : NULL;
+}
+
+struct turns_job *turns_give(struct turns *turns)
+{
+    struct turns_owner *next = NULL;
+    if (turns->counts.running >= turns->running_max)
+        return NULL;
+    for (struct turns_owner *at = turns->owners; at != NULL; at = at->next) {
+        if (at->ready.count == 0)
+            continue;
+        if (next == NULL || at->running < next->running ||
+            (at->running == next->running && at->served < next->served))
+            next = at;
+    }
+    if (next == NULL)
+        return NULL;
+    struct turns_job *job = next->ready.first;
+    take(&next->ready, job);
+    job->state = TURNS_RUNNING;
+    next->running++;
+    next->served = ++turns->given;
+    turns->counts.running++;
+    return job;
+}
+
+void turns_yield(struct turns *turns, struct turns_job *job)
+{
+    check(job->state == TURNS_RUNNING);
+    job->owner->running--;
+    turns->counts.running--;
+    job->state = TURNS_READY;
+    put(&job->owner->ready, job);
+}
+
+void turns_end(struct turns *turns, struct turns_job *job)
+{
+    check(job->state == TURNS_RUNNING);
+    job->owner->running--;
+    turns->counts.running--;
+    turns->counts.slots--;
+    forget_if_idle(turns, job->owner);
+    give_slots(turns);
+}
+
+struct turns_job *turns_take_late(struct turns *turns, uint64_t now_us)
+{
+    for (struct turns_owner *at = turns->owners; at != NULL; at = at->next) {
+        struct turns_job *oldest = at->waiting.first;
+        if (oldest == NULL || oldest->deadline_us > now_us)
+            continue;
+        forget_waiting(turns, oldest);
+        return oldest;
+    }
+    return NULL;
+}
+
+void turns_limit_slots(struct turns *turns, unsigned slots_max)
+{
+    check(slots_max > 0);
+    turns->slots_max = slots_max;
+    give_slots(turns);
+}
+
+struct turns_counts turns_counts(const struct turns *turns)
+{
+    return turns->counts;
+}
