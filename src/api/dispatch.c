@@ -24,13 +24,27 @@ static enum http_step count_answer(struct api_request *request)
     return HTTP_ANSWERED;
 }
 
+/* By the thread that writes the answer, while it grows, too. */
+static bool answer_fits(struct api_request *request)
+{
+    if (api_out(request)->len > HTTP_LARGE_BYTES && request->identity.project_id.len > 0)
+        request->http->owner = hash_text(request->identity.project_id);
+    return http_body_fits(request->http);
+}
+
+static void refuse_large(struct api_request *request)
+{
+    buf_free(api_out(request));
+    err_set(&request->err, 503, NULL,
+            "Too many clients are reading large answers. Ask again later, or for fewer.");
+}
+
 static enum http_step answer(struct api_request *request)
 {
-    if (!err_is_set(&request->err) && !http_body_fits(request->http)) {
-        buf_free(api_out(request));
-        err_set(&request->err, 503, NULL,
-                "Too many clients are reading large answers. Ask again later, or for fewer.");
-    }
+    if (!err_is_set(&request->err) && request->phase == PHASE_WRITING)
+        http_body_take(request->http); /* it is committed: nothing else may be said of it */
+    else if (!err_is_set(&request->err) && !answer_fits(request))
+        refuse_large(request);
     if (err_is_set(&request->err))
         request->door->write_fault(request);
     answer_headers(request);
@@ -39,10 +53,13 @@ static enum http_step answer(struct api_request *request)
 
 enum { WORKER_STEPS = 200000, SLOW_STEPS_BETWEEN_LOOKS = 2000000 }; /* a step is some nanoseconds */
 
-static bool client_gone(void *cls)
+/* Whether a query on the slow lane is to end: nobody waits for its answer, or there is no room for
+ * it. */
+static bool is_to_end(void *cls)
 {
-    const struct api_request *request = cls;
-    return http_client_gone(request->http);
+    struct api_request *request = cls;
+    request->has_no_room = !answer_fits(request);
+    return request->has_no_room || http_client_gone(request->http);
 }
 
 struct budget api_budget(struct api_request *request)
@@ -52,7 +69,7 @@ struct budget api_budget(struct api_request *request)
     return (struct budget){
         .left = SLOW_STEPS_BETWEEN_LOOKS,
         .refill = SLOW_STEPS_BETWEEN_LOOKS,
-        .cancelled = client_gone,
+        .cancelled = is_to_end,
         .cls = request,
     };
 }
@@ -61,7 +78,13 @@ enum api_step api_over_budget(struct api_request *request)
 {
     if (request->phase != PHASE_SLOW)
         return API_SLOW;
-    err_set(&request->err, 503, NULL, "The client has gone.");
+    if (request->has_no_room)
+        refuse_large(request);
+    else if (http_is_cut(request->http))
+        err_set(&request->err, 503, NULL,
+                "This service is stopping. Ask again, later or another instance.");
+    else
+        err_set(&request->err, 503, NULL, "The client has gone.");
     return API_DONE;
 }
 
@@ -88,6 +111,8 @@ static void run_slow(void *cls)
     struct replica_reader *reader = thread_reader(request->api->replica);
     request->version = replica_pin(reader);
     request->slow_step = request->route->handle(request);
+    if (request->slow_step == API_DONE && !err_is_set(&request->err) && !answer_fits(request))
+        refuse_large(request);
     replica_unpin(reader);
     request->version = NULL;
     http_resume(request->http);

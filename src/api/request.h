@@ -118,6 +118,7 @@ struct api_request {
     struct conductor_wait lock_wait; /* of the write */
     struct slow_job slow;
     enum api_step slow_step; /* what the handler said there */
+    bool has_no_room;        /* its answer has outgrown the memory for large ones */
     unsigned changes_met;    /* how often the write found the state changed that it was made on */
     json_t *body;            /* the parsed body, freed with the request */
     void *state;             /* the handler's, between handle and finish */

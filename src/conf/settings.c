@@ -203,6 +203,7 @@ static void fill_berth(struct conf *conf)
     conf->stop_grace_s = count(conf, "stop_grace");
     conf->body_deadline_s = count(conf, "body_deadline");
     conf->connection_memory_bytes = (size_t)number(conf, "berth", "connection_memory");
+    conf->answer_memory_bytes = (size_t)number(conf, "berth", "answer_memory");
     conf->access_log = flag(conf, "berth", "access_log");
     conf->slow_request_us = (uint64_t)number(conf, "berth", "slow_request_ms") * 1000;
 }

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "http/http_internal.h"
 
 enum { STATUS_NO_CONTENT = 204, STATUS_NOT_MODIFIED = 304 };
@@ -15,21 +16,41 @@ void http_add_header(struct http_exchange *exchange, const char *name, struct sl
         (struct http_header){name, value};
 }
 
+/* What its body has grown by since the last call. */
+static bool body_take(struct exchange *exchange, bool whatever)
+{
+    struct http_server *server = exchange->server;
+    uint64_t bytes = exchange->http.out.len;
+    if (bytes <= HTTP_LARGE_BYTES || bytes <= exchange->large_bytes)
+        return true;
+    if (exchange->large_bytes == 0)
+        exchange->large_owner =
+            exchange->http.owner != 0 ? exchange->http.owner : hash_text(exchange->http.peer);
+    bytes -= exchange->large_bytes;
+    if (!process_take_answer(server->process, exchange->large_owner, bytes, whatever))
+        return false;
+    atomic_fetch_add(&server->large_bytes, bytes);
+    exchange->large_bytes += bytes;
+    return true;
+}
+
 bool http_body_fits(struct http_exchange *exchange)
 {
-    struct exchange *own = (struct exchange *)exchange;
-    struct http_server *server = own->server;
-    uint64_t bytes = exchange->out.cap;
-    if (exchange->out.len <= HTTP_LARGE_BYTES)
-        return true;
-    check(own->large_bytes == 0);
-    if (atomic_fetch_add(&server->large_bytes, bytes) + bytes >
-        server->limits.large_answers_bytes) {
-        atomic_fetch_sub(&server->large_bytes, bytes);
-        return false;
-    }
-    own->large_bytes = bytes;
-    return true;
+    return body_take((struct exchange *)exchange, false);
+}
+
+void http_body_take(struct http_exchange *exchange)
+{
+    check(body_take((struct exchange *)exchange, true));
+}
+
+void answer_forget(struct exchange *exchange)
+{
+    if (exchange->large_bytes == 0)
+        return;
+    atomic_fetch_sub(&exchange->server->large_bytes, exchange->large_bytes);
+    process_give_answer(exchange->server->process, exchange->large_owner, exchange->large_bytes);
+    exchange->large_bytes = 0;
 }
 
 static void header_put(struct arena *arena, struct MHD_Response *response,
@@ -57,12 +78,14 @@ enum MHD_Result answer_send(struct exchange *exchange)
         if (!bare || strcasecmp(header->name, "content-type") != 0)
             header_put(http->arena, response, header);
     }
-    if (http->fault != HTTP_FAULT_NONE || atomic_load(&exchange->server->stopping))
+    if (http->fault != HTTP_FAULT_NONE || exchange->chunked ||
+        atomic_load(&exchange->server->stopping))
         check(MHD_add_response_header(response, "Connection", "close") == MHD_YES);
 
     uint64_t now_us = clock_now_us(CLOCK_MONOTONIC_COARSE);
     atomic_store_explicit(&exchange->connection->deadline_us,
-                          body_deadline_us(exchange->server, now_us, len), memory_order_relaxed);
+                          answer_deadline_us(exchange->server, now_us, len), memory_order_relaxed);
+    atomic_store_explicit(&exchange->connection->sending_us, now_us, memory_order_relaxed);
     exchange->stage = STAGE_ANSWERED;
     enum MHD_Result queued = MHD_queue_response(exchange->mhd, (unsigned)http->status, response);
     MHD_destroy_response(response);

@@ -32,7 +32,7 @@ static void answer_text(struct http_exchange *exchange)
     exchange->status = 200;
     http_add_header(exchange, "Content-Type", SLICE_LIT("text/plain"));
     if (exchange->fault != HTTP_FAULT_NONE) {
-        exchange->status = exchange->fault == HTTP_FAULT_FRAMING ? 400 : 413;
+        exchange->status = exchange->fault == HTTP_FAULT_BODY_TOO_LARGE ? 413 : 400;
         buf_append_lit(&exchange->out, "fault");
     } else if (slice_starts_with(exchange->target, header)) {
         struct slice value =
@@ -49,11 +49,14 @@ static void answer_text(struct http_exchange *exchange)
         http_add_header(exchange, "Location", SLICE_LIT("/x"));
     } else if (slice_equal(exchange->target, SLICE_LIT("/worker"))) {
         buf_printf(&exchange->out, "%lu", (unsigned long)pthread_self());
-    } else if (slice_equal(exchange->target, SLICE_LIT("/larger"))) {
+    } else if (slice_equal(exchange->target, SLICE_LIT("/larger")) ||
+               slice_equal(exchange->target, SLICE_LIT("/owed"))) {
         size_t len = 8 * HTTP_LARGE_BYTES; /* more than a socket takes at once */
         memset(buf_reserve(&exchange->out, len), 'x', len);
         exchange->out.len = len;
-        if (!http_body_fits(exchange)) {
+        if (slice_equal(exchange->target, SLICE_LIT("/owed"))) {
+            http_body_take(exchange);
+        } else if (!http_body_fits(exchange)) {
             exchange->status = 503;
             exchange->out.len = 0;
         }
@@ -205,11 +208,19 @@ void harness_resume(struct harness *harness)
 
 int client_connect(const struct harness *harness)
 {
+    return client_connect_from(harness, 1);
+}
+
+int client_connect_from(const struct harness *harness, unsigned host)
+{
+    struct sockaddr_in from = {.sin_family = AF_INET,
+                               .sin_addr.s_addr = htonl((INADDR_LOOPBACK & ~0xffU) + host)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons(harness->port),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&from, sizeof(from)), 0);
     struct timeval patience = {.tv_sec = 10};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);

@@ -16,6 +16,7 @@ enum { HELD_MAX = 64 };
  *   /header/NAME   the value of that request header in brackets, or "none"
  *   /empty         204; /created: 201 without a body
  *   /large         a body of 1 MiB
+ *   /larger        one of 8 MiB if there is room, else 503; /owed: the same without asking
  *   /hold          pending until harness_resume(); then as any other
  *   /early         pending, resumed before on_request returns, three times over
  *   /worker        the worker's name
@@ -51,6 +52,8 @@ void harness_wait_held(struct harness *harness, unsigned count);
 void harness_resume(struct harness *harness);
 
 int client_connect(const struct harness *harness);
+/* From 127.0.0.HOST. */
+int client_connect_from(const struct harness *harness, unsigned host);
 void client_send(int fd, const char *text);
 void client_send_bytes(int fd, const char *data, size_t len);
 
