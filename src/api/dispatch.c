@@ -20,15 +20,22 @@ enum { FRESH_SPINS = 64, CHANGES_MET_MAX = 3 };
 
 static enum http_step count_answer(struct api_request *request)
 {
+    request->stream.bytes = api_out(request)->len;
     meter_count_answer(request, clock_monotonic_us());
     return HTTP_ANSWERED;
 }
 
-/* By the thread that writes the answer, while it grows, too. */
+/* By the thread that writes the answer, while it grows, too. What an answer in pieces holds is
+ * mostly the list of what is in it. */
 static bool answer_fits(struct api_request *request)
 {
-    if (api_out(request)->len > HTTP_LARGE_BYTES && request->identity.project_id.len > 0)
+    bool is_stream = request->stream.more != NULL;
+    if ((is_stream || api_out(request)->len > HTTP_LARGE_BYTES) &&
+        request->identity.project_id.len > 0)
         request->http->owner = hash_text(request->identity.project_id);
+    if (is_stream)
+        return http_memory_fits(request->http,
+                                2 * API_PIECE_BYTES + arena_footprint_bytes(request->arena));
     return http_body_fits(request->http);
 }
 
@@ -45,6 +52,7 @@ static enum http_step answer(struct api_request *request)
         http_body_take(request->http); /* it is committed: nothing else may be said of it */
     else if (!err_is_set(&request->err) && !answer_fits(request))
         refuse_large(request);
+    request->http->goes_on = request->stream.reader != NULL && !err_is_set(&request->err);
     if (err_is_set(&request->err))
         request->door->write_fault(request);
     answer_headers(request);
@@ -105,6 +113,19 @@ static enum http_step submit(struct api_request *request, enum request_phase pha
     return HTTP_PENDING;
 }
 
+/* Lets the version go, or keeps it for an answer in pieces. */
+static void handler_is_through(struct api_request *request, struct replica_reader *reader,
+                               enum api_step step)
+{
+    if (request->stream.more != NULL && step == API_DONE && !err_is_set(&request->err)) {
+        request->stream.reader = thread_reader_take(request->api->replica);
+        check(request->stream.reader == reader);
+        return;
+    }
+    replica_unpin(reader);
+    request->version = NULL;
+}
+
 static void run_slow(void *cls)
 {
     struct api_request *request = cls;
@@ -113,8 +134,7 @@ static void run_slow(void *cls)
     request->slow_step = request->route->handle(request);
     if (request->slow_step == API_DONE && !err_is_set(&request->err) && !answer_fits(request))
         refuse_large(request);
-    replica_unpin(reader);
-    request->version = NULL;
+    handler_is_through(request, reader, request->slow_step);
     http_resume(request->http);
 }
 
@@ -166,8 +186,7 @@ static enum http_step run_handler(struct api_request *request)
     if (request->version == NULL)
         return submit(request, PHASE_FOLLOWING);
     enum api_step step = request->route->handle(request);
-    replica_unpin(reader);
-    request->version = NULL;
+    handler_is_through(request, reader, step);
     return after_handler(request, step);
 }
 
@@ -252,6 +271,15 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
     return HTTP_ANSWERED;
 }
 
+static bool on_more(struct http_exchange *exchange, void *cls)
+{
+    (void)cls;
+    struct api_request *request = exchange->state;
+    exchange->goes_on = request->stream.more(request);
+    request->stream.bytes += exchange->out.len;
+    return true;
+}
+
 static void on_finished(struct http_exchange *exchange, void *cls)
 {
     (void)cls;
@@ -260,6 +288,10 @@ static void on_finished(struct http_exchange *exchange, void *cls)
         return;
     if (request->phase != PHASE_CHECKING)
         access_log_write(request);
+    if (request->stream.reader != NULL) {
+        replica_unpin(request->stream.reader);
+        replica_reader_close(request->stream.reader);
+    }
     keystone_request_close(&request->tokens);
     json_decref(request->body);
 }
@@ -269,6 +301,7 @@ struct http_service dispatch_service(const struct doorway *doorway)
     return (struct http_service){
         .on_request = on_request,
         .on_resume = on_resume,
+        .on_more = on_more,
         .on_finished = on_finished,
         .cls = (void *)(uintptr_t)doorway,
     };

@@ -65,7 +65,7 @@ enum api_step {
                  is pinned */
 };
 
-enum { API_ARGS_MAX = 2 };
+enum { API_ARGS_MAX = 2, API_PIECE_BYTES = 48 * 1024 };
 
 struct api_route {
     const char *method;
@@ -124,6 +124,15 @@ struct api_request {
     void *state;             /* the handler's, between handle and finish */
 
     /* the answer */
+    struct api_stream {
+        /* Writes what comes next to api_out(), about a piece (API_PIECE_BYTES), from the version,
+         * which stays pinned until the end. False: that was the last. NULL: the answer is whole.
+         * Set by the handler, with API_DONE; on the worker. */
+        bool (*more)(struct api_request *request);
+        void *state;
+        struct replica_reader *reader; /* who pins the version; NULL: not yet */
+        uint64_t bytes;                /* of the body so far */
+    } stream;
     struct err err;
     enum fault_form {
         FAULT_OF_API,      /* made by the API proper */

@@ -16,12 +16,11 @@ void http_add_header(struct http_exchange *exchange, const char *name, struct sl
         (struct http_header){name, value};
 }
 
-/* What its body has grown by since the last call. */
-static bool body_take(struct exchange *exchange, bool whatever)
+/* So many bytes, less what was taken by the last call. */
+static bool memory_take(struct exchange *exchange, uint64_t bytes, bool whatever)
 {
     struct http_server *server = exchange->server;
-    uint64_t bytes = exchange->http.out.len;
-    if (bytes <= HTTP_LARGE_BYTES || bytes <= exchange->large_bytes)
+    if (bytes <= exchange->large_bytes)
         return true;
     if (exchange->large_bytes == 0)
         exchange->large_owner =
@@ -32,6 +31,17 @@ static bool body_take(struct exchange *exchange, bool whatever)
     atomic_fetch_add(&server->large_bytes, bytes);
     exchange->large_bytes += bytes;
     return true;
+}
+
+static bool body_take(struct exchange *exchange, bool whatever)
+{
+    uint64_t bytes = exchange->http.out.len;
+    return bytes <= HTTP_LARGE_BYTES || memory_take(exchange, bytes, whatever);
+}
+
+bool http_memory_fits(struct http_exchange *exchange, uint64_t bytes)
+{
+    return memory_take((struct exchange *)exchange, bytes, false);
 }
 
 bool http_body_fits(struct http_exchange *exchange)
@@ -69,9 +79,12 @@ enum MHD_Result answer_send(struct exchange *exchange)
     struct http_exchange *http = &exchange->http;
     check(http->status >= 200 && http->status <= 599);
     bool bare = http->status == STATUS_NO_CONTENT || http->status == STATUS_NOT_MODIFIED;
+    bool goes_on = http->goes_on && !bare;
     size_t len = bare ? 0 : http->out.len;
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        len, len == 0 ? "" : (void *)http->out.data, MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response =
+        goes_on ? stream_response(exchange)
+                : MHD_create_response_from_buffer(len, len == 0 ? "" : (void *)http->out.data,
+                                                  MHD_RESPMEM_PERSISTENT);
     check(response != NULL);
     for (unsigned i = 0; i < http->response_header_count; i++) {
         const struct http_header *header = &http->response_headers[i];

@@ -163,6 +163,13 @@ uint64_t answer_deadline_us(const struct http_server *server, uint64_t since_us,
 {
     if (server->limits.body_deadline_ms == 0 || bytes <= HTTP_LARGE_BYTES)
         return body_deadline_us(server, since_us, bytes);
+    return stream_deadline_us(server, since_us, bytes);
+}
+
+uint64_t stream_deadline_us(const struct http_server *server, uint64_t since_us, uint64_t bytes)
+{
+    if (server->limits.body_deadline_ms == 0)
+        return 0;
     return since_us + server->limits.body_deadline_ms * 1000ULL +
            bytes * 1000000ULL / LARGE_ANSWER_BYTES_PER_S;
 }

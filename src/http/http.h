@@ -53,8 +53,9 @@ struct http_exchange {
     struct http_header response_headers[HTTP_HEADERS_MAX];
     unsigned response_header_count;
     struct buf out; /* the body: empty at first, its memory is the edge's */
+    bool goes_on;   /* `out` is its first piece; on_more writes the others */
     uint64_t
-        owner; /* whose share of the memory for large answers it takes, a hash; 0: the address's */
+        owner; /* whose share of the memory for large answers it takes, a hash; 0: the peer's */
 
     void *state; /* the service's own */
 };
@@ -64,6 +65,10 @@ enum http_step { HTTP_ANSWERED, HTTP_PENDING };
 struct http_service {
     enum http_step (*on_request)(struct http_exchange *exchange, void *cls);
     enum http_step (*on_resume)(struct http_exchange *exchange, void *cls);
+    /* Only of an answer with goes_on: the piece before has been sent; writes the next one to `out`,
+     * which is empty, and unsets goes_on if that is the last. False: it cannot go on, its
+     * connection breaks. A piece is some ten KiB, since its worker serves others in between. */
+    bool (*on_more)(struct http_exchange *exchange, void *cls);
     /* The last call for an exchange, after its answer was sent or its connection broke; on its
      * worker thread. A pending exchange is never finished before it was resumed. */
     void (*on_finished)(struct http_exchange *exchange, void *cls);
@@ -86,6 +91,9 @@ void http_add_header(struct http_exchange *exchange, const char *name, struct sl
  * asked while a body grows, too, so that no memory is used that was not taken. False: the service
  * answers something small instead. Before HTTP_ANSWERED, by the thread that writes the body. */
 bool http_body_fits(struct http_exchange *exchange);
+
+/* The same for what is held while an answer goes out in pieces: so many bytes in all. */
+bool http_memory_fits(struct http_exchange *exchange, uint64_t bytes);
 
 /* Takes that room whether there is any or not: for what has to be answered. The same thread. */
 void http_body_take(struct http_exchange *exchange);

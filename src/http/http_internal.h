@@ -195,6 +195,9 @@ struct exchange {
     struct buf body;
     uint64_t large_bytes; /* counted in the server's and the process's, for large_owner */
     uint64_t large_owner;
+    uint64_t stream_since_us; /* of an answer in pieces: when it began, */
+    uint64_t stream_bytes;    /* what has gone before the piece in http.out, */
+    size_t stream_at;         /* and what of that */
     struct exchange *next_spare;
 };
 
@@ -253,6 +256,9 @@ enum MHD_Result answer_send(struct exchange *exchange);
 /* Gives back what its body took. */
 void answer_forget(struct exchange *exchange);
 
+/* stream.c: a response that asks the service for one piece after another. */
+struct MHD_Response *stream_response(struct exchange *exchange);
+
 /* connection.c: MHD's word that a connection has come or goes, on its worker. */
 struct connection *connection_open(struct http_server *server, struct MHD_Connection *mhd);
 void connection_close(struct http_server *server, struct connection *connection);
@@ -282,6 +288,7 @@ void ready_events_limit(void);
 /* deadline.c: until when so many bytes are to have gone over the line, either way; 0: at leisure.
  */
 uint64_t body_deadline_us(const struct http_server *server, uint64_t since_us, uint64_t bytes);
+uint64_t stream_deadline_us(const struct http_server *server, uint64_t since_us, uint64_t bytes);
 uint64_t answer_deadline_us(const struct http_server *server, uint64_t since_us, uint64_t bytes);
 /* And the watcher. */
 bool watcher_start(struct http_server *server);

@@ -1,10 +1,16 @@
 /* What a provider is used for: GET /resource_providers/{uuid}/allocations and .../usages. On a
- * worker, with a pinned version. */
+ * worker, with a pinned version; a long list of allocations is looked at on the slow lane and
+ * written in pieces while its client reads. */
 #include <stdlib.h>
 
 #include "api/latin1.h"
 #include "api/placement/allocation_handlers.h"
 #include "base/json_write.h"
+
+enum {
+    WRITTEN_AT_ONCE = 2000,   /* consumers; more are written in pieces */
+    STEPS_OF_A_CONSUMER = 50, /* of the budget, to find one */
+};
 
 /* 404: `before`, the uuid, `between`, and that there is no such provider. */
 static enum api_step refuse(struct api_request *request, const char *before, const char *between)
@@ -48,32 +54,84 @@ static void write_consumer(struct api_request *request, const struct consumer *c
     buf_append_char(out, '}');
 }
 
+struct provider_list {
+    const struct provider *provider;
+    uint64_t next; /* the consumer's second key, as in the tree of provider_consumers */
+    bool has_written;
+};
+
+static const struct consumer *consumer_at(const struct version *version,
+                                          const struct ptree_entry *entry)
+{
+    uint64_t value;
+    check(ptree_find(&version->consumers, entry->value, entry->k2, &value));
+    return (const struct consumer *)(uintptr_t)value;
+}
+
+/* The consumers from the one that is next, until a piece is full; whole answers have no pieces. */
+static bool write_more(struct api_request *request)
+{
+    struct provider_list *list = request->stream.state;
+    struct buf *out = api_out(request);
+    bool is_whole = request->stream.more == NULL;
+    struct ptree_iter iter;
+    ptree_seek(&request->version->provider_consumers, list->provider->no.v, list->next, &iter);
+    for (const struct ptree_entry *entry;
+         (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == list->provider->no.v;
+         ptree_iter_next(&iter)) {
+        list->next = entry->k2;
+        if (!is_whole && out->len >= API_PIECE_BYTES)
+            return true;
+        if (list->has_written)
+            buf_append_lit(out, ", ");
+        list->has_written = true;
+        write_consumer(request, consumer_at(request->version, entry), list->provider->no);
+    }
+    buf_append_lit(out, "}, \"resource_provider_generation\": ");
+    buf_append_int(out, list->provider->generation);
+    buf_append_char(out, '}');
+    return false;
+}
+
+/* When the newest of them was written, and how many there are. False: too many for this thread, or
+ * nobody waits for them. */
+static bool look_at_all(struct api_request *request, const struct provider *provider,
+                        int64_t *modified_at_us, size_t *count)
+{
+    struct budget budget = api_budget(request);
+    struct ptree_iter iter;
+    ptree_seek(&request->version->provider_consumers, provider->no.v, 0, &iter);
+    for (const struct ptree_entry *entry;
+         (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == provider->no.v;
+         ptree_iter_next(&iter)) {
+        if (!budget_take(&budget, STEPS_OF_A_CONSUMER))
+            return false;
+        const struct consumer *consumer = consumer_at(request->version, entry);
+        if (consumer->allocated_at_us > *modified_at_us)
+            *modified_at_us = consumer->allocated_at_us;
+        ++*count;
+    }
+    return true;
+}
+
 enum api_step handle_provider_allocations(struct api_request *request)
 {
     const struct version *version = request->version;
     const struct provider *provider = version_provider_by_uuid(version, request->args[0]);
     if (provider == NULL)
         return refuse(request, "Resource provider '", "' not found");
-    struct buf *out = api_out(request);
-    buf_append_lit(out, "{\"allocations\": {");
     int64_t modified_at_us = 0;
-    struct ptree_iter iter;
-    ptree_seek(&version->provider_consumers, provider->no.v, 0, &iter);
-    for (const struct ptree_entry *entry;
-         (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == provider->no.v;
-         ptree_iter_next(&iter)) {
-        uint64_t value;
-        check(ptree_find(&version->consumers, entry->value, entry->k2, &value));
-        const struct consumer *consumer = (const struct consumer *)(uintptr_t)value;
-        if (out->data[out->len - 1] == '}')
-            buf_append_lit(out, ", ");
-        write_consumer(request, consumer, provider->no);
-        if (consumer->allocated_at_us > modified_at_us)
-            modified_at_us = consumer->allocated_at_us;
-    }
-    buf_append_lit(out, "}, \"resource_provider_generation\": ");
-    buf_append_int(out, provider->generation);
-    buf_append_char(out, '}');
+    size_t count = 0;
+    if (!look_at_all(request, provider, &modified_at_us, &count))
+        return api_over_budget(request);
+    struct provider_list *list = arena_zalloc(request->arena, sizeof(*list));
+    list->provider = provider;
+    request->stream.state = list;
+    buf_append_lit(api_out(request), "{\"allocations\": {");
+    if (count > WRITTEN_AT_ONCE)
+        request->stream.more = write_more;
+    else
+        check(!write_more(request));
     api_answer_json(request, modified_at_us);
     return API_DONE;
 }

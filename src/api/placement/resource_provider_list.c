@@ -1,9 +1,15 @@
-/* GET /resource_providers: the list with its filters. */
+/* GET /resource_providers: the list with its filters. A long one is written in pieces while its
+ * client reads. */
 #include "api/placement/group_parameters.h"
 #include "api/placement/handlers.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "query/providers.h"
+
+enum {
+    WRITTEN_AT_ONCE = 1000,      /* providers */
+    LOOKED_AT_ON_WORKER = 16384, /* for Last-Modified */
+};
 
 static const struct schema *schema_for(unsigned minor)
 {
@@ -38,6 +44,29 @@ static bool read_question(struct api_request *request, struct providers_question
     return resources.data == NULL || parameter_resources(request, resources, group);
 }
 
+struct provider_list {
+    struct providers_found found;
+    uint32_t written;
+};
+
+static bool write_more(struct api_request *request)
+{
+    struct provider_list *list = request->stream.state;
+    struct buf *out = api_out(request);
+    bool is_whole = request->stream.more == NULL;
+    for (; list->written < list->found.count && (is_whole || out->len < API_PIECE_BYTES);
+         list->written++) {
+        if (list->written > 0)
+            buf_append_lit(out, ", ");
+        provider_write_json(out, list->found.providers[list->written], request->version,
+                            request->minor, request->mount);
+    }
+    if (list->written < list->found.count)
+        return true;
+    buf_append_lit(out, "]}");
+    return false;
+}
+
 enum api_step handle_providers_list(struct api_request *request)
 {
     struct providers_question question = {0};
@@ -54,18 +83,20 @@ enum api_step handle_providers_list(struct api_request *request)
     case PROVIDERS_DONE:
         break;
     }
-    struct buf *out = api_out(request);
+    if (found.count > LOOKED_AT_ON_WORKER && request->phase != PHASE_SLOW)
+        return API_SLOW;
     int64_t modified_at_us = 0;
-    buf_append_lit(out, "{\"resource_providers\": [");
-    for (uint32_t i = 0; i < found.count; i++) {
-        const struct provider *provider = found.providers[i];
-        if (i > 0)
-            buf_append_lit(out, ", ");
-        provider_write_json(out, provider, request->version, request->minor, request->mount);
-        if (provider->modified_at_us > modified_at_us)
-            modified_at_us = provider->modified_at_us;
-    }
-    buf_append_lit(out, "]}");
+    for (uint32_t i = 0; i < found.count; i++)
+        if (found.providers[i]->modified_at_us > modified_at_us)
+            modified_at_us = found.providers[i]->modified_at_us;
+    struct provider_list *list = arena_zalloc(request->arena, sizeof(*list));
+    list->found = found;
+    request->stream.state = list;
+    buf_append_lit(api_out(request), "{\"resource_providers\": [");
+    if (found.count > WRITTEN_AT_ONCE)
+        request->stream.more = write_more;
+    else
+        check(!write_more(request));
     api_answer_json(request, modified_at_us);
     return API_DONE;
 }

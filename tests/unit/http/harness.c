@@ -102,6 +102,16 @@ static enum http_step on_request(struct http_exchange *exchange, void *cls)
         hop(harness, exchange);
         return HTTP_PENDING;
     }
+    if (slice_starts_with(exchange->target, SLICE_LIT("/pieces/"))) {
+        struct harness_stream *stream = arena_zalloc(exchange->arena, sizeof(*stream));
+        stream->breaks = slice_starts_with(exchange->target, SLICE_LIT("/pieces/breaks/"));
+        stream->left = (unsigned)atoi(exchange->target.data + (stream->breaks ? 15 : 8));
+        exchange->state = stream;
+        exchange->status = 200;
+        exchange->goes_on = stream->left > 0;
+        buf_append_lit(&exchange->out, "first");
+        return HTTP_ANSWERED;
+    }
     if (slice_equal(exchange->target, SLICE_LIT("/nap")))
         nap_ms(30);
     answer_text(exchange);
@@ -119,6 +129,17 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
     }
     answer_text(exchange);
     return HTTP_ANSWERED;
+}
+
+static bool on_more(struct http_exchange *exchange, void *cls)
+{
+    (void)cls;
+    struct harness_stream *stream = exchange->state;
+    memset(buf_reserve(&exchange->out, HARNESS_PIECE_BYTES), 'x', HARNESS_PIECE_BYTES);
+    exchange->out.len = HARNESS_PIECE_BYTES;
+    stream->left--;
+    exchange->goes_on = stream->left > 0;
+    return stream->left > 0 || !stream->breaks;
 }
 
 static void on_finished(struct http_exchange *exchange, void *cls)
@@ -158,7 +179,7 @@ void harness_start_at(struct harness *harness, const struct http_address *addres
     pthread_mutex_init(&harness->lock, NULL);
     pthread_cond_init(&harness->hop_wake, NULL);
     assert_int_equal(pthread_create(&harness->hopper, NULL, hopper_run, harness), 0);
-    struct http_service service = {on_request, on_resume, on_finished, harness};
+    struct http_service service = {on_request, on_resume, on_more, on_finished, harness};
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
     harness->server = http_server_start(address, limits, &service, &err);

@@ -9,7 +9,13 @@
 #include "http/http.h"
 #include "unit.h"
 
-enum { HELD_MAX = 64 };
+enum { HELD_MAX = 64, HARNESS_PIECE_BYTES = 40000 };
+
+/* An answer in pieces: "first", then so many of 'x'. */
+struct harness_stream {
+    unsigned left;
+    bool breaks; /* at the last */
+};
 
 /* The service answers 200 with a text that says what it saw: "METHOD target body". Some paths do
  * more:
@@ -17,6 +23,7 @@ enum { HELD_MAX = 64 };
  *   /empty         204; /created: 201 without a body
  *   /large         a body of 1 MiB
  *   /larger        one of 8 MiB if there is room, else 503; /owed: the same without asking
+ *   /pieces/N      in pieces: "first" and N of HARNESS_PIECE_BYTES; /pieces/breaks/N: not whole
  *   /hold          pending until harness_resume(); then as any other
  *   /early         pending, resumed before on_request returns, three times over
  *   /worker        the worker's name
