@@ -1,9 +1,9 @@
 /* The headers of a request: a table in the exchange's arena that any thread may ask while the
  * exchange lives, and the faults of framing that the library lets through. Where two servers on the
  * way could disagree about where a header or a body ends, the request is refused: a second
- * Content-Length, Content-Length beside Transfer-Encoding, another coding than chunked, a name that
- * is no token, a CR alone, a NUL byte, a line that ends with LF alone or is folded. The table is
- * written by the exchange's worker.
+ * Content-Length, Content-Length beside Transfer-Encoding, another coding than chunked, a blank or
+ * control character in a name, a CR alone, a NUL byte, a line that ends with LF alone or is folded.
+ * The table is written by the exchange's worker.
  *
  * The library hands out texts that are still where they came, in its buffer: there it has put NUL
  * bytes over the colons and over what ended a line. So what a line ended with, and what a NUL byte
@@ -24,7 +24,9 @@ enum { CRLF_LEN = 2 };
 
 static bool text_is(struct slice text, const char *word, size_t len)
 {
-    return text.len == len && strncasecmp(text.data, word, len) == 0;
+    /* the first letters, whatever their case, tell most names of one length apart */
+    return text.len == len && len > 0 && ((text.data[0] ^ word[0]) & ~0x20) == 0 &&
+           strncasecmp(text.data, word, len) == 0;
 }
 
 #define TEXT_IS(text, word) text_is((text), (word), sizeof(word) - 1)
@@ -57,19 +59,26 @@ static bool is_token(struct slice text)
     return text.len > 0;
 }
 
-/* Whether a byte is below the limit, which is at most 128; eight at once, since every request's
- * target and values are asked. */
-static bool has_below(struct slice text, unsigned char limit)
+static bool word_has_below(const char *at, unsigned char limit)
 {
     const uint64_t ones = UINT64_MAX / UCHAR_MAX;
-    size_t i = 0;
-    for (; i + sizeof(uint64_t) <= text.len; i += sizeof(uint64_t)) {
-        uint64_t bytes;
-        memcpy(&bytes, text.data + i, sizeof(bytes));
-        if (((bytes - ones * limit) & ~bytes & ones * 128) != 0)
-            return true;
+    uint64_t word;
+    memcpy(&word, at, sizeof(word));
+    return ((word - ones * limit) & ~word & ones * 128) != 0;
+}
+
+/* Whether a byte is below the limit, which is at most 128; eight at once, since every request's
+ * target, names and values are asked. The last eight overlap those before. */
+static bool has_below(struct slice text, unsigned char limit)
+{
+    const size_t step = sizeof(uint64_t);
+    if (text.len >= step) {
+        for (size_t i = 0; i + step < text.len; i += step)
+            if (word_has_below(text.data + i, limit))
+                return true;
+        return word_has_below(text.data + text.len - step, limit);
     }
-    for (; i < text.len; i++)
+    for (size_t i = 0; i < text.len; i++)
         if ((unsigned char)text.data[i] < limit)
             return true;
     return false;
@@ -97,7 +106,8 @@ static bool headers_are_whole(const struct exchange *exchange, const char *metho
     const char *end = version + strlen(version);
     for (size_t i = 0; i < exchange->header_count; i++) {
         const struct request_header *header = &exchange->headers[i];
-        if (header->name.data != end + CRLF_LEN || !is_token(header->name) || has_cr(header->value))
+        if (header->name.data != end + CRLF_LEN || header->name.len == 0 ||
+            has_below(header->name, ' ' + 1) || has_cr(header->value))
             return false;
         end = header->end;
     }
