@@ -160,6 +160,12 @@ struct api_request {
     } placement;
 };
 
+/* Of the body so far, when it comes in pieces; else of all of it. */
+static inline uint64_t api_body_bytes(const struct api_request *request)
+{
+    return request->stream.more == NULL ? request->http->out.len : request->stream.bytes;
+}
+
 static inline struct buf *api_out(struct api_request *request)
 {
     return &request->http->out;

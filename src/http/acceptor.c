@@ -57,7 +57,7 @@ static bool accept_one(struct http_server *server)
     /* the library tells addresses apart by their lengths, and a client may bind a path of any */
     if (address.ss_family == AF_UNIX)
         len = sizeof(address.ss_family);
-    if (peer_is_full(server, (struct sockaddr *)&address)) {
+    if (!server->is_unix && peer_is_full(server, (struct sockaddr *)&address)) {
         close(fd);
         return true;
     }

@@ -75,7 +75,8 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
     server->connections = connection;
     server->connection_count++;
     if (server->connection_count - server->shut_count > server->limits.connections_max ||
-        connection->peer_group->open > server->limits.connections_per_address)
+        (connection->peer_group->open > server->limits.connections_per_address &&
+         !server->is_unix)) /* there, nobody has an address */
         connection_shut(server, connection);
     pthread_mutex_unlock(&server->lock);
     if (!room_enter_process(server)) {
