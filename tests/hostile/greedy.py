@@ -16,8 +16,9 @@ sys.path.append(os.path.join(os.path.dirname(HERE), "baremetal"))
 
 import berth_baremetal  # noqa: E402
 import door  # noqa: E402
+import pathological  # noqa: E402
 from server import HEADERS, HOME, Server, wait_for  # noqa: E402
-from wire import connect, head  # noqa: E402
+from wire import connect, head, receive  # noqa: E402
 
 PROVIDERS = 12000  # a list of 5.6 MB
 CONSUMERS = 4000
@@ -145,6 +146,23 @@ def doors(report, berthd):
                        repr(got[:300]))
 
 
+def stopping(report, berthd):
+    """A stop gives up a search that outlasts its grace, and says why."""
+    server = Server(berthd, access_log="false", stop_grace=1)
+    with server:
+        pathological.fill(server)
+        server.good_statuses = {3}
+        sock = pathological.start_query(server, pathological.endless())
+        wait_for(lambda: pathological.cpu_share(server, 0.1) > 0.2, 5)
+        server.process.terminate()
+        answer = receive(sock, 15)
+        sock.close()
+        report(answer.status == 503 and b"stopping" in answer.body, "greedy: a search that a stop gives up", str(answer))
+        server.process.wait(20)
+    report("ended by itself with 3:" in (server.complaint or ""), "greedy: the stop says that it cut something off",
+           server.complaint)
+
+
 def run(report, berthd):
     server = Server(berthd, access_log="false")
     try:
@@ -156,5 +174,6 @@ def run(report, berthd):
         report(not server.complaint, "greedy: the server ends well", server.complaint)
         committed(report, berthd)
         doors(report, berthd)
+        stopping(report, berthd)
     except Exception as error:  # broken off is failed; the other parts still run
         report(False, "greedy: broke off", f"{type(error).__name__}: {error}")
