@@ -7,10 +7,11 @@
  * oldest unfinished request. So a crowd of slow clients closes its own connections, however many
  * addresses it has, and who holds few is left alone. Behind a proxy all clients are one group;
  * requests that the service has are never closed, so a busy proxy loses nothing but idle and slow
- * ones.
+ * ones; except that clients which have left their requests make room when nobody else can.
  *
  * Under the server's lock, by any worker; the counts of the process are atomic. */
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,12 +149,29 @@ static size_t keep_first(struct candidate *first, size_t count, size_t most,
     return count;
 }
 
+/* Of those that the service has: clients that have left, or have at least said that they send no
+ * more. Only when nobody else can be closed, since the latter may still read. */
+static bool shut_gone(struct http_server *server)
+{
+    unsigned count = 0;
+    for (struct connection *at = server->connections; at != NULL && count < AT_ONCE_MAX;
+         at = at->next) {
+        struct pollfd socket = {.fd = at->fd, .events = POLLRDHUP};
+        if (at->shut || poll(&socket, 1, 0) <= 0 ||
+            (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0)
+            continue;
+        connection_shut(server, at);
+        count++;
+    }
+    return count > 0;
+}
+
 bool room_make(struct http_server *server)
 {
     uint64_t now_us = clock_now_us(CLOCK_MONOTONIC);
     const struct peer *group = find_group(server, now_us);
     if (group == NULL)
-        return false;
+        return shut_gone(server);
     struct candidate first[AT_ONCE_MAX];
     size_t most = 1 + server->limits.connections_max / AT_ONCE_PART;
     size_t count = 0;
