@@ -8,7 +8,7 @@
 
 enum {
     WRITTEN_AT_ONCE = 1000,      /* providers */
-    LOOKED_AT_ON_WORKER = 16384, /* for Last-Modified */
+    LOOKED_AT_ON_WORKER = 50000, /* for Last-Modified */
 };
 
 static const struct schema *schema_for(unsigned minor)
