@@ -1,5 +1,6 @@
 /* berthd: the order of start and stop; nothing else. */
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -12,6 +13,8 @@
 #include "daemon/logging.h"
 
 /* Whoever starts it without one of the three would read its log in a client's connection. */
+enum { MAPPED_FROM_BYTES = 256 * 1024 };
+
 static void fill_standard_descriptors(void)
 {
     int fd = open("/dev/null", O_RDWR);
@@ -28,6 +31,15 @@ static void raise_descriptor_limit(void)
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
+}
+
+/* Memory of large answers and bodies goes back to the system when it is freed. Left alone, the
+ * allocator takes the first large block that is freed as a sign to keep such blocks, up to 32 MiB
+ * of each and twice as much at the end of each arena. */
+static void return_freed_memory(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED_FROM_BYTES);
+    (void)mallopt(M_TRIM_THRESHOLD, MAPPED_FROM_BYTES);
 }
 
 static bool start(struct daemon *daemon)
@@ -53,6 +65,7 @@ static bool run(struct daemon *daemon)
         return false;
     }
     raise_descriptor_limit();
+    return_freed_memory();
     bool started = logging_start(daemon->conf, &daemon->err) && start(daemon);
     if (started) {
         listeners_print_ready(daemon);

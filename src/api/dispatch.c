@@ -20,17 +20,39 @@ enum { FRESH_SPINS = 64, CHANGES_MET_MAX = 3 };
 
 static enum http_step count_answer(struct api_request *request)
 {
+    request->stream.bytes = api_out(request)->len;
     meter_count_answer(request, clock_monotonic_us());
     return HTTP_ANSWERED;
 }
 
+/* By the thread that writes the answer, while it grows, too. What an answer in pieces holds is
+ * mostly the list of what is in it. */
+static bool answer_fits(struct api_request *request)
+{
+    bool is_stream = request->stream.more != NULL;
+    if ((is_stream || api_out(request)->len > HTTP_LARGE_BYTES) &&
+        request->identity.project_id.len > 0)
+        request->http->owner = hash_text(request->identity.project_id);
+    if (is_stream)
+        return http_memory_fits(request->http,
+                                2 * API_PIECE_BYTES + arena_footprint_bytes(request->arena));
+    return http_body_fits(request->http);
+}
+
+static void refuse_large(struct api_request *request)
+{
+    buf_free(api_out(request));
+    err_set(&request->err, 503, NULL,
+            "Too many clients are reading large answers. Ask again later, or for fewer.");
+}
+
 static enum http_step answer(struct api_request *request)
 {
-    if (!err_is_set(&request->err) && !http_body_fits(request->http)) {
-        buf_free(api_out(request));
-        err_set(&request->err, 503, NULL,
-                "Too many clients are reading large answers. Ask again later, or for fewer.");
-    }
+    if (!err_is_set(&request->err) && request->phase == PHASE_WRITING)
+        http_body_take(request->http); /* it is committed: nothing else may be said of it */
+    else if (!err_is_set(&request->err) && !answer_fits(request))
+        refuse_large(request);
+    request->http->goes_on = request->stream.reader != NULL && !err_is_set(&request->err);
     if (err_is_set(&request->err))
         request->door->write_fault(request);
     answer_headers(request);
@@ -39,14 +61,14 @@ static enum http_step answer(struct api_request *request)
 
 enum { WORKER_STEPS = 200000, SLOW_STEPS_BETWEEN_LOOKS = 50000 }; /* a step is some nanoseconds */
 
-/* A job of the slow lane lets others have its turn here, and ends when there is nobody to answer or
- * no time left. */
+/* A job of the slow lane lets others have its turn here, and ends when there is nobody to answer,
+ * no time left, or no room for its answer. */
 static bool is_to_end(void *cls)
 {
     struct api_request *request = cls;
     switch (slow_lane_pass(request->api->slow_lane, &request->slow)) {
     case SLOW_GO_ON:
-        return false;
+        break;
     case SLOW_NEW_SLICE:
         if (http_client_gone(request->http))
             request->slow_end = SLOW_END_GONE;
@@ -55,6 +77,8 @@ static bool is_to_end(void *cls)
         request->slow_end = SLOW_END_LATE;
         break;
     }
+    if (request->slow_end == SLOW_END_NONE && !answer_fits(request))
+        request->slow_end = SLOW_END_NO_ROOM;
     return request->slow_end != SLOW_END_NONE;
 }
 
@@ -85,11 +109,18 @@ static void refuse_slow(struct api_request *request)
         err_set(&request->err, 503, "placement.query.too_many",
                 "Too many expensive requests are waiting. Ask again later.");
         return;
+    case SLOW_END_NO_ROOM:
+        refuse_large(request);
+        return;
     case SLOW_END_NONE:
     case SLOW_END_GONE:
         break;
     }
-    err_set(&request->err, 503, NULL, "The client has gone.");
+    if (http_is_cut(request->http))
+        err_set(&request->err, 503, NULL,
+                "This service is stopping. Ask again, later or another instance.");
+    else
+        err_set(&request->err, 503, NULL, "The client has gone.");
 }
 
 enum api_step api_over_budget(struct api_request *request)
@@ -126,6 +157,19 @@ static enum http_step submit(struct api_request *request, enum request_phase pha
     return HTTP_PENDING;
 }
 
+/* Lets the version go, or keeps it for an answer in pieces. */
+static void handler_is_through(struct api_request *request, struct replica_reader *reader,
+                               enum api_step step)
+{
+    if (request->stream.more != NULL && step == API_DONE && !err_is_set(&request->err)) {
+        request->stream.reader = thread_reader_take(request->api->replica);
+        check(request->stream.reader == reader);
+        return;
+    }
+    replica_unpin(reader);
+    request->version = NULL;
+}
+
 static void run_slow(void *cls)
 {
     struct api_request *request = cls;
@@ -137,8 +181,9 @@ static void run_slow(void *cls)
     struct replica_reader *reader = thread_reader(request->api->replica);
     request->version = replica_pin(reader);
     request->slow_step = request->route->handle(request);
-    replica_unpin(reader);
-    request->version = NULL;
+    if (request->slow_step == API_DONE && !err_is_set(&request->err) && !answer_fits(request))
+        refuse_large(request);
+    handler_is_through(request, reader, request->slow_step);
     http_resume(request->http);
 }
 
@@ -211,8 +256,7 @@ static enum http_step run_handler(struct api_request *request)
     if (request->version == NULL)
         return submit(request, PHASE_FOLLOWING);
     enum api_step step = request->route->handle(request);
-    replica_unpin(reader);
-    request->version = NULL;
+    handler_is_through(request, reader, step);
     return after_handler(request, step);
 }
 
@@ -297,6 +341,15 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
     return HTTP_ANSWERED;
 }
 
+static bool on_more(struct http_exchange *exchange, void *cls)
+{
+    (void)cls;
+    struct api_request *request = exchange->state;
+    exchange->goes_on = request->stream.more(request);
+    request->stream.bytes += exchange->out.len;
+    return true;
+}
+
 static void on_finished(struct http_exchange *exchange, void *cls)
 {
     (void)cls;
@@ -305,6 +358,10 @@ static void on_finished(struct http_exchange *exchange, void *cls)
         return;
     if (request->phase != PHASE_CHECKING)
         access_log_write(request);
+    if (request->stream.reader != NULL) {
+        replica_unpin(request->stream.reader);
+        replica_reader_close(request->stream.reader);
+    }
     keystone_request_close(&request->tokens);
     json_decref(request->body);
 }
@@ -314,6 +371,7 @@ struct http_service dispatch_service(const struct doorway *doorway)
     return (struct http_service){
         .on_request = on_request,
         .on_resume = on_resume,
+        .on_more = on_more,
         .on_finished = on_finished,
         .cls = (void *)(uintptr_t)doorway,
     };

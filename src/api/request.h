@@ -68,7 +68,7 @@ enum api_step {
                  is pinned */
 };
 
-enum { API_ARGS_MAX = 2 };
+enum { API_ARGS_MAX = 2, API_PIECE_BYTES = 48 * 1024 };
 
 struct api_route {
     const char *method;
@@ -126,12 +126,22 @@ struct api_request {
         SLOW_END_GONE,     /* its client has gone */
         SLOW_END_LATE,     /* its time was over */
         SLOW_END_TOO_MANY, /* too many were waiting to begin */
+        SLOW_END_NO_ROOM,  /* its answer has outgrown the memory for large ones */
     } slow_end;
     unsigned changes_met; /* how often the write found the state changed that it was made on */
     json_t *body;         /* the parsed body, freed with the request */
     void *state;          /* the handler's, between handle and finish */
 
     /* the answer */
+    struct api_stream {
+        /* Writes what comes next to api_out(), about a piece (API_PIECE_BYTES), from the version,
+         * which stays pinned until the end. False: that was the last. NULL: the answer is whole.
+         * Set by the handler, with API_DONE; on the worker. */
+        bool (*more)(struct api_request *request);
+        void *state;
+        struct replica_reader *reader; /* who pins the version; NULL: not yet */
+        uint64_t bytes;                /* of the body so far */
+    } stream;
     struct err err;
     enum fault_form {
         FAULT_OF_API,      /* made by the API proper */
@@ -159,6 +169,12 @@ struct api_request {
         bool version_in_error; /* 406 of the negotiation: min and max versions in the body */
     } placement;
 };
+
+/* Of the body so far, when it comes in pieces; else of all of it. */
+static inline uint64_t api_body_bytes(const struct api_request *request)
+{
+    return request->stream.more == NULL ? request->http->out.len : request->stream.bytes;
+}
 
 static inline struct buf *api_out(struct api_request *request)
 {

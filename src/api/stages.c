@@ -16,6 +16,9 @@ static bool stage_framing(struct api_request *request)
             break;
         return err_set(&request->err, 413, NULL,
                        "The request body is larger than this service takes.");
+    case HTTP_FAULT_SYNTAX:
+        return err_set(&request->err, 400, NULL,
+                       "The request's first line or its headers are not valid HTTP.");
     case HTTP_FAULT_FRAMING:
         return err_set(&request->err, 400, NULL,
                        "A request may not have both content-length and transfer-encoding.");

@@ -135,6 +135,7 @@ static void fill_berth(struct conf *conf)
     conf->stop_grace_s = count(conf, "stop_grace");
     conf->body_deadline_s = count(conf, "body_deadline");
     conf->connection_memory_bytes = (size_t)number(conf, "berth", "connection_memory");
+    conf->answer_memory_bytes = (size_t)number(conf, "berth", "answer_memory");
     conf->query_deadline_us = (uint64_t)number(conf, "berth", "query_deadline") * 1000000;
     conf->access_log = flag(conf, "berth", "access_log");
     conf->slow_request_us = (uint64_t)number(conf, "berth", "slow_request_ms") * 1000;

@@ -51,11 +51,13 @@ static const struct details table[] = {
      "/reshaper and POST /allocations of many consumers; 16 MiB hold some hundred thousand "
      "allocations."},
     {"berth", "max_connections",
-     "When one more comes, the one that has been idle longest is closed. Each takes "
+     "When one more comes, an older one of the address with the most connections is closed: the "
+     "one that has been idle longest, or else its oldest unfinished request. Each takes "
      "connection_memory, and one file descriptor, of which the process takes as many as its hard "
      "limit allows."},
     {"berth", "max_connections_per_address",
-     "It keeps one client that leaks connections from shutting out the others. Behind a proxy "
+     "It keeps one client that leaks connections from shutting out the others. An IPv6 address "
+     "counts with all that have the same first 64 bits. Behind a proxy "
      "all clients have the proxy's address: raise it to max_connections there."},
     {"berth", "idle_timeout",
      "Make it longer than the time for which a proxy in front keeps idle connections, so that "
@@ -65,11 +67,16 @@ static const struct details table[] = {
      "It bounds what slow or malicious clients cost. Change it only for clients on very bad "
      "lines."},
     {"berth", "body_deadline",
-     "A body of 10 MB thus has 1030 seconds. It bounds what slow or malicious clients cost."},
+     "A body of 10 MB thus has 1030 seconds. An answer over 1 MiB has the time it needs at "
+     "250 KB/s. It bounds what slow or malicious clients cost."},
     {"berth", "connection_memory",
      "Each connection takes it whole, rounded up to pages of 4096 bytes; a parameter of a query "
      "takes 64 bytes beside its text. Requests that do not fit are answered with 414 or 431. "
      "Raise it for clients that ask with several thousand member_of or required parameters."},
+    {"berth", "answer_memory",
+     "Answers over 1 MiB count from when they are written until they have been read, those of one "
+     "project (or address) with no more than what they leave free. What does not fit is answered "
+     "with 503. Long lists are sent in pieces as they are read, and count with the piece."},
     {"berth", "mount_prefix",
      "May be given several times; an empty value means none. The API is always served below / as "
      "well. References in answers have the prefix of the request. A proxy that mounts the "

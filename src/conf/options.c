@@ -71,6 +71,7 @@ const struct option option_table[] = {
     ROW(INT, USED, "berth", "body_deadline", "30", "Seconds for a body, beside the time it needs at 10 KB/s.", BOUNDS(1, DAY_S), MUTABLE),
     ROW(INT, USED, "berth", "stop_grace", "10", "Seconds that a stop leaves to what has begun.", BOUNDS(0, DAY_S)),
     ROW(INT, USED, "berth", "connection_memory", "65536", "Bytes for a connection's request line and headers.", BOUNDS(4096, GIB)),
+    ROW(INT, USED, "berth", "answer_memory", "1073741824", "Bytes for all large answers that clients are reading.", BOUNDS(1048576, 1024L * GIB)),
     ROW(MULT, USED, "berth", "mount_prefix", "/placement", "Path below which the API is served too."),
     ROW(BOOL, USED, "berth", "access_log", "true", "One line for each request.", MUTABLE),
     ROW(INT, USED, "berth", "query_deadline", "60", "Seconds for a request that is too expensive for a worker.", BOUNDS(1, DAY_S), MUTABLE),

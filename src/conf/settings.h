@@ -58,6 +58,7 @@ struct conf {
     unsigned header_deadline_s;
     unsigned body_deadline_s;
     size_t connection_memory_bytes;
+    size_t answer_memory_bytes;
     bool access_log;
     uint64_t query_deadline_us; /* how long an expensive request may take */
     uint64_t slow_request_us;   /* 0: such requests are not logged */

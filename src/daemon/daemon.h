@@ -45,7 +45,8 @@ struct daemon {
     struct conf *conf;     /* what the process was started with: others point into it */
     struct conf *reloaded; /* the newest good one; NULL: there was no reload */
     struct activation activation;
-    struct http_tls *tls; /* NULL: no https */
+    struct http_tls *tls;      /* NULL: no https */
+    struct http_process *http; /* what the listeners share; NULL: none were opened */
     uint64_t tls_look_us;
     _Atomic uint64_t store_steps; /* store.h */
     struct watch watch;

@@ -135,6 +135,7 @@ void listeners_close(struct daemon *daemon)
     for (size_t i = 0; i < daemon->listener_count; i++)
         http_server_stop(daemon->listeners[i].server, 0);
     daemon->listener_count = 0;
+    http_process_destroy(daemon->http);
     if (daemon->admin != NULL)
         admin_destroy(daemon->admin);
     daemon->admin = NULL;

@@ -57,6 +57,10 @@ static bool accept_one(struct http_server *server)
     /* the library tells addresses apart by their lengths, and a client may bind a path of any */
     if (address.ss_family == AF_UNIX)
         len = sizeof(address.ss_family);
+    if (!server->is_unix && peer_is_full(server, (struct sockaddr *)&address)) {
+        close(fd);
+        return true;
+    }
     /* counted before: the worker may be faster */
     atomic_fetch_add(&server->connections_handed, 1);
     if (MHD_add_connection(server->daemon, fd, (struct sockaddr *)&address, len) != MHD_YES)
@@ -67,6 +71,10 @@ static bool accept_one(struct http_server *server)
 static void accept_waiting(struct http_server *server)
 {
     for (;;) {
+        if (room_is_exhausted(server)) {
+            asked_to_end(server, SHORTAGE_NAP_MS);
+            return;
+        }
         if (accept_one(server)) {
             wait_for_workers(server);
         } else if (is_shortage(errno)) {

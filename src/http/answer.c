@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "http/http_internal.h"
 
 enum { STATUS_NO_CONTENT = 204, STATUS_NOT_MODIFIED = 304 };
@@ -15,21 +16,51 @@ void http_add_header(struct http_exchange *exchange, const char *name, struct sl
         (struct http_header){name, value};
 }
 
+/* So many bytes, less what was taken by the last call. */
+static bool memory_take(struct exchange *exchange, uint64_t bytes, bool whatever)
+{
+    struct http_server *server = exchange->server;
+    if (bytes <= exchange->large_bytes)
+        return true;
+    if (exchange->large_bytes == 0)
+        exchange->large_owner =
+            exchange->http.owner != 0 ? exchange->http.owner : hash_text(exchange->http.peer);
+    bytes -= exchange->large_bytes;
+    if (!process_take_answer(server->process, exchange->large_owner, bytes, whatever))
+        return false;
+    atomic_fetch_add(&server->large_bytes, bytes);
+    exchange->large_bytes += bytes;
+    return true;
+}
+
+static bool body_take(struct exchange *exchange, bool whatever)
+{
+    uint64_t bytes = exchange->http.out.len;
+    return bytes <= HTTP_LARGE_BYTES || memory_take(exchange, bytes, whatever);
+}
+
+bool http_memory_fits(struct http_exchange *exchange, uint64_t bytes)
+{
+    return memory_take((struct exchange *)exchange, bytes, false);
+}
+
 bool http_body_fits(struct http_exchange *exchange)
 {
-    struct exchange *own = (struct exchange *)exchange;
-    struct http_server *server = own->server;
-    uint64_t bytes = exchange->out.cap;
-    if (exchange->out.len <= HTTP_LARGE_BYTES)
-        return true;
-    check(own->large_bytes == 0);
-    if (atomic_fetch_add(&server->large_bytes, bytes) + bytes >
-        server->limits.large_answers_bytes) {
-        atomic_fetch_sub(&server->large_bytes, bytes);
-        return false;
-    }
-    own->large_bytes = bytes;
-    return true;
+    return body_take((struct exchange *)exchange, false);
+}
+
+void http_body_take(struct http_exchange *exchange)
+{
+    check(body_take((struct exchange *)exchange, true));
+}
+
+void answer_forget(struct exchange *exchange)
+{
+    if (exchange->large_bytes == 0)
+        return;
+    atomic_fetch_sub(&exchange->server->large_bytes, exchange->large_bytes);
+    process_give_answer(exchange->server->process, exchange->large_owner, exchange->large_bytes);
+    exchange->large_bytes = 0;
 }
 
 static void header_put(struct arena *arena, struct MHD_Response *response,
@@ -48,21 +79,26 @@ enum MHD_Result answer_send(struct exchange *exchange)
     struct http_exchange *http = &exchange->http;
     check(http->status >= 200 && http->status <= 599);
     bool bare = http->status == STATUS_NO_CONTENT || http->status == STATUS_NOT_MODIFIED;
+    bool goes_on = http->goes_on && !bare;
     size_t len = bare ? 0 : http->out.len;
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        len, len == 0 ? "" : (void *)http->out.data, MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response =
+        goes_on ? stream_response(exchange)
+                : MHD_create_response_from_buffer(len, len == 0 ? "" : (void *)http->out.data,
+                                                  MHD_RESPMEM_PERSISTENT);
     check(response != NULL);
     for (unsigned i = 0; i < http->response_header_count; i++) {
         const struct http_header *header = &http->response_headers[i];
         if (!bare || strcasecmp(header->name, "content-type") != 0)
             header_put(http->arena, response, header);
     }
-    if (http->fault != HTTP_FAULT_NONE || atomic_load(&exchange->server->stopping))
+    if (http->fault != HTTP_FAULT_NONE || exchange->chunked ||
+        atomic_load(&exchange->server->stopping))
         check(MHD_add_response_header(response, "Connection", "close") == MHD_YES);
 
     uint64_t now_us = clock_now_us(CLOCK_MONOTONIC_COARSE);
     atomic_store_explicit(&exchange->connection->deadline_us,
-                          body_deadline_us(exchange->server, now_us, len), memory_order_relaxed);
+                          answer_deadline_us(exchange->server, now_us, len), memory_order_relaxed);
+    atomic_store_explicit(&exchange->connection->sending_us, now_us, memory_order_relaxed);
     exchange->stage = STAGE_ANSWERED;
     enum MHD_Result queued = MHD_queue_response(exchange->mhd, (unsigned)http->status, response);
     MHD_destroy_response(response);

@@ -1,6 +1,6 @@
-/* Connections: the server's list of them, and the limit on their number. When it is reached the one
- * that has been idle longest is shut down, so that a new client gets in; with none idle the new one
- * is turned away.
+/* Connections: the server's list of them, and the limits on their number. When one is reached
+ * another connection is shut down (room.c), so that a new client gets in; if none may be, or its
+ * own address has too many, the new one is turned away.
  *
  * Invariant: a connection is in the list exactly as long as its socket is open, because MHD calls
  * connection_close() before it closes the socket. So whoever holds the lock may use its fd. */
@@ -44,20 +44,6 @@ static struct shelf *shelf_of_this_thread(struct http_server *server)
     return &server->shelves[taken];
 }
 
-static struct connection *longest_idle(const struct http_server *server)
-{
-    struct connection *found = NULL;
-    uint64_t since = UINT64_MAX;
-    for (struct connection *at = server->connections; at != NULL; at = at->next) {
-        uint64_t idle = atomic_load_explicit(&at->idle_since_us, memory_order_relaxed);
-        if (!at->shut && idle != 0 && idle < since) {
-            found = at;
-            since = idle;
-        }
-    }
-    return found;
-}
-
 struct connection *connection_open(struct http_server *server, struct MHD_Connection *mhd)
 {
     struct connection *connection = calloc(1, sizeof(*connection));
@@ -65,8 +51,9 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
     connection->server = server;
     connection->mhd = mhd;
     connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    peer_write(connection,
-               MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+    const struct sockaddr *address =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+    peer_write(connection, address);
     uint64_t now = clock_now_us(CLOCK_MONOTONIC);
     atomic_init(&connection->idle_since_us, now);
     connection->watched_idle_us = now;
@@ -77,11 +64,9 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
     atomic_fetch_add(&server->connections_taken, 1);
     pthread_mutex_lock(&server->lock);
     connection->shelf = shelf_of_this_thread(server);
-    if (server->connection_count - server->shut_count >= server->limits.connections_max) {
-        struct connection *victim = longest_idle(server);
-        if (victim != NULL)
-            connection_shut(server, victim);
-    }
+    connection->peer_group = peer_enter(server, peer_key(address));
+    if (server->connection_count - server->shut_count >= server->limits.connections_max)
+        (void)room_make(server);
     connection->next = server->connections;
     if (connection->next != NULL)
         connection->next->previous = connection;
@@ -89,9 +74,16 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
         pthread_cond_signal(&server->watcher_wake);
     server->connections = connection;
     server->connection_count++;
-    if (server->connection_count - server->shut_count > server->limits.connections_max)
+    if (server->connection_count - server->shut_count > server->limits.connections_max ||
+        (connection->peer_group->open > server->limits.connections_per_address &&
+         !server->is_unix)) /* there, nobody has an address */
         connection_shut(server, connection);
     pthread_mutex_unlock(&server->lock);
+    if (!room_enter_process(server)) {
+        pthread_mutex_lock(&server->lock);
+        connection_shut(server, connection);
+        pthread_mutex_unlock(&server->lock);
+    }
     return connection;
 }
 
@@ -109,7 +101,9 @@ void connection_close(struct http_server *server, struct connection *connection)
     server->connection_count--;
     if (connection->shut)
         server->shut_count--;
+    peer_leave(server, connection->peer_group);
     pthread_mutex_unlock(&server->lock);
+    room_leave_process(server);
     if (connection->credentials != NULL)
         tls_give_back(connection->credentials);
     free(connection);

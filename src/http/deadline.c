@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -27,6 +28,7 @@ enum {
     LOOK_AT_LEAST_US = 20 * 1000,
     LOOK_AT_MOST_US = 500 * 1000,
     LOOKS_PER_LOCK = 64,
+    ENDED_FOR_US = 100 * 1000,
     BEGUN_LINGER_US = 2000 * 1000, /* for what has begun to come when the server drains */
 };
 
@@ -64,6 +66,23 @@ static bool headers_are_late(const struct http_server *server, struct connection
            atomic_load_explicit(&connection->idle_since_us, memory_order_relaxed) == idle_since_us;
 }
 
+/* Whether a client will send no more, and never a whole request: it has closed its sending side,
+ * all that it sent has been read, and this already was so some time ago, so that the worker has
+ * seen it. The library misses the end of a stream that comes together with the last bytes. */
+static bool has_given_up(struct connection *connection, uint64_t now_us)
+{
+    struct pollfd socket = {.fd = connection->fd, .events = POLLRDHUP};
+    int unread = 0;
+    if (poll(&socket, 1, 0) <= 0 || (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0 ||
+        (ioctl(connection->fd, FIONREAD, &unread) == 0 && unread > 0)) {
+        connection->ended_us = 0;
+        return false;
+    }
+    if (connection->ended_us == 0)
+        connection->ended_us = now_us;
+    return now_us - connection->ended_us >= ENDED_FOR_US;
+}
+
 /* Whether a request, or a handshake, has begun to come. */
 static bool has_begun(const struct connection *connection, uint64_t line_us)
 {
@@ -95,12 +114,17 @@ static void connection_look(struct http_server *server, struct connection *conne
     uint64_t deadline = atomic_load_explicit(&connection->deadline_us, memory_order_relaxed);
     uint64_t idle = atomic_load_explicit(&connection->idle_since_us, memory_order_relaxed);
     uint64_t line = atomic_load_explicit(&connection->line_us, memory_order_relaxed);
+    uint64_t receiving = atomic_load_explicit(&connection->receiving_us, memory_order_relaxed);
     uint64_t allowed_us = server->limits.header_deadline_ms * 1000ULL;
     if ((deadline != 0 && now_us > deadline) ||
         (line != 0 && allowed_us > 0 && now_us > line + allowed_us) ||
         (idle != 0 && headers_are_late(server, connection, idle, now_us)) ||
         (server->draining_since_us != 0 && (idle != 0 || line != 0) &&
          is_left_over(server, connection, idle, line, now_us)))
+        connection_shut(server, connection);
+    else if (receiving == 0 && (idle == 0 || (connection->first_byte_us == 0 && !server->is_unix)))
+        connection->ended_us = 0;
+    else if (has_given_up(connection, now_us))
         connection_shut(server, connection);
 }
 
@@ -133,6 +157,21 @@ uint64_t body_deadline_us(const struct http_server *server, uint64_t since_us, u
         return 0;
     return since_us + server->limits.body_deadline_ms * 1000ULL +
            bytes * 1000000ULL / BODY_BYTES_PER_S;
+}
+
+uint64_t answer_deadline_us(const struct http_server *server, uint64_t since_us, uint64_t bytes)
+{
+    if (server->limits.body_deadline_ms == 0 || bytes <= HTTP_LARGE_BYTES)
+        return body_deadline_us(server, since_us, bytes);
+    return stream_deadline_us(server, since_us, bytes);
+}
+
+uint64_t stream_deadline_us(const struct http_server *server, uint64_t since_us, uint64_t bytes)
+{
+    if (server->limits.body_deadline_ms == 0)
+        return 0;
+    return since_us + server->limits.body_deadline_ms * 1000ULL +
+           bytes * 1000000ULL / LARGE_ANSWER_BYTES_PER_S;
 }
 
 static uint64_t look_interval_us(const struct http_limits *limits)

@@ -104,6 +104,7 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     exchange->mhd = mhd;
     exchange->http.target =
         arena_copy(exchange->http.arena, target == NULL ? SLICE_LIT("") : slice_of(target));
+    exchange->target_end = target == NULL ? NULL : target + exchange->http.target.len;
     exchange->http.tls = server->tls != NULL;
     exchange->http.port = server->listener.port;
     exchange->http.peer = (struct slice){connection->peer, connection->peer_len};
@@ -111,6 +112,8 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     count_add(&connection->shelf->begun, 1);
 
     atomic_store_explicit(&connection->line_us, exchange->http.started_us, memory_order_relaxed);
+    atomic_store_explicit(&connection->receiving_us, exchange->http.started_us,
+                          memory_order_relaxed);
     atomic_store_explicit(&connection->idle_since_us, 0, memory_order_relaxed);
     return exchange;
 }
@@ -156,6 +159,7 @@ static enum MHD_Result service_start(struct exchange *exchange)
         return MHD_NO;
     }
     deadline_set(exchange, 0);
+    atomic_store_explicit(&exchange->connection->receiving_us, 0, memory_order_relaxed);
     exchange->stage = STAGE_SERVICE;
     exchange->served = true;
     if (exchange->http.fault == HTTP_FAULT_NONE)
@@ -188,11 +192,12 @@ static bool is_worth_reading(const struct exchange *exchange)
            http_request_header(&exchange->http, "Expect").data == NULL;
 }
 
-static enum MHD_Result headers_have_come(struct exchange *exchange, const char *method)
+static enum MHD_Result headers_have_come(struct exchange *exchange, const char *method,
+                                         const char *version)
 {
     atomic_store_explicit(&exchange->connection->line_us, 0, memory_order_relaxed);
     exchange->http.method = slice_of(method);
-    request_read_headers(exchange);
+    request_read_headers(exchange, method, version);
     if (exchange->http.fault != HTTP_FAULT_NONE && !is_worth_reading(exchange))
         return service_start(exchange);
     exchange->stage = STAGE_BODY;
@@ -222,12 +227,12 @@ static enum MHD_Result body_take(struct exchange *exchange, const char *data, si
     return MHD_YES;
 }
 
-enum MHD_Result exchange_continue(struct exchange *exchange, const char *method, const char *data,
-                                  size_t *size)
+enum MHD_Result exchange_continue(struct exchange *exchange, const char *method,
+                                  const char *version, const char *data, size_t *size)
 {
     switch (exchange->stage) {
     case STAGE_HEADERS:
-        return headers_have_come(exchange, method);
+        return headers_have_come(exchange, method, version);
     case STAGE_BODY:
         return *size > 0 ? body_take(exchange, data, size) : service_start(exchange);
     case STAGE_SERVICE:
@@ -246,10 +251,11 @@ void exchange_end(struct exchange *exchange)
         count_add(&connection->shelf->in_service, 0U - 1);
     if (exchange->served)
         server->service.on_finished(&exchange->http, server->service.cls);
-    if (exchange->large_bytes > 0)
-        atomic_fetch_sub(&server->large_bytes, exchange->large_bytes);
+    answer_forget(exchange);
     shelf_put(connection->shelf, exchange);
     atomic_store_explicit(&connection->line_us, 0, memory_order_relaxed);
+    atomic_store_explicit(&connection->receiving_us, 0, memory_order_relaxed);
+    atomic_store_explicit(&connection->sending_us, 0, memory_order_relaxed);
     atomic_store_explicit(&connection->deadline_us, 0, memory_order_relaxed);
     atomic_store_explicit(&connection->idle_since_us, clock_now_us(CLOCK_MONOTONIC),
                           memory_order_relaxed);
@@ -268,6 +274,11 @@ void http_resume(struct http_exchange *exchange)
     if (before == WAIT_SUSPENDED)
         MHD_resume_connection(mhd);
     atomic_fetch_sub(&server->resumings, 1);
+}
+
+bool http_is_cut(const struct http_exchange *exchange)
+{
+    return atomic_load(&((const struct exchange *)exchange)->server->cutting);
 }
 
 bool http_client_gone(const struct http_exchange *exchange)

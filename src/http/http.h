@@ -15,12 +15,14 @@
 #include "base/slice.h"
 
 struct arena;
+struct http_process;
 struct http_server;
 struct http_tls;
 
 /* What the edge itself found wrong; the service words the answer. */
 enum http_fault {
     HTTP_FAULT_NONE,
+    HTTP_FAULT_SYNTAX,         /* a line of it is no HTTP: answer 400, closed afterwards */
     HTTP_FAULT_BODY_TOO_LARGE, /* body is empty; answer 413, the connection is closed afterwards */
     HTTP_FAULT_FRAMING,        /* Content-Length together with Transfer-Encoding, or another
                                   doubt about where the body ends: answer 400, closed afterwards */
@@ -51,6 +53,9 @@ struct http_exchange {
     struct http_header response_headers[HTTP_HEADERS_MAX];
     unsigned response_header_count;
     struct buf out; /* the body: empty at first, its memory is the edge's */
+    bool goes_on;   /* `out` is its first piece; on_more writes the others */
+    uint64_t
+        owner; /* whose share of the memory for large answers it takes, a hash; 0: the peer's */
 
     void *state; /* the service's own */
 };
@@ -60,6 +65,10 @@ enum http_step { HTTP_ANSWERED, HTTP_PENDING };
 struct http_service {
     enum http_step (*on_request)(struct http_exchange *exchange, void *cls);
     enum http_step (*on_resume)(struct http_exchange *exchange, void *cls);
+    /* Only of an answer with goes_on: the piece before has been sent; writes the next one to `out`,
+     * which is empty, and unsets goes_on if that is the last. False: it cannot go on, its
+     * connection breaks. A piece is some ten KiB, since its worker serves others in between. */
+    bool (*on_more)(struct http_exchange *exchange, void *cls);
     /* The last call for an exchange, after its answer was sent or its connection broke; on its
      * worker thread. A pending exchange is never finished before it was resumed. */
     void (*on_finished)(struct http_exchange *exchange, void *cls);
@@ -77,22 +86,41 @@ struct slice http_own_address(const struct http_exchange *exchange);
  * or lives in the arena. */
 void http_add_header(struct http_exchange *exchange, const char *name, struct slice value);
 
-/* Whether there is room for the exchange's body among the large ones (over HTTP_LARGE_BYTES) that
- * clients are reading; it is taken until the end of the exchange. False: the service answers
- * something small instead. On the exchange's worker, before HTTP_ANSWERED. */
+/* Whether there is room for the exchange's body, as long as it is now, among the large ones (over
+ * HTTP_LARGE_BYTES) that clients are to read; it is taken until the end of the exchange. To be
+ * asked while a body grows, too, so that no memory is used that was not taken. False: the service
+ * answers something small instead. Before HTTP_ANSWERED, by the thread that writes the body. */
 bool http_body_fits(struct http_exchange *exchange);
+
+/* The same for what is held while an answer goes out in pieces: so many bytes in all. */
+bool http_memory_fits(struct http_exchange *exchange, uint64_t bytes);
+
+/* Takes that room whether there is any or not: for what has to be answered. The same thread. */
+void http_body_take(struct http_exchange *exchange);
 
 /* Lets on_resume run for a pending exchange. Any thread, exactly once for each HTTP_PENDING. */
 void http_resume(struct http_exchange *exchange);
+
+/* Whether a stop has come to its end: what is still pending is to be given up, and answered. Any
+ * thread. */
+bool http_is_cut(const struct http_exchange *exchange);
 
 /* Whether the client of a pending exchange has gone, or the grace of a stop is over; asks the
  * socket, so not for every step of a loop. Any thread, between HTTP_PENDING and http_resume only.
  */
 bool http_client_gone(const struct http_exchange *exchange);
 
+/* What the servers of a process share: memory for answers over HTTP_LARGE_BYTES, and file
+ * descriptors, of which the servers with is_reserved have up to reserved_max to themselves. Made
+ * when the limit of descriptors is set. */
+struct http_process *http_process_create(uint64_t large_answers_bytes, unsigned reserved_max);
+void http_process_destroy(struct http_process *process); /* or NULL */
+
 struct http_limits {
     uint64_t max_body_bytes;          /* 16 MiB */
-    uint64_t large_answers_bytes;     /* 1 GiB: of all bodies over HTTP_LARGE_BYTES together */
+    struct http_process *process;     /* shared with other servers, outlives them; NULL: its own */
+    uint64_t large_answers_bytes;     /* without process: of all bodies over HTTP_LARGE_BYTES */
+    bool is_reserved;                 /* its connections are those that process has reserved */
     unsigned connection_memory_bytes; /* 64 KiB */
     unsigned connections_max;         /* in all; the longest idle one is closed first */
     unsigned connections_per_address;
@@ -100,7 +128,8 @@ struct http_limits {
     _Atomic unsigned header_deadline_ms; /* 30 000: from a request's first byte to the end of its
                                             line, and from there to the end of its headers; 0: none
                                           */
-    _Atomic unsigned body_deadline_ms;   /* 30 000: plus the body's size at 10 KB/s; 0: none */
+    _Atomic unsigned body_deadline_ms;   /* 30 000: plus the body's size at 10 KB/s, an
+                                            answer's over HTTP_LARGE_BYTES at 250 KB/s; 0: none */
     unsigned worker_threads;             /* at least 2 (one epoll thread stalls under load) */
 };
 

@@ -7,10 +7,12 @@
 #define BERTH_HTTP_HTTP_INTERNAL_H
 
 #include <gnutls/gnutls.h>
+#include <limits.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -18,13 +20,36 @@
 
 enum {
     SHELF_EXCHANGES_MAX = 32,
-    BODY_BYTES_PER_S = 10 * 1000, /* what a client must manage, either way */
+    BODY_BYTES_PER_S = 10 * 1000,          /* what a client must manage, either way */
+    LARGE_ANSWER_BYTES_PER_S = 250 * 1000, /* of answers over HTTP_LARGE_BYTES: they hold memory */
+    ANSWER_SHARES = 1024,
+    PEER_BUCKETS = 256,
     /* Of a body that is too large, beyond what is allowed: read and thrown away before the answer,
      * for who is still writing when the connection is closed may never read the answer. */
     DISCARDED_BYTES = 16 * 1024 * 1024,
 };
 
 struct exchange;
+
+/* process.c */
+struct http_process {
+    uint64_t large_answers_bytes;
+    _Atomic uint64_t large_bytes; /* of the large bodies that are not finished */
+    _Atomic uint64_t by_owner[ANSWER_SHARES];
+    unsigned connections_max[2]; /* of all servers together; [1]: of those that are reserved */
+    _Atomic unsigned connections[2];
+    pthread_mutex_t lock; /* over the list; taken before a server's */
+    struct http_server *servers;
+};
+
+/* From its start until no worker of it runs any more. */
+void process_add(struct http_process *process, struct http_server *server);
+void process_remove(struct http_process *process, struct http_server *server);
+
+/* Takes so much of the memory for answers, or nothing; with `whatever` in any case. */
+bool process_take_answer(struct http_process *process, uint64_t owner, uint64_t bytes,
+                         bool whatever);
+void process_give_answer(struct http_process *process, uint64_t owner, uint64_t bytes);
 
 /* One worker's own: written by it alone, its two counters read by http_server_stop(). */
 struct shelf {
@@ -38,11 +63,22 @@ struct shelf {
                                     not */
 };
 
+/* room.c: where connections come from; under the server's lock. */
+struct peer {
+    uint64_t key;
+    unsigned open; /* connections */
+    struct peer *next;
+    uint64_t pass; /* of room_make(), which the rest belongs to */
+    unsigned closable;
+    uint64_t since_us;
+};
+
 struct connection {
     /* under the server's lock */
     struct connection *next;
     struct connection *previous;
     bool shut; /* shut down by us; its worker will close it */
+    struct peer *peer_group;
 
     /* set at the start */
     int fd;
@@ -56,11 +92,14 @@ struct connection {
     _Atomic uint64_t idle_since_us; /* 0 from a request line to the end of that exchange */
     _Atomic uint64_t line_us;       /* when the request line came, until its headers have; 0 else */
     _Atomic uint64_t deadline_us;   /* shut down when past; 0: none */
+    _Atomic uint64_t receiving_us;  /* since when a request comes that is not whole; 0: none does */
+    _Atomic uint64_t sending_us;    /* since when an answer is on its way; 0: none is */
 
     /* the watcher's own: has anything come since the connection fell idle? */
     uint64_t watched_idle_us;
     uint64_t watched_bytes;
     uint64_t first_byte_us;
+    uint64_t ended_us; /* since when the client has sent all, and not all of its request; 0: not */
 
     /* handshake.c, TLS only */
     _Atomic bool in_handshake; /* written by its worker */
@@ -82,6 +121,8 @@ struct listener {
 struct http_server {
     struct http_limits limits;
     struct http_service service;
+    struct http_process *process;
+    bool owns_process;
     struct listener listener;
     bool is_unix;
     struct http_tls *tls; /* NULL: plain */
@@ -99,7 +140,7 @@ struct http_server {
 
     _Atomic bool stopping;        /* answers close their connection */
     _Atomic bool cutting;         /* no exchange is handed to the service any more */
-    _Atomic uint64_t large_bytes; /* of the large bodies that are not finished */
+    _Atomic uint64_t large_bytes; /* what it has taken of the process's */
     _Atomic unsigned resumings;   /* threads inside http_resume() */
 
     pthread_mutex_t lock; /* over the connections and the watcher's state */
@@ -109,9 +150,12 @@ struct http_server {
     uint64_t draining_since_us; /* 0: not draining */
     uint64_t linger_us;
     struct connection *connections;
-    struct connection *cursor; /* where the watcher goes on after it let the lock go */
-    unsigned connection_count;
+    struct connection *cursor;         /* where the watcher goes on after it let the lock go */
+    _Atomic unsigned connection_count; /* written under the lock */
     unsigned shut_count;
+    struct peer *peers[PEER_BUCKETS];
+    uint64_t room_pass;
+    struct http_server *next_of_process;
 
     _Atomic unsigned shelves_taken;
     unsigned shelf_count;
@@ -130,6 +174,7 @@ enum exchange_wait { WAIT_RUNNING, WAIT_SUSPENDED, WAIT_RESUMED };
 struct request_header {
     struct slice name;
     struct slice value;
+    const char *end; /* of the value with the blanks behind it */
 };
 
 struct exchange {
@@ -143,11 +188,16 @@ struct exchange {
     struct request_header *headers;
     size_t header_count;
     bool chunked;
+    const char *target_end; /* in the library's buffer: the NUL byte behind the target */
     uint64_t content_length;
     uint64_t received_bytes;
     uint64_t body_since_us;
     struct buf body;
-    uint64_t large_bytes; /* counted in the server's */
+    uint64_t large_bytes; /* counted in the server's and the process's, for large_owner */
+    uint64_t large_owner;
+    uint64_t stream_since_us; /* of an answer in pieces: when it began, */
+    uint64_t stream_bytes;    /* what has gone before the piece in http.out, */
+    size_t stream_at;         /* and what of that */
     struct exchange *next_spare;
 };
 
@@ -192,16 +242,22 @@ void acceptor_stop(struct http_server *server);
 /* exchange.c, all on the exchange's worker. */
 struct exchange *exchange_begin(struct http_server *server, struct MHD_Connection *mhd,
                                 const char *target);
-enum MHD_Result exchange_continue(struct exchange *exchange, const char *method, const char *data,
-                                  size_t *size);
+enum MHD_Result exchange_continue(struct exchange *exchange, const char *method,
+                                  const char *version, const char *data, size_t *size);
 void exchange_end(struct exchange *exchange);
 void shelf_clear(struct shelf *shelf);
 
-/* request.c: the headers of a request, and what is wrong with its framing. */
-void request_read_headers(struct exchange *exchange);
+/* request.c: the headers of a request, and what is wrong with its framing. The texts are the
+ * library's, where the request came. */
+void request_read_headers(struct exchange *exchange, const char *method, const char *version);
 
 /* answer.c: hands the service's answer to MHD. */
 enum MHD_Result answer_send(struct exchange *exchange);
+/* Gives back what its body took. */
+void answer_forget(struct exchange *exchange);
+
+/* stream.c: a response that asks the service for one piece after another. */
+struct MHD_Response *stream_response(struct exchange *exchange);
 
 /* connection.c: MHD's word that a connection has come or goes, on its worker. */
 struct connection *connection_open(struct http_server *server, struct MHD_Connection *mhd);
@@ -209,12 +265,31 @@ void connection_close(struct http_server *server, struct connection *connection)
 /* Under the lock: its worker will see the end of the stream, and close it. */
 void connection_shut(struct http_server *server, struct connection *connection);
 
+/* room.c */
+uint64_t peer_key(const struct sockaddr *address); /* 0: a unix socket */
+/* Under the lock: a connection of that group more, or less. */
+struct peer *peer_enter(struct http_server *server, uint64_t key);
+void peer_leave(struct http_server *server, struct peer *peer);
+/* Whether an address has as many connections as it may have. Takes the lock. */
+bool peer_is_full(struct http_server *server, const struct sockaddr *address);
+/* Under the lock: shuts down a connection, or several that have waited for long. False: none may
+ * be. */
+bool room_make(struct http_server *server);
+/* Whether the process has no descriptor for one connection more. */
+bool room_is_exhausted(const struct http_server *server);
+/* Without the lock: counts a connection more in the process, which closes another if it has to.
+ * False: it is one too many. */
+bool room_enter_process(struct http_server *server);
+void room_leave_process(struct http_server *server);
+
 /* ready_events.c: to be called before the library starts. */
 void ready_events_limit(void);
 
 /* deadline.c: until when so many bytes are to have gone over the line, either way; 0: at leisure.
  */
 uint64_t body_deadline_us(const struct http_server *server, uint64_t since_us, uint64_t bytes);
+uint64_t stream_deadline_us(const struct http_server *server, uint64_t since_us, uint64_t bytes);
+uint64_t answer_deadline_us(const struct http_server *server, uint64_t since_us, uint64_t bytes);
 /* And the watcher. */
 bool watcher_start(struct http_server *server);
 /* From now on, idle connections are closed, too. */

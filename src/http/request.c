@@ -1,8 +1,17 @@
 /* The headers of a request: a table in the exchange's arena that any thread may ask while the
  * exchange lives, and the faults of framing that the library lets through. Where two servers on the
- * way could disagree about where a body ends, the request is refused: a second Content-Length,
- * Content-Length beside Transfer-Encoding, another coding than chunked, a blank in a header's
- * name. The table is written by the exchange's worker. */
+ * way could disagree about where a header or a body ends, the request is refused: a second
+ * Content-Length, Content-Length beside Transfer-Encoding, another coding than chunked, a blank or
+ * control character in a name, a CR alone, a NUL byte, a line that ends with LF alone or is folded.
+ * The table is written by the exchange's worker.
+ *
+ * The library hands out texts that are still where they came, in its buffer: there it has put NUL
+ * bytes over the colons and over what ended a line. So what a line ended with, and what a NUL byte
+ * of the client's has cut off, shows in the distance of one text from the next: two bytes, for CR
+ * LF, and four behind the last.
+ *
+ * Of chunks the library looks at what it needs. Their connection is closed after the answer, so
+ * that nothing behind them is taken for a request. */
 #include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
@@ -11,9 +20,13 @@
 #include "base/arena.h"
 #include "http/http_internal.h"
 
+enum { CRLF_LEN = 2 };
+
 static bool text_is(struct slice text, const char *word, size_t len)
 {
-    return text.len == len && strncasecmp(text.data, word, len) == 0;
+    /* the first letters, whatever their case, tell most names of one length apart */
+    return text.len == len && len > 0 && ((text.data[0] ^ word[0]) & ~0x20) == 0 &&
+           strncasecmp(text.data, word, len) == 0;
 }
 
 #define TEXT_IS(text, word) text_is((text), (word), sizeof(word) - 1)
@@ -23,11 +36,84 @@ static enum MHD_Result header_take(void *cls, enum MHD_ValueKind kind, const cha
 {
     (void)kind;
     struct exchange *exchange = cls;
+    const char *end = value == NULL ? NULL : value + value_len;
     while (value_len > 0 && (value[value_len - 1] == ' ' || value[value_len - 1] == '\t'))
         value_len--;
     exchange->headers[exchange->header_count++] =
-        (struct request_header){{name, name_len}, {value == NULL ? "" : value, value_len}};
+        (struct request_header){{name, name_len}, {value == NULL ? "" : value, value_len}, end};
     return MHD_YES;
+}
+
+/* tchar of RFC 9110, 5.6.2 */
+static const bool IS_TCHAR[UCHAR_MAX + 1] = {
+    ['!'] = true, ['#' ... '\''] = true, ['*'] = true,         ['+'] = true,
+    ['-'] = true, ['.'] = true,          ['^' ... '`'] = true, ['|'] = true,
+    ['~'] = true, ['0' ... '9'] = true,  ['a' ... 'z'] = true, ['A' ... 'Z'] = true,
+};
+
+static bool is_token(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (!IS_TCHAR[(unsigned char)text.data[i]])
+            return false;
+    return text.len > 0;
+}
+
+static bool word_has_below(const char *at, unsigned char limit)
+{
+    const uint64_t ones = UINT64_MAX / UCHAR_MAX;
+    uint64_t word;
+    memcpy(&word, at, sizeof(word));
+    return ((word - ones * limit) & ~word & ones * 128) != 0;
+}
+
+/* Whether a byte is below the limit, which is at most 128; eight at once, since every request's
+ * target, names and values are asked. The last eight overlap those before. */
+static bool has_below(struct slice text, unsigned char limit)
+{
+    const size_t step = sizeof(uint64_t);
+    if (text.len >= step) {
+        for (size_t i = 0; i + step < text.len; i += step)
+            if (word_has_below(text.data + i, limit))
+                return true;
+        return word_has_below(text.data + text.len - step, limit);
+    }
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.data[i] < limit)
+            return true;
+    return false;
+}
+
+static bool has_cr(struct slice value)
+{
+    return has_below(value, ' ') && memchr(value.data, '\r', value.len) != NULL;
+}
+
+/* Method, one blank, target, one blank, version, CR LF. */
+static bool line_is_whole(const struct exchange *exchange, const char *method, const char *version)
+{
+    struct slice target = exchange->http.target;
+    return exchange->target_end != NULL && exchange->target_end + 1 == version &&
+           exchange->target_end - target.len == method + exchange->http.method.len + 1 &&
+           is_token(exchange->http.method) && !has_below(target, ' ' + 1) &&
+           memchr(target.data, 0x7f, target.len) == NULL;
+}
+
+/* The headers behind each other, and the empty line behind the last. */
+static bool headers_are_whole(const struct exchange *exchange, const char *method,
+                              const char *version)
+{
+    const char *end = version + strlen(version);
+    for (size_t i = 0; i < exchange->header_count; i++) {
+        const struct request_header *header = &exchange->headers[i];
+        if (header->name.data != end + CRLF_LEN || header->name.len == 0 ||
+            has_below(header->name, ' ' + 1) || has_cr(header->value))
+            return false;
+        end = header->end;
+    }
+    const union MHD_ConnectionInfo *size =
+        MHD_get_connection_info(exchange->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return size != NULL && method + size->header_size == end + 2 * CRLF_LEN;
 }
 
 /* The library has refused what is not a number of 64 bits, unless there is a Transfer-Encoding. */
@@ -39,7 +125,7 @@ static uint64_t length_parse(struct slice value)
     return length;
 }
 
-void request_read_headers(struct exchange *exchange)
+void request_read_headers(struct exchange *exchange, const char *method, const char *version)
 {
     struct http_exchange *http = &exchange->http;
     int count = MHD_get_connection_values(exchange->mhd, MHD_HEADER_KIND, NULL, NULL);
@@ -60,13 +146,12 @@ void request_read_headers(struct exchange *exchange)
             codings++;
             exchange->chunked = TEXT_IS(header->value, "chunked");
             framed = framed && exchange->chunked;
-        } else if (memchr(header->name.data, ' ', header->name.len) != NULL ||
-                   memchr(header->name.data, '\t', header->name.len) != NULL) {
-            framed = false;
         }
     }
     http->has_content_length = lengths + codings > 0;
-    if (!framed || lengths + codings > 1)
+    if (!line_is_whole(exchange, method, version) || !headers_are_whole(exchange, method, version))
+        http->fault = HTTP_FAULT_SYNTAX;
+    else if (!framed || lengths + codings > 1)
         http->fault = HTTP_FAULT_FRAMING;
     else if (exchange->content_length > exchange->server->limits.max_body_bytes)
         http->fault = HTTP_FAULT_BODY_TOO_LARGE;

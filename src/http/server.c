@@ -7,15 +7,13 @@
  * then is anything freed. */
 #include <errno.h>
 #include <gnutls/abstract.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "http/http_internal.h"
 
-enum { WORKERS_AT_LEAST = 2, DESCRIPTORS_FOR_OTHERS = 64, CONNECTIONS_AT_LEAST = 8 };
+enum { WORKERS_AT_LEAST = 2, CONNECTIONS_BEYOND = 64, LAST_ANSWERS_MS = 250 };
 
 /* The library would now keep every argument of the query in the connection's memory, which a
  * thousand of them exhaust; then it neither answers nor closes. It finds an empty query instead. */
@@ -40,8 +38,7 @@ static enum MHD_Result on_access(void *cls, struct MHD_Connection *mhd, const ch
     (void)cls;
     (void)mhd;
     (void)url;
-    (void)version;
-    return exchange_continue(*exchange, method, data, size);
+    return exchange_continue(*exchange, method, version, data, size);
 }
 
 static void on_completed(void *cls, struct MHD_Connection *mhd, void **exchange,
@@ -89,23 +86,11 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
     return -1;
 }
 
-/* Connections may not take the descriptors that others in the process need. */
-static unsigned connections_possible(unsigned wanted)
-{
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY)
-        return wanted;
-    rlim_t possible = files.rlim_cur > DESCRIPTORS_FOR_OTHERS + CONNECTIONS_AT_LEAST
-                          ? files.rlim_cur - DESCRIPTORS_FOR_OTHERS
-                          : CONNECTIONS_AT_LEAST;
-    return wanted < possible ? wanted : (unsigned)possible;
-}
-
 static bool daemon_start(struct http_server *server)
 {
     const struct http_limits *limits = &server->limits;
     /* the library shares its own limit out among the workers, evenly: keep it out of the way */
-    unsigned far_limit = (limits->connections_max + DESCRIPTORS_FOR_OTHERS) * server->shelf_count;
+    unsigned far_limit = (limits->connections_max + CONNECTIONS_BEYOND) * server->shelf_count;
     unsigned tls = server->tls != NULL ? MHD_USE_TLS : 0;
     ready_events_limit();
     server->daemon = MHD_start_daemon(
@@ -113,8 +98,7 @@ static bool daemon_start(struct http_server *server)
         0, NULL, NULL, on_access, server, MHD_OPTION_THREAD_POOL_SIZE, server->shelf_count,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)limits->connection_memory_bytes,
         MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_timeout_s == 0 ? 1 : limits->idle_timeout_s,
-        MHD_OPTION_CONNECTION_LIMIT, far_limit, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-        limits->connections_per_address, MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
+        MHD_OPTION_CONNECTION_LIMIT, far_limit, MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
         MHD_OPTION_UNESCAPE_CALLBACK, unescape_nothing, NULL, MHD_OPTION_NOTIFY_COMPLETED,
         on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
         tls != 0 ? MHD_OPTION_HTTPS_CERT_CALLBACK : MHD_OPTION_END, no_certificate, MHD_OPTION_END);
@@ -129,7 +113,12 @@ static struct http_server *server_create(const struct http_limits *limits,
     struct http_server *server = calloc(1, sizeof(*server) + workers * sizeof(struct shelf));
     check(server != NULL);
     server->limits = *limits;
-    server->limits.connections_max = connections_possible(limits->connections_max);
+    server->owns_process = limits->process == NULL;
+    server->process = server->owns_process ? http_process_create(limits->large_answers_bytes, 0)
+                                           : limits->process;
+    unsigned possible = server->process->connections_max[limits->is_reserved];
+    if (server->limits.connections_max > possible)
+        server->limits.connections_max = possible;
     server->service = *service;
     server->shelf_count = workers;
     pthread_mutex_init(&server->lock, NULL);
@@ -138,13 +127,17 @@ static struct http_server *server_create(const struct http_limits *limits,
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&server->watcher_wake, &attributes);
     pthread_condattr_destroy(&attributes);
+    process_add(server->process, server);
     return server;
 }
 
 static void server_destroy(struct http_server *server)
 {
+    process_remove(server->process, server);
     for (unsigned i = 0; i < server->shelf_count; i++)
         shelf_clear(&server->shelves[i]);
+    if (server->owns_process)
+        http_process_destroy(server->process);
     pthread_cond_destroy(&server->watcher_wake);
     pthread_mutex_destroy(&server->lock);
     free(server);
@@ -254,6 +247,9 @@ void http_server_stop(struct http_server *server, unsigned grace_ms)
         nap();
     while (atomic_load(&server->resumings) > 0)
         nap();
+    end_us = clock_now_us(CLOCK_MONOTONIC) + LAST_ANSWERS_MS * 1000ULL;
+    while (http_server_load(server).requests > 0 && clock_now_us(CLOCK_MONOTONIC) < end_us)
+        nap(); /* what was given up has been answered, and goes out */
     watcher_stop(server);
     if (server->tls != NULL)
         handshakes_stop(server);

@@ -165,7 +165,7 @@ struct api_request *fuzz_request_begin(struct fuzz_request *r, struct arena *are
 void fuzz_request_header(struct fuzz_request *r, const char *name, struct slice value)
 {
     check(r->exchange.header_count < sizeof(r->headers) / sizeof(r->headers[0]));
-    r->headers[r->exchange.header_count++] = (struct request_header){slice_of(name), value};
+    r->headers[r->exchange.header_count++] = (struct request_header){slice_of(name), value, NULL};
 }
 
 void fuzz_request_end(struct fuzz_request *r)

@@ -2,7 +2,7 @@
 """Bad input against a live berthd: malformed HTTP, bodies, slow and vanishing clients, pathological
 queries, requests that are expensive for everybody else, and an operator who gets everything wrong.
 
-    tests/hostile/run.py [--berthd build/berthd] [PART…]      parts: malformed bodies slow pathological lanes metal operator
+    tests/hostile/run.py [--berthd build/berthd] [PART…]      parts: malformed bodies slow pathological lanes metal greedy operator
 
 For each: the API's own error or a closed connection; never a crash, a hang, growth without bound or a
 half-done change; the server answers normally afterwards. The last line is `N passed, N failed`.
@@ -20,6 +20,7 @@ sys.dont_write_bytecode = True
 
 import bodies  # noqa: E402
 import clumsy  # noqa: E402
+import greedy  # noqa: E402
 import lanes  # noqa: E402
 import malformed  # noqa: E402
 import metal  # noqa: E402
@@ -77,7 +78,7 @@ def served(report, part, berthd):
 
 
 def main():
-    parts = ["malformed", "bodies", "slow", "pathological", "lanes", "metal", "operator"]
+    parts = ["malformed", "bodies", "slow", "pathological", "lanes", "metal", "greedy", "operator"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--berthd", default="build/berthd")
     parser.add_argument("parts", nargs="*", metavar="PART")
@@ -97,6 +98,8 @@ def main():
             lanes.run(report, arguments.berthd)
         elif part == "metal":
             metal.run(report, arguments.berthd)
+        elif part == "greedy":
+            greedy.run(report, arguments.berthd)
         else:
             served(report, part, arguments.berthd)
         print("%-12s %6.1f s   %d passed, %d failed" % (

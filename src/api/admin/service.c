@@ -190,7 +190,8 @@ static enum http_step on_request(struct http_exchange *http, void *cls)
     asked->admin = cls;
     asked->http = http;
     if (http->fault != HTTP_FAULT_NONE)
-        return refuse(http, http->fault == HTTP_FAULT_FRAMING ? 400 : 413, "no body, please");
+        return refuse(http, http->fault == HTTP_FAULT_BODY_TOO_LARGE ? 413 : 400,
+                      "no body, please");
     for (unsigned i = 0; i < PAGE_COUNT; i++) {
         if (!slice_equal(path, slice_of(PAGES[i].path)))
             continue;
@@ -212,7 +213,8 @@ static enum http_step on_resume(struct http_exchange *http, void *cls)
     else if (asked->is_refused)
         return refuse(http, 503, "too many wait for pages with the inventory");
     else if (asked->is_abandoned)
-        return refuse(http, 503, "The client has gone.");
+        return refuse(http, 503,
+                      http_is_cut(http) ? "This service is stopping." : "The client has gone.");
     else if (!http_body_fits(http))
         return refuse(http, 503, "too many are reading large answers");
     return HTTP_ANSWERED;

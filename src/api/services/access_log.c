@@ -126,7 +126,7 @@ static void set_outcome(const struct api_request *request, struct outcome *outco
     parts[STATUS] = number(outcome->status, request->status);
     parts[LENGTH - 1] = SLICE_LIT(" len: ");
     bool sent = !slice_equal(request->http->method, SLICE_LIT("HEAD"));
-    parts[LENGTH] = number(outcome->length, sent ? (int64_t)request->http->out.len : 0);
+    parts[LENGTH] = number(outcome->length, sent ? (int64_t)api_body_bytes(request) : 0);
     parts[VERSION - 1] = SLICE_LIT(" microversion: ");
     parts[VERSION] = SLICE_LIT("-");
     if (request->has_minor) {

@@ -16,6 +16,13 @@ static void make_reader_key(void)
     check(pthread_key_create(&reader_key, close_reader) == 0);
 }
 
+struct replica_reader *thread_reader_take(struct replica *replica)
+{
+    struct replica_reader *reader = thread_reader(replica);
+    pthread_setspecific(reader_key, NULL);
+    return reader;
+}
+
 struct replica_reader *thread_reader(struct replica *replica)
 {
     pthread_once(&reader_once, make_reader_key);

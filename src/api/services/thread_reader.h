@@ -8,4 +8,8 @@
  * is one replica a process. */
 struct replica_reader *thread_reader(struct replica *replica);
 
+/* The same, which is the caller's from now on, with what it has pinned: the caller closes it. The
+ * thread gets another one when it needs one. */
+struct replica_reader *thread_reader_take(struct replica *replica);
+
 #endif

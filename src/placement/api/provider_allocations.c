@@ -1,12 +1,18 @@
-/* What a provider is used for: GET /resource_providers/{uuid}/allocations and .../usages. With
- * a pinned version, on a worker or, of very many, the slow lane. */
+/* What a provider is used for: GET /resource_providers/{uuid}/allocations and .../usages. On a
+ * worker, with a pinned version; a long list of allocations is looked at on the slow lane and
+ * written in pieces while its client reads. */
 #include <stdlib.h>
 
 #include "api/text/latin1.h"
 #include "base/json_write.h"
 #include "placement/api/allocation_handlers.h"
 
-enum { STEPS_OF_A_CONSUMER = 160, STEPS_OF_A_CLASS = 40 }; /* looked up, beside its text; sorted */
+enum {
+    WRITTEN_AT_ONCE = 1000,    /* consumers; more are written in pieces */
+    STEPS_OF_A_CONSUMER = 160, /* of the budget, to find and write one */
+    STEPS_OF_A_CLASS = 40,
+    STEPS_OF_A_PIECE = 50000, /* however short the text that comes of them */
+};
 
 /* 404: `before`, the uuid, `between`, and that there is no such provider. */
 static enum api_step refuse(struct api_request *request, const char *before, const char *between)
@@ -26,16 +32,14 @@ static void write_class(struct buf *out, const struct version *version, struct c
 }
 
 /* One consumer's part of a provider's allocations; the consumer may have as many elsewhere as a
- * body holds. False: the budget is exhausted. */
-static bool write_consumer(struct api_request *request, const struct consumer *consumer,
-                           struct provider_no provider, struct budget *budget, size_t *counted)
+ * body holds. */
+static void write_consumer(struct api_request *request, const struct consumer *consumer,
+                           struct provider_no provider)
 {
     struct buf *out = api_out(request);
     json_write_string(out, consumer_uuid(consumer));
     buf_append_lit(out, ": {\"resources\": {");
     bool is_first = true;
-    if (!budget_take(budget, STEPS_OF_A_CONSUMER + consumer->allocation_count))
-        return false;
     for (uint32_t i = 0; i < consumer->allocation_count; i++) {
         const struct consumer_allocation *held = &consumer->allocation[i];
         if (held->provider.v != provider.v)
@@ -51,7 +55,69 @@ static bool write_consumer(struct api_request *request, const struct consumer *c
         buf_append_int(out, consumer->generation);
     }
     buf_append_char(out, '}');
-    return api_charge_text(request, budget, counted);
+}
+
+struct provider_list {
+    const struct provider *provider;
+    uint64_t next; /* the consumer's second key, as in the tree of provider_consumers */
+    bool has_written;
+};
+
+static const struct consumer *consumer_at(const struct version *version,
+                                          const struct ptree_entry *entry)
+{
+    uint64_t value;
+    check(ptree_find(&version->consumers, entry->value, entry->k2, &value));
+    return (const struct consumer *)(uintptr_t)value;
+}
+
+/* The consumers from the one that is next, until a piece is full; whole answers have no pieces. */
+static bool write_more(struct api_request *request)
+{
+    struct provider_list *list = request->stream.state;
+    struct buf *out = api_out(request);
+    bool is_whole = request->stream.more == NULL;
+    int64_t steps = 0;
+    struct ptree_iter iter;
+    ptree_seek(&request->version->provider_consumers, list->provider->no.v, list->next, &iter);
+    for (const struct ptree_entry *entry;
+         (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == list->provider->no.v;
+         ptree_iter_next(&iter)) {
+        list->next = entry->k2;
+        if (!is_whole && (out->len >= API_PIECE_BYTES || steps > STEPS_OF_A_PIECE))
+            return true;
+        if (list->has_written)
+            buf_append_lit(out, ", ");
+        list->has_written = true;
+        const struct consumer *consumer = consumer_at(request->version, entry);
+        write_consumer(request, consumer, list->provider->no);
+        steps += STEPS_OF_A_CONSUMER + (int64_t)consumer->allocation_count;
+    }
+    buf_append_lit(out, "}, \"resource_provider_generation\": ");
+    buf_append_int(out, list->provider->generation);
+    buf_append_char(out, '}');
+    return false;
+}
+
+/* When the newest of them was written, and how many there are. False: too many for this thread, or
+ * nobody waits for them. */
+static bool look_at_all(struct api_request *request, const struct provider *provider,
+                        int64_t *modified_at_us, size_t *count)
+{
+    struct budget budget = api_budget(request);
+    struct ptree_iter iter;
+    ptree_seek(&request->version->provider_consumers, provider->no.v, 0, &iter);
+    for (const struct ptree_entry *entry;
+         (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == provider->no.v;
+         ptree_iter_next(&iter)) {
+        const struct consumer *consumer = consumer_at(request->version, entry);
+        if (!budget_take(&budget, STEPS_OF_A_CONSUMER + (int64_t)consumer->allocation_count))
+            return false;
+        if (consumer->allocated_at_us > *modified_at_us)
+            *modified_at_us = consumer->allocated_at_us;
+        ++*count;
+    }
+    return true;
 }
 
 enum api_step handle_provider_allocations(struct api_request *request)
@@ -60,29 +126,18 @@ enum api_step handle_provider_allocations(struct api_request *request)
     const struct provider *provider = version_provider_by_uuid(version, request->args[0]);
     if (provider == NULL)
         return refuse(request, "Resource provider '", "' not found");
-    struct buf *out = api_out(request);
-    struct budget budget = api_budget(request);
-    size_t counted = 0;
-    buf_append_lit(out, "{\"allocations\": {");
     int64_t modified_at_us = 0;
-    struct ptree_iter iter;
-    ptree_seek(&version->provider_consumers, provider->no.v, 0, &iter);
-    for (const struct ptree_entry *entry;
-         (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == provider->no.v;
-         ptree_iter_next(&iter)) {
-        uint64_t value;
-        check(ptree_find(&version->consumers, entry->value, entry->k2, &value));
-        const struct consumer *consumer = (const struct consumer *)(uintptr_t)value;
-        if (out->data[out->len - 1] == '}')
-            buf_append_lit(out, ", ");
-        if (!write_consumer(request, consumer, provider->no, &budget, &counted))
-            return api_start_over(request);
-        if (consumer->allocated_at_us > modified_at_us)
-            modified_at_us = consumer->allocated_at_us;
-    }
-    buf_append_lit(out, "}, \"resource_provider_generation\": ");
-    buf_append_int(out, provider->generation);
-    buf_append_char(out, '}');
+    size_t count = 0;
+    if (!look_at_all(request, provider, &modified_at_us, &count))
+        return api_over_budget(request);
+    struct provider_list *list = arena_zalloc(request->arena, sizeof(*list));
+    list->provider = provider;
+    request->stream.state = list;
+    buf_append_lit(api_out(request), "{\"allocations\": {");
+    if (count > WRITTEN_AT_ONCE)
+        request->stream.more = write_more;
+    else
+        check(!write_more(request));
     api_answer_json(request, modified_at_us);
     return API_DONE;
 }

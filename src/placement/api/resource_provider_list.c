@@ -1,4 +1,5 @@
-/* GET /resource_providers: the list with its filters. */
+/* GET /resource_providers: the list with its filters. A long one is written in pieces while its
+ * client reads. */
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "placement/api/group_parameters.h"
@@ -6,7 +7,8 @@
 #include "query/providers.h"
 
 enum {
-    LEAST_STEPS_OF_ONE = 24,     /* its text at the oldest version */
+    WRITTEN_AT_ONCE = 1000,      /* providers */
+    STEPS_OF_A_LOOK = 4,         /* of the budget, for Last-Modified */
     LONG_QUERY_BYTES = 16 << 10, /* are not read on a worker: that takes its time, too */
 };
 
@@ -43,6 +45,29 @@ static bool read_question(struct api_request *request, struct providers_question
     return resources.data == NULL || parameter_resources(request, resources, group);
 }
 
+struct provider_list {
+    struct providers_found found;
+    uint32_t written;
+};
+
+static bool write_more(struct api_request *request)
+{
+    struct provider_list *list = request->stream.state;
+    struct buf *out = api_out(request);
+    bool is_whole = request->stream.more == NULL;
+    for (; list->written < list->found.count && (is_whole || out->len < API_PIECE_BYTES);
+         list->written++) {
+        if (list->written > 0)
+            buf_append_lit(out, ", ");
+        provider_write_json(out, list->found.providers[list->written], request->version,
+                            request->minor, request->mount);
+    }
+    if (list->written < list->found.count)
+        return true;
+    buf_append_lit(out, "]}");
+    return false;
+}
+
 enum api_step handle_providers_list(struct api_request *request)
 {
     struct providers_question question = {0};
@@ -61,24 +86,21 @@ enum api_step handle_providers_list(struct api_request *request)
     case PROVIDERS_DONE:
         break;
     }
-    if (!budget_allows(&budget, LEAST_STEPS_OF_ONE * (int64_t)found.count))
+    if (!budget_take(&budget, STEPS_OF_A_LOOK * (int64_t)found.count))
         return api_over_budget(request);
-    struct buf *out = api_out(request);
-    out->len = 0;
-    size_t counted = 0;
     int64_t modified_at_us = 0;
-    buf_append_lit(out, "{\"resource_providers\": [");
-    for (uint32_t i = 0; i < found.count; i++) {
-        const struct provider *provider = found.providers[i];
-        if (i > 0)
-            buf_append_lit(out, ", ");
-        provider_write_json(out, provider, request->version, request->minor, request->mount);
-        if (!api_charge_text(request, &budget, &counted))
-            return api_start_over(request);
-        if (provider->modified_at_us > modified_at_us)
-            modified_at_us = provider->modified_at_us;
-    }
-    buf_append_lit(out, "]}");
+    for (uint32_t i = 0; i < found.count; i++)
+        if (found.providers[i]->modified_at_us > modified_at_us)
+            modified_at_us = found.providers[i]->modified_at_us;
+    struct provider_list *list = arena_zalloc(request->arena, sizeof(*list));
+    list->found = found;
+    request->stream.state = list;
+    api_out(request)->len = 0;
+    buf_append_lit(api_out(request), "{\"resource_providers\": [");
+    if (found.count > WRITTEN_AT_ONCE)
+        request->stream.more = write_more;
+    else
+        check(!write_more(request));
     api_answer_json(request, modified_at_us);
     return API_DONE;
 }

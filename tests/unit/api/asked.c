@@ -38,7 +38,8 @@ void asked_close(struct asked *asked)
 void asked_header(struct asked *asked, const char *name, struct slice value)
 {
     assert_true(asked->exchange.header_count < 16);
-    asked->headers[asked->exchange.header_count++] = (struct request_header){slice_of(name), value};
+    asked->headers[asked->exchange.header_count++] =
+        (struct request_header){slice_of(name), value, NULL};
 }
 
 struct slice asked_answer_header(const struct asked *asked, const char *name)

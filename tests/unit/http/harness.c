@@ -32,7 +32,7 @@ static void answer_text(struct http_exchange *exchange)
     exchange->status = 200;
     http_add_header(exchange, "Content-Type", SLICE_LIT("text/plain"));
     if (exchange->fault != HTTP_FAULT_NONE) {
-        exchange->status = exchange->fault == HTTP_FAULT_FRAMING ? 400 : 413;
+        exchange->status = exchange->fault == HTTP_FAULT_BODY_TOO_LARGE ? 413 : 400;
         buf_append_lit(&exchange->out, "fault");
     } else if (slice_starts_with(exchange->target, header)) {
         struct slice value =
@@ -49,11 +49,14 @@ static void answer_text(struct http_exchange *exchange)
         http_add_header(exchange, "Location", SLICE_LIT("/x"));
     } else if (slice_equal(exchange->target, SLICE_LIT("/worker"))) {
         buf_printf(&exchange->out, "%lu", (unsigned long)pthread_self());
-    } else if (slice_equal(exchange->target, SLICE_LIT("/larger"))) {
+    } else if (slice_equal(exchange->target, SLICE_LIT("/larger")) ||
+               slice_equal(exchange->target, SLICE_LIT("/owed"))) {
         size_t len = 8 * HTTP_LARGE_BYTES; /* more than a socket takes at once */
         memset(buf_reserve(&exchange->out, len), 'x', len);
         exchange->out.len = len;
-        if (!http_body_fits(exchange)) {
+        if (slice_equal(exchange->target, SLICE_LIT("/owed"))) {
+            http_body_take(exchange);
+        } else if (!http_body_fits(exchange)) {
             exchange->status = 503;
             exchange->out.len = 0;
         }
@@ -99,6 +102,16 @@ static enum http_step on_request(struct http_exchange *exchange, void *cls)
         hop(harness, exchange);
         return HTTP_PENDING;
     }
+    if (slice_starts_with(exchange->target, SLICE_LIT("/pieces/"))) {
+        struct harness_stream *stream = arena_zalloc(exchange->arena, sizeof(*stream));
+        stream->breaks = slice_starts_with(exchange->target, SLICE_LIT("/pieces/breaks/"));
+        stream->left = (unsigned)atoi(exchange->target.data + (stream->breaks ? 15 : 8));
+        exchange->state = stream;
+        exchange->status = 200;
+        exchange->goes_on = stream->left > 0;
+        buf_append_lit(&exchange->out, "first");
+        return HTTP_ANSWERED;
+    }
     if (slice_equal(exchange->target, SLICE_LIT("/nap")))
         nap_ms(30);
     answer_text(exchange);
@@ -116,6 +129,17 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
     }
     answer_text(exchange);
     return HTTP_ANSWERED;
+}
+
+static bool on_more(struct http_exchange *exchange, void *cls)
+{
+    (void)cls;
+    struct harness_stream *stream = exchange->state;
+    memset(buf_reserve(&exchange->out, HARNESS_PIECE_BYTES), 'x', HARNESS_PIECE_BYTES);
+    exchange->out.len = HARNESS_PIECE_BYTES;
+    stream->left--;
+    exchange->goes_on = stream->left > 0;
+    return stream->left > 0 || !stream->breaks;
 }
 
 static void on_finished(struct http_exchange *exchange, void *cls)
@@ -155,7 +179,7 @@ void harness_start_at(struct harness *harness, const struct http_address *addres
     pthread_mutex_init(&harness->lock, NULL);
     pthread_cond_init(&harness->hop_wake, NULL);
     assert_int_equal(pthread_create(&harness->hopper, NULL, hopper_run, harness), 0);
-    struct http_service service = {on_request, on_resume, on_finished, harness};
+    struct http_service service = {on_request, on_resume, on_more, on_finished, harness};
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
     harness->server = http_server_start(address, limits, &service, &err);
@@ -205,11 +229,19 @@ void harness_resume(struct harness *harness)
 
 int client_connect(const struct harness *harness)
 {
+    return client_connect_from(harness, 1);
+}
+
+int client_connect_from(const struct harness *harness, unsigned host)
+{
+    struct sockaddr_in from = {.sin_family = AF_INET,
+                               .sin_addr.s_addr = htonl((INADDR_LOOPBACK & ~0xffU) + host)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons(harness->port),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&from, sizeof(from)), 0);
     struct timeval patience = {.tv_sec = 10};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);

@@ -9,13 +9,21 @@
 #include "http/http.h"
 #include "unit.h"
 
-enum { HELD_MAX = 64 };
+enum { HELD_MAX = 64, HARNESS_PIECE_BYTES = 40000 };
+
+/* An answer in pieces: "first", then so many of 'x'. */
+struct harness_stream {
+    unsigned left;
+    bool breaks; /* at the last */
+};
 
 /* The service answers 200 with a text that says what it saw: "METHOD target body". Some paths do
  * more:
  *   /header/NAME   the value of that request header in brackets, or "none"
  *   /empty         204; /created: 201 without a body
  *   /large         a body of 1 MiB
+ *   /larger        one of 8 MiB if there is room, else 503; /owed: the same without asking
+ *   /pieces/N      in pieces: "first" and N of HARNESS_PIECE_BYTES; /pieces/breaks/N: not whole
  *   /hold          pending until harness_resume(); then as any other
  *   /early         pending, resumed before on_request returns, three times over
  *   /worker        the worker's name
@@ -51,6 +59,8 @@ void harness_wait_held(struct harness *harness, unsigned count);
 void harness_resume(struct harness *harness);
 
 int client_connect(const struct harness *harness);
+/* From 127.0.0.HOST. */
+int client_connect_from(const struct harness *harness, unsigned host);
 void client_send(int fd, const char *text);
 void client_send_bytes(int fd, const char *data, size_t len);
 

@@ -164,7 +164,7 @@ static void large_answers(void **state)
 {
     (void)state;
     struct http_limits limits = harness_limits;
-    limits.large_answers_bytes = 17 << 20; /* two of 8 MiB */
+    limits.large_answers_bytes = 33 << 20; /* two of 8 MiB for each client */
     start(limits);
     int fds[3];
     for (int i = 0; i < 3; i++) {
@@ -186,6 +186,58 @@ static void large_answers(void **state)
     close(fds[1]); /* gone without reading */
     close(fds[0]);
     close(fds[2]);
+    harness_stop(&harness);
+}
+
+/* Until so much is held, and a little longer. */
+static void wait_for_large(uint64_t bytes)
+{
+    for (unsigned i = 0; i < 5000 && http_server_load(harness.server).large_bytes < bytes; i++)
+        nap_ms(1);
+    nap_ms(20);
+    assert_int_equal(http_server_load(harness.server).large_bytes, bytes);
+}
+
+/* Who holds much leaves room for others. */
+static void shares_of_large_answers(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.large_answers_bytes = 33 << 20;
+    start(limits);
+    int fds[4];
+    for (unsigned i = 0; i < 4; i++) {
+        fds[i] = client_connect_from(&harness, i < 3 ? 2 : 3);
+        client_send(fds[i], "GET /larger HTTP/1.1\r\nHost: x\r\n\r\n");
+        if (i < 2)
+            wait_for_large((uint64_t)(i + 1) * 8 << 20);
+    }
+    struct reply reply = client_read(fds[2]);
+    assert_int_equal(reply.status, 503);
+    reply_free(&reply);
+    reply = client_read(fds[3]);
+    assert_int_equal(reply.status, 200);
+    assert_int_equal(reply.body.len, 8 << 20);
+    reply_free(&reply);
+    for (unsigned i = 0; i < 4; i++)
+        close(fds[i]);
+    harness_stop(&harness);
+}
+
+/* What has to be answered is answered, whatever others hold; and it counts. */
+static void answers_that_are_owed(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.large_answers_bytes = 1 << 20;
+    start(limits);
+    int owed = client_connect(&harness);
+    client_send(owed, "GET /owed HTTP/1.1\r\nHost: x\r\n\r\n");
+    wait_for_large(8 << 20);
+    struct reply reply = client_read(owed);
+    assert_int_equal(reply.status, 200);
+    reply_free(&reply);
+    close(owed);
     harness_stop(&harness);
 }
 
@@ -304,6 +356,8 @@ int main(void)
         cmocka_unit_test(short_deadlines),
         cmocka_unit_test(no_deadlines),
         cmocka_unit_test(large_answers),
+        cmocka_unit_test(shares_of_large_answers),
+        cmocka_unit_test(answers_that_are_owed),
         cmocka_unit_test(idle_timeout),
         cmocka_unit_test(longest_idle_goes_first),
         cmocka_unit_test(many_more_than_allowed),

@@ -34,7 +34,7 @@ static void finished(struct http_exchange *exchange, void *cls)
     (void)cls;
 }
 
-static const struct http_service peers = {answer_peer, answer_peer, finished, NULL};
+static const struct http_service peers = {answer_peer, answer_peer, NULL, finished, NULL};
 
 static int set_up(void **state)
 {

@@ -1,0 +1,93 @@
+/* What all servers of a process share: memory for large answers, and file descriptors.
+ *
+ * Answers: an answer counts with its length from when it is written until its exchange ends. A
+ * client may hold no more than what its answers leave free, so that one that reads slowly gets half
+ * of the memory at most, and each further one half of the rest. Clients are counted by a hash: two
+ * that collide have one share between them.
+ *
+ * Descriptors: the process has as many as its limit allows, whichever listener takes them. Some are
+ * set aside for the database, the log, Keystone and the listeners whose connections are reserved
+ * (metrics and health).
+ *
+ * Any thread. */
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "http/http_internal.h"
+
+enum { DESCRIPTORS_FOR_OTHERS = 96, CONNECTIONS_AT_LEAST = 8, RESERVED_PART = 8 };
+
+static unsigned at_most(unsigned wanted, uint64_t possible)
+{
+    return wanted < possible ? wanted : (unsigned)possible;
+}
+
+struct http_process *http_process_create(uint64_t large_answers_bytes, unsigned reserved_max)
+{
+    struct http_process *process = calloc(1, sizeof(*process));
+    check(process != NULL);
+    process->large_answers_bytes = large_answers_bytes;
+    struct rlimit files;
+    uint64_t left = UINT_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < UINT_MAX)
+        left = files.rlim_cur > DESCRIPTORS_FOR_OTHERS + 2 * CONNECTIONS_AT_LEAST
+                   ? files.rlim_cur - DESCRIPTORS_FOR_OTHERS
+                   : 2 * CONNECTIONS_AT_LEAST;
+    uint64_t part = left / RESERVED_PART;
+    process->connections_max[true] =
+        at_most(reserved_max, part < CONNECTIONS_AT_LEAST ? CONNECTIONS_AT_LEAST : part);
+    process->connections_max[false] = (unsigned)(left - process->connections_max[true]);
+    pthread_mutex_init(&process->lock, NULL);
+    return process;
+}
+
+void http_process_destroy(struct http_process *process)
+{
+    if (process == NULL)
+        return;
+    check(process->servers == NULL);
+    pthread_mutex_destroy(&process->lock);
+    free(process);
+}
+
+void process_add(struct http_process *process, struct http_server *server)
+{
+    pthread_mutex_lock(&process->lock);
+    server->next_of_process = process->servers;
+    process->servers = server;
+    pthread_mutex_unlock(&process->lock);
+}
+
+void process_remove(struct http_process *process, struct http_server *server)
+{
+    pthread_mutex_lock(&process->lock);
+    struct http_server **at = &process->servers;
+    while (*at != server)
+        at = &(*at)->next_of_process;
+    *at = server->next_of_process;
+    pthread_mutex_unlock(&process->lock);
+}
+
+static _Atomic uint64_t *share_of(struct http_process *process, uint64_t owner)
+{
+    return &process->by_owner[owner % ANSWER_SHARES];
+}
+
+bool process_take_answer(struct http_process *process, uint64_t owner, uint64_t bytes,
+                         bool whatever)
+{
+    uint64_t before = atomic_fetch_add(&process->large_bytes, bytes);
+    uint64_t held = atomic_fetch_add(share_of(process, owner), bytes);
+    if (whatever || (before + bytes <= process->large_answers_bytes &&
+                     held + bytes <= process->large_answers_bytes - before))
+        return true;
+    process_give_answer(process, owner, bytes);
+    return false;
+}
+
+void process_give_answer(struct http_process *process, uint64_t owner, uint64_t bytes)
+{
+    atomic_fetch_sub(&process->large_bytes, bytes);
+    atomic_fetch_sub(share_of(process, owner), bytes);
+}

@@ -1,0 +1,70 @@
+/* Answers in pieces: the library asks for the next bytes when its own buffer is empty, and the
+ * service writes a piece of some ten KiB for it, so that an answer of any length takes little
+ * memory and no worker for long. What comes behind the header cannot be refused any more: an answer
+ * that cannot go on ends with its connection.
+ *
+ * The client has the time that its answer so far needs at the rate of large answers. On the
+ * exchange's worker. */
+#include <string.h>
+
+#include "http/http_internal.h"
+
+enum { UNCHUNKED_BYTES = 16 * 1024 }; /* HTTP/1.0: the library reads so much at once */
+
+static void deadline_extend(struct exchange *exchange)
+{
+    const struct http_server *server = exchange->server;
+    struct connection *connection = exchange->connection;
+    uint64_t now_us = clock_now_us(CLOCK_MONOTONIC_COARSE);
+    uint64_t deadline_us = stream_deadline_us(server, exchange->stream_since_us,
+                                              exchange->stream_bytes + exchange->http.out.len);
+    atomic_store_explicit(&connection->deadline_us, deadline_us, memory_order_relaxed);
+    atomic_store_explicit(&connection->sending_us, now_us, memory_order_relaxed);
+}
+
+/* False: the answer breaks off. */
+static bool piece_fetch(struct exchange *exchange)
+{
+    const struct http_service *service = &exchange->server->service;
+    struct buf *out = &exchange->http.out;
+    exchange->stream_bytes += out->len;
+    out->len = 0;
+    exchange->stream_at = 0;
+    if (atomic_load(&exchange->server->cutting))
+        return false;
+    _Atomic uint64_t *called_us = &exchange->connection->shelf->called_us;
+    atomic_store_explicit(called_us, clock_now_us(CLOCK_MONOTONIC_COARSE), memory_order_relaxed);
+    bool goes_on = service->on_more(&exchange->http, service->cls);
+    atomic_store_explicit(called_us, 0, memory_order_relaxed);
+    check(!goes_on || out->len > 0 || !exchange->http.goes_on);
+    return goes_on;
+}
+
+static ssize_t piece_read(void *cls, uint64_t position, char *to, size_t most)
+{
+    (void)position;
+    struct exchange *exchange = cls;
+    struct buf *out = &exchange->http.out;
+    if (exchange->stream_at == out->len) {
+        if (!exchange->http.goes_on)
+            return MHD_CONTENT_READER_END_OF_STREAM;
+        if (!piece_fetch(exchange))
+            return MHD_CONTENT_READER_END_WITH_ERROR;
+        if (out->len == 0)
+            return MHD_CONTENT_READER_END_OF_STREAM;
+    }
+    size_t len = out->len - exchange->stream_at;
+    if (len > most)
+        len = most;
+    memcpy(to, out->data + exchange->stream_at, len);
+    exchange->stream_at += len;
+    deadline_extend(exchange);
+    return (ssize_t)len;
+}
+
+struct MHD_Response *stream_response(struct exchange *exchange)
+{
+    exchange->stream_since_us = clock_now_us(CLOCK_MONOTONIC_COARSE);
+    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, UNCHUNKED_BYTES, piece_read,
+                                             exchange, NULL);
+}

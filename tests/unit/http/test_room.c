@@ -1,0 +1,248 @@
+/* Who is closed when there are as many connections as there may be. */
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "http/http_internal.h"
+
+static struct harness harness;
+
+static bool is_served(int fd)
+{
+    client_send(fd, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n");
+    struct reply reply = client_read(fd);
+    bool served = reply.status == 200;
+    reply_free(&reply);
+    return served;
+}
+
+static bool is_open(int fd)
+{
+    char c;
+    return recv(fd, &c, 1, MSG_DONTWAIT) < 0;
+}
+
+/* Three addresses hold everything with requests that are not whole; a fourth still gets in, again
+ * and again, and each time the oldest of the fullest goes. */
+static void unfinished_requests_make_room(void **state)
+{
+    (void)state;
+    enum { EACH = 4, ATTACKERS = 3 * EACH };
+    struct http_limits limits = harness_limits;
+    limits.connections_max = ATTACKERS;
+    harness_start(&harness, &limits);
+    int slow[ATTACKERS];
+    for (unsigned i = 0; i < ATTACKERS; i++) {
+        slow[i] = client_connect_from(&harness, 2 + i / EACH);
+        client_send(slow[i], i % 2 == 0
+                                 ? "GET / HTTP/1.1\r\nA: "
+                                 : "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc");
+        nap_ms(20);
+    }
+    int innocent[3];
+    for (unsigned i = 0; i < 3; i++) {
+        innocent[i] = client_connect(&harness);
+        assert_true(is_served(innocent[i]));
+        nap_ms(20);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        assert_true(is_open(innocent[i]));
+    /* one of each address: of equals the one that waits for longest is first */
+    for (unsigned i = 0; i < ATTACKERS; i++)
+        assert_int_equal(is_open(slow[i]), i % EACH != 0);
+    for (unsigned i = 0; i < ATTACKERS; i++)
+        close(slow[i]);
+    for (unsigned i = 0; i < 3; i++)
+        close(innocent[i]);
+    harness_stop(&harness);
+}
+
+/* A proxy holds most, with requests that the service has, and with idle connections: those that
+ * wait for a slow client of its own go, none that is being served. */
+static void proxies_keep_what_is_served(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.connections_max = 7;
+    harness_start(&harness, &limits);
+    int proxy[5];
+    for (unsigned i = 0; i < 5; i++) {
+        proxy[i] = client_connect_from(&harness, 9);
+        client_send(proxy[i],
+                    i < 4 ? "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n" : "GET / HTTP/1.1\r\n");
+    }
+    harness_wait_held(&harness, 4);
+    int slow[2];
+    for (unsigned i = 0; i < 2; i++) {
+        slow[i] = client_connect_from(&harness, 8);
+        client_send(slow[i], "GET / HTTP/1.1\r\n");
+        nap_ms(20);
+    }
+    int first = client_connect(&harness);
+    assert_true(is_served(first));
+    assert_true(client_closed_within(slow[0], 1000)); /* two wait there, at the proxy one */
+    assert_true(is_open(proxy[4]));
+    for (unsigned i = 0; i < 4; i++)
+        harness_resume(&harness);
+    for (unsigned i = 0; i < 4; i++) {
+        struct reply reply = client_read(proxy[i]);
+        assert_reply(reply, 200, "GET /hold ");
+    }
+    for (unsigned i = 0; i < 5; i++)
+        close(proxy[i]);
+    for (unsigned i = 0; i < 2; i++)
+        close(slow[i]);
+    close(first);
+    harness_stop(&harness);
+}
+
+/* Everything is with the service, for clients that have gone. */
+static void the_gone_make_room(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.connections_max = 3;
+    harness_start(&harness, &limits);
+    int held[3];
+    for (unsigned i = 0; i < 3; i++) {
+        held[i] = client_connect(&harness);
+        client_send(held[i], "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    harness_wait_held(&harness, 3);
+    int refused = client_connect(&harness);
+    assert_true(client_closed_within(refused, 1000));
+    close(held[1]);
+    nap_ms(100);
+    int fd = client_connect(&harness);
+    assert_true(is_served(fd));
+    for (unsigned i = 0; i < 3; i++)
+        harness_resume(&harness);
+    for (unsigned i = 0; i < 3; i += 2) {
+        struct reply reply = client_read(held[i]);
+        assert_reply(reply, 200, "GET /hold ");
+        close(held[i]);
+    }
+    close(refused);
+    close(fd);
+    harness_stop(&harness);
+}
+
+static uint64_t key_of(const char *text)
+{
+    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+    struct sockaddr_in in = {.sin_family = AF_INET};
+    if (inet_pton(AF_INET6, text, &in6.sin6_addr) == 1)
+        return peer_key((const struct sockaddr *)&in6);
+    assert_int_equal(inet_pton(AF_INET, text, &in.sin_addr), 1);
+    return peer_key((const struct sockaddr *)&in);
+}
+
+static void networks_are_one_client(void **state)
+{
+    (void)state;
+    assert_true(key_of("2001:db8::1") == key_of("2001:db8::ffff:1"));
+    assert_true(key_of("2001:db8::1") != key_of("2001:db8:0:1::1"));
+    assert_true(key_of("192.0.2.1") == key_of("::ffff:192.0.2.1"));
+    assert_true(key_of("192.0.2.1") != key_of("192.0.2.2"));
+    assert_true(peer_key(NULL) != key_of("192.0.2.1"));
+}
+
+/* Half a request and then the end, in one segment: no wait for a deadline. */
+static void half_requests_of_the_gone_end(void **state)
+{
+    (void)state;
+    static const char *const HALVES[] = {
+        "GE", "GET / HTTP/1.1\r\nHost: x\r\nA: b",
+        "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc",
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nabc"};
+    harness_start(&harness, &harness_limits);
+    int fds[4];
+    nap_ms(100);
+    for (unsigned i = 0; i < 4; i++) {
+        int on = 1;
+        fds[i] = client_connect(&harness);
+        nap_ms(600); /* the watcher has seen it idle */
+        setsockopt(fds[i], IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
+        client_send(fds[i], HALVES[i]);
+        shutdown(fds[i], SHUT_WR);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        assert_true(client_closed_within(fds[i], 5000));
+        close(fds[i]);
+    }
+    /* who has sent all is answered */
+    int whole = client_connect(&harness);
+    client_send(whole, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
+    shutdown(whole, SHUT_WR);
+    harness_wait_held(&harness, 1);
+    nap_ms(1500);
+    harness_resume(&harness);
+    struct reply reply = client_read(whole);
+    assert_reply(reply, 200, "GET /hold ");
+    close(whole);
+    harness_stop(&harness);
+}
+
+/* Descriptors are the process's: a listener that takes all of them leaves the reserved ones, and
+ * one that has few is given room by the one that has many. */
+static void descriptors_are_shared(void **state)
+{
+    (void)state;
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    struct rlimit low = {.rlim_cur = 160, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    struct http_process *process = http_process_create(1 << 30, 256);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    unsigned most = process->connections_max[false];
+    assert_in_range(most, 8, 160 - 64);
+    assert_in_range(process->connections_max[true], 8, 160 - 64 - most);
+
+    struct http_limits limits = harness_limits;
+    limits.process = process;
+    static struct harness other;
+    static struct harness reserved;
+    harness_start(&harness, &limits);
+    harness_start(&other, &limits);
+    limits.is_reserved = true;
+    harness_start(&reserved, &limits);
+    int *fds = calloc(2 * most, sizeof(*fds));
+    for (unsigned i = 0; i < 2 * most; i++) {
+        fds[i] = client_connect(&harness);
+        client_send(fds[i], "GET / HTTP/1.1\r\n");
+        nap_ms(1);
+    }
+    nap_ms(100);
+    assert_in_range(http_server_load(harness.server).connections, 1, most + 2);
+    int late = client_connect(&other);
+    assert_true(is_served(late));
+    assert_true(is_open(late));
+    int watching = client_connect(&reserved);
+    assert_true(is_served(watching));
+    close(late);
+    close(watching);
+    for (unsigned i = 0; i < 2 * most; i++)
+        close(fds[i]);
+    free(fds);
+    harness_stop(&harness);
+    harness_stop(&other);
+    harness_stop(&reserved);
+    http_process_destroy(process);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unfinished_requests_make_room),
+        cmocka_unit_test(proxies_keep_what_is_served),
+        cmocka_unit_test(the_gone_make_room),
+        cmocka_unit_test(networks_are_one_client),
+        cmocka_unit_test(half_requests_of_the_gone_end),
+        cmocka_unit_test(descriptors_are_shared),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

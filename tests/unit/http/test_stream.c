@@ -1,0 +1,123 @@
+/* Answers in pieces. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+static struct harness harness;
+
+/* The bytes of a chunked answer's body; false: it broke off. */
+static bool read_chunks(int fd, size_t *bytes)
+{
+    static char piece[1 << 16];
+    *bytes = 0;
+    for (;;) {
+        char line[16] = "";
+        for (size_t len = 0; len < 2 || memcmp(line + len - 2, "\r\n", 2) != 0; len++)
+            if (len + 1 >= sizeof(line) || recv(fd, line + len, 1, 0) != 1)
+                return false;
+        size_t left = strtoul(line, NULL, 16) + 2; /* CR LF behind it */
+        *bytes += left - 2;
+        bool is_last = left == 2;
+        while (left > 0) {
+            ssize_t got = recv(fd, piece, left < sizeof(piece) ? left : sizeof(piece), 0);
+            if (got <= 0)
+                return false;
+            left -= (size_t)got;
+        }
+        if (is_last)
+            return true;
+    }
+}
+
+static void answers_in_pieces(void **state)
+{
+    (void)state;
+    size_t bytes;
+    harness_start(&harness, &harness_limits);
+    int fd = client_connect(&harness);
+    for (unsigned pieces = 1; pieces <= 1000; pieces = pieces * 4 + 1) {
+        char text[100];
+        snprintf(text, sizeof(text), "GET /pieces/%u HTTP/1.1\r\nHost: x\r\n\r\n", pieces);
+        client_send(fd, text);
+        struct reply reply = client_read(fd);
+        assert_int_equal(reply.status, 200);
+        assert_true(reply_has(&reply, "\r\nTransfer-Encoding: chunked\r\n"));
+        assert_false(reply_has(&reply, "\r\nContent-Length:"));
+        reply_free(&reply);
+        assert_true(read_chunks(fd, &bytes));
+        assert_int_equal(bytes, 5 + pieces * (size_t)HARNESS_PIECE_BYTES);
+    }
+    /* the connection goes on */
+    client_send(fd, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n");
+    struct reply reply = client_read(fd);
+    assert_reply(reply, 200, "GET /x ");
+
+    client_send(fd, "GET /pieces/breaks/9 HTTP/1.1\r\nHost: x\r\n\r\n");
+    reply = client_read(fd);
+    assert_int_equal(reply.status, 200);
+    reply_free(&reply);
+    assert_false(read_chunks(fd, &bytes));
+    assert_true(client_closed_within(fd, 1000));
+    close(fd);
+
+    fd = client_connect(&harness); /* without chunks: until the end of the connection */
+    client_send(fd, "GET /pieces/9 HTTP/1.0\r\nHost: x\r\n\r\n");
+    size_t got = 0;
+    char piece[4096];
+    for (ssize_t len; (len = recv(fd, piece, sizeof(piece), 0)) > 0;)
+        got += (size_t)len;
+    assert_in_range(got, 5 + 9 * HARNESS_PIECE_BYTES, 5 + 9 * HARNESS_PIECE_BYTES + 500);
+    close(fd);
+    harness_stop(&harness);
+}
+
+/* Who does not read is cut off when the time for what was sent is over, and who leaves at once. */
+static void pieces_that_nobody_reads(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.body_deadline_ms = 500;
+    harness_start(&harness, &limits);
+    int fds[2];
+    for (unsigned i = 0; i < 2; i++) {
+        int small = 4096;
+        fds[i] = client_connect(&harness);
+        setsockopt(fds[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+        client_send(fds[i], "GET /pieces/100000 HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    nap_ms(300);
+    assert_int_equal(atomic_load(&harness.finished), 0);
+    close(fds[1]);
+    for (unsigned i = 0; i < 300 && atomic_load(&harness.finished) < 1; i++)
+        nap_ms(10);
+    assert_int_equal(atomic_load(&harness.finished), 1);
+    close(fds[0]);
+    harness_stop(&harness);
+}
+
+/* A stop does not wait for them for ever. */
+static void pieces_and_a_stop(void **state)
+{
+    (void)state;
+    harness_start(&harness, &harness_limits);
+    int fd = client_connect(&harness);
+    client_send(fd, "GET /pieces/100000 HTTP/1.1\r\nHost: x\r\n\r\n");
+    nap_ms(100);
+    uint64_t begun = now_ms();
+    harness_stop(&harness);
+    assert_in_range(now_ms() - begun, 0, 5000);
+    close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_in_pieces),
+        cmocka_unit_test(pieces_that_nobody_reads),
+        cmocka_unit_test(pieces_and_a_stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
