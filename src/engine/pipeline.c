@@ -117,6 +117,7 @@ static void *writer(void *cls)
         uint64_t now = clock_monotonic_us();
         if (now - pipeline->last_upkeep_us >= UPKEEP_EVERY_MS * 1000) {
             store_upkeep(pipeline->store);
+            replica_tidy(pipeline->replica);
             pipeline->last_upkeep_us = clock_monotonic_us();
         }
         if (first == NULL) {

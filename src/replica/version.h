@@ -40,6 +40,8 @@ struct valet_rows {
 
 struct version {
     struct cow_node node; /* birth: the version's number */
+    uint64_t load;        /* the number of the version made from nothing that it descends from: all
+                             its nodes were born from then on */
     struct version_stamp stamp;
 
     /* the forest */
