@@ -73,6 +73,7 @@ void version_free(struct version *version, uint64_t birth)
     ptree_free(&version->consumers, birth, free_consumer, &birth);
     ptree_free(&version->provider_consumers, birth, NULL, NULL);
     ptree_free(&version->usages, birth, NULL, NULL);
+    ptree_free(&version->stray_uses, birth, NULL, NULL);
     free_nodes(version, birth);
     free_valet(version, birth);
     ptree_free(&version->markers, birth, NULL, NULL);
