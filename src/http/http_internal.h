@@ -26,9 +26,13 @@ enum {
 
 struct exchange;
 
-/* One worker's own: written by it alone, its two counters read by http_server_stop(). */
+/* Processors fetch cache lines of 64 bytes in pairs. */
+enum { SHELF_ALIGNMENT = 128 };
+
+/* One worker's own, on cache lines of its own: written by it alone with every request; its counters
+ * are read by http_server_load(). */
 struct shelf {
-    pthread_t thread;
+    _Alignas(SHELF_ALIGNMENT) pthread_t thread;
     struct exchange *spare; /* finished exchanges, to be used again */
     unsigned spare_count;
     size_t kept_bytes;           /* of their large buffers */

@@ -121,13 +121,19 @@ static bool daemon_start(struct http_server *server)
     return server->daemon != NULL;
 }
 
+_Static_assert(offsetof(struct http_server, shelves) % SHELF_ALIGNMENT == 0 &&
+                   sizeof(struct shelf) % SHELF_ALIGNMENT == 0,
+               "no two workers write to one cache line");
+
 static struct http_server *server_create(const struct http_limits *limits,
                                          const struct http_service *service)
 {
     unsigned workers =
         limits->worker_threads < WORKERS_AT_LEAST ? WORKERS_AT_LEAST : limits->worker_threads;
-    struct http_server *server = calloc(1, sizeof(*server) + workers * sizeof(struct shelf));
+    size_t bytes = sizeof(struct http_server) + workers * sizeof(struct shelf);
+    struct http_server *server = aligned_alloc(SHELF_ALIGNMENT, bytes);
     check(server != NULL);
+    memset(server, 0, bytes);
     server->limits = *limits;
     server->limits.connections_max = connections_possible(limits->connections_max);
     server->service = *service;
