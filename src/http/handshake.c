@@ -18,6 +18,8 @@
 
 #include "http/http_internal.h"
 
+#include "base/wait.h"
+
 enum { EVENTS_AT_ONCE = 64 };
 
 /* False: nothing is waited for any more, the server is about to end. */
@@ -133,7 +135,7 @@ void handshakes_stop(struct http_server *server)
         connection_shut(server, at);
     pthread_mutex_unlock(&server->lock);
     while (atomic_load(&server->handshakes_awaited) > 0)
-        nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
+        wait_sleep_us(NAP_US);
     eventfd_write(server->handshakes_wake_fd, 1);
     pthread_join(server->handshaker, NULL);
     close(server->handshakes_wake_fd);

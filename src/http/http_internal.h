@@ -18,6 +18,7 @@
 
 enum {
     SHELF_EXCHANGES_MAX = 32,
+    NAP_US = 1000,                /* between two looks at what ends soon */
     BODY_BYTES_PER_S = 10 * 1000, /* what a client must manage, either way */
     /* Of a body that is too large, beyond what is allowed: read and thrown away before the answer,
      * for who is still writing when the connection is closed may never read the answer. */

@@ -15,6 +15,8 @@
 
 #include "http/http_internal.h"
 
+#include "base/wait.h"
+
 enum { WORKERS_AT_LEAST = 2, DESCRIPTORS_FOR_OTHERS = 64, CONNECTIONS_AT_LEAST = 8 };
 
 /* The library would now keep every argument of the query in the connection's memory, which a
@@ -139,11 +141,7 @@ static struct http_server *server_create(const struct http_limits *limits,
     server->service = *service;
     server->shelf_count = workers;
     pthread_mutex_init(&server->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&server->watcher_wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    wait_init(&server->watcher_wake);
     return server;
 }
 
@@ -229,11 +227,6 @@ struct http_load http_server_load(struct http_server *server)
     return load;
 }
 
-static void nap(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
-}
-
 void http_server_drain(struct http_server *server, unsigned linger_ms)
 {
     if (atomic_load(&server->stopping))
@@ -254,12 +247,12 @@ void http_server_stop(struct http_server *server, unsigned grace_ms)
     http_server_drain(server, 0);
     uint64_t end_us = clock_now_us(CLOCK_MONOTONIC) + grace_ms * 1000ULL;
     while (http_server_load(server).requests > 0 && clock_now_us(CLOCK_MONOTONIC) < end_us)
-        nap();
+        wait_sleep_us(NAP_US);
     http_server_cut(server);
     while (http_server_load(server).in_service > 0)
-        nap();
+        wait_sleep_us(NAP_US);
     while (atomic_load(&server->resumings) > 0)
-        nap();
+        wait_sleep_us(NAP_US);
     watcher_stop(server);
     if (server->tls != NULL)
         handshakes_stop(server);
