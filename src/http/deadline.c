@@ -20,9 +20,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include "http/http_internal.h"
-
 #include "base/wait.h"
+#include "http/http_internal.h"
 
 enum {
     LOOK_AT_LEAST_US = 20 * 1000,

@@ -16,9 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "http/http_internal.h"
-
 #include "base/wait.h"
+#include "http/http_internal.h"
 
 enum { EVENTS_AT_ONCE = 64 };
 

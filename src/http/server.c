@@ -13,9 +13,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "http/http_internal.h"
-
 #include "base/wait.h"
+#include "http/http_internal.h"
 
 enum { WORKERS_AT_LEAST = 2, DESCRIPTORS_FOR_OTHERS = 64, CONNECTIONS_AT_LEAST = 8 };
 

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
+
 static struct ac_plan_group *group_of(struct ac_plan *plan, const struct ac_level *level)
 {
     return &plan->groups[level->group];
@@ -191,17 +193,10 @@ static void add_own_options(struct ac_plan *plan, struct ac_level *level, uint32
 
 static void see_shared(struct ac_plan *plan, uint32_t aggregate, uint32_t root, uint32_t end)
 {
-    uint32_t low = 0;
-    uint32_t high = plan->shared_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (plan->shared[middle].aggregate < aggregate)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < plan->shared_count && plan->shared[low].aggregate == aggregate; low++) {
-        uint32_t index = plan->shared[low].index;
+    uint32_t at;
+    SEARCH_LOWER(at, 0, plan->shared_count, plan->shared[at].aggregate < aggregate);
+    for (; at < plan->shared_count && plan->shared[at].aggregate == aggregate; at++) {
+        uint32_t index = plan->shared[at].index;
         uint32_t slot = plan->sharing[index];
         uint64_t bit = (uint64_t)1 << (index % 64);
         if ((plan->tree_sharing_seen[index / 64] & bit) != 0 || (slot >= root && slot < end))

@@ -10,6 +10,7 @@
  * everything that is written or loaded meanwhile. */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "replica/replica_internal.h"
 
 enum { SIFT_NODES_AT_LEAST = 4096 };
@@ -26,16 +27,9 @@ struct debt {
 
 bool pins_need(const struct pins *pins, uint64_t birth, uint64_t number)
 {
-    size_t low = 0;
-    size_t high = pins->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (pins->exact[middle] < birth)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return pins->from < number || (low < pins->count && pins->exact[low] < number);
+    size_t at;
+    SEARCH_LOWER(at, 0, pins->count, pins->exact[at] < birth);
+    return pins->from < number || (at < pins->count && pins->exact[at] < number);
 }
 
 void debts_init(struct debts *debts)
