@@ -55,6 +55,25 @@ void debts_add(struct debts *debts, uint64_t number, struct version *before, boo
     counter_add(&debts->count, 1);
 }
 
+bool debts_free_part(struct debts *debts)
+{
+    if (debts->ending == NULL)
+        return false;
+    if (version_free_part(debts->ending, debts->ending_part))
+        debts->ending_part++;
+    else
+        debts->ending = NULL;
+    return true;
+}
+
+static void end_version(struct debts *debts, struct version *version)
+{
+    while (debts_free_part(debts))
+        continue;
+    debts->ending = version;
+    debts->ending_part = 0;
+}
+
 static size_t debt_free(struct debts *debts, struct debt *debt)
 {
     size_t bytes = debt->bytes;
@@ -66,7 +85,7 @@ static size_t debt_free(struct debts *debts, struct debt *debt)
     if (debt->shares)
         free(debt->version);
     else
-        version_free(debt->version, 0);
+        end_version(debts, debt->version);
     free(debt);
     return bytes;
 }

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "replica/replica_internal.h"
 
 #define READER_FREE UINT64_MAX
@@ -19,6 +20,9 @@
 
 /* So much freed at one go is worth giving back to the system. */
 enum { TRIM_BYTES = 8 << 20 };
+
+/* How long one turn of tidying frees versions, as others wait for the writer. */
+enum { TIDY_US = 2000 };
 
 /* On a cache line of its own, so that pinning threads do not slow each other. It stays in the list
  * until the replica ends; a closed one is opened again. */
@@ -50,6 +54,12 @@ struct replica *replica_create(void)
     return replica;
 }
 
+static void free_ended(struct replica *replica)
+{
+    while (debts_free_part(&replica->debts))
+        continue;
+}
+
 void replica_destroy(struct replica *replica)
 {
     if (replica == NULL)
@@ -62,6 +72,7 @@ void replica_destroy(struct replica *replica)
         reader = next;
     }
     debts_settle(&replica->debts, UINT64_MAX);
+    free_ended(replica);
     version_free(atomic_load(&replica->current), 0);
     free(replica);
 }
@@ -132,6 +143,7 @@ struct edit *replica_edit(struct replica *replica)
 
 struct edit *replica_edit_empty(struct replica *replica)
 {
+    free_ended(replica); /* so that its memory is used again */
     struct edit *edit = edit_make(replica, NULL);
     edit->is_loading = true;
     edit->from_nothing = true;
@@ -250,7 +262,11 @@ void replica_tidy(struct replica *replica)
             look_through_debts(replica, sifts);
         replica->oldest_seen = oldest;
     }
-    if (replica->trim_is_due) {
+    uint64_t end_us = clock_monotonic_us() + TIDY_US;
+    bool frees = debts_free_part(debts);
+    while (frees && clock_monotonic_us() < end_us && debts_free_part(debts))
+        continue;
+    if (replica->trim_is_due && !frees) {
         replica->trim_is_due = false;
         malloc_trim(0);
     }

@@ -52,30 +52,64 @@ static void free_valet(struct version *version, uint64_t birth)
     }
 }
 
+/* The parts are about equally large in a cloud of many hosts. */
+static bool free_part(struct version *version, uint64_t birth, unsigned part)
+{
+    switch (part) {
+    case 0:
+        cow_array_free(&version->places, birth, free_places, &birth);
+        return true;
+    case 1:
+        cow_array_free(&version->slot_of, birth, NULL, NULL);
+        ptree_free(&version->free_ranges, birth, NULL, NULL);
+        ptree_free(&version->free_numbers, birth, NULL, NULL);
+        ptree_free(&version->provider_by_id, birth, NULL, NULL);
+        return true;
+    case 2:
+        ptree_free(&version->provider_by_uuid, birth, NULL, NULL);
+        ptree_free(&version->provider_by_name, birth, NULL, NULL);
+        return true;
+    case 3:
+        catalog_free(&version->classes, birth);
+        catalog_free(&version->traits, birth);
+        catalog_free(&version->aggregates, birth);
+        catalog_free(&version->projects, birth);
+        catalog_free(&version->users, birth);
+        catalog_free(&version->types, birth);
+        return true;
+    case 4:
+        cow_array_free(&version->columns, birth, free_columns, &birth);
+        name_sets_free(&version->trait_sets, birth);
+        name_sets_free(&version->aggregate_sets, birth);
+        return true;
+    case 5:
+        ptree_free(&version->consumers, birth, free_consumer, &birth);
+        return true;
+    case 6:
+        ptree_free(&version->provider_consumers, birth, NULL, NULL);
+        ptree_free(&version->usages, birth, NULL, NULL);
+        ptree_free(&version->stray_uses, birth, NULL, NULL);
+        ptree_free(&version->markers, birth, NULL, NULL);
+        return true;
+    case 7:
+        free_nodes(version, birth);
+        return true;
+    case 8:
+        free_valet(version, birth);
+        return true;
+    default:
+        free(version);
+        return false;
+    }
+}
+
+bool version_free_part(struct version *version, unsigned part)
+{
+    return free_part(version, 0, part);
+}
+
 void version_free(struct version *version, uint64_t birth)
 {
-    cow_array_free(&version->places, birth, free_places, &birth);
-    cow_array_free(&version->slot_of, birth, NULL, NULL);
-    ptree_free(&version->free_ranges, birth, NULL, NULL);
-    ptree_free(&version->free_numbers, birth, NULL, NULL);
-    ptree_free(&version->provider_by_id, birth, NULL, NULL);
-    ptree_free(&version->provider_by_uuid, birth, NULL, NULL);
-    ptree_free(&version->provider_by_name, birth, NULL, NULL);
-    catalog_free(&version->classes, birth);
-    catalog_free(&version->traits, birth);
-    catalog_free(&version->aggregates, birth);
-    catalog_free(&version->projects, birth);
-    catalog_free(&version->users, birth);
-    catalog_free(&version->types, birth);
-    cow_array_free(&version->columns, birth, free_columns, &birth);
-    name_sets_free(&version->trait_sets, birth);
-    name_sets_free(&version->aggregate_sets, birth);
-    ptree_free(&version->consumers, birth, free_consumer, &birth);
-    ptree_free(&version->provider_consumers, birth, NULL, NULL);
-    ptree_free(&version->usages, birth, NULL, NULL);
-    ptree_free(&version->stray_uses, birth, NULL, NULL);
-    free_nodes(version, birth);
-    free_valet(version, birth);
-    ptree_free(&version->markers, birth, NULL, NULL);
-    free(version);
+    for (unsigned part = 0; free_part(version, birth, part);)
+        part++;
 }
