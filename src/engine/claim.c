@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "engine/rules.h"
+#include "replica/usage.h"
 
 void claim_begin(struct claim_set *set, const struct claim *claims, size_t claim_count,
                  enum claim_door door, size_t more_targets, const struct plan *plan,
@@ -104,6 +105,12 @@ struct claim_target *claim_target_at(const struct claim_set *set, struct provide
 {
     const struct hash_slot *slot = target_slot(set, no);
     return hash_slot_is_free(slot) ? NULL : &set->targets[hash_slot_item(slot)];
+}
+
+int64_t claim_stray_use(const struct claim_target *target, struct class_no class_no,
+                        const struct version *version)
+{
+    return usage_stray(version, target->provider->no, class_no);
 }
 
 static int compare_stock(const void *a, const void *b)

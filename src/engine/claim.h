@@ -86,6 +86,11 @@ struct claim_set {
     size_t row_count;
 };
 
+/* What is allocated of a class that the target has no inventory of: nothing, unless somebody else
+ * writes the database. */
+int64_t claim_stray_use(const struct claim_target *target, struct class_no class_no,
+                        const struct version *version);
+
 /* Adds what the rules want decided together with the claims (rules.h), and looks the consumers up.
  * `more_targets`: how many providers the caller will add by claim_target_of. */
 void claim_begin(struct claim_set *set, const struct claim *claims, size_t claim_count,

@@ -9,7 +9,6 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "engine/provider_changes.h"
-#include "replica/usage.h"
 
 static bool check_generation(const struct reshape_provider *wanted, const struct provider *provider,
                              struct err *err)
@@ -64,7 +63,7 @@ static bool unite(struct claim_set *set, struct claim_target *target,
         struct claim_stock *stock = claim_stock_of(target, class_no);
         if (stock == NULL) {
             stock = &target->stock[count++];
-            int64_t used = usage_stray(version, target->provider->no, class_no);
+            int64_t used = claim_stray_use(target, class_no, version);
             *stock = (struct claim_stock){
                 .class_no = class_no, .is_new = true, .before = used, .after = used};
         }
