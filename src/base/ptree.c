@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 enum { PTREE_FAN = 42, PTREE_THIN = PTREE_FAN / 4, PTREE_JOINED = PTREE_FAN * 3 / 4 };
 
 struct ptree_node {
@@ -25,6 +27,11 @@ static inline bool below(const struct ptree_entry *entry, uint64_t k1, uint64_t 
     return entry->k1 < k1 || (entry->k1 == k1 && entry->k2 < k2);
 }
 
+static inline bool above(const struct ptree_entry *entry, uint64_t k1, uint64_t k2)
+{
+    return entry->k1 > k1 || (entry->k1 == k1 && entry->k2 > k2);
+}
+
 static inline struct ptree_node *child_of(const struct ptree_entry *entry)
 {
     return (struct ptree_node *)(uintptr_t)entry->value;
@@ -33,32 +40,17 @@ static inline struct ptree_node *child_of(const struct ptree_entry *entry)
 /* The first entry of a leaf that is not below the key. */
 static uint32_t leaf_lower(const struct ptree_node *node, uint64_t k1, uint64_t k2)
 {
-    uint32_t low = 0;
-    uint32_t high = node->count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (below(&node->entry[middle], k1, k2))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t at;
+    SEARCH_LOWER(at, 0, node->count, below(&node->entry[at], k1, k2));
+    return at;
 }
 
 /* The child in which the key is or would be. */
 static uint32_t inner_lower(const struct ptree_node *node, uint64_t k1, uint64_t k2)
 {
-    uint32_t low = 1;
-    uint32_t high = node->count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        const struct ptree_entry *entry = &node->entry[middle];
-        if (below(entry, k1, k2) || (entry->k1 == k1 && entry->k2 == k2))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - 1;
+    uint32_t at;
+    SEARCH_LOWER(at, 1, node->count, !above(&node->entry[at], k1, k2));
+    return at - 1;
 }
 
 bool ptree_find(const struct ptree *tree, uint64_t k1, uint64_t k2, uint64_t *value)

@@ -2,28 +2,25 @@
  * exists because the main thread is busy with the database then. */
 #include "daemon/notify.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <systemd/sd-daemon.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/wait.h"
 #include "log/log.h"
 
-enum { START_LOOK_S = 1, START_EXTEND_US = 20 * 1000 * 1000, STATUS_MOST_BYTES = 256 };
+enum { START_LOOK_US = 1000 * 1000, START_EXTEND_US = 20 * 1000 * 1000, STATUS_MOST_BYTES = 256 };
 
 static void *extend(void *cls)
 {
     struct starting *starting = cls;
     uint64_t seen = 0;
-    struct timespec next;
-    clock_gettime(CLOCK_MONOTONIC, &next);
+    uint64_t next_us = clock_monotonic_us();
     pthread_mutex_lock(&starting->lock);
     while (!starting->is_over) {
-        next.tv_sec += START_LOOK_S;
-        while (!starting->is_over &&
-               pthread_cond_timedwait(&starting->wake, &starting->lock, &next) != ETIMEDOUT)
+        next_us += START_LOOK_US;
+        while (!starting->is_over && wait_until(&starting->wake, &starting->lock, next_us))
             continue;
         uint64_t steps = atomic_load_explicit(starting->steps, memory_order_relaxed);
         if (!starting->is_over && steps != seen)
@@ -39,11 +36,7 @@ void notify_starting(struct starting *starting, const _Atomic uint64_t *steps)
 {
     *starting = (struct starting){.steps = steps};
     pthread_mutex_init(&starting->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&starting->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    wait_init(&starting->wake);
     starting->has_thread = pthread_create(&starting->thread, NULL, extend, starting) == 0;
 }
 

@@ -5,11 +5,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "baremetal/write/conductor.h"
 #include "base/clock.h"
+#include "base/wait.h"
 #include "daemon/daemon.h"
 #include "log/log.h"
 
@@ -64,7 +64,7 @@ static struct http_load load_of(const struct daemon *daemon, bool admin)
 
 static void look(struct daemon *daemon, bool admin, uint64_t *told_us)
 {
-    nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
+    wait_sleep_us(LOOK_MS * 1000);
     uint64_t now_us = clock_monotonic_us();
     loop_watch(daemon);
     if (now_us - *told_us < STATUS_EVERY_US)

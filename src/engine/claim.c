@@ -12,14 +12,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "engine/rules.h"
-
-static unsigned map_bits(size_t count)
-{
-    unsigned bits = 3;
-    while ((size_t)1 << bits < 2 * count)
-        bits++;
-    return bits;
-}
+#include "replica/usage.h"
 
 void claim_begin(struct claim_set *set, const struct claim *claims, size_t claim_count,
                  enum claim_door door, size_t more_targets, const struct plan *plan,
@@ -47,10 +40,8 @@ void claim_begin(struct claim_set *set, const struct claim *claims, size_t claim
             left += set->consumers[i]->allocation_count;
     }
     set->target_capacity = more_targets + named + left;
-    set->target_map_bits = map_bits(set->target_capacity);
-    size_t map_bytes = sizeof(uint32_t) << set->target_map_bits;
     set->targets = arena_array(plan->arena, set->target_capacity, sizeof(struct claim_target));
-    set->target_map = arena_zalloc(plan->arena, map_bytes);
+    set->target_map = hash_map_create(plan->arena, set->target_capacity);
     set->named = arena_array(plan->arena, named, sizeof(struct claim_target *));
     set->rows = arena_array(plan->arena, rows, sizeof(struct claim_row));
 }
@@ -91,31 +82,35 @@ bool claim_check_generations(struct claim_set *set)
     return true;
 }
 
-/* Where the provider's index stands in the map, or belongs. */
-static uint32_t *map_at(const struct claim_set *set, struct provider_no no)
+/* That of the provider's target, or the free one where it belongs. */
+static struct hash_slot *target_slot(const struct claim_set *set, struct provider_no no)
 {
-    uint32_t mask = ((uint32_t)1 << set->target_map_bits) - 1;
-    uint32_t at = (no.v * 0x9e3779b1u) >> (32 - set->target_map_bits);
-    while (set->target_map[at] != 0 && set->targets[set->target_map[at] - 1].provider->no.v != no.v)
-        at = (at + 1) & mask;
-    return &set->target_map[at];
+    struct hash_slot *slot;
+    HASH_MAP_FIND(slot, &set->target_map, hash_number(no.v), true); /* one hash, one number */
+    return slot;
 }
 
 struct claim_target *claim_target_of(struct claim_set *set, const struct provider *provider)
 {
-    uint32_t *at = map_at(set, provider->no);
-    if (*at == 0) {
+    struct hash_slot *slot = target_slot(set, provider->no);
+    if (hash_slot_is_free(slot)) {
         check(set->target_count < set->target_capacity);
-        set->targets[set->target_count++] = (struct claim_target){.provider = provider};
-        *at = (uint32_t)set->target_count;
+        set->targets[set->target_count] = (struct claim_target){.provider = provider};
+        hash_slot_put(slot, hash_number(provider->no.v), (uint32_t)set->target_count++);
     }
-    return &set->targets[*at - 1];
+    return &set->targets[hash_slot_item(slot)];
 }
 
 struct claim_target *claim_target_at(const struct claim_set *set, struct provider_no no)
 {
-    uint32_t at = *map_at(set, no);
-    return at == 0 ? NULL : &set->targets[at - 1];
+    const struct hash_slot *slot = target_slot(set, no);
+    return hash_slot_is_free(slot) ? NULL : &set->targets[hash_slot_item(slot)];
+}
+
+int64_t claim_stray_use(const struct claim_target *target, struct class_no class_no,
+                        const struct version *version)
+{
+    return usage_stray(version, target->provider->no, class_no);
 }
 
 static int compare_stock(const void *a, const void *b)

@@ -4,6 +4,7 @@
 #ifndef BERTH_ENGINE_CLAIM_H
 #define BERTH_ENGINE_CLAIM_H
 
+#include "base/hash_map.h"
 #include "engine/pipeline.h"
 
 struct claim_amount {
@@ -79,12 +80,16 @@ struct claim_set {
     struct claim_target *targets;
     size_t target_count;
     size_t target_capacity;
-    uint32_t *target_map; /* provider number -> index + 1, open addressing */
-    unsigned target_map_bits;
+    struct hash_map target_map;  /* of the provider's number */
     struct claim_target **named; /* per provider entry of the claims, in order */
     struct claim_row *rows;      /* per amount, in order */
     size_t row_count;
 };
+
+/* What is allocated of a class that the target has no inventory of: nothing, unless somebody else
+ * writes the database. */
+int64_t claim_stray_use(const struct claim_target *target, struct class_no class_no,
+                        const struct version *version);
 
 /* Adds what the rules want decided together with the claims (rules.h), and looks the consumers up.
  * `more_targets`: how many providers the caller will add by claim_target_of. */

@@ -3,22 +3,13 @@
  * While one commit syncs, the next batch gathers in the queue; batch.c decides it. Any thread may
  * submit; everything else runs on the writer's. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/wait.h"
 #include "engine/pipeline_internal.h"
 
 enum { UPKEEP_EVERY_MS = 100, PATIENCE_MAX_US = 10000 };
-
-static void wait_until(struct pipeline *pipeline, uint64_t deadline_us)
-{
-    struct timespec at = {
-        .tv_sec = (time_t)(deadline_us / 1000000),
-        .tv_nsec = (long)(deadline_us % 1000000) * 1000,
-    };
-    pthread_cond_timedwait(&pipeline->wake, &pipeline->lock, &at);
-}
 
 /* Takes what is queued; under the lock. */
 static struct pipeline_request *take_queue(struct pipeline *pipeline, unsigned *count)
@@ -57,7 +48,7 @@ static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *
     uint64_t upkeep_at = pipeline->last_upkeep_us + UPKEEP_EVERY_MS * 1000;
     pipeline->waiting_for = 1;
     while (pipeline->queue.count == 0 && !pipeline->stopping && clock_monotonic_us() < upkeep_at)
-        wait_until(pipeline, upkeep_at);
+        wait_until(&pipeline->wake, &pipeline->lock, upkeep_at);
     /* left at that, half of the clients are always one batch late: give them a moment to come back
      */
     if (pipeline->queue.count > 0 && pipeline->queue.count < pipeline->usual_batch) {
@@ -68,7 +59,7 @@ static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *
         uint64_t patience_end = clock_monotonic_us() + patience_us;
         pipeline->waiting_for = pipeline->usual_batch;
         while (pipeline->queue.count < pipeline->usual_batch && clock_monotonic_us() < patience_end)
-            wait_until(pipeline, patience_end);
+            wait_until(&pipeline->wake, &pipeline->lock, patience_end);
     }
     struct pipeline_request *first = take_queue(pipeline, count);
     pthread_mutex_unlock(&pipeline->lock);
@@ -117,6 +108,7 @@ static void *writer(void *cls)
         uint64_t now = clock_monotonic_us();
         if (now - pipeline->last_upkeep_us >= UPKEEP_EVERY_MS * 1000) {
             store_upkeep(pipeline->store);
+            replica_tidy(pipeline->replica);
             pipeline->last_upkeep_us = clock_monotonic_us();
         }
         if (first == NULL) {
@@ -141,11 +133,7 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica,
     pipeline_beat(pipeline);
     queue_clear(&pipeline->queue);
     pthread_mutex_init(&pipeline->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&pipeline->wake, &attr);
-    pthread_condattr_destroy(&attr);
+    wait_init(&pipeline->wake);
     if (batch_renew(pipeline, err))
         return pipeline;
     pipeline_destroy(pipeline);

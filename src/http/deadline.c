@@ -14,7 +14,6 @@
  * client would make every stop as long as its grace.
  *
  * A connection that is shut down is closed by its worker, which sees the end of the stream. */
-#include <errno.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -22,6 +21,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "base/wait.h"
 #include "http/http_internal.h"
 
 enum {
@@ -200,10 +200,8 @@ static void *watch(void *cls)
         bool drains = server->draining_since_us != 0;
         uint64_t interval_us = drains ? LOOK_AT_LEAST_US : look_interval_us(&server->limits);
         uint64_t next_us = clock_now_us(CLOCK_MONOTONIC) + interval_us;
-        struct timespec next = {.tv_sec = (time_t)(next_us / 1000000),
-                                .tv_nsec = (long)(next_us % 1000000) * 1000};
         while (!server->watcher_stop && drains == (server->draining_since_us != 0) &&
-               pthread_cond_timedwait(&server->watcher_wake, &server->lock, &next) != ETIMEDOUT)
+               wait_until(&server->watcher_wake, &server->lock, next_us))
             continue;
         if (!server->watcher_stop)
             look_at_all(server);

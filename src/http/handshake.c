@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/wait.h"
 #include "http/http_internal.h"
 
 enum { EVENTS_AT_ONCE = 64 };
@@ -133,7 +134,7 @@ void handshakes_stop(struct http_server *server)
         connection_shut(server, at);
     pthread_mutex_unlock(&server->lock);
     while (atomic_load(&server->handshakes_awaited) > 0)
-        nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
+        wait_sleep_us(NAP_US);
     eventfd_write(server->handshakes_wake_fd, 1);
     pthread_join(server->handshaker, NULL);
     close(server->handshakes_wake_fd);

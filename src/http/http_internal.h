@@ -20,6 +20,7 @@
 
 enum {
     SHELF_EXCHANGES_MAX = 32,
+    NAP_US = 1000,                         /* between two looks at what ends soon */
     BODY_BYTES_PER_S = 10 * 1000,          /* what a client must manage, either way */
     LARGE_ANSWER_BYTES_PER_S = 250 * 1000, /* of answers over HTTP_LARGE_BYTES: they hold memory */
     ANSWER_SHARES = 1024,
@@ -51,9 +52,13 @@ bool process_take_answer(struct http_process *process, uint64_t owner, uint64_t 
                          bool whatever);
 void process_give_answer(struct http_process *process, uint64_t owner, uint64_t bytes);
 
-/* One worker's own: written by it alone, its two counters read by http_server_stop(). */
+/* Processors fetch cache lines of 64 bytes in pairs. */
+enum { SHELF_ALIGNMENT = 128 };
+
+/* One worker's own, on cache lines of its own: written by it alone with every request; its counters
+ * are read by http_server_load(). */
 struct shelf {
-    pthread_t thread;
+    _Alignas(SHELF_ALIGNMENT) pthread_t thread;
     struct exchange *spare; /* finished exchanges, to be used again */
     unsigned spare_count;
     size_t kept_bytes;           /* of their large buffers */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/wait.h"
 #include "http/http_internal.h"
 
 enum { WORKERS_AT_LEAST = 2, CONNECTIONS_BEYOND = 64, LAST_ANSWERS_MS = 250 };
@@ -105,13 +106,19 @@ static bool daemon_start(struct http_server *server)
     return server->daemon != NULL;
 }
 
+_Static_assert(offsetof(struct http_server, shelves) % SHELF_ALIGNMENT == 0 &&
+                   sizeof(struct shelf) % SHELF_ALIGNMENT == 0,
+               "no two workers write to one cache line");
+
 static struct http_server *server_create(const struct http_limits *limits,
                                          const struct http_service *service)
 {
     unsigned workers =
         limits->worker_threads < WORKERS_AT_LEAST ? WORKERS_AT_LEAST : limits->worker_threads;
-    struct http_server *server = calloc(1, sizeof(*server) + workers * sizeof(struct shelf));
+    size_t bytes = sizeof(struct http_server) + workers * sizeof(struct shelf);
+    struct http_server *server = aligned_alloc(SHELF_ALIGNMENT, bytes);
     check(server != NULL);
+    memset(server, 0, bytes);
     server->limits = *limits;
     server->owns_process = limits->process == NULL;
     server->process = server->owns_process ? http_process_create(limits->large_answers_bytes, 0)
@@ -122,11 +129,7 @@ static struct http_server *server_create(const struct http_limits *limits,
     server->service = *service;
     server->shelf_count = workers;
     pthread_mutex_init(&server->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&server->watcher_wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    wait_init(&server->watcher_wake);
     process_add(server->process, server);
     return server;
 }
@@ -216,11 +219,6 @@ struct http_load http_server_load(struct http_server *server)
     return load;
 }
 
-static void nap(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
-}
-
 void http_server_drain(struct http_server *server, unsigned linger_ms)
 {
     if (atomic_load(&server->stopping))
@@ -241,15 +239,15 @@ void http_server_stop(struct http_server *server, unsigned grace_ms)
     http_server_drain(server, 0);
     uint64_t end_us = clock_now_us(CLOCK_MONOTONIC) + grace_ms * 1000ULL;
     while (http_server_load(server).requests > 0 && clock_now_us(CLOCK_MONOTONIC) < end_us)
-        nap();
+        wait_sleep_us(NAP_US);
     http_server_cut(server);
     while (http_server_load(server).in_service > 0)
-        nap();
+        wait_sleep_us(NAP_US);
     while (atomic_load(&server->resumings) > 0)
-        nap();
+        wait_sleep_us(NAP_US);
     end_us = clock_now_us(CLOCK_MONOTONIC) + LAST_ANSWERS_MS * 1000ULL;
     while (http_server_load(server).requests > 0 && clock_now_us(CLOCK_MONOTONIC) < end_us)
-        nap(); /* what was given up has been answered, and goes out */
+        wait_sleep_us(NAP_US); /* what was given up has been answered, and goes out */
     watcher_stop(server);
     if (server->tls != NULL)
         handshakes_stop(server);

@@ -7,11 +7,11 @@
  *     length of the frame, number of fields, (length, bytes)…
  *
  * Invariant: the queue holds whole frames. */
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
+#include "base/wait.h"
 #include "log/internal.h"
 
 static atomic_uint_fast64_t lost_bytes;
@@ -163,14 +163,10 @@ static void *run(void *argument)
 struct log_queue *log_queue_start(log_send *send, void (*end)(void *sender), void *sender)
 {
     struct log_queue *queue = calloc(1, sizeof(*queue));
-    pthread_condattr_t monotonic;
     check(queue != NULL);
     *queue = (struct log_queue){.send = send, .end = end, .sender = sender};
     pthread_mutex_init(&queue->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&queue->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    wait_init(&queue->changed);
     check(pthread_create(&queue->thread, NULL, run, queue) == 0);
     return queue;
 }
@@ -194,12 +190,9 @@ void log_queue_push(struct log_queue *queue, struct slice frames)
 
 static bool wait_for_end(struct log_queue *queue)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += LOG_QUEUE_STOP_MS / 1000;
-    int error = 0;
-    while (!queue->ended && error != ETIMEDOUT)
-        error = pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
+    uint64_t until_us = clock_monotonic_us() + LOG_QUEUE_STOP_MS * 1000;
+    while (!queue->ended && wait_until(&queue->changed, &queue->lock, until_us))
+        continue;
     return queue->ended;
 }
 

@@ -7,10 +7,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/wait.h"
 #include "log/internal.h"
 
 enum {
@@ -106,12 +106,7 @@ static void flush_all(struct buf *spare)
 
 static void wait_for_next_flush(void)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOG_FLUSH_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&log_state.wake, &log_state.lock, &until);
+    wait_until(&log_state.wake, &log_state.lock, clock_monotonic_us() + LOG_FLUSH_MS * 1000);
 }
 
 static void *flush_until_stopped(void *argument)
@@ -174,11 +169,7 @@ static void change_config(struct log_config *config)
 
 static void start_flusher(void)
 {
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&log_state.wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    wait_init(&log_state.wake);
     log_state.stopping = false;
     check(pthread_create(&log_state.flusher, NULL, flush_until_stopped, NULL) == 0);
     atomic_store(&log_state.running, true);

@@ -8,19 +8,14 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
+
 enum { KEPT_BYTES_MAX = 256 << 20 }; /* as large as an answer may be */
 
 static void see_shared(struct ac_plan *plan, uint32_t aggregate, uint32_t root, uint32_t end)
 {
-    uint32_t low = 0;
-    uint32_t high = plan->shared_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (plan->shared[middle].aggregate < aggregate)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low;
+    SEARCH_LOWER(low, 0, plan->shared_count, plan->shared[low].aggregate < aggregate);
     for (; low < plan->shared_count && plan->shared[low].aggregate == aggregate; low++) {
         uint32_t index = plan->shared[low].index;
         ac_charge(plan, 1);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/search.h"
 #include "query/ac_merge.h"
 
 enum { LONG_ENTRIES = 64 }; /* of more, equal ones are not looked for one by one */
@@ -29,16 +30,9 @@ void ac_output_init(struct ac_output *output, struct ac_plan *plan, ac_emit *emi
 
 static bool is_sharing(const struct ac_plan *plan, uint32_t slot)
 {
-    uint32_t low = 0;
-    uint32_t high = plan->sharing_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (plan->sharing[middle] < slot)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < plan->sharing_count && plan->sharing[low] == slot;
+    uint32_t at;
+    SEARCH_LOWER(at, 0, plan->sharing_count, plan->sharing[at] < slot);
+    return at < plan->sharing_count && plan->sharing[at] == slot;
 }
 
 static uint32_t **seen_slot(struct ac_output *output, uint32_t **table, uint32_t capacity,

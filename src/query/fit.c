@@ -2,6 +2,8 @@
  * bit left is not read either. Any thread, on a pinned version. */
 #include "query/fit.h"
 
+#include "base/search.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -85,16 +87,9 @@ static uint32_t fit_column_page(const struct version *version, const struct fit_
 /* The first of the demand's rooms whose slot is not below `slot`. */
 static uint32_t first_room(const struct fit_demand *demand, uint32_t slot)
 {
-    uint32_t low = 0;
-    uint32_t high = demand->room_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (demand->rooms[middle].slot.v < slot)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t at;
+    SEARCH_LOWER(at, 0, demand->room_count, demand->rooms[at].slot.v < slot);
+    return at;
 }
 
 static bool room_fits(const struct version *version, const struct fit_demand *demand,

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "replica/apply_internal.h"
 #include "replica/forest.h"
+#include "replica/usage.h"
 
 static uint32_t take_provider_no(struct edit *edit)
 {
@@ -171,7 +172,7 @@ static void inventory_insert(struct edit *edit, const struct change *change)
     struct provider *provider = edit_resize_provider(edit, no, at + 1, provider_name(before));
     struct provider_inventory *inventory = &provider->inventory[at];
     *inventory = (struct provider_inventory){.class_no = class_no};
-    inventory->used = apply_sum_of_class(edit, no, class_no);
+    inventory->used = usage_stray_take(&edit->cow, edit->version, no, class_no);
     put_figures(inventory, change);
     forest_refresh(edit, provider, inventory);
 }
@@ -189,6 +190,7 @@ static void inventory_delete(struct edit *edit, const struct change *change)
     struct provider *provider;
     struct provider_inventory *inventory = own_inventory(edit, change, &provider);
     struct class_no class_no = inventory->class_no;
+    usage_stray_add(&edit->cow, edit->version, provider->no, class_no, inventory->used);
     forest_clear_class(edit, provider->no, class_no);
     struct provider_inventory *last = &provider->inventory[provider->inventory_count - 1];
     memmove(inventory, inventory + 1, (size_t)((char *)last - (char *)inventory));
@@ -202,6 +204,9 @@ static void provider_reset(struct edit *edit, const struct change *change)
     struct provider_no no = apply_provider_no(edit, change->provider.id);
     const struct provider *provider = version_provider(edit->version, no);
     forest_clear_contents(edit, no);
+    for (uint32_t i = 0; i < provider->inventory_count; i++)
+        usage_stray_add(&edit->cow, edit->version, no, provider->inventory[i].class_no,
+                        provider->inventory[i].used);
     struct provider *bare = edit_resize_provider(edit, no, 0, provider_name(provider));
     apply_links_set(edit, bare, true, NULL, 0);
     apply_links_set(edit, bare, false, NULL, 0);

@@ -85,7 +85,8 @@ static void consumer_update(struct edit *edit, const struct change_consumer *row
     usage_account(&edit->cow, edit->version, consumer, 1);
 }
 
-/* Adds to what is used of a provider's class, and to the column. */
+/* Adds to what is used of a provider's class, and to the column; where there is no inventory, to
+ * the strays. */
 static void use(struct edit *edit, const struct consumer_allocation *allocation, int sign)
 {
     struct provider *provider = edit_own_provider(edit, allocation->provider);
@@ -96,7 +97,10 @@ static void use(struct edit *edit, const struct consumer_allocation *allocation,
         inventory->used += sign * allocation->used;
         provider_inventory_summarise(inventory);
         forest_refresh(edit, provider, inventory);
+        return;
     }
+    usage_stray_add(&edit->cow, edit->version, allocation->provider, allocation->class_no,
+                    sign * allocation->used);
 }
 
 static void allocations_delete(struct edit *edit, struct slice uuid, int64_t id)
@@ -180,23 +184,4 @@ void apply_consumer_change(struct edit *edit, const struct change *change)
     default:
         check(false);
     }
-}
-
-int64_t apply_sum_of_class(const struct edit *edit, struct provider_no no, struct class_no class_no)
-{
-    int64_t sum = 0;
-    struct ptree_iter iter;
-    ptree_seek(&edit->version->provider_consumers, no.v, 0, &iter);
-    const struct ptree_entry *entry;
-    while ((entry = ptree_iter_get(&iter)) != NULL && entry->k1 == no.v) {
-        uint64_t value;
-        check(ptree_find(&edit->version->consumers, entry->value, entry->k2, &value));
-        const struct consumer *consumer = (const struct consumer *)(uintptr_t)value;
-        for (uint32_t i = 0; i < consumer->allocation_count; i++)
-            if (consumer->allocation[i].provider.v == no.v &&
-                consumer->allocation[i].class_no.v == class_no.v)
-                sum += consumer->allocation[i].used;
-        ptree_iter_next(&iter);
-    }
-    return sum;
 }

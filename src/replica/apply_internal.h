@@ -25,8 +25,4 @@ void apply_consumer_change(struct edit *edit, const struct change *change);
 void apply_node_change(struct edit *edit, const struct change *change);
 void apply_valet_change(struct edit *edit, const struct change *change);
 
-/* The allocations of a class on a provider, by walking its consumers. */
-int64_t apply_sum_of_class(const struct edit *edit, struct provider_no no,
-                           struct class_no class_no);
-
 #endif

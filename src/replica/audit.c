@@ -16,6 +16,7 @@ struct audit {
     uint32_t nested;
     uint64_t provider_consumers;
     uint64_t allocations;
+    uint64_t strays;
     uint64_t markers;        /* links of racks and zones to aggregates */
     uint64_t *trait_members; /* how many live providers name the number */
     uint64_t *aggregate_members;
@@ -79,6 +80,15 @@ static bool audit_inventories(struct audit *audit, uint32_t slot, const struct p
                   slotset_has(&column->odd, at) == capacity_is_odd(&inventory->figures),
               "slot %u class %u: holders or odd differ", slot, inventory->class_no.v);
         audit->class_holders[inventory->class_no.v]++;
+    }
+    for (uint32_t class_no = 0; class_no < version->classes.limit; class_no++) {
+        struct class_no at = {class_no};
+        int64_t used = audit->used[(size_t)slot * version->classes.limit + class_no];
+        if (used == 0 || provider_inventory_of(provider, at) != NULL)
+            continue;
+        audit->strays++;
+        AUDIT(usage_stray(version, provider->no, at) == used,
+              "slot %u class %u: use without inventory differs", slot, class_no);
     }
     return true;
 }
@@ -250,6 +260,7 @@ static bool audit_all(struct audit *audit)
             return false;
     }
     AUDIT(version->markers.count == audit->markers, "markers: counts differ");
+    AUDIT(version->stray_uses.count == audit->strays, "use of nobody without inventory");
     AUDIT(version->provider_by_id.count == audit->providers &&
               version->provider_by_uuid.count == audit->providers &&
               version->provider_by_name.count == audit->providers,

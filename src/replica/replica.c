@@ -1,30 +1,28 @@
-/* Publishing, pinning, retiring.
- *
- * Invariant: a node born in version b and replaced in version N is freed only when no pinned
- * version is in [b, N).
+/* Publishing and pinning; what publications replace is the matter of debts.c.
  *
  * A reader first stores the number n that it saw, marked: it needs some version from n on. Then it
  * loads the current pointer, both sequentially consistent, and stores that version's own number.
  * The writer stores the pointer before it looks at the pins. So either the writer sees the mark, or
  * the reader sees the newer version. The same holds for the head of the list of readers, which a
- * new reader stores before its first pin.
- *
- * What versions replaced is freed in their order, as a rule at once. A search may hold a version
- * for minutes; then what waits is sifted now and then for what that version is no part of, so that
- * a long pin costs the memory of one version and not that of all that is written meanwhile. */
+ * new reader stores before its first pin. */
 #include "replica/replica.h"
 
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/counter.h"
-#include "replica/rows.h"
+#include "base/clock.h"
+#include "replica/replica_internal.h"
 
 #define READER_FREE UINT64_MAX
 #define READER_IDLE (UINT64_MAX - 1)
 #define PIN_MARK    ((uint64_t)1 << 62) /* some version from this number on */
 
-enum { SIFT_NODES_AT_LEAST = 4096 };
+/* So much freed at one go is worth giving back to the system. */
+enum { TRIM_BYTES = 8 << 20 };
+
+/* How long one turn of tidying frees versions, as others wait for the writer. */
+enum { TIDY_US = 2000 };
 
 /* On a cache line of its own, so that pinning threads do not slow each other. It stays in the list
  * until the replica ends; a closed one is opened again. */
@@ -34,105 +32,16 @@ struct replica_reader {
     struct replica_reader *next;
 };
 
-/* What one publication replaced. */
-struct replica_debt {
-    uint64_t number; /* free once no pin is below */
-    struct cow_retired nodes;
-    size_t bytes;            /* of these, or, if nothing lives on, of all that the version has */
-    struct version *version; /* the version before; NULL: freed already */
-    bool shares;             /* its nodes live on in its successor, but for those retired */
-    struct replica_debt *next;
-};
-
 struct replica {
     _Alignas(64) _Atomic(struct version *) current;
     _Atomic uint64_t number;
     uint64_t last_edit; /* numbers are never used twice: abandoned edits have had theirs */
-    struct replica_debt *oldest_debt;
-    struct replica_debt *newest_debt;
-    size_t waiting_nodes; /* of all debts */
-    size_t sift_at;       /* so many are worth a look at each */
+    struct debts debts;
+    uint64_t oldest_seen; /* the oldest pin when the debts were last tidied */
+    bool trim_is_due;
     _Atomic(struct replica_reader *) readers;
-    struct counter bytes; /* the figures; number has its own */
-    struct counter retained;
-    struct counter retained_bytes;
+    struct counter bytes; /* of the newest version's nodes */
 };
-
-static void free_places(void *cls, void *leaf)
-{
-    uint64_t birth = *(const uint64_t *)cls;
-    struct place *places = (struct place *)((char *)leaf + COW_LEAF_HEADER);
-    for (uint32_t i = 0; i < 1u << PLACE_SHAPE.shift; i++)
-        if (places[i].provider != NULL && places[i].provider->node.birth >= birth)
-            free((void *)(uintptr_t)places[i].provider);
-}
-
-static void free_columns(void *cls, void *leaf)
-{
-    struct column *columns = (struct column *)((char *)leaf + COW_LEAF_HEADER);
-    for (uint32_t i = 0; i < 1u << COLUMN_SHAPE.shift; i++)
-        column_free(&columns[i], *(const uint64_t *)cls);
-}
-
-static void free_consumer(void *cls, const struct ptree_entry *entry)
-{
-    struct consumer *consumer = (struct consumer *)(uintptr_t)entry->value;
-    if (consumer->node.birth >= *(const uint64_t *)cls)
-        free(consumer);
-}
-
-static void free_nodes(struct version *version, uint64_t birth)
-{
-    rows_free(&version->nodes, birth);
-    ptree_free(&version->node_by_uuid, birth, NULL, NULL);
-    ptree_free(&version->node_by_name, birth, NULL, NULL);
-    ptree_free(&version->node_by_instance, birth, NULL, NULL);
-    ptree_free(&version->nodes_of_class, birth, NULL, NULL);
-    ptree_free(&version->node_classes, birth, NULL, NULL);
-    ptree_free(&version->busy_nodes, birth, NULL, NULL);
-    rows_free(&version->node_allocations, birth);
-    ptree_free(&version->node_allocation_by_uuid, birth, NULL, NULL);
-    ptree_free(&version->node_allocation_by_name, birth, NULL, NULL);
-    ptree_free(&version->node_allocation_of_node, birth, NULL, NULL);
-    ptree_free(&version->allocating, birth, NULL, NULL);
-}
-
-static void free_valet(struct version *version, uint64_t birth)
-{
-    for (int table = 0; table < VALET_TABLE_COUNT; table++) {
-        rows_free(&version->valet[table].rows, birth);
-        for (unsigned i = 0; i < VALET_KEYS_MAX; i++)
-            ptree_free(&version->valet[table].by[i], birth, NULL, NULL);
-    }
-}
-
-/* Frees what of the version was born at or after `birth`, and the version itself. */
-static void version_free(struct version *version, uint64_t birth)
-{
-    cow_array_free(&version->places, birth, free_places, &birth);
-    cow_array_free(&version->slot_of, birth, NULL, NULL);
-    ptree_free(&version->free_ranges, birth, NULL, NULL);
-    ptree_free(&version->free_numbers, birth, NULL, NULL);
-    ptree_free(&version->provider_by_id, birth, NULL, NULL);
-    ptree_free(&version->provider_by_uuid, birth, NULL, NULL);
-    ptree_free(&version->provider_by_name, birth, NULL, NULL);
-    catalog_free(&version->classes, birth);
-    catalog_free(&version->traits, birth);
-    catalog_free(&version->aggregates, birth);
-    catalog_free(&version->projects, birth);
-    catalog_free(&version->users, birth);
-    catalog_free(&version->types, birth);
-    cow_array_free(&version->columns, birth, free_columns, &birth);
-    name_sets_free(&version->trait_sets, birth);
-    name_sets_free(&version->aggregate_sets, birth);
-    ptree_free(&version->consumers, birth, free_consumer, &birth);
-    ptree_free(&version->provider_consumers, birth, NULL, NULL);
-    ptree_free(&version->usages, birth, NULL, NULL);
-    free_nodes(version, birth);
-    free_valet(version, birth);
-    ptree_free(&version->markers, birth, NULL, NULL);
-    free(version);
-}
 
 struct replica *replica_create(void)
 {
@@ -141,35 +50,14 @@ struct replica *replica_create(void)
     check(replica != NULL && version != NULL);
     memset(replica, 0, sizeof(*replica));
     atomic_init(&replica->current, version);
-    replica->sift_at = SIFT_NODES_AT_LEAST;
+    debts_init(&replica->debts);
     return replica;
 }
 
-static void debt_free(struct replica *replica, struct replica_debt *debt)
+static void free_ended(struct replica *replica)
 {
-    counter_add(&replica->retained, 0 - (uint64_t)1);
-    counter_add(&replica->retained_bytes, 0 - (uint64_t)debt->bytes);
-    cow_retired_free(&debt->nodes);
-    if (debt->shares)
-        free(debt->version);
-    else
-        version_free(debt->version, 0);
-    free(debt);
-}
-
-/* Frees the debts that no pin below `oldest_pin` can need. */
-static void debts_settle(struct replica *replica, uint64_t oldest_pin)
-{
-    while (replica->oldest_debt != NULL && replica->oldest_debt->number <= oldest_pin) {
-        struct replica_debt *debt = replica->oldest_debt;
-        replica->oldest_debt = debt->next;
-        replica->waiting_nodes -= debt->nodes.count;
-        debt_free(replica, debt);
-    }
-    if (replica->oldest_debt == NULL) {
-        replica->newest_debt = NULL;
-        replica->sift_at = SIFT_NODES_AT_LEAST;
-    }
+    while (debts_free_part(&replica->debts))
+        continue;
 }
 
 void replica_destroy(struct replica *replica)
@@ -183,7 +71,8 @@ void replica_destroy(struct replica *replica)
         free(reader);
         reader = next;
     }
-    debts_settle(replica, UINT64_MAX);
+    debts_settle(&replica->debts, UINT64_MAX);
+    free_ended(replica);
     version_free(atomic_load(&replica->current), 0);
     free(replica);
 }
@@ -240,6 +129,8 @@ static struct edit *edit_make(struct replica *replica, const struct version *fro
     if (from != NULL)
         *version = *from;
     version->node.birth = ++replica->last_edit;
+    if (from == NULL)
+        version->load = version->node.birth;
     edit->cow.birth = version->node.birth;
     edit->version = version;
     return edit;
@@ -252,6 +143,7 @@ struct edit *replica_edit(struct replica *replica)
 
 struct edit *replica_edit_empty(struct replica *replica)
 {
+    free_ended(replica); /* so that its memory is used again */
     struct edit *edit = edit_make(replica, NULL);
     edit->is_loading = true;
     edit->from_nothing = true;
@@ -279,13 +171,6 @@ static uint64_t oldest_pin(const struct replica *replica)
     }
     return oldest;
 }
-
-/* The versions that readers hold, as seen at one look. */
-struct pins {
-    uint64_t from;   /* this one and all after it */
-    uint64_t *exact; /* and these, in ascending order */
-    size_t count;
-};
 
 static int compare_numbers(const void *a, const void *b)
 {
@@ -316,75 +201,28 @@ static struct pins pins_look(const struct replica *replica)
     return pins;
 }
 
-/* Is a version in [birth, number) pinned? */
-static bool pins_need(const struct pins *pins, uint64_t birth, uint64_t number)
+static void note_freed(struct replica *replica, size_t bytes)
 {
-    size_t low = 0;
-    size_t high = pins->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (pins->exact[middle] < birth)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return pins->from < number || (low < pins->count && pins->exact[low] < number);
+    if (bytes >= TRIM_BYTES)
+        replica->trim_is_due = true;
 }
 
-static void debt_sift(struct replica *replica, struct replica_debt *debt, const struct pins *pins)
-{
-    struct cow_retired *nodes = &debt->nodes;
-    size_t kept = 0;
-    size_t bytes = debt->bytes;
-    for (size_t i = 0; i < nodes->count; i++) {
-        const struct cow_node *node = nodes->items[i];
-        if (pins_need(pins, node->birth, debt->number)) {
-            nodes->items[kept++] = nodes->items[i];
-            continue;
-        }
-        debt->bytes -= cow_node_bytes(node);
-        free(nodes->items[i]);
-    }
-    nodes->count = kept;
-    counter_add(&replica->retained_bytes, debt->bytes - bytes);
-    if (debt->version != NULL && !pins_need(pins, debt->version->node.birth, debt->number)) {
-        free(debt->version);
-        debt->version = NULL;
-    }
-}
-
-static void debts_sift(struct replica *replica)
+/* Frees what no pin needs: single nodes, too, if it `sifts`. */
+static void look_through_debts(struct replica *replica, bool sifts)
 {
     struct pins pins = pins_look(replica);
-    struct replica_debt **at = &replica->oldest_debt;
-    replica->newest_debt = NULL;
-    replica->waiting_nodes = 0;
-    while (*at != NULL) {
-        struct replica_debt *debt = *at;
-        if (debt->shares)
-            debt_sift(replica, debt, &pins);
-        if (debt->version == NULL && debt->nodes.count == 0) {
-            *at = debt->next;
-            debt_free(replica, debt);
-            continue;
-        }
-        replica->newest_debt = debt;
-        replica->waiting_nodes += debt->nodes.count;
-        at = &debt->next;
-    }
-    /* twice as many: each node is looked at a few times, however long a version is held */
-    replica->sift_at = 2 * replica->waiting_nodes + SIFT_NODES_AT_LEAST;
+    note_freed(replica, sifts ? debts_sift(&replica->debts, &pins)
+                              : debts_drop_loads(&replica->debts, &pins));
     free(pins.exact);
 }
 
-/* What the version before had is the debt's now, or lives on. */
-static void count_bytes(struct replica *replica, const struct edit *edit, struct replica_debt *debt)
+/* Loads come by anybody's commit, pins last for minutes: what was loaded meanwhile goes at once. */
+static void pay_debts(struct replica *replica, bool has_loaded)
 {
-    uint64_t before = counter_read(&replica->bytes);
-    debt->bytes = debt->shares ? edit->cow.retired_bytes : before;
-    counter_set(&replica->bytes, before + edit->cow.made_bytes - debt->bytes);
-    counter_add(&replica->retained_bytes, debt->bytes);
-    counter_add(&replica->retained, 1);
+    struct debts *debts = &replica->debts;
+    note_freed(replica, debts_settle(debts, oldest_pin(replica)));
+    if (debts->oldest != NULL && (has_loaded || debts->waiting_nodes > debts->sift_at))
+        look_through_debts(replica, true);
 }
 
 void replica_publish(struct replica *replica, struct edit *edit, const struct version_stamp *stamp)
@@ -392,42 +230,51 @@ void replica_publish(struct replica *replica, struct edit *edit, const struct ve
     check(!edit->links.active && !edit->is_loading);
     struct version *version = edit->version;
     struct version *before = atomic_load(&replica->current);
-    struct replica_debt *debt = calloc(1, sizeof(*debt));
-    check(debt != NULL);
+    bool has_loaded = edit->from_nothing;
+    uint64_t bytes_before = counter_read(&replica->bytes);
+    size_t replaced = has_loaded ? bytes_before : edit->cow.retired_bytes;
     version->stamp = *stamp;
-    debt->number = version->node.birth;
-    debt->nodes = edit->cow.retired;
-    debt->version = before;
-    debt->shares = !edit->from_nothing;
-    count_bytes(replica, edit, debt);
-    if (replica->newest_debt == NULL)
-        replica->oldest_debt = debt;
-    else
-        replica->newest_debt->next = debt;
-    replica->newest_debt = debt;
-    replica->waiting_nodes += debt->nodes.count;
+    debts_add(&replica->debts, version->node.birth, before, !has_loaded, &edit->cow.retired,
+              replaced);
+    counter_set(&replica->bytes, bytes_before + edit->cow.made_bytes - replaced);
     atomic_store(&replica->current, version);
     atomic_store(&replica->number, version->node.birth);
     edit_free(edit);
-    debts_settle(replica, oldest_pin(replica));
-    if (replica->waiting_nodes > replica->sift_at)
-        debts_sift(replica);
+    pay_debts(replica, has_loaded);
 }
 
 void replica_abandon(struct replica *replica, struct edit *edit)
 {
-    (void)replica;
+    note_freed(replica, edit->cow.made_bytes);
     free(edit->cow.retired.items);
     version_free(edit->version, edit->cow.birth);
     edit_free(edit);
 }
 
+void replica_tidy(struct replica *replica)
+{
+    struct debts *debts = &replica->debts;
+    if (debts->oldest != NULL) {
+        uint64_t oldest = oldest_pin(replica);
+        note_freed(replica, debts_settle(debts, oldest));
+        bool sifts = oldest != replica->oldest_seen;
+        if (debts->oldest != NULL && (sifts || debts->whole_count > 0))
+            look_through_debts(replica, sifts);
+        replica->oldest_seen = oldest;
+    }
+    uint64_t end_us = clock_monotonic_us() + TIDY_US;
+    bool frees = debts_free_part(debts);
+    while (frees && clock_monotonic_us() < end_us && debts_free_part(debts))
+        continue;
+    if (replica->trim_is_due && !frees) {
+        replica->trim_is_due = false;
+        malloc_trim(0);
+    }
+}
+
 size_t replica_waiting(const struct replica *replica)
 {
-    size_t n = 0;
-    for (const struct replica_debt *debt = replica->oldest_debt; debt != NULL; debt = debt->next)
-        n++;
-    return n;
+    return (size_t)counter_read(&replica->debts.count);
 }
 
 struct replica_figures replica_figures(const struct replica *replica)
@@ -435,7 +282,7 @@ struct replica_figures replica_figures(const struct replica *replica)
     return (struct replica_figures){
         .number = atomic_load(&replica->number),
         .bytes = counter_read(&replica->bytes),
-        .retained = counter_read(&replica->retained),
-        .retained_bytes = counter_read(&replica->retained_bytes),
+        .retained = counter_read(&replica->debts.count),
+        .retained_bytes = counter_read(&replica->debts.bytes),
     };
 }

@@ -41,6 +41,11 @@ void replica_publish(struct replica *replica, struct edit *edit, const struct ve
 /* Forgets an edit: the current version stays as it is. The edit is consumed. */
 void replica_abandon(struct replica *replica, struct edit *edit);
 
+/* Frees what readers have let go since the last publication, and returns memory to the system after
+ * much of it was freed. Much is freed over several calls, of a few milliseconds each. To be called
+ * a few times a second. Writer thread. */
+void replica_tidy(struct replica *replica);
+
 /* Publications of which something waits for a reader: for tests. Writer thread. */
 size_t replica_waiting(const struct replica *replica);
 

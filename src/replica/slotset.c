@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 enum { FEW_FIRST = 4, LIST_FIRST = 4, LIST_MAX = 128, LIST_BACK = 64 };
 
 struct slotset_few {
@@ -47,16 +49,9 @@ static const uint32_t *few_slots(const struct slotset *set)
 static uint32_t few_lower(const struct slotset *set, uint32_t slot)
 {
     const uint32_t *slots = few_slots(set);
-    uint32_t low = 0;
-    uint32_t high = set->count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (slots[middle] < slot)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t at;
+    SEARCH_LOWER(at, 0, set->count, slots[at] < slot);
+    return at;
 }
 
 static size_t page_bytes(uint32_t capacity)
@@ -73,16 +68,9 @@ static const struct slotset_page *page_of(const struct slotset *set, uint32_t sl
 
 static uint32_t list_lower(const struct slotset_page *page, uint32_t offset)
 {
-    uint32_t low = 0;
-    uint32_t high = page->count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (page->list[middle] < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t at;
+    SEARCH_LOWER(at, 0, page->count, page->list[at] < offset);
+    return at;
 }
 
 static bool page_has(const struct slotset_page *page, uint32_t offset)

@@ -1,5 +1,5 @@
-/* The sums behind GET /usages. Written with the consumers they sum (apply_consumers.c), in the same
- * edit. */
+/* The sums behind GET /usages, and those of strays. Written with the consumers they sum
+ * (apply_consumers.c), in the same edit. */
 #include "replica/usage.h"
 
 static void add(struct cow *cow, struct ptree *tree, uint64_t k1, uint64_t k2, int64_t amount)
@@ -70,4 +70,28 @@ void usage_of_project(const struct version *version, uint32_t project, uint32_t 
             return;
         ptree_iter_next(&iter);
     }
+}
+
+int64_t usage_stray(const struct version *version, struct provider_no provider,
+                    struct class_no class_no)
+{
+    uint64_t amount = 0;
+    ptree_find(&version->stray_uses, provider.v, class_no.v, &amount);
+    return (int64_t)amount;
+}
+
+void usage_stray_add(struct cow *cow, struct version *version, struct provider_no provider,
+                     struct class_no class_no, int64_t amount)
+{
+    if (amount != 0)
+        add(cow, &version->stray_uses, provider.v, class_no.v, amount);
+}
+
+int64_t usage_stray_take(struct cow *cow, struct version *version, struct provider_no provider,
+                         struct class_no class_no)
+{
+    int64_t amount = usage_stray(version, provider, class_no);
+    if (amount != 0)
+        ptree_remove(cow, &version->stray_uses, provider.v, class_no.v);
+    return amount;
 }

@@ -1,9 +1,13 @@
-/* Sums of allocations by project, user, consumer type and class, kept up to date, so that a
- * project's use is answered without walking its consumers.
+/* Sums of allocations, kept up to date, so that nobody has to walk consumers.
  *
+ * By project, user, consumer type and class: version.usages.
  * Key: k1 = project << 32 | user; k2 = (type + 1) << 32 | (class + 1), where type NUMBER_NONE
  * counts as 0 and class part 0 is the number of consumers that have allocations. Zero sums are
- * absent. */
+ * absent.
+ *
+ * By provider and class, where the provider has no inventory that could have the sum (its `used`):
+ * version.stray_uses. Such allocations are other programs' work, or an inventory is on its way:
+ * removed before it is read again. Key: (provider number, class number). Zero sums are absent. */
 #ifndef BERTH_REPLICA_USAGE_H
 #define BERTH_REPLICA_USAGE_H
 
@@ -32,5 +36,15 @@ void usage_account_allocation(struct cow *cow, struct version *version,
 typedef bool usage_visit(void *cls, const struct usage_row *row);
 void usage_of_project(const struct version *version, uint32_t project, uint32_t user,
                       usage_visit *visit, void *cls);
+
+/* What is allocated of a class that the provider has no inventory of. Any thread. */
+int64_t usage_stray(const struct version *version, struct provider_no provider,
+                    struct class_no class_no);
+
+/* Adds to it, or takes off; and takes all of it, for an inventory that comes. The writer only. */
+void usage_stray_add(struct cow *cow, struct version *version, struct provider_no provider,
+                     struct class_no class_no, int64_t amount);
+int64_t usage_stray_take(struct cow *cow, struct version *version, struct provider_no provider,
+                         struct class_no class_no);
 
 #endif

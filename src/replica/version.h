@@ -40,6 +40,8 @@ struct valet_rows {
 
 struct version {
     struct cow_node node; /* birth: the version's number */
+    uint64_t load;        /* the number of the version made from nothing that it descends from: all
+                             its nodes were born from then on */
     struct version_stamp stamp;
 
     /* the forest */
@@ -68,6 +70,7 @@ struct version {
     struct ptree consumers;          /* (hash of uuid, id) -> struct consumer * */
     struct ptree provider_consumers; /* (provider number, consumer id) -> hash of uuid */
     struct ptree usages;             /* see replica/usage.h */
+    struct ptree stray_uses;         /* the same */
     uint64_t allocation_count;       /* of all consumers; kept with the usages */
 
     /* bare metal: see replica/nodes.h. Rows by id, then what finds their ids; ids are above 0 */

@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/wait.h"
 
 struct readiness {
     struct pipeline *pipeline;
@@ -203,10 +203,7 @@ static void *watch(void *cls)
             pthread_cond_wait(&readiness->wake, &readiness->lock);
             continue;
         }
-        uint64_t until_us = readiness->first->until_us;
-        struct timespec until = {.tv_sec = (time_t)(until_us / 1000000),
-                                 .tv_nsec = (long)(until_us % 1000000) * 1000};
-        pthread_cond_timedwait(&readiness->wake, &readiness->lock, &until);
+        wait_until(&readiness->wake, &readiness->lock, readiness->first->until_us);
         answer_late(readiness, clock_monotonic_us());
     }
     pthread_mutex_unlock(&readiness->lock);
@@ -265,11 +262,7 @@ struct readiness *readiness_start(struct pipeline *pipeline, struct replica *rep
     readiness->arena = arena_create();
     readiness->last = &readiness->first;
     pthread_mutex_init(&readiness->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&readiness->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    wait_init(&readiness->wake);
     if (pthread_create(&readiness->thread, NULL, watch, readiness) == 0)
         return readiness;
     readiness_destroy(readiness);

@@ -1,5 +1,5 @@
-/* Open addressing, at most half full; the hash is keyed, so that nobody can choose names that
- * collide. One thread. */
+/* A hash map over the names in the order in which they came; the hash is keyed, so that nobody can
+ * choose names that collide. One thread. */
 #include "api/text/name_table.h"
 
 #include "base/arena.h"
@@ -7,39 +7,32 @@
 
 struct name_entry {
     struct slice name;
-    uint64_t hash;
     uint32_t number;
-    bool is_used;
 };
 
 struct name_table name_table_create(struct arena *arena, size_t most)
 {
-    size_t size = 8;
-    while (size < 2 * most)
-        size *= 2;
-    return (struct name_table){arena_zalloc(arena, size * sizeof(struct name_entry)), size - 1};
+    return (struct name_table){.map = hash_map_create(arena, most),
+                               .entries = arena_array(arena, most, sizeof(struct name_entry))};
 }
 
-/* The name's entry, or the unused one where it would stand. */
-static struct name_entry *find(const struct name_table *table, struct slice name, uint64_t hash)
+static struct hash_slot *find(const struct name_table *table, struct slice name, uint64_t hash)
 {
-    size_t at = hash & table->mask;
-    for (;;) {
-        struct name_entry *entry = &table->entries[at];
-        if (!entry->is_used || (entry->hash == hash && slice_equal(entry->name, name)))
-            return entry;
-        at = (at + 1) & table->mask;
-    }
+    struct hash_slot *slot;
+    HASH_MAP_FIND(slot, &table->map, hash,
+                  slice_equal(table->entries[hash_slot_item(slot)].name, name));
+    return slot;
 }
 
 uint32_t *name_table_at(struct name_table *table, struct slice name)
 {
     uint64_t hash = hash_text(name);
-    struct name_entry *entry = find(table, name, hash);
-    entry->name = name;
-    entry->hash = hash;
-    entry->is_used = true;
-    return &entry->number;
+    struct hash_slot *slot = find(table, name, hash);
+    if (hash_slot_is_free(slot)) {
+        table->entries[table->count] = (struct name_entry){.name = name};
+        hash_slot_put(slot, hash, table->count++);
+    }
+    return &table->entries[hash_slot_item(slot)].number;
 }
 
 bool name_table_add(struct name_table *table, struct slice name)
@@ -49,5 +42,5 @@ bool name_table_add(struct name_table *table, struct slice name)
 
 bool name_table_has(const struct name_table *table, struct slice name)
 {
-    return find(table, name, hash_text(name))->is_used;
+    return !hash_slot_is_free(find(table, name, hash_text(name)));
 }

@@ -5,14 +5,16 @@
 
 #include <stdint.h>
 
+#include "base/hash_map.h"
 #include "base/slice.h"
 
 struct arena;
 struct name_entry;
 
 struct name_table {
+    struct hash_map map;
     struct name_entry *entries;
-    size_t mask;
+    uint32_t count;
 };
 
 /* An empty table with room for `most` names, in the arena. */

@@ -4,10 +4,10 @@
 #include "baremetal/write/conductor.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "baremetal/write/conductor_internal.h"
 #include "base/clock.h"
+#include "base/wait.h"
 
 struct conductor *conductor_create(struct pipeline *pipeline, struct replica *replica,
                                    const struct metal *metal)
@@ -22,11 +22,7 @@ struct conductor *conductor_create(struct pipeline *pipeline, struct replica *re
     check(conductor->jobs != NULL);
     conductor->last_waiting = &conductor->waiting;
     pthread_mutex_init(&conductor->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&conductor->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    wait_init(&conductor->changed);
     return conductor;
 }
 
@@ -57,9 +53,7 @@ static void sleep_until(struct conductor *conductor, int64_t wall_us)
     uint64_t at_us = clock_monotonic_us() + (uint64_t)left_us;
     if (conductor->waiting != NULL && at_us > conductor->waiting_look_us)
         at_us = conductor->waiting_look_us;
-    struct timespec at = {.tv_sec = (time_t)(at_us / 1000000),
-                          .tv_nsec = (long)(at_us % 1000000) * 1000};
-    pthread_cond_timedwait(&conductor->changed, &conductor->lock, &at);
+    wait_until(&conductor->changed, &conductor->lock, at_us);
 }
 
 static void wait_for_pending(struct conductor *conductor)

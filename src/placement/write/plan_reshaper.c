@@ -46,27 +46,6 @@ static bool find_providers(struct claim_set *set, const struct reshape *reshape)
     return true;
 }
 
-/* What is allocated of a class that the provider has no inventory of: nothing, unless somebody else
- * writes the database. */
-static int64_t stray_use(const struct version *version, struct provider_no no,
-                         struct class_no class_no)
-{
-    int64_t sum = 0;
-    struct ptree_iter iter;
-    ptree_seek(&version->provider_consumers, no.v, 0, &iter);
-    for (const struct ptree_entry *entry;
-         (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == no.v; ptree_iter_next(&iter)) {
-        uint64_t value;
-        check(ptree_find(&version->consumers, entry->value, entry->k2, &value));
-        const struct consumer *consumer = (const struct consumer *)(uintptr_t)value;
-        for (uint32_t i = 0; i < consumer->allocation_count; i++)
-            if (consumer->allocation[i].provider.v == no.v &&
-                consumer->allocation[i].class_no.v == class_no.v)
-                sum += consumer->allocation[i].used;
-    }
-    return sum;
-}
-
 static bool unite(struct claim_set *set, struct claim_target *target,
                   const struct reshape_provider *wanted)
 {
@@ -84,7 +63,7 @@ static bool unite(struct claim_set *set, struct claim_target *target,
         struct claim_stock *stock = claim_stock_of(target, class_no);
         if (stock == NULL) {
             stock = &target->stock[count++];
-            int64_t used = stray_use(version, target->provider->no, class_no);
+            int64_t used = claim_stray_use(target, class_no, version);
             *stock = (struct claim_stock){
                 .class_no = class_no, .is_new = true, .before = used, .after = used};
         }

@@ -15,8 +15,11 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/wait.h"
 #include "store/sqlite/joined_wal.h"
 #include "store/sqlite/paced_copy.h"
+
+enum { LOCK_LOOK_US = 1000 };
 
 static int64_t clock_us(clockid_t clock)
 {
@@ -44,7 +47,7 @@ static int wait_for_lock(void *cls, int calls)
         wait->began_us = now_us;
     if (now_us - wait->began_us >= (int64_t)wait->timeout_ms * 1000)
         return 0;
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    wait_sleep_us(LOCK_LOOK_US);
     return 1;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/search.h"
 #include "store/sqlite/internal.h"
 
 struct following {
@@ -201,17 +202,10 @@ static bool follow_provider(struct following *following, const struct history *h
 
 static struct history *find_history(struct history *all, size_t count, int64_t id)
 {
-    size_t low = 0;
-    size_t high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (all[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    check(low < count && all[low].id == id);
-    return &all[low];
+    size_t at;
+    SEARCH_LOWER(at, 0, count, all[at].id < id);
+    check(at < count && all[at].id == id);
+    return &all[at];
 }
 
 /* Deletions in the order in which they happened: children went before their parents. Of an id that
@@ -308,16 +302,9 @@ static int64_t provider_of(const struct change *change)
 /* The place of that provider's first record, or count. */
 static size_t find_provider(const struct change_list *list, int64_t id)
 {
-    size_t low = 0;
-    size_t high = list->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (provider_of(&list->items[middle]) < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < list->count && provider_of(&list->items[low]) == id ? low : list->count;
+    size_t at;
+    SEARCH_LOWER(at, 0, list->count, provider_of(&list->items[at]) < id);
+    return at < list->count && provider_of(&list->items[at]) == id ? at : list->count;
 }
 
 static void send_provider(const struct change_list *list, size_t at, bool *sent, store_sink *sink,

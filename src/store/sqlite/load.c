@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "store/sqlite/internal.h"
 
 /* Ids that went out, ascending. */
@@ -58,16 +59,9 @@ static bool id_set_has(const struct id_set *set, int64_t id)
     uint64_t distance = (uint64_t)id - (uint64_t)set->ids[0];
     if (distance < set->count && set->ids[distance] == id)
         return true;
-    size_t low = 0;
-    size_t high = set->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (set->ids[middle] < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return set->ids[low] == id;
+    size_t at;
+    SEARCH_LOWER(at, 0, set->count, set->ids[at] < id);
+    return set->ids[at] == id;
 }
 
 static bool wanted(struct loading *loading, enum rows_table table, struct change *change)
@@ -107,16 +101,9 @@ static bool wanted(struct loading *loading, enum rows_table table, struct change
 
 static struct tree_node *find_node(const struct forest_plan *forest, int64_t id)
 {
-    size_t low = 0;
-    size_t high = forest->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (forest->nodes[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < forest->count && forest->nodes[low].id == id ? &forest->nodes[low] : NULL;
+    size_t at;
+    SEARCH_LOWER(at, 0, forest->count, forest->nodes[at].id < id);
+    return at < forest->count && forest->nodes[at].id == id ? &forest->nodes[at] : NULL;
 }
 
 static void find_root(struct forest_plan *forest, struct tree_node *start)

@@ -7,8 +7,8 @@
  * a busy machine a waiting process is woken late (longer than that costs more commits than it
  * gives). When nobody has come four times the other has nothing to write, and is offered a turn
  * every 40 ms until it writes again. Writer thread only. */
-#include <time.h>
 
+#include "base/wait.h"
 #include "store/sqlite/internal.h"
 
 enum {
@@ -51,6 +51,6 @@ void store_leave_free(struct store *store)
         if (left_us <= 0 || !followed->stamp_known || !store_is_current(store, &followed->stamp))
             return;
         int64_t us = left_us < ASK_EVERY_US ? left_us : ASK_EVERY_US;
-        nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
+        wait_sleep_us((uint64_t)us);
     }
 }

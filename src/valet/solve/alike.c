@@ -14,6 +14,7 @@
  *
  * Hashes only find candidates for equality; classes are numbered in the order of the hosts. Any
  * thread. */
+#include "base/hash_map.h"
 #include "valet/solve/search.h"
 
 struct alike {
@@ -23,8 +24,7 @@ struct alike {
     uint64_t *of_domains; /* of each host: a hash of the domains that it is in */
     uint64_t *in_some;    /* hosts that are in one of them */
     uint64_t *simple;     /* find_simple */
-    uint32_t *table;      /* open addressing; host + 1 */
-    uint32_t capacity;
+    struct hash_map map;  /* of a host of each class */
 };
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -118,13 +118,12 @@ static uint32_t class_of(struct alike *alike, uint32_t host)
     struct search *search = alike->search;
     if (!bits_has(alike->simple, host))
         return search->class_count++;
-    uint32_t at = (uint32_t)hash_host(alike, host) & (alike->capacity - 1);
-    while (alike->table[at] != 0) {
-        if (are_alike(alike, host, alike->table[at] - 1))
-            return search->classes[alike->table[at] - 1];
-        at = (at + 1) & (alike->capacity - 1);
-    }
-    alike->table[at] = host + 1;
+    uint64_t hash = hash_host(alike, host);
+    struct hash_slot *slot;
+    HASH_MAP_FIND(slot, &alike->map, hash, are_alike(alike, host, hash_slot_item(slot)));
+    if (!hash_slot_is_free(slot))
+        return search->classes[hash_slot_item(slot)];
+    hash_slot_put(slot, hash, host);
     return search->class_count++;
 }
 
@@ -147,10 +146,8 @@ static void list_members(struct search *search)
 void alike_find(struct search *search)
 {
     struct solver *solver = search->solver;
-    struct alike alike = {.search = search, .capacity = 16};
-    while (alike.capacity < 2 * solver->hosts.count)
-        alike.capacity *= 2;
-    alike.table = arena_zalloc(solver->arena, alike.capacity * sizeof(*alike.table));
+    struct alike alike = {.search = search,
+                          .map = hash_map_create(solver->arena, solver->hosts.count)};
     alike.simple = find_simple(solver);
     find_domains(&alike);
     search->classes = arena_array(solver->arena, solver->hosts.count, sizeof(*search->classes));

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
+
 struct reader {
     const struct version *version;
     struct arena *arena;
@@ -276,22 +278,17 @@ struct hosts hosts_read(const struct version *version, struct arena *arena)
     return *hosts;
 }
 
+static int compare_name(const struct provider *provider, struct slice name)
+{
+    struct slice own = provider_name(provider);
+    return slice_compare(&own, &name);
+}
+
 uint32_t hosts_find(const struct hosts *hosts, struct slice name)
 {
-    uint32_t low = 0;
-    uint32_t high = hosts->count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        struct slice other = provider_name(hosts->providers[middle]);
-        int order = slice_compare(&other, &name);
-        if (order == 0)
-            return middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return BITS_NONE;
+    uint32_t at;
+    SEARCH_LOWER(at, 0, hosts->count, compare_name(hosts->providers[at], name) < 0);
+    return at < hosts->count && compare_name(hosts->providers[at], name) == 0 ? at : BITS_NONE;
 }
 
 uint32_t hosts_index(const struct version *version, const struct hosts *hosts,

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
+
 /* What a server has, of a unit of that exclusive. */
 struct owned {
     const struct consumer *consumer;
@@ -338,16 +340,9 @@ uint32_t solver_next_rack(const struct solver *solver, uint32_t host, uint32_t *
     }
     for (rack = *at; rack < hosts->rack_count; rack++) {
         const struct hosts_mark *mark = &hosts->rack[rack];
-        uint32_t low = 0;
-        uint32_t high = mark->host_count;
-        while (low < high) {
-            uint32_t middle = (low + high) / 2;
-            if (mark->hosts[middle] < host)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low < mark->host_count && mark->hosts[low] == host) {
+        uint32_t place;
+        SEARCH_LOWER(place, 0, mark->host_count, mark->hosts[place] < host);
+        if (place < mark->host_count && mark->hosts[place] == host) {
             *at = rack + 1;
             return rack;
         }

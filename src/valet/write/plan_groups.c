@@ -3,6 +3,7 @@
 #include "valet/write/plan_groups.h"
 
 #include "base/arena.h"
+#include "base/hash_map.h"
 #include "replica/hosts.h"
 #include "replica/valet.h"
 
@@ -104,16 +105,16 @@ static size_t count_members(const struct version *version, const struct valet_gr
     return count;
 }
 
-/* Whether one of the texts is the same project. Found by a table of hashes: slot -> index + 1. */
-static bool is_among(const struct slice *projects, uint32_t *table, size_t room,
-                     struct slice project, uint32_t index)
+/* Whether one of the texts is the same project; if not, it is put into the map. */
+static bool is_among(const struct slice *projects, struct hash_map *map, struct slice project,
+                     uint32_t index)
 {
-    size_t at = project_hash(project) & (room - 1);
-    while (table[at] != 0 && !project_equal(projects[table[at] - 1], project))
-        at = (at + 1) & (room - 1);
-    if (table[at] != 0)
+    uint64_t hash = project_hash(project);
+    struct hash_slot *slot;
+    HASH_MAP_FIND(slot, map, hash, project_equal(projects[hash_slot_item(slot)], project));
+    if (!hash_slot_is_free(slot))
         return true;
-    table[at] = index + 1;
+    hash_slot_put(slot, hash, index);
     return false;
 }
 
@@ -122,15 +123,12 @@ static void find_new(const struct valet_group *group, const struct slice *projec
                      const struct plan *plan, struct planned_members *planned)
 {
     struct slice *added = arena_array(plan->arena, count, sizeof(*added));
-    size_t room = 16;
-    while (room < 2 * count)
-        room *= 2;
-    uint32_t *table = arena_zalloc(plan->arena, room * sizeof(*table));
+    struct hash_map map = hash_map_create(plan->arena, count);
     *planned = (struct planned_members){added, 0};
     for (size_t i = 0; i < count; i++) {
         added[planned->count] = projects[i];
         if (version_valet_member(plan->version, group->record.id, projects[i]) == NULL &&
-            !is_among(added, table, room, projects[i], (uint32_t)planned->count))
+            !is_among(added, &map, projects[i], (uint32_t)planned->count))
             planned->count++;
     }
 }

@@ -37,15 +37,31 @@ static void publish(struct shared *shared, struct edit *edit)
     replica_publish(shared->replica, edit, &stamp);
 }
 
+static void append_providers(struct change_list *list, int64_t generation)
+{
+    for (int64_t id = 1; id <= PROVIDERS; id++) {
+        struct slice name = arena_printf(list->arena, "p%d", (int)id);
+        change_append(list, CHANGE_PROVIDER_INSERT)->provider =
+            (struct change_provider){id, 0, id, generation, name, name};
+    }
+}
+
 static void fill(struct shared *shared, struct arena *arena)
 {
     struct edit *edit = replica_edit(shared->replica);
     struct change_list list = {.arena = arena};
-    for (int64_t id = 1; id <= PROVIDERS; id++) {
-        struct slice name = arena_printf(arena, "p%d", (int)id);
-        change_append(&list, CHANGE_PROVIDER_INSERT)->provider =
-            (struct change_provider){id, 0, id, 0, name, name};
-    }
+    append_providers(&list, 0);
+    apply_changes(edit, &list);
+    publish(shared, edit);
+}
+
+/* The same state, made from nothing. */
+static void load(struct shared *shared, struct arena *arena, int64_t generation)
+{
+    struct edit *edit = replica_edit_empty(shared->replica);
+    struct change_list list = {.arena = arena};
+    append_providers(&list, generation);
+    change_append(&list, CHANGE_LOAD_PROVIDERS_END);
     apply_changes(edit, &list);
     publish(shared, edit);
 }
@@ -108,6 +124,10 @@ static void readers_and_a_writer(void **state)
             publish(&shared, edit);
         }
         arena_reset(arena);
+        if (i % 23 == 0)
+            load(&shared, arena, generation);
+        if (i % 7 == 0)
+            replica_tidy(shared.replica);
         if (i % 16 == 0)
             sched_yield();
     }

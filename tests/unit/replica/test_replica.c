@@ -70,6 +70,14 @@ static bool is_below(struct world *world, const struct provider *p, const struct
     return slot.v >= from.v && slot.v < version_place(world->edit->version, from)->end;
 }
 
+static bool is_used(struct world *world, const struct provider *p)
+{
+    struct ptree_iter iter;
+    ptree_seek(&world->edit->version->provider_consumers, p->no.v, 0, &iter);
+    const struct ptree_entry *entry = ptree_iter_get(&iter);
+    return entry != NULL && entry->k1 == p->no.v;
+}
+
 static void step_provider(struct world *world)
 {
     unsigned id = 1 + below(PROVIDERS);
@@ -83,7 +91,7 @@ static void step_provider(struct world *world)
         put(world, CHANGE_PROVIDER_INSERT)->provider =
             (struct change_provider){id, parent_id, 0, 0, uuid, name};
     } else if (below(3) == 0 && !has_children(world, p) && p->inventory_count == 0 &&
-               p->traits->count == 0 && p->aggregates->count == 0) {
+               !is_used(world, p) && p->traits->count == 0 && p->aggregates->count == 0) {
         put(world, CHANGE_PROVIDER_DELETE)->provider = (struct change_provider){.id = id};
     } else if (up == NULL || !is_below(world, up, p)) {
         struct slice name = text(world, "renamed-", id * 1000 + below(1000));
@@ -114,7 +122,7 @@ static void step_inventory(struct world *world)
     };
     if (inventory == NULL)
         put(world, CHANGE_INVENTORY_INSERT)->inventory = figures;
-    else if (below(3) == 0 && inventory->used == 0)
+    else if (below(3) == 0) /* also while it is used: what is allocated stays */
         put(world, CHANGE_INVENTORY_DELETE)->inventory = figures;
     else
         put(world, CHANGE_INVENTORY_UPDATE)->inventory = figures;
@@ -171,12 +179,14 @@ static void step_consumer(struct world *world)
     }
     for (unsigned i = below(7); i > 0; i--) {
         const struct provider *p = provider(world, 1 + below(PROVIDERS));
-        if (p == NULL || p->inventory_count == 0)
+        bool strays = below(4) == 0; /* whatever inventory there is */
+        if (p == NULL || (p->inventory_count == 0 && !strays))
             continue;
-        const struct provider_inventory *inventory = &p->inventory[below(p->inventory_count)];
+        struct class_no class_no = {below(CLASSES)};
+        if (!strays)
+            class_no = p->inventory[below(p->inventory_count)].class_no;
         allocation.provider_id = p->id;
-        allocation.class_id =
-            catalog_row_at(&world->edit->version->classes, inventory->class_no.v)->id;
+        allocation.class_id = catalog_row_at(&world->edit->version->classes, class_no.v)->id;
         allocation.used = 1 + below(20);
         put(world, CHANGE_ALLOCATION_INSERT)->allocation = allocation;
     }

@@ -1,20 +1,17 @@
 /* Looks a trait up in the list that the build embeds. Pure; any thread. */
 #include "baremetal/api/input/standard_traits.h"
 
+#include "base/search.h"
+
+static int compare_name(int at, struct slice name)
+{
+    struct slice own = slice_of(baremetal_trait_names[at]);
+    return slice_compare(&own, &name);
+}
+
 bool standard_traits_have(struct slice name)
 {
-    int from = 0;
-    int to = baremetal_trait_names_count;
-    while (from < to) {
-        int middle = from + (to - from) / 2;
-        struct slice at = slice_of(baremetal_trait_names[middle]);
-        int order = slice_compare(&name, &at);
-        if (order == 0)
-            return true;
-        if (order < 0)
-            to = middle;
-        else
-            from = middle + 1;
-    }
-    return false;
+    int at;
+    SEARCH_LOWER(at, 0, baremetal_trait_names_count, compare_name(at, name) < 0);
+    return at < baremetal_trait_names_count && compare_name(at, name) == 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/hash_map.h"
 #include "valet/api/stack/stack_ids.h"
 #include "valet/api/stack/stack_shape.h"
 
@@ -19,13 +20,8 @@ struct resource {
     struct slice id, name;
     const json_t *value[KEY_COUNT]; /* NULL: absent */
     enum kind kind;
-    uint32_t at; /* which server or group it is */
-};
-
-/* Open addressing over what resources are called. */
-struct called {
-    uint32_t *slots; /* index + 1 of a resource */
-    uint32_t mask;
+    uint32_t at;      /* which server or group it is */
+    bool shares_name; /* another resource behind it has the same */
 };
 
 struct reading {
@@ -34,7 +30,7 @@ struct reading {
     struct err *err;
     struct resource *resources;
     uint32_t count;
-    struct called by_id, by_name;
+    struct hash_map by_id, by_name; /* of what resources are called */
     struct stack_server *servers;
     struct stack_group *groups;
     uint32_t server_count, group_count;
@@ -157,42 +153,34 @@ static bool read_resources(struct reading *reading, const json_t *resources)
     return true;
 }
 
-static struct slice called_text(const struct reading *reading, const struct called *called,
-                                uint32_t resource)
+/* The slot of the first resource that has that id or name, or the free one where it belongs. */
+static struct hash_slot *find_called(const struct reading *reading, bool by_id, struct slice text,
+                                     uint64_t hash)
 {
-    const struct resource *at = &reading->resources[resource];
-    return called == &reading->by_id ? at->id : at->name;
+    const struct resource *all = reading->resources;
+    struct hash_slot *slot;
+    if (by_id)
+        HASH_MAP_FIND(slot, &reading->by_id, hash, slice_equal(all[hash_slot_item(slot)].id, text));
+    else
+        HASH_MAP_FIND(slot, &reading->by_name, hash,
+                      slice_equal(all[hash_slot_item(slot)].name, text));
+    return slot;
 }
 
-/* The slot behind `*slot` whose resource is called that, or an empty one. */
-static uint32_t called_find(const struct reading *reading, const struct called *called,
-                            struct slice text, uint32_t *slot)
+static void call_all(struct reading *reading)
 {
-    while (called->slots[*slot & called->mask] != 0) {
-        uint32_t resource = called->slots[*slot & called->mask] - 1;
-        if (slice_equal(called_text(reading, called, resource), text))
-            return resource;
-        ++*slot;
-    }
-    return UINT32_MAX;
-}
-
-static void call_all(struct reading *reading, struct called *called)
-{
-    uint32_t size = 4;
-    while (size < 2 * reading->count)
-        size *= 2;
-    called->slots = arena_zalloc(reading->arena, size * sizeof(uint32_t));
-    called->mask = size - 1;
+    reading->by_id = hash_map_create(reading->arena, reading->count);
+    reading->by_name = hash_map_create(reading->arena, reading->count);
     for (uint32_t i = 0; i < reading->count; i++) {
-        uint32_t slot = (uint32_t)hash_text(called_text(reading, called, i));
-        /* of equal ones the second stands behind the first, and none goes further */
-        if (called_find(reading, called, called_text(reading, called, i), &slot) != UINT32_MAX) {
-            ++slot;
-            if (called_find(reading, called, called_text(reading, called, i), &slot) != UINT32_MAX)
-                continue;
-        }
-        called->slots[slot & called->mask] = i + 1;
+        struct resource *resource = &reading->resources[i];
+        uint64_t hash = hash_text(resource->id); /* keys of an object: none comes twice */
+        hash_slot_put(find_called(reading, true, resource->id, hash), hash, i);
+        hash = hash_text(resource->name);
+        struct hash_slot *slot = find_called(reading, false, resource->name, hash);
+        if (hash_slot_is_free(slot))
+            hash_slot_put(slot, hash, i);
+        else
+            reading->resources[hash_slot_item(slot)].shares_name = true;
     }
 }
 
@@ -302,20 +290,18 @@ static bool read_group_name(struct reading *reading, const struct resource *reso
 static bool find_listed(struct reading *reading, const struct resource *resource, struct slice text,
                         const struct resource **found)
 {
-    uint32_t slot = (uint32_t)hash_text(text);
-    uint32_t by_id = called_find(reading, &reading->by_id, text, &slot);
-    slot = (uint32_t)hash_text(text);
-    uint32_t by_name = called_find(reading, &reading->by_name, text, &slot);
-    uint32_t second = UINT32_MAX;
-    if (by_name != UINT32_MAX) {
-        slot++;
-        second = called_find(reading, &reading->by_name, text, &slot);
-    }
-    if (by_id == UINT32_MAX && by_name == UINT32_MAX)
+    uint64_t hash = hash_text(text);
+    const struct hash_slot *slot = find_called(reading, true, text, hash);
+    const struct resource *by_id =
+        hash_slot_is_free(slot) ? NULL : &reading->resources[hash_slot_item(slot)];
+    slot = find_called(reading, false, text, hash);
+    const struct resource *by_name =
+        hash_slot_is_free(slot) ? NULL : &reading->resources[hash_slot_item(slot)];
+    if (by_id == NULL && by_name == NULL)
         return refuse_about(reading, resource, "resources names something unknown,", text);
-    if (second != UINT32_MAX || (by_id != UINT32_MAX && by_name != UINT32_MAX && by_id != by_name))
+    if (by_name != NULL && (by_name->shares_name || (by_id != NULL && by_id != by_name)))
         return refuse_about(reading, resource, "several resources have the name", text);
-    *found = &reading->resources[by_id != UINT32_MAX ? by_id : by_name];
+    *found = by_id != NULL ? by_id : by_name;
     return *found != resource || refuse(reading, 400, resource, "it is in a circle with itself");
 }
 
@@ -389,10 +375,8 @@ static bool read_used(struct reading *reading)
     reading->servers =
         arena_array(reading->arena, reading->server_count, sizeof(*reading->servers));
     reading->groups = arena_array(reading->arena, reading->group_count, sizeof(*reading->groups));
-    if (reading->group_count > 0) {
-        call_all(reading, &reading->by_id);
-        call_all(reading, &reading->by_name);
-    }
+    if (reading->group_count > 0)
+        call_all(reading);
     for (uint32_t i = 0; i < reading->count; i++) {
         const struct resource *resource = &reading->resources[i];
         if ((resource->kind == KIND_SERVER && !read_server(reading, resource)) ||

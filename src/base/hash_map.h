@@ -1,0 +1,66 @@
+/* A hash map from keys to places in an array of the caller's: open addressing, at most half full,
+ * made for a known number of items, in an arena. Nothing is removed. It keeps a hash of each key;
+ * the keys stay in the array, and the caller compares them. Where clients choose the keys, the hash
+ * must be keyed (base/hash.h). One thread. */
+#ifndef BERTH_BASE_HASH_MAP_H
+#define BERTH_BASE_HASH_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+struct hash_slot {
+    uint32_t hash;
+    uint32_t item_and_1; /* 0: the slot is free */
+};
+
+struct hash_map {
+    struct hash_slot *slots;
+    uint32_t mask;
+};
+
+/* An empty map with room for `most` items, up to 2^30. */
+struct hash_map hash_map_create(struct arena *arena, size_t most);
+
+/* Different numbers have different hashes: what has the same hash is the same number. */
+static inline uint32_t hash_number(uint32_t number)
+{
+    uint32_t hash = number * 0x9e3779b1u;
+    return hash ^ hash >> 16;
+}
+
+static inline bool hash_slot_is_free(const struct hash_slot *slot)
+{
+    return slot->item_and_1 == 0;
+}
+
+/* Which item the slot, one that is not free, stands for. */
+static inline uint32_t hash_slot_item(const struct hash_slot *slot)
+{
+    return slot->item_and_1 - 1;
+}
+
+/* Puts an item into the free slot that was found for its hash. */
+static inline void hash_slot_put(struct hash_slot *slot, uint64_t hash, uint32_t item)
+{
+    *slot = (struct hash_slot){(uint32_t)hash, item + 1};
+}
+
+/* Sets `slot`, a struct hash_slot *, to that of the item with the hash for which `is_same`, an
+ * expression about hash_slot_item(slot), is true; if there is none, to the free slot where it
+ * belongs. A macro, so that the comparison stays in the loop. */
+#define HASH_MAP_FIND(slot, map, key_hash, is_same)                                                \
+    do {                                                                                           \
+        const struct hash_map *hash_map_ = (map);                                                  \
+        uint32_t hash_wanted_ = (uint32_t)(key_hash);                                              \
+        uint32_t hash_at_ = hash_wanted_ & hash_map_->mask;                                        \
+        (slot) = &hash_map_->slots[hash_at_];                                                      \
+        while (!hash_slot_is_free(slot) && !((slot)->hash == hash_wanted_ && (is_same))) {         \
+            hash_at_ = (hash_at_ + 1) & hash_map_->mask;                                           \
+            (slot) = &hash_map_->slots[hash_at_];                                                  \
+        }                                                                                          \
+    } while (0)
+
+#endif

@@ -1,0 +1,81 @@
+/* Against a plain array: every number of items, keys that collide, and full maps. */
+#include "base/hash_map.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "unit.h"
+
+enum { ITEMS_MAX = 300 };
+
+/* Few hashes, so that most keys collide: they differ by the comparison alone. */
+static uint64_t bad_hash(uint32_t key)
+{
+    return key % 7;
+}
+
+static uint64_t good_hash(uint32_t key)
+{
+    return hash_number(key);
+}
+
+static struct hash_slot *find(const struct hash_map *map, const uint32_t *keys, uint64_t hash,
+                              uint32_t key)
+{
+    struct hash_slot *slot;
+    HASH_MAP_FIND(slot, map, hash, keys[hash_slot_item(slot)] == key);
+    return slot;
+}
+
+static void check_against_an_array(struct arena *arena, uint32_t most, uint64_t (*hash)(uint32_t))
+{
+    struct hash_map map = hash_map_create(arena, most);
+    uint32_t keys[ITEMS_MAX];
+    for (uint32_t i = 0; i < most; i++) {
+        keys[i] = (uint32_t)random() % (4 * most);
+        uint32_t first = 0;
+        while (keys[first] != keys[i])
+            first++;
+        struct hash_slot *slot = find(&map, keys, hash(keys[i]), keys[i]);
+        assert_int_equal(hash_slot_is_free(slot), first == i);
+        if (first == i)
+            hash_slot_put(slot, hash(keys[i]), i);
+        assert_int_equal(hash_slot_item(find(&map, keys, hash(keys[i]), keys[i])), first);
+    }
+    for (uint32_t key = 4 * most; key < 4 * most + 50; key++)
+        assert_true(hash_slot_is_free(find(&map, keys, hash(key), key)));
+}
+
+static void as_an_array(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    srandom(5);
+    for (uint32_t most = 0; most <= ITEMS_MAX; most++) {
+        check_against_an_array(arena, most, good_hash);
+        check_against_an_array(arena, most, bad_hash);
+        arena_reset(arena);
+    }
+    arena_destroy(arena);
+}
+
+/* It can be undone, so no two numbers share one. */
+static void hashes_of_numbers_differ(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 100000; i++) {
+        uint32_t number = (uint32_t)random() ^ i << 16;
+        uint32_t hash = hash_number(number);
+        hash ^= hash >> 16;
+        assert_int_equal(number * 0x9e3779b1u, hash);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_an_array),
+        cmocka_unit_test(hashes_of_numbers_differ),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
