@@ -298,7 +298,7 @@ static struct slice name_of(const struct effects *effects, const struct catalog 
                        effects->name_count, name_key(insert, id));
     if (at != NUMBER_NONE)
         return effects->names[at].name;
-    const struct catalog_row *row = id == 0 ? NULL : catalog_find_id(catalog, id);
+    const struct catalog_row *row = catalog_find_id(catalog, id); /* VCPU is the class of id 0 */
     return row == NULL ? (struct slice){0} : catalog_name(row);
 }
 
