@@ -89,8 +89,8 @@ static void put_nodes(struct metal_world *cloud)
     assert_true(metal_decide(cloud, "al1", NULL));
     metal_create_available(cloud, "m2", "iron");
     assert_true(metal_set_traits(cloud, "m2", "CUSTOM_T"));
-    cloud->metal.mirror = false;
     metal_create_available(cloud, "m4", "copper");
+    cloud->metal.mirror = false;
     assert_true(metal_allocate(cloud, "al4", "copper"));
     assert_true(metal_decide(cloud, "al4", NULL));
     metal_assert_active(cloud, "al4", "m4");
