@@ -2,6 +2,7 @@
  * just inside the rules it is not: for the rules are the engine's to run, and no planner's. */
 #include "base/buf.h"
 #include "products/cloud.h"
+#include "replica/valet.h"
 #include "unit.h"
 
 #define HELD(host)     "Resource provider '" host "' is held by exclusivity group 'gold'."
@@ -227,12 +228,49 @@ static void try_many(unsigned consumers, const char *refused)
     buf_free(&request);
 }
 
+/* What is summed up does not stand side by side. */
+static void try_mixed(unsigned consumers, const char *refused)
+{
+    struct buf request = {0};
+    for (unsigned i = 0; i < consumers; i++)
+        buf_printf(&request, "%sconsume a%u x h4 B 1; consume b%u x h5 A 1", i == 0 ? "" : "; ", i,
+                   i);
+    buf_append_char(&request, '\0');
+    const struct attempt attempt = {request.data, refused};
+    try_each(&attempt, 1);
+    buf_free(&request);
+}
+
 static void test_capacity_of_many(void **state)
 {
     (void)state;
     for (unsigned consumers = 12; consumers < 20; consumers++) {
         try_many(consumers, FULL("A", "h5"));
         try_many(consumers, NULL);
+    }
+    try_mixed(8, NULL);
+    try_mixed(9, FULL("B", "h4"));
+}
+
+/* What follows from a request raises nothing that the request has raised. */
+static void test_generations(void **state)
+{
+    (void)state;
+    static const char *const requests[] = {
+        "drop racked", /* the rack's claim ends, h3 leaves the group */
+        "release racked; consume racked friend h3 A 1",
+        "release racked; consume racked friend h2 A 1; trait h3 CUSTOM_U",
+        "stock h3 A 9; trait h3 CUSTOM_U; leave h3 ra",
+        "consume one friend h3 A 1; consume two friend h3 A 1; consume one friend h3 B 1",
+    };
+    for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
+        cloud_open(&cloud);
+        int32_t before = metal_provider(&cloud, "h3")->generation;
+        assert_int_equal(cloud_raw(&cloud, requests[i]), 0);
+        assert_int_equal(metal_provider(&cloud, "h3")->generation, before + 1);
+        if (i == 0)
+            assert_null(version_next_valet_claim(cloud.world.edit->version, 0));
+        cloud_close(&cloud);
     }
 }
 
@@ -245,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_capacity),
         cmocka_unit_test(test_capacity_of_many),
+        cmocka_unit_test(test_generations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
