@@ -228,10 +228,12 @@ static void try_many(unsigned consumers, const char *refused)
     buf_free(&request);
 }
 
-/* What is summed up does not stand side by side. */
+/* What is summed up does not stand side by side, behind more than are summed up as they come. */
 static void try_mixed(unsigned consumers, const char *refused)
 {
     struct buf request = {0};
+    for (unsigned i = 0; i < 16; i++)
+        buf_printf(&request, "insert q%u h2; stock q%u A 1; consume c%u x q%u A 1; ", i, i, i, i);
     for (unsigned i = 0; i < consumers; i++)
         buf_printf(&request, "%sconsume a%u x h4 B 1; consume b%u x h5 A 1", i == 0 ? "" : "; ", i,
                    i);
