@@ -65,15 +65,14 @@ static void add_consumer(struct flows *flows, const struct effect_consumer *cons
     }
 }
 
-static int64_t used_before(const struct effects *effects, const struct effect_provider *effect,
-                           int64_t class_id)
+/* What the provider has of the class as it was; NULL: nothing. */
+static const struct provider_inventory *
+stock_before(const struct effects *effects, const struct effect_provider *effect, int64_t class_id)
 {
-    const struct catalog_row *row = catalog_find_id(&effects->before->classes, class_id);
-    const struct provider_inventory *inventory =
-        row == NULL || effect->before == NULL
-            ? NULL
-            : provider_inventory_of(effect->before, (struct class_no){row->number});
-    return inventory == NULL ? 0 : inventory->used;
+    const struct catalog_row *row =
+        effect->before == NULL ? NULL : catalog_find_id(&effects->before->classes, class_id);
+    return row == NULL ? NULL
+                       : provider_inventory_of(effect->before, (struct class_no){row->number});
 }
 
 static bool refuse(const struct effects *effects, const struct effect_provider *effect,
@@ -141,11 +140,14 @@ static bool check_flow(const struct effects *effects, const struct plan *plan,
     struct inventory_figures figures;
     if (flow->amount <= 0)
         return true;
-    if (!effects_inventory(effects, effect, flow->class_id, &figures))
+    const struct provider_inventory *before = stock_before(effects, effect, flow->class_id);
+    if (before != NULL && (effect->on & EFFECT_INVENTORY) == 0)
+        figures = before->figures;
+    else if (!effects_inventory(effects, effect, flow->class_id, &figures))
         return refuse(effects, effect, flow->class_id, err);
     if (plan->author != NULL && plan->author->allocates_reserved)
         figures.reserved = 0;
-    int64_t after = used_before(effects, effect, flow->class_id) + flow->amount;
+    int64_t after = (before == NULL ? 0 : before->used) + flow->amount;
     int64_t capacity = capacity_of(&figures);
     if (after > capacity && effect->before != NULL)
         after -= yielding(effects, plan, effect->before, flow->class_id);
