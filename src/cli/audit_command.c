@@ -7,10 +7,10 @@
 #include "base/arena.h"
 #include "conf/command_line.h"
 #include "conf/load.h"
-#include "query/placement_findings.h"
 #include "replica/apply.h"
 #include "replica/replica.h"
 #include "store/store.h"
+#include "valet/state/placement_findings.h"
 
 static const struct command_line_switch switches[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},

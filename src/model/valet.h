@@ -88,6 +88,10 @@ struct valet_placement {
 /* The type of the consumers that hold placements' capacity (section 8). */
 #define VALET_HOLD_TYPE "VALET_HOLD"
 
+/* The traits of providers that stand for racks and zones (Valet spec, 8.1). */
+#define VALET_RACK_TRAIT "CUSTOM_VALET_RACK"
+#define VALET_ZONE_TRAIT "CUSTOM_VALET_ZONE"
+
 /* Ids of projects (section 4.6) and of servers compare as UUIDs, with hyphens or without and in any
  * case, if both are some, else byte by byte. Equal ids have equal hashes. */
 bool valet_id_equal(struct slice a, struct slice b);

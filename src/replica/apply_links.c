@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "replica/apply_internal.h"
-#include "replica/hosts.h"
+#include "replica/markers.h"
 
 /* The provider is a marker in its aggregates, or no more. */
 static void put_markers(struct edit *edit, const struct provider *provider, bool is_one)
@@ -25,7 +25,7 @@ static void put_markers(struct edit *edit, const struct provider *provider, bool
 static bool is_marker(const struct edit *edit, const struct provider *provider)
 {
     return provider->traits != NULL && provider->aggregates != NULL &&
-           host_is_marker(edit->version, provider->traits);
+           marker_has_traits(edit->version, provider->traits);
 }
 
 void apply_links_set(struct edit *edit, struct provider *provider, bool is_traits,

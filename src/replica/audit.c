@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "replica/audit_internal.h"
-#include "replica/hosts.h"
+#include "replica/markers.h"
 #include "replica/usage.h"
 
 struct audit {
@@ -111,7 +111,7 @@ static bool audit_links(struct audit *audit, uint32_t slot, const struct catalog
 static bool audit_marker(struct audit *audit, uint32_t slot, const struct provider *provider)
 {
     uint64_t value;
-    if (!host_is_marker(audit->version, provider->traits))
+    if (!marker_has_traits(audit->version, provider->traits))
         return true;
     for (uint32_t i = 0; i < provider->aggregates->count; i++)
         AUDIT(ptree_find(&audit->version->markers, provider->aggregates->numbers[i], provider->no.v,

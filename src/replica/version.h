@@ -90,7 +90,7 @@ struct version {
 
     struct valet_rows valet[VALET_TABLE_COUNT]; /* see replica/valet.h */
     struct ptree markers; /* (aggregate number, provider number) -> 0: of those with a trait that
-                             marks racks or zones, see replica/hosts.h */
+                             marks racks or zones, see valet/state/hosts.h */
 };
 
 static inline const struct place *version_place(const struct version *version, struct slot_no slot)

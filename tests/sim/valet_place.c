@@ -2,8 +2,8 @@
  * of the commit: the other berth, strangers and requests of the same batch write between. Nothing
  * is searched: what may not be is to be refused by the commit. One thread. */
 #include "base/arena.h"
-#include "replica/placement_location.h"
 #include "universe.h"
+#include "valet/state/placement_location.h"
 #include "valet/write/plan_stacks.h"
 #include "valet_round.h"
 

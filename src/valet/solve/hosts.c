@@ -2,7 +2,7 @@
  * what one of them says is looked up once; racks, zones and claims are walked from their own side,
  * since they know their members.
  *
- * Invariant: for each host the answers are those of replica/hosts.h. Any thread. */
+ * Invariant: for each host the answers are those of valet/state/hosts.h. Any thread. */
 #include "valet/solve/hosts.h"
 
 #include <stdlib.h>

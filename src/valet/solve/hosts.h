@@ -1,10 +1,10 @@
 /* All hosts of a version at once: racks, zones, claims, who is in use (Valet spec, 8). The same
- * questions for one host are in replica/hosts.h. Any thread, on a pinned version. */
+ * questions for one host are in valet/state/hosts.h. Any thread, on a pinned version. */
 #ifndef BERTH_VALET_SOLVE_HOSTS_H
 #define BERTH_VALET_SOLVE_HOSTS_H
 
-#include "replica/hosts.h"
 #include "valet/solve/bits.h"
+#include "valet/state/hosts.h"
 
 /* In place of a rack's number. */
 #define HOSTS_NO_RACK    0xffffffffu

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "model/stack.h"
 #include "query/budget.h"
-#include "replica/hosts.h"
+#include "valet/state/hosts.h"
 
 enum solve_pin_kind {
     SOLVE_PLACE,  /* it is to get a host */

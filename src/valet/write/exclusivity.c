@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "replica/hosts.h"
+#include "valet/state/hosts.h"
 
 struct share {
     int64_t root_id; /* as the tree is to be for what comes, as it was for what goes */

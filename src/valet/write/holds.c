@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "replica/hosts.h"
-#include "replica/placement_location.h"
+#include "valet/state/hosts.h"
+#include "valet/state/placement_location.h"
 
 /* ---- what goes ---- */
 

@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 #include "base/hash_map.h"
-#include "replica/hosts.h"
 #include "replica/valet.h"
+#include "valet/state/hosts.h"
 
 static const struct valet_group *find_group(struct slice uuid, const struct plan *plan,
                                             struct err *err)

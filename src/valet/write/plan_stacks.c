@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "engine/allocations.h"
-#include "replica/placement_location.h"
+#include "valet/state/placement_location.h"
 #include "valet/write/exclusivity.h"
 #include "valet/write/plan_stacks_internal.h"
 

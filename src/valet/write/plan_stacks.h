@@ -7,7 +7,7 @@
 #define BERTH_VALET_WRITE_PLAN_STACKS_H
 
 #include "engine/claim.h"
-#include "replica/hosts.h"
+#include "valet/state/hosts.h"
 
 /* What a provider was when it was chosen: its name, tree, traits and aggregates, and which racks
  * and zones it was in, which other providers tell; how full it is, is found again by the claim. */

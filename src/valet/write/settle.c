@@ -12,8 +12,8 @@
 
 #include "base/arena.h"
 #include "engine/allocations.h"
-#include "replica/hosts.h"
-#include "replica/placement_location.h"
+#include "valet/state/hosts.h"
+#include "valet/state/placement_location.h"
 #include "valet/write/holds.h"
 
 /* ---- placements ---- */

@@ -4,7 +4,7 @@
 #define BERTH_VALET_WRITE_SETTLE_H
 
 #include "engine/effects.h"
-#include "replica/hosts.h"
+#include "valet/state/hosts.h"
 
 struct settle_note {
     int64_t placement_id;

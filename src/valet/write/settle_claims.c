@@ -10,8 +10,8 @@
  * leaves for that is done in the next; every step brings rows nearer to what the aggregates and
  * racks say, so that there is a last one. Writer thread only. */
 #include "base/arena.h"
-#include "replica/hosts.h"
 #include "replica/rows.h"
+#include "valet/state/hosts.h"
 #include "valet/write/settle.h"
 
 struct step {

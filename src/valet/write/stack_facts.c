@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "replica/hosts.h"
-#include "replica/placement_location.h"
+#include "valet/state/hosts.h"
+#include "valet/state/placement_location.h"
 #include "valet/write/plan_stacks_internal.h"
 
 /* FNV-1a over numbers: a comparison within one process, with nobody to choose what is compared but

@@ -8,8 +8,8 @@
 
 #include "base/arena.h"
 #include "log/log.h"
-#include "replica/hosts.h"
-#include "replica/placement_location.h"
+#include "valet/state/hosts.h"
+#include "valet/state/placement_location.h"
 
 void sweep_free(struct sweep *sweep)
 {

@@ -1,11 +1,11 @@
 /* GET /v1/placements, GET and DELETE /v1/placements/{placement_id} (Valet spec, 7.1 and 7.4).
  * Handlers run on a worker or the slow lane, planners on the writer's thread. */
 #include "api/text/query_string.h"
-#include "replica/placement_location.h"
 #include "valet/api/handlers.h"
 #include "valet/api/ids.h"
 #include "valet/api/plans/plan_find.h"
 #include "valet/api/plans/plan_json.h"
+#include "valet/state/placement_location.h"
 #include "valet/write/plan_stacks.h"
 
 enum { STEPS_OF_A_PLACEMENT = 100 }; /* of the query's budget */

@@ -1,7 +1,7 @@
 /* What the caller does not see is not there. Any thread. */
 #include "valet/api/plans/plan_find.h"
 
-#include "replica/placement_location.h"
+#include "valet/state/placement_location.h"
 
 bool plan_is_seen(const struct valet_caller *caller, const struct valet_plan *plan)
 {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "api/request_id.h"
-#include "replica/placement_location.h"
 #include "valet/api/stack/stack_text.h"
+#include "valet/state/placement_location.h"
 
 /* The commit in the making. */
 struct making {

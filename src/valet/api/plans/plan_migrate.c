@@ -1,12 +1,12 @@
 /* PUT /v1/plans/{plan_id}, action `migrate`: one server goes elsewhere (Valet spec, 6.8). First
  * alone; if that cannot be, with those that affinity binds to it. On a worker or the slow lane,
  * maybe several times for one request. */
-#include "replica/placement_location.h"
 #include "valet/api/caller.h"
 #include "valet/api/plans/plan_body.h"
 #include "valet/api/plans/plan_solving.h"
 #include "valet/api/plans/plan_update.h"
 #include "valet/api/stack/stack_shape.h"
+#include "valet/state/placement_location.h"
 
 struct migration {
     struct slice resource; /* what the body names it */

@@ -1,8 +1,8 @@
 /* A plan's placements are walked in the order of their making. Any thread. */
 #include "valet/api/plans/plan_show.h"
 
-#include "replica/placement_location.h"
 #include "valet/api/plans/plan_json.h"
+#include "valet/state/placement_location.h"
 
 enum { STEPS_OF_A_PLACEMENT = 100 }; /* of the query's budget */
 

@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-#include "replica/placement_location.h"
 #include "valet/api/plans/plan_making.h"
 #include "valet/api/stack/stack_resolve.h"
 #include "valet/api/stack/stack_text.h"
+#include "valet/state/placement_location.h"
 
 enum { LONG_BODY_BYTES = 16 << 10 };
 

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "replica/placement_location.h"
 #include "valet/api/handlers.h"
 #include "valet/api/ids.h"
 #include "valet/api/plans/plan_body.h"
@@ -13,6 +12,7 @@
 #include "valet/api/stack/stack_body.h"
 #include "valet/api/stack/stack_resolve.h"
 #include "valet/api/stack/stack_text.h"
+#include "valet/state/placement_location.h"
 
 struct updating {
     struct slice plan_name; /* data == NULL: as it is */

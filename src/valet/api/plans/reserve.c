@@ -2,7 +2,6 @@
  * may be and somebody keeps its capacity, that is noted; else it is planned anew, first alone, and
  * if that cannot be, with those of its plan that are not reserved. On a worker or the slow lane,
  * maybe several times for one request. */
-#include "replica/placement_location.h"
 #include "valet/api/handlers.h"
 #include "valet/api/ids.h"
 #include "valet/api/plans/plan_body.h"
@@ -10,6 +9,7 @@
 #include "valet/api/plans/plan_ids.h"
 #include "valet/api/plans/plan_making.h"
 #include "valet/api/plans/plan_solving.h"
+#include "valet/state/placement_location.h"
 
 struct reservation {
     struct stack_names locations;

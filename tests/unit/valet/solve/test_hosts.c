@@ -1,4 +1,5 @@
-/* All hosts at once against the same questions for one host (replica/hosts.h), on random clouds. */
+/* All hosts at once against the same questions for one host (valet/state/hosts.h), on random
+ * clouds. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -4,9 +4,9 @@
 #define BERTH_TESTS_STACK_BID_H
 
 #include "engine/world.h"
-#include "replica/hosts.h"
-#include "replica/placement_location.h"
 #include "unit.h"
+#include "valet/state/hosts.h"
+#include "valet/state/placement_location.h"
 #include "valet/write/plan_stacks.h"
 
 enum { HOSTS = 4, RACK = 5, SECOND_RACK = 6, PROVIDERS = 6, ROWS_MAX = 4 };

@@ -4,8 +4,8 @@
 
 #include "engine/world.h"
 #include "placement/write/plan_aggregates.h"
-#include "replica/hosts.h"
 #include "unit.h"
+#include "valet/state/hosts.h"
 
 #define GOLD "10000000-0000-4000-8000-000000000001"
 #define IRON "10000000-0000-4000-8000-000000000002"

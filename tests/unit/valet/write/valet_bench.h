@@ -10,8 +10,8 @@
 #include "engine/claim.h"
 #include "engine/pipeline.h"
 #include "products/products.h"
-#include "replica/hosts.h"
-#include "replica/placement_location.h"
+#include "valet/state/hosts.h"
+#include "valet/state/placement_location.h"
 
 struct valet_bench {
     char directory[64];

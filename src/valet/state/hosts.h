@@ -2,8 +2,8 @@
  * A host is the root of a tree of providers. Questions about one host at a time; the planner of
  * stacks reads all at once (valet/solve/hosts.h). Any thread, on a pinned version; the writer also
  * on the one it makes. */
-#ifndef BERTH_REPLICA_HOSTS_H
-#define BERTH_REPLICA_HOSTS_H
+#ifndef BERTH_VALET_STATE_HOSTS_H
+#define BERTH_VALET_STATE_HOSTS_H
 
 #include "replica/valet.h"
 
@@ -20,9 +20,6 @@ struct host_marks host_marks_of(const struct version *version);
 
 /* Whether the provider is a host: a root that neither shares nor marks a rack or zone. */
 bool host_is(const struct host_marks *marks, const struct provider *provider);
-
-/* Whether who has these traits marks a rack or zone: of the providers in version.markers. */
-bool host_is_marker(const struct version *version, const struct name_set *traits);
 
 /* Whether the provider stands for a rack (mark: marks->rack) or a zone: it has the trait, no
  * inventory, and at least one aggregate that is no group's. */

@@ -1,10 +1,7 @@
 /* Hosts, one at a time, and the one reading of who is in which rack. Without groups nothing is
  * walked, and without a claim of a rack no racks are: an ordinary claim meets its host's few
  * aggregates only. */
-#include "replica/hosts.h"
-
-#define RACK_TRAIT "CUSTOM_VALET_RACK"
-#define ZONE_TRAIT "CUSTOM_VALET_ZONE"
+#include "valet/state/hosts.h"
 
 static uint32_t trait_number(const struct version *version, struct slice name)
 {
@@ -17,8 +14,8 @@ struct host_marks host_marks_of(const struct version *version)
     return (struct host_marks){
         .disabled = trait_number(version, SLICE_LIT("COMPUTE_STATUS_DISABLED")),
         .shares = trait_number(version, SLICE_LIT("MISC_SHARES_VIA_AGGREGATE")),
-        .rack = trait_number(version, SLICE_LIT(RACK_TRAIT)),
-        .zone = trait_number(version, SLICE_LIT(ZONE_TRAIT)),
+        .rack = trait_number(version, SLICE_LIT(VALET_RACK_TRAIT)),
+        .zone = trait_number(version, SLICE_LIT(VALET_ZONE_TRAIT)),
     };
 }
 
@@ -45,13 +42,6 @@ const struct catalog_row *host_aggregate_of(const struct version *version,
                                             const struct valet_group *group)
 {
     return catalog_find(&version->aggregates, record_text(&group->record, VALET_GROUP_UUID));
-}
-
-bool host_is_marker(const struct version *version, const struct name_set *traits)
-{
-    return traits->count > 0 &&
-           (name_set_has(traits, trait_number(version, SLICE_LIT(RACK_TRAIT))) ||
-            name_set_has(traits, trait_number(version, SLICE_LIT(ZONE_TRAIT))));
 }
 
 bool host_mark_stands(const struct version *version, const struct provider *provider, uint32_t mark)

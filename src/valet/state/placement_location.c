@@ -1,5 +1,5 @@
 /* Placements follow the facts: nothing is kept of a location as long as a consumer tells it. */
-#include "replica/placement_location.h"
+#include "valet/state/placement_location.h"
 
 bool consumer_is_hold(const struct version *version, const struct consumer *consumer)
 {

@@ -4,9 +4,9 @@
 
 #include "base/arena.h"
 #include "replica/apply.h"
-#include "replica/hosts.h"
 #include "replica/replica.h"
 #include "unit.h"
+#include "valet/state/hosts.h"
 
 enum { H1 = 1, H2, H3, H4, CHILD, R1, R2, SHARE, PROVIDERS };
 enum { RACK_1 = 1, RACK_2, GOLD_HOSTS, IRON_HOSTS, AGGREGATES };

@@ -1,7 +1,7 @@
 /* What of Valet's holds and placements does not fit together (Valet spec, 8.2): for an operator to
  * look at, nothing is wrong with the rest. Any thread, on a pinned version. */
-#ifndef BERTH_QUERY_PLACEMENT_FINDINGS_H
-#define BERTH_QUERY_PLACEMENT_FINDINGS_H
+#ifndef BERTH_VALET_STATE_PLACEMENT_FINDINGS_H
+#define BERTH_VALET_STATE_PLACEMENT_FINDINGS_H
 
 #include "replica/valet.h"
 

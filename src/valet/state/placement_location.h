@@ -1,7 +1,7 @@
 /* Where a placement is (Valet spec, 8.2): who keeps its capacity, and on which host. Any thread, on
  * a pinned version; the writer also on the one it makes. What is returned is the version's. */
-#ifndef BERTH_REPLICA_PLACEMENT_LOCATION_H
-#define BERTH_REPLICA_PLACEMENT_LOCATION_H
+#ifndef BERTH_VALET_STATE_PLACEMENT_LOCATION_H
+#define BERTH_VALET_STATE_PLACEMENT_LOCATION_H
 
 #include "replica/valet.h"
 

@@ -1,7 +1,7 @@
 /* One walk over the consumers and one over the placements. */
-#include "query/placement_findings.h"
+#include "valet/state/placement_findings.h"
 
-#include "replica/placement_location.h"
+#include "valet/state/placement_location.h"
 
 static void find_holds(const struct version *version, placement_finding_sink *sink, void *cls)
 {
