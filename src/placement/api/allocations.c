@@ -1,6 +1,6 @@
 /* GET, PUT, DELETE /allocations/{consumer_uuid} and POST /allocations. Reads run on a worker with a
- * pinned version; writes are read and validated on a worker, planned by placement/write/ on the writer
- * thread.
+ * pinned version; writes are read and validated on a worker, planned by placement/write/ on the
+ * writer thread.
  */
 #include <stdlib.h>
 
