@@ -62,8 +62,10 @@ static void take_off(const struct memory_share *share, uint64_t bytes)
 enum memory_verdict memory_take(struct memory_share *share, uint64_t bytes)
 {
     struct memory_budget *budget = share->budget;
-    if (budget == NULL)
+    if (budget == NULL) {
+        share->bytes += bytes;
         return MEMORY_GRANTED;
+    }
     if (bytes > budget->limit || share->bytes + bytes > budget->limit / 2)
         return MEMORY_TOO_MUCH;
     uint64_t used = atomic_fetch_add(&budget->used, bytes) + bytes;
@@ -79,7 +81,7 @@ enum memory_verdict memory_take(struct memory_share *share, uint64_t bytes)
 
 void memory_give_back(struct memory_share *share)
 {
-    if (share->bytes > 0)
+    if (share->budget != NULL && share->bytes > 0)
         take_off(share, share->bytes);
     share->bytes = 0;
 }

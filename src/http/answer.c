@@ -57,7 +57,8 @@ enum MHD_Result answer_send(struct exchange *exchange)
         if (!bare || strcasecmp(header->name, "content-type") != 0)
             header_put(http->arena, response, header);
     }
-    if (http->fault != HTTP_FAULT_NONE || atomic_load(&exchange->server->stopping))
+    if (exchange->answers_early || http->fault == HTTP_FAULT_BODY_TOO_LARGE ||
+        http->fault == HTTP_FAULT_FRAMING || atomic_load(&exchange->server->stopping))
         check(MHD_add_response_header(response, "Connection", "close") == MHD_YES);
 
     uint64_t now_us = clock_now_us(CLOCK_MONOTONIC_COARSE);

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/memory_budget.h"
 #include "base/slice.h"
 
 struct arena;
@@ -22,11 +23,18 @@ struct http_tls;
 enum http_fault {
     HTTP_FAULT_NONE,
     HTTP_FAULT_BODY_TOO_LARGE, /* body is empty; answer 413, the connection is closed afterwards */
+    HTTP_FAULT_NO_MEMORY,      /* body is empty: too many large bodies are there; answer 503 */
     HTTP_FAULT_FRAMING,        /* Content-Length together with Transfer-Encoding, or another
                                   doubt about where the body ends: answer 400, closed afterwards */
 };
 
-enum { HTTP_HEADERS_MAX = 24, HTTP_LARGE_BYTES = 1 << 20 };
+enum {
+    HTTP_HEADERS_MAX = 24,
+    HTTP_LARGE_BYTES = 1 << 20,
+    /* Bodies that are larger are read when the service has agreed, and only as many of them at a
+     * time as http_limits allow. */
+    HTTP_SMALL_BODY_BYTES = 16 * 1024,
+};
 
 struct http_header {
     const char *name;
@@ -38,6 +46,8 @@ struct http_exchange {
     struct slice method; /* as sent, any token */
     struct slice target; /* raw, as on the request line, "/path?query" */
     struct slice body;
+    uint64_t body_bytes; /* how long it was, also where it was not kept; while it is to be read, as
+                            far as that is known */
     enum http_fault fault;
     bool has_content_length; /* a Content-Length or Transfer-Encoding header was sent */
     bool tls;                /* it came over TLS */
@@ -45,6 +55,10 @@ struct http_exchange {
     uint16_t port;           /* of ours, that it came to; 0 on a unix socket */
     uint64_t started_us;     /* monotonic clock, when the request line had come */
     struct arena *arena;
+
+    /* Whose the memory is that the body takes. The edge fills in the budget and the address, the
+     * service the owner. */
+    struct memory_share share;
 
     /* the answer, filled by the service */
     int status;
@@ -55,15 +69,29 @@ struct http_exchange {
     void *state; /* the service's own */
 };
 
-enum http_step { HTTP_ANSWERED, HTTP_PENDING };
+enum http_step {
+    HTTP_ANSWERED,
+    HTTP_PENDING,
+    /* of on_large_body, and of on_resume behind it */
+    HTTP_READ_BODY,
+    HTTP_SKIP_BODY,
+};
 
 struct http_service {
     enum http_step (*on_request)(struct http_exchange *exchange, void *cls);
     enum http_step (*on_resume)(struct http_exchange *exchange, void *cls);
-    /* The last call for an exchange, after its answer was sent or its connection broke; on its
-     * worker thread. A pending exchange is never finished before it was resumed. */
+    /* The last call for an exchange that the service was called for, after its answer was sent or
+     * its connection broke; on its worker thread. A pending exchange is never finished before it
+     * was resumed. */
     void (*on_finished)(struct http_exchange *exchange, void *cls);
     void *cls;
+
+    /* The headers have come, and a body of more than HTTP_SMALL_BODY_BYTES follows, or so much of
+     * one that is chunked has come. HTTP_READ_BODY: it is wanted, on behalf of share.owner.
+     * HTTP_SKIP_BODY: it is read and thrown away. HTTP_PENDING: on_resume says which. Afterwards
+     * on_request is called as for any other, with what the service has kept in `state`. NULL: all
+     * are wanted. */
+    enum http_step (*on_large_body)(struct http_exchange *exchange, void *cls);
 };
 
 /* The value of the request's last header of that name (case-insensitive), or data == NULL. */
@@ -82,6 +110,9 @@ void http_add_header(struct http_exchange *exchange, const char *name, struct sl
  * something small instead. On the exchange's worker, before HTTP_ANSWERED. */
 bool http_body_fits(struct http_exchange *exchange);
 
+/* Frees the request's body before the end of the exchange. Any thread that has the exchange. */
+void http_release_body(struct http_exchange *exchange);
+
 /* Lets on_resume run for a pending exchange. Any thread, exactly once for each HTTP_PENDING. */
 void http_resume(struct http_exchange *exchange);
 
@@ -91,8 +122,10 @@ void http_resume(struct http_exchange *exchange);
 bool http_client_gone(const struct http_exchange *exchange);
 
 struct http_limits {
-    uint64_t max_body_bytes;          /* 16 MiB */
-    uint64_t large_answers_bytes;     /* 1 GiB: of all bodies over HTTP_LARGE_BYTES together */
+    uint64_t max_body_bytes;      /* 16 MiB */
+    struct memory_budget *bodies; /* of requests, over HTTP_SMALL_BODY_BYTES; outlives the server;
+                                     NULL: no limit */
+    uint64_t large_answers_bytes; /* 1 GiB: of all bodies over HTTP_LARGE_BYTES together */
     unsigned connection_memory_bytes; /* 64 KiB */
     unsigned connections_max;         /* in all; the longest idle one is closed first */
     unsigned connections_per_address;
