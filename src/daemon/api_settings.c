@@ -77,6 +77,7 @@ bool api_settings_fill(struct daemon *daemon)
     api->healthcheck = &conf->healthcheck;
     api_settings_take(daemon, conf);
     fill_cors(daemon);
+    api->bodies = memory_budget_create(memory_of_bodies(conf));
     api->slow_lane = slow_lane_start(SLOW_THREADS);
     return api->slow_lane != NULL ||
            err_set(&daemon->err, 503, NULL, "cannot start the threads of expensive queries");

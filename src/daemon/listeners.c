@@ -34,10 +34,12 @@ static const char *const purposes[LISTENER_KINDS] = {
     [LISTENER_ADMIN] = "metrics and health",
 };
 
-static struct http_limits common_limits_of(const struct conf *conf)
+static struct http_limits common_limits_of(const struct daemon *daemon)
 {
+    const struct conf *conf = daemon->conf;
     return (struct http_limits){
         .max_body_bytes = conf->max_body_bytes,
+        .bodies = daemon->api.bodies,
         .large_answers_bytes = LARGE_ANSWERS_BYTES,
         .connection_memory_bytes = (unsigned)conf->connection_memory_bytes,
         .connections_max = conf->max_connections,
@@ -50,13 +52,13 @@ static struct http_limits common_limits_of(const struct conf *conf)
 }
 
 /* The APIs that take less than [berth] max_body say so themselves. */
-static struct http_limits limits_of(const struct conf *conf, enum listener_kind kind)
+static struct http_limits limits_of(const struct daemon *daemon, enum listener_kind kind)
 {
     static const size_t BODY_BYTES[LISTENER_KINDS] = {
         [LISTENER_BAREMETAL] = BAREMETAL_BODY_BYTES,
         [LISTENER_VALET] = VALET_BODY_BYTES,
     };
-    struct http_limits limits = common_limits_of(conf);
+    struct http_limits limits = common_limits_of(daemon);
     if (BODY_BYTES[kind] > 0 && limits.max_body_bytes > BODY_BYTES[kind])
         limits.max_body_bytes = BODY_BYTES[kind];
     return limits;
@@ -64,9 +66,9 @@ static struct http_limits limits_of(const struct conf *conf, enum listener_kind 
 
 /* Few ask, and little; but they get in whatever happens at the other listeners, and whatever one of
  * them does. */
-static struct http_limits admin_limits_of(const struct conf *conf)
+static struct http_limits admin_limits_of(const struct daemon *daemon)
 {
-    struct http_limits limits = common_limits_of(conf);
+    struct http_limits limits = common_limits_of(daemon);
     limits.max_body_bytes = ADMIN_BODY_BYTES;
     limits.connection_memory_bytes = ADMIN_MEMORY_BYTES;
     limits.connections_max = ADMIN_CONNECTIONS;
@@ -114,7 +116,7 @@ static bool open_one(struct daemon *daemon, const struct opening *opening,
 {
     bool is_admin = opening->kind == LISTENER_ADMIN;
     struct http_limits limits =
-        is_admin ? admin_limits_of(daemon->conf) : limits_of(daemon->conf, opening->kind);
+        is_admin ? admin_limits_of(daemon) : limits_of(daemon, opening->kind);
     if (daemon->listener_count == DAEMON_LISTENERS_MAX)
         return err_set(&daemon->err, 500, NULL, "more than %d addresses to listen on",
                        DAEMON_LISTENERS_MAX);

@@ -2,7 +2,7 @@
 """Bad input against a live berthd: malformed HTTP, bodies, slow and vanishing clients, pathological
 queries, and an operator who gets everything wrong.
 
-    tests/hostile/run.py [--berthd build/berthd] [PART…]      parts: malformed bodies slow pathological metal operator
+    tests/hostile/run.py [--berthd build/berthd] [PART…]      parts: malformed bodies large slow pathological metal operator
 
 For each: the API's own error or a closed connection; never a crash, a hang, growth without bound or a
 half-done change; the server answers normally afterwards. The last line is `N passed, N failed`.
@@ -20,6 +20,7 @@ sys.dont_write_bytecode = True
 
 import bodies  # noqa: E402
 import clumsy  # noqa: E402
+import large  # noqa: E402
 import malformed  # noqa: E402
 import metal  # noqa: E402
 import pathological  # noqa: E402
@@ -76,7 +77,7 @@ def served(report, part, berthd):
 
 
 def main():
-    parts = ["malformed", "bodies", "slow", "pathological", "metal", "operator"]
+    parts = ["malformed", "bodies", "large", "slow", "pathological", "metal", "operator"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--berthd", default="build/berthd")
     parser.add_argument("parts", nargs="*", metavar="PART")
@@ -92,6 +93,8 @@ def main():
         before = report.passed, report.failed
         if part == "operator":
             clumsy.run(report, arguments.berthd)
+        elif part == "large":
+            large.run(report, arguments.berthd)
         elif part == "metal":
             metal.run(report, arguments.berthd)
         else:

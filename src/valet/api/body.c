@@ -8,13 +8,13 @@ bool body_refuse(const char *name, struct slice what, struct err *err)
     return err_set_join(err, 400, NULL, SLICE_LIT("-> "), slice_of(name), SLICE_LIT(" -> "), what);
 }
 
-json_t *body_parse(struct slice bytes, struct err *err)
+json_t *body_parse(struct slice bytes, struct json_heap *heap, struct err *err)
 {
     if (bytes.len == 0) {
         err_set(err, 400, NULL, "The body is empty, and a JSON object is needed.");
         return NULL;
     }
-    json_t *document = body_schema_load_wide(bytes, err);
+    json_t *document = body_schema_load_wide(bytes, heap, err);
     if (document == NULL)
         return NULL;
     if (!json_is_object(document))
@@ -30,7 +30,7 @@ json_t *body_parse(struct slice bytes, struct err *err)
 json_t *body_read(struct api_request *request)
 {
     check(request->body == NULL);
-    request->body = body_parse(request->http->body, &request->err);
+    request->body = body_parse(request->http->body, body_schema_heap(request), &request->err);
     return request->body;
 }
 

@@ -19,8 +19,9 @@ enum {
 /* The request's body, an object, which lives as long as the request (request->body). */
 json_t *body_read(struct api_request *request);
 
-/* The same of bytes: the caller owns the document. For tests and the fuzzer, too. */
-json_t *body_parse(struct slice bytes, struct err *err);
+/* The same of bytes, into the heap (NULL: memory of its own): the caller owns the document. For
+ * tests and the fuzzer, too. */
+json_t *body_parse(struct slice bytes, struct json_heap *heap, struct err *err);
 
 /* Whether the object has no other members than those; names end with NULL. */
 bool body_check_keys(json_t *object, const char *const *names, struct err *err) BERTH_MUST_CHECK;

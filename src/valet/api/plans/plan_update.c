@@ -142,8 +142,6 @@ enum api_step valet_plan_update(struct api_request *request)
     const struct valet_plan *plan = ids_plan(request);
     if (plan == NULL)
         return API_DONE;
-    if (plan_solving_is_long(request))
-        return API_SLOW;
     const json_t *body = plan_body(request);
     if (body == NULL || !body_get_text(body, &ACTION, &action, &request->err))
         return API_DONE;
