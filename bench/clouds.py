@@ -106,7 +106,7 @@ def lanes_tree(n):
     """Tree 0: 12 devices of 9 units. Tree 1: a pool that everybody uses. Then hosts."""
     if n == 0:
         return [Node("", None, {"VCPU": (64, 0, 4.0)}, (), ())] + [
-            Node(f"-device{k}", 0, {"CUSTOM_DEVICE": (9, 0, 1.0)}, (), ()) for k in range(LANES_DEVICES)]
+            Node(f"-device{k}", 0, {"CUSTOM_DEVICE": (999, 0, 1.0)}, (), ()) for k in range(LANES_DEVICES)]
     return [Node("", None, {"DISK_GB": (2000000000, 0, 1.0)}, (), ())] if n == 1 else flat_tree(n)
 
 

@@ -253,6 +253,19 @@ def check_units(table):
             check(files(f"tests/unit/{layer}/**/test_*.c"), f"src/{layer}", "has no unit tests")
 
 
+def check_matrix():
+    """Every planner has its row in the matrix of planners and rules."""
+    matrix = "tests/unit/products/test_matrix.c"
+    table = read(matrix).partition("/* ---- the table ---- */")[2].partition("static char letter")[0]
+    known = set(re.findall(r"\b(?:plan_\w+|node_write_mirror)\b", table))
+    declared = set()
+    for path in files("src/*/write/*.h"):
+        declared |= set(re.findall(r"^[a-z].*?\b(plan_\w+|node_write_mirror)\(", read(path), re.M))
+    for name in sorted(declared ^ known):
+        check(False, matrix, f"lacks {name}" if name in declared else f"has {name}, which is no planner")
+    check(len(declared) > 40, matrix, "is compared with headers in which no planners are found")
+
+
 def routes():
     """[(method, path)] of src/placement/api/routes.c."""
     return re.findall(r'\.method = "(\w+)",\s*\.path = "([^"]+)"', read("src/placement/api/routes.c"))
@@ -341,6 +354,7 @@ def main():
     check_text([path for path in texts if not path.startswith("build")])
     check_headers([path for path in c_files if path.endswith(".h")])
     check_units(table)
+    check_matrix()
     check_routes()
     check_named_tests()
     check_differences()

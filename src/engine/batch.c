@@ -410,18 +410,21 @@ static enum store_result decide(struct pipeline *pipeline, struct pipeline_reque
 
 /* If one request is refused by the store, those before it are decided first, again and without it,
  * then itself, then those behind it: no request is planned more than three times, however many the
- * store refuses. */
+ * store refuses. If memory is wrong, which the refusal shows, the next begin loads anew, and all
+ * are planned once more. */
 static void run_planned(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct pipeline_request *end = NULL;
+    bool has_reloaded = false;
     while (first != NULL) {
         struct err why;
         struct pipeline_request *culprit = NULL;
         if (decide(pipeline, first, end, &culprit, &why) != STORE_REFUSED) {
             first = end; /* those before are answered, and not ours any more */
             end = NULL;
-        } else if (culprit == NULL) {
-            continue;
+        } else if (culprit == NULL ||
+                   (!has_reloaded && store_why_refused(pipeline->store)->memory_is_wrong)) {
+            has_reloaded |= culprit != NULL;
         } else if (culprit == first) {
             struct pipeline_request *rest = first->next;
             refuse_culprit(culprit, &why);

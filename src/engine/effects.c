@@ -98,6 +98,44 @@ static struct effect_provider *provider_of(struct effects *effects, const struct
     return known != NULL ? known : add_provider(effects, id, version_provider_by_id(version, id));
 }
 
+static bool is_of(const struct change *change, int64_t provider_id, int64_t class_id)
+{
+    return change->inventory.provider_id == provider_id && change->inventory.class_id == class_id;
+}
+
+static int64_t stock_key(int64_t provider_id, int64_t class_id)
+{
+    return (int64_t)((uint64_t)provider_id * 0x9e3779b97f4a7c15u + (uint64_t)class_id);
+}
+
+/* Of the inventory; another's if they happen to have one key. NULL: none. */
+static struct effect_stock *stock_at(const struct effects *effects, int64_t provider_id,
+                                     int64_t class_id)
+{
+    int64_t key = stock_key(provider_id, class_id);
+    uint32_t at = find(&effects->stock_ids, effects->stocks, sizeof(*effects->stocks),
+                       effects->stock_count, key);
+    return at == NUMBER_NONE ? NULL : &effects->stocks[at];
+}
+
+static void note_stock(struct effects *effects, const struct change *change)
+{
+    int64_t provider_id = change->inventory.provider_id;
+    int64_t class_id = change->inventory.class_id;
+    struct effect_stock *known = stock_at(effects, provider_id, class_id);
+    if (known != NULL) {
+        if (is_of(known->change, provider_id, class_id))
+            known->change = change;
+        return;
+    }
+    effects->stocks = arena_grow(effects->arena, effects->stocks, effects->stock_count,
+                                 &effects->stock_capacity, sizeof(*effects->stocks));
+    effects->stocks[effects->stock_count++] =
+        (struct effect_stock){stock_key(provider_id, class_id), change};
+    note_last(&effects->stock_ids, effects->stocks, sizeof(*effects->stocks), effects->stock_count,
+              effects->arena);
+}
+
 static void note_content(struct effects *effects, const struct version *version, int64_t id,
                          unsigned on, const struct change *change)
 {
@@ -105,6 +143,8 @@ static void note_content(struct effects *effects, const struct version *version,
     struct effect_content *content = arena_alloc(effects->arena, sizeof(*content));
     *content = (struct effect_content){change, provider->contents};
     provider->contents = content;
+    if (on == EFFECT_INVENTORY)
+        note_stock(effects, change);
     provider->on |= on;
 }
 
@@ -298,7 +338,7 @@ static struct slice name_of(const struct effects *effects, const struct catalog 
                        effects->name_count, name_key(insert, id));
     if (at != NUMBER_NONE)
         return effects->names[at].name;
-    const struct catalog_row *row = id == 0 ? NULL : catalog_find_id(catalog, id);
+    const struct catalog_row *row = catalog_find_id(catalog, id); /* VCPU is the class of id 0 */
     return row == NULL ? (struct slice){0} : catalog_name(row);
 }
 
@@ -361,9 +401,13 @@ static struct inventory_figures figures_of(const struct change_inventory *row)
 }
 
 /* The last change to the provider's inventory of that class; NULL: none. */
-static const struct change *inventory_change(const struct effect_provider *provider,
+static const struct change *inventory_change(const struct effects *effects,
+                                             const struct effect_provider *provider,
                                              int64_t class_id)
 {
+    const struct effect_stock *stock = stock_at(effects, provider->id, class_id);
+    if (stock == NULL || is_of(stock->change, provider->id, class_id))
+        return stock == NULL ? NULL : stock->change;
     for (const struct effect_content *at = provider->contents; at != NULL; at = at->next)
         if ((at->change->kind == CHANGE_INVENTORY_INSERT ||
              at->change->kind == CHANGE_INVENTORY_UPDATE ||
@@ -376,8 +420,9 @@ static const struct change *inventory_change(const struct effect_provider *provi
 bool effects_inventory(const struct effects *effects, const struct effect_provider *provider,
                        int64_t class_id, struct inventory_figures *figures)
 {
-    const struct change *change =
-        (provider->on & EFFECT_INVENTORY) == 0 ? NULL : inventory_change(provider, class_id);
+    const struct change *change = (provider->on & EFFECT_INVENTORY) == 0
+                                      ? NULL
+                                      : inventory_change(effects, provider, class_id);
     if (change != NULL) {
         *figures = figures_of(&change->inventory);
         return change->kind != CHANGE_INVENTORY_DELETE;

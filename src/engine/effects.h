@@ -57,6 +57,12 @@ struct effect_name {
     struct slice name;
 };
 
+/* What becomes of one inventory. */
+struct effect_stock {
+    int64_t key;                 /* of provider and class; two may have one */
+    const struct change *change; /* the last */
+};
+
 /* Ids of one kind, each with the index of its item. All zero at first. */
 struct effect_ids {
     uint32_t *table; /* index + 1, open addressing; NULL while there are few */
@@ -77,6 +83,10 @@ struct effects {
     struct effect_name *names;
     size_t name_count;
     size_t name_capacity;
+    struct effect_stock *stocks;
+    size_t stock_count;
+    size_t stock_capacity;
+    struct effect_ids stock_ids;
     struct effect_ids consumer_ids;
     struct effect_ids name_ids;
     struct effect_ids provider_ids;

@@ -21,6 +21,7 @@ from case import CHILD, HOST, consumer, expect, load, servers, total_of
 from disk import Disk
 from interchange import Interchange, difference, populate, snapshot
 from metal import Metal
+from refused import Refused
 from reloads import Reloads
 
 
@@ -299,4 +300,4 @@ class Hands(case.Case):
 
 
 if __name__ == "__main__":
-    sys.exit(case.main(__doc__, Disk, Hands, Interchange, Metal, Reloads))
+    sys.exit(case.main(__doc__, Disk, Hands, Interchange, Metal, Refused, Reloads))

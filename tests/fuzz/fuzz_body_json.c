@@ -82,6 +82,13 @@ static void read_values(json_t *value)
         read_values(json_object_iter_value(at));
 }
 
+/* Whichever of several failures is told, what is valid is the same. */
+static void check_in_order(const json_t *document, const struct schema *schema)
+{
+    struct schema_failure failure;
+    check(document == NULL || schema_check_in_order(schema, document, &failure));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
@@ -96,6 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else
         read_values(document);
     check(document == NULL || body_schema_nesting(document) <= size);
+    check_in_order(document, CHOOSE(SCHEMAS, data[0]));
     json_decref(document);
     json_heap_clear(request.heap);
     check_query(arena, exchange.body, CHOOSE(QUERY_SCHEMAS, data[0]));

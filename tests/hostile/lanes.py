@@ -9,6 +9,7 @@ import threading
 import time
 
 from bodies import BASE, PROVIDER
+from pathological import endless
 from server import HOME, Server, wait_for
 from wire import connect, exchange, head, receive
 
@@ -16,6 +17,7 @@ NOW = ("2026-01-01 00:00:00", "2026-01-01 00:00:00")
 HOSTS, TRAITS, CLASSES, INVENTORIES, CONSUMERS, USERS, NODES, MEMBERS = 8000, 20000, 20000, 6000, 20000, 5000, 400, 10000
 MANY_HOSTS = 26000  # more than a worker looks at
 DEVICES = 12
+IN_PIECES = "providers", "allocations of a provider"
 ANSWER_S = 30
 
 
@@ -116,7 +118,9 @@ def charged(report, berthd):
     with second:
         fill_doors(second, True)
         for name, (status, jobs, size) in lists(Lane(second.ports["admin"]), second, True).items():
-            report(status == 200 and jobs == 1 and size > 60, f"lanes: long {name}", f"{status}, {jobs} jobs, {size} bytes")
+            # what is written in pieces while the client reads needs the lane only to be found
+            few = (0, 1) if name in IN_PIECES else (1,)
+            report(status == 200 and jobs in few and size > 60, f"lanes: long {name}", f"{status}, {jobs} jobs, {size} bytes")
     ended(report, second, "charged")
 
 
@@ -136,6 +140,17 @@ def fill_doors(server, many=False):
     group = ask(server.ports["valet"], "POST", "/v1/groups", {"name": f"gold{many}", "type": "exclusivity"})
     members = [f"{i:032x}" for i in range(MEMBERS if many else 1)]
     ask(server.ports["valet"], "PUT", f"/v1/groups/{group['id']}/members", {"members": members})
+
+
+def whole(port, path, line):
+    """The status, and how long the body is, whichever way it comes."""
+    connection = http.client.HTTPConnection(HOME, port, timeout=ANSWER_S)
+    connection.request("GET", path, headers={"X-Auth-Token": "admin", "OpenStack-API-Version": "placement 1.39",
+                                             **dict([line.split(": ")] if line else [])})
+    answer = connection.getresponse()
+    size = len(answer.read())
+    connection.close()
+    return answer.status, size
 
 
 def lists(lane, server, many=False):
@@ -164,9 +179,8 @@ def lists(lane, server, many=False):
     found = {}
     for name, (door, path, line) in asked.items():
         before = lane.begun()
-        target = Door(server.ports[door]) if door else server
-        answer = exchange(target, head("GET", path, *([line] if line else [])), ANSWER_S)
-        found[name] = answer.status, lane.begun() - before, len(answer.body)
+        status, size = whole(server.ports[door] if door else server.port, path, line)
+        found[name] = status, lane.begun() - before, size
     return found
 
 
@@ -177,14 +191,7 @@ def fill_tree(server):
     for i in range(1, DEVICES + 1):
         server.must("POST", "/resource_providers", {"name": f"odd{i}", "uuid": uuid(3, i), "parent_provider_uuid": tree})
         server.must("PUT", f"/resource_providers/{uuid(3, i)}/inventories",
-                    {"resource_provider_generation": 0, "inventories": {"CUSTOM_ODD": {"total": 9}}})
-
-
-def endless():
-    """Even amounts of 98 in all, of which 12 devices of 9 can hold 96: sums and pairs fit, all together does not."""
-    amounts = [4] * 18 + [2] * 13
-    groups = "&".join(f"resources{k}=CUSTOM_ODD:{amount}" for k, amount in enumerate(amounts, 1))
-    return f"/allocation_candidates?{groups}&group_policy=none"
+                    {"resource_provider_generation": 0, "inventories": {"CUSTOM_ODD": {"total": 999}}})
 
 
 def head_of(project, target):

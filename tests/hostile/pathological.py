@@ -15,13 +15,15 @@ def fill(server):
     """A wide tree, in which the last group of a query can be made not to fit."""
     uuid = "eeeeeeee-0000-4000-8000-0000000000%02d"
     server.must("PUT", "/resource_classes/CUSTOM_UNIT")
+    server.must("PUT", "/resource_classes/CUSTOM_ODD")
     server.must("PUT", "/traits/CUSTOM_RARE")
     server.must("POST", "/resource_providers", {"name": "wide", "uuid": uuid % 99})
     for i in range(DEVICES):
         server.must("POST", "/resource_providers",
                     {"name": f"device{i}", "uuid": uuid % i, "parent_provider_uuid": uuid % 99})
         server.must("PUT", f"/resource_providers/{uuid % i}/inventories",
-                    {"resource_provider_generation": 0, "inventories": {"CUSTOM_UNIT": {"total": UNITS}}})
+                    {"resource_provider_generation": 0,
+                     "inventories": {"CUSTOM_UNIT": {"total": UNITS}, "CUSTOM_ODD": {"total": 999}}})
 
 
 def query(groups=GROUPS, more=""):
@@ -30,9 +32,11 @@ def query(groups=GROUPS, more=""):
 
 
 def endless():
-    """One group more than there are devices, each wanting more than half of one: no candidate, found out late."""
-    asked = "&".join(f"resources_A{i}=CUSTOM_UNIT:{UNITS // 2 + 1}" for i in range(DEVICES + 1))
-    return f"/allocation_candidates?{asked}&group_policy=none"
+    """Even amounts, all different, three for each device: 11978 in all. 12 devices of 999 have room for 11988 by their
+    sums, but for 11976 in even amounts: no candidate, and nothing short of trying shows it."""
+    amounts = [288, *range(300, 370, 2)]
+    groups = "&".join(f"resources{k}=CUSTOM_ODD:{amount}" for k, amount in enumerate(amounts, 1))
+    return f"/allocation_candidates?{groups}&group_policy=none"
 
 
 def start_query(server, target):

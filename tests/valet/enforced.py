@@ -159,6 +159,25 @@ def reshaper(world):
             expect(answered[0] == wanted, answered)
 
 
+def moved_provider(world):
+    """A provider on which a stranger has something does not come into a group's tree; an empty one does."""
+    client, server = world.client, new()
+    for name, busy, wanted in (("busy", True, 409), ("empty", False, 200)):
+        provider = new()
+        client.make_provider(provider, name, VCPU=4)
+        if busy:
+            world.must_put(server, STRANGER, {provider: {"VCPU": 1}})
+        for parent in (H1, None):
+            answered = client.ask("PUT", f"/resource_providers/{provider}", {"name": name, "parent_provider_uuid": parent})
+            if wanted == 409 and parent == H1:
+                assert_refused(answered)
+            else:
+                expect(answered[0] == 200, answered)
+            root = client.must(200, "GET", f"/resource_providers/{provider}")["root_provider_uuid"]
+            expect(root == (H1 if parent and wanted == 200 else provider), root)
+    world.must_put(server, STRANGER, {H2: {"VCPU": 1}})
+
+
 def bare_metal(world):
     """A node that a group claims is none for others: the failure is the bare metal service's own."""
     door = doors.Door(world.server.baremetal_port)
@@ -329,7 +348,7 @@ def main():
     parser.add_argument("--berthd", default="build/berthd")
     program = os.path.abspath(parser.parse_args().berthd)
     score = servers.Score()
-    alone = [one_server, several_servers, reshaper, bare_metal, not_in_the_way, race, upgrade_check]
+    alone = [one_server, several_servers, reshaper, moved_provider, bare_metal, not_in_the_way, race, upgrade_check]
     with tempfile.TemporaryDirectory(prefix="berth-valet-") as directory:
         world = World(program, directory)
         python = servers.PythonService(directory, sync=False)

@@ -39,6 +39,7 @@ const struct metric metric_table[METRIC_COUNT] = {
     ROW(METRIC_DATABASE_READ_ONLY, GAUGE, "berth_database_read_only", "", "1 if the file cannot be written."),
     ROW(METRIC_DATABASE_CHECKPOINTS, COUNTER, "berth_database_checkpoints_total", "", "Times that the WAL was copied into the file."),
     ROW(METRIC_DATABASE_WAL, GAUGE, "berth_database_wal_bytes", "", "Bytes of the frames in the WAL."),
+    ROW(METRIC_DATABASE_SKIPPED, GAUGE, "berth_database_skipped_rows", "", "Rows that could not be loaded; each is named in the log once."),
     ROW(METRIC_DATABASE_LOG_HEAD, GAUGE, "berth_database_log_head", "", "Number of the newest batch in the log of changes."),
     ROW(METRIC_REPLICA_VERSION, GAUGE, "berth_replica_version", "", "Number of the newest version in memory."),
     ROW(METRIC_REPLICA_AGE, GAUGE, "berth_replica_age_seconds", "", "0 if memory is as new as the database at this moment, else the time since it was."),

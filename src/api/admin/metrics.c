@@ -190,6 +190,7 @@ static void write_database(const struct admin *admin, const struct pipeline_figu
     exposition_single(exposition, METRIC_DATABASE_READ_ONLY, store.is_read_only);
     exposition_single(exposition, METRIC_DATABASE_CHECKPOINTS, store.checkpoints);
     exposition_single(exposition, METRIC_DATABASE_WAL, store.wal_bytes);
+    exposition_single(exposition, METRIC_DATABASE_SKIPPED, store.skipped_rows);
     exposition_single(exposition, METRIC_DATABASE_LOG_HEAD, store.log_head);
 }
 

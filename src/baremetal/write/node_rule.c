@@ -206,7 +206,8 @@ static bool check_rename(const struct effects *effects, int64_t class_id, struct
     const struct catalog_row *row = catalog_find_id(&version->classes, class_id);
     struct node_classes classes = node_classes_of(version);
     const struct node *node;
-    while ((node = node_classes_next(&classes)) != NULL)
+    /* one that the request itself brings is nobody's yet */
+    while (row != NULL && (node = node_classes_next(&classes)) != NULL)
         if (node_class_same(node_class_name(node_text(node, NODE_RESOURCE_CLASS), effects->arena),
                             catalog_name(row)))
             return refuse(err, SLICE_LIT("Resource class "), catalog_name(row), node);

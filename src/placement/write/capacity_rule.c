@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "placement/write/taken_names.h"
 
 struct flow {
     int64_t provider_id;
@@ -151,10 +152,8 @@ static bool check_flow(const struct effects *effects, const struct plan *plan,
     return after <= capacity || refuse(effects, effect, flow->class_id, err);
 }
 
-static bool check_effects(void *context, const struct effects *effects, const struct plan *plan,
-                          struct err *err)
+static bool check_capacity(const struct effects *effects, const struct plan *plan, struct err *err)
 {
-    (void)context;
     if (!effects_have(effects, CHANGE_ALLOCATION_INSERT))
         return true;
     size_t most = 0;
@@ -177,6 +176,13 @@ static bool check_effects(void *context, const struct effects *effects, const st
         sum.amount = 0;
     }
     return true;
+}
+
+static bool check_effects(void *context, const struct effects *effects, const struct plan *plan,
+                          struct err *err)
+{
+    (void)context;
+    return check_capacity(effects, plan, err) && taken_names_check(effects, plan, err);
 }
 
 const struct rule capacity_rule = {

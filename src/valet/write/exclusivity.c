@@ -220,7 +220,8 @@ static bool check_consumers(const struct effects *effects, struct err *err)
 
 /* ---- providers that come into another tree ---- */
 
-/* What consumers hold on the provider comes along: a stranger's is more in the new tree. */
+/* What consumers hold on the provider comes along: a stranger's is more in the new tree. Those that
+ * the request itself is about are summed up with what they are to hold. */
 static bool check_moved(const struct effects *effects, const struct effect_provider *moved,
                         struct err *err)
 {
@@ -235,7 +236,7 @@ static bool check_moved(const struct effects *effects, const struct effect_provi
         uint64_t value;
         check(ptree_find(&version->consumers, entry->value, entry->k2, &value));
         const struct consumer *consumer = (const struct consumer *)(uintptr_t)value;
-        if (consumer->project == last)
+        if (consumer->project == last || effects_consumer(effects, consumer->id) != NULL)
             continue;
         last = consumer->project;
         const struct valet_group *group = refusing(

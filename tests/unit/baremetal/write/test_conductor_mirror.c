@@ -189,13 +189,56 @@ static void name_conflict(void **state)
     berth_close(&berth);
 }
 
+/* So is one that a group has claimed while the mirror was off and a stranger got it: nobody's rules
+ * are the conductor's to bypass. It stays as it is in Placement, which is told once. */
+static void exclusivity_conflict(void **state)
+{
+    (void)state;
+    FILE *log = tmpfile();
+    struct berth berth = berth_new(&bench, NEAR);
+    berth_open(&berth, false);
+    assert_int_equal(berth_create_node(&berth, "n1", "available"), 0);
+    berth_close(&berth);
+    berth.metal.mirror = false;
+    berth_open(&berth, false);
+    assert_int_equal(berth_allocate(&berth, "a1"), 0);
+    berth_settle(&berth);
+    berth_assert_allocation(&berth, "a1", "active");
+    berth_close(&berth);
+    metal_bench_shell(
+        &bench, "INSERT INTO placement_aggregates (id, uuid) VALUES (1, 'gold');"
+                "INSERT INTO resource_provider_aggregates (resource_provider_id, aggregate_id) "
+                "SELECT id, 1 FROM resource_providers WHERE uuid = 'n1';"
+                "INSERT INTO berth_valet_groups (id, uuid, name) VALUES (1, 'gold', 'gold')");
+    berth.metal.mirror = true;
+    berth_open(&berth, false);
+    log_start(fileno(log), false);
+    assert_int_equal(berth_create_node(&berth, "n2", "available"), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        berth_settle(&berth);
+        metal_bench_shell(&bench, "UPDATE resource_providers SET generation = generation + 1");
+    }
+    assert_int_equal(count_rows(HELD), 0);
+    assert_int_equal(berth_allocate(&berth, "a2"), 0);
+    berth_settle(&berth);
+    berth_assert_allocation(&berth, "a2", "active");
+    assert_string_equal(berth_node_text(&berth, "n2", NODE_INSTANCE_UUID), "a2");
+    assert_int_equal(count_rows(HELD), 1);
+    metal_bench_shell(&bench, "DELETE FROM resource_provider_aggregates");
+    berth_settle(&berth);
+    assert_int_equal(count_rows(HELD), 2); /* now it may */
+    berth_close(&berth);
+    assert_int_equal(
+        metal_bench_end_log(log, "Resource provider 'n1' is held by exclusivity group 'gold'."), 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(mirror_turned_on), TEST(mirror_off_for_a_while), TEST(foreign_writers),
-        TEST(mirror_conflict),  TEST(name_conflict),
+        TEST(mirror_conflict),  TEST(name_conflict),          TEST(exclusivity_conflict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

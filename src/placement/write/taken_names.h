@@ -1,0 +1,13 @@
+/* Names that rows of the database have which could not be loaded. Writer thread only. */
+#ifndef BERTH_PLACEMENT_WRITE_TAKEN_NAMES_H
+#define BERTH_PLACEMENT_WRITE_TAKEN_NAMES_H
+
+#include "engine/effects.h"
+#include "engine/pipeline.h"
+
+/* Refuses (409), as if the rows were known, a provider that gets a name, and a consumer that comes
+ * with a uuid, that such a row has. */
+bool taken_names_check(const struct effects *effects, const struct plan *plan,
+                       struct err *err) BERTH_MUST_CHECK;
+
+#endif

@@ -1,0 +1,325 @@
+/* A store that refuses one request among many: only that one is answered 409, the others are
+ * written, and neither is memory loaded again nor an outage told. The store does as the requests'
+ * names say, and keeps what is committed. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "engine/pipeline.h"
+#include "unit.h"
+
+enum { NAMES_MAX = 64, BATCH_MAX = 16 };
+
+struct store {
+    bool is_loaded;
+    bool is_open;
+    const char *pending[NAMES_MAX];
+    size_t pending_count;
+    const char *written[NAMES_MAX];
+    size_t written_count;
+    unsigned begun;
+    unsigned fails_in; /* the transaction of that number fails; 0: none */
+    int64_t next_id;
+};
+
+struct ask {
+    struct pipeline_request request; /* first */
+    const char *trait;
+    unsigned runs;
+    unsigned answers;
+};
+
+struct bench {
+    struct store store;
+    struct arena *arena;
+    struct replica *replica;
+    struct pipeline *pipeline;
+    struct ask asks[BATCH_MAX];
+};
+
+enum store_begun store_begin(struct store *store, enum store_intent intent, struct err *err)
+{
+    (void)intent;
+    (void)err;
+    assert_false(store->is_open);
+    store->is_open = true;
+    store->pending_count = 0;
+    store->begun++;
+    return store->is_loaded ? STORE_BEGIN_UNCHANGED : STORE_BEGIN_RELOAD;
+}
+
+enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
+{
+    (void)err;
+    sink(cls, &(struct change){.kind = CHANGE_LOAD_PROVIDERS_END});
+    store->is_loaded = true;
+    return STORE_OK;
+}
+
+enum store_result store_follow(struct store *store, store_sink *sink, void *cls, struct err *err)
+{
+    (void)store;
+    (void)sink;
+    (void)cls;
+    (void)err;
+    return STORE_FAILED;
+}
+
+enum store_result store_apply(struct store *store, const struct change_list *changes,
+                              struct err *err)
+{
+    assert_true(store->is_open);
+    for (size_t i = 0; i < changes->count; i++) {
+        const char *name = changes->items[i].catalog.name.data;
+        if (store->fails_in != 0 && store->begun >= store->fails_in)
+            return err_set(err, 503, NULL, "gone") ? STORE_OK : STORE_FAILED;
+        if (strncmp(name, "BAD", 3) == 0)
+            return err_set(err, 503, NULL, "UNIQUE") ? STORE_OK : STORE_REFUSED;
+        store->pending[store->pending_count++] = name;
+    }
+    return STORE_OK;
+}
+
+enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *stranger,
+                               struct err *err)
+{
+    (void)err;
+    for (size_t i = 0; i < store->pending_count; i++)
+        store->written[store->written_count++] = store->pending[i];
+    store->is_open = false;
+    *stamp = (struct store_stamp){{1}};
+    *stranger = false;
+    return STORE_OK;
+}
+
+bool store_rollback(struct store *store, struct store_stamp *stamp)
+{
+    store->is_open = false;
+    *stamp = (struct store_stamp){{1}};
+    return true;
+}
+
+int64_t store_next_id(struct store *store, enum store_table table)
+{
+    (void)table;
+    return ++store->next_id;
+}
+
+const struct store_refusal *store_why_refused(const struct store *store)
+{
+    static const struct store_refusal WHY;
+    (void)store;
+    return &WHY;
+}
+
+bool store_is_current(const struct store *store, const struct store_stamp *stamp)
+{
+    (void)store;
+    (void)stamp;
+    return true;
+}
+
+bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
+                        struct err *err)
+{
+    (void)store;
+    (void)err;
+    revision[0] = '\0';
+    return true;
+}
+
+void store_upkeep(struct store *store)
+{
+    (void)store;
+}
+
+static int setup(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+    bench->arena = arena_create();
+    bench->replica = replica_create();
+    struct err err = {.arena = bench->arena};
+    bench->pipeline = pipeline_create(&bench->store, bench->replica, NULL, &err);
+    assert_non_null(bench->pipeline);
+    bench->store.begun = 0;
+    *state = bench;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *bench = *state;
+    pipeline_destroy(bench->pipeline);
+    replica_destroy(bench->replica);
+    arena_destroy(bench->arena);
+    free(bench);
+    return 0;
+}
+
+/* "NO" is refused by its planner. */
+static bool plan_trait(struct pipeline_request *request, const struct plan *plan)
+{
+    struct ask *ask = (struct ask *)request;
+    ask->runs++;
+    if (strcmp(ask->trait, "NO") == 0)
+        return err_set(&request->err, 404, NULL, "no");
+    if (catalog_find(&plan->version->traits, slice_of(ask->trait)) != NULL)
+        return err_set(&request->err, 400, NULL, "twice");
+    int64_t id = store_next_id(plan->store, STORE_TRAITS);
+    change_append(plan->changes, CHANGE_TRAIT_INSERT)->catalog =
+        (struct change_catalog){id, slice_of(ask->trait)};
+    return true;
+}
+
+static void answered(struct pipeline_request *request)
+{
+    ((struct ask *)request)->answers++;
+}
+
+/* One batch of these; returns how many. */
+static size_t run(struct bench *bench, const char *const *traits)
+{
+    size_t count = 0;
+    for (; traits[count] != NULL; count++) {
+        assert_true(count < BATCH_MAX);
+        bench->asks[count] = (struct ask){
+            .request = {.plan = plan_trait, .done = answered, .err = {.arena = bench->arena}},
+            .trait = traits[count],
+        };
+        pipeline_submit(bench->pipeline, &bench->asks[count].request);
+    }
+    assert_true(pipeline_run_once(bench->pipeline));
+    return count;
+}
+
+static bool is_written(const struct bench *bench, const char *name)
+{
+    for (size_t i = 0; i < bench->store.written_count; i++)
+        if (strcmp(bench->store.written[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_known(const struct bench *bench, const char *name)
+{
+    return catalog_find(&replica_newest(bench->replica)->traits, slice_of(name)) != NULL;
+}
+
+static void check_answer(const struct bench *bench, const struct ask *ask)
+{
+    bool is_bad = strncmp(ask->trait, "BAD", 3) == 0;
+    int wanted = is_bad ? 409 : strcmp(ask->trait, "NO") == 0 ? 404 : 0;
+    assert_int_equal(ask->answers, 1);
+    assert_int_equal(ask->request.err.status, wanted);
+    assert_int_equal(ask->request.err.kind, is_bad ? REFUSED_BY_DATABASE : REFUSED_OTHERWISE);
+    assert_int_equal(is_written(bench, ask->trait), wanted == 0);
+    assert_int_equal(is_known(bench, ask->trait), wanted == 0);
+    assert_true(ask->runs <= 3);
+}
+
+static void decide(struct bench *bench, const char *const *traits)
+{
+    size_t before = bench->store.written_count;
+    size_t count = run(bench, traits);
+    size_t good = 0;
+    for (size_t i = 0; i < count; i++) {
+        check_answer(bench, &bench->asks[i]);
+        good += bench->asks[i].request.err.status == 0;
+    }
+    assert_int_equal(bench->store.written_count, before + good); /* each once */
+    assert_false(bench->store.is_open);
+    struct pipeline_figures figures = pipeline_figures(bench->pipeline);
+    assert_int_equal(figures.outage, OUTAGE_NONE);
+    assert_int_equal(figures.outages[OUTAGE_WRITES] + figures.outages[OUTAGE_ALL], 0);
+    assert_int_equal(figures.reloads, 1); /* at the start */
+}
+
+static void test_one(void **state)
+{
+    struct bench *bench = *state;
+    decide(bench, (const char *const[]){"A1", "BAD", "A2", NULL});
+    decide(bench, (const char *const[]){"BAD", "B1", "B2", NULL});
+    decide(bench, (const char *const[]){"C1", "C2", "BAD", NULL});
+    decide(bench, (const char *const[]){"BAD", NULL});
+    decide(bench, (const char *const[]){"D1", NULL});
+}
+
+static void test_several(void **state)
+{
+    struct bench *bench = *state;
+    decide(bench, (const char *const[]){"BAD1", "BAD2", "BAD3", NULL});
+    decide(bench, (const char *const[]){"BAD1", "A1", "BAD2", "A2", "BAD3", NULL});
+    decide(bench,
+           (const char *const[]){"B1", "B2", "BAD2", "BAD3", "B3", "NO", "BAD4", "B4", NULL});
+    decide(bench, (const char *const[]){"NO", "BAD", "NO", NULL});
+}
+
+/* Every choice of culprits among eight. */
+static void test_any(void **state)
+{
+    for (unsigned set = 0; set < 256; set += 5) {
+        struct bench *bench = *state;
+        char names[8][16];
+        const char *traits[9] = {NULL};
+        for (unsigned i = 0; i < 8; i++) {
+            snprintf(names[i], sizeof(names[i]), "%s%u", (set >> i & 1) != 0 ? "BAD" : "GOOD", i);
+            traits[i] = names[i];
+        }
+        decide(bench, traits);
+        teardown(state);
+        setup(state);
+    }
+}
+
+/* What depends on a refused request's row is planned again without it. */
+static void test_order_stays(void **state)
+{
+    struct bench *bench = *state;
+    const char *const traits[] = {"A", "A", "BAD", "BAD", "A", "B", NULL};
+    run(bench, traits);
+    const int wanted[] = {0, 400, 409, 409, 400, 0};
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(bench->asks[i].request.err.status, wanted[i]);
+    assert_int_equal(bench->store.written_count, 2);
+}
+
+/* Those decided before it fails are written, the others are told so, and it is an outage. */
+static void test_fails_in_a_later_run(void **state)
+{
+    const char *const traits[] = {"A1", "BAD1", "A2", "BAD2", "A3", NULL};
+    for (unsigned fails_in = 1; fails_in < 6; fails_in++) {
+        struct bench *bench = *state;
+        bench->store.fails_in = fails_in;
+        size_t count = run(bench, traits);
+        unsigned lost = 0;
+        for (size_t i = 0; i < count; i++) {
+            const struct ask *ask = &bench->asks[i];
+            int status = ask->request.err.status;
+            assert_int_equal(ask->answers, 1);
+            assert_true(status == 0 || status == 409 || status == 503);
+            assert_int_equal(status == 0, is_written(bench, ask->trait));
+            assert_int_equal(status == 0, is_known(bench, ask->trait));
+            lost += status == 503;
+        }
+        assert_false(bench->store.is_open);
+        assert_true(lost > 0);
+        assert_int_equal(pipeline_figures(bench->pipeline).outage, OUTAGE_WRITES);
+        bench->store.fails_in = 0;
+        run(bench, (const char *const[]){"AFTER", NULL});
+        assert_int_equal(bench->asks[0].request.err.status, 0);
+        teardown(state);
+        setup(state);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_several, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_any, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_order_stays, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_fails_in_a_later_run, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,291 @@
+/* A kind of write whose planner contains no rule at all is refused wherever a rule forbids it, and
+ * just inside the rules it is not: for the rules are the engine's to run, and no planner's. */
+#include "base/buf.h"
+#include "products/cloud.h"
+#include "replica/valet.h"
+#include "unit.h"
+
+#define HELD(host)     "Resource provider '" host "' is held by exclusivity group 'gold'."
+#define KEPT(consumer) "Consumer " consumer " is kept for a placement of Valet."
+#define FULL(class, provider)                                                                      \
+    "Unable to allocate inventory: Unable to create allocation for '" class "' on resource "       \
+                                                                            "provider '" provider  \
+                                                                            "'. The requested "    \
+                                                                            "amount would exceed " \
+                                                                            "the capacity."
+#define NODE(what, node) what " is managed by bare metal node " node
+
+struct attempt {
+    const char *request; /* what follows " | " is the next one */
+    const char *refused; /* NULL: it is accepted */
+};
+
+static struct metal_world cloud;
+
+static int run(const char *requests)
+{
+    const char *end;
+    while ((end = strstr(requests, " | ")) != NULL) {
+        const char *first =
+            arena_printf(cloud.world.arena, "%.*s", (int)(end - requests), requests).data;
+        assert_int_equal(cloud_raw(&cloud, first), 0);
+        requests = end + 3;
+    }
+    return cloud_raw(&cloud, requests);
+}
+
+static void try_each(const struct attempt *attempts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct attempt *attempt = &attempts[i];
+        cloud_open(&cloud);
+        int status = run(attempt->request);
+        const char *text =
+            status == 0 ? "" : arena_copy(cloud.world.arena, cloud.world.err.message).data;
+        if (status != (attempt->refused == NULL ? 0 : 409) ||
+            (attempt->refused != NULL && strcmp(text, attempt->refused) != 0))
+            fail_msg("%s: %d %s", attempt->request, status, text);
+        cloud_close(&cloud);
+    }
+}
+
+#define TRY_EACH(attempts) try_each(attempts, sizeof(attempts) / sizeof(*(attempts)))
+
+static void test_exclusivity_of_consumers(void **state)
+{
+    (void)state;
+    static const struct attempt attempts[] = {
+        {"consume new stranger h1 A 1", HELD("h1")},
+        {"consume new stranger n1 A 1", HELD("h1")},
+        {"consume new stranger h3 A 1", HELD("h3")},
+        {"consume old stranger h1 A 1", HELD("h1")},
+        {"consume old stranger h1 B 1", HELD("h1")},
+        {"consume away stranger h1 A 1", HELD("h1")},
+        {"release old; consume old stranger h1 A 3", HELD("h1")},
+        {"release old; consume old stranger n1 A 3", HELD("h1")},
+        {"release old; consume old stranger h1 B 1", HELD("h1")},
+        {"release old; consume new other h1 A 1", HELD("h1")},
+        {"release old; consume new stranger h1 A 2; consume more stranger h1 A 1", HELD("h1")},
+        {"consume one friend h1 A 1; consume two stranger h1 A 1", HELD("h1")},
+        {"owner mine stranger", HELD("h1")},
+        {"owner racked stranger", HELD("h3")},
+        {"owner old other", HELD("h1")},
+        {"owner old other; consume new other h2 A 1", HELD("h1")},
+        /* inside */
+        {"consume new friend h1 A 1", NULL},
+        {"consume new friend n1 A 1; consume more friend h3 A 1", NULL},
+        {"consume new stranger h2 A 1", NULL},
+        {"release old; consume old stranger h1 A 2", NULL},
+        {"release old; consume old stranger n1 A 2", NULL},
+        {"release old; consume old stranger h1 A 1", NULL},
+        {"release old; consume new stranger h1 A 2", NULL},
+        {"release old; consume old stranger h2 A 2", NULL},
+        {"release old", NULL},
+        {"drop old", NULL},
+        {"owner old friend", NULL},
+        {"owner away other", NULL},
+        {"release old; owner old other", NULL},
+    };
+    TRY_EACH(attempts);
+}
+
+static void test_exclusivity_of_providers(void **state)
+{
+    (void)state;
+    static const struct attempt attempts[] = {
+        {"parent h2 h1", HELD("h1")},
+        {"parent h2 n1", HELD("h1")},
+        {"parent h2 h3", HELD("h3")},
+        {"parent h4 h1; consume new stranger h4 A 1", HELD("h1")},
+        {"insert new h1; stock new A 4; consume c stranger new A 1", HELD("h1")},
+        {"join h5 gold; consume new stranger h5 A 1", HELD("h5")},
+        {"consume new stranger h5 A 1; join h5 gold", HELD("h5")},
+        {"insert new; join new gold; stock new A 4; consume c stranger new A 1", HELD("new")},
+        {"parent n1 h2; consume new stranger h1 A 1", HELD("h1")},
+        {"parent h2 h1; owner away friend; consume new stranger h2 A 1", HELD("h1")},
+        {"consume more stranger h2 A 1 | parent h2 h1; drop away", HELD("h1")},
+        {"join n1 gold; leave h1 gold | consume in stranger n1 A 1 | join h1 gold | unparent n1",
+         HELD("n1")},
+        /* inside */
+        {"parent h5 h1", NULL},
+        {"parent n1 h2", NULL},
+        {"unparent n1", NULL},
+        {"unparent n1; consume new stranger n1 A 1", NULL},
+        {"parent h5 h1; consume new friend h5 A 1", NULL},
+        {"parent h5 h2; consume new stranger h5 A 1", NULL},
+        {"parent h2 h1; drop away", NULL},
+        {"parent h2 h1; owner away friend", NULL},
+        {"parent h2 h1; release away; consume away stranger h5 A 2", NULL},
+        {"insert new h1; stock new A 4; consume c friend new A 1", NULL},
+        {"insert new h2; stock new A 4; consume c stranger new A 1", NULL},
+        {"join h5 gold; consume new friend h5 A 1", NULL},
+        {"join h2 gold", NULL}, /* who was there first stays */
+    };
+    TRY_EACH(attempts);
+}
+
+static void test_holds(void **state)
+{
+    (void)state;
+    static const struct attempt attempts[] = {
+        {"consume pl1 friend h4 A 1", KEPT("pl1")},
+        {"release pl1; consume pl1 friend h4 A 3", KEPT("pl1")},
+        {"release pl1; consume pl1 friend h4 A 1", KEPT("pl1")},
+        {"release pl1; consume pl1 friend h5 A 2", KEPT("pl1")},
+        {"owner pl1 stranger", KEPT("pl1")},
+        {"type pl1 INSTANCE", KEPT("pl1")},
+        {"type away VALET_HOLD", KEPT("away")},
+        {"consume pl2 friend h4 A 1", KEPT("pl2")},
+        {"consume new friend h4 A 1; release pl1; consume pl1 friend h4 B 2", KEPT("pl1")},
+        /* inside */
+        {"release pl1; consume pl1 friend h4 A 2", NULL},
+        {"insert new h4; stock new A 2; release pl1; consume pl1 friend new A 2", NULL},
+        {"release pl1", NULL},
+        {"drop pl1", NULL},
+        {"type away INSTANCE", NULL},
+    };
+    TRY_EACH(attempts);
+}
+
+static void test_nodes(void **state)
+{
+    (void)state;
+    static const struct attempt attempts[] = {
+        {"rename m3 other", NODE("Resource provider m3", "m3")},
+        {"parent m3 h2", NODE("Resource provider m3", "m3")},
+        {"clear m3 CUSTOM_IRON; remove m3", NODE("Resource provider m3", "m3")},
+        {"stock m3 CUSTOM_IRON 2", NODE("Inventory of class CUSTOM_IRON", "m3")},
+        {"stock m3 CUSTOM_IRON 1 1", NODE("Inventory of class CUSTOM_IRON", "m3")},
+        {"clear m3 CUSTOM_IRON", NODE("Inventory of class CUSTOM_IRON", "m3")},
+        {"untrait m2 CUSTOM_T", NODE("Trait CUSTOM_T", "m2")},
+        {"drop al1", NODE("Consumer al1", "m1")},
+        {"release al1", NODE("Consumer al1", "m1")},
+        {"consume al1 no-project h2 A 1", NODE("Consumer al1", "m1")},
+        {"release al1; consume al1 no-project h2 A 1", NODE("Consumer al1", "m1")},
+        {"release al1; consume al1 no-project m2 CUSTOM_IRON 1", NODE("Consumer al1", "m1")},
+        {"consume al4 stranger h2 A 1", NODE("Consumer al4", "m4")},
+        {"class CUSTOM_IRON CUSTOM_STEEL", NODE("Resource class CUSTOM_IRON", "m1")},
+        /* inside */
+        {"trait m2 CUSTOM_U", NULL},
+        {"stock m2 A 4", NULL},
+        {"stock m3 CUSTOM_IRON 1", NULL},
+        {"consume new stranger m2 CUSTOM_IRON 1", NULL},
+        {"owner al1 friend", NULL},
+        {"join m1 other", NULL},
+        {"insert below m1", NULL},
+        {"class CUSTOM_STEEL CUSTOM_TIN", NULL},
+    };
+    TRY_EACH(attempts);
+}
+
+static void test_capacity(void **state)
+{
+    (void)state;
+    static const struct attempt attempts[] = {
+        {"consume new x h5 A 9", FULL("A", "h5")},
+        {"consume new x h2 A 7", FULL("A", "h2")},
+        {"consume one x h5 A 4; consume two x h5 A 5", FULL("A", "h5")},
+        {"consume new x h5 A 4; consume new x h5 A 5", FULL("A", "h5")},
+        {"consume new x h5 B 3", FULL("B", "h5")},
+        {"consume new x h5 C 1", FULL("C", "h5")},
+        {"stock h5 A 4; consume new x h5 A 5", FULL("A", "h5")},
+        {"consume new x h5 A 5; stock h5 A 4", FULL("A", "h5")},
+        {"stock h5 A 8 4; consume new x h5 A 5", FULL("A", "h5")},
+        {"clear h5 A; consume new x h5 A 1", FULL("A", "h5")},
+        {"insert new; stock new A 4; consume c x new A 5", FULL("A", "new")},
+        {"release away; consume away stranger h2 A 9", FULL("A", "h2")},
+        {"consume new x m1 CUSTOM_IRON 1", FULL("CUSTOM_IRON", "m1")},
+        {"consume one x m2 CUSTOM_IRON 1; consume two x m2 CUSTOM_IRON 1",
+         FULL("CUSTOM_IRON", "m2")},
+        /* inside */
+        {"consume new x h5 A 8", NULL},
+        {"consume new x h2 A 6", NULL},
+        {"consume one x h5 A 4; consume two x h5 A 4", NULL},
+        {"consume new x h5 B 2", NULL},
+        {"stock h5 A 9; consume new x h5 A 9", NULL},
+        {"stock h5 C 1; consume new x h5 C 1", NULL},
+        {"insert new; stock new A 4; consume c x new A 4", NULL},
+        {"release away; consume away stranger h2 A 8", NULL},
+        {"drop away; consume new x h2 A 8", NULL},
+        {"stock h2 A 1; release away; consume away stranger h2 A 2", NULL}, /* no higher */
+        {"stock h2 A 1", NULL},
+    };
+    TRY_EACH(attempts);
+}
+
+/* Many rows are summed up in another way than few. */
+static void try_many(unsigned consumers, const char *refused)
+{
+    struct buf request = {0};
+    for (unsigned i = 0; i < consumers; i++) {
+        buf_printf(&request, "insert q%u h2; stock q%u A 1; consume c%u x q%u A 1; ", i, i, i, i);
+    }
+    buf_printf(&request, "consume first x h5 A 4; consume second x h5 A %d",
+               refused == NULL ? 4 : 5);
+    buf_append_char(&request, '\0');
+    const struct attempt attempt = {request.data, refused};
+    try_each(&attempt, 1);
+    buf_free(&request);
+}
+
+/* What is summed up does not stand side by side, behind more than are summed up as they come. */
+static void try_mixed(unsigned consumers, const char *refused)
+{
+    struct buf request = {0};
+    for (unsigned i = 0; i < 16; i++)
+        buf_printf(&request, "insert q%u h2; stock q%u A 1; consume c%u x q%u A 1; ", i, i, i, i);
+    for (unsigned i = 0; i < consumers; i++)
+        buf_printf(&request, "%sconsume a%u x h4 B 1; consume b%u x h5 A 1", i == 0 ? "" : "; ", i,
+                   i);
+    buf_append_char(&request, '\0');
+    const struct attempt attempt = {request.data, refused};
+    try_each(&attempt, 1);
+    buf_free(&request);
+}
+
+static void test_capacity_of_many(void **state)
+{
+    (void)state;
+    for (unsigned consumers = 12; consumers < 20; consumers++) {
+        try_many(consumers, FULL("A", "h5"));
+        try_many(consumers, NULL);
+    }
+    try_mixed(8, NULL);
+    try_mixed(9, FULL("B", "h4"));
+}
+
+/* What follows from a request raises nothing that the request has raised. */
+static void test_generations(void **state)
+{
+    (void)state;
+    static const char *const requests[] = {
+        "drop racked", /* the rack's claim ends, h3 leaves the group */
+        "release racked; consume racked friend h3 A 1",
+        "release racked; consume racked friend h2 A 1; trait h3 CUSTOM_U",
+        "stock h3 A 9; trait h3 CUSTOM_U; leave h3 ra",
+        "consume one friend h3 A 1; consume two friend h3 A 1; consume one friend h3 B 1",
+    };
+    for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
+        cloud_open(&cloud);
+        int32_t before = metal_provider(&cloud, "h3")->generation;
+        assert_int_equal(cloud_raw(&cloud, requests[i]), 0);
+        assert_int_equal(metal_provider(&cloud, "h3")->generation, before + 1);
+        if (i == 0)
+            assert_null(version_next_valet_claim(cloud.world.edit->version, 0));
+        cloud_close(&cloud);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exclusivity_of_consumers),
+        cmocka_unit_test(test_exclusivity_of_providers),
+        cmocka_unit_test(test_holds),
+        cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_capacity),
+        cmocka_unit_test(test_capacity_of_many),
+        cmocka_unit_test(test_generations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
