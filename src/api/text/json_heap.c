@@ -3,9 +3,14 @@
  * malloc's are multiples of 16, a heap's are 8 more than one. (jansson asks for no greater
  * alignment than 8.) To free a piece of a heap does nothing.
  *
+ * Where there is no memory jansson is left by a jump: its scanner does not look whether its text
+ * could grow, and then reads and writes beyond the end of a string, or aborts in a number. Nothing
+ * is lost by that: all that it has made is in the heap, and it keeps nothing elsewhere.
+ *
  * A heap belongs to one thread at a time. */
 #include "api/text/json_heap.h"
 
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +39,7 @@ struct json_heap {
     size_t from_arena;
     size_t block_bytes;
     enum memory_verdict failure;
+    jmp_buf failed; /* out of the parser */
     struct json_blocks blocks;
 };
 
@@ -93,11 +99,10 @@ static void *heap_alloc(size_t size)
     struct json_heap *heap = parsing_into;
     if (heap == NULL)
         return malloc(size);
-    if (size > SIZE_MAX / 4)
-        return NULL;
+    check(size <= SIZE_MAX / 4); /* some bytes for each of the text */
     size_t needed = (size + 15) / 16 * 16;
     if ((size_t)(heap->end - heap->at) < needed && !heap_grow(heap, needed))
-        return NULL;
+        longjmp(heap->failed, 1);
     void *piece = heap->at;
     heap->at += needed;
     return piece;
@@ -130,6 +135,15 @@ bool json_heap_is_large(const struct json_heap *heap)
     return heap->is_large;
 }
 
+static json_t *parse(struct json_heap *heap, struct slice text, size_t flags, json_error_t *error)
+{
+    if (heap != NULL && setjmp(heap->failed) != 0) {
+        *error = (json_error_t){.line = -1, .column = -1};
+        return NULL;
+    }
+    return json_loadb(text.data == NULL ? "" : text.data, text.len, flags, error);
+}
+
 json_t *json_heap_parse(struct json_heap *heap, struct slice text, size_t flags,
                         json_error_t *error)
 {
@@ -137,7 +151,7 @@ json_t *json_heap_parse(struct json_heap *heap, struct slice text, size_t flags,
     parsing_into = heap;
     if (heap != NULL)
         heap->failure = MEMORY_GRANTED;
-    json_t *document = json_loadb(text.data == NULL ? "" : text.data, text.len, flags, error);
+    json_t *document = parse(heap, text, flags, error);
     parsing_into = NULL;
     return document;
 }

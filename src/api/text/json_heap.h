@@ -22,8 +22,8 @@ struct json_heap *json_heap_create(struct arena *arena, struct memory_share shar
 bool json_heap_is_large(const struct json_heap *heap);
 
 /* Parses a text as json_loadb does, into the heap; NULL: *error says what is wrong with the text,
- * or the heap has failed. The document is dropped by the caller (json_decref), then the heap is
- * cleared. heap == NULL: plain json_loadb. */
+ * or the heap has failed, and *error says nothing. The document is dropped by the caller
+ * (json_decref), then the heap is cleared. heap == NULL: plain json_loadb. */
 json_t *json_heap_parse(struct json_heap *heap, struct slice text, size_t flags,
                         json_error_t *error);
 

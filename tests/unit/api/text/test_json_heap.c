@@ -136,6 +136,36 @@ static void malformed_texts_leave_nothing(void **state)
     }
 }
 
+/* Memory that ends within one value, wherever that is. */
+static void one_value_outgrows_the_memory(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    for (unsigned kind = 0; kind < 2; kind++) {
+        unsigned failures = 0;
+        for (size_t limit = MIB / 2; limit <= 96 * (size_t)MIB; limit += 21 * (size_t)MIB / 16) {
+            struct memory_budget *little = memory_budget_create(limit);
+            struct json_heap *heap =
+                json_heap_create(arena, (struct memory_share){.budget = little}, true);
+            struct err err = {.arena = arena};
+            json_error_t error;
+            text.len = 0;
+            buf_append_slice(&text, kind == 0 ? SLICE_LIT("[\"") : SLICE_LIT("[0."));
+            memset(buf_reserve(&text, 3 * MIB), '7', 3 * MIB);
+            text.len += 3 * MIB;
+            buf_append_slice(&text, kind == 0 ? SLICE_LIT("\"]") : SLICE_LIT("]"));
+            json_t *document = json_heap_parse(heap, buf_slice(&text), 0, &error);
+            assert_true((document == NULL) == json_heap_has_failed(heap, &err));
+            failures += document == NULL;
+            json_decref(document);
+            json_heap_clear(heap);
+            memory_budget_destroy(little);
+        }
+        assert_in_range(failures, 10, 60);
+    }
+    buf_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +174,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(too_many_values, set_up, tear_down),
         cmocka_unit_test_setup_teardown(others_have_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(malformed_texts_leave_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_value_outgrows_the_memory, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
