@@ -6,6 +6,7 @@
 #include "api/dispatch.h"
 
 #include <sched.h>
+#include <stdlib.h>
 
 #include "api/answer.h"
 #include "api/services/access_log.h"
@@ -13,6 +14,7 @@
 #include "api/services/meter.h"
 #include "api/services/thread_reader.h"
 #include "api/stages.h"
+#include "api/text/json_heap.h"
 #include "base/clock.h"
 #include "base/hash.h"
 
@@ -46,15 +48,26 @@ static void refuse_large(struct api_request *request)
             "Too many clients are reading large answers. Ask again later, or for fewer.");
 }
 
+/* Whether others' bodies, and what is made of them, leave no memory for this one. */
+static bool is_refused_for_now(const struct api_request *request)
+{
+    return request->err.status == 503 &&
+           (request->http->fault == HTTP_FAULT_NO_MEMORY ||
+            (request->heap != NULL && json_heap_was_refused(request->heap)));
+}
+
 static enum http_step answer(struct api_request *request)
 {
-    if (!err_is_set(&request->err) && request->phase == PHASE_WRITING)
-        http_body_take(request->http); /* it is committed: nothing else may be said of it */
+    bool is_committed = request->phase == PHASE_WRITING || request->phase == PHASE_FINISHING;
+    if (!err_is_set(&request->err) && is_committed)
+        http_body_take(request->http); /* nothing else may be said of it */
     else if (!err_is_set(&request->err) && !answer_fits(request))
         refuse_large(request);
     request->http->goes_on = request->stream.reader != NULL && !err_is_set(&request->err);
     if (err_is_set(&request->err))
         request->door->write_fault(request);
+    if (is_refused_for_now(request))
+        request->retry_after = SLICE_LIT("1");
     answer_headers(request);
     return count_answer(request);
 }
@@ -170,6 +183,12 @@ static void handler_is_through(struct api_request *request, struct replica_reade
     request->version = NULL;
 }
 
+void api_resume(struct api_request *request)
+{
+    if (!request->is_on_lane || atomic_fetch_add(&request->met, 1) == 1)
+        http_resume(request->http);
+}
+
 static void run_slow(void *cls)
 {
     struct api_request *request = cls;
@@ -180,11 +199,19 @@ static void run_slow(void *cls)
     }
     struct replica_reader *reader = thread_reader(request->api->replica);
     request->version = replica_pin(reader);
-    request->slow_step = request->route->handle(request);
-    if (request->slow_step == API_DONE && !err_is_set(&request->err) && !answer_fits(request))
+    request->is_on_lane = true;
+    atomic_store(&request->met, 0);
+    enum api_step step = request->route->handle(request);
+    if (step == API_DONE && !err_is_set(&request->err) && !answer_fits(request))
         refuse_large(request);
-    handler_is_through(request, reader, request->slow_step);
-    http_resume(request->http);
+    handler_is_through(request, reader, step);
+    request->slow_step = step;
+    if (request->body != NULL)
+        http_release_body(request->http); /* the document has copies of all texts */
+    if (step == API_AGAIN)
+        api_resume(request); /* or what has been begun does, when it is done */
+    else
+        http_resume(request->http);
 }
 
 /* The lane does not begin it. */
@@ -194,6 +221,20 @@ static void refuse_to_run(void *cls, enum slow_refusal why)
     request->slow_end = why == SLOW_TOO_MANY ? SLOW_END_TOO_MANY : SLOW_END_LATE;
     request->slow_step = api_over_budget(request);
     http_resume(request->http);
+}
+
+static void run_finish(void *cls)
+{
+    struct api_request *request = cls;
+    request->route->finish(request);
+    http_resume(request->http);
+}
+
+/* What is committed is answered however many wait there. */
+static void finish_all_the_same(void *cls, enum slow_refusal why)
+{
+    (void)why;
+    run_finish(cls);
 }
 
 static enum http_step submit_slow(struct api_request *request)
@@ -208,6 +249,20 @@ static enum http_step submit_slow(struct api_request *request)
         .cls = request,
         .owner = hash_text(request->identity.project_id),
         .deadline_us = clock_monotonic_us() + request->slow_limit_us,
+    };
+    slow_lane_submit(request->api->slow_lane, &request->slow);
+    return HTTP_PENDING;
+}
+
+static enum http_step submit_finish(struct api_request *request)
+{
+    request->phase = PHASE_FINISHING;
+    request->slow = (struct slow_job){
+        .run = run_finish,
+        .refuse = finish_all_the_same,
+        .cls = request,
+        .owner = hash_text(request->identity.project_id),
+        .deadline_us = UINT64_MAX,
     };
     slow_lane_submit(request->api->slow_lane, &request->slow);
     return HTTP_PENDING;
@@ -244,10 +299,17 @@ static const struct version *pin_current(struct api_request *request, struct rep
     return NULL;
 }
 
+/* To parse and to check a large body takes too long for a worker. */
+static enum api_step handle(struct api_request *request)
+{
+    request->is_on_lane = false;
+    return request->is_large ? API_SLOW : request->route->handle(request);
+}
+
 static enum http_step run_handler(struct api_request *request)
 {
     if (!request->route->reads)
-        return after_handler(request, request->route->handle(request));
+        return after_handler(request, handle(request));
     struct replica_reader *reader = thread_reader(request->api->replica);
     if (request->phase == PHASE_FOLLOWING)
         request->version = replica_pin(reader);
@@ -255,7 +317,7 @@ static enum http_step run_handler(struct api_request *request)
         request->version = pin_current(request, reader);
     if (request->version == NULL)
         return submit(request, PHASE_FOLLOWING);
-    enum api_step step = request->route->handle(request);
+    enum api_step step = handle(request);
     handler_is_through(request, reader, step);
     return after_handler(request, step);
 }
@@ -275,17 +337,77 @@ static enum http_step after_stages(struct api_request *request, enum stages_outc
     return answer(request);
 }
 
-static enum http_step on_request(struct http_exchange *exchange, void *cls)
+static struct api_request *request_create(struct http_exchange *exchange,
+                                          const struct doorway *doorway)
 {
     struct api_request *request = arena_zalloc(exchange->arena, sizeof(*request));
-    exchange->state = request;
     request->http = exchange;
-    request->doorway = cls;
+    request->doorway = doorway;
     request->door = request->doorway->door;
     request->api = request->doorway->api;
     request->arena = exchange->arena;
     request->err.arena = exchange->arena;
     request->status = 200;
+    return request;
+}
+
+static struct slice owner_of(const struct api_request *request)
+{
+    const struct identity *identity = &request->identity;
+    return identity->project_id.len > 0 ? identity->project_id : identity->user_id;
+}
+
+/* The body of a request whose token is refused is of no use. */
+static enum http_step after_token(struct api_request *request, enum stages_outcome outcome)
+{
+    request->phase = outcome == STAGES_PENDING ? PHASE_OWNER : PHASE_BODY;
+    if (outcome == STAGES_PENDING)
+        return HTTP_PENDING;
+    if (outcome == STAGES_FAILED)
+        return HTTP_SKIP_BODY;
+    request->http->share.owner = hash_text(owner_of(request));
+    return HTTP_READ_BODY;
+}
+
+/* What needs no token needs no body. */
+static bool is_for_everybody(const struct api_request *request)
+{
+    return healthcheck_is_asked(request) || request->door->is_public(request) ||
+           slice_equal(request->http->method, SLICE_LIT("OPTIONS"));
+}
+
+static enum http_step on_large_body(struct http_exchange *exchange, void *cls)
+{
+    struct api_request *request = request_create(exchange, cls);
+    stages_read_target(request);
+    if (is_for_everybody(request))
+        return HTTP_SKIP_BODY;
+    exchange->state = request;
+    request_id_generate(request->request_id);
+    access_log_begin(request);
+    return after_token(request, stages_identify(request));
+}
+
+/* The token has been judged before the body came. That the body is too long comes first. */
+static enum http_step go_on_with_body(struct api_request *request)
+{
+    request->phase = PHASE_ARRIVED;
+    request->is_large = request->http->body.len > HTTP_SMALL_BODY_BYTES;
+    if (request->http->fault == HTTP_FAULT_BODY_TOO_LARGE && !request->door->judges_length_late) {
+        request->err = (struct err){.arena = request->arena};
+        request->fault_form = FAULT_OF_API;
+    }
+    if (err_is_set(&request->err))
+        return answer(request);
+    return after_stages(request, stages_pass_identified(request));
+}
+
+static enum http_step on_request(struct http_exchange *exchange, void *cls)
+{
+    if (exchange->state != NULL)
+        return go_on_with_body(exchange->state);
+    struct api_request *request = request_create(exchange, cls);
+    exchange->state = request;
     if (healthcheck_is_asked(request)) {
         healthcheck_begin(request);
         return HTTP_PENDING;
@@ -316,13 +438,23 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
     switch (request->phase) {
     case PHASE_TOKEN:
         return after_stages(request, stages_go_on(request));
+    case PHASE_OWNER:
+        return after_token(request, stages_identify_again(request));
     case PHASE_SLOW:
+        if (request->slow_step == API_AGAIN) { /* what was begun there is done, too */
+            request->phase = PHASE_AGAIN;
+            return run_handler(request);
+        }
         return after_handler(request, request->slow_step);
     case PHASE_WRITING:
         if (is_to_be_made_anew(request))
             return run_handler(request);
         request->err = request->write.err;
+        if (request->is_large)
+            return submit_finish(request);
         request->route->finish(request);
+        return answer(request);
+    case PHASE_FINISHING:
         return answer(request);
     case PHASE_FOLLOWING:
         if (!err_is_set(&request->write.err))
@@ -334,6 +466,7 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
     case PHASE_CHECKING:
         healthcheck_answer(request);
         return count_answer(request);
+    case PHASE_BODY:
     case PHASE_ARRIVED:
         break;
     }
@@ -350,20 +483,65 @@ static bool on_more(struct http_exchange *exchange, void *cls)
     return true;
 }
 
+/* What is left of a large document when its request is over. */
+struct leftover {
+    struct slow_job job;
+    json_t *document;
+    struct json_blocks blocks;
+};
+
+static void drop_leftover(void *cls)
+{
+    struct leftover *leftover = cls;
+    json_decref(leftover->document);
+    json_blocks_free(&leftover->blocks);
+    free(leftover);
+}
+
+static void drop_all_the_same(void *cls, enum slow_refusal why)
+{
+    (void)why;
+    drop_leftover(cls);
+}
+
+/* To free a large document takes too long for a worker, too. */
+static void drop_body(struct api_request *request)
+{
+    struct leftover *leftover = NULL;
+    if (request->heap != NULL && json_heap_is_large(request->heap))
+        leftover = malloc(sizeof(*leftover));
+    if (leftover == NULL) {
+        json_decref(request->body);
+        json_heap_clear(request->heap);
+        return;
+    }
+    *leftover = (struct leftover){
+        .job = {.run = drop_leftover,
+                .refuse = drop_all_the_same,
+                .cls = leftover,
+                .owner = hash_text(request->identity.project_id),
+                .deadline_us = UINT64_MAX},
+        .document = request->body,
+        .blocks = json_heap_detach(request->heap),
+    };
+    slow_lane_submit(request->api->slow_lane, &leftover->job);
+}
+
 static void on_finished(struct http_exchange *exchange, void *cls)
 {
     (void)cls;
     struct api_request *request = exchange->state;
     if (request == NULL)
         return;
-    if (request->phase != PHASE_CHECKING)
+    bool has_begun = request->phase != PHASE_OWNER && request->phase != PHASE_BODY;
+    if (has_begun && request->phase != PHASE_CHECKING)
         access_log_write(request);
     if (request->stream.reader != NULL) {
         replica_unpin(request->stream.reader);
         replica_reader_close(request->stream.reader);
     }
     keystone_request_close(&request->tokens);
-    json_decref(request->body);
+    drop_body(request);
 }
 
 struct http_service dispatch_service(const struct doorway *doorway)
@@ -373,6 +551,7 @@ struct http_service dispatch_service(const struct doorway *doorway)
         .on_resume = on_resume,
         .on_more = on_more,
         .on_finished = on_finished,
+        .on_large_body = on_large_body,
         .cls = (void *)(uintptr_t)doorway,
     };
 }

@@ -37,8 +37,9 @@ struct api {
     struct pipeline *pipeline;
     struct conductor *conductor;
     struct slow_lane *slow_lane;
-    struct give_way *give_way; /* of all lanes */
-    struct keystone *keystone; /* NULL: noauth2 */
+    struct give_way *give_way;    /* of all lanes */
+    struct memory_budget *bodies; /* of large request bodies and what is parsed of them */
+    struct keystone *keystone;    /* NULL: noauth2 */
     struct policy_keeper *policies;
     struct readiness *readiness;
     const struct conf_healthcheck *healthcheck; /* NULL: there is none */
@@ -109,10 +110,13 @@ struct api_request {
     const struct version *version; /* pinned while handle runs, for routes that read */
     enum request_phase {
         PHASE_ARRIVED,
+        PHASE_OWNER,     /* waits for Keystone; its body is to come */
+        PHASE_BODY,      /* its body comes */
         PHASE_TOKEN,     /* waits for Keystone */
         PHASE_FOLLOWING, /* waits until memory is as new as the database */
         PHASE_WRITING,   /* waits for the writer */
         PHASE_SLOW,      /* on the slow lane */
+        PHASE_FINISHING, /* there, too: its answer is written */
         PHASE_AGAIN,     /* waits for what the handler has begun */
         PHASE_CHECKING,  /* /healthcheck: waits for what the checks find */
     } phase;
@@ -128,9 +132,13 @@ struct api_request {
         SLOW_END_TOO_MANY, /* too many were waiting to begin */
         SLOW_END_NO_ROOM,  /* its answer has outgrown the memory for large ones */
     } slow_end;
-    unsigned changes_met; /* how often the write found the state changed that it was made on */
-    json_t *body;         /* the parsed body, freed with the request */
-    void *state;          /* the handler's, between handle and finish */
+    unsigned changes_met;   /* how often the write found the state changed that it was made on */
+    bool is_large;          /* too large a body to be handled on a worker */
+    bool is_on_lane;        /* where the handler runs */
+    _Atomic unsigned met;   /* there: of the handler's end and api_resume(), how many have come */
+    json_t *body;           /* the parsed body, freed with the request */
+    struct json_heap *heap; /* where it is; NULL: in memory of its own */
+    void *state;            /* the handler's, between handle and finish */
 
     /* the answer */
     struct api_stream {
@@ -198,6 +206,9 @@ static inline struct api_request *api_request_of_tokens(struct keystone_request 
  * takes from it bounds how long a worker, or others on the lane, are held up: everything that grows
  * with the database or with what a client sent is charged where it is done. */
 struct budget api_budget(struct api_request *request);
+
+/* What a handler has begun that returns API_AGAIN is done. Any thread, once. */
+void api_resume(struct api_request *request);
 
 /* What a handler returns when its query's budget is exhausted: on to the slow lane, or, there, the
  * reason why it ended as err. */

@@ -19,6 +19,9 @@ static bool stage_framing(struct api_request *request)
     case HTTP_FAULT_SYNTAX:
         return err_set(&request->err, 400, NULL,
                        "The request's first line or its headers are not valid HTTP.");
+    case HTTP_FAULT_NO_MEMORY:
+        return err_set(&request->err, 503, NULL,
+                       "Too many large requests are being served. Ask again later.");
     case HTTP_FAULT_FRAMING:
         return err_set(&request->err, 400, NULL,
                        "A request may not have both content-length and transfer-encoding.");
@@ -187,19 +190,36 @@ static enum stages_outcome stage_token(struct api_request *request)
     return request->door->identify(request) ? STAGES_PASSED : STAGES_FAILED;
 }
 
+enum stages_outcome stages_identify_again(struct api_request *request)
+{
+    return stage_token(request);
+}
+
+enum stages_outcome stages_identify(struct api_request *request)
+{
+    if (request->api->keystone != NULL)
+        fill_tokens(request);
+    return stage_token(request);
+}
+
+static enum stages_outcome pass_door(struct api_request *request, enum stages_outcome token)
+{
+    if (token != STAGES_PASSED)
+        return token;
+    return request->door->pass(request) ? STAGES_PASSED : STAGES_FAILED;
+}
+
+enum stages_outcome stages_pass_identified(struct api_request *request)
+{
+    return stage_framing(request) ? pass_door(request, STAGES_PASSED) : STAGES_FAILED;
+}
+
 enum stages_outcome stages_go_on(struct api_request *request)
 {
-    enum stages_outcome outcome = stage_token(request);
-    if (outcome != STAGES_PASSED)
-        return outcome;
-    return request->door->pass(request) ? STAGES_PASSED : STAGES_FAILED;
+    return pass_door(request, stage_token(request));
 }
 
 enum stages_outcome stages_pass(struct api_request *request)
 {
-    if (!stage_framing(request))
-        return STAGES_FAILED;
-    if (request->api->keystone != NULL)
-        fill_tokens(request);
-    return stages_go_on(request);
+    return stage_framing(request) ? pass_door(request, stages_identify(request)) : STAGES_FAILED;
 }

@@ -21,6 +21,12 @@ enum stages_outcome stages_pass(struct api_request *request) BERTH_MUST_CHECK;
 /* The same from the token on, after PENDING. */
 enum stages_outcome stages_go_on(struct api_request *request) BERTH_MUST_CHECK;
 
+/* The same in two halves, where the body is read in between: the token, and again after PENDING;
+ * then all that is behind it. */
+enum stages_outcome stages_identify(struct api_request *request) BERTH_MUST_CHECK;
+enum stages_outcome stages_identify_again(struct api_request *request) BERTH_MUST_CHECK;
+enum stages_outcome stages_pass_identified(struct api_request *request) BERTH_MUST_CHECK;
+
 /* What counts of the request where there is no authentication. */
 struct noauth_headers stages_noauth_headers(const struct api_request *request);
 

@@ -128,6 +128,7 @@ static void fill_berth(struct conf *conf)
     unsigned threads = count(conf, "worker_threads");
     conf->worker_threads = threads > 0 ? threads : default_worker_threads();
     conf->max_body_bytes = (size_t)number(conf, "berth", "max_body");
+    conf->body_memory_bytes = (uint64_t)number(conf, "berth", "body_memory");
     conf->max_connections = count(conf, "max_connections");
     conf->max_connections_per_address = count(conf, "max_connections_per_address");
     conf->idle_timeout_s = count(conf, "idle_timeout");

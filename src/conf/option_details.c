@@ -50,6 +50,15 @@ static const struct details table[] = {
      "largest requests are those to "
      "/reshaper and POST /allocations of many consumers; 16 MiB hold some hundred thousand "
      "allocations."},
+    {"berth", "body_memory",
+     "It covers request bodies over 16 KiB and the documents they are parsed into, which need up "
+     "to "
+     "75 times as much; real requests need about 8 times. A project, and a client address, may use "
+     "at most half of what the others leave. A request that finds too little left is answered with "
+     "503 and Retry-After, one that needs more than half of everything with 413. Where a resource "
+     "limit or a control group limits the memory of the process, at most a quarter of that limit "
+     "is "
+     "used."},
     {"berth", "max_connections",
      "When one more comes, an older one of the address with the most connections is closed: the "
      "one that has been idle longest, or else its oldest unfinished request. Each takes "

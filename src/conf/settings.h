@@ -52,7 +52,8 @@ struct conf {
     size_t mount_prefix_count;
     unsigned worker_threads; /* of each address in listen; at least 1; the default is resolved */
     size_t max_body_bytes;
-    unsigned max_connections; /* to one address in listen, like the next */
+    uint64_t body_memory_bytes; /* of all large bodies, and of what they are parsed into */
+    unsigned max_connections;   /* to one address in listen, like the next */
     unsigned max_connections_per_address;
     unsigned idle_timeout_s;
     unsigned header_deadline_s;

@@ -103,6 +103,7 @@ bool api_settings_fill(struct daemon *daemon)
     api->healthcheck = &conf->healthcheck;
     api_settings_take(daemon, conf);
     fill_cors(daemon);
+    api->bodies = memory_budget_create(memory_of_bodies(conf));
     api->give_way = arena_zalloc(daemon->arena, sizeof(*api->give_way));
     api->give_way->processors = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
     api->slow_lane = slow_lane_of_machine(api->give_way);

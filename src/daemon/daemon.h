@@ -82,6 +82,9 @@ void authentication_close(struct daemon *daemon);
  * line. */
 bool api_settings_fill(struct daemon *daemon) BERTH_MUST_CHECK;
 
+/* memory.c: [berth] body_memory, or less where the process may not have so much. */
+uint64_t memory_of_bodies(const struct conf *conf);
+
 /* Sets those that a reload may change, while others read them. */
 void api_settings_take(struct daemon *daemon, const struct conf *conf);
 

@@ -39,6 +39,7 @@ static struct http_limits common_limits_of(const struct daemon *daemon)
     return (struct http_limits){
         .process = daemon->http,
         .max_body_bytes = conf->max_body_bytes,
+        .bodies = daemon->api.bodies,
         .connection_memory_bytes = (unsigned)conf->connection_memory_bytes,
         .connections_max = conf->max_connections,
         .connections_per_address = conf->max_connections_per_address,

@@ -141,4 +141,5 @@ void listeners_close(struct daemon *daemon)
     daemon->admin = NULL;
     if (daemon->api.slow_lane != NULL)
         slow_lane_stop(daemon->api.slow_lane);
+    memory_budget_destroy(daemon->api.bodies);
 }

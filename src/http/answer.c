@@ -17,7 +17,7 @@ void http_add_header(struct http_exchange *exchange, const char *name, struct sl
 }
 
 /* So many bytes, less what was taken by the last call. */
-static bool memory_take(struct exchange *exchange, uint64_t bytes, bool whatever)
+static bool room_take(struct exchange *exchange, uint64_t bytes, bool whatever)
 {
     struct http_server *server = exchange->server;
     if (bytes <= exchange->large_bytes)
@@ -33,25 +33,25 @@ static bool memory_take(struct exchange *exchange, uint64_t bytes, bool whatever
     return true;
 }
 
-static bool body_take(struct exchange *exchange, bool whatever)
+static bool answer_take(struct exchange *exchange, bool whatever)
 {
     uint64_t bytes = exchange->http.out.len;
-    return bytes <= HTTP_LARGE_BYTES || memory_take(exchange, bytes, whatever);
+    return bytes <= HTTP_LARGE_BYTES || room_take(exchange, bytes, whatever);
 }
 
 bool http_memory_fits(struct http_exchange *exchange, uint64_t bytes)
 {
-    return memory_take((struct exchange *)exchange, bytes, false);
+    return room_take((struct exchange *)exchange, bytes, false);
 }
 
 bool http_body_fits(struct http_exchange *exchange)
 {
-    return body_take((struct exchange *)exchange, false);
+    return answer_take((struct exchange *)exchange, false);
 }
 
 void http_body_take(struct http_exchange *exchange)
 {
-    check(body_take((struct exchange *)exchange, true));
+    check(answer_take((struct exchange *)exchange, true));
 }
 
 void answer_forget(struct exchange *exchange)
@@ -91,7 +91,9 @@ enum MHD_Result answer_send(struct exchange *exchange)
         if (!bare || strcasecmp(header->name, "content-type") != 0)
             header_put(http->arena, response, header);
     }
-    if (http->fault != HTTP_FAULT_NONE || exchange->chunked ||
+    /* the body of what finds no memory has been read to its end */
+    bool is_at_fault = http->fault != HTTP_FAULT_NONE && http->fault != HTTP_FAULT_NO_MEMORY;
+    if (is_at_fault || exchange->answers_early || exchange->chunked ||
         atomic_load(&exchange->server->stopping))
         check(MHD_add_response_header(response, "Connection", "close") == MHD_YES);
 

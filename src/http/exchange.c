@@ -118,6 +118,7 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     exchange->http.port = server->listener.port;
     exchange->http.peer = (struct slice){connection->peer, connection->peer_len};
     exchange->http.started_us = clock_now_us(CLOCK_MONOTONIC);
+    exchange->http.share.budget = server->limits.bodies;
     count_add(&connection->shelf->begun, 1);
 
     atomic_store_explicit(&connection->line_us, exchange->http.started_us, memory_order_relaxed);
@@ -127,9 +128,8 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     return exchange;
 }
 
-/* The worker goes into the service, and comes out of it. */
-static enum http_step service_call(struct exchange *exchange,
-                                   enum http_step (*call)(struct http_exchange *, void *))
+enum http_step exchange_call(struct exchange *exchange,
+                             enum http_step (*call)(struct http_exchange *, void *))
 {
     _Atomic uint64_t *called_us = &exchange->connection->shelf->called_us;
     atomic_store_explicit(called_us, clock_now_us(CLOCK_MONOTONIC_COARSE), memory_order_relaxed);
@@ -138,21 +138,28 @@ static enum http_step service_call(struct exchange *exchange,
     return step;
 }
 
+bool exchange_suspend(struct exchange *exchange)
+{
+    if (atomic_load(&exchange->wait) != WAIT_RESUMED) {
+        int expected = WAIT_RUNNING;
+        MHD_suspend_connection(exchange->mhd);
+        if (!atomic_compare_exchange_strong(&exchange->wait, &expected, WAIT_SUSPENDED))
+            MHD_resume_connection(exchange->mhd);
+        return true;
+    }
+    atomic_store(&exchange->wait, WAIT_RUNNING);
+    return false;
+}
+
 /* Answers, or leaves the exchange suspended. */
 static enum MHD_Result service_follow(struct exchange *exchange, enum http_step step)
 {
-    const struct http_service *service = &exchange->server->service;
     while (step == HTTP_PENDING) {
-        if (atomic_load(&exchange->wait) != WAIT_RESUMED) {
-            int expected = WAIT_RUNNING;
-            MHD_suspend_connection(exchange->mhd);
-            if (!atomic_compare_exchange_strong(&exchange->wait, &expected, WAIT_SUSPENDED))
-                MHD_resume_connection(exchange->mhd);
+        if (exchange_suspend(exchange))
             return MHD_YES;
-        }
-        atomic_store(&exchange->wait, WAIT_RUNNING);
-        step = service_call(exchange, service->on_resume);
+        step = exchange_call(exchange, exchange->server->service.on_resume);
     }
+    check(step == HTTP_ANSWERED);
     enum MHD_Result sent = answer_send(exchange);
     count_add(&exchange->connection->shelf->in_service, 0U - 1);
     return sent;
@@ -171,34 +178,21 @@ static enum MHD_Result service_start(struct exchange *exchange)
     atomic_store_explicit(&exchange->connection->receiving_us, 0, memory_order_relaxed);
     exchange->stage = STAGE_SERVICE;
     exchange->served = true;
-    if (exchange->http.fault == HTTP_FAULT_NONE)
-        exchange->http.body = buf_slice(&exchange->body);
-    return service_follow(exchange, service_call(exchange, server->service.on_request));
+    return service_follow(exchange, exchange_call(exchange, server->service.on_request));
 }
 
 static enum MHD_Result service_go_on(struct exchange *exchange)
 {
     check(atomic_load(&exchange->wait) == WAIT_RESUMED);
     atomic_store(&exchange->wait, WAIT_RUNNING);
-    return service_follow(exchange, service_call(exchange, exchange->server->service.on_resume));
+    return service_follow(exchange, exchange_call(exchange, exchange->server->service.on_resume));
 }
 
-/* What is thrown away gets no time of its own. */
-static void body_deadline_set(struct exchange *exchange, uint64_t bytes)
+static enum MHD_Result body_follow(struct exchange *exchange, enum body_verdict verdict)
 {
-    uint64_t limit = exchange->server->limits.max_body_bytes;
-    if (bytes > limit)
-        bytes = limit;
-    deadline_set(exchange, body_deadline_us(exchange->server, exchange->body_since_us, bytes));
-}
-
-/* Whether a body that is too large is read to its end before that is said. Who asks first whether
- * to send it is told at once. */
-static bool is_worth_reading(const struct exchange *exchange)
-{
-    return exchange->http.fault == HTTP_FAULT_BODY_TOO_LARGE &&
-           exchange->content_length <= exchange->server->limits.max_body_bytes + DISCARDED_BYTES &&
-           http_request_header(&exchange->http, "Expect").data == NULL;
+    if (verdict == BODY_ANSWERS)
+        return service_start(exchange);
+    return verdict == BODY_BREAKS ? MHD_NO : MHD_YES;
 }
 
 static enum MHD_Result headers_have_come(struct exchange *exchange, const char *method,
@@ -207,43 +201,29 @@ static enum MHD_Result headers_have_come(struct exchange *exchange, const char *
     atomic_store_explicit(&exchange->connection->line_us, 0, memory_order_relaxed);
     exchange->http.method = slice_of(method);
     request_read_headers(exchange, method, version);
-    if (exchange->http.fault != HTTP_FAULT_NONE && !is_worth_reading(exchange))
-        return service_start(exchange);
     exchange->stage = STAGE_BODY;
-    if (exchange->chunked || exchange->content_length > 0) {
-        exchange->body_since_us = clock_now_us(CLOCK_MONOTONIC);
-        body_deadline_set(exchange, exchange->content_length);
-    }
-    return MHD_YES;
+    return body_follow(exchange, body_begin(exchange));
 }
 
-static enum MHD_Result body_take(struct exchange *exchange, const char *data, size_t *size)
+static enum MHD_Result body_goes_on(struct exchange *exchange, const char *data, size_t *size)
 {
-    uint64_t limit = exchange->server->limits.max_body_bytes;
-    exchange->received_bytes += *size;
-    if (exchange->received_bytes > limit) {
-        /* the library takes no answer before the end of a chunked body, either */
-        exchange->http.fault = HTTP_FAULT_BODY_TOO_LARGE;
-        buf_free(&exchange->body);
-        if (exchange->received_bytes > limit + DISCARDED_BYTES)
-            return MHD_NO;
-    } else if (exchange->http.fault == HTTP_FAULT_NONE) {
-        buf_append(&exchange->body, data, *size);
-    }
-    if (exchange->chunked)
-        body_deadline_set(exchange, exchange->received_bytes);
-    *size = 0;
-    return MHD_YES;
+    enum body_verdict verdict =
+        *size > 0 ? body_take(exchange, data, *size) : body_finish(exchange);
+    if (verdict == BODY_GOES_ON)
+        *size = 0;
+    return body_follow(exchange, verdict);
 }
 
 enum MHD_Result exchange_continue(struct exchange *exchange, const char *method,
                                   const char *version, const char *data, size_t *size)
 {
+    if (atomic_load(&exchange->wait) == WAIT_SUSPENDED)
+        return MHD_YES; /* the library goes through its states once more before it waits */
     switch (exchange->stage) {
     case STAGE_HEADERS:
         return headers_have_come(exchange, method, version);
     case STAGE_BODY:
-        return *size > 0 ? body_take(exchange, data, size) : service_start(exchange);
+        return body_goes_on(exchange, data, size);
     case STAGE_SERVICE:
         return service_go_on(exchange);
     case STAGE_ANSWERED:
@@ -261,6 +241,7 @@ void exchange_end(struct exchange *exchange)
     if (exchange->served)
         server->service.on_finished(&exchange->http, server->service.cls);
     answer_forget(exchange);
+    body_release(exchange);
     shelf_put(connection->shelf, exchange);
     atomic_store_explicit(&connection->line_us, 0, memory_order_relaxed);
     atomic_store_explicit(&connection->receiving_us, 0, memory_order_relaxed);
@@ -276,12 +257,15 @@ void http_resume(struct http_exchange *exchange)
     struct exchange *own = (struct exchange *)exchange;
     struct http_server *server = own->server;
     struct MHD_Connection *mhd = own->mhd;
+    bool asking = own->body_state == BODY_ASKING;
     /* keeps the server alive when the exchange ends before we are out of here */
     atomic_fetch_add(&server->resumings, 1);
     int before = atomic_exchange(&own->wait, WAIT_RESUMED);
     check(before != WAIT_RESUMED);
     if (before == WAIT_SUSPENDED)
         MHD_resume_connection(mhd);
+    if (asking)
+        atomic_fetch_sub(&server->asking, 1);
     atomic_fetch_sub(&server->resumings, 1);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/memory_budget.h"
 #include "base/slice.h"
 
 struct arena;
@@ -24,11 +25,18 @@ enum http_fault {
     HTTP_FAULT_NONE,
     HTTP_FAULT_SYNTAX,         /* a line of it is no HTTP: answer 400, closed afterwards */
     HTTP_FAULT_BODY_TOO_LARGE, /* body is empty; answer 413, the connection is closed afterwards */
+    HTTP_FAULT_NO_MEMORY,      /* body is empty: too many large bodies are there; answer 503 */
     HTTP_FAULT_FRAMING,        /* Content-Length together with Transfer-Encoding, or another
                                   doubt about where the body ends: answer 400, closed afterwards */
 };
 
-enum { HTTP_HEADERS_MAX = 24, HTTP_LARGE_BYTES = 1 << 20 };
+enum {
+    HTTP_HEADERS_MAX = 24,
+    HTTP_LARGE_BYTES = 1 << 20,
+    /* Bodies that are larger are read when the service has agreed, and only as many of them at a
+     * time as http_limits allow. */
+    HTTP_SMALL_BODY_BYTES = 16 * 1024,
+};
 
 struct http_header {
     const char *name;
@@ -40,6 +48,8 @@ struct http_exchange {
     struct slice method; /* as sent, any token */
     struct slice target; /* raw, as on the request line, "/path?query" */
     struct slice body;
+    uint64_t body_bytes; /* how long it was, also where it was not kept; while it is to be read, as
+                            far as that is known */
     enum http_fault fault;
     bool has_content_length; /* a Content-Length or Transfer-Encoding header was sent */
     bool tls;                /* it came over TLS */
@@ -47,6 +57,10 @@ struct http_exchange {
     uint16_t port;           /* of ours, that it came to; 0 on a unix socket */
     uint64_t started_us;     /* monotonic clock, when the request line had come */
     struct arena *arena;
+
+    /* Whose the memory is that the body takes. The edge fills in the budget and the address, the
+     * service the owner. */
+    struct memory_share share;
 
     /* the answer, filled by the service */
     int status;
@@ -60,7 +74,13 @@ struct http_exchange {
     void *state; /* the service's own */
 };
 
-enum http_step { HTTP_ANSWERED, HTTP_PENDING };
+enum http_step {
+    HTTP_ANSWERED,
+    HTTP_PENDING,
+    /* of on_large_body, and of on_resume behind it */
+    HTTP_READ_BODY,
+    HTTP_SKIP_BODY,
+};
 
 struct http_service {
     enum http_step (*on_request)(struct http_exchange *exchange, void *cls);
@@ -69,10 +89,18 @@ struct http_service {
      * which is empty, and unsets goes_on if that is the last. False: it cannot go on, its
      * connection breaks. A piece is some ten KiB, since its worker serves others in between. */
     bool (*on_more)(struct http_exchange *exchange, void *cls);
-    /* The last call for an exchange, after its answer was sent or its connection broke; on its
-     * worker thread. A pending exchange is never finished before it was resumed. */
+    /* The last call for an exchange that the service was called for, after its answer was sent or
+     * its connection broke; on its worker thread. A pending exchange is never finished before it
+     * was resumed. */
     void (*on_finished)(struct http_exchange *exchange, void *cls);
     void *cls;
+
+    /* The headers have come, and a body of more than HTTP_SMALL_BODY_BYTES follows, or so much of
+     * one that is chunked has come. HTTP_READ_BODY: it is wanted, on behalf of share.owner.
+     * HTTP_SKIP_BODY: it is read and thrown away. HTTP_PENDING: on_resume says which. Afterwards
+     * on_request is called as for any other, with what the service has kept in `state`. NULL: all
+     * are wanted. */
+    enum http_step (*on_large_body)(struct http_exchange *exchange, void *cls);
 };
 
 /* The value of the request's last header of that name (case-insensitive), or data == NULL. */
@@ -98,6 +126,9 @@ bool http_memory_fits(struct http_exchange *exchange, uint64_t bytes);
 /* Takes that room whether there is any or not: for what has to be answered. The same thread. */
 void http_body_take(struct http_exchange *exchange);
 
+/* Frees the request's body before the end of the exchange. Any thread that has the exchange. */
+void http_release_body(struct http_exchange *exchange);
+
 /* Lets on_resume run for a pending exchange. Any thread, exactly once for each HTTP_PENDING. */
 void http_resume(struct http_exchange *exchange);
 
@@ -118,6 +149,8 @@ void http_process_destroy(struct http_process *process); /* or NULL */
 
 struct http_limits {
     uint64_t max_body_bytes;          /* 16 MiB */
+    struct memory_budget *bodies;     /* of requests, over HTTP_SMALL_BODY_BYTES; outlives the
+                                         server; NULL: no limit */
     struct http_process *process;     /* shared with other servers, outlives them; NULL: its own */
     uint64_t large_answers_bytes;     /* without process: of all bodies over HTTP_LARGE_BYTES */
     bool is_reserved;                 /* its connections are those that process has reserved */

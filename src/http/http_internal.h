@@ -16,6 +16,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "base/pages.h"
 #include "http/http.h"
 
 enum {
@@ -147,6 +148,7 @@ struct http_server {
     _Atomic bool cutting;         /* no exchange is handed to the service any more */
     _Atomic uint64_t large_bytes; /* what it has taken of the process's */
     _Atomic unsigned resumings;   /* threads inside http_resume() */
+    _Atomic unsigned asking; /* exchanges whose service considers whether to read their bodies */
 
     pthread_mutex_t lock; /* over the connections and the watcher's state */
     pthread_cond_t watcher_wake;
@@ -174,6 +176,13 @@ enum exchange_stage {
     STAGE_ANSWERED,
 };
 
+enum body_state {
+    BODY_SMALL,   /* or not known to be large yet */
+    BODY_ASKING,  /* the service considers it */
+    BODY_WANTED,  /* charged, as far as it is known */
+    BODY_SKIPPED, /* thrown away */
+};
+
 enum exchange_wait { WAIT_RUNNING, WAIT_SUSPENDED, WAIT_RESUMED };
 
 struct request_header {
@@ -197,8 +206,11 @@ struct exchange {
     uint64_t content_length;
     uint64_t received_bytes;
     uint64_t body_since_us;
-    struct buf body;
-    uint64_t large_bytes; /* counted in the server's and the process's, for large_owner */
+    enum body_state body_state;
+    struct buf body;         /* a small one, and how a chunked one begins */
+    struct pages large_body; /* charged to http.share */
+    bool answers_early;      /* before the body's end: its connection is closed behind the answer */
+    uint64_t large_bytes;    /* counted in the server's and the process's, for large_owner */
     uint64_t large_owner;
     uint64_t stream_since_us; /* of an answer in pieces: when it began, */
     uint64_t stream_bytes;    /* what has gone before the piece in http.out, */
@@ -286,6 +298,27 @@ bool room_is_exhausted(const struct http_server *server);
  * False: it is one too many. */
 bool room_enter_process(struct http_server *server);
 void room_leave_process(struct http_server *server);
+
+/* exchange.c: the worker goes into the service, and comes out of it. */
+enum http_step exchange_call(struct exchange *exchange,
+                             enum http_step (*call)(struct http_exchange *, void *));
+/* After HTTP_PENDING: suspends the exchange, until its worker is called again. False: it has been
+ * resumed already. */
+bool exchange_suspend(struct exchange *exchange);
+
+/* body.c: the request's body, on the exchange's worker. The headers have come without a fault; the
+ * bytes that come; the exchange's end. */
+enum body_verdict {
+    BODY_GOES_ON,
+    BODY_WAITS,   /* for the service; nothing was taken */
+    BODY_ANSWERS, /* the body need not come: on to the service */
+    BODY_BREAKS,  /* close the connection */
+};
+enum body_verdict body_begin(struct exchange *exchange);
+enum body_verdict body_take(struct exchange *exchange, const char *data, size_t size);
+/* No more has come: all is there and http.body is it, or the service has been asked meanwhile. */
+enum body_verdict body_finish(struct exchange *exchange);
+void body_release(struct exchange *exchange);
 
 /* ready_events.c: to be called before the library starts. */
 void ready_events_limit(void);

@@ -241,7 +241,7 @@ void http_server_stop(struct http_server *server, unsigned grace_ms)
     while (http_server_load(server).requests > 0 && clock_now_us(CLOCK_MONOTONIC) < end_us)
         wait_sleep_us(NAP_US);
     http_server_cut(server);
-    while (http_server_load(server).in_service > 0)
+    while (http_server_load(server).in_service + atomic_load(&server->asking) > 0)
         wait_sleep_us(NAP_US);
     while (atomic_load(&server->resumings) > 0)
         wait_sleep_us(NAP_US);

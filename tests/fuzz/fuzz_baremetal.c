@@ -122,7 +122,7 @@ static bool ask_headers(struct slice text, struct err *err)
 
 static bool ask_body(struct slice text, bool (*ask)(json_t *body, struct err *err), struct err *err)
 {
-    json_t *body = body_checks_load(text, err);
+    json_t *body = body_checks_load(text, NULL, err);
     bool good = body != NULL && ask(body, err);
     json_decref(body);
     return good;

@@ -4,6 +4,7 @@
 #include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
+#include "api/text/json_heap.h"
 #include "api/text/python_repr.h"
 #include "api/text/query_string.h"
 #include "base/arena.h"
@@ -104,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(document == NULL || body_schema_nesting(document) <= size);
     check_in_order(document, CHOOSE(SCHEMAS, data[0]));
     json_decref(document);
+    json_heap_clear(request.heap);
     check_query(arena, exchange.body, CHOOSE(QUERY_SCHEMAS, data[0]));
     arena_destroy(arena);
     return 0;

@@ -43,8 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct slice rest = {(const char *)data, size};
     struct err err = {.arena = arena_create()};
-    json_t *document = body_checks_load(slice_cut(&rest, '\n'), &err);
-    json_t *patch = body_checks_load(rest, &err);
+    json_t *document = body_checks_load(slice_cut(&rest, '\n'), NULL, &err);
+    json_t *patch = body_checks_load(rest, NULL, &err);
     if (json_is_object(document) && patch != NULL) {
         if (json_patch_check(patch, &err) && json_patch_check_fields(patch, FIELDS, &err)) {
             ask(patch);

@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct slice rest = {(const char *)data, size};
     check_path(request, next_line(&rest));
     request->http->body = rest;
-    json_t *body = body_parse(rest, &err);
+    json_t *body = body_parse(rest, NULL, &err);
     if (body == NULL)
         check_said(&err, arena);
     else

@@ -2,7 +2,7 @@
 """Bad input against a live berthd: malformed HTTP, bodies, slow and vanishing clients, pathological
 queries, requests that are expensive for everybody else, and an operator who gets everything wrong.
 
-    tests/hostile/run.py [--berthd build/berthd] [PART…]      parts: malformed bodies slow pathological lanes metal greedy operator
+    tests/hostile/run.py [--berthd build/berthd] [PART…]      parts: malformed bodies large slow pathological lanes metal greedy operator
 
 For each: the API's own error or a closed connection; never a crash, a hang, growth without bound or a
 half-done change; the server answers normally afterwards. The last line is `N passed, N failed`.
@@ -22,6 +22,7 @@ import bodies  # noqa: E402
 import clumsy  # noqa: E402
 import greedy  # noqa: E402
 import lanes  # noqa: E402
+import large  # noqa: E402
 import malformed  # noqa: E402
 import metal  # noqa: E402
 import pathological  # noqa: E402
@@ -78,7 +79,7 @@ def served(report, part, berthd):
 
 
 def main():
-    parts = ["malformed", "bodies", "slow", "pathological", "lanes", "metal", "greedy", "operator"]
+    parts = ["malformed", "bodies", "large", "slow", "pathological", "lanes", "metal", "greedy", "operator"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--berthd", default="build/berthd")
     parser.add_argument("parts", nargs="*", metavar="PART")
@@ -96,6 +97,8 @@ def main():
             clumsy.run(report, arguments.berthd)
         elif part == "lanes":
             lanes.run(report, arguments.berthd)
+        elif part == "large":
+            large.run(report, arguments.berthd)
         elif part == "metal":
             metal.run(report, arguments.berthd)
         elif part == "greedy":

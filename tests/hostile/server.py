@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -17,8 +18,9 @@ POLITE = "127.0.0.2"  # good clients come from here: limits per address do not m
 
 
 class Server:
-    def __init__(self, berthd, **options):
+    def __init__(self, berthd, limits=None, **options):
         self.berthd = berthd
+        self.limits = limits or {}
         self.good_statuses = {0}
         self.directory = tempfile.mkdtemp(prefix="berth-hostile-")
         lines = ["[placement_database]", f"connection = sqlite:///{self.directory}/berth.db",
@@ -31,7 +33,7 @@ class Server:
         self.log = open(self.directory + "/log", "wb")
         self.process = subprocess.Popen(
             [self.berthd, "--config-file", self.directory + "/placement.conf", "--listen", HOME + ":0"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log)
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, preexec_fn=self.limit)
         line = self.process.stdout.readline().decode()
         if not line.startswith("berthd: ready"):
             self.process.kill()
@@ -39,6 +41,10 @@ class Server:
             raise RuntimeError("berthd did not start: " + self.tail())
         self.port = int(re.findall(r":(\d+)", line)[0])  # the Placement API's comes first
         return self
+
+    def limit(self):
+        for name, values in self.limits.items():
+            resource.setrlimit(name, values)
 
     def __exit__(self, *_):
         self.complaint = None

@@ -6,6 +6,7 @@
 
 #include "api/request.h"
 #include "api/schema/schema.h"
+#include "api/text/json_heap.h"
 #include "api/text/name_table.h"
 #include "api/text/query_string.h"
 #include "base/arena.h"
@@ -33,33 +34,48 @@ bool body_schema_check(const json_t *document, const struct schema *schema, stru
            refuse(err, "JSON does not validate: ", &failure);
 }
 
-static json_t *load(struct slice body, bool is_wide, struct err *err)
+static json_t *load(struct slice body, bool is_wide, struct json_heap *heap, struct err *err)
 {
+    const size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL;
     const char *nul = body.len == 0 ? NULL : memchr(body.data, '\0', body.len);
     if (nul != NULL) { /* the parser drops one that stands behind a number */
         err_set(err, 400, NULL, "Malformed JSON: a NUL byte at %zu", (size_t)(nul - body.data));
         return NULL;
     }
     json_error_t error;
-    json_t *document =
-        json_loadb(text_of(body), body.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
-    if (document == NULL && is_wide && json_error_code(&error) == json_error_numeric_overflow)
-        document = json_loadb(text_of(body), body.len,
-                              JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, &error);
-    if (document == NULL)
+    json_t *document = json_heap_parse(heap, body, flags, &error);
+    if (document == NULL && is_wide && json_error_code(&error) == json_error_numeric_overflow) {
+        json_heap_clear(heap);
+        document = json_heap_parse(heap, body, flags | JSON_DECODE_INT_AS_REAL, &error);
+    }
+    if (document != NULL)
+        return document;
+    if (!json_heap_has_failed(heap, err))
         err_set(err, 400, NULL, "Malformed JSON: %s: line %d column %d", error.text, error.line,
                 error.column);
-    return document;
+    json_heap_clear(heap);
+    return NULL;
 }
 
-json_t *body_schema_load(struct slice body, struct err *err)
+json_t *body_schema_load(struct slice body, struct json_heap *heap, struct err *err)
 {
-    return load(body, false, err);
+    return load(body, false, heap, err);
 }
 
-json_t *body_schema_load_wide(struct slice body, struct err *err)
+json_t *body_schema_load_wide(struct slice body, struct json_heap *heap, struct err *err)
 {
-    return load(body, true, err);
+    return load(body, true, heap, err);
+}
+
+struct json_heap *body_schema_heap(struct api_request *request)
+{
+    if (request->heap == NULL) {
+        struct memory_share share = request->http->share;
+        share.bytes = 0; /* those are the edge's */
+        request->heap = json_heap_create(request->arena, share,
+                                         request->http->body.len > HTTP_SMALL_BODY_BYTES);
+    }
+    return request->heap;
 }
 
 /* The parser bounds the depth itself, so the recursion ends. */
@@ -80,9 +96,10 @@ unsigned body_schema_nesting(json_t *value)
     return most + (json_is_object(value) || json_is_array(value) ? 1 : 0);
 }
 
-json_t *body_schema_parse(struct slice body, const struct schema *schema, struct err *err)
+json_t *body_schema_parse(struct slice body, struct json_heap *heap, const struct schema *schema,
+                          struct err *err)
 {
-    json_t *document = body_schema_load(body, err);
+    json_t *document = body_schema_load(body, heap, err);
     if (document != NULL && !body_schema_check(document, schema, err)) {
         json_decref(document);
         return NULL;
@@ -93,7 +110,8 @@ json_t *body_schema_parse(struct slice body, const struct schema *schema, struct
 json_t *body_schema_read(struct api_request *request, const struct schema *schema)
 {
     check(request->body == NULL);
-    request->body = body_schema_parse(request->http->body, schema, &request->err);
+    request->body =
+        body_schema_parse(request->http->body, body_schema_heap(request), schema, &request->err);
     return request->body;
 }
 

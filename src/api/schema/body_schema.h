@@ -8,6 +8,7 @@
 #include "base/err.h"
 
 struct api_request;
+struct json_heap;
 struct query_string;
 struct schema;
 
@@ -17,18 +18,23 @@ struct schema;
  * err set. */
 json_t *body_schema_read(struct api_request *request, const struct schema *schema);
 
-/* The bytes alone, without a schema: the caller owns the document. */
-json_t *body_schema_load(struct slice body, struct err *err);
+/* The heap for the one document of a request's body. */
+struct json_heap *body_schema_heap(struct api_request *request);
+
+/* The bytes alone, without a schema: the caller owns the document. heap: where it goes, NULL: into
+ * memory of its own. A document that is too large for its heap: 413 or 503. */
+json_t *body_schema_load(struct slice body, struct json_heap *heap, struct err *err);
 
 /* The same, but an integer of 2^63 and more is no fault: in a document that has one, all integers
  * become reals. */
-json_t *body_schema_load_wide(struct slice body, struct err *err);
+json_t *body_schema_load_wide(struct slice body, struct json_heap *heap, struct err *err);
 
 /* How many objects and lists stand within each other in the value, itself counted in. */
 unsigned body_schema_nesting(json_t *value);
 
-/* The same without a request: the caller owns the document. */
-json_t *body_schema_parse(struct slice body, const struct schema *schema, struct err *err);
+/* Parses and validates without a request: the caller owns the document. */
+json_t *body_schema_parse(struct slice body, struct json_heap *heap, const struct schema *schema,
+                          struct err *err);
 
 /* Checks a document. */
 bool body_schema_check(const json_t *document, const struct schema *schema,

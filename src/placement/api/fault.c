@@ -10,6 +10,7 @@
 #include "api/text/latin1.h"
 #include "base/json_write.h"
 #include "placement/api/headers.h"
+#include "placement/api/microversion.h"
 #include "placement/api/routes.h"
 
 /* %M: the method, %T: the content type, %A: the Accept header. Line breaks show in HTML alone. */
@@ -161,6 +162,20 @@ static void write_html(struct api_request *request, const struct status *status,
     buf_append_lit(out, "\n </body>\n</html>");
 }
 
+/* From 1.23 on; what is refused before the version is negotiated asks what it would have been. */
+static bool shows_code(struct api_request *request)
+{
+    struct err unused = {.arena = request->arena};
+    unsigned minor = request->minor;
+    if (!request->has_minor &&
+        !microversion_negotiate(
+            latin1_text(request->arena,
+                        http_request_header(request->http, "OpenStack-API-Version")),
+            &minor, &unused))
+        return false;
+    return minor >= 23;
+}
+
 static void write_json(struct api_request *request, const struct status *status, struct buf *out)
 {
     struct buf detail = {0};
@@ -170,7 +185,7 @@ static void write_json(struct api_request *request, const struct status *status,
                status->title);
     json_write_string(out, buf_slice(&detail));
     buf_free(&detail);
-    if (request->has_minor && request->minor >= 23)
+    if (shows_code(request))
         buf_printf(out, ", \"code\": \"%s\"",
                    request->err.code != NULL ? request->err.code : "placement.undefined_code");
     buf_printf(out, ", \"request_id\": \"%s\"", request->request_id);

@@ -38,7 +38,7 @@ static bool stage_microversion(struct api_request *request)
 
 static bool has_body(const struct api_request *request)
 {
-    return request->http->body.len > 0;
+    return request->http->body_bytes > 0;
 }
 
 static bool stage_content_header(struct api_request *request)

@@ -4,13 +4,13 @@
 #include "api/schema/body_schema.h"
 #include "valet/api/body_schemas.h"
 
-json_t *body_parse(struct slice bytes, struct err *err)
+json_t *body_parse(struct slice bytes, struct json_heap *heap, struct err *err)
 {
     if (bytes.len == 0) {
         err_set(err, 400, NULL, "The body is empty, and a JSON object is needed.");
         return NULL;
     }
-    json_t *document = body_schema_load_wide(bytes, err);
+    json_t *document = body_schema_load_wide(bytes, heap, err);
     if (document == NULL)
         return NULL;
     if (!json_is_object(document))
@@ -26,7 +26,7 @@ json_t *body_parse(struct slice bytes, struct err *err)
 json_t *body_read(struct api_request *request)
 {
     check(request->body == NULL);
-    request->body = body_parse(request->http->body, &request->err);
+    request->body = body_parse(request->http->body, body_schema_heap(request), &request->err);
     return request->body;
 }
 

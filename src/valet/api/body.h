@@ -15,8 +15,9 @@ struct schema;
 /* The request's body, an object, which lives as long as the request (request->body). */
 json_t *body_read(struct api_request *request);
 
-/* The same of bytes: the caller owns the document. For tests and the fuzzer, too. */
-json_t *body_parse(struct slice bytes, struct err *err);
+/* The same of bytes, into the heap (NULL: memory of its own): the caller owns the document. For
+ * tests and the fuzzer, too. */
+json_t *body_parse(struct slice bytes, struct json_heap *heap, struct err *err);
 
 /* Whether the object fits the schema, of body_schemas.h. False: err has the first thing that is
  * wrong, in the order of the schema: "-> NAME -> what". */

@@ -23,7 +23,7 @@ struct subsystem {
 
 static void reported(struct readiness_wait *wait)
 {
-    http_resume(((struct asking *)wait)->request->http);
+    api_resume(((struct asking *)wait)->request);
 }
 
 /* What planning needs of the database: that it is there, with a schema that is known, and that

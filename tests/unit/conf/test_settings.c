@@ -26,6 +26,7 @@ static void defaults_with_a_file(void **state)
     assert_string_equal(conf->incomplete_consumer_project_id, conf->incomplete_consumer_user_id);
     assert_true(conf->worker_threads >= 2);
     assert_int_equal(conf->max_body_bytes, 16 << 20);
+    assert_int_equal(conf->body_memory_bytes, 512 << 20);
     assert_int_equal(conf->connection_memory_bytes, 64 << 10);
     assert_int_equal(conf->header_deadline_s, 30);
     assert_int_equal(conf->body_deadline_s, 30);
@@ -65,7 +66,8 @@ static void all_fields(void **state)
                   "allocation_candidates_generation_strategy = breadth-first\n"
                   "incomplete_consumer_project_id = p\nincomplete_consumer_user_id = u\n"
                   "[berth]\nlisten = 0.0.0.0:1\nlisten = [::1]:2\nworker_threads = 3\n"
-                  "max_body = 2048\nmax_connections = 7\nmax_connections_per_address = 6\n"
+                  "max_body = 2048\nbody_memory = 65536\nmax_connections = "
+                  "7\nmax_connections_per_address = 6\n"
                   "idle_timeout = 5\nheader_deadline = 4\nbody_deadline = 86400\n"
                   "connection_memory = 8192\nmount_prefix = /a/\nmount_prefix =\n"
                   "mount_prefix = /b/c\n"
@@ -95,6 +97,7 @@ static void all_fields(void **state)
     assert_string_equal(conf->listen[1].host, "::1");
     assert_int_equal(conf->worker_threads, 3);
     assert_int_equal(conf->max_body_bytes, 2048);
+    assert_int_equal(conf->body_memory_bytes, 65536);
     assert_int_equal(conf->max_connections, 7);
     assert_int_equal(conf->max_connections_per_address, 6);
     assert_int_equal(conf->idle_timeout_s, 5);

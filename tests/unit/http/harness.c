@@ -32,7 +32,9 @@ static void answer_text(struct http_exchange *exchange)
     exchange->status = 200;
     http_add_header(exchange, "Content-Type", SLICE_LIT("text/plain"));
     if (exchange->fault != HTTP_FAULT_NONE) {
-        exchange->status = exchange->fault == HTTP_FAULT_BODY_TOO_LARGE ? 413 : 400;
+        exchange->status = exchange->fault == HTTP_FAULT_BODY_TOO_LARGE ? 413
+                           : exchange->fault == HTTP_FAULT_NO_MEMORY    ? 503
+                                                                        : 400;
         buf_append_lit(&exchange->out, "fault");
     } else if (slice_starts_with(exchange->target, header)) {
         struct slice value =
@@ -64,6 +66,10 @@ static void answer_text(struct http_exchange *exchange)
         size_t len = 1024 * 1024;
         memset(buf_reserve(&exchange->out, len), 'x', len);
         exchange->out.len = len;
+    } else if (slice_starts_with(exchange->target, SLICE_LIT("/count"))) {
+        buf_printf(&exchange->out, "%zu of %llu bytes, %c", exchange->body.len,
+                   (unsigned long long)exchange->body_bytes,
+                   exchange->body.len > 0 ? exchange->body.data[exchange->body.len - 1] : '-');
     } else {
         buf_append_slice(&exchange->out, exchange->method);
         buf_append_char(&exchange->out, ' ');
@@ -82,17 +88,62 @@ static void hop(struct harness *harness, struct http_exchange *exchange)
     pthread_mutex_unlock(&harness->lock);
 }
 
+static enum http_step hold(struct harness *harness, struct http_exchange *exchange)
+{
+    exchange->status = 1; /* on_finished wants one, also if the client goes meanwhile */
+    pthread_mutex_lock(&harness->lock);
+    check(harness->held_count < HELD_MAX);
+    harness->held[harness->held_count++] = exchange;
+    pthread_mutex_unlock(&harness->lock);
+    return HTTP_PENDING;
+}
+
+/* What is asked about a body, and still to be answered that it is wanted. */
+struct asking {
+    int pending;
+};
+
+static enum http_step on_large_body(struct http_exchange *exchange, void *cls)
+{
+    struct harness *harness = cls;
+    struct slice target = exchange->target;
+    atomic_fetch_add(&harness->asked, 1);
+    check(exchange->body.len == 0);
+    exchange->share.owner = 1;
+    exchange->status = 1; /* on_finished wants one */
+    if (target.len > 5 && memcmp(target.data + target.len - 5, "?skip", 5) == 0)
+        return HTTP_SKIP_BODY;
+    if (target.len > 5 && memcmp(target.data + target.len - 5, "?held", 5) == 0) {
+        exchange->state = arena_zalloc(exchange->arena, sizeof(struct asking));
+        return hold(harness, exchange);
+    }
+    if (target.len > 6 && memcmp(target.data + target.len - 6, "?twice", 6) == 0) {
+        struct asking *asking = arena_zalloc(exchange->arena, sizeof(*asking));
+        asking->pending = 2;
+        exchange->state = asking;
+        hop(harness, exchange);
+        return HTTP_PENDING;
+    }
+    return HTTP_READ_BODY;
+}
+
+static enum http_step on_resume_asking(struct harness *harness, struct http_exchange *exchange)
+{
+    struct asking *asking = exchange->state;
+    if (asking->pending-- > 0) {
+        hop(harness, exchange);
+        return HTTP_PENDING;
+    }
+    exchange->state = NULL;
+    return HTTP_READ_BODY;
+}
+
 static enum http_step on_request(struct http_exchange *exchange, void *cls)
 {
     struct harness *harness = cls;
     atomic_fetch_add(&harness->requests, 1);
-    if (slice_equal(exchange->target, SLICE_LIT("/hold"))) {
-        pthread_mutex_lock(&harness->lock);
-        check(harness->held_count < HELD_MAX);
-        harness->held[harness->held_count++] = exchange;
-        pthread_mutex_unlock(&harness->lock);
-        return HTTP_PENDING;
-    }
+    if (slice_equal(exchange->target, SLICE_LIT("/hold")))
+        return hold(harness, exchange);
     if (slice_equal(exchange->target, SLICE_LIT("/early"))) {
         exchange->state = arena_zalloc(exchange->arena, sizeof(int));
         http_resume(exchange);
@@ -122,6 +173,8 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
 {
     struct harness *harness = cls;
     atomic_fetch_add(&harness->resumed, 1);
+    if (exchange->status == 1 && exchange->state != NULL)
+        return on_resume_asking(harness, exchange);
     int *times = exchange->state;
     if (times != NULL && ++*times < 3) {
         http_resume(exchange);
@@ -179,7 +232,12 @@ void harness_start_at(struct harness *harness, const struct http_address *addres
     pthread_mutex_init(&harness->lock, NULL);
     pthread_cond_init(&harness->hop_wake, NULL);
     assert_int_equal(pthread_create(&harness->hopper, NULL, hopper_run, harness), 0);
-    struct http_service service = {on_request, on_resume, on_more, on_finished, harness};
+    struct http_service service = {.on_request = on_request,
+                                   .on_resume = on_resume,
+                                   .on_more = on_more,
+                                   .on_finished = on_finished,
+                                   .cls = harness,
+                                   .on_large_body = on_large_body};
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
     harness->server = http_server_start(address, limits, &service, &err);
@@ -200,7 +258,8 @@ void harness_stop(struct harness *harness)
     pthread_join(harness->hopper, NULL);
     pthread_cond_destroy(&harness->hop_wake);
     pthread_mutex_destroy(&harness->lock);
-    assert_int_equal(atomic_load(&harness->requests), atomic_load(&harness->finished));
+    assert_in_range(atomic_load(&harness->finished), atomic_load(&harness->requests),
+                    atomic_load(&harness->requests) + atomic_load(&harness->asked));
 }
 
 void harness_wait_held(struct harness *harness, unsigned count)

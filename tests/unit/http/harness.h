@@ -29,13 +29,17 @@ struct harness_stream {
  *   /worker        the worker's name
  *   /nap           keeps its worker busy for 30 ms
  *   /hop           pending, resumed by another thread at once
- * Faults are answered 413 and 400. */
+ * Large bodies are asked for by the target's query: "?skip" is not wanted, "?held" is pending until
+ * harness_resume(), "?twice" is resumed and pending again first, all others are wanted. To
+ * /count "N of M bytes, C" is told: how many it got, how many came, and the last one. Faults are
+ * answered 413, 400 and 503. */
 struct harness {
     struct http_server *server;
     uint16_t port;
     _Atomic unsigned requests;
     _Atomic unsigned finished;
     _Atomic unsigned resumed;
+    _Atomic unsigned asked; /* about large bodies */
     pthread_mutex_t lock;
     struct http_exchange *held[HELD_MAX];
     unsigned held_count;

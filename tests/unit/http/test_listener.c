@@ -21,7 +21,8 @@ static void finished(struct http_exchange *exchange, void *cls)
     (void)cls;
 }
 
-static const struct http_service service = {answer_peer, answer_peer, NULL, finished, NULL};
+static const struct http_service service = {
+    .on_request = answer_peer, .on_resume = answer_peer, .on_finished = finished};
 
 static struct http_server *try_start(struct arena *arena, const char *host, uint16_t port,
                                      struct err *err)

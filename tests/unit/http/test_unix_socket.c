@@ -34,7 +34,8 @@ static void finished(struct http_exchange *exchange, void *cls)
     (void)cls;
 }
 
-static const struct http_service peers = {answer_peer, answer_peer, NULL, finished, NULL};
+static const struct http_service peers = {
+    .on_request = answer_peer, .on_resume = answer_peer, .on_finished = finished};
 
 static int set_up(void **state)
 {

@@ -7,6 +7,7 @@
 #include "baremetal/api/allocations/allocation_json.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/body_checks.h"
+#include "baremetal/api/input/intake.h"
 #include "baremetal/api/links.h"
 #include "baremetal/api/nodes/node_find.h"
 #include "baremetal/write/conductor.h"
@@ -221,7 +222,7 @@ enum api_step baremetal_allocation_create(struct api_request *request)
     struct creation *creation = arena_zalloc(request->arena, sizeof(*creation));
     if (!arguments_check_names(&query, NAMES, &request->err))
         return API_DONE;
-    request->body = body_checks_load(request->http->body, &request->err);
+    (void)intake_body(request);
     creation->body = request->body;
     request->state = creation;
     if (request->body == NULL ||

@@ -4,6 +4,7 @@
 #include "baremetal/api/allocations/allocation_json.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/body_checks.h"
+#include "baremetal/api/input/intake.h"
 #include "baremetal/api/input/json_patch.h"
 #include "baremetal/write/json_text.h"
 #include "baremetal/write/plan_node_allocations.h"
@@ -103,7 +104,7 @@ enum api_step baremetal_allocation_patch(struct api_request *request)
     struct query_string query = query_string_parse(request->arena, request->query);
     if (!arguments_check_names(&query, NAMES, &request->err))
         return API_DONE;
-    request->body = body_checks_load(request->http->body, &request->err);
+    (void)intake_body(request);
     if (request->body == NULL || !json_patch_check(request->body, &request->err))
         return API_DONE;
     request->state = arena_zalloc(request->arena, sizeof(struct allocation_shown));

@@ -8,13 +8,13 @@
 #include "baremetal/api/input/schema_refusal.h"
 #include "base/arena.h"
 
-json_t *body_checks_load(struct slice body, struct err *err)
+json_t *body_checks_load(struct slice body, struct json_heap *heap, struct err *err)
 {
     if (body.len > BODY_CHECKS_BYTES_MAX) {
         err_set(err, 413, NULL, "The body has more than %d bytes", BODY_CHECKS_BYTES_MAX);
         return NULL;
     }
-    json_t *document = body.len == 0 ? json_object() : body_schema_load(body, err);
+    json_t *document = body.len == 0 ? json_object() : body_schema_load(body, heap, err);
     if (document != NULL && body_schema_nesting(document) > BODY_CHECKS_NESTING_MAX) {
         json_decref(document);
         err_set(err, 400, NULL, "The body is nested deeper than %d", BODY_CHECKS_NESTING_MAX);

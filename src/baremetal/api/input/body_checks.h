@@ -13,9 +13,11 @@ enum {
     BODY_CHECKS_NESTING_MAX = 25, /* objects and lists within each other */
 };
 
-/* The document, the caller's: an empty object of no body. NULL with err set: 413, or 400 Malformed
- * JSON: …, or for its nesting. */
-json_t *body_checks_load(struct slice body, struct err *err);
+struct json_heap;
+
+/* The document in the heap (NULL: memory of its own), the caller's: an empty object of no body.
+ * NULL with err set: 413, or 400 Malformed JSON: …, or for its nesting. */
+json_t *body_checks_load(struct slice body, struct json_heap *heap, struct err *err);
 
 /* `argument` is how the messages call the document: "allocation" or "patch". Its uuid becomes
  * lower-case. */

@@ -1,6 +1,7 @@
 /* Workers. */
 #include "baremetal/api/input/intake.h"
 
+#include "api/schema/body_schema.h"
 #include "baremetal/api/input/arguments.h"
 #include "baremetal/api/input/body_checks.h"
 
@@ -22,6 +23,6 @@ bool intake_no_query(struct api_request *request)
 json_t *intake_body(struct api_request *request)
 {
     check(request->body == NULL);
-    request->body = body_checks_load(request->http->body, &request->err);
+    request->body = body_checks_load(request->http->body, body_schema_heap(request), &request->err);
     return request->body;
 }

@@ -75,7 +75,7 @@ static void on_projects_told(void *cls, enum keystone_verdict verdict, size_t un
     struct addition *addition = cls;
     addition->verdict = verdict;
     addition->unknown = unknown;
-    http_resume(addition->request->http);
+    api_resume(addition->request);
 }
 
 static bool check_told(struct api_request *request, const struct addition *addition)

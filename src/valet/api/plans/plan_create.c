@@ -83,8 +83,6 @@ enum api_step valet_plan_create(struct api_request *request)
     struct creation creation = {0};
     struct stack stack;
     struct slice project = request->identity.project_id;
-    if (plan_solving_is_long(request))
-        return API_SLOW;
     if (!read_body(request, &creation))
         return API_DONE;
     take_fingerprint(&creation, request->arena);

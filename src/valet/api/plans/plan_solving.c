@@ -9,13 +9,6 @@
 #include "valet/api/stack/stack_text.h"
 #include "valet/state/placement_location.h"
 
-enum { LONG_BODY_BYTES = 16 << 10 };
-
-bool plan_solving_is_long(const struct api_request *request)
-{
-    return request->phase != PHASE_SLOW && request->http->body.len > LONG_BODY_BYTES;
-}
-
 static const struct valet_placement *placement_of(const struct solving *solving,
                                                   struct slice orchestration_id)
 {

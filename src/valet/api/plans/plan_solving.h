@@ -72,7 +72,4 @@ bool plan_solving_commit(struct pipeline_request *write, const struct plan *plan
 /* After the write: 201 with the plan or the placement. */
 void finish_valet_plan(struct api_request *request);
 
-/* A body that is so long goes to the slow lane before it is read. */
-bool plan_solving_is_long(const struct api_request *request);
-
 #endif

@@ -137,8 +137,6 @@ enum api_step valet_plan_update(struct api_request *request)
     const struct valet_plan *plan = ids_plan(request);
     if (plan == NULL)
         return API_DONE;
-    if (plan_solving_is_long(request))
-        return API_SLOW;
     const json_t *body = plan_body(request);
     if (body == NULL || !body_check(body, &BODY_PLAN_ACTION, &request->err))
         return API_DONE;

@@ -168,8 +168,6 @@ enum api_step valet_placement_reserve(struct api_request *request)
     const struct valet_placement *row = ids_placement(request);
     if (row == NULL)
         return API_DONE;
-    if (plan_solving_is_long(request))
-        return API_SLOW;
     if (!read_body(request, &reservation) ||
         !plan_ids_resource_is_free(request, row, reservation.resource_id))
         return API_DONE;

@@ -14,7 +14,7 @@ static void refuses_text(const struct schema *schema, struct slice body, const c
 {
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
-    assert_null(body_schema_parse(body, schema, &err));
+    assert_null(body_schema_parse(body, NULL, schema, &err));
     assert_int_equal(err.status, 400);
     assert_null(err.code);
     assert_string_equal(arena_copy(arena, err.message).data, want);
@@ -30,7 +30,7 @@ static void takes(const struct schema *schema, const char *body)
 {
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
-    json_t *document = body_schema_parse(slice_of(body), schema, &err);
+    json_t *document = body_schema_parse(slice_of(body), NULL, schema, &err);
     assert_non_null(document);
     assert_false(err_is_set(&err));
     json_decref(document);
@@ -41,7 +41,7 @@ static void malformed(const char *body, size_t len)
 {
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
-    assert_null(body_schema_parse((struct slice){body, len}, &SCHEMA_ANY_STRING, &err));
+    assert_null(body_schema_parse((struct slice){body, len}, NULL, &SCHEMA_ANY_STRING, &err));
     assert_int_equal(err.status, 400);
     assert_true(slice_starts_with(err.message, SLICE_LIT("Malformed JSON: ")));
     arena_destroy(arena);
@@ -188,7 +188,8 @@ static void long_values_are_cut(void **state)
     char *body = arena_alloc(arena, len);
     memset(body, 'x', len);
     body[0] = body[len - 1] = '"';
-    assert_null(body_schema_parse((struct slice){body, len}, &SCHEMA_PROVIDER_CREATE_1_0, &err));
+    assert_null(
+        body_schema_parse((struct slice){body, len}, NULL, &SCHEMA_PROVIDER_CREATE_1_0, &err));
     assert_true(err.message.len < 2 * PYTHON_REPR_BYTES_MAX);
     arena_destroy(arena);
 }

@@ -34,7 +34,7 @@ static void assert_said(const char *words)
 
 static json_t *parse(const char *text)
 {
-    return body_parse(slice_of(text), &err);
+    return body_parse(slice_of(text), NULL, &err);
 }
 
 static void documents(void **state)
@@ -59,7 +59,7 @@ static void documents(void **state)
         assert_int_equal(err.status, 400);
         err = (struct err){.arena = arena};
     }
-    assert_null(body_parse(SLICE_LIT("{}\0"), &err));
+    assert_null(body_parse(SLICE_LIT("{}\0"), NULL, &err));
     assert_int_equal(err.status, 400);
     err = (struct err){.arena = arena};
     json_t *body = parse(" {\"a\": {}} ");
@@ -78,7 +78,7 @@ static void nesting(void **state)
         for (int i = 1; i < depth; i++)
             buf_append_char(&text, ']');
         buf_append_char(&text, '}');
-        json_t *body = body_parse(buf_slice(&text), &err);
+        json_t *body = body_parse(buf_slice(&text), NULL, &err);
         assert_int_equal(body != NULL, depth == BODY_NESTING_MAX);
         json_decref(body);
         buf_free(&text);
@@ -187,7 +187,7 @@ static void schemas(void **state)
         for (size_t c = 0; c < text.len; c++)
             if (text.data[c] == '\'')
                 text.data[c] = '"';
-        json_t *body = body_parse(buf_slice(&text), &err);
+        json_t *body = body_parse(buf_slice(&text), NULL, &err);
         assert_non_null(body);
         if (body_check(body, CASES[i].schema, &err) != (CASES[i].said == NULL))
             fail_msg("%s", CASES[i].body);

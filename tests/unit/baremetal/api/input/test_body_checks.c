@@ -11,13 +11,13 @@ static void loaded(void **state)
 {
     (void)state;
     struct err err = {.arena = arena_create()};
-    json_t *document = body_checks_load((struct slice){0}, &err);
+    json_t *document = body_checks_load((struct slice){0}, NULL, &err);
     assert_json(document, "{}");
     json_decref(document);
-    document = body_checks_load(SLICE_LIT("{\"a\": 1, \"a\": 2}"), &err);
+    document = body_checks_load(SLICE_LIT("{\"a\": 1, \"a\": 2}"), NULL, &err);
     assert_json(document, "{\"a\":2}");
     json_decref(document);
-    assert_null(body_checks_load(SLICE_LIT("{"), &err));
+    assert_null(body_checks_load(SLICE_LIT("{"), NULL, &err));
     assert_int_equal(err.status, 400);
     assert_true(slice_starts_with(err.message, SLICE_LIT("Malformed JSON: ")));
 
@@ -25,22 +25,23 @@ static void loaded(void **state)
     char nested[2 * BODY_CHECKS_NESTING_MAX + 3];
     memset(nested, '[', BODY_CHECKS_NESTING_MAX);
     memset(nested + BODY_CHECKS_NESTING_MAX, ']', BODY_CHECKS_NESTING_MAX);
-    document = body_checks_load((struct slice){nested, 2 * BODY_CHECKS_NESTING_MAX}, &err);
+    document = body_checks_load((struct slice){nested, 2 * BODY_CHECKS_NESTING_MAX}, NULL, &err);
     assert_non_null(document);
     json_decref(document);
     memset(nested, '[', BODY_CHECKS_NESTING_MAX + 1);
     memset(nested + BODY_CHECKS_NESTING_MAX + 1, ']', BODY_CHECKS_NESTING_MAX + 1);
-    document = body_checks_load((struct slice){nested, 2 * BODY_CHECKS_NESTING_MAX + 2}, &err);
+    document =
+        body_checks_load((struct slice){nested, 2 * BODY_CHECKS_NESTING_MAX + 2}, NULL, &err);
     assert_told(document != NULL, &err, 400, "The body is nested deeper than 25");
 
     char *large = calloc(1, BODY_CHECKS_BYTES_MAX + 1);
     assert_non_null(large);
     memset(large, ' ', BODY_CHECKS_BYTES_MAX + 1);
     memcpy(large, "{}", 2);
-    document = body_checks_load((struct slice){large, BODY_CHECKS_BYTES_MAX}, &err);
+    document = body_checks_load((struct slice){large, BODY_CHECKS_BYTES_MAX}, NULL, &err);
     assert_non_null(document);
     json_decref(document);
-    document = body_checks_load((struct slice){large, BODY_CHECKS_BYTES_MAX + 1}, &err);
+    document = body_checks_load((struct slice){large, BODY_CHECKS_BYTES_MAX + 1}, NULL, &err);
     assert_told(document != NULL, &err, 413, "The body has more than 1048576 bytes");
     free(large);
     arena_destroy(err.arena);

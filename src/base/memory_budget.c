@@ -1,0 +1,87 @@
+/* Counters: one of everything, and two tables with one for each owner and each address. A charge is
+ * added first and looked at then, and taken off again if it was too much, so that no interleaving
+ * exceeds the limit.
+ *
+ * An owner that holds `own` of `used` may have at most half of what the others leave:
+ * own <= (limit - (used - own)) / 2. */
+#include "base/memory_budget.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { ROWS = 1024 }; /* a power of two */
+
+struct memory_budget {
+    uint64_t limit;
+    _Atomic uint64_t used;
+    _Atomic uint64_t of_owner[ROWS];
+    _Atomic uint64_t of_address[ROWS];
+};
+
+struct memory_budget *memory_budget_create(uint64_t limit_bytes)
+{
+    struct memory_budget *budget = calloc(1, sizeof(*budget));
+    check(budget != NULL);
+    budget->limit = limit_bytes;
+    return budget;
+}
+
+void memory_budget_destroy(struct memory_budget *budget)
+{
+    if (budget == NULL)
+        return;
+    check(atomic_load(&budget->used) == 0);
+    free(budget);
+}
+
+uint64_t memory_budget_used(const struct memory_budget *budget)
+{
+    return atomic_load_explicit(&budget->used, memory_order_relaxed);
+}
+
+static _Atomic uint64_t *row_of(_Atomic uint64_t *rows, uint64_t hash)
+{
+    return &rows[hash % ROWS];
+}
+
+static bool is_fair(const struct memory_budget *budget, uint64_t used, uint64_t own)
+{
+    uint64_t of_others = used > own ? used - own : 0;
+    return of_others <= budget->limit && own <= (budget->limit - of_others) / 2;
+}
+
+static void take_off(const struct memory_share *share, uint64_t bytes)
+{
+    struct memory_budget *budget = share->budget;
+    atomic_fetch_sub(row_of(budget->of_owner, share->owner), bytes);
+    atomic_fetch_sub(row_of(budget->of_address, share->address), bytes);
+    atomic_fetch_sub(&budget->used, bytes);
+}
+
+enum memory_verdict memory_take(struct memory_share *share, uint64_t bytes)
+{
+    struct memory_budget *budget = share->budget;
+    if (budget == NULL) {
+        share->bytes += bytes;
+        return MEMORY_GRANTED;
+    }
+    if (bytes > budget->limit || share->bytes + bytes > budget->limit / 2)
+        return MEMORY_TOO_MUCH;
+    uint64_t used = atomic_fetch_add(&budget->used, bytes) + bytes;
+    uint64_t own = atomic_fetch_add(row_of(budget->of_owner, share->owner), bytes) + bytes;
+    uint64_t there = atomic_fetch_add(row_of(budget->of_address, share->address), bytes) + bytes;
+    if (used > budget->limit || !is_fair(budget, used, own) || !is_fair(budget, used, there)) {
+        take_off(share, bytes);
+        return MEMORY_TAKEN;
+    }
+    share->bytes += bytes;
+    return MEMORY_GRANTED;
+}
+
+void memory_give_back(struct memory_share *share)
+{
+    if (share->budget != NULL && share->bytes > 0)
+        take_off(share, share->bytes);
+    share->bytes = 0;
+}

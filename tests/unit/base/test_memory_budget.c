@@ -1,0 +1,137 @@
+/* A limit on memory, shared fairly. */
+#include "base/memory_budget.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "unit.h"
+
+enum { KIB = 1024 };
+
+static struct memory_share share_of(struct memory_budget *budget, uint64_t owner, uint64_t address)
+{
+    return (struct memory_share){.budget = budget, .owner = owner, .address = address};
+}
+
+static void nobody_takes_more_than_half(void **state)
+{
+    (void)state;
+    struct memory_budget *budget = memory_budget_create(64 * KIB);
+    struct memory_share share = share_of(budget, 1, 1);
+    assert_int_equal(memory_take(&share, 33 * KIB), MEMORY_TOO_MUCH);
+    assert_int_equal(memory_take(&share, UINT64_MAX), MEMORY_TOO_MUCH);
+    assert_int_equal(memory_take(&share, 32 * KIB), MEMORY_GRANTED);
+    assert_int_equal(memory_take(&share, 1), MEMORY_TOO_MUCH);
+    assert_int_equal(memory_budget_used(budget), 32 * KIB);
+    memory_give_back(&share);
+    memory_give_back(&share);
+    assert_int_equal(memory_budget_used(budget), 0);
+    memory_budget_destroy(budget);
+}
+
+/* However much one owner or one address asks for, in however many pieces, others get some. */
+static void greed(bool same_owner, bool same_address)
+{
+    enum { MANY = 200 };
+    struct memory_budget *budget = memory_budget_create(64 * KIB);
+    struct memory_share shares[MANY];
+    unsigned granted = 0;
+    for (unsigned i = 0; i < MANY; i++) {
+        shares[i] = share_of(budget, same_owner ? 1 : i, same_address ? 1 : i);
+        granted += memory_take(&shares[i], KIB) == MEMORY_GRANTED;
+    }
+    assert_int_equal(granted, 32);
+    struct memory_share other = share_of(budget, 777, 777);
+    assert_int_equal(memory_take(&other, 17 * KIB), MEMORY_TAKEN);
+    assert_int_equal(memory_take(&other, 16 * KIB), MEMORY_GRANTED);
+    struct memory_share third = share_of(budget, 778, 778);
+    assert_int_equal(memory_take(&third, 8 * KIB), MEMORY_GRANTED);
+    memory_give_back(&third);
+    memory_give_back(&other);
+    for (unsigned i = 0; i < MANY; i++)
+        memory_give_back(&shares[i]);
+    memory_budget_destroy(budget);
+}
+
+static void one_owner_is_bounded(void **state)
+{
+    (void)state;
+    greed(true, false);
+}
+
+static void one_address_is_bounded(void **state)
+{
+    (void)state;
+    greed(false, true);
+}
+
+static void many_owners_stay_within_the_limit(void **state)
+{
+    (void)state;
+    enum { MANY = 500 };
+    struct memory_budget *budget = memory_budget_create(64 * KIB);
+    struct memory_share shares[MANY];
+    for (unsigned i = 0; i < MANY; i++) {
+        shares[i] = share_of(budget, i, i);
+        for (unsigned k = 0; k < 64; k++)
+            (void)!memory_take(&shares[i], KIB);
+        assert_in_range(memory_budget_used(budget), 32 * KIB, 64 * KIB);
+    }
+    for (unsigned i = 0; i < MANY; i++)
+        memory_give_back(&shares[i]);
+    assert_int_equal(memory_budget_used(budget), 0);
+    memory_budget_destroy(budget);
+}
+
+static void without_a_budget_all_is_granted(void **state)
+{
+    (void)state;
+    struct memory_share share = {0};
+    assert_int_equal(memory_take(&share, UINT64_MAX / 2), MEMORY_GRANTED);
+    memory_give_back(&share);
+}
+
+struct crowd {
+    struct memory_budget *budget;
+};
+
+static void *crowd_run(void *cls)
+{
+    struct crowd *crowd = cls;
+    for (unsigned i = 0; i < 20000; i++) {
+        struct memory_share share = share_of(crowd->budget, i % 7, i % 5);
+        if (memory_take(&share, 1 + i % (16 * KIB)) == MEMORY_GRANTED)
+            (void)!memory_take(&share, KIB);
+        memory_give_back(&share);
+    }
+    return NULL;
+}
+
+static void threads_lose_nothing(void **state)
+{
+    (void)state;
+    struct crowd crowd = {.budget = memory_budget_create(64 * KIB)};
+    pthread_t threads[4];
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, crowd_run, &crowd), 0);
+    for (unsigned i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(memory_budget_used(crowd.budget), 0);
+    struct memory_share share = share_of(crowd.budget, 1, 1);
+    assert_int_equal(memory_take(&share, 32 * KIB), MEMORY_GRANTED);
+    memory_give_back(&share);
+    memory_budget_destroy(crowd.budget);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_takes_more_than_half),
+        cmocka_unit_test(one_owner_is_bounded),
+        cmocka_unit_test(one_address_is_bounded),
+        cmocka_unit_test(many_owners_stay_within_the_limit),
+        cmocka_unit_test(without_a_budget_all_is_granted),
+        cmocka_unit_test(threads_lose_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
