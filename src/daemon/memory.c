@@ -16,7 +16,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t limit_of(int resource)
+static uint64_t limit_of(__rlimit_resource_t resource)
 {
     struct rlimit limit;
     return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
