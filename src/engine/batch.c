@@ -362,13 +362,33 @@ static bool commit(struct pipeline *pipeline, struct edit *edit, size_t changes,
     return true;
 }
 
-/* The database knows better than memory, of rows that could not be loaded for instance: that is
- * this request's conflict, and nobody else's outage. */
-static void refuse_culprit(struct pipeline_request *culprit, const struct err *why)
+enum { TELL_EVERY_US = 60000000 };
+
+/* A client may repeat it as often as it likes: the log has one a minute. */
+static void tell_refusal(struct pipeline *pipeline, const struct err *why)
 {
+    uint64_t now_us = clock_monotonic_us();
+    if (pipeline->refusal_told_us != 0 && now_us - pipeline->refusal_told_us < TELL_EVERY_US) {
+        pipeline->refusals_untold++;
+        return;
+    }
+    if (pipeline->refusals_untold > 0)
+        log_write(LOG_LEVEL_WARNING, "berth.writer", LOG_NO_CONTEXT,
+                  "%llu more requests that the database refused were not logged",
+                  (unsigned long long)pipeline->refusals_untold);
     log_write(LOG_LEVEL_WARNING, "berth.writer", LOG_NO_CONTEXT,
               "The database refused one request, which is answered with 409: %.*s",
               SLICE_ARG(why->message));
+    pipeline->refusal_told_us = now_us;
+    pipeline->refusals_untold = 0;
+}
+
+/* The database knows better than memory, of rows that could not be loaded for instance: that is
+ * this request's conflict, and nobody else's outage. */
+static void refuse_culprit(struct pipeline *pipeline, struct pipeline_request *culprit,
+                           const struct err *why)
+{
+    tell_refusal(pipeline, why);
     culprit->err = (struct err){.arena = culprit->err.arena};
     err_set(&culprit->err, 409, NULL,
             "The request conflicts with data in the database that this service does not know.");
@@ -427,7 +447,7 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
             has_reloaded |= culprit != NULL;
         } else if (culprit == first) {
             struct pipeline_request *rest = first->next;
-            refuse_culprit(culprit, &why);
+            refuse_culprit(pipeline, culprit, &why);
             answer_all(pipeline, culprit, rest, NULL);
             first = rest;
             end = NULL;

@@ -12,35 +12,6 @@
 enum { UPKEEP_EVERY_MS = 100, PATIENCE_MAX_US = 10000 };
 
 /* Takes what is queued; under the lock. */
-static struct pipeline_request *take_queue(struct pipeline *pipeline, unsigned *count)
-{
-    struct pipeline_request *first = pipeline->queue.first;
-    *count = pipeline->queue.count;
-    queue_clear(&pipeline->queue);
-    return first;
-}
-
-struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline)
-{
-    struct queue readers;
-    struct queue others;
-    unsigned count;
-    queue_clear(&readers);
-    queue_clear(&others);
-    pthread_mutex_lock(&pipeline->lock);
-    struct pipeline_request *next = take_queue(pipeline, &count);
-    while (next != NULL) {
-        struct pipeline_request *request = next;
-        next = request->next;
-        queue_append(request->plan == NULL ? &readers : &others, request);
-    }
-    if (others.first != NULL)
-        pipeline->queue = others;
-    pthread_mutex_unlock(&pipeline->lock);
-    pipeline->requests += readers.count;
-    return readers.first;
-}
-
 /* Takes the next batch; NULL when it is time for upkeep, or to stop. */
 static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *count)
 {
@@ -61,7 +32,7 @@ static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *
         while (pipeline->queue.count < pipeline->usual_batch && clock_monotonic_us() < patience_end)
             wait_until(&pipeline->wake, &pipeline->lock, patience_end);
     }
-    struct pipeline_request *first = take_queue(pipeline, count);
+    struct pipeline_request *first = queue_take_all(pipeline, count);
     pthread_mutex_unlock(&pipeline->lock);
     return first;
 }
@@ -82,18 +53,12 @@ bool pipeline_run_once(struct pipeline *pipeline)
 {
     unsigned count;
     pthread_mutex_lock(&pipeline->lock);
-    struct pipeline_request *first = take_queue(pipeline, &count);
+    struct pipeline_request *first = queue_take_all(pipeline, &count);
     pthread_mutex_unlock(&pipeline->lock);
     if (first == NULL)
         return false;
     count_and_run(pipeline, first, count);
     return true;
-}
-
-void pipeline_beat(struct pipeline *pipeline)
-{
-    pipeline->turns++;
-    counter_set(&pipeline->alive_at_us, clock_monotonic_us());
 }
 
 static void *writer(void *cls)
@@ -191,13 +156,6 @@ void pipeline_stop(struct pipeline *pipeline)
     pthread_cond_signal(&pipeline->wake);
     pthread_join(pipeline->thread, NULL);
     pipeline_destroy(pipeline);
-}
-
-bool pipeline_is_current(const struct pipeline *pipeline, const struct version *version)
-{
-    struct store_stamp stamp;
-    memcpy(&stamp, &version->stamp, sizeof(stamp));
-    return store_is_current(pipeline->store, &stamp);
 }
 
 uint64_t pipeline_changes(const struct pipeline *pipeline)

@@ -29,7 +29,9 @@ struct pipeline {
     unsigned usual_batch; /* how many requests recent batches answered */
     uint64_t last_commit_us;
     uint64_t last_upkeep_us;
-    struct outage outage; /* the writer's */
+    struct outage outage;     /* the writer's */
+    uint64_t refusal_told_us; /* of requests that the store refused; the writer's */
+    uint64_t refusals_untold;
     _Atomic uint64_t batches, requests, commits, reloads, follows;
     _Atomic uint64_t turns;
     struct counter refused[PIPELINE_REFUSAL_COUNT];
@@ -54,11 +56,14 @@ static inline void queue_append(struct queue *queue, struct pipeline_request *re
     queue->count++;
 }
 
-/* pipeline.c: takes those requests out of the queue that only wait for news; NULL: there are none.
+/* queue.c, under the lock: takes all requests and counts them; NULL: there are none. */
+struct pipeline_request *queue_take_all(struct pipeline *pipeline, unsigned *count);
+
+/* queue.c: takes those requests out of the queue that only wait for news; NULL: there are none.
  */
 struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline);
 
-/* pipeline.c: the writer is not stuck. */
+/* queue.c: the writer is not stuck. */
 void pipeline_beat(struct pipeline *pipeline);
 
 /* batch.c, on the writer's thread. */

@@ -1,0 +1,47 @@
+/* What the writer's thread (pipeline.c) and its work on one batch (batch.c) both do with a
+ * pipeline: taking requests out of its queue, signs of life, and whether a version is the newest.
+ */
+#include "base/clock.h"
+#include "engine/pipeline_internal.h"
+
+struct pipeline_request *queue_take_all(struct pipeline *pipeline, unsigned *count)
+{
+    struct pipeline_request *first = pipeline->queue.first;
+    *count = pipeline->queue.count;
+    queue_clear(&pipeline->queue);
+    return first;
+}
+
+struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline)
+{
+    struct queue readers;
+    struct queue others;
+    unsigned count;
+    queue_clear(&readers);
+    queue_clear(&others);
+    pthread_mutex_lock(&pipeline->lock);
+    struct pipeline_request *next = queue_take_all(pipeline, &count);
+    while (next != NULL) {
+        struct pipeline_request *request = next;
+        next = request->next;
+        queue_append(request->plan == NULL ? &readers : &others, request);
+    }
+    if (others.first != NULL)
+        pipeline->queue = others;
+    pthread_mutex_unlock(&pipeline->lock);
+    pipeline->requests += readers.count;
+    return readers.first;
+}
+
+void pipeline_beat(struct pipeline *pipeline)
+{
+    pipeline->turns++;
+    counter_set(&pipeline->alive_at_us, clock_monotonic_us());
+}
+
+bool pipeline_is_current(const struct pipeline *pipeline, const struct version *version)
+{
+    struct store_stamp stamp;
+    memcpy(&stamp, &version->stamp, sizeof(stamp));
+    return store_is_current(pipeline->store, &stamp);
+}
