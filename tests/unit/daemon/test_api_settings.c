@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/memory_budget.h"
 #include "conf/load.h"
 #include "daemon/daemon.h"
 #include "unit.h"
@@ -43,6 +44,7 @@ static void settings(void **state)
     assert_int_equal(api->cors.max_age_s, 9);
     assert_false(api->cors.allow_credentials);
     slow_lane_stop(daemon.api.slow_lane);
+    memory_budget_destroy(daemon.api.bodies);
     conf_destroy(daemon.conf);
     arena_destroy(daemon.arena);
     unlink(path);
