@@ -109,7 +109,7 @@ class Race:
                 with self.lock:
                     self.plans.append(plan["id"])
                     self.held.update({one["id"]: one["location"] for one in shown})
-            elif status != 409 or not answer["explanation"].startswith("Valet error: no "):
+            elif status != 409 or not answer["explanation"].startswith(("Valet error: no ", "Valet error: the cloud changed")):
                 self.problem(f"a plan is answered {status} {answer}")
 
     def flip(self, number):
