@@ -316,14 +316,6 @@ void effects_add_providers(struct effects *effects, const struct plan *plan)
 
 /* ---- questions ---- */
 
-int64_t effects_parent_id(const struct effects *effects, const struct effect_provider *provider)
-{
-    if (provider->row != NULL)
-        return provider->row->parent_id;
-    struct provider_no parent = provider->before->parent;
-    return parent.v == NUMBER_NONE ? 0 : version_provider(effects->before, parent)->id;
-}
-
 int64_t effects_root_id(const struct effects *effects, const struct effect_provider *provider)
 {
     return provider->row != NULL ? provider->row->root_id

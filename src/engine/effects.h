@@ -115,8 +115,7 @@ struct effect_consumer *effects_consumer(const struct effects *effects, int64_t 
 struct effect_provider *effects_provider_of(struct effects *effects,
                                             const struct provider *provider);
 
-/* A provider's parent and root as they are to be. */
-int64_t effects_parent_id(const struct effects *effects, const struct effect_provider *provider);
+/* A provider's root as it is to be. */
 int64_t effects_root_id(const struct effects *effects, const struct effect_provider *provider);
 
 /* The consumer's project, user and type as they are to be; data == NULL: it has none, or is gone.
