@@ -12,6 +12,7 @@
  *
  * Single-threaded. */
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -42,7 +43,8 @@ struct conn {
     char head[HEAD_MAX];
     size_t head_length;
     bool head_done, until_eof, close_after;
-    uint64_t body_left;
+    uint64_t body_left; /* of the body; with chunks, of the chunk and its end of line */
+    enum { PLAIN, CHUNK_SIZE, CHUNK_EXTENSION, CHUNK_DATA, CHUNK_LAST } chunk;
     int status;
 };
 
@@ -94,6 +96,7 @@ static void conn_reset_answer(struct conn *c)
     c->head_length = 0;
     c->head_done = c->until_eof = c->close_after = false;
     c->body_left = 0;
+    c->chunk = PLAIN;
 }
 
 static void conn_send(struct conn *c)
@@ -181,12 +184,76 @@ static void head_parse(struct conn *c, size_t head_end)
         } else if (strncasecmp(line, "connection: close", 17) == 0) {
             c->close_after = true;
         } else if (strncasecmp(line, "transfer-encoding:", 18) == 0) {
-            die("the answer is chunked: not supported");
+            c->chunk = CHUNK_SIZE;
         }
         line = end + 2;
     }
-    c->until_eof = !sized && c->status != 204 && c->status != 304;
+    c->until_eof = !sized && c->chunk == PLAIN && c->status != 204 && c->status != 304;
     c->head_done = true;
+}
+
+static unsigned hex_value(char digit)
+{
+    return digit <= '9' ? (unsigned)(digit - '0') : (unsigned)((digit | 0x20) - 'a' + 10);
+}
+
+/* One character of the line that begins a chunk. */
+static void chunk_line(struct conn *c, char character)
+{
+    if (c->chunk == CHUNK_SIZE && isxdigit((unsigned char)character))
+        c->body_left = c->body_left * 16 + hex_value(character);
+    else
+        c->chunk = CHUNK_EXTENSION;
+    if (character != '\n')
+        return;
+    c->chunk = c->body_left > 0 ? CHUNK_DATA : CHUNK_LAST;
+    c->body_left += 2; /* the end of line behind it; no trailers come */
+}
+
+static void chunk_take(struct conn *c, const char *data, size_t length)
+{
+    while (length > 0 && !(c->chunk == CHUNK_LAST && c->body_left == 0)) {
+        size_t taken = 1;
+        if (c->chunk < CHUNK_DATA) {
+            chunk_line(c, *data);
+        } else {
+            taken = c->body_left < length ? (size_t)c->body_left : length;
+            c->body_left -= taken;
+            if (c->body_left == 0 && c->chunk == CHUNK_DATA)
+                c->chunk = CHUNK_SIZE;
+        }
+        data += taken;
+        length -= taken;
+    }
+}
+
+static bool answer_is_whole(const struct conn *c)
+{
+    return c->head_done && !c->until_eof && c->body_left == 0 &&
+           (c->chunk == PLAIN || c->chunk == CHUNK_LAST);
+}
+
+/* What came of the body: thrown away within a chunk, where nothing looks at it. */
+static void body_take(struct load *load, struct conn *c, const char *data, size_t length)
+{
+    load->bytes += length;
+    if (c->until_eof)
+        return;
+    if (c->chunk == PLAIN)
+        c->body_left -= length < c->body_left ? length : c->body_left;
+    else
+        chunk_take(c, data, length);
+}
+
+static ssize_t conn_read_body(struct conn *c)
+{
+    if (c->chunk == PLAIN || c->chunk >= CHUNK_DATA) {
+        size_t want =
+            c->until_eof || c->body_left > sizeof scratch ? sizeof scratch : (size_t)c->body_left;
+        return recv(c->fd, scratch, want, MSG_TRUNC);
+    }
+    enum { CHUNK_LINE = 24 };
+    return recv(c->fd, scratch, CHUNK_LINE, 0);
 }
 
 static void conn_read_head(struct load *load, struct conn *c, ssize_t n)
@@ -202,9 +269,7 @@ static void conn_read_head(struct load *load, struct conn *c, ssize_t n)
     }
     size_t head_end = (size_t)(end - c->head) + 4;
     head_parse(c, head_end);
-    uint64_t body = c->head_length - head_end;
-    load->bytes += body;
-    c->body_left -= body < c->body_left ? body : c->body_left;
+    body_take(load, c, c->head + head_end, c->head_length - head_end);
 }
 
 static void conn_read(struct load *load, struct conn *c)
@@ -216,9 +281,7 @@ static void conn_read(struct load *load, struct conn *c)
         } else if (!c->head_done) {
             n = recv(c->fd, c->head + c->head_length, HEAD_MAX - 1 - c->head_length, 0);
         } else {
-            size_t want = c->until_eof || c->body_left > sizeof scratch ? sizeof scratch
-                                                                        : (size_t)c->body_left;
-            n = recv(c->fd, scratch, want, MSG_TRUNC);
+            n = conn_read_body(c);
         }
         if (n < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOTCONN))
             return;
@@ -234,11 +297,9 @@ static void conn_read(struct load *load, struct conn *c)
         if (!c->head_done) {
             conn_read_head(load, c, n);
         } else {
-            load->bytes += (uint64_t)n;
-            if (!c->until_eof)
-                c->body_left -= (uint64_t)n;
+            body_take(load, c, scratch, (size_t)n);
         }
-        if (c->head_done && !c->until_eof && c->body_left == 0) {
+        if (answer_is_whole(c)) {
             conn_done(load, c);
             return; /* the answer to the next request makes an edge of its own */
         }
