@@ -164,7 +164,7 @@ class Cases(case.Case):
 
     def reader_that_stays(self):
         """Somebody's read transaction keeps the WAL from starting over: claims go on, and afterwards it is
-        within 128 MiB again."""
+        within 190 MiB again."""
         wal, longest = self.database + "-wal", [0.0]
         with self._berthd() as server:
             hosts = [str(uuid.uuid4()) for _ in range(8)]
@@ -185,14 +185,17 @@ class Cases(case.Case):
             # Until it is too long, if this machine gets so far.
             for _ in range(8):
                 in_threads(claim, 8, SECONDS)
-                if os.path.getsize(wal) > 160 << 20:
+                if os.path.getsize(wal) > 240 << 20:
                     break
             size = os.path.getsize(wal)
             reader.close()
-            in_threads(claim, 8, 2)
+            for _ in range(20):  # it is cut by and by
+                in_threads(claim, 8, 1)
+                if os.path.getsize(wal) <= 190 << 20:
+                    break
             print(f"       WAL {size >> 20} MiB behind the reader, {os.path.getsize(wal) >> 20} MiB afterwards; "
                   f"longest claim {longest[0]:.2f} s")
-            expect(os.path.getsize(wal) <= 128 << 20, f"{os.path.getsize(wal) >> 20} MiB")
+            expect(os.path.getsize(wal) <= 190 << 20, f"{os.path.getsize(wal) >> 20} MiB")
             expect(longest[0] < 5, f"a claim took {longest[0]:.1f} s")
 
     def read_only_file_system(self):

@@ -1,4 +1,4 @@
-/* Keeping the WAL under 128 MiB without letting a commit wait.
+/* Keeping the WAL short without letting a commit wait.
  *
  * A thread (copier.h) copies the WAL into the file while commits go on, pass after pass, each of
  * which finds what was committed during the one before. Once so little is left that it takes the
@@ -18,6 +18,8 @@
 enum {
     FRAMES = 24000, /* 94 MiB of pages of 4 KiB: what is altered often is copied once; with half of
                        it a commit costs an eighth more. store_options.wal_frames */
+    TOO_LONG_TIMES = 2,    /* that: the file is cut */
+    CUT_BYTES = 4 << 20,   /* at once: of 128 MiB, a commit would wait 30 ms */
     AT_ONCE_FRAMES = 2048, /* 8 MiB, of few different pages: some milliseconds of the writer's */
     PASSES_MAX = 64,       /* others commit as fast as the copier copies, and know no brake */
     PAUSE_US = 100000,
@@ -50,11 +52,27 @@ static uint32_t limit_frames(const struct store *store)
     return store->wal_frames > 0 ? store->wal_frames : FRAMES;
 }
 
-/* What a reader has let grow beyond that is cut. A shorter file never is: a sync of what grows
- * costs twice that of what is there. */
-static uint32_t too_long_frames(const struct store *store)
+/* What a reader has let grow far beyond the limit is cut, a little with each upkeep, once the WAL
+ * has started over. A shorter file never is: a sync of what grows costs twice that of what is
+ * there. Nobody writes meanwhile, and nobody reads what stands behind the last frame. */
+void store_cut_wal(struct store *store)
 {
-    return limit_frames(store) / 3 * 4;
+    struct store_stamp stamp;
+    sqlite3_file *wal = NULL;
+    sqlite3_int64 size = 0;
+    struct sentinel *sentinel = store->sentinel;
+    if (sentinel == NULL || sentinel->index == NULL || store->writer.handle == NULL ||
+        !sentinel_read(sentinel, &stamp) || copier_is_busy(&sentinel->copier))
+        return;
+    sqlite3_int64 room = (sqlite3_int64)TOO_LONG_TIMES * limit_frames(store) *
+                         (sqlite3_int64)sentinel_stamp_frame_bytes(&stamp);
+    sqlite3_file_control(store->writer.handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
+    if (wal == NULL || wal->pMethods == NULL || wal->pMethods->xFileSize(wal, &size) != SQLITE_OK ||
+        size <= room || !sentinel_lock_writing(sentinel, true))
+        return;
+    if (sentinel_read(sentinel, &stamp) && (sqlite3_int64)sentinel_stamp_wal_end(&stamp) < room)
+        wal->pMethods->xTruncate(wal, size - room > CUT_BYTES ? size - CUT_BYTES : room);
+    sentinel_lock_writing(sentinel, false);
 }
 
 /* Somebody reads an old state: each further try would sync for a few frames. */
@@ -146,8 +164,7 @@ void store_checkpoint(struct store *store)
     /* All copied: the next commit starts the WAL over. */
     if (!is_due || (wal.left == 0 && !is_late))
         return;
-    int mode = is_late ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE;
-    copy_now(store, wal.frames >= too_long_frames(store) ? SQLITE_CHECKPOINT_TRUNCATE : mode);
+    copy_now(store, is_late ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE);
 }
 
 void store_brake(struct store *store)

@@ -140,7 +140,7 @@ static bool set_up(struct db *db, const struct db_options *options, struct err *
         return false;
     if (!db_exec(db,
                  "PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 0;"
-                 "PRAGMA journal_size_limit = 134217728; PRAGMA cache_size = -8192;",
+                 "PRAGMA cache_size = -8192;",
                  err))
         return false;
     return db_exec(

@@ -167,6 +167,7 @@ bool store_ensure_file(struct store *store, struct err *err) BERTH_MUST_CHECK;
 /* checkpoint.c */
 /* Sees to it that the WAL is copied into the file. Between two batches; takes milliseconds. */
 void store_checkpoint(struct store *store);
+void store_cut_wal(struct store *store);
 /* Waits some milliseconds if the WAL outgrows its limit while it is copied. */
 void store_brake(struct store *store);
 

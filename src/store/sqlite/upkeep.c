@@ -15,4 +15,5 @@ void store_upkeep(struct store *store)
         store_close_retired(store, now_us - RETIRED_FOR_US);
     }
     store_checkpoint(store);
+    store_cut_wal(store);
 }
