@@ -1,13 +1,14 @@
 #!/usr/bin/python3
-"""What expensive requests cost everybody else: small reads beside endless searches, large lists, and a provider with
-200 000 consumers; and how long another project's list takes beside endless searches of one.
+"""What expensive requests cost everybody else: small reads beside endless searches, large lists, large bodies, and a
+provider with 200 000 consumers; and how long another project's list takes beside endless searches of one.
 
-    bench/lanes.py [--build build] [--work DIRECTORY] [--runs 3]
+    bench/lanes.py [--berthd FILE] [--build build] [--work DIRECTORY] [--runs 3]
 
 The cloud has 40 000 hosts, a host whose 12 devices no search can be done with, and a pool that everybody uses."""
 
 import argparse
 import http.client
+import itertools
 import json
 import os
 import sqlite3
@@ -56,6 +57,12 @@ def make(work):
     return path
 
 
+def large_body():
+    """15 MiB of traits that there are not."""
+    names = (f"CUSTOM_{i:060}" for i in itertools.count())
+    return {"resource_provider_generation": 0, "traits": list(itertools.islice(names, 15 * 2**20 // 71))}
+
+
 def requests_files(work):
     claim = questions.request("PUT", f"/allocations/{questions.FRESH}", questions.consumer(
         {POOL: {"resources": {"DISK_GB": 1}}}))
@@ -64,13 +71,15 @@ def requests_files(work):
         ("endless", as_project(questions.get(endless()), ENDLESS_PROJECT)),
         ("list", as_project(questions.get("/resource_providers"), OTHER_PROJECT)),
         ("consumers", as_project(questions.get(f"/resource_providers/{POOL}/allocations"), OTHER_PROJECT)),
+        ("bodies", as_project([questions.request("PUT", f"/resource_providers/{HOST}/traits", large_body())],
+                              OTHER_PROJECT)),
         ("claims", [claim]))}
 
 
 class Bench:
-    def __init__(self, build, work, runs):
+    def __init__(self, binary, build, work, runs):
         self.loader, self.work, self.runs = measure.Loader(build), work, runs
-        self.server = measure.berthd(os.path.join(build, "berthd"), make(work), work)
+        self.server = measure.berthd(binary, make(work), work)
         self.files = requests_files(work)
 
     def p99_us(self):
@@ -122,13 +131,14 @@ class Bench:
         facts = {"alone": self.beside()}
         facts["endless"] = self.beside(("endless", 4))
         facts["lists"] = self.beside(("list", 2))
+        facts["bodies"] = self.beside(("bodies", 4))
         facts["consumers"] = self.beside(("consumers", 2), ("claims", 1))
         facts["list"] = self.lists()
         return facts
 
 
-def measured(build, work, runs=3):
-    bench = Bench(build, work, runs)
+def measured(binary, build, work, runs=3):
+    bench = Bench(binary, build, work, runs)
     try:
         return bench.all()
     finally:
@@ -137,10 +147,12 @@ def measured(build, work, runs=3):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--berthd", help="the berthd to measure (berthd in the build directory)")
     parser.add_argument("--build", default=os.path.join(HERE, "..", "build"))
     parser.add_argument("--work", default="/var/tmp/berth-bench")
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
     os.makedirs(options.work, exist_ok=True)
-    for what, fact in measured(options.build, options.work, options.runs).items():
+    binary = options.berthd or os.path.join(options.build, "berthd")
+    for what, fact in measured(binary, options.build, options.work, options.runs).items():
         print(what, json.dumps(fact))

@@ -230,6 +230,35 @@ class Table:
                 self.add(group, f"refused: {what}", "≤ 1 000 ms", [got], lambda: f"{got['ms']:.0f} ms",
                          lambda: got["ms"] <= 1000)
 
+    def lanes(self):
+        facts = self.facts.get("berth", {}).get("lanes") or {}
+        group, alone = "GET one provider, 16 connections, 40 000 hosts", facts.get("alone")
+        for load, what in (("endless", "four endless searches"), ("lists", "two readers of large lists"),
+                           ("bodies", "four bodies of 15 MiB at a time"),
+                           ("consumers", "a provider with 200 000 consumers, read and written")):
+            cell = facts.get(load)
+            self.add(group, f"p99 beside {what}", "at most doubles, or ≤ 5 ms", [alone, cell],
+                     lambda: f"{alone['p99_us'] / 1000:.2f} → {cell['p99_us'] / 1000:.2f} ms",
+                     lambda: cell["p99_us"] <= max(5000, 2 * alone["p99_us"]))
+        times = facts.get("list")
+        self.add("list of 40 000 hosts", "beside four endless searches of another project", "≤ 2 times + 200 ms", [times],
+                 lambda: f"{times['alone_ms']:.0f} → {times['beside_ms']:.0f} ms",
+                 lambda: times["beside_ms"] <= 2 * times["alone_ms"] + 200)
+
+    def tail(self):
+        for case, cell in (self.facts.get("berth", {}).get("tail") or {"claims": None}).items():
+            self.add("the tail of claims without a pause", case, "p99 ≤ 3 × p50, longest ≤ 100 ms", [cell],
+                     lambda: f"{cell['p50 ms']:.1f}, {cell['p99 ms']:.1f}, {cell['max ms']:.0f} ms; "
+                             f"{cell['claims/s']:.0f} claims/s", lambda: cell["met"])
+
+    def innocent(self):
+        facts = self.facts.get("berth", {}).get("innocent") or {}
+        alone = facts.get("nobody")
+        for kind, found in facts.items() or (("bad clients", None),):
+            self.add("a small GET of an innocent client", f"p99 beside: {kind}", "at most doubles, or ≤ 10 ms; all served",
+                     [found], lambda: f"{found['p99_ms']:.2f} ms, {found['failed']} failed",
+                     lambda: found["failed"] == 0 and found["p99_ms"] <= max(10, 2 * alone["p99_ms"]))
+
     def build(self):
         self.cpu_ratios()
         self.absolutes()
@@ -240,6 +269,9 @@ class Table:
         self.others()
         self.baremetal()
         self.valet()
+        self.lanes()
+        self.tail()
+        self.innocent()
         order = list(dict.fromkeys(row.group for row in self.rows))
         return sorted(self.rows, key=lambda row: order.index(row.group))
 

@@ -15,11 +15,14 @@ import time
 sys.dont_write_bytecode = True
 
 import baremetal
+import innocent
+import lanes
 import measure
 import questions
 import reference
 import report
 import rows
+import tail
 import targets
 import valet
 
@@ -27,7 +30,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CACHE = os.path.join(HERE, "reference.json")
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
 SIZES = (300, 16384, 523000, 777000, 2600000)
-EXTRAS = ("groups", "turns", "units", "memory", "start", "lane", "limits", "commits", "baremetal", "valet")
+EXTRAS = ("groups", "turns", "units", "memory", "start", "lane", "limits", "commits", "baremetal", "valet", "lanes",
+          "tail", "innocent")
 
 
 def arguments():
@@ -123,6 +127,12 @@ def run_berth(options, loader, results):
     if wanted(options, "valet") and not options.quick:
         berth.facts["valet"] = valet.berth(options.berthd, options.work, loader)
         targets.say(f"plans: {berth.facts['valet']}")
+    for extra, act in (("lanes", lambda: lanes.measured(options.berthd, options.build, options.work)),
+                       ("tail", lambda: tail.measured(options.berthd, options.work, loader)),
+                       ("innocent", lambda: innocent.measured(options.berthd, runs=3))):
+        if wanted(options, extra) and not options.quick:
+            berth.facts[extra] = act()
+            targets.say(f"{extra}: {berth.facts[extra]}")
     if wanted(options, "groups"):
         berth.facts["groups"] = targets.measure_groups(options.build)
     results["cells"]["berth"], results["facts"]["berth"] = berth.cells, berth.facts
