@@ -1,5 +1,10 @@
 /* The headers that all doors' answers have. Any thread. */
 #include "api/answer.h"
+#include "api/api.h"
+#include "api/cors.h"
+#include "api/door.h"
+#include "base/arena.h"
+#include "keystone/keystone.h"
 
 static struct slice absolute(struct api_request *request, struct slice location)
 {

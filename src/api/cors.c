@@ -2,7 +2,11 @@
  * Worker threads. */
 #include "api/cors.h"
 
+#include "api/api.h"
+#include "api/door.h"
+#include "api/passage.h"
 #include "api/request.h"
+#include "base/arena.h"
 
 static bool has(const struct cors_names *names, struct slice name)
 {
@@ -102,7 +106,7 @@ bool cors_answer_preflight(struct api_request *request)
 {
     if (request->api->cors.allowed_origins.count == 0 || !is_preflight(request))
         return false;
-    request->is_preflight = true;
+    request->passage->is_preflight = true;
     add_preflight_headers(request);
     api_answer_empty(request, 200);
     return true;
@@ -110,7 +114,7 @@ bool cors_answer_preflight(struct api_request *request)
 
 bool cors_is_allowed(const struct api_request *request)
 {
-    return request->api->cors.allowed_origins.count > 0 && !request->is_preflight &&
+    return request->api->cors.allowed_origins.count > 0 && !request->passage->is_preflight &&
            allowed_origin(request).data != NULL;
 }
 

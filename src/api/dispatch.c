@@ -9,6 +9,9 @@
 #include <stdlib.h>
 
 #include "api/answer.h"
+#include "api/api.h"
+#include "api/charge.h"
+#include "api/passage.h"
 #include "api/services/access_log.h"
 #include "api/services/healthcheck.h"
 #include "api/services/meter.h"
@@ -53,17 +56,18 @@ static bool is_refused_for_now(const struct api_request *request)
 {
     return request->err.status == 503 &&
            (request->http->fault == HTTP_FAULT_NO_MEMORY ||
-            (request->heap != NULL && json_heap_was_refused(request->heap)));
+            (request->passage->heap != NULL && json_heap_was_refused(request->passage->heap)));
 }
 
 static enum http_step answer(struct api_request *request)
 {
-    bool is_committed = request->phase == PHASE_WRITING || request->phase == PHASE_FINISHING;
+    bool is_committed =
+        request->passage->phase == PHASE_WRITING || request->passage->phase == PHASE_FINISHING;
     if (!err_is_set(&request->err) && is_committed)
         http_body_take(request->http); /* nothing else may be said of it */
     else if (!err_is_set(&request->err) && !answer_fits(request))
         refuse_large(request);
-    request->http->goes_on = request->stream.reader != NULL && !err_is_set(&request->err);
+    request->http->goes_on = request->passage->reader != NULL && !err_is_set(&request->err);
     if (err_is_set(&request->err))
         request->door->write_fault(request);
     if (is_refused_for_now(request))
@@ -79,25 +83,35 @@ enum { WORKER_STEPS = 200000, SLOW_STEPS_BETWEEN_LOOKS = 50000 }; /* a step is s
 static bool is_to_end(void *cls)
 {
     struct api_request *request = cls;
-    switch (slow_lane_pass(request->api->slow_lane, &request->slow)) {
+    switch (slow_lane_pass(request->api->slow_lane, &request->passage->slow)) {
     case SLOW_GO_ON:
         break;
     case SLOW_NEW_SLICE:
         if (http_client_gone(request->http))
-            request->slow_end = SLOW_END_GONE;
+            request->passage->slow_end = SLOW_END_GONE;
         break;
     case SLOW_LATE:
-        request->slow_end = SLOW_END_LATE;
+        request->passage->slow_end = SLOW_END_LATE;
         break;
     }
-    if (request->slow_end == SLOW_END_NONE && !answer_fits(request))
-        request->slow_end = SLOW_END_NO_ROOM;
-    return request->slow_end != SLOW_END_NONE;
+    if (request->passage->slow_end == SLOW_END_NONE && !answer_fits(request))
+        request->passage->slow_end = SLOW_END_NO_ROOM;
+    return request->passage->slow_end != SLOW_END_NONE;
+}
+
+bool api_is_on_slow_lane(const struct api_request *request)
+{
+    return request->passage->phase == PHASE_SLOW;
+}
+
+bool api_was_cut_short(const struct api_request *request)
+{
+    return request->passage->slow_end != SLOW_END_NONE;
 }
 
 struct budget api_budget(struct api_request *request)
 {
-    if (request->phase != PHASE_SLOW)
+    if (request->passage->phase != PHASE_SLOW)
         return (struct budget){.left = WORKER_STEPS};
     return (struct budget){
         .left = SLOW_STEPS_BETWEEN_LOOKS,
@@ -110,12 +124,12 @@ struct budget api_budget(struct api_request *request)
 /* What became of a request that the slow lane does not finish. */
 static void refuse_slow(struct api_request *request)
 {
-    switch (request->slow_end) {
+    switch (request->passage->slow_end) {
     case SLOW_END_LATE:
         err_set(&request->err, 503, "placement.query.deadline_exceeded",
                 "The request was too expensive: it was not finished after %llu seconds. Ask for "
                 "less.",
-                (unsigned long long)(request->slow_limit_us / 1000000));
+                (unsigned long long)(request->passage->slow_limit_us / 1000000));
         return;
     case SLOW_END_TOO_MANY:
         request->retry_after = SLICE_LIT("10");
@@ -138,7 +152,7 @@ static void refuse_slow(struct api_request *request)
 
 enum api_step api_over_budget(struct api_request *request)
 {
-    if (request->phase != PHASE_SLOW)
+    if (request->passage->phase != PHASE_SLOW)
         return API_SLOW;
     refuse_slow(request);
     return API_DONE;
@@ -146,7 +160,7 @@ enum api_step api_over_budget(struct api_request *request)
 
 enum api_step api_start_over(struct api_request *request)
 {
-    if (request->phase == PHASE_SLOW)
+    if (request->passage->phase == PHASE_SLOW)
         buf_free(api_out(request));
     api_out(request)->len = 0;
     return api_over_budget(request);
@@ -159,7 +173,7 @@ static void resume(struct pipeline_request *write)
 
 static enum http_step submit(struct api_request *request, enum request_phase phase)
 {
-    request->phase = phase;
+    request->passage->phase = phase;
     request->write.done = resume;
     request->write.err = (struct err){.arena = request->arena};
     request->write.author = request->door->author;
@@ -175,8 +189,8 @@ static void handler_is_through(struct api_request *request, struct replica_reade
                                enum api_step step)
 {
     if (request->stream.more != NULL && step == API_DONE && !err_is_set(&request->err)) {
-        request->stream.reader = thread_reader_take(request->api->replica);
-        check(request->stream.reader == reader);
+        request->passage->reader = thread_reader_take(request->api->replica);
+        check(request->passage->reader == reader);
         return;
     }
     replica_unpin(reader);
@@ -185,7 +199,7 @@ static void handler_is_through(struct api_request *request, struct replica_reade
 
 void api_resume(struct api_request *request)
 {
-    if (!request->is_on_lane || atomic_fetch_add(&request->met, 1) == 1)
+    if (!request->passage->is_on_lane || atomic_fetch_add(&request->passage->met, 1) == 1)
         http_resume(request->http);
 }
 
@@ -193,19 +207,19 @@ static void run_slow(void *cls)
 {
     struct api_request *request = cls;
     if (is_to_end(request)) { /* already, after its wait */
-        request->slow_step = api_over_budget(request);
+        request->passage->slow_step = api_over_budget(request);
         http_resume(request->http);
         return;
     }
     struct replica_reader *reader = thread_reader(request->api->replica);
     request->version = replica_pin(reader);
-    request->is_on_lane = true;
-    atomic_store(&request->met, 0);
+    request->passage->is_on_lane = true;
+    atomic_store(&request->passage->met, 0);
     enum api_step step = request->route->handle(request);
     if (step == API_DONE && !err_is_set(&request->err) && !answer_fits(request))
         refuse_large(request);
     handler_is_through(request, reader, step);
-    request->slow_step = step;
+    request->passage->slow_step = step;
     if (request->body != NULL)
         http_release_body(request->http); /* the document has copies of all texts */
     if (step == API_AGAIN)
@@ -218,8 +232,8 @@ static void run_slow(void *cls)
 static void refuse_to_run(void *cls, enum slow_refusal why)
 {
     struct api_request *request = cls;
-    request->slow_end = why == SLOW_TOO_MANY ? SLOW_END_TOO_MANY : SLOW_END_LATE;
-    request->slow_step = api_over_budget(request);
+    request->passage->slow_end = why == SLOW_TOO_MANY ? SLOW_END_TOO_MANY : SLOW_END_LATE;
+    request->passage->slow_step = api_over_budget(request);
     http_resume(request->http);
 }
 
@@ -239,32 +253,32 @@ static void finish_all_the_same(void *cls, enum slow_refusal why)
 
 static enum http_step submit_slow(struct api_request *request)
 {
-    check(request->phase != PHASE_SLOW);
-    request->phase = PHASE_SLOW;
-    request->slow_end = SLOW_END_NONE;
-    request->slow_limit_us = request->api->query_deadline_us;
-    request->slow = (struct slow_job){
+    check(request->passage->phase != PHASE_SLOW);
+    request->passage->phase = PHASE_SLOW;
+    request->passage->slow_end = SLOW_END_NONE;
+    request->passage->slow_limit_us = request->api->query_deadline_us;
+    request->passage->slow = (struct slow_job){
         .run = run_slow,
         .refuse = refuse_to_run,
         .cls = request,
         .owner = hash_text(request->identity.project_id),
-        .deadline_us = clock_monotonic_us() + request->slow_limit_us,
+        .deadline_us = clock_monotonic_us() + request->passage->slow_limit_us,
     };
-    slow_lane_submit(request->api->slow_lane, &request->slow);
+    slow_lane_submit(request->api->slow_lane, &request->passage->slow);
     return HTTP_PENDING;
 }
 
 static enum http_step submit_finish(struct api_request *request)
 {
-    request->phase = PHASE_FINISHING;
-    request->slow = (struct slow_job){
+    request->passage->phase = PHASE_FINISHING;
+    request->passage->slow = (struct slow_job){
         .run = run_finish,
         .refuse = finish_all_the_same,
         .cls = request,
         .owner = hash_text(request->identity.project_id),
         .deadline_us = UINT64_MAX,
     };
-    slow_lane_submit(request->api->slow_lane, &request->slow);
+    slow_lane_submit(request->api->slow_lane, &request->passage->slow);
     return HTTP_PENDING;
 }
 
@@ -276,7 +290,7 @@ static enum http_step after_handler(struct api_request *request, enum api_step s
     case API_WRITE:
         return submit(request, PHASE_WRITING);
     case API_AGAIN:
-        request->phase = PHASE_AGAIN;
+        request->passage->phase = PHASE_AGAIN;
         return HTTP_PENDING;
     case API_SLOW:
         break;
@@ -302,8 +316,8 @@ static const struct version *pin_current(struct api_request *request, struct rep
 /* To parse and to check a large body takes too long for a worker. */
 static enum api_step handle(struct api_request *request)
 {
-    request->is_on_lane = false;
-    return request->is_large ? API_SLOW : request->route->handle(request);
+    request->passage->is_on_lane = false;
+    return request->passage->is_large ? API_SLOW : request->route->handle(request);
 }
 
 static enum http_step run_handler(struct api_request *request)
@@ -311,7 +325,7 @@ static enum http_step run_handler(struct api_request *request)
     if (!request->route->reads)
         return after_handler(request, handle(request));
     struct replica_reader *reader = thread_reader(request->api->replica);
-    if (request->phase == PHASE_FOLLOWING)
+    if (request->passage->phase == PHASE_FOLLOWING)
         request->version = replica_pin(reader);
     else
         request->version = pin_current(request, reader);
@@ -329,7 +343,7 @@ static enum http_step after_stages(struct api_request *request, enum stages_outc
     case STAGES_PASSED:
         return run_handler(request);
     case STAGES_PENDING:
-        request->phase = PHASE_TOKEN;
+        request->passage->phase = PHASE_TOKEN;
         return HTTP_PENDING;
     case STAGES_FAILED:
         break;
@@ -341,6 +355,10 @@ static struct api_request *request_create(struct http_exchange *exchange,
                                           const struct doorway *doorway)
 {
     struct api_request *request = arena_zalloc(exchange->arena, sizeof(*request));
+    request->passage = arena_zalloc(exchange->arena, sizeof(*request->passage));
+    request->passage->request = request;
+    if (doorway->door->own_bytes > 0)
+        request->own = arena_zalloc(exchange->arena, doorway->door->own_bytes);
     request->http = exchange;
     request->doorway = doorway;
     request->door = request->doorway->door;
@@ -360,7 +378,7 @@ static struct slice owner_of(const struct api_request *request)
 /* The body of a request whose token is refused is of no use. */
 static enum http_step after_token(struct api_request *request, enum stages_outcome outcome)
 {
-    request->phase = outcome == STAGES_PENDING ? PHASE_OWNER : PHASE_BODY;
+    request->passage->phase = outcome == STAGES_PENDING ? PHASE_OWNER : PHASE_BODY;
     if (outcome == STAGES_PENDING)
         return HTTP_PENDING;
     if (outcome == STAGES_FAILED)
@@ -391,8 +409,8 @@ static enum http_step on_large_body(struct http_exchange *exchange, void *cls)
 /* The token has been judged before the body came. That the body is too long comes first. */
 static enum http_step go_on_with_body(struct api_request *request)
 {
-    request->phase = PHASE_ARRIVED;
-    request->is_large = request->http->body.len > HTTP_SMALL_BODY_BYTES;
+    request->passage->phase = PHASE_ARRIVED;
+    request->passage->is_large = request->http->body.len > HTTP_SMALL_BODY_BYTES;
     if (request->http->fault == HTTP_FAULT_BODY_TOO_LARGE && !request->door->judges_length_late) {
         request->err = (struct err){.arena = request->arena};
         request->fault_form = FAULT_OF_API;
@@ -428,29 +446,29 @@ static bool is_to_be_made_anew(struct api_request *request)
         return false;
     request->write.plan = NULL;
     request->write.settled = NULL;
-    return request->changes_met++ < CHANGES_MET_MAX;
+    return request->passage->changes_met++ < CHANGES_MET_MAX;
 }
 
 static enum http_step on_resume(struct http_exchange *exchange, void *cls)
 {
     (void)cls;
     struct api_request *request = exchange->state;
-    switch (request->phase) {
+    switch (request->passage->phase) {
     case PHASE_TOKEN:
         return after_stages(request, stages_go_on(request));
     case PHASE_OWNER:
         return after_token(request, stages_identify_again(request));
     case PHASE_SLOW:
-        if (request->slow_step == API_AGAIN) { /* what was begun there is done, too */
-            request->phase = PHASE_AGAIN;
+        if (request->passage->slow_step == API_AGAIN) { /* what was begun there is done, too */
+            request->passage->phase = PHASE_AGAIN;
             return run_handler(request);
         }
-        return after_handler(request, request->slow_step);
+        return after_handler(request, request->passage->slow_step);
     case PHASE_WRITING:
         if (is_to_be_made_anew(request))
             return run_handler(request);
         request->err = request->write.err;
-        if (request->is_large)
+        if (request->passage->is_large)
             return submit_finish(request);
         request->route->finish(request);
         return answer(request);
@@ -508,11 +526,11 @@ static void drop_all_the_same(void *cls, enum slow_refusal why)
 static void drop_body(struct api_request *request)
 {
     struct leftover *leftover = NULL;
-    if (request->heap != NULL && json_heap_is_large(request->heap))
+    if (request->passage->heap != NULL && json_heap_is_large(request->passage->heap))
         leftover = malloc(sizeof(*leftover));
     if (leftover == NULL) {
         json_decref(request->body);
-        json_heap_clear(request->heap);
+        json_heap_clear(request->passage->heap);
         return;
     }
     *leftover = (struct leftover){
@@ -522,7 +540,7 @@ static void drop_body(struct api_request *request)
                 .owner = hash_text(request->identity.project_id),
                 .deadline_us = UINT64_MAX},
         .document = request->body,
-        .blocks = json_heap_detach(request->heap),
+        .blocks = json_heap_detach(request->passage->heap),
     };
     slow_lane_submit(request->api->slow_lane, &leftover->job);
 }
@@ -533,14 +551,15 @@ static void on_finished(struct http_exchange *exchange, void *cls)
     struct api_request *request = exchange->state;
     if (request == NULL)
         return;
-    bool has_begun = request->phase != PHASE_OWNER && request->phase != PHASE_BODY;
-    if (has_begun && request->phase != PHASE_CHECKING)
+    bool has_begun =
+        request->passage->phase != PHASE_OWNER && request->passage->phase != PHASE_BODY;
+    if (has_begun && request->passage->phase != PHASE_CHECKING)
         access_log_write(request);
-    if (request->stream.reader != NULL) {
-        replica_unpin(request->stream.reader);
-        replica_reader_close(request->stream.reader);
+    if (request->passage->reader != NULL) {
+        replica_unpin(request->passage->reader);
+        replica_reader_close(request->passage->reader);
     }
-    keystone_request_close(&request->tokens);
+    keystone_request_close(&request->passage->tokens);
     drop_body(request);
 }
 

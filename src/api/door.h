@@ -4,6 +4,7 @@
 #define BERTH_API_DOOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/slice.h"
 #include "keystone/token.h"
@@ -31,6 +32,7 @@ struct door {
     const struct api_route *routes;
     unsigned route_count;
     unsigned max_minor;
+    size_t own_bytes;          /* of what it keeps with each request: request->own, zeroed */
     bool has_own_options;      /* with CORS, too, an OPTIONS that is no preflight is a request */
     bool judges_length_late;   /* a body that is too long is for the stages to refuse */
     const struct rule *author; /* the product's rules: its writes are their author's */
@@ -52,6 +54,7 @@ struct door {
 struct doorway {
     const struct door *door;
     const struct api *api;
+    const void *settings; /* the product's own, for its door and its handlers */
     const struct route_finder *routes;
     const struct slice *mount_prefixes; /* each with a leading and without a trailing slash */
     unsigned mount_prefix_count;

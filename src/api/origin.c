@@ -3,6 +3,7 @@
 #include "api/origin.h"
 
 #include "api/request.h"
+#include "base/arena.h"
 
 /* RFC 7239, the first proxy's element. */
 static void read_forwarded(struct slice header, struct origin *origin)

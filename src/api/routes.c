@@ -1,5 +1,6 @@
 /* A path is cut at its slashes and compared with the table's of as many segments. Any thread. */
 #include "api/routes.h"
+#include "base/arena.h"
 
 #include <limits.h>
 

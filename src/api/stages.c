@@ -4,8 +4,12 @@
 
 #include <strings.h>
 
+#include "api/api.h"
+#include "api/door.h"
+#include "api/passage.h"
 #include "api/services/access_log.h"
 #include "api/text/query_string.h"
+#include "keystone/keystone.h"
 #include "log/log.h"
 
 static bool stage_framing(struct api_request *request)
@@ -115,7 +119,7 @@ struct noauth_headers stages_noauth_headers(const struct api_request *request)
 
 static void resume_with_tokens(struct keystone_request *tokens)
 {
-    http_resume(api_request_of_tokens(tokens)->http);
+    http_resume(api_passage_of_tokens(tokens)->request->http);
 }
 
 /* What access rules take for the mount: any client may send X-Forwarded-Prefix where the server in
@@ -136,16 +140,14 @@ static void fill_tokens(struct api_request *request)
     struct slice token = http_request_header(request->http, "X-Auth-Token");
     if (token.data == NULL)
         token = http_request_header(request->http, "X-Storage-Token");
-    request->tokens = (struct keystone_request){
+    request->passage->tokens = (struct keystone_request){
         .service_of_ours = request->door->service,
         .user_token = token,
         .service_token = http_request_header(request->http, "X-Service-Token"),
         .method = request->http->method,
         .mount = mount_of_rules(request),
         .path = request->path,
-        .request_id = request->global_id.data != NULL
-                          ? request->global_id
-                          : (struct slice){request->request_id, REQUEST_ID_LEN},
+        .request_id = api_told_request_id(request),
         .arena = request->arena,
         .done = resume_with_tokens,
     };
@@ -155,17 +157,17 @@ static void log_refusal(const struct api_request *request)
 {
     struct log_context context = access_log_context(request);
     log_write(LOG_LEVEL_DEBUG, "berth.keystone", &context, "the token is refused: %s",
-              request->tokens.why);
+              request->passage->tokens.why);
 }
 
 static enum stages_outcome identify_keystone(struct api_request *request)
 {
     struct keystone *keystone = request->api->keystone;
-    switch (keystone_check(keystone, &request->tokens)) {
+    switch (keystone_check(keystone, &request->passage->tokens)) {
     case KEYSTONE_PENDING:
         return STAGES_PENDING;
     case KEYSTONE_ACCEPTED:
-        request->identity = request->tokens.identity;
+        request->identity = request->passage->tokens.identity;
         return STAGES_PASSED;
     case KEYSTONE_REFUSED:
         log_refusal(request);

@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include "api/routes.h"
+#include "api/services/give_way.h"
+#include "api/services/slow_lane.h"
 #include "baremetal/api/door.h"
 #include "daemon/daemon.h"
 #include "placement/api/door.h"
@@ -48,20 +50,23 @@ static void fill_cors(struct daemon *daemon)
 void api_settings_take(struct daemon *daemon, const struct conf *conf)
 {
     struct api *api = &daemon->api;
-    api->randomize_candidates = conf->randomize_allocation_candidates;
-    api->max_candidates = conf->max_allocation_candidates;
-    api->spread_candidates = conf->generation_strategy != CONF_STRATEGY_DEPTH_FIRST;
+    struct placement_settings *placement = &daemon->placement;
+    placement->randomize_candidates = conf->randomize_allocation_candidates;
+    placement->max_candidates = conf->max_allocation_candidates;
+    placement->spread_candidates = conf->generation_strategy != CONF_STRATEGY_DEPTH_FIRST;
     api->access_log = conf->access_log;
     api->slow_request_us = conf->slow_request_us;
     api->query_deadline_us = conf->query_deadline_us;
 }
 
 static struct doorway doorway_open(struct daemon *daemon, const struct door *door,
-                                   const struct slice *mount_prefixes, size_t mount_prefix_count)
+                                   const void *settings, const struct slice *mount_prefixes,
+                                   size_t mount_prefix_count)
 {
     return (struct doorway){
         .door = door,
         .api = &daemon->api,
+        .settings = settings,
         .routes = route_finder_create(door->routes, door->route_count, daemon->arena),
         .mount_prefixes = mount_prefixes,
         .mount_prefix_count = (unsigned)mount_prefix_count,
@@ -88,17 +93,18 @@ bool api_settings_fill(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
     struct api *api = &daemon->api;
-    api->doorways[DOOR_PLACEMENT] =
-        doorway_open(daemon, &placement_door, conf->mount_prefixes, conf->mount_prefix_count);
+    api->doorways[DOOR_PLACEMENT] = doorway_open(daemon, &placement_door, &daemon->placement,
+                                                 conf->mount_prefixes, conf->mount_prefix_count);
     api->doorways[DOOR_BAREMETAL] =
-        doorway_open(daemon, &baremetal_door, conf->baremetal.mount_prefixes,
+        doorway_open(daemon, &baremetal_door, &daemon->baremetal, conf->baremetal.mount_prefixes,
                      conf->baremetal.mount_prefix_count);
-    api->doorways[DOOR_VALET] = doorway_open(daemon, &valet_door, conf->valet.mount_prefixes,
-                                             conf->valet.mount_prefix_count);
-    api->baremetal = &conf->baremetal;
-    api->valet = &conf->valet;
-    api->incomplete_project_id = slice_of(conf->incomplete_consumer_project_id);
-    api->incomplete_user_id = slice_of(conf->incomplete_consumer_user_id);
+    api->doorways[DOOR_VALET] =
+        doorway_open(daemon, &valet_door, &daemon->valet, conf->valet.mount_prefixes,
+                     conf->valet.mount_prefix_count);
+    daemon->baremetal.conf = &conf->baremetal;
+    daemon->valet.conf = &conf->valet;
+    daemon->placement.incomplete_project_id = slice_of(conf->incomplete_consumer_project_id);
+    daemon->placement.incomplete_user_id = slice_of(conf->incomplete_consumer_user_id);
     api->trust_proxies = conf->proxy_headers;
     api->healthcheck = &conf->healthcheck;
     api_settings_take(daemon, conf);

@@ -3,7 +3,8 @@
 #define BERTH_DAEMON_DAEMON_H
 
 #include "api/admin/admin.h"
-#include "api/request.h"
+#include "api/api.h"
+#include "baremetal/api/metal_request.h"
 #include "baremetal/write/metal.h"
 #include "base/arena.h"
 #include "base/err.h"
@@ -12,8 +13,10 @@
 #include "daemon/activation.h"
 #include "daemon/notify.h"
 #include "http/http.h"
+#include "placement/api/placement_request.h"
 #include "products/products.h"
 #include "store/store.h"
+#include "valet/api/valet_settings.h"
 
 enum { DAEMON_LISTENERS_MAX = 16 };
 
@@ -55,6 +58,9 @@ struct daemon {
     struct metal metal;
     struct products products;
     struct api api;
+    struct placement_settings placement;
+    struct metal_settings baremetal;
+    struct valet_settings valet;
     struct daemon_listener listeners[DAEMON_LISTENERS_MAX];
     size_t listener_count;
     struct admin *admin; /* what is shown on the admin listeners */

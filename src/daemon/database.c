@@ -1,4 +1,5 @@
 /* The database and what keeps it in memory. */
+#include "api/services/readiness.h"
 #include "baremetal/write/conductor.h"
 #include "baremetal/write/instance.h"
 #include "conf/load.h"
@@ -45,9 +46,9 @@ static bool open_and_load(struct daemon *daemon)
                        products_open(&daemon->products, &daemon->metal), &daemon->err);
     if (daemon->api.pipeline == NULL)
         return false;
-    daemon->api.conductor =
+    daemon->baremetal.conductor =
         conductor_start(daemon->api.pipeline, daemon->api.replica, &daemon->metal, &daemon->err);
-    if (daemon->api.conductor == NULL)
+    if (daemon->baremetal.conductor == NULL)
         return false;
     daemon->api.readiness = readiness_start(daemon->api.pipeline, daemon->api.replica);
     return daemon->api.readiness != NULL ||
@@ -66,8 +67,8 @@ bool database_open(struct daemon *daemon)
 void database_close(struct daemon *daemon)
 {
     readiness_stop(daemon->api.readiness);
-    if (daemon->api.conductor != NULL)
-        conductor_stop(daemon->api.conductor);
+    if (daemon->baremetal.conductor != NULL)
+        conductor_stop(daemon->baremetal.conductor);
     if (daemon->api.pipeline != NULL)
         pipeline_stop(daemon->api.pipeline);
     products_close(&daemon->products);

@@ -12,16 +12,16 @@ static struct slice path_of(const struct daemon *daemon)
 
 bool catalogue_open(struct daemon *daemon)
 {
-    daemon->api.flavors = flavors_open(path_of(daemon), &daemon->err);
-    return daemon->api.flavors != NULL;
+    daemon->valet.flavors = flavors_open(path_of(daemon), &daemon->err);
+    return daemon->valet.flavors != NULL;
 }
 
 void catalogue_reload(struct daemon *daemon)
 {
-    if (daemon->api.flavors == NULL)
+    if (daemon->valet.flavors == NULL)
         return;
     struct err err = {.arena = arena_create()};
-    if (!flavors_reload(daemon->api.flavors, path_of(daemon), &err))
+    if (!flavors_reload(daemon->valet.flavors, path_of(daemon), &err))
         log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT, "the flavors stay as they were: %.*s",
                   SLICE_ARG(err.message));
     arena_destroy(err.arena);
@@ -29,5 +29,5 @@ void catalogue_reload(struct daemon *daemon)
 
 void catalogue_close(struct daemon *daemon)
 {
-    flavors_close(daemon->api.flavors);
+    flavors_close(daemon->valet.flavors);
 }

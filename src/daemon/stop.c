@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "api/services/readiness.h"
+#include "api/services/slow_lane.h"
 #include "baremetal/write/conductor.h"
 #include "base/clock.h"
 #include "base/wait.h"
@@ -129,7 +131,7 @@ void listeners_close(struct daemon *daemon)
     if (daemon->admin != NULL)
         admin_begin_stop(daemon->admin);
     drain(daemon, false, end_us);
-    if (daemon->api.conductor != NULL)
+    if (daemon->baremetal.conductor != NULL)
         finish_nodes(daemon, end_us);
     drain(daemon, true, end_us);
     for (size_t i = 0; i < daemon->listener_count; i++)

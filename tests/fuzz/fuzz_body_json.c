@@ -1,6 +1,7 @@
 /* Schemas: the first byte chooses two, the rest is a document for the one and a query string for
  * the other. Besides not crashing, a refusal has a bounded text and an accepted document's values
  * can be read. */
+#include "api/passage.h"
 #include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
@@ -95,7 +96,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     struct arena *arena = arena_create();
     struct http_exchange exchange = {.body = {(const char *)data + 1, size - 1}, .arena = arena};
-    struct api_request request = {.http = &exchange, .arena = arena, .err = {.arena = arena}};
+    struct api_passage passage = {0};
+    struct api_request request = {
+        .http = &exchange, .arena = arena, .passage = &passage, .err = {.arena = arena}};
     json_t *document = body_schema_read(&request, CHOOSE(SCHEMAS, data[0]));
     if (document == NULL)
         check(request.err.status == 400 && request.err.message.len > 0 &&
@@ -105,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(document == NULL || body_schema_nesting(document) <= size);
     check_in_order(document, CHOOSE(SCHEMAS, data[0]));
     json_decref(document);
-    json_heap_clear(request.heap);
+    json_heap_clear(passage.heap);
     check_query(arena, exchange.body, CHOOSE(QUERY_SCHEMAS, data[0]));
     arena_destroy(arena);
     return 0;

@@ -1,5 +1,6 @@
 /* Header values: each line of the input is "LETTER VALUE", the letter names the header. Everything
  * that reads headers reads them; a fault is written in the form that Accept asks for. */
+#include "api/api.h"
 #include "api/text/accept.h"
 #include "api/text/latin1.h"
 #include "api/text/query_string.h"
@@ -98,7 +99,7 @@ static void write_other_fault(struct api_request *request, int status, enum faul
 {
     request->fault_form = form;
     request->http->response_header_count = 0;
-    request->placement.version_in_error = false;
+    placement_own(request)->version_in_error = false;
     request->err = (struct err){.arena = request->arena};
     err_set(&request->err, status, NULL, "%s", "");
     write_fault(request);
@@ -130,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              : request->err.status == 400 || request->err.status == 406);
     if (request->has_minor)
         err_set_join(&request->err, 415, NULL, SLICE_LIT("type "), placement_content_type(request));
-    request->placement.version_in_error = request->err.status == 406;
+    placement_own(request)->version_in_error = request->err.status == 406;
     write_fault(request);
     write_other_fault(request, 401, FAULT_OUTSIDE);
     write_other_fault(request, 401, FAULT_OF_KEYSTONE);

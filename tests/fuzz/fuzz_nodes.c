@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/api.h"
 #include "baremetal/api/door.h"
 #include "baremetal/api/handlers.h"
+#include "baremetal/api/metal_request.h"
 #include "baremetal/write/conductor.h"
 #include "baremetal/write/node_provider.h"
 #include "baremetal/write/node_rule.h"
@@ -14,6 +16,7 @@
 #include "baremetal/write/plan_node_allocations.h"
 #include "baremetal/write/plan_node_states.h"
 #include "baremetal/write/plan_nodes.h"
+#include "conf/baremetal.h"
 #include "engine/judge.h"
 #include "fuzz.h"
 #include "placement/api/allocation_handlers.h"
@@ -259,19 +262,19 @@ static void mirror_all(struct play *play)
 
 static const struct api *api_get(void)
 {
-    static struct conf_baremetal conf;
     static struct api api;
-    if (api.conductor != NULL)
-        return &api;
-    conf = (struct conf_baremetal){.max_limit = 1000, .host = SLICE_LIT("host")};
-    api = (struct api){
-        .baremetal = &conf,
-        .policies = fuzz_policies(),
-        .conductor = conductor_create(NULL, world_get()->replica, NULL), /* to be woken */
-        .incomplete_project_id = SLICE_LIT("no-project"),
-        .incomplete_user_id = SLICE_LIT("no-user"),
-    };
+    if (api.policies == NULL)
+        api.policies = fuzz_policies();
     return &api;
+}
+
+static const struct metal_settings *settings_get(void)
+{
+    static const struct conf_baremetal CONF = {.max_limit = 1000, .host = SLICE_LIT("host")};
+    static struct metal_settings settings = {.conf = &CONF};
+    if (settings.conductor == NULL) /* to be woken */
+        settings.conductor = conductor_create(NULL, world_get()->replica, NULL);
+    return &settings;
 }
 
 static void ask(struct play *play, unsigned route, const uint8_t *data, size_t size)
@@ -281,7 +284,12 @@ static void ask(struct play *play, unsigned route, const uint8_t *data, size_t s
     struct fuzz_request r;
     struct api_request *request =
         fuzz_request_begin(&r, play->arena, api_get(), data[1] == 'z' ? newest : data[1] % newest);
+    struct metal_request own = {0};
     r.doorway.door = request->door = door;
+    if (door == &baremetal_door) {
+        r.doorway.settings = settings_get();
+        request->own = &own;
+    }
     request->args[0] = slice_of(IDENTS[data[0] % IDENT_COUNT]);
     request->args[1] = slice_of(IDENTS[data[0] / IDENT_COUNT % IDENT_COUNT]);
     request->http->body = (struct slice){(const char *)data + 2, size - 2};

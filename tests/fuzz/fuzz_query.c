@@ -1,6 +1,8 @@
 /* Query strings: the first byte chooses the question and the microversion, the rest is the raw
  * query. It goes the whole way: parsed, checked, asked of a small cloud, and answered with JSON. */
+#include "api/api.h"
 #include "api/text/query_string.h"
+#include "base/arena.h"
 #include "fuzz.h"
 #include "placement/api/allocation_handlers.h"
 #include "placement/api/handlers.h"
@@ -15,7 +17,7 @@ static const unsigned FIRST_MINORS[] = {10, 10, 10, 0, 9, 6, 10};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct api api = {.max_candidates = 200, .spread_candidates = true};
+    static struct api api;
     if (size == 0)
         return 0;
     if (api.policies == NULL)
@@ -27,6 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena *arena = arena_create();
     struct fuzz_request r;
     struct api_request *request = fuzz_request_begin(&r, arena, &api, minor);
+    r.settings.max_candidates = 200;
+    r.settings.spread_candidates = true;
     request->version = world_get()->version;
     request->query = (struct slice){(const char *)data + 1, size - 1};
     size_t decoded = percent_decode(arena, request->query, false).len;

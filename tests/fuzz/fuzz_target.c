@@ -1,9 +1,12 @@
 /* Paths: the first byte chooses the method, the rest is the raw path. */
+#include "api/api.h"
 #include "api/routes.h"
 #include "api/services/healthcheck.h"
 #include "api/text/latin1.h"
 #include "api/text/query_string.h"
 #include "api/text/uuid_like.h"
+#include "base/slice.h"
+#include "conf/healthcheck.h"
 #include "fuzz.h"
 #include "placement/api/door.h"
 #include "placement/api/routes.h"

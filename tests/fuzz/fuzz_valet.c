@@ -1,6 +1,8 @@
 /* The Valet door: up to the first line break a raw path, behind it a body. A path means what it
  * decodes to, segment by segment; a body is refused with a short text or can be read. */
+#include "api/api.h"
 #include "api/text/query_string.h"
+#include "base/arena.h"
 #include "fuzz.h"
 #include "valet/api/body.h"
 #include "valet/api/body_schemas.h"

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/api.h"
+#include "base/arena.h"
 #include "engine/judge.h"
 #include "fuzz.h"
 #include "placement/api/allocation_handlers.h"
@@ -77,8 +79,7 @@ static void carry_out(struct api_request *request, struct arena *arena)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct api API = {.incomplete_project_id = SLICE_LIT("incomplete"),
-                                   .incomplete_user_id = SLICE_LIT("incomplete")};
+    static const struct api API = {0};
     if (size < 2)
         return 0;
     unsigned minor = data[0] % (PLACEMENT_MINOR_MAX + 1);

@@ -1,6 +1,7 @@
 /* See world.h. One thread. */
 #include "world.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 
 #include "placement/api/door.h"
@@ -145,8 +146,14 @@ struct api_request *fuzz_request_begin(struct fuzz_request *r, struct arena *are
 {
     *r = (struct fuzz_request){.exchange.http = {.arena = arena, .method = SLICE_LIT("GET")}};
     r->exchange.headers = r->headers;
-    r->doorway = (struct doorway){.door = &placement_door, .api = api};
+    r->doorway = (struct doorway){.door = &placement_door, .api = api, .settings = &r->settings};
+    r->settings.max_candidates = -1;
+    r->settings.incomplete_project_id = SLICE_LIT("incomplete");
+    r->settings.incomplete_user_id = SLICE_LIT("incomplete");
+    r->passage.request = &r->request;
     r->request = (struct api_request){.http = &r->exchange.http,
+                                      .own = &r->own,
+                                      .passage = &r->passage,
                                       .doorway = &r->doorway,
                                       .door = &placement_door,
                                       .api = api,

@@ -2,9 +2,12 @@
 #ifndef BERTH_TESTS_FUZZ_WORLD_H
 #define BERTH_TESTS_FUZZ_WORLD_H
 
+#include "api/door.h"
+#include "api/passage.h"
 #include "api/request.h"
 #include "http/http_internal.h"
 #include "model/change.h"
+#include "placement/api/placement_request.h"
 #include "replica/replica.h"
 #include "store/store.h"
 
@@ -25,6 +28,9 @@ struct fuzz_request {
     struct exchange exchange;
     struct request_header headers[16];
     struct doorway doorway;
+    struct placement_settings settings; /* Placement's, until another door's are set */
+    struct placement_request own;
+    struct api_passage passage;
     struct api_request request;
 };
 

@@ -6,6 +6,7 @@
 
 #include "api/admin/admin.h"
 #include "api/admin/exposition.h"
+#include "api/services/readiness.h"
 
 enum { ADMIN_LISTENERS_MAX = 16 };
 

@@ -1,5 +1,6 @@
 /* Policies, and, if callers are known by Keystone, tokens and the questions about them. */
 #include "api/admin/admin_internal.h"
+#include "api/api.h"
 #include "keystone/stats.h"
 #include "policy/keeper.h"
 

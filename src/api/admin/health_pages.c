@@ -1,6 +1,8 @@
 /* The pages of probes: a line for people and shells, or JSON if that is what the client takes. Any
  * thread. */
 #include "api/admin/admin_internal.h"
+#include "api/api.h"
+#include "api/services/readiness.h"
 #include "api/text/accept.h"
 #include "base/json_write.h"
 

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 
 #include "api/admin/admin_internal.h"
+#include "api/api.h"
+#include "api/door.h"
 #include "api/services/meter.h"
+#include "api/services/slow_lane.h"
 #include "log/log.h"
 
 static const double US_PER_S = 1e6;

@@ -4,9 +4,14 @@
 #include <stdlib.h>
 
 #include "api/admin/admin_internal.h"
+#include "api/api.h"
+#include "api/services/give_way.h"
+#include "api/services/readiness.h"
+#include "api/services/slow_lane.h"
 #include "api/services/thread_reader.h"
 #include "api/text/accept.h"
 #include "api/text/query_string.h"
+#include "base/arena.h"
 
 /* One page at a time; the others wait for it. */
 enum { LANE_WAITING = 64, LANE_SLICE_US = 1000 };

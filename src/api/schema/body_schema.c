@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "api/passage.h"
 #include "api/request.h"
 #include "api/schema/schema.h"
 #include "api/text/json_heap.h"
@@ -69,13 +70,13 @@ json_t *body_schema_load_wide(struct slice body, struct json_heap *heap, struct 
 
 struct json_heap *body_schema_heap(struct api_request *request)
 {
-    if (request->heap == NULL) {
+    if (request->passage->heap == NULL) {
         struct memory_share share = request->http->share;
         share.bytes = 0; /* those are the edge's */
-        request->heap = json_heap_create(request->arena, share,
-                                         request->http->body.len > HTTP_SMALL_BODY_BYTES);
+        request->passage->heap = json_heap_create(request->arena, share,
+                                                  request->http->body.len > HTTP_SMALL_BODY_BYTES);
     }
-    return request->heap;
+    return request->passage->heap;
 }
 
 /* The parser bounds the depth itself, so the recursion ends. */

@@ -2,6 +2,9 @@
  * came, at INFO, once the answer is out, what became of it. Worker threads. */
 #include "api/services/access_log.h"
 
+#include "api/api.h"
+#include "api/door.h"
+#include "base/arena.h"
 #include "base/clock.h"
 
 struct log_context access_log_context(const struct api_request *request)

@@ -13,10 +13,17 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "api/api.h"
+#include "api/door.h"
+#include "api/passage.h"
+#include "api/services/readiness.h"
 #include "api/text/accept.h"
 #include "api/text/html_text.h"
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/json_write.h"
+#include "conf/address_range.h"
+#include "conf/healthcheck.h"
 
 enum { HOST_NAME_BYTES = 256 };
 
@@ -108,7 +115,7 @@ void healthcheck_begin(struct api_request *request)
     checking->wait.done = reported;
     checking->http = request->http;
     request->state = checking;
-    request->phase = PHASE_CHECKING;
+    request->passage->phase = PHASE_CHECKING;
     readiness_ask(request->api->readiness, &checking->wait);
 }
 

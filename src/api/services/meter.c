@@ -2,6 +2,10 @@
  * what was counted, and the next new thread goes on with it; so there are as many as there were
  * threads at once. */
 #include "api/services/meter.h"
+#include "api/door.h"
+#include "api/passage.h"
+#include "api/request.h"
+#include "base/arena.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -86,7 +90,7 @@ static unsigned series_of(const struct api_request *request)
     if (is_in_table(request))
         return (unsigned)(request->route - request->door->routes);
     unsigned routes = request->door->route_count;
-    if (request->phase == PHASE_CHECKING)
+    if (request->passage->phase == PHASE_CHECKING)
         return routes;
     for (unsigned i = 0; i < METHOD_COUNT; i++)
         if (slice_equal(request->http->method, slice_of(METHODS[i])))

@@ -7,6 +7,7 @@
 #ifndef BERTH_API_SERVICES_METER_H
 #define BERTH_API_SERVICES_METER_H
 
+#include "api/door.h"
 #include "api/request.h"
 #include "base/histogram.h"
 #include "query/ac_none.h"

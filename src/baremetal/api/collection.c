@@ -2,8 +2,10 @@
  * thread. */
 #include "baremetal/api/collection.h"
 
+#include "api/charge.h"
 #include "api/text/python_repr.h"
 #include "baremetal/api/links.h"
+#include "base/arena.h"
 #include "base/json_write.h"
 
 bool collection_read_types(struct collection *collection, const struct record_shape *shape,

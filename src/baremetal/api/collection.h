@@ -2,6 +2,7 @@
 #ifndef BERTH_BAREMETAL_API_COLLECTION_H
 #define BERTH_BAREMETAL_API_COLLECTION_H
 
+#include "api/charge.h"
 #include "api/request.h"
 #include "baremetal/api/input/arguments.h"
 #include "model/record.h"

@@ -6,6 +6,7 @@
 #include "baremetal/api/input/intake.h"
 #include "baremetal/api/links.h"
 #include "baremetal/api/list_fields.h"
+#include "baremetal/api/metal_request.h"
 #include "baremetal/api/nodes/node_find.h"
 #include "baremetal/api/record_json.h"
 #include "base/clock.h"
@@ -53,7 +54,7 @@ static bool choose(const struct list_fields *asked, bool all, struct shown *show
 static void write_value(struct api_request *request, enum conductor_field field)
 {
     struct buf *out = api_out(request);
-    struct slice host = request->api->baremetal->host;
+    struct slice host = metal_conf(request)->host;
     if (field == LINKS) {
         baremetal_write_links(request, SLICE_LIT("conductors"), host, (struct slice){0}, out);
         return;
@@ -148,7 +149,7 @@ static bool read_page(struct api_request *request, struct conductor_page *page)
                                         "fields", "detail", NULL};
     struct query_string query;
     struct err *err = &request->err;
-    *page = (struct conductor_page){.limit = request->api->baremetal->max_limit,
+    *page = (struct conductor_page){.limit = metal_conf(request)->max_limit,
                                     .sort_key = SLICE_LIT("id"),
                                     .sort_dir = SLICE_LIT("asc")};
     if (!intake_query(request, NAMES, &query))
@@ -190,7 +191,7 @@ static void write_next(struct api_request *request, const struct conductor_page 
         collection_add_filter(&query, "detail",
                               page->asked.is_detailed ? SLICE_LIT("True") : SLICE_LIT("False"));
     collection_add_filter(&query, "limit", SLICE_LIT("1"));
-    collection_add_filter(&query, "marker", request->api->baremetal->host);
+    collection_add_filter(&query, "marker", metal_conf(request)->host);
     buf_append_lit(out, ", \"next\": \"");
     json_write_piece(out, baremetal_base(request));
     buf_append_lit(out, "/v1/conductors?sort_key=");
@@ -204,7 +205,7 @@ enum api_step baremetal_conductors_list(struct api_request *request)
 {
     struct conductor_page page;
     struct buf *out = api_out(request);
-    struct slice host = request->api->baremetal->host;
+    struct slice host = metal_conf(request)->host;
     if (!read_page(request, &page))
         return API_DONE;
     if (page.marker.data != NULL && !slice_equal(page.marker, host)) {
@@ -239,9 +240,9 @@ enum api_step baremetal_conductor_show(struct api_request *request)
     }
     if (!check_access(request))
         return API_DONE;
-    bool is_ours = slice_equal(host, request->api->baremetal->host) ||
-                   (request->with_suffix.data == host.data &&
-                    slice_equal(request->with_suffix, request->api->baremetal->host));
+    bool is_ours = slice_equal(host, metal_conf(request)->host) ||
+                   (metal_own(request)->with_suffix.data == host.data &&
+                    slice_equal(metal_own(request)->with_suffix, metal_conf(request)->host));
     if (!is_ours) {
         (void)refuse_unknown(host, err);
         return API_DONE;

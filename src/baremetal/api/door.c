@@ -1,7 +1,9 @@
 /* The bare metal API, Ironic's, as a door. */
 #include "baremetal/api/door.h"
 
+#include "api/cors.h"
 #include "baremetal/api/fault.h"
+#include "baremetal/api/metal_request.h"
 #include "baremetal/api/routes.h"
 #include "baremetal/api/stages.h"
 #include "baremetal/write/conductor.h"
@@ -21,7 +23,7 @@ static const struct cors_names CORS_HEADERS = {CORS_NAMES,
 static void submit(struct api_request *request)
 {
     struct conductor_wait *wait = arena_zalloc(request->arena, sizeof(*wait));
-    conductor_submit(request->api->conductor, wait, &request->write);
+    conductor_submit(metal_conductor(request), wait, &request->write);
 }
 
 const struct door baremetal_door = {
@@ -33,6 +35,7 @@ const struct door baremetal_door = {
     .cors_headers = &CORS_HEADERS,
     .routes = baremetal_routes,
     .route_count = BAREMETAL_ROUTE_COUNT,
+    .own_bytes = sizeof(struct metal_request),
     .max_minor = BAREMETAL_MINOR_MAX,
     .author = &node_rule,
     .submit = submit,

@@ -4,6 +4,7 @@
 #include "baremetal/api/input/intake.h"
 #include "baremetal/api/links.h"
 #include "baremetal/api/list_fields.h"
+#include "baremetal/api/metal_request.h"
 #include "baremetal/api/nodes/node_find.h"
 #include "base/json_write.h"
 
@@ -111,7 +112,7 @@ static bool write_driver(struct api_request *request, const struct list_fields *
     write_text(&writing, "name", driver_name());
     if (begin_member(&writing, SLICE_LIT("hosts"))) {
         buf_append_lit(out, "\"hosts\": [");
-        json_write_string(out, request->api->baremetal->host);
+        json_write_string(out, metal_conf(request)->host);
         buf_append_char(out, ']');
     }
     if (begin_member(&writing, SLICE_LIT("links")))

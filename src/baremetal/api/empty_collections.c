@@ -6,6 +6,7 @@
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/intake.h"
 #include "baremetal/api/list_fields.h"
+#include "baremetal/api/metal_request.h"
 #include "baremetal/api/nodes/node_find.h"
 
 #define PAGE   "marker", "limit", "sort_key", "sort_dir"
@@ -75,7 +76,7 @@ static bool check_page(struct api_request *request, const struct query_string *q
                        const struct empty_list *list)
 {
     struct slice marker = {0};
-    size_t limit = request->api->baremetal->max_limit;
+    size_t limit = metal_conf(request)->max_limit;
     bool is_descending;
     struct err *err = &request->err;
     struct argument by_marker = argument_find(request->arena, query, "marker");

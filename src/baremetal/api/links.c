@@ -1,22 +1,23 @@
 /* Two URLs of each thing, one with the version. Any thread. */
 #include "baremetal/api/links.h"
 
+#include "baremetal/api/metal_request.h"
 #include "base/json_write.h"
 
 struct slice baremetal_base(struct api_request *request)
 {
-    if (request->base.data != NULL)
-        return request->base;
-    struct slice endpoint = request->api->baremetal->public_endpoint;
+    if (metal_own(request)->base.data != NULL)
+        return metal_own(request)->base;
+    struct slice endpoint = metal_conf(request)->public_endpoint;
     if (endpoint.len > 0) {
-        request->base = endpoint;
+        metal_own(request)->base = endpoint;
         return endpoint;
     }
     struct slice url =
         origin_absolute(request, request->mount.len > 0 ? request->mount : SLICE_LIT("/"));
     while (url.len > 0 && url.data[url.len - 1] == '/')
         url.len--;
-    request->base = url;
+    metal_own(request)->base = url;
     return url;
 }
 

@@ -2,9 +2,12 @@
  * the slow lane. */
 #include <stdlib.h>
 
+#include "api/charge.h"
+#include "api/request.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/intake.h"
 #include "baremetal/api/nodes/node_find.h"
+#include "base/arena.h"
 #include "base/json_write.h"
 
 enum { STEPS_OF_A_NODE = 40 }; /* read and sorted */

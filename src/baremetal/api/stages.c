@@ -5,6 +5,7 @@
 
 #include "api/routes.h"
 #include "auth/noauth.h"
+#include "baremetal/api/metal_request.h"
 #include "baremetal/api/nodes/node_find.h"
 #include "baremetal/api/routes.h"
 
@@ -36,7 +37,7 @@ static struct slice without_suffix(struct api_request *request, struct slice pat
     size_t begin = path.len;
     while (begin > 0 && path.data[begin - 1] != '/')
         begin--;
-    request->with_suffix = slice_skip(path, begin);
+    metal_own(request)->with_suffix = slice_skip(path, begin);
     path.len -= suffix.len;
     return without_slash(path);
 }

@@ -1,6 +1,7 @@
 /* GET /allocation_candidates: parse, ask, write. The candidates go to the body as they are found;
  * the summaries of their trees follow. A question without limit can have more candidates than any
  * memory holds: it is refused when the body has become as large as a body may be. */
+#include "api/charge.h"
 #include "api/services/meter.h"
 #include "placement/api/candidates_json.h"
 #include "placement/api/candidates_parameters.h"
@@ -10,11 +11,11 @@ enum { LONG_QUERY_BYTES = 16 << 10 }; /* are not read on a worker: that takes it
 
 static enum api_step over_budget(struct api_request *request, struct candidates_writer *writer)
 {
-    if (request->phase == PHASE_SLOW) {
+    if (api_is_on_slow_lane(request)) {
         buf_free(writer->out);
         meter_count_candidates(0, AC_NONE_ABANDONED);
     }
-    if (writer->is_too_large && request->phase == PHASE_SLOW)
+    if (writer->is_too_large && api_is_on_slow_lane(request))
         err_set(&request->err, 400, NULL,
                 "There are more allocation candidates than one answer can hold. Ask for fewer "
                 "with limit.");
@@ -24,7 +25,7 @@ static enum api_step over_budget(struct api_request *request, struct candidates_
 enum api_step handle_candidates_list(struct api_request *request)
 {
     struct ac_request asked;
-    if (request->phase != PHASE_SLOW && request->query.len > LONG_QUERY_BYTES)
+    if (!api_is_on_slow_lane(request) && request->query.len > LONG_QUERY_BYTES)
         return api_over_budget(request);
     if (!candidates_parameters_read(request, &asked))
         return API_DONE;

@@ -6,6 +6,7 @@
 
 #include "api/text/name_table.h"
 #include "api/text/python_repr.h"
+#include "base/arena.h"
 
 static bool refuse(struct api_request *request, const char *code, struct buf *text)
 {

@@ -8,8 +8,10 @@
 #include "api/text/name_table.h"
 #include "api/text/python_int.h"
 #include "api/text/query_string.h"
+#include "base/arena.h"
 #include "placement/api/candidates_checks.h"
 #include "placement/api/group_parameters.h"
+#include "placement/api/placement_request.h"
 
 static const struct schema *schema_for(unsigned minor)
 {
@@ -182,9 +184,9 @@ bool candidates_parameters_read(struct api_request *request, struct ac_request *
     struct query_string query = query_string_parse(request->arena, request->query);
     *out = (struct ac_request){
         .nested_aware = request->minor >= 29,
-        .most = request->api->max_candidates,
-        .order = request->api->spread_candidates ? AC_ORDER_SPREAD : AC_ORDER_DEPTH,
-        .randomize = request->api->randomize_candidates,
+        .most = placement_settings(request)->max_candidates,
+        .order = placement_settings(request)->spread_candidates ? AC_ORDER_SPREAD : AC_ORDER_DEPTH,
+        .randomize = placement_settings(request)->randomize_candidates,
     };
     return body_schema_check_query(&query, schema_for(request->minor), &request->err) &&
            read_wide(request, &query, out) && read_groups(request, &query, out) &&

@@ -4,7 +4,9 @@
 #include "placement/api/claim_read.h"
 
 #include "api/schema/body_schema.h"
+#include "base/arena.h"
 #include "base/json_write.h"
+#include "placement/api/placement_request.h"
 
 struct slice claim_key(void *iter)
 {
@@ -79,8 +81,8 @@ struct claim claim_read(struct api_request *request, struct slice consumer, json
 {
     struct claim claim = {
         .consumer = consumer,
-        .project = request->api->incomplete_project_id,
-        .user = request->api->incomplete_user_id,
+        .project = placement_settings(request)->incomplete_project_id,
+        .user = placement_settings(request)->incomplete_user_id,
     };
     if (request->minor >= 8) {
         claim.project = body_schema_text(json_object_get(part, "project_id"));

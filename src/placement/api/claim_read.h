@@ -2,6 +2,8 @@
 #ifndef BERTH_PLACEMENT_API_CLAIM_READ_H
 #define BERTH_PLACEMENT_API_CLAIM_READ_H
 
+#include <jansson.h>
+
 #include "api/request.h"
 #include "engine/claim.h"
 

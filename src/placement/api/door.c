@@ -3,6 +3,7 @@
 
 #include "placement/api/fault.h"
 #include "placement/api/headers.h"
+#include "placement/api/placement_request.h"
 #include "placement/api/routes.h"
 #include "placement/api/stages.h"
 #include "placement/write/capacity_rule.h"
@@ -15,6 +16,7 @@ const struct door placement_door = {
     .service = TOKEN_SERVICE_PLACEMENT,
     .routes = placement_routes,
     .route_count = PLACEMENT_ROUTE_COUNT,
+    .own_bytes = sizeof(struct placement_request),
     .max_minor = PLACEMENT_MINOR_MAX,
     .author = &capacity_rule,
     .is_public = placement_is_root,

@@ -11,6 +11,7 @@
 #include "base/json_write.h"
 #include "placement/api/headers.h"
 #include "placement/api/microversion.h"
+#include "placement/api/placement_request.h"
 #include "placement/api/routes.h"
 
 /* %M: the method, %T: the content type, %A: the Accept header. Line breaks show in HTML alone. */
@@ -189,7 +190,7 @@ static void write_json(struct api_request *request, const struct status *status,
         buf_printf(out, ", \"code\": \"%s\"",
                    request->err.code != NULL ? request->err.code : "placement.undefined_code");
     buf_printf(out, ", \"request_id\": \"%s\"", request->request_id);
-    if (request->placement.version_in_error)
+    if (placement_own(request)->version_in_error)
         buf_printf(out, ", \"max_version\": \"1.%d\", \"min_version\": \"1.0\"",
                    PLACEMENT_MINOR_MAX);
     buf_append_lit(out, "}]}");
@@ -219,7 +220,7 @@ static void hide_vary(struct api_request *request)
     const struct api_route *route = request->route;
     if (request->err.status == 404 && route != NULL && (route->flags & ROUTE_BARE_404) != 0 &&
         request->minor >= route->min_minor)
-        request->placement.vary_shown = false;
+        placement_own(request)->vary_shown = false;
 }
 
 void placement_write_fault(struct api_request *request)

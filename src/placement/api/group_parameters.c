@@ -4,6 +4,7 @@
 #include "api/text/name_table.h"
 #include "api/text/python_int.h"
 #include "api/text/uuid_like.h"
+#include "base/arena.h"
 
 static bool refuse(struct api_request *request, const char *prefix, struct slice value,
                    const char *suffix)

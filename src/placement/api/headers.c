@@ -2,7 +2,9 @@
  * headers). Any thread. */
 #include "placement/api/headers.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
+#include "placement/api/placement_request.h"
 
 struct slice placement_content_type(const struct api_request *request)
 {
@@ -54,13 +56,13 @@ void placement_add_headers(struct api_request *request)
 {
     struct http_exchange *http = request->http;
     if (!err_is_set(&request->err) && request->minor >= 15 &&
-        (request->has_body || request->placement.is_cacheable)) {
+        (request->has_body || placement_own(request)->is_cacheable)) {
         http_add_header(http, "Cache-Control", SLICE_LIT("no-cache"));
         http_add_header(http, "Last-Modified", http_date(request->arena, request->modified_at_us));
     }
-    if (!request->placement.version_shown)
+    if (!placement_own(request)->version_shown)
         return;
     http_add_header(http, "openstack-api-version", version_text(request));
-    if (request->placement.vary_shown)
+    if (placement_own(request)->vary_shown)
         request->vary = SLICE_LIT("openstack-api-version");
 }

@@ -1,12 +1,15 @@
 /* /resource_providers/{uuid}/inventories and one of them. Handlers run on a worker, planners on the
  * writer's thread. Answers to writes show what is stored. */
+#include "api/charge.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/schema.h"
 #include "api/schema/tables.h"
 #include "api/text/latin1.h"
+#include "base/buf.h"
 #include "base/json_write.h"
 #include "placement/api/allocation_handlers.h"
 #include "placement/api/handlers.h"
+#include "placement/api/placement_request.h"
 #include "placement/write/plan_inventories.h"
 #include "placement/write/plan_providers.h"
 
@@ -303,7 +306,7 @@ void finish_inventory_delete(struct api_request *request)
 {
     const struct inventories_write *state = request->state;
     if (state->provider_is_missing)
-        request->placement.vary_shown = false; /* this route's other 404 has vary */
+        placement_own(request)->vary_shown = false; /* this route's other 404 has vary */
     finish_no_content(request);
 }
 

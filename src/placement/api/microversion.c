@@ -5,6 +5,7 @@
 #include "api/text/python_int.h"
 #include "api/text/python_repr.h"
 #include "api/text/version_header.h"
+#include "base/arena.h"
 #include "placement/api/routes.h"
 
 /* What Python's int() says about a text that it does not take. */

@@ -3,6 +3,7 @@
  * written in pieces while its client reads. */
 #include <stdlib.h>
 
+#include "api/charge.h"
 #include "api/text/latin1.h"
 #include "base/json_write.h"
 #include "placement/api/allocation_handlers.h"

@@ -1,10 +1,12 @@
 /* GET, PUT, DELETE /resource_providers/{uuid}/traits. */
+#include "api/charge.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "api/text/latin1.h"
 #include "base/json_write.h"
 #include "placement/api/handlers.h"
 #include "placement/write/plan_provider_traits.h"
+#include "query/budget.h"
 
 enum { STEPS_OF_A_TRAIT = 4 }; /* its text is ready */
 

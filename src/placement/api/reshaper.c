@@ -1,6 +1,7 @@
 /* POST /reshaper. Reads and validates on a worker; placement/write/plan_reshaper.c decides. */
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
+#include "base/arena.h"
 #include "placement/api/allocation_handlers.h"
 #include "placement/api/claim_read.h"
 #include "placement/write/plan_reshaper.h"

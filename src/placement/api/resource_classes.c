@@ -1,4 +1,5 @@
 /* GET and POST /resource_classes; GET, PUT, DELETE /resource_classes/{name}. */
+#include "api/charge.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "api/text/latin1.h"
@@ -6,6 +7,8 @@
 #include "placement/api/handlers.h"
 #include "placement/api/provider_json.h"
 #include "placement/write/plan_classes.h"
+#include "query/budget.h"
+#include "replica/catalog.h"
 
 struct class_write {
     struct slice name;     /* as it is afterwards */

@@ -1,5 +1,6 @@
 /* GET /resource_providers: the list with its filters. A long one is written in pieces while its
  * client reads. */
+#include "api/charge.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "placement/api/group_parameters.h"
@@ -71,7 +72,7 @@ static bool write_more(struct api_request *request)
 enum api_step handle_providers_list(struct api_request *request)
 {
     struct providers_question question = {0};
-    if (request->phase != PHASE_SLOW && request->query.len > LONG_QUERY_BYTES)
+    if (!api_is_on_slow_lane(request) && request->query.len > LONG_QUERY_BYTES)
         return api_over_budget(request);
     if (!read_question(request, &question))
         return API_DONE;

@@ -2,12 +2,14 @@
  * (placement spec, Order of checks). The first that fails sets err. Worker threads. */
 #include "placement/api/stages.h"
 
+#include "api/api.h"
 #include "api/routes.h"
 #include "api/stages.h"
 #include "api/text/accept.h"
 #include "api/text/latin1.h"
 #include "placement/api/headers.h"
 #include "placement/api/microversion.h"
+#include "placement/api/placement_request.h"
 #include "placement/api/routes.h"
 
 bool placement_is_root(const struct api_request *request)
@@ -29,7 +31,7 @@ static bool stage_microversion(struct api_request *request)
     struct slice header =
         latin1_text(request->arena, http_request_header(request->http, "OpenStack-API-Version"));
     if (!microversion_negotiate(header, &request->minor, &request->err)) {
-        request->placement.version_in_error = request->err.status == 406;
+        placement_own(request)->version_in_error = request->err.status == 406;
         return false;
     }
     request->has_minor = true;
@@ -61,13 +63,13 @@ static bool stage_route(struct api_request *request)
     case ROUTE_FOUND:
         return true;
     case ROUTE_UNKNOWN_METHOD:
-        request->placement.vary_shown = true;
+        placement_own(request)->vary_shown = true;
         return err_set(&request->err, 405, NULL,
                        "The method specified is not allowed for this resource.");
     case ROUTE_UNKNOWN_PATH:
         break;
     }
-    request->placement.vary_shown = false;
+    placement_own(request)->vary_shown = false;
     return err_set(&request->err, 404, NULL, "%s", "");
 }
 
@@ -102,12 +104,12 @@ bool placement_check_policy(struct api_request *request, enum policy_placement_r
     case POLICY_ALLOWED:
         return true;
     case POLICY_DENIED_SCOPE:
-        request->placement.vary_shown = false;
+        placement_own(request)->vary_shown = false;
         return err_set(&request->err, 403, NULL, "%s", policy_placement_name(rule));
     case POLICY_DENIED:
         break;
     }
-    request->placement.vary_shown = false;
+    placement_own(request)->vary_shown = false;
     return err_set(&request->err, 403, NULL, "Policy does not allow %s to be performed.",
                    policy_placement_name(rule));
 }
@@ -128,11 +130,11 @@ bool placement_pass(struct api_request *request)
 {
     if (!stage_microversion(request))
         return false;
-    request->placement.version_shown = true;
-    request->placement.vary_shown = false;
+    placement_own(request)->version_shown = true;
+    placement_own(request)->vary_shown = false;
     if (!stage_content_header(request) || !stage_route(request))
         return false;
-    request->placement.vary_shown = true;
+    placement_own(request)->vary_shown = true;
     if (has(request->route, ROUTE_CONTENT_FIRST))
         return stage_content(request) && stage_version_range(request) && stage_policy(request);
     return stage_version_range(request) && stage_content(request) && stage_policy(request);

@@ -1,12 +1,16 @@
 /* GET /traits; GET, PUT, DELETE /traits/{name}. */
+#include "api/charge.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/patterns.h"
 #include "api/schema/tables.h"
 #include "api/text/latin1.h"
 #include "api/text/query_string.h"
+#include "base/buf.h"
 #include "base/json_write.h"
 #include "placement/api/handlers.h"
+#include "placement/api/placement_request.h"
 #include "placement/write/plan_traits.h"
+#include "replica/catalog.h"
 
 enum { NAME_MAX_LEN = 255, STEPS_OF_A_TRAIT = 12 };
 
@@ -151,7 +155,7 @@ enum api_step handle_traits_list(struct api_request *request)
 static void answer_trait(struct api_request *request, int status, int64_t created_at_us)
 {
     api_answer_empty(request, status);
-    request->placement.is_cacheable = true;
+    placement_own(request)->is_cacheable = true;
     request->modified_at_us = created_at_us;
 }
 

@@ -4,9 +4,11 @@
  * many allocations there are. On a worker, with a pinned version. */
 #include <stdlib.h>
 
+#include "api/charge.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "api/text/query_string.h"
+#include "base/arena.h"
 #include "base/json_write.h"
 #include "placement/api/allocation_handlers.h"
 #include "placement/api/stages.h"

@@ -2,6 +2,7 @@
 #include "valet/api/body.h"
 
 #include "api/schema/body_schema.h"
+#include "base/arena.h"
 #include "valet/api/body_schemas.h"
 
 json_t *body_parse(struct slice bytes, struct json_heap *heap, struct err *err)

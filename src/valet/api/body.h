@@ -10,6 +10,7 @@
 
 enum { BODY_NESTING_MAX = 25 }; /* objects and lists within each other */
 
+struct json_heap;
 struct schema;
 
 /* The request's body, an object, which lives as long as the request (request->body). */

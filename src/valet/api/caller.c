@@ -1,6 +1,7 @@
 /* Rules are asked about the caller himself. */
 #include "valet/api/caller.h"
 
+#include "api/api.h"
 #include "model/valet.h"
 #include "policy/caller.h"
 

@@ -2,6 +2,7 @@
 #include "valet/api/fault.h"
 
 #include "api/services/access_log.h"
+#include "base/arena.h"
 #include "base/json_write.h"
 #include "log/log.h"
 
@@ -33,7 +34,7 @@ enum { WORDS_COUNT = sizeof(WORDS) / sizeof(WORDS[0]), END_BYTES = 8 << 10 };
 static const struct words *words_of(const struct api_request *request)
 {
     int status = request->err.status;
-    bool is_database = request->fault_form != FAULT_OUTSIDE && request->slow_end == SLOW_END_NONE;
+    bool is_database = request->fault_form != FAULT_OUTSIDE && !api_was_cut_short(request);
     if (status == 503 && is_database)
         status = 500;
     unsigned at = 0;

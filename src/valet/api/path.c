@@ -2,6 +2,7 @@
  * they are decoded. */
 #include "valet/api/path.h"
 
+#include "base/arena.h"
 #include "base/hex.h"
 
 static struct slice without_slash(struct slice path)

@@ -4,6 +4,7 @@
  * come first there, too. Worker threads. */
 #include "valet/api/stages.h"
 
+#include "api/door.h"
 #include "api/routes.h"
 #include "api/stages.h"
 #include "api/text/query_string.h"

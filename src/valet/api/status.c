@@ -1,12 +1,16 @@
 /* GET and HEAD /v1/status (Valet spec, section 5): the database is read and a plan is searched in
  * this very request. The database is asked as health checks ask it, so that the answer comes
  * whatever it does. */
+#include "api/api.h"
+#include "api/charge.h"
 #include "api/services/access_log.h"
+#include "api/services/readiness.h"
 #include "api/services/thread_reader.h"
 #include "base/json_write.h"
 #include "log/log.h"
 #include "valet/api/handlers.h"
 #include "valet/api/planner_check.h"
+#include "valet/api/valet_settings.h"
 
 /* Between the two runs of the handler. */
 struct asking {
@@ -47,12 +51,12 @@ static struct subsystem store_of(const struct readiness_report *report, struct a
 static bool ask_planner(struct api_request *request, struct subsystem *planner)
 {
     struct budget budget = api_budget(request);
-    bool is_slow = request->phase == PHASE_SLOW;
+    bool is_slow = api_is_on_slow_lane(request);
     struct replica_reader *reader = thread_reader(request->api->replica);
     const struct version *version = is_slow ? request->version : replica_pin(reader);
     *planner = (struct subsystem){.name = "ostro", .resources = "{\"ip\": \"127.0.0.1\"}"};
     enum planner_state state =
-        planner_check(version, request->api->valet, request->arena, &budget, &planner->message);
+        planner_check(version, valet_conf(request), request->arena, &budget, &planner->message);
     planner->is_ok = state == PLANNER_WORKS;
     if (!is_slow)
         replica_unpin(reader);

@@ -2,6 +2,7 @@
 #include "api/asked.h"
 
 #include "api/routes.h"
+#include "base/arena.h"
 #include "placement/api/door.h"
 #include "unit.h"
 
@@ -14,9 +15,14 @@ void asked_open(struct asked *asked, const struct api *api)
     asked->doorway = (struct doorway){
         .door = &placement_door,
         .api = api,
+        .settings = &asked->settings,
         .routes = route_finder_create(placement_routes, PLACEMENT_ROUTE_COUNT, asked->arena),
     };
+    asked->settings.max_candidates = -1;
+    asked->passage.request = &asked->request;
     asked->request = (struct api_request){.http = &asked->exchange.http,
+                                          .own = &asked->own,
+                                          .passage = &asked->passage,
                                           .doorway = &asked->doorway,
                                           .door = &placement_door,
                                           .api = api,

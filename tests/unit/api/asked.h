@@ -3,8 +3,11 @@
 #ifndef BERTH_TESTS_UNIT_API_ASKED_H
 #define BERTH_TESTS_UNIT_API_ASKED_H
 
+#include "api/door.h"
+#include "api/passage.h"
 #include "api/request.h"
 #include "http/http_internal.h"
+#include "placement/api/placement_request.h"
 #include "placement/api/routes.h"
 
 struct asked {
@@ -12,10 +15,14 @@ struct asked {
     struct exchange exchange;
     struct request_header headers[16];
     struct doorway doorway; /* Placement's */
+    struct placement_settings settings;
+    struct placement_request own;
+    struct api_passage passage;
     struct api_request request;
 };
 
-/* A GET without headers, of the newest microversion. */
+/* A GET without headers, of the newest microversion, at Placement's door with its default settings.
+ */
 void asked_open(struct asked *asked, const struct api *api);
 void asked_close(struct asked *asked);
 

@@ -1,5 +1,6 @@
 /* The headers of answers, and the parts of requests that they repeat. */
 #include "api/answer.h"
+#include "api/api.h"
 #include "api/asked.h"
 #include "placement/api/headers.h"
 #include "unit.h"
@@ -12,7 +13,7 @@ static void good_answers(void **state)
     struct asked asked;
     asked_open(&asked, &API);
     asked.request.minor = 15;
-    asked.request.placement.version_shown = asked.request.placement.vary_shown = true;
+    asked.own.version_shown = asked.own.vary_shown = true;
     api_answer_json(&asked.request, 1790000000123456);
     answer_headers(&asked.request);
     assert_int_equal(asked.exchange.http.status, 200);
@@ -86,7 +87,7 @@ static void errors(void **state)
     api_answer_json(&asked.request, 5);
     asked.request.location = SLICE_LIT("/x");
     asked.request.allow = SLICE_LIT("GET, PUT");
-    asked.request.placement.version_shown = true;
+    asked.own.version_shown = true;
     asked.request.status = 405;
     err_set(&asked.request.err, 405, NULL, "no");
     answer_headers(&asked.request);

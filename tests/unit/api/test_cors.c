@@ -1,5 +1,6 @@
 /* Cross-origin requests: who may, what a preflight is told, and what goes out with other answers.
  */
+#include "api/api.h"
 #include "api/cors.h"
 
 #include "api/asked.h"
@@ -42,7 +43,7 @@ static void good_preflight(void **state)
     struct asked asked;
     ask(&asked, &CORS, "https://b.example", "PUT", "x-auth-token, ,content-type");
     assert_true(cors_answer_preflight(&asked.request));
-    assert_true(asked.request.is_preflight);
+    assert_true(asked.passage.is_preflight);
     assert_int_equal(asked.request.status, 200);
     assert_int_equal(asked.exchange.http.out.len, 0);
     asked_expect_header(&asked, "Access-Control-Allow-Origin", "https://b.example");

@@ -1,6 +1,8 @@
 /* Who asked and by which address, proxies included. */
+#include "api/api.h"
 #include "api/asked.h"
 #include "api/origin.h"
+#include "base/arena.h"
 #include "unit.h"
 
 struct sent {

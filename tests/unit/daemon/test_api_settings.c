@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "api/services/slow_lane.h"
 #include "base/memory_budget.h"
 #include "conf/load.h"
 #include "daemon/daemon.h"
@@ -31,8 +32,8 @@ static void settings(void **state)
     assert_non_null(daemon.conf);
     assert_true(api_settings_fill(&daemon));
     const struct api *api = &daemon.api;
-    assert_int_equal(api->max_candidates, 7);
-    assert_false(api->spread_candidates);
+    assert_int_equal(daemon.placement.max_candidates, 7);
+    assert_false(daemon.placement.spread_candidates);
     assert_int_equal(api->doorways[DOOR_PLACEMENT].mount_prefix_count, 2);
     assert_true(slice_equal(api->doorways[DOOR_PLACEMENT].mount_prefixes[1], SLICE_LIT("/b")));
     assert_false(api->access_log);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "api/services/slow_lane.h"
 #include "conf/load.h"
 #include "daemon/daemon.h"
 #include "log/log.h"
@@ -40,15 +41,15 @@ static void takes_and_keeps(void **state)
     const struct conf *first = conf_in_force(&daemon_);
     assert_ptr_not_equal(first, daemon_.conf);
     assert_true(daemon_.api.access_log);
-    assert_true(daemon_.api.randomize_candidates);
-    assert_int_equal(daemon_.api.max_candidates, 3);
+    assert_true(daemon_.placement.randomize_candidates);
+    assert_int_equal(daemon_.placement.max_candidates, 3);
     assert_int_equal(daemon_.conf->max_connections, 7);
     assert_true(log_is_enabled(LOG_LEVEL_DEBUG, "x"));
 
     put("[berth]\naccess_log = perhaps\n");
     daemon_reload(&daemon_);
     assert_ptr_equal(conf_in_force(&daemon_), first);
-    assert_int_equal(daemon_.api.max_candidates, 3);
+    assert_int_equal(daemon_.placement.max_candidates, 3);
 
     assert_int_equal(unlink(path), 0);
     daemon_reload(&daemon_);
@@ -56,7 +57,7 @@ static void takes_and_keeps(void **state)
 
     put("");
     daemon_reload(&daemon_);
-    assert_int_equal(daemon_.api.max_candidates, -1);
+    assert_int_equal(daemon_.placement.max_candidates, -1);
     assert_false(log_is_enabled(LOG_LEVEL_DEBUG, "x"));
     assert_false(err_is_set(&daemon_.err));
 }

@@ -9,6 +9,7 @@
 #include "baremetal/api/input/body_checks.h"
 #include "baremetal/api/input/intake.h"
 #include "baremetal/api/links.h"
+#include "baremetal/api/metal_request.h"
 #include "baremetal/api/nodes/node_find.h"
 #include "baremetal/write/conductor.h"
 #include "baremetal/write/json_text.h"
@@ -246,7 +247,7 @@ void baremetal_finish_allocation_create(struct api_request *request)
         err_set_text(&request->err, creation->refused_status, NULL, creation->refused_text);
         return;
     }
-    conductor_wake(request->api->conductor);
+    conductor_wake(metal_conductor(request));
     struct slice base = baremetal_base(request);
     struct slice uuid = node_allocation_text(creation->shown.row, NODE_ALLOCATION_UUID);
     request->location =

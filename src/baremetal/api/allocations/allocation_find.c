@@ -3,6 +3,7 @@
 
 #include "baremetal/api/access.h"
 #include "baremetal/api/input/ident.h"
+#include "baremetal/api/metal_request.h"
 #include "baremetal/api/nodes/node_find.h"
 #include "replica/nodes.h"
 
@@ -22,9 +23,9 @@ lookup_with_suffix(struct api_request *request, struct slice text, const struct 
 {
     struct ident ident = ident_read(request->arena, text);
     const struct node_allocation *found = lookup(version, &ident);
-    if (found != NULL || request->with_suffix.data != text.data)
+    if (found != NULL || metal_own(request)->with_suffix.data != text.data)
         return found;
-    ident = ident_read(request->arena, request->with_suffix);
+    ident = ident_read(request->arena, metal_own(request)->with_suffix);
     return lookup(version, &ident);
 }
 

@@ -2,6 +2,7 @@
 #include "baremetal/api/allocations/allocation_json.h"
 
 #include "baremetal/api/links.h"
+#include "base/arena.h"
 #include "base/json_write.h"
 #include "replica/nodes.h"
 

@@ -1,12 +1,14 @@
 /* GET /v1/allocations, GET and DELETE /v1/allocations/{ident} and /v1/nodes/{ident}/allocation
  * (baremetal-allocations spec, 3 and 6.1). Handlers run on a worker, planners on the writer's
  * thread. */
+#include "api/charge.h"
 #include "baremetal/api/access.h"
 #include "baremetal/api/allocations/allocation_find.h"
 #include "baremetal/api/allocations/allocation_json.h"
 #include "baremetal/api/collection.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/list_fields.h"
+#include "baremetal/api/metal_request.h"
 #include "baremetal/api/nodes/node_find.h"
 #include "baremetal/write/plan_node_allocations.h"
 #include "replica/nodes.h"
@@ -123,7 +125,7 @@ static bool read_listing(struct api_request *request, struct listing *listing)
            collection_read_types(&listing->collection, &NODE_ALLOCATION_SHAPE, &query,
                                  request->arena, &request->err) &&
            check_owner(request, listing) && read_words(request, &query, &listing->asked) &&
-           collection_check_page(&listing->collection, request->api->baremetal->max_limit,
+           collection_check_page(&listing->collection, metal_conf(request)->max_limit,
                                  &request->err) &&
            read_node(request, &query, listing) &&
            read_text(request, &query, "resource_class", &wanted->resource_class,

@@ -2,6 +2,8 @@
 #ifndef BERTH_BAREMETAL_API_INPUT_INTAKE_H
 #define BERTH_BAREMETAL_API_INPUT_INTAKE_H
 
+#include <jansson.h>
+
 #include "api/request.h"
 #include "api/text/query_string.h"
 

@@ -9,6 +9,7 @@
 #include "baremetal/api/nodes/node_find.h"
 #include "baremetal/api/nodes/node_outcome.h"
 #include "baremetal/write/plan_nodes.h"
+#include "base/arena.h"
 
 enum { MINOR_OF_ENROLL = 11 }; /* before it nodes were born available */
 

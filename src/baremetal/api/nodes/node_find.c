@@ -3,7 +3,9 @@
  * writer's thread. */
 #include "baremetal/api/nodes/node_find.h"
 
+#include "api/api.h"
 #include "api/text/python_repr.h"
+#include "baremetal/api/metal_request.h"
 
 enum { MINOR_OF_NAMES = 5 };
 
@@ -67,8 +69,8 @@ const struct node *node_find_visible(struct api_request *request, const struct v
                                      struct slice segment, struct access *access, struct err *err)
 {
     const struct node *node = look_up(request, version, segment, err);
-    if (node == NULL && request->with_suffix.data == segment.data) {
-        segment = request->with_suffix;
+    if (node == NULL && metal_own(request)->with_suffix.data == segment.data) {
+        segment = metal_own(request)->with_suffix;
         node = look_up(request, version, segment, err);
     }
     *access = node_find_caller(request);

@@ -4,6 +4,7 @@
 #include "api/text/python_repr.h"
 #include "baremetal/api/links.h"
 #include "baremetal/api/mask.h"
+#include "baremetal/api/metal_request.h"
 #include "baremetal/api/nodes/node_find.h"
 #include "baremetal/write/json_text.h"
 #include "base/json_write.h"
@@ -182,7 +183,7 @@ static void write_derived(struct api_request *request, const struct node *node,
         return;
     case NODE_CONDUCTOR:
         write_name(out, field);
-        json_write_string(out, request->api->baremetal->host);
+        json_write_string(out, metal_conf(request)->host);
         return;
     case NODE_LINKS:
         baremetal_write_links(request, resource, uuid, (struct slice){0}, out);

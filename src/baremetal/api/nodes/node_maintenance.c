@@ -5,6 +5,7 @@
 #include "baremetal/api/nodes/action_bodies.h"
 #include "baremetal/api/nodes/node_find.h"
 #include "baremetal/write/plan_nodes.h"
+#include "base/arena.h"
 
 static bool plan_set(struct pipeline_request *write, const struct plan *plan)
 {

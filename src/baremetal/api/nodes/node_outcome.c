@@ -3,6 +3,7 @@
 
 #include "baremetal/api/links.h"
 #include "baremetal/api/nodes/node_json.h"
+#include "base/arena.h"
 
 void node_outcome_keep(struct node_outcome *outcome, struct api_request *request,
                        const struct plan *plan, const struct node *node, bool released)

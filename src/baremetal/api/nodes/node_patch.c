@@ -10,6 +10,7 @@
 #include "baremetal/api/nodes/node_find.h"
 #include "baremetal/api/nodes/node_outcome.h"
 #include "baremetal/write/plan_nodes.h"
+#include "base/arena.h"
 
 enum {
     MINOR_OF_INSPECT_WAIT = 39,

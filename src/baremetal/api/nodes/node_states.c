@@ -3,6 +3,7 @@
  * the writer's thread. */
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/intake.h"
+#include "baremetal/api/metal_request.h"
 #include "baremetal/api/nodes/action_bodies.h"
 #include "baremetal/api/nodes/node_find.h"
 #include "baremetal/api/nodes/node_json.h"
@@ -92,5 +93,5 @@ void finish_baremetal_node_action(struct api_request *request)
         return;
     api_answer_empty(request, 202);
     node_outcome_locate(request, request->args[0], "/states");
-    conductor_wake(request->api->conductor);
+    conductor_wake(metal_conductor(request));
 }

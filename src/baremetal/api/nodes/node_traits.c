@@ -7,6 +7,7 @@
 #include "baremetal/api/nodes/node_outcome.h"
 #include "baremetal/api/record_json.h"
 #include "baremetal/write/plan_nodes.h"
+#include "base/arena.h"
 
 /* What a PUT asks for: one trait, or all; whether that makes sense comes after the node was found.
  */

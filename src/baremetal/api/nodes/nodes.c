@@ -1,10 +1,12 @@
 /* GET /v1/nodes, /v1/nodes/detail and /v1/nodes/{ident} (bare metal spec 1.6, 1.7, 8.2, 8.3). What
  * is asked for is read and checked in the peer's order, so that of two faults the same is told.
  * Workers; a list that looks at very many nodes goes on the slow lane. */
+#include "api/charge.h"
 #include "baremetal/api/collection.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/intake.h"
 #include "baremetal/api/list_fields.h"
+#include "baremetal/api/metal_request.h"
 #include "baremetal/api/nodes/node_filters.h"
 #include "baremetal/api/nodes/node_find.h"
 #include "baremetal/api/nodes/node_json.h"
@@ -134,10 +136,10 @@ static bool is_listed(struct api_request *request, const struct node_list *list,
 {
     if (list->project.data != NULL) {
         const struct node_filters own = {.project = list->project};
-        if (!node_filters_match(&own, request->api->baremetal->host, node))
+        if (!node_filters_match(&own, metal_conf(request)->host, node))
             return false;
     }
-    return node_filters_match(&list->filters, request->api->baremetal->host, node);
+    return node_filters_match(&list->filters, metal_conf(request)->host, node);
 }
 
 /* False: the budget is exhausted. */
@@ -220,8 +222,7 @@ static enum api_step list_nodes(struct api_request *request, bool is_detail_rout
     if (!read_list(request, is_detail_route, &list) || !check_project(request, &list) ||
         !check_versions(request, &list, is_detail_route) ||
         !list_fields_check_detail(&list.asked, request->minor, &request->err) ||
-        !collection_check_page(&list.collection, request->api->baremetal->max_limit,
-                               &request->err) ||
+        !collection_check_page(&list.collection, metal_conf(request)->max_limit, &request->err) ||
         !find_marker(request, &list, &marker) ||
         !collection_check_sort_key(&list.collection, &request->err) ||
         !check_chassis(request, &list) || !choose_fields(request, &list, is_detail_route))

@@ -1,4 +1,5 @@
 /* /v1/groups/{group_id}/members and below (Valet spec, 4.6 to 4.8). */
+#include "api/api.h"
 #include "api/schema/body_schema.h"
 #include "api/text/uuid_like.h"
 #include "base/hex.h"
@@ -128,7 +129,7 @@ enum api_step valet_members_add(struct api_request *request)
     if (addition->count == 0)
         return write_members(request);
     keystone_projects_ask(request->api->keystone, addition->projects, addition->count,
-                          request->tokens.request_id, request->arena, on_projects_told, addition);
+                          api_told_request_id(request), request->arena, on_projects_told, addition);
     return API_AGAIN;
 }
 

@@ -1,7 +1,9 @@
 /* A handler may run several times for one request: its body is parsed once. */
 #include "valet/api/plans/plan_body.h"
 
+#include "api/charge.h"
 #include "valet/api/stack/stack_body.h"
+#include "valet/api/valet_settings.h"
 
 json_t *plan_body(struct api_request *request)
 {
@@ -11,12 +13,12 @@ json_t *plan_body(struct api_request *request)
 bool plan_body_stack(struct api_request *request, const json_t *resources, const json_t *locations,
                      struct stack *stack)
 {
-    if (request->phase == PHASE_SLOW && http_client_gone(request->http)) {
+    if (api_is_on_slow_lane(request) && http_client_gone(request->http)) {
         (void)api_over_budget(request); /* a long body has taken its time so far */
         return false;
     }
-    struct flavors *flavors = flavors_take(request->api->flavors);
-    struct stack_body input = {flavors, request->api->valet->max_servers, request->arena};
+    struct flavors *flavors = flavors_take(valet_flavors(request));
+    struct stack_body input = {flavors, valet_conf(request)->max_servers, request->arena};
     bool is_good = stack_body_read(&input, resources, locations, stack, &request->err);
     flavors_give_back(flavors);
     return is_good;

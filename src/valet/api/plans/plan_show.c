@@ -1,6 +1,8 @@
 /* A plan's placements are walked in the order of their making. Any thread. */
 #include "valet/api/plans/plan_show.h"
 
+#include "api/charge.h"
+#include "query/budget.h"
 #include "valet/api/plans/plan_json.h"
 #include "valet/state/placement_location.h"
 

@@ -3,6 +3,7 @@
 #define BERTH_VALET_API_PLANS_PLAN_SHOW_H
 
 #include "api/request.h"
+#include "query/budget.h"
 #include "replica/valet.h"
 
 /* Appends the plan with its placements where they are now. False: the budget is exhausted. */

@@ -4,9 +4,11 @@
 
 #include <stdlib.h>
 
+#include "api/charge.h"
 #include "valet/api/plans/plan_making.h"
 #include "valet/api/stack/stack_resolve.h"
 #include "valet/api/stack/stack_text.h"
+#include "valet/api/valet_settings.h"
 #include "valet/state/placement_location.h"
 
 static const struct valet_placement *placement_of(const struct solving *solving,
@@ -162,7 +164,7 @@ static void exclude_other(const struct solving *solving, struct solve_pin *pin)
 
 static int64_t steps_left(const struct solving *solving)
 {
-    int64_t left = solving->request->api->valet->step_limit - solving->steps;
+    int64_t left = valet_conf(solving->request)->step_limit - solving->steps;
     if (solving->comes_back)
         left /= 2;
     return left > 0 ? left : 1;
@@ -191,8 +193,8 @@ static enum api_step search(struct solving *solving, struct solve_outcome *outco
         .stack = &solving->stack,
         .project = solving->project,
         .pins = pins,
-        .default_zone = request->api->valet->default_zone,
-        .step_limit = request->api->valet->step_limit,
+        .default_zone = valet_conf(request)->default_zone,
+        .step_limit = valet_conf(request)->step_limit,
         .steps = steps_left(solving),
         .accepted = solving->accepted,
         .released = solving->released,

@@ -2,6 +2,8 @@
 #ifndef BERTH_VALET_API_PLANS_PLAN_UPDATE_H
 #define BERTH_VALET_API_PLANS_PLAN_UPDATE_H
 
+#include <jansson.h>
+
 #include "api/request.h"
 #include "replica/valet.h"
 

@@ -1,4 +1,5 @@
 /* The line of a request, which log shippers parse (operators.md, Logging). */
+#include "api/api.h"
 #include "api/services/access_log.h"
 
 #include <fcntl.h>

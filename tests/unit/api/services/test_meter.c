@@ -1,5 +1,6 @@
 /* Per-thread counting: what is counted where, that nothing is lost among threads that come and go,
  * and that no client makes a new series. */
+#include "api/api.h"
 #include "api/services/meter.h"
 
 #include <pthread.h>

@@ -1,11 +1,15 @@
 /* The two forms of an error, and what links begin with. */
+#include "api/api.h"
 #include "api/asked.h"
 #include "baremetal/api/fault.h"
 #include "baremetal/api/links.h"
+#include "baremetal/api/metal_request.h"
+#include "base/arena.h"
+#include "conf/baremetal.h"
 #include "unit.h"
 
 static const struct conf_baremetal PLAIN = {.host = SLICE_LIT("h")};
-static const struct api API = {.baremetal = &PLAIN};
+static const struct api API = {0};
 
 static void expect_fault(struct asked *asked, int status, const char *text, enum fault_form form,
                          const char *body)
@@ -39,12 +43,23 @@ static void faults(void **state)
     asked_close(&asked);
 }
 
+/* At the bare metal API's door, with these settings. */
+static void open_at_door(struct asked *asked, const struct metal_settings *settings,
+                         struct metal_request *own)
+{
+    *own = (struct metal_request){0};
+    asked_open(asked, &API);
+    asked->doorway.settings = settings;
+    asked->request.own = own;
+}
+
 static void expect_base(const struct conf_baremetal *conf, const char *host, const char *mount,
                         const char *base)
 {
     struct asked asked;
-    struct api api = {.baremetal = conf};
-    asked_open(&asked, &api);
+    struct metal_request own;
+    const struct metal_settings settings = {.conf = conf};
+    open_at_door(&asked, &settings, &own);
     asked.request.origin = (struct origin){.scheme = SLICE_LIT("http"), .host = slice_of(host)};
     asked.request.mount = slice_of(mount);
     struct slice got = baremetal_base(&asked.request);
@@ -62,7 +77,9 @@ static void links(void **state)
     expect_base(&PLAIN, "", "", "");
     expect_base(&PUBLIC, "h:6385", "/baremetal", "https://x/y");
     struct asked asked;
-    asked_open(&asked, &API);
+    struct metal_request own;
+    const struct metal_settings settings = {.conf = &PLAIN};
+    open_at_door(&asked, &settings, &own);
     asked.request.origin = (struct origin){.scheme = SLICE_LIT("http"), .host = SLICE_LIT("h")};
     struct buf out = {0};
     baremetal_write_links(&asked.request, SLICE_LIT("nodes"), SLICE_LIT("u\"x"), SLICE_LIT("ports"),

@@ -1,16 +1,24 @@
 /* Where a page ends, and whether something follows it. */
+#include "api/api.h"
 #include "api/asked.h"
 #include "baremetal/api/collection.h"
+#include "baremetal/api/metal_request.h"
+#include "base/arena.h"
+#include "conf/baremetal.h"
 #include "unit.h"
 
 static const struct conf_baremetal PLAIN = {.host = SLICE_LIT("h")};
-static const struct api API = {.baremetal = &PLAIN};
+static const struct metal_settings SETTINGS = {.conf = &PLAIN};
+static const struct api API = {0};
 
 static void expect_next(const struct page *page, const char *next)
 {
     struct asked asked;
     struct buf out = {0};
+    struct metal_request own = {0};
     asked_open(&asked, &API);
+    asked.doorway.settings = &SETTINGS;
+    asked.request.own = &own;
     asked.request.origin = (struct origin){.scheme = SLICE_LIT("http"), .host = SLICE_LIT("h")};
     page_write_next(page, &asked.request, SLICE_LIT("nodes"), SLICE_LIT("&owner=x"),
                     SLICE_LIT("u9"), &out);

@@ -1,5 +1,7 @@
 /* What the handlers of allocations and usages write: order of rows, and the forms of the
  * microversions. */
+#include "api/api.h"
+#include "api/passage.h"
 #include "placement/api/allocation_handlers.h"
 #include "policy/keeper.h"
 #include "replica/apply.h"
@@ -86,7 +88,9 @@ static void assert_answer(struct world *world, enum api_step (*handle)(struct ap
     world->exchange.out.len = 0;
     world->exchange.arena = world->arena;
     struct api_request *request = &world->request;
+    struct api_passage passage = {.request = request};
     *request = (struct api_request){.http = &world->exchange,
+                                    .passage = &passage,
                                     .api = &api,
                                     .arena = world->arena,
                                     .minor = minor,

@@ -2,12 +2,14 @@
  * anew where they are not, whatever lengths the uuids of a foreign database have. */
 #include <jansson.h>
 
+#include "api/api.h"
 #include "api/asked.h"
+#include "base/arena.h"
 #include "placement/api/handlers.h"
 #include "replica/apply.h"
 #include "unit.h"
 
-static const struct api API = {.max_candidates = -1};
+static const struct api API = {0};
 
 /* A root with 4 of C1 and 8 of C2, for each uuid; and a child with 2 of C1 below the second. */
 static const char *const UUIDS[] = {

@@ -2,11 +2,12 @@
  * queries take. The errors are in the API tests. */
 #include <time.h>
 
+#include "api/api.h"
 #include "api/asked.h"
 #include "placement/api/candidates_parameters.h"
 #include "unit.h"
 
-static const struct api API = {.max_candidates = -1};
+static const struct api API = {0};
 
 static void append_names(struct buf *out, const char *word, const struct ac_names *names)
 {

@@ -1,5 +1,7 @@
 /* The bytes of errors, in the forms that Accept asks for (placement spec, Errors). */
+#include "api/api.h"
 #include "api/asked.h"
+#include "base/arena.h"
 #include "placement/api/fault.h"
 #include "unit.h"
 
@@ -57,7 +59,7 @@ static void version_range(void **state)
     struct asked asked;
     asked_open(&asked, &API);
     asked.request.has_minor = false;
-    asked.request.placement.version_in_error = true;
+    asked.own.version_in_error = true;
     asked_header(&asked, "Accept", SLICE_LIT("application/json, x/y"));
     set(&asked, 406, NULL, SLICE_LIT("Unacceptable"));
     assert_fault(&asked, "application/json",

@@ -1,7 +1,9 @@
 /* Every path with its methods, in the order of Allow, and the first microversion of each; written
  * down from the API reference, apart from the table under test. */
+#include "api/api.h"
 #include "api/asked.h"
 #include "api/routes.h"
+#include "base/arena.h"
 #include "policy/rules_placement.h"
 #include "unit.h"
 

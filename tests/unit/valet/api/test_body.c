@@ -1,4 +1,5 @@
 /* Bodies: objects within limits, and what is said of their members (Valet spec, 2.4 and 2.6). */
+#include "base/arena.h"
 #include "valet/api/body.h"
 
 #include <stdio.h>

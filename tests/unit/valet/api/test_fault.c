@@ -1,4 +1,6 @@
 /* The bytes of errors (Valet spec, section 3). */
+#include "api/api.h"
+#include "base/arena.h"
 #include "valet/api/fault.h"
 
 #include "api/asked.h"

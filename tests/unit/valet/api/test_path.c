@@ -1,4 +1,5 @@
 /* Paths as the table has them: segments are told apart before they are decoded. */
+#include "api/api.h"
 #include "valet/api/path.h"
 
 #include "api/asked.h"

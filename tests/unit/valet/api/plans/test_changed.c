@@ -6,8 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "api/api.h"
 #include "api/dispatch.h"
 #include "api/routes.h"
+#include "api/services/slow_lane.h"
 #include "placement/write/plan_allocations.h"
 #include "policy/keeper.h"
 #include "unit.h"
@@ -15,6 +17,7 @@
 #include "valet/api/plans/plan_solving.h"
 #include "valet/api/routes.h"
 #include "valet/api/stack/flavors.h"
+#include "valet/api/valet_settings.h"
 #include "valet/write/valet_bench.h"
 
 /* valet/api/handlers.h has another valet_version than the bench (see meson.build) */
@@ -34,6 +37,7 @@ static struct world {
     struct valet_bench bench;
     struct api api;
     struct conf_valet conf;
+    struct valet_settings settings;
     struct api_route routes[VALET_ROUTE_COUNT];
     struct door door;
     struct doorway doorway;
@@ -113,11 +117,13 @@ static void open_door(void)
         .slow_lane = slow_lane_start(
             &(struct slow_lane_settings){.turns = 1, .slots = 1, .waiting = 8, .slice_us = 1000}),
         .policies = policy_keeper_open(&PLACES, &OPTIONS, &err),
-        .valet = &world.conf,
+    };
+    world.settings = (struct valet_settings){
+        .conf = &world.conf,
         .flavors = flavors_open((struct slice){0}, &err),
     };
     assert_non_null(world.api.policies);
-    assert_non_null(world.api.flavors);
+    assert_non_null(world.settings.flavors);
     memcpy(world.routes, valet_routes, sizeof(world.routes));
     for (unsigned i = 0; i < VALET_ROUTE_COUNT; i++)
         if (world.routes[i].handle == valet_plan_create)
@@ -127,6 +133,7 @@ static void open_door(void)
     world.doorway = (struct doorway){
         .door = &world.door,
         .api = &world.api,
+        .settings = &world.settings,
         .routes = route_finder_create(world.routes, VALET_ROUTE_COUNT, world.bench.arena),
     };
     const struct http_address address = {.host = "127.0.0.1"};
@@ -151,7 +158,7 @@ static int tear_down(void **state)
     (void)state;
     http_server_stop(world.server, 1);
     slow_lane_stop(world.api.slow_lane);
-    flavors_close(world.api.flavors);
+    flavors_close(world.settings.flavors);
     policy_keeper_close(world.api.policies);
     for (unsigned i = 0; i < HOSTS; i++)
         if (world.meddlers[i].arena != NULL)

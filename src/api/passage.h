@@ -1,0 +1,58 @@
+/* A request's way through dispatch.c and its waits: what nobody else sees. */
+#ifndef BERTH_API_PASSAGE_H
+#define BERTH_API_PASSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/route.h"
+#include "api/services/slow_lane.h"
+#include "keystone/keystone.h"
+
+struct api_request;
+struct json_heap;
+struct replica_reader;
+
+struct api_passage {
+    struct api_request *request; /* whose it is */
+    enum request_phase {
+        PHASE_ARRIVED,
+        PHASE_OWNER,     /* waits for Keystone; its body is to come */
+        PHASE_BODY,      /* its body comes */
+        PHASE_TOKEN,     /* waits for Keystone */
+        PHASE_FOLLOWING, /* waits until memory is as new as the database */
+        PHASE_WRITING,   /* waits for the writer */
+        PHASE_SLOW,      /* on the slow lane */
+        PHASE_FINISHING, /* there, too: its answer is written */
+        PHASE_AGAIN,     /* waits for what the handler has begun */
+        PHASE_CHECKING,  /* /healthcheck: waits for what the checks find */
+    } phase;
+
+    struct keystone_request tokens; /* what the identity points into, with keystone */
+    struct slow_job slow;
+    enum api_step slow_step; /* what the handler said there */
+    uint64_t slow_limit_us;  /* how long it may stay there, its wait counted in */
+    enum slow_end {
+        SLOW_END_NONE,     /* the handler came to its end */
+        SLOW_END_GONE,     /* its client has gone */
+        SLOW_END_LATE,     /* its time was over */
+        SLOW_END_TOO_MANY, /* too many were waiting to begin */
+        SLOW_END_NO_ROOM,  /* its answer has outgrown the memory for large ones */
+    } slow_end;
+    unsigned changes_met;   /* how often the write found the state changed that it was made on */
+    bool is_large;          /* too large a body to be handled on a worker */
+    bool is_on_lane;        /* where the handler runs */
+    _Atomic unsigned met;   /* there: of the handler's end and api_resume(), how many have come */
+    struct json_heap *heap; /* where the parsed body is; NULL: in memory of its own */
+    struct replica_reader *reader; /* who pins the version of an answer in pieces; NULL: not yet */
+    bool is_preflight;             /* a CORS preflight: its headers are there already */
+};
+
+/* The passage whose tokens these are. */
+static inline struct api_passage *api_passage_of_tokens(struct keystone_request *tokens)
+{
+    return (struct api_passage *)((char *)tokens - offsetof(struct api_passage, tokens));
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* One row of a door's table of routes. */
+#ifndef BERTH_API_ROUTE_H
+#define BERTH_API_ROUTE_H
+
+#include <stdbool.h>
+
+struct api_request;
+
+enum api_step {
+    API_DONE,  /* the answer is written, or err is set */
+    API_WRITE, /* request->write is planned and to be submitted; route->finish writes the answer */
+    API_AGAIN, /* what the handler has begun resumes the exchange: then run the handler again */
+    API_SLOW, /* too much work for a worker: run the handler again on the slow lane, where a version
+                 is pinned */
+};
+
+struct api_route {
+    const char *method;
+    const char *path; /* "/resource_providers/{uuid}/traits" */
+    unsigned min_minor;
+    unsigned max_minor;
+    unsigned flags;  /* the door's own */
+    unsigned policy; /* a rule of the door's own service; 0: the handler checks, or nobody does */
+    /* Reads request->version (pinned, as new as the database) and writes the answer; or validates
+     * the body and fills request->write. */
+    enum api_step (*handle)(struct api_request *request);
+    /* After a write was decided: writes the answer (err may be set; version is not pinned). */
+    void (*finish)(struct api_request *request);
+    bool reads; /* pin a version before handle */
+};
+
+#endif
