@@ -18,7 +18,7 @@ SAYS = re.compile(r"^Versions (1\.\d+) and later(?:;|\.)")
 FIELD = re.compile(r'\b(FIELD|INTERFACE)\((\w+),\s*"(\w+)",\s*(\d+),\s*([^()]*)\)')
 ROW = re.compile(rf"^\| `({METHODS}) (/v1/\S+)` \| (1\.\d+) \|(?: `(baremetal:[\w:]+)` \|)?", re.M)
 # Handlers of methods that a path does not have and that are refused in words of their own.
-REFUSING = ("baremetal_no_node_named", "baremetal_no_node_here")
+REFUSING = ("handle_baremetal_nodes_refuse", "handle_baremetal_node_refuse")
 # Told once for all routes, in the overview.
 EVERYWHERE = {401, 403, 405, 406, 413, 503}
 

@@ -59,35 +59,45 @@ static const struct {
     void (*finish)(struct api_request *request);
     enum work work;
 } ROUTES[] = {
-    {&baremetal_door, baremetal_node_create, finish_baremetal_node_create, ASKED},       /* A */
-    {&baremetal_door, baremetal_node_patch, finish_baremetal_node_patch, ASKED},         /* B */
-    {&baremetal_door, baremetal_node_delete, finish_baremetal_empty, ASKED},             /* C */
-    {&baremetal_door, baremetal_node_provision, finish_baremetal_node_action, ASKED},    /* D */
-    {&baremetal_door, baremetal_node_power, finish_baremetal_node_action, ASKED},        /* E */
-    {&baremetal_door, baremetal_maintenance_set, finish_baremetal_maintenance, ASKED},   /* F */
-    {&baremetal_door, baremetal_maintenance_clear, finish_baremetal_maintenance, ASKED}, /* G */
-    {&baremetal_door, baremetal_traits_set, finish_baremetal_empty, ASKED},              /* H */
-    {&baremetal_door, baremetal_trait_add, finish_baremetal_trait_add, ASKED},           /* I */
-    {&baremetal_door, baremetal_trait_remove, finish_baremetal_empty, ASKED},            /* J */
-    {&baremetal_door, baremetal_allocation_create, baremetal_finish_allocation_create,
-     ASKED},                                                                                 /* K */
-    {&baremetal_door, baremetal_allocation_patch, baremetal_finish_allocation_patch, ASKED}, /* L */
-    {&baremetal_door, baremetal_allocation_delete, finish_baremetal_empty, ASKED},           /* M */
-    {&baremetal_door, baremetal_node_allocation_delete, finish_baremetal_empty, ASKED},      /* N */
-    {&placement_door, handle_allocations_put, finish_no_content, ASKED},                     /* O */
-    {&placement_door, handle_allocations_post, finish_no_content, ASKED},                    /* P */
-    {&placement_door, handle_allocations_delete, finish_no_content, ASKED},                  /* Q */
-    {&placement_door, handle_reshaper, finish_no_content, ASKED},                            /* R */
-    {&placement_door, handle_provider_create, finish_provider_create, ASKED},                /* S */
-    {&placement_door, handle_provider_update, finish_provider_update, ASKED},                /* T */
-    {&placement_door, handle_provider_delete, finish_no_content, ASKED},                     /* U */
-    {&placement_door, handle_inventories_set, finish_inventories_set, ASKED},                /* V */
-    {&placement_door, handle_provider_traits_set, finish_provider_traits_set, ASKED},        /* W */
-    {NULL, NULL, NULL, PASS_TIME},                                                           /* X */
-    {NULL, NULL, NULL, DECIDE},                                                              /* Y */
-    {NULL, NULL, NULL, RECOVER},                                                             /* Z */
-    {NULL, NULL, NULL, MIRROR_OFF},                                                          /* [ */
-    {NULL, NULL, NULL, MIRROR_ON},                                                           /* \ */
+    {&baremetal_door, handle_baremetal_node_create, finish_baremetal_node_create, ASKED}, /* A */
+    {&baremetal_door, handle_baremetal_node_patch, finish_baremetal_node_patch, ASKED},   /* B */
+    {&baremetal_door, handle_baremetal_node_delete, finish_baremetal_empty, ASKED},       /* C */
+    {&baremetal_door, handle_baremetal_node_provision_set, finish_baremetal_node_action,
+     ASKED},                                                                                 /* D */
+    {&baremetal_door, handle_baremetal_node_power_set, finish_baremetal_node_action, ASKED}, /* E */
+    {&baremetal_door, handle_baremetal_node_maintenance_set, finish_baremetal_node_maintenance,
+     ASKED}, /* F */
+    {&baremetal_door, handle_baremetal_node_maintenance_clear, finish_baremetal_node_maintenance,
+     ASKED},                                                                            /* G */
+    {&baremetal_door, handle_baremetal_node_traits_set, finish_baremetal_empty, ASKED}, /* H */
+    {&baremetal_door, handle_baremetal_node_trait_add, finish_baremetal_node_trait_add,
+     ASKED},                                                                              /* I */
+    {&baremetal_door, handle_baremetal_node_trait_remove, finish_baremetal_empty, ASKED}, /* J */
+    {&baremetal_door, handle_baremetal_allocation_create, finish_baremetal_allocation_create,
+     ASKED}, /* K */
+    {&baremetal_door, handle_baremetal_allocation_patch, finish_baremetal_allocation_patch,
+     ASKED},                                                                              /* L */
+    {&baremetal_door, handle_baremetal_allocation_delete, finish_baremetal_empty, ASKED}, /* M */
+    {&baremetal_door, handle_baremetal_node_allocation_delete, finish_baremetal_empty,
+     ASKED},                                                                               /* N */
+    {&placement_door, handle_placement_allocations_update, finish_placement_empty, ASKED}, /* O */
+    {&placement_door, handle_placement_allocations_manage, finish_placement_empty, ASKED}, /* P */
+    {&placement_door, handle_placement_allocations_delete, finish_placement_empty, ASKED}, /* Q */
+    {&placement_door, handle_placement_reshaper_apply, finish_placement_empty, ASKED},     /* R */
+    {&placement_door, handle_placement_provider_create, finish_placement_provider_create,
+     ASKED}, /* S */
+    {&placement_door, handle_placement_provider_update, finish_placement_provider_update,
+     ASKED},                                                                            /* T */
+    {&placement_door, handle_placement_provider_delete, finish_placement_empty, ASKED}, /* U */
+    {&placement_door, handle_placement_inventories_set, finish_placement_inventories_set,
+     ASKED}, /* V */
+    {&placement_door, handle_placement_provider_traits_set, finish_placement_provider_traits_set,
+     ASKED},                        /* W */
+    {NULL, NULL, NULL, PASS_TIME},  /* X */
+    {NULL, NULL, NULL, DECIDE},     /* Y */
+    {NULL, NULL, NULL, RECOVER},    /* Z */
+    {NULL, NULL, NULL, MIRROR_OFF}, /* [ */
+    {NULL, NULL, NULL, MIRROR_ON},  /* \ */
 };
 enum { ROUTE_COUNT = sizeof(ROUTES) / sizeof(ROUTES[0]) };
 

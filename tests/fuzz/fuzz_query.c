@@ -10,8 +10,10 @@
 #include "world.h"
 
 static enum api_step (*const QUESTIONS[])(struct api_request *request) = {
-    handle_candidates_list, handle_candidates_list, handle_candidates_list, handle_providers_list,
-    handle_usages,          handle_traits_list,     handle_candidates_list,
+    handle_placement_candidates_list, handle_placement_candidates_list,
+    handle_placement_candidates_list, handle_placement_providers_list,
+    handle_placement_usages_show,     handle_placement_traits_list,
+    handle_placement_candidates_list,
 };
 static const unsigned FIRST_MINORS[] = {10, 10, 10, 0, 9, 6, 10};
 

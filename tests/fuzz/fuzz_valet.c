@@ -61,7 +61,7 @@ static void check_members(json_t *body, struct arena *arena)
 static void check_create(struct fuzz_request *r)
 {
     struct api_request *request = &r->request;
-    enum api_step step = valet_group_create(request);
+    enum api_step step = handle_valet_group_create(request);
     check((step == API_WRITE) == !err_is_set(&request->err));
     if (step == API_WRITE)
         return;

@@ -115,7 +115,7 @@ static struct slow_lane *lane_of(struct admin *admin)
     return lane;
 }
 
-static enum http_step page_metrics(struct asked *asked, struct slice text)
+static enum http_step handle_admin_metrics_show(struct asked *asked, struct slice text)
 {
     struct query_string query = query_string_parse(asked->http->arena, text);
     if (!read_flag(&query, SLICE_LIT("inventory"), &asked->inventory) ||
@@ -135,7 +135,7 @@ static enum http_step page_metrics(struct asked *asked, struct slice text)
     return HTTP_PENDING;
 }
 
-static enum http_step page_alive(struct asked *asked, struct slice text)
+static enum http_step handle_admin_alive_show(struct asked *asked, struct slice text)
 {
     (void)text;
     health_write_alive(asked->admin, asked->http);
@@ -147,7 +147,7 @@ static void reported(struct readiness_wait *wait)
     http_resume(((struct asked *)wait)->http);
 }
 
-static enum http_step page_ready(struct asked *asked, struct slice text)
+static enum http_step handle_admin_ready_show(struct asked *asked, struct slice text)
 {
     (void)text;
     asked->what = ASKED_READINESS;
@@ -156,21 +156,21 @@ static enum http_step page_ready(struct asked *asked, struct slice text)
     return HTTP_PENDING;
 }
 
-static enum http_step page_index(struct asked *asked, struct slice text);
+static enum http_step handle_admin_index_show(struct asked *asked, struct slice text);
 
 static const struct page PAGES[] = {
     {"/metrics",
      "metrics for Prometheus; ?inventory=1 adds what providers have and use and the states of "
      "nodes, ?allocations=1 who "
      "uses it",
-     page_metrics},
-    {"/healthz", "200 while the process is alive, else 503", page_alive},
-    {"/readyz", "200 while it can serve, else 503, and why; also as JSON", page_ready},
-    {"/", "this list", page_index},
+     handle_admin_metrics_show},
+    {"/healthz", "200 while the process is alive, else 503", handle_admin_alive_show},
+    {"/readyz", "200 while it can serve, else 503, and why; also as JSON", handle_admin_ready_show},
+    {"/", "this list", handle_admin_index_show},
 };
 enum { PAGE_COUNT = sizeof(PAGES) / sizeof(PAGES[0]) };
 
-static enum http_step page_index(struct asked *asked, struct slice text)
+static enum http_step handle_admin_index_show(struct asked *asked, struct slice text)
 {
     (void)text;
     struct buf *out = &asked->http->out;

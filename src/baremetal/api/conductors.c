@@ -201,7 +201,7 @@ static void write_next(struct api_request *request, const struct conductor_page 
     buf_free(&query);
 }
 
-enum api_step baremetal_conductors_list(struct api_request *request)
+enum api_step handle_baremetal_conductors_list(struct api_request *request)
 {
     struct conductor_page page;
     struct buf *out = api_out(request);
@@ -223,7 +223,7 @@ enum api_step baremetal_conductors_list(struct api_request *request)
     return API_DONE;
 }
 
-enum api_step baremetal_conductor_show(struct api_request *request)
+enum api_step handle_baremetal_conductor_show(struct api_request *request)
 {
     static const char *const NAMES[] = {"fields", NULL};
     struct query_string query;

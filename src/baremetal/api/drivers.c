@@ -155,7 +155,7 @@ static bool check_type(struct api_request *request, const struct list_fields *as
                    "\"type\" filter must be one of \"classic\" or \"dynamic\", if specified.");
 }
 
-enum api_step baremetal_drivers_list(struct api_request *request)
+enum api_step handle_baremetal_drivers_list(struct api_request *request)
 {
     static const char *const NAMES[] = {"type", "detail", "fields", NULL};
     struct query_string query;
@@ -183,7 +183,7 @@ enum api_step baremetal_drivers_list(struct api_request *request)
     return API_DONE;
 }
 
-enum api_step baremetal_driver_show(struct api_request *request)
+enum api_step handle_baremetal_driver_show(struct api_request *request)
 {
     static const char *const NAMES[] = {"fields", NULL};
     struct query_string query;

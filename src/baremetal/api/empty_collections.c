@@ -118,56 +118,56 @@ static enum api_step list_nothing(struct api_request *request, const struct empt
     return answer(request, list->member);
 }
 
-enum api_step baremetal_chassis_list(struct api_request *request)
+enum api_step handle_baremetal_chassis_list(struct api_request *request)
 {
     static const struct empty_list LIST = {"chassis", "Chassis", CHOSEN, ACCESS_LISTS,
                                            POLICY_CHASSIS_GET};
     return list_nothing(request, &LIST);
 }
 
-enum api_step baremetal_chassis_detail(struct api_request *request)
+enum api_step handle_baremetal_chassis_detail(struct api_request *request)
 {
     static const struct empty_list LIST = {"chassis", "Chassis", PAGED, ACCESS_LISTS,
                                            POLICY_CHASSIS_GET};
     return list_nothing(request, &LIST);
 }
 
-enum api_step baremetal_ports_list(struct api_request *request)
+enum api_step handle_baremetal_ports_list(struct api_request *request)
 {
     static const struct empty_list LIST = {"ports", "Port", OF_PORTS, ACCESS_PORTS,
                                            POLICY_BAREMETAL_NONE};
     return list_nothing(request, &LIST);
 }
 
-enum api_step baremetal_ports_detail(struct api_request *request)
+enum api_step handle_baremetal_ports_detail(struct api_request *request)
 {
     static const struct empty_list LIST = {"ports", "Port", OF_PORTS_DETAIL, ACCESS_PORTS,
                                            POLICY_BAREMETAL_NONE};
     return list_nothing(request, &LIST);
 }
 
-enum api_step baremetal_portgroups_list(struct api_request *request)
+enum api_step handle_baremetal_portgroups_list(struct api_request *request)
 {
     static const struct empty_list LIST = {"portgroups", "Portgroup", OF_PORTGROUPS,
                                            ACCESS_PORTGROUPS, POLICY_BAREMETAL_NONE};
     return list_nothing(request, &LIST);
 }
 
-enum api_step baremetal_portgroups_detail(struct api_request *request)
+enum api_step handle_baremetal_portgroups_detail(struct api_request *request)
 {
     static const struct empty_list LIST = {"portgroups", "Portgroup", OF_PORTGROUPS_DETAIL,
                                            ACCESS_PORTGROUPS, POLICY_BAREMETAL_NONE};
     return list_nothing(request, &LIST);
 }
 
-enum api_step baremetal_volume_connectors(struct api_request *request)
+enum api_step handle_baremetal_volume_connectors_list(struct api_request *request)
 {
     static const struct empty_list LIST = {"connectors", "Volume connector", OF_VOLUMES,
                                            ACCESS_VOLUMES, POLICY_BAREMETAL_NONE};
     return list_nothing(request, &LIST);
 }
 
-enum api_step baremetal_volume_targets(struct api_request *request)
+enum api_step handle_baremetal_volume_targets_list(struct api_request *request)
 {
     static const struct empty_list LIST = {"targets", "Volume target", OF_VOLUMES, ACCESS_VOLUMES,
                                            POLICY_BAREMETAL_NONE};
@@ -191,34 +191,34 @@ static enum api_step list_below(struct api_request *request, const struct empty_
 
 static const char *const BELOW[] = {"address", PAGE, CHOICE, NULL};
 
-enum api_step baremetal_node_ports(struct api_request *request)
+enum api_step handle_baremetal_node_ports_list(struct api_request *request)
 {
     static const struct empty_list LIST = {"ports", "Port", BELOW, ACCESS_LISTS, POLICY_NODE_GET};
     return list_below(request, &LIST);
 }
 
-enum api_step baremetal_node_portgroups(struct api_request *request)
+enum api_step handle_baremetal_node_portgroups_list(struct api_request *request)
 {
     static const struct empty_list LIST = {"portgroups", "Portgroup", BELOW, ACCESS_LISTS,
                                            POLICY_NODE_GET};
     return list_below(request, &LIST);
 }
 
-enum api_step baremetal_node_vifs(struct api_request *request)
+enum api_step handle_baremetal_node_vifs_list(struct api_request *request)
 {
     static const char *const NAMES[] = {NULL};
     static const struct empty_list LIST = {"vifs", "", NAMES, ACCESS_LISTS, POLICY_NODE_VIF_LIST};
     return list_below(request, &LIST);
 }
 
-enum api_step baremetal_node_bios(struct api_request *request)
+enum api_step handle_baremetal_node_bios_show(struct api_request *request)
 {
     static const char *const NAMES[] = {CHOICE, NULL};
     static const struct empty_list LIST = {"bios", "", NAMES, ACCESS_LISTS, POLICY_NODE_BIOS_GET};
     return list_below(request, &LIST);
 }
 
-enum api_step baremetal_node_history(struct api_request *request)
+enum api_step handle_baremetal_node_history_list(struct api_request *request)
 {
     static const char *const NAMES[] = {"detail", "marker", "limit", NULL};
     static const struct empty_list LIST = {"history", "Node history record", NAMES, ACCESS_LISTS,

@@ -2,13 +2,13 @@
  * their words, and the answer that most writes have. Workers. */
 #include "baremetal/api/handlers.h"
 
-enum api_step baremetal_no_node_named(struct api_request *request)
+enum api_step handle_baremetal_nodes_refuse(struct api_request *request)
 {
     err_set(&request->err, 400, NULL, "Missing mandatory parameter: node_ident");
     return API_DONE;
 }
 
-enum api_step baremetal_no_node_here(struct api_request *request)
+enum api_step handle_baremetal_node_refuse(struct api_request *request)
 {
     err_set(&request->err, 400, NULL, "Nodes are created by POST /v1/nodes");
     return API_DONE;

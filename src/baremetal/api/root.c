@@ -14,7 +14,7 @@ static void write_version(struct api_request *request, struct buf *out)
                BAREMETAL_MINOR_MIN, BAREMETAL_MINOR_MAX);
 }
 
-enum api_step baremetal_versions(struct api_request *request)
+enum api_step handle_baremetal_versions_list(struct api_request *request)
 {
     struct buf *out = api_out(request);
     buf_append_lit(out, "{\"name\": \"OpenStack Ironic API\", \"description\": \"Bare metal nodes "
@@ -37,7 +37,7 @@ static void write_resource(struct api_request *request, const char *name, struct
     buf_printf(out, "/%s/\", \"rel\": \"bookmark\"}]", name);
 }
 
-enum api_step baremetal_version(struct api_request *request)
+enum api_step handle_baremetal_version_show(struct api_request *request)
 {
     static const struct {
         const char *name;

@@ -60,7 +60,7 @@ static size_t count_each(struct slice *names, size_t count, struct shard *shards
     return shard_count;
 }
 
-enum api_step baremetal_shards_list(struct api_request *request)
+enum api_step handle_baremetal_shards_list(struct api_request *request)
 {
     struct slice *names;
     size_t count;

@@ -25,7 +25,7 @@ static void write_end(struct api_request *request, int64_t generation)
     api_answer_json(request, 0);
 }
 
-enum api_step handle_aggregates_list(struct api_request *request)
+enum api_step handle_placement_aggregates_list(struct api_request *request)
 {
     const struct provider *provider = plan_provider_find(
         request->version, latin1_text(request->arena, request->args[0]), &request->err);
@@ -59,7 +59,7 @@ static struct slice *read_texts(struct api_request *request, const json_t *list)
     return texts;
 }
 
-enum api_step handle_aggregates_set(struct api_request *request)
+enum api_step handle_placement_aggregates_set(struct api_request *request)
 {
     struct slice uuid = latin1_text(request->arena, request->args[0]);
     if (plan_provider_find(request->version, uuid, &request->err) == NULL)
@@ -87,7 +87,7 @@ enum api_step handle_aggregates_set(struct api_request *request)
 }
 
 /* Echoes the order of the request. */
-void finish_aggregates_set(struct api_request *request)
+void finish_placement_aggregates_set(struct api_request *request)
 {
     const struct aggregates_write *state = request->state;
     if (err_is_set(&request->err))

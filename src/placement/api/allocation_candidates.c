@@ -22,7 +22,7 @@ static enum api_step over_budget(struct api_request *request, struct candidates_
     return api_start_over(request);
 }
 
-enum api_step handle_candidates_list(struct api_request *request)
+enum api_step handle_placement_candidates_list(struct api_request *request)
 {
     struct ac_request asked;
     if (!api_is_on_slow_lane(request) && request->query.len > LONG_QUERY_BYTES)

@@ -136,7 +136,7 @@ static bool take_steps(struct api_request *request, const struct consumer *consu
            budget_take(&budget, STEPS_OF_AN_ALLOCATION * (int64_t)consumer->allocation_count);
 }
 
-enum api_step handle_allocations_show(struct api_request *request)
+enum api_step handle_placement_allocations_show(struct api_request *request)
 {
     struct buf *out = api_out(request);
     const struct consumer *consumer = version_consumer(request->version, request->args[0]);
@@ -178,7 +178,7 @@ static enum api_step submit_claims(struct api_request *request, struct claim *cl
     return API_WRITE;
 }
 
-void finish_no_content(struct api_request *request)
+void finish_placement_empty(struct api_request *request)
 {
     if (!err_is_set(&request->err))
         api_answer_empty(request, 204);
@@ -197,7 +197,7 @@ static const struct schema *put_schema(unsigned minor)
     return minor >= 8 ? &SCHEMA_ALLOCATION_1_8 : &SCHEMA_ALLOCATION_1_0;
 }
 
-enum api_step handle_allocations_put(struct api_request *request)
+enum api_step handle_placement_allocations_update(struct api_request *request)
 {
     char *dashed = arena_alloc(request->arena, UUID_LIKE_LEN);
     if (!uuid_like_read(request->args[0], dashed)) {
@@ -222,7 +222,7 @@ static const struct schema *post_schema(unsigned minor)
     return minor >= 28 ? &SCHEMA_ALLOCATIONS_1_28 : &SCHEMA_ALLOCATIONS_1_13;
 }
 
-enum api_step handle_allocations_post(struct api_request *request)
+enum api_step handle_placement_allocations_manage(struct api_request *request)
 {
     json_t *body = body_schema_read(request, post_schema(request->minor));
     if (body == NULL)
@@ -239,7 +239,7 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
                                    &write->err);
 }
 
-enum api_step handle_allocations_delete(struct api_request *request)
+enum api_step handle_placement_allocations_delete(struct api_request *request)
 {
     request->write.plan = plan_delete;
     return API_WRITE;

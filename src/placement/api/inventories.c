@@ -83,7 +83,7 @@ static const struct provider *find_for_read(struct api_request *request)
     return provider;
 }
 
-enum api_step handle_inventories_list(struct api_request *request)
+enum api_step handle_placement_inventories_list(struct api_request *request)
 {
     const struct provider *provider = find_for_read(request);
     if (provider == NULL)
@@ -107,7 +107,7 @@ enum api_step handle_inventories_list(struct api_request *request)
     return API_DONE;
 }
 
-enum api_step handle_inventory_show(struct api_request *request)
+enum api_step handle_placement_inventory_show(struct api_request *request)
 {
     const struct provider *provider = find_for_read(request);
     if (provider == NULL)
@@ -202,7 +202,7 @@ static bool plan_create(struct pipeline_request *write, const struct plan *plan)
     return plan_inventory_create(&state->wanted, plan, &state->generation, &write->err);
 }
 
-enum api_step handle_inventory_create(struct api_request *request)
+enum api_step handle_placement_inventory_create(struct api_request *request)
 {
     json_t *body = read_body(request, &SCHEMA_INVENTORY_CREATE);
     if (body == NULL)
@@ -211,7 +211,7 @@ enum api_step handle_inventory_create(struct api_request *request)
                         body_schema_text(json_object_get(body, "resource_class")));
 }
 
-void finish_inventory_create(struct api_request *request)
+void finish_placement_inventory_create(struct api_request *request)
 {
     const struct inventories_write *state = request->state;
     if (err_is_set(&request->err))
@@ -231,14 +231,14 @@ static bool plan_update(struct pipeline_request *write, const struct plan *plan)
     return plan_inventory_update(&state->wanted, plan, &state->generation, &write->err);
 }
 
-enum api_step handle_inventory_update(struct api_request *request)
+enum api_step handle_placement_inventory_update(struct api_request *request)
 {
     if (read_body(request, &SCHEMA_INVENTORY_UPDATE) == NULL)
         return API_DONE;
     return write_single(request, plan_update, latin1_text(request->arena, request->args[1]));
 }
 
-void finish_inventory_update(struct api_request *request)
+void finish_placement_inventory_update(struct api_request *request)
 {
     const struct inventories_write *state = request->state;
     if (err_is_set(&request->err))
@@ -253,7 +253,7 @@ static bool plan_set(struct pipeline_request *write, const struct plan *plan)
     return plan_inventories_set(&state->wanted, plan, &state->generation, &write->err);
 }
 
-enum api_step handle_inventories_set(struct api_request *request)
+enum api_step handle_placement_inventories_set(struct api_request *request)
 {
     json_t *body = read_body(request, &SCHEMA_INVENTORIES);
     if (body == NULL)
@@ -273,7 +273,7 @@ enum api_step handle_inventories_set(struct api_request *request)
     return API_WRITE;
 }
 
-void finish_inventories_set(struct api_request *request)
+void finish_placement_inventories_set(struct api_request *request)
 {
     const struct inventories_write *state = request->state;
     if (err_is_set(&request->err))
@@ -296,18 +296,18 @@ static bool plan_delete_one(struct pipeline_request *write, const struct plan *p
                                  &write->err);
 }
 
-enum api_step handle_inventory_delete(struct api_request *request)
+enum api_step handle_placement_inventory_delete(struct api_request *request)
 {
     begin(request, plan_delete_one);
     return API_WRITE;
 }
 
-void finish_inventory_delete(struct api_request *request)
+void finish_placement_inventory_delete(struct api_request *request)
 {
     const struct inventories_write *state = request->state;
     if (state->provider_is_missing)
         placement_own(request)->vary_shown = false; /* this route's other 404 has vary */
-    finish_no_content(request);
+    finish_placement_empty(request);
 }
 
 static bool plan_delete_all(struct pipeline_request *write, const struct plan *plan)
@@ -316,7 +316,7 @@ static bool plan_delete_all(struct pipeline_request *write, const struct plan *p
     return plan_inventories_delete(state->wanted.provider_uuid, plan, &write->err);
 }
 
-enum api_step handle_inventories_delete(struct api_request *request)
+enum api_step handle_placement_inventories_delete(struct api_request *request)
 {
     begin(request, plan_delete_all);
     return API_WRITE;

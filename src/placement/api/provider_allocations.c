@@ -121,7 +121,7 @@ static bool look_at_all(struct api_request *request, const struct provider *prov
     return true;
 }
 
-enum api_step handle_provider_allocations(struct api_request *request)
+enum api_step handle_placement_provider_allocations_list(struct api_request *request)
 {
     const struct version *version = request->version;
     const struct provider *provider = version_provider_by_uuid(version, request->args[0]);
@@ -155,7 +155,7 @@ static int compare_uses(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-enum api_step handle_provider_usages(struct api_request *request)
+enum api_step handle_placement_provider_usages_show(struct api_request *request)
 {
     const struct version *version = request->version;
     const struct provider *provider = version_provider_by_uuid(version, request->args[0]);

@@ -24,7 +24,7 @@ static void write_end(struct api_request *request, int64_t generation, int64_t m
     api_answer_json(request, modified_at_us);
 }
 
-enum api_step handle_provider_traits_list(struct api_request *request)
+enum api_step handle_placement_provider_traits_list(struct api_request *request)
 {
     const struct provider *provider = version_provider_by_uuid(request->version, request->args[0]);
     if (provider == NULL) {
@@ -76,7 +76,7 @@ static struct traits_write *begin(struct api_request *request)
 }
 
 /* The body is validated before the provider is looked for. */
-enum api_step handle_provider_traits_set(struct api_request *request)
+enum api_step handle_placement_provider_traits_set(struct api_request *request)
 {
     const json_t *body = body_schema_read(request, &SCHEMA_PROVIDER_TRAITS);
     if (body == NULL)
@@ -95,7 +95,7 @@ enum api_step handle_provider_traits_set(struct api_request *request)
     return API_WRITE;
 }
 
-void finish_provider_traits_set(struct api_request *request)
+void finish_placement_provider_traits_set(struct api_request *request)
 {
     const struct traits_write *state = request->state;
     if (err_is_set(&request->err))
@@ -111,7 +111,7 @@ void finish_provider_traits_set(struct api_request *request)
     write_end(request, state->result.generation, state->result.modified_at_us);
 }
 
-enum api_step handle_provider_traits_delete(struct api_request *request)
+enum api_step handle_placement_provider_traits_delete(struct api_request *request)
 {
     begin(request);
     return API_WRITE;

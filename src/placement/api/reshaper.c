@@ -72,7 +72,7 @@ static const struct schema *schema_for(unsigned minor)
     return minor >= 34 ? &SCHEMA_RESHAPER_1_34 : &SCHEMA_RESHAPER_1_30;
 }
 
-enum api_step handle_reshaper(struct api_request *request)
+enum api_step handle_placement_reshaper_apply(struct api_request *request)
 {
     json_t *body = body_schema_read(request, schema_for(request->minor));
     if (body == NULL)

@@ -27,7 +27,7 @@ static void write_class(struct buf *out, struct slice name, struct slice mount)
     buf_append_lit(out, "\"}]}");
 }
 
-enum api_step handle_classes_list(struct api_request *request)
+enum api_step handle_placement_classes_list(struct api_request *request)
 {
     const struct catalog *catalog = &request->version->classes;
     struct buf *out = api_out(request);
@@ -55,7 +55,7 @@ enum api_step handle_classes_list(struct api_request *request)
     return API_DONE;
 }
 
-enum api_step handle_class_show(struct api_request *request)
+enum api_step handle_placement_class_show(struct api_request *request)
 {
     const struct catalog_row *row = catalog_find(&request->version->classes, request->args[0]);
     if (row == NULL) {
@@ -88,7 +88,7 @@ static bool plan_create(struct pipeline_request *write, const struct plan *plan)
     return plan_class_create(state->name, plan, &write->err);
 }
 
-enum api_step handle_class_create(struct api_request *request)
+enum api_step handle_placement_class_create(struct api_request *request)
 {
     const json_t *body = body_schema_read(request, &SCHEMA_CLASS);
     if (body == NULL)
@@ -97,7 +97,7 @@ enum api_step handle_class_create(struct api_request *request)
     return API_WRITE;
 }
 
-void finish_class_create(struct api_request *request)
+void finish_placement_class_create(struct api_request *request)
 {
     const struct class_write *state = request->state;
     if (err_is_set(&request->err))
@@ -112,7 +112,7 @@ static bool plan_rename(struct pipeline_request *write, const struct plan *plan)
     return plan_class_rename(state->old_name, state->name, plan, &write->err);
 }
 
-enum api_step handle_class_rename(struct api_request *request)
+enum api_step handle_placement_class_rename(struct api_request *request)
 {
     const json_t *body = body_schema_read(request, &SCHEMA_CLASS);
     if (body == NULL)
@@ -123,7 +123,7 @@ enum api_step handle_class_rename(struct api_request *request)
     return API_WRITE;
 }
 
-void finish_class_rename(struct api_request *request)
+void finish_placement_class_rename(struct api_request *request)
 {
     const struct class_write *state = request->state;
     if (err_is_set(&request->err))
@@ -139,7 +139,7 @@ static bool plan_ensure(struct pipeline_request *write, const struct plan *plan)
 }
 
 /* The name in the path is validated as if it had come in a body. */
-enum api_step handle_class_ensure(struct api_request *request)
+enum api_step handle_placement_class_ensure(struct api_request *request)
 {
     struct slice name = latin1_text(request->arena, request->args[0]);
     request->body = json_pack("{s:s%}", "name", name.data, name.len);
@@ -150,7 +150,7 @@ enum api_step handle_class_ensure(struct api_request *request)
     return API_WRITE;
 }
 
-void finish_class_ensure(struct api_request *request)
+void finish_placement_class_ensure(struct api_request *request)
 {
     const struct class_write *state = request->state;
     if (err_is_set(&request->err))
@@ -165,7 +165,7 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
     return plan_class_delete(state->name, plan, &write->err);
 }
 
-enum api_step handle_class_delete(struct api_request *request)
+enum api_step handle_placement_class_delete(struct api_request *request)
 {
     begin(request, plan_delete)->name = latin1_text(request->arena, request->args[0]);
     return API_WRITE;

@@ -69,7 +69,7 @@ static bool write_more(struct api_request *request)
     return false;
 }
 
-enum api_step handle_providers_list(struct api_request *request)
+enum api_step handle_placement_providers_list(struct api_request *request)
 {
     struct providers_question question = {0};
     if (!api_is_on_slow_lane(request) && request->query.len > LONG_QUERY_BYTES)

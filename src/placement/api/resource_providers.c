@@ -20,7 +20,7 @@ static struct slice provider_path(const struct api_request *request, struct slic
                         SLICE_ARG(uuid));
 }
 
-enum api_step handle_provider_show(struct api_request *request)
+enum api_step handle_placement_provider_show(struct api_request *request)
 {
     const struct provider *provider = version_provider_by_uuid(request->version, request->args[0]);
     if (provider == NULL) {
@@ -52,7 +52,7 @@ static struct slice wanted_uuid(struct api_request *request, const json_t *given
     return (struct slice){text, UUID_LIKE_LEN};
 }
 
-enum api_step handle_provider_create(struct api_request *request)
+enum api_step handle_placement_provider_create(struct api_request *request)
 {
     const struct schema *schema =
         request->minor >= 14 ? &SCHEMA_PROVIDER_CREATE_1_14 : &SCHEMA_PROVIDER_CREATE_1_0;
@@ -74,7 +74,7 @@ static void answer_provider(struct api_request *request, const struct planned_pr
     api_answer_json(request, 0);
 }
 
-void finish_provider_create(struct api_request *request)
+void finish_placement_provider_create(struct api_request *request)
 {
     const struct provider_write *state = request->state;
     if (err_is_set(&request->err))
@@ -100,7 +100,7 @@ static void see_generation(struct pipeline_request *write, const struct plan *pl
         version_provider_by_uuid(plan->version, state->wanted.uuid)->generation;
 }
 
-enum api_step handle_provider_update(struct api_request *request)
+enum api_step handle_placement_provider_update(struct api_request *request)
 {
     struct slice uuid = latin1_text(request->arena, request->args[0]);
     if (plan_provider_find(request->version, uuid, &request->err) == NULL)
@@ -125,7 +125,7 @@ enum api_step handle_provider_update(struct api_request *request)
     return API_WRITE;
 }
 
-void finish_provider_update(struct api_request *request)
+void finish_placement_provider_update(struct api_request *request)
 {
     const struct provider_write *state = request->state;
     if (!err_is_set(&request->err))
@@ -138,7 +138,7 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
     return plan_provider_delete(latin1_text(request->arena, request->args[0]), plan, &write->err);
 }
 
-enum api_step handle_provider_delete(struct api_request *request)
+enum api_step handle_placement_provider_delete(struct api_request *request)
 {
     request->write.plan = plan_delete;
     return API_WRITE;

@@ -2,7 +2,7 @@
 #include "placement/api/handlers.h"
 #include "placement/api/routes.h"
 
-enum api_step handle_root(struct api_request *request)
+enum api_step handle_placement_root_show(struct api_request *request)
 {
     buf_printf(api_out(request),
                "{\"versions\": [{\"id\": \"v1.0\", \"max_version\": \"1.%d\", "

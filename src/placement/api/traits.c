@@ -117,7 +117,7 @@ static bool is_wanted(const struct traits_filter *filter, const struct catalog_e
            (!filter->has_associated || filter->associated == (entry->slots.count > 0));
 }
 
-enum api_step handle_traits_list(struct api_request *request)
+enum api_step handle_placement_traits_list(struct api_request *request)
 {
     struct traits_filter filter = {0};
     if (!read_filter(request, &filter))
@@ -159,7 +159,7 @@ static void answer_trait(struct api_request *request, int status, int64_t create
     request->modified_at_us = created_at_us;
 }
 
-enum api_step handle_trait_show(struct api_request *request)
+enum api_step handle_placement_trait_show(struct api_request *request)
 {
     const struct catalog_row *row = catalog_find(&request->version->traits, request->args[0]);
     if (row == NULL)
@@ -176,7 +176,7 @@ static bool plan_put(struct pipeline_request *write, const struct plan *plan)
     return plan_trait_put(request->args[0], plan, request->state, &write->err);
 }
 
-enum api_step handle_trait_put(struct api_request *request)
+enum api_step handle_placement_trait_ensure(struct api_request *request)
 {
     struct slice name = request->args[0];
     if (name.len > NAME_MAX_LEN || !PATTERN_CUSTOM.matches(name)) {
@@ -191,7 +191,7 @@ enum api_step handle_trait_put(struct api_request *request)
     return API_WRITE;
 }
 
-void finish_trait_put(struct api_request *request)
+void finish_placement_trait_ensure(struct api_request *request)
 {
     const struct planned_trait *result = request->state;
     if (err_is_set(&request->err))
@@ -207,7 +207,7 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
     return plan_trait_delete(latin1_text(request->arena, request->args[0]), plan, &write->err);
 }
 
-enum api_step handle_trait_delete(struct api_request *request)
+enum api_step handle_placement_trait_delete(struct api_request *request)
 {
     request->write.plan = plan_delete;
     return API_WRITE;

@@ -205,7 +205,7 @@ static void collect(struct report *report, struct slice project, struct slice us
         sum_up(report);
 }
 
-enum api_step handle_usages(struct api_request *request)
+enum api_step handle_placement_usages_show(struct api_request *request)
 {
     struct query_string query = query_string_parse(request->arena, request->query);
     struct slice project = query_string_last(&query, SLICE_LIT("project_id"));

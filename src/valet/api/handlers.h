@@ -7,39 +7,39 @@
 #include "api/request.h"
 
 /* root.c */
-enum api_step valet_versions(struct api_request *request);
-enum api_step valet_version(struct api_request *request);
+enum api_step handle_valet_versions_list(struct api_request *request);
+enum api_step handle_valet_version_show(struct api_request *request);
 
 /* groups.c */
-enum api_step valet_groups_list(struct api_request *request);
-enum api_step valet_group_show(struct api_request *request);
-enum api_step valet_group_create(struct api_request *request);
-enum api_step valet_group_update(struct api_request *request);
-enum api_step valet_group_delete(struct api_request *request);
+enum api_step handle_valet_groups_list(struct api_request *request);
+enum api_step handle_valet_group_show(struct api_request *request);
+enum api_step handle_valet_group_create(struct api_request *request);
+enum api_step handle_valet_group_update(struct api_request *request);
+enum api_step handle_valet_group_delete(struct api_request *request);
 void finish_valet_group(struct api_request *request); /* 201 with request->state, a group_view */
 void finish_valet_empty(struct api_request *request); /* 204 */
 
 /* members.c */
-enum api_step valet_members_add(struct api_request *request);
-enum api_step valet_members_delete(struct api_request *request);
-enum api_step valet_member_verify(struct api_request *request);
-enum api_step valet_member_delete(struct api_request *request);
+enum api_step handle_valet_members_add(struct api_request *request);
+enum api_step handle_valet_members_delete(struct api_request *request);
+enum api_step handle_valet_member_verify(struct api_request *request);
+enum api_step handle_valet_member_delete(struct api_request *request);
 
 /* status.c */
-enum api_step valet_status_show(struct api_request *request);
+enum api_step handle_valet_status_show(struct api_request *request);
 
 /* plans.c, plan_create.c, plan_update.c */
-enum api_step valet_plans_list(struct api_request *request);
-enum api_step valet_plan_create(struct api_request *request);
-enum api_step valet_plan_show(struct api_request *request);
-enum api_step valet_plan_update(struct api_request *request);
-enum api_step valet_plan_delete(struct api_request *request);
+enum api_step handle_valet_plans_list(struct api_request *request);
+enum api_step handle_valet_plan_create(struct api_request *request);
+enum api_step handle_valet_plan_show(struct api_request *request);
+enum api_step handle_valet_plan_update(struct api_request *request);
+enum api_step handle_valet_plan_delete(struct api_request *request);
 
 /* placements.c, reserve.c */
-enum api_step valet_placements_list(struct api_request *request);
-enum api_step valet_placement_show(struct api_request *request);
-enum api_step valet_placement_reserve(struct api_request *request);
-enum api_step valet_placement_delete(struct api_request *request);
+enum api_step handle_valet_placements_list(struct api_request *request);
+enum api_step handle_valet_placement_show(struct api_request *request);
+enum api_step handle_valet_placement_reserve(struct api_request *request);
+enum api_step handle_valet_placement_delete(struct api_request *request);
 
 /* plan_solving.c: 201 with what request->state says */
 void finish_valet_plan(struct api_request *request);

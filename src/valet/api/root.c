@@ -34,13 +34,13 @@ static enum api_step answer(struct api_request *request, const char *const *belo
     return API_DONE;
 }
 
-enum api_step valet_versions(struct api_request *request)
+enum api_step handle_valet_versions_list(struct api_request *request)
 {
     static const char *const BELOW[] = {""};
     return answer(request, BELOW, 1);
 }
 
-enum api_step valet_version(struct api_request *request)
+enum api_step handle_valet_version_show(struct api_request *request)
 {
     static const char *const BELOW[] = {"groups/", "placements/", "plans/", "status/"};
     return answer(request, BELOW, sizeof(BELOW) / sizeof(BELOW[0]));

@@ -109,7 +109,7 @@ static enum api_step answer(struct api_request *request, const struct readiness_
 
 /* It pins a version itself, once the database was asked: to follow the database first would wait
  * for it without an end. */
-enum api_step valet_status_show(struct api_request *request)
+enum api_step handle_valet_status_show(struct api_request *request)
 {
     struct asking *asking = request->state;
     if (asking != NULL)

@@ -216,7 +216,7 @@ static bool plan_create(struct pipeline_request *write, const struct plan *plan)
     return true;
 }
 
-enum api_step baremetal_allocation_create(struct api_request *request)
+enum api_step handle_baremetal_allocation_create(struct api_request *request)
 {
     static const char *const NAMES[] = {NULL};
     struct query_string query = query_string_parse(request->arena, request->query);
@@ -238,7 +238,7 @@ enum api_step baremetal_allocation_create(struct api_request *request)
     return API_WRITE;
 }
 
-void baremetal_finish_allocation_create(struct api_request *request)
+void finish_baremetal_allocation_create(struct api_request *request)
 {
     const struct creation *creation = request->state;
     if (err_is_set(&request->err))

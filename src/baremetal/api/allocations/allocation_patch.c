@@ -98,7 +98,7 @@ static bool plan_patch(struct pipeline_request *write, const struct plan *plan)
     return true;
 }
 
-enum api_step baremetal_allocation_patch(struct api_request *request)
+enum api_step handle_baremetal_allocation_patch(struct api_request *request)
 {
     static const char *const NAMES[] = {NULL};
     struct query_string query = query_string_parse(request->arena, request->query);
@@ -112,7 +112,7 @@ enum api_step baremetal_allocation_patch(struct api_request *request)
     return API_WRITE;
 }
 
-void baremetal_finish_allocation_patch(struct api_request *request)
+void finish_baremetal_allocation_patch(struct api_request *request)
 {
     if (!err_is_set(&request->err))
         allocation_answer(request, request->state);

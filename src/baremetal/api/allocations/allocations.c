@@ -195,7 +195,7 @@ static bool write_page(struct api_request *request, const struct listing *listin
     return true;
 }
 
-enum api_step baremetal_allocations_list(struct api_request *request)
+enum api_step handle_baremetal_allocations_list(struct api_request *request)
 {
     struct listing listing;
     const struct record *marker;
@@ -232,7 +232,7 @@ static bool read_show(struct api_request *request, struct record_fields *fields)
            read_words(request, &query, &asked) && choose_fields(request, &asked, fields);
 }
 
-enum api_step baremetal_allocation_show(struct api_request *request)
+enum api_step handle_baremetal_allocation_show(struct api_request *request)
 {
     struct record_fields fields;
     if (!read_show(request, &fields))
@@ -244,7 +244,7 @@ enum api_step baremetal_allocation_show(struct api_request *request)
     return API_DONE;
 }
 
-enum api_step baremetal_node_allocation_show(struct api_request *request)
+enum api_step handle_baremetal_node_allocation_show(struct api_request *request)
 {
     struct record_fields fields;
     if (!read_show(request, &fields))
@@ -283,12 +283,12 @@ static enum api_step begin_delete(struct api_request *request, pipeline_plan *pl
     return API_WRITE;
 }
 
-enum api_step baremetal_allocation_delete(struct api_request *request)
+enum api_step handle_baremetal_allocation_delete(struct api_request *request)
 {
     return begin_delete(request, plan_delete);
 }
 
-enum api_step baremetal_node_allocation_delete(struct api_request *request)
+enum api_step handle_baremetal_node_allocation_delete(struct api_request *request)
 {
     return begin_delete(request, plan_delete_of_node);
 }

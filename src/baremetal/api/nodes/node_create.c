@@ -61,7 +61,7 @@ static bool fill(struct api_request *request, const json_t *body, struct slice o
     return true;
 }
 
-enum api_step baremetal_node_create(struct api_request *request)
+enum api_step handle_baremetal_node_create(struct api_request *request)
 {
     struct slice owner;
     if (!intake_no_query(request))

@@ -16,7 +16,7 @@ static bool plan_set(struct pipeline_request *write, const struct plan *plan)
     return node != NULL && plan_node_maintenance(node, true, *reason, plan, &write->err);
 }
 
-enum api_step baremetal_maintenance_set(struct api_request *request)
+enum api_step handle_baremetal_node_maintenance_set(struct api_request *request)
 {
     struct slice *reason = arena_zalloc(request->arena, sizeof(*reason));
     if (!intake_no_query(request))
@@ -37,7 +37,7 @@ static bool plan_clear(struct pipeline_request *write, const struct plan *plan)
     return node != NULL && plan_node_maintenance(node, false, (struct slice){0}, plan, &write->err);
 }
 
-enum api_step baremetal_maintenance_clear(struct api_request *request)
+enum api_step handle_baremetal_node_maintenance_clear(struct api_request *request)
 {
     if (!intake_no_query(request))
         return API_DONE;
@@ -45,7 +45,7 @@ enum api_step baremetal_maintenance_clear(struct api_request *request)
     return API_WRITE;
 }
 
-void finish_baremetal_maintenance(struct api_request *request)
+void finish_baremetal_node_maintenance(struct api_request *request)
 {
     if (!err_is_set(&request->err))
         api_answer_empty(request, 202);

@@ -238,7 +238,7 @@ static bool plan_patch(struct pipeline_request *write, const struct plan *plan)
     return good;
 }
 
-enum api_step baremetal_node_patch(struct api_request *request)
+enum api_step handle_baremetal_node_patch(struct api_request *request)
 {
     bool is_given;
     bool resets = false;
@@ -277,7 +277,7 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
            plan_node_delete(node, plan, &write->err);
 }
 
-enum api_step baremetal_node_delete(struct api_request *request)
+enum api_step handle_baremetal_node_delete(struct api_request *request)
 {
     if (!intake_no_query(request))
         return API_DONE;

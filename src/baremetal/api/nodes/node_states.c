@@ -11,7 +11,7 @@
 #include "baremetal/write/conductor.h"
 #include "baremetal/write/plan_node_states.h"
 
-enum api_step baremetal_node_states(struct api_request *request)
+enum api_step handle_baremetal_node_states_show(struct api_request *request)
 {
     if (!intake_no_query(request))
         return API_DONE;
@@ -49,7 +49,7 @@ static bool plan_provision(struct pipeline_request *write, const struct plan *pl
     return plan_node_provision(node, &begun, plan, err);
 }
 
-enum api_step baremetal_node_provision(struct api_request *request)
+enum api_step handle_baremetal_node_provision_set(struct api_request *request)
 {
     struct provision_body *state = arena_zalloc(request->arena, sizeof(*state));
     if (!intake_no_query(request))
@@ -73,7 +73,7 @@ static bool plan_power(struct pipeline_request *write, const struct plan *plan)
                            plan, &write->err);
 }
 
-enum api_step baremetal_node_power(struct api_request *request)
+enum api_step handle_baremetal_node_power_set(struct api_request *request)
 {
     struct power_body *state = arena_zalloc(request->arena, sizeof(*state));
     if (!intake_no_query(request))

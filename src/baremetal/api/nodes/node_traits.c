@@ -19,7 +19,7 @@ struct traits_set {
 enum { MINOR_OF_TRAITS = 37 };
 
 /* Before there were traits, the peer takes "traits" for a field that is asked for. */
-enum api_step baremetal_traits_list(struct api_request *request)
+enum api_step handle_baremetal_node_traits_list(struct api_request *request)
 {
     if (!intake_no_query(request))
         return API_DONE;
@@ -115,17 +115,17 @@ static enum api_step set(struct api_request *request, struct slice trait)
     return API_WRITE;
 }
 
-enum api_step baremetal_traits_set(struct api_request *request)
+enum api_step handle_baremetal_node_traits_set(struct api_request *request)
 {
     return set(request, (struct slice){0});
 }
 
-enum api_step baremetal_trait_add(struct api_request *request)
+enum api_step handle_baremetal_node_trait_add(struct api_request *request)
 {
     return set(request, request->args[1]);
 }
 
-void finish_baremetal_trait_add(struct api_request *request)
+void finish_baremetal_node_trait_add(struct api_request *request)
 {
     if (err_is_set(&request->err))
         return;
@@ -142,7 +142,7 @@ static bool plan_clear(struct pipeline_request *write, const struct plan *plan)
     return node != NULL && plan_node_traits(node, SLICE_LIT(""), plan, &write->err);
 }
 
-enum api_step baremetal_traits_clear(struct api_request *request)
+enum api_step handle_baremetal_node_traits_clear(struct api_request *request)
 {
     if (!intake_no_query(request))
         return API_DONE;
@@ -177,7 +177,7 @@ static bool plan_remove(struct pipeline_request *write, const struct plan *plan)
     return plan_node_traits(node, without_trait(node, trait, plan->arena), plan, err);
 }
 
-enum api_step baremetal_trait_remove(struct api_request *request)
+enum api_step handle_baremetal_node_trait_remove(struct api_request *request)
 {
     if (!intake_no_query(request))
         return API_DONE;

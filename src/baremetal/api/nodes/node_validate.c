@@ -20,12 +20,12 @@ static enum api_step validate(struct api_request *request, struct slice ident)
     return API_DONE;
 }
 
-enum api_step baremetal_node_validate(struct api_request *request)
+enum api_step handle_baremetal_node_validate(struct api_request *request)
 {
     return intake_no_query(request) ? validate(request, request->args[0]) : API_DONE;
 }
 
-enum api_step baremetal_nodes_validate(struct api_request *request)
+enum api_step handle_baremetal_nodes_validate(struct api_request *request)
 {
     static const char *const NAMES[] = {"node", "node_uuid", NULL};
     struct query_string query;

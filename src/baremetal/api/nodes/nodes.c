@@ -235,17 +235,17 @@ static enum api_step list_nodes(struct api_request *request, bool is_detail_rout
     return API_DONE;
 }
 
-enum api_step baremetal_nodes_list(struct api_request *request)
+enum api_step handle_baremetal_nodes_list(struct api_request *request)
 {
     return list_nodes(request, false);
 }
 
-enum api_step baremetal_nodes_detail(struct api_request *request)
+enum api_step handle_baremetal_nodes_detail(struct api_request *request)
 {
     return list_nodes(request, true);
 }
 
-enum api_step baremetal_node_show(struct api_request *request)
+enum api_step handle_baremetal_node_show(struct api_request *request)
 {
     static const char *const NAMES[] = {"fields", NULL};
     struct query_string query;

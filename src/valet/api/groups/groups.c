@@ -16,7 +16,7 @@ static bool take_steps(struct budget *budget, const struct group_view *view)
     return budget_take(budget, STEPS_OF_A_GROUP + STEPS_OF_A_MEMBER * (int64_t)view->member_count);
 }
 
-enum api_step valet_groups_list(struct api_request *request)
+enum api_step handle_valet_groups_list(struct api_request *request)
 {
     struct buf *out = api_out(request);
     struct budget budget = api_budget(request);
@@ -39,7 +39,7 @@ enum api_step valet_groups_list(struct api_request *request)
     return API_DONE;
 }
 
-enum api_step valet_group_show(struct api_request *request)
+enum api_step handle_valet_group_show(struct api_request *request)
 {
     struct buf *out = api_out(request);
     const struct valet_group *group = ids_group(request);
@@ -78,7 +78,7 @@ static bool plan_create(struct pipeline_request *write, const struct plan *plan)
     return plan_group_create(&group, plan, &write->err);
 }
 
-enum api_step valet_group_create(struct api_request *request)
+enum api_step handle_valet_group_create(struct api_request *request)
 {
     struct group_view *view = arena_zalloc(request->arena, sizeof(*view));
     json_t *body = body_read(request);
@@ -110,7 +110,7 @@ static bool plan_describe(struct pipeline_request *write, const struct plan *pla
     return true;
 }
 
-enum api_step valet_group_update(struct api_request *request)
+enum api_step handle_valet_group_update(struct api_request *request)
 {
     struct slice *description = arena_zalloc(request->arena, sizeof(*description));
     if (ids_group(request) == NULL)
@@ -129,7 +129,7 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
     return plan_group_delete(api_request_of(write)->args[0], plan, &write->err);
 }
 
-enum api_step valet_group_delete(struct api_request *request)
+enum api_step handle_valet_group_delete(struct api_request *request)
 {
     if (ids_group(request) == NULL)
         return API_DONE;

@@ -112,7 +112,7 @@ static enum api_step write_members(struct api_request *request)
 }
 
 /* The second time Keystone has said what it knows. */
-enum api_step valet_members_add(struct api_request *request)
+enum api_step handle_valet_members_add(struct api_request *request)
 {
     struct addition *addition = request->state;
     if (ids_group(request) == NULL)
@@ -140,7 +140,7 @@ static bool plan_remove(struct pipeline_request *write, const struct plan *plan)
     return plan_group_remove_members(request->args[0], request->args[1], plan, &write->err);
 }
 
-enum api_step valet_members_delete(struct api_request *request)
+enum api_step handle_valet_members_delete(struct api_request *request)
 {
     if (ids_group(request) == NULL)
         return API_DONE;
@@ -148,7 +148,7 @@ enum api_step valet_members_delete(struct api_request *request)
     return API_WRITE;
 }
 
-enum api_step valet_member_verify(struct api_request *request)
+enum api_step handle_valet_member_verify(struct api_request *request)
 {
     const struct valet_group *group = ids_group(request);
     if (group != NULL && ids_member(request, group) != NULL)
@@ -156,7 +156,7 @@ enum api_step valet_member_verify(struct api_request *request)
     return API_DONE;
 }
 
-enum api_step valet_member_delete(struct api_request *request)
+enum api_step handle_valet_member_delete(struct api_request *request)
 {
     const struct valet_group *group = ids_group(request);
     if (group == NULL || ids_member(request, group) == NULL)

@@ -150,7 +150,7 @@ static bool offer_all(struct listing *listing)
     return true;
 }
 
-enum api_step valet_placements_list(struct api_request *request)
+enum api_step handle_valet_placements_list(struct api_request *request)
 {
     struct listing listing = {
         .request = request, .caller = valet_caller_of(request), .is_first = true};
@@ -166,7 +166,7 @@ enum api_step valet_placements_list(struct api_request *request)
     return API_DONE;
 }
 
-enum api_step valet_placement_show(struct api_request *request)
+enum api_step handle_valet_placement_show(struct api_request *request)
 {
     const struct valet_placement *row = ids_placement(request);
     if (row == NULL)
@@ -190,7 +190,7 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
     return true;
 }
 
-enum api_step valet_placement_delete(struct api_request *request)
+enum api_step handle_valet_placement_delete(struct api_request *request)
 {
     if (ids_placement(request) == NULL)
         return API_DONE;

@@ -79,7 +79,7 @@ static enum api_step create(struct api_request *request, const struct creation *
     return plan_solving_run(&solving);
 }
 
-enum api_step valet_plan_create(struct api_request *request)
+enum api_step handle_valet_plan_create(struct api_request *request)
 {
     struct creation creation = {0};
     struct stack stack;

@@ -132,7 +132,7 @@ enum api_step plan_update(struct api_request *request, const struct valet_plan *
     return plan_solving_run(&solving);
 }
 
-enum api_step valet_plan_update(struct api_request *request)
+enum api_step handle_valet_plan_update(struct api_request *request)
 {
     const struct valet_plan *plan = ids_plan(request);
     if (plan == NULL)

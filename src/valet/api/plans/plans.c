@@ -39,7 +39,7 @@ static enum api_step start_anew(struct api_request *request)
     return api_over_budget(request);
 }
 
-enum api_step valet_plans_list(struct api_request *request)
+enum api_step handle_valet_plans_list(struct api_request *request)
 {
     buf_append_lit(api_out(request), "{\"plans\": [");
     if (!write_plans(request))
@@ -49,7 +49,7 @@ enum api_step valet_plans_list(struct api_request *request)
     return API_DONE;
 }
 
-enum api_step valet_plan_show(struct api_request *request)
+enum api_step handle_valet_plan_show(struct api_request *request)
 {
     const struct valet_plan *plan = ids_plan(request);
     struct budget budget = api_budget(request);
@@ -69,7 +69,7 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
     return true;
 }
 
-enum api_step valet_plan_delete(struct api_request *request)
+enum api_step handle_valet_plan_delete(struct api_request *request)
 {
     if (ids_plan(request) == NULL)
         return API_DONE;

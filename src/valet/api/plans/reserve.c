@@ -162,7 +162,7 @@ static enum api_step replan(struct api_request *request, const struct valet_plac
     return step;
 }
 
-enum api_step valet_placement_reserve(struct api_request *request)
+enum api_step handle_valet_placement_reserve(struct api_request *request)
 {
     struct reservation reservation = {0};
     const struct valet_placement *row = ids_placement(request);

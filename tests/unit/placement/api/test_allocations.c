@@ -118,14 +118,14 @@ static void rows_of_a_provider_together(void **state)
     "\"p1\": {\"resources\": {\"EARLY\": 2, \"LATE\": 5}, \"generation\": 10}, "                   \
     "\"p3\": {\"resources\": {\"LATE\": 4}, \"generation\": 30}}"
 #define OWNER ", \"project_id\": \"pro\\\"ject\", \"user_id\": \"user\""
-    assert_answer(&world, handle_allocations_show, 11, "one", HELD "}");
-    assert_answer(&world, handle_allocations_show, 12, "one", HELD OWNER "}");
-    assert_answer(&world, handle_allocations_show, 28, "one",
+    assert_answer(&world, handle_placement_allocations_show, 11, "one", HELD "}");
+    assert_answer(&world, handle_placement_allocations_show, 12, "one", HELD OWNER "}");
+    assert_answer(&world, handle_placement_allocations_show, 28, "one",
                   HELD OWNER ", \"consumer_generation\": 4}");
     assert_int_equal(world.request.modified_at_us, 1000000);
-    assert_answer(&world, handle_allocations_show, 38, "one",
+    assert_answer(&world, handle_placement_allocations_show, 38, "one",
                   HELD OWNER ", \"consumer_generation\": 4, \"consumer_type\": \"INSTANCE\"}");
-    assert_answer(&world, handle_allocations_show, 39, "nobody", "{\"allocations\": {}}");
+    assert_answer(&world, handle_placement_allocations_show, 39, "nobody", "{\"allocations\": {}}");
     close_world(&world);
 }
 
@@ -134,16 +134,16 @@ static void of_a_provider(void **state)
     (void)state;
     struct world world;
     open_world(&world);
-    assert_answer(&world, handle_provider_allocations, 27, "p3",
+    assert_answer(&world, handle_placement_provider_allocations_list, 27, "p3",
                   "{\"allocations\": {\"one\": {\"resources\": {\"LATE\": 4}}, \"two\": "
                   "{\"resources\": {\"EARLY\": 6}}}, \"resource_provider_generation\": 30}");
-    assert_answer(&world, handle_provider_allocations, 28, "p2",
+    assert_answer(&world, handle_placement_provider_allocations_list, 28, "p2",
                   "{\"allocations\": {\"one\": {\"resources\": {\"EARLY\": 1, \"LATE\": 3}, "
                   "\"consumer_generation\": 4}}, \"resource_provider_generation\": 20}");
     assert_answer(
-        &world, handle_provider_usages, 0, "p2",
+        &world, handle_placement_provider_usages_show, 0, "p2",
         "{\"resource_provider_generation\": 20, \"usages\": {\"LATE\": 3, \"EARLY\": 1}}");
-    assert_answer(&world, handle_provider_usages, 0, "\xe4",
+    assert_answer(&world, handle_placement_provider_usages_show, 0, "\xe4",
                   "No resource provider with uuid \xc3\xa4 found: No resource provider with uuid "
                   "\xc3\xa4 found");
     assert_int_equal(world.request.err.status, 404);
@@ -156,21 +156,24 @@ static void of_a_project(void **state)
     struct world world;
     open_world(&world);
 #define PROJECT "project_id=pro%22ject"
-    assert_answer(&world, handle_usages, 9, PROJECT, "{\"usages\": {\"LATE\": 12, \"EARLY\": 9}}");
-    assert_answer(&world, handle_usages, 9, PROJECT "&user_id=other",
+    assert_answer(&world, handle_placement_usages_show, 9, PROJECT,
+                  "{\"usages\": {\"LATE\": 12, \"EARLY\": 9}}");
+    assert_answer(&world, handle_placement_usages_show, 9, PROJECT "&user_id=other",
                   "{\"usages\": {\"EARLY\": 6}}");
     assert_answer(
-        &world, handle_usages, 38, PROJECT,
+        &world, handle_placement_usages_show, 38, PROJECT,
         "{\"usages\": {\"INSTANCE\": {\"LATE\": 12, \"consumer_count\": 1, \"EARLY\": 3}, "
         "\"unknown\": {\"EARLY\": 6, \"consumer_count\": 1}}}");
-    assert_answer(&world, handle_usages, 38, PROJECT "&consumer_type=all",
+    assert_answer(&world, handle_placement_usages_show, 38, PROJECT "&consumer_type=all",
                   "{\"usages\": {\"all\": {\"LATE\": 12, \"consumer_count\": 2, \"EARLY\": 9}}}");
-    assert_answer(&world, handle_usages, 38, PROJECT "&consumer_type=unknown",
+    assert_answer(&world, handle_placement_usages_show, 38, PROJECT "&consumer_type=unknown",
                   "{\"usages\": {\"unknown\": {\"EARLY\": 6, \"consumer_count\": 1}}}");
-    assert_answer(&world, handle_usages, 38, PROJECT "&consumer_type=INSTANCE&user_id=other",
+    assert_answer(&world, handle_placement_usages_show, 38,
+                  PROJECT "&consumer_type=INSTANCE&user_id=other", "{\"usages\": {}}");
+    assert_answer(&world, handle_placement_usages_show, 38, PROJECT "&consumer_type=NONE",
                   "{\"usages\": {}}");
-    assert_answer(&world, handle_usages, 38, PROJECT "&consumer_type=NONE", "{\"usages\": {}}");
-    assert_answer(&world, handle_usages, 38, "project_id=nobody", "{\"usages\": {}}");
+    assert_answer(&world, handle_placement_usages_show, 38, "project_id=nobody",
+                  "{\"usages\": {}}");
     close_world(&world);
 }
 

@@ -66,7 +66,7 @@ static json_t *ask(const struct replica *replica, const char *query, unsigned mi
     asked.request.minor = minor;
     asked.request.query = slice_of(query);
     asked.request.version = replica_newest(replica);
-    assert_int_equal(handle_candidates_list(&asked.request), API_DONE);
+    assert_int_equal(handle_placement_candidates_list(&asked.request), API_DONE);
     assert_false(err_is_set(&asked.request.err));
     const struct buf *out = &asked.exchange.http.out;
     json_error_t error;

@@ -14,14 +14,12 @@
 #include "policy/keeper.h"
 #include "unit.h"
 #include "valet/api/door.h"
+#include "valet/api/handlers.h"
 #include "valet/api/plans/plan_solving.h"
 #include "valet/api/routes.h"
 #include "valet/api/stack/flavors.h"
 #include "valet/api/valet_settings.h"
 #include "valet/write/valet_bench.h"
-
-/* valet/api/handlers.h has another valet_version than the bench (see meson.build) */
-enum api_step valet_plan_create(struct api_request *request);
 
 enum { HOSTS = 6, ANSWER_BYTES = 4096 };
 
@@ -83,7 +81,7 @@ static void meddle(const struct api_request *request)
 
 static enum api_step create(struct api_request *request)
 {
-    enum api_step step = valet_plan_create(request);
+    enum api_step step = handle_valet_plan_create(request);
     if (step == API_SLOW)
         return step;
     world.runs++;
@@ -126,7 +124,7 @@ static void open_door(void)
     assert_non_null(world.settings.flavors);
     memcpy(world.routes, valet_routes, sizeof(world.routes));
     for (unsigned i = 0; i < VALET_ROUTE_COUNT; i++)
-        if (world.routes[i].handle == valet_plan_create)
+        if (world.routes[i].handle == handle_valet_plan_create)
             world.routes[i].handle = create;
     world.door = valet_door;
     world.door.routes = world.routes;
