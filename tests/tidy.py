@@ -271,6 +271,40 @@ def routes():
     return re.findall(r'\.method = "(\w+)",\s*\.path = "([^"]+)"', read("src/placement/api/routes.c"))
 
 
+def check_handlers():
+    """Handlers are called as HACKING.md says: handle_WHOSE_RESOURCE_VERB, and what ends a write as its handler or, if it
+    ends several, finish_WHOSE_WHAT."""
+    verbs = re.search(r"VERB is one of ([a-z, ]+)\.", " ".join(read("HACKING.md").split()))
+    verbs = set(verbs.group(1).split(", ")) if verbs else set()
+    used = set()
+    for product in ("placement", "baremetal", "valet"):
+        path = f"src/{product}/api/routes.c"
+        table = read(path).partition("[] = {")[2]
+        rows = re.findall(r"(?:READS\(|WRITES\(|\.handle = )(\w+)(?:,\s*(\w+)\))?", table)
+        check(rows and len(rows) == table.count("{.method ="), path, "has handlers in a form that this check does not read")
+        check_names_of_handlers(path, product, [handle for handle, _ in rows], verbs, used)
+        ends = {}
+        for handle, finish in rows:
+            ends.setdefault(finish, set()).add(handle)
+        for finish, handlers in ends.items():
+            good = finish == "" or finish.replace("finish_", "handle_", 1) in handlers or (
+                len(handlers) > 1 and finish.startswith(f"finish_{product}_") and finish.split("_")[-1] not in verbs)
+            check(good, path, f"{finish} is not called as what it ends ({', '.join(sorted(handlers))})")
+    path = "src/api/admin/service.c"
+    table = read(path).partition("PAGES[] = {")[2].partition("\n};")[0]
+    pages = re.findall(r",\s*(\w+)\}", table)
+    check(pages and len(pages) == len(re.findall(r'\{"/', table)), path, "has pages in a form that this check does not read")
+    check_names_of_handlers(path, "admin", pages, verbs, used)
+    check(used == verbs, "HACKING.md", f"names verbs that no handler has: {', '.join(sorted(verbs - used))}")
+
+
+def check_names_of_handlers(path, whose, handlers, verbs, used):
+    for name in handlers:
+        found = re.fullmatch(rf"handle_{whose}_[a-z_]+_([a-z]+)", name)
+        check(found and found.group(1) in verbs, path, f"{name} is not handle_{whose}_RESOURCE_VERB (HACKING.md)")
+        used.update(found.groups() if found else ())
+
+
 def check_routes():
     gabbits = "\n".join(read(path) for path in files("tests/api/**/*.yaml", "tests/api/**/*.yml"))
     known = routes()
@@ -355,6 +389,7 @@ def main():
     check_headers([path for path in c_files if path.endswith(".h")])
     check_units(table)
     check_matrix()
+    check_handlers()
     check_routes()
     check_named_tests()
     check_differences()
