@@ -29,7 +29,7 @@ def read(path):
 
 
 def newest():
-    return int(re.search(r"PLACEMENT_MINOR_MAX = (\d+)", read("src/placement/api/routes.h")).group(1))
+    return int(re.search(r"PLACEMENT_MINOR_MAX = (\d+)", read("src/placement/api/microversion.h")).group(1))
 
 
 def policies():

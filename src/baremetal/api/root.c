@@ -1,7 +1,7 @@
 /* GET / and GET /v1: what there is, and in which versions (baremetal-allocations spec, 9). */
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/links.h"
-#include "baremetal/api/routes.h"
+#include "baremetal/api/negotiate.h"
 #include "base/json_write.h"
 
 static void write_version(struct api_request *request, struct buf *out)

@@ -6,7 +6,6 @@
 #include "api/text/python_repr.h"
 #include "api/text/version_header.h"
 #include "base/arena.h"
-#include "placement/api/routes.h"
 
 /* What Python's int() says about a text that it does not take. */
 static bool refuse_int(struct err *err, struct slice version, struct slice part)

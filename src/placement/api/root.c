@@ -1,6 +1,6 @@
 /* GET /: the version document. */
 #include "placement/api/handlers.h"
-#include "placement/api/routes.h"
+#include "placement/api/microversion.h"
 
 enum api_step handle_placement_root_show(struct api_request *request)
 {

@@ -3,8 +3,9 @@
 #define BERTH_PLACEMENT_API_ROUTES_H
 
 #include "api/request.h"
+#include "placement/api/microversion.h"
 
-enum { PLACEMENT_MINOR_MAX = 39, PLACEMENT_ROUTE_COUNT = 37 };
+enum { PLACEMENT_ROUTE_COUNT = 37 };
 
 enum placement_route_flag {
     ROUTE_BARE_404 = 1,       /* a 404 of its handler lacks vary (placement spec, Microversions) */

@@ -2,7 +2,6 @@
  * (placement spec, Order of checks). The first that fails sets err. Worker threads. */
 #include "placement/api/stages.h"
 
-#include "api/api.h"
 #include "api/routes.h"
 #include "api/stages.h"
 #include "api/text/accept.h"
@@ -10,6 +9,7 @@
 #include "placement/api/headers.h"
 #include "placement/api/microversion.h"
 #include "placement/api/placement_request.h"
+#include "placement/api/policy_check.h"
 #include "placement/api/routes.h"
 
 bool placement_is_root(const struct api_request *request)
@@ -95,23 +95,6 @@ static bool stage_content(struct api_request *request)
     return err_set_join(&request->err, 415, NULL, SLICE_LIT("The media type "),
                         latin1_text(request->arena, type),
                         SLICE_LIT(" is not supported, use application/json"));
-}
-
-bool placement_check_policy(struct api_request *request, enum policy_placement_rule rule,
-                            const struct policy_target *target)
-{
-    switch (policy_placement_check(request->api->policies, rule, &request->identity, target)) {
-    case POLICY_ALLOWED:
-        return true;
-    case POLICY_DENIED_SCOPE:
-        placement_own(request)->vary_shown = false;
-        return err_set(&request->err, 403, NULL, "%s", policy_placement_name(rule));
-    case POLICY_DENIED:
-        break;
-    }
-    placement_own(request)->vary_shown = false;
-    return err_set(&request->err, 403, NULL, "Policy does not allow %s to be performed.",
-                   policy_placement_name(rule));
 }
 
 /* Where nothing else is said, a request is about who asks (placement, RequestContext.can). */

@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/json_write.h"
 #include "placement/api/allocation_handlers.h"
-#include "placement/api/stages.h"
+#include "placement/api/policy_check.h"
 #include "replica/usage.h"
 
 struct line {
