@@ -71,11 +71,11 @@ static enum api_step create(struct api_request *request, const struct creation *
     uuid_generate_text(uuid);
     solving.plan_uuid = (struct slice){uuid, UUID_LEN};
     solving.any_project = plan_ids_any_project(request, NULL, true);
-    plan_solving_look(&solving);
+    plan_servers_look(&solving);
     if (!plan_ids_are_free(&solving))
         return API_DONE;
     for (uint32_t i = 0; i < stack->server_count; i++)
-        plan_solving_place(&solving, i);
+        plan_servers_place(&solving, i);
     return plan_solving_run(&solving);
 }
 

@@ -3,7 +3,7 @@
 #ifndef BERTH_VALET_API_PLANS_PLAN_IDS_H
 #define BERTH_VALET_API_PLANS_PLAN_IDS_H
 
-#include "valet/api/plans/plan_solving.h"
+#include "valet/api/plans/plan_servers.h"
 
 /* Whether no placement but those that go has what the stack's new servers are called, as whatever
  * kind of id, over all projects. The servers have been looked at. False: 409. */

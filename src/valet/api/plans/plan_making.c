@@ -169,7 +169,7 @@ static bool needs_hold(const struct making *making, uint32_t at)
         return false;
     if (found->host != server->present || server->pin.released != NULL)
         return true;
-    const struct consumer *there = plan_solving_server(making->solving, at);
+    const struct consumer *there = plan_servers_server(making->solving, at);
     return there == NULL || placement_host_of(version, there) != found->host;
 }
 

@@ -2,7 +2,16 @@
 #ifndef BERTH_VALET_API_PLANS_PLAN_MAKING_H
 #define BERTH_VALET_API_PLANS_PLAN_MAKING_H
 
-#include "valet/api/plans/plan_solving.h"
+#include "valet/api/plans/plan_json.h"
+#include "valet/api/plans/plan_servers.h"
+#include "valet/write/plan_stacks.h"
+
+/* What the request is left with: in request->state once plan_solving_run returned API_WRITE. */
+struct solved {
+    struct stack_commit commit;
+    struct placement_view *views; /* one for each row of the commit; row NULL: it goes */
+    struct slice answer; /* the uuid of the placement that is shown; data == NULL: the plan */
+};
 
 /* In the request's arena, with nothing of the version in it. NULL: err has the 400, the plan is too
  * large. */

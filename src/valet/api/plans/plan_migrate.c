@@ -1,10 +1,11 @@
 /* PUT /v1/plans/{plan_id}, action `migrate`: one server goes elsewhere (Valet spec, 6.8). First
  * alone; if that cannot be, with those that affinity binds to it. On a worker or the slow lane,
  * maybe several times for one request. */
+#include "valet/api/plans/plan_migrate.h"
+
 #include "valet/api/caller.h"
 #include "valet/api/plans/plan_body.h"
 #include "valet/api/plans/plan_solving.h"
-#include "valet/api/plans/plan_update.h"
 #include "valet/api/stack/stack_shape.h"
 #include "valet/state/placement_location.h"
 
@@ -60,7 +61,7 @@ static void bind_others(struct solving *solving, const bool *with, uint32_t coun
 {
     for (uint32_t i = 0; i < count; i++)
         if (with[i] && solving->servers[i].pin.kind == SOLVE_FIXED)
-            plan_solving_place(solving, i);
+            plan_servers_place(solving, i);
 }
 
 static enum api_step migrate(struct solving *solving, uint32_t at,
@@ -74,7 +75,7 @@ static enum api_step migrate(struct solving *solving, uint32_t at,
         solving->servers[i].leaves_reserve = true;
         bound_count += bound[i];
     }
-    plan_solving_place(solving, at);
+    plan_servers_place(solving, at);
     solving->servers[at].pin.excluded =
         excluded_of(solving, solving->servers[at].placement, migration);
     solving->comes_back = bound_count > 1;
@@ -102,7 +103,7 @@ enum api_step plan_migrate(struct api_request *request, const struct valet_plan 
         return API_DONE;
     }
     uint32_t at;
-    if (!plan_solving_recall(&solving) || !plan_solving_find(&solving, placement, &at))
+    if (!plan_servers_recall(&solving) || !plan_servers_find(&solving, placement, &at))
         return API_DONE;
     return migrate(&solving, at, &migration);
 }

@@ -1,13 +1,12 @@
 /* PUT /v1/plans/{plan_id} and its action `update`: the whole content anew (Valet spec, 6.8). On a
  * worker or the slow lane, maybe several times for one request. */
-#include "valet/api/plans/plan_update.h"
-
 #include <stdlib.h>
 
 #include "valet/api/handlers.h"
 #include "valet/api/ids.h"
 #include "valet/api/plans/plan_body.h"
 #include "valet/api/plans/plan_ids.h"
+#include "valet/api/plans/plan_migrate.h"
 #include "valet/api/plans/plan_solving.h"
 #include "valet/api/stack/stack_body.h"
 #include "valet/api/stack/stack_resolve.h"
@@ -59,13 +58,13 @@ static void pin_server(struct solving *solving, const struct updating *updating,
         server->placement == NULL ? NULL : placement_hold(version, server->placement);
     bool stays = server->is_reserved || (server->present != NULL && hold == NULL);
     if (!stays) {
-        plan_solving_place(solving, at);
+        plan_servers_place(solving, at);
         server->pin.stays = server->present != NULL;
         server->pin.changes = !asks_the_same(updating, &solving->stack.servers[at]);
     } else if (hold != NULL && !asks_the_same(updating, &solving->stack.servers[at])) {
         struct slice *name = arena_alloc(solving->request->arena, sizeof(*name));
         *name = provider_name(server->present);
-        plan_solving_place(solving, at);
+        plan_servers_place(solving, at);
         server->pin.locations = (struct stack_names){name, 1};
     }
 }
@@ -94,8 +93,8 @@ static bool read_update(struct api_request *request, const json_t *body, struct 
     return true;
 }
 
-enum api_step plan_update(struct api_request *request, const struct valet_plan *plan,
-                          const json_t *body)
+static enum api_step plan_update(struct api_request *request, const struct valet_plan *plan,
+                                 const json_t *body)
 {
     struct updating updating = {0};
     const struct record *row = &plan->record;
@@ -123,7 +122,7 @@ enum api_step plan_update(struct api_request *request, const struct valet_plan *
     if (updating.plan_name.data != NULL)
         solving.name = updating.plan_name;
     solving.fingerprint = take_fingerprint(&solving, &updating);
-    plan_solving_look(&solving);
+    plan_servers_look(&solving);
     if (!plan_ids_are_free(&solving))
         return API_DONE;
     solving.any_project = plan_ids_any_project(request, plan, plan_ids_are_brought(&solving));

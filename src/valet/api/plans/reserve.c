@@ -115,7 +115,7 @@ static bool let_others_move(struct solving *solving, uint32_t but_for, bool now)
         any = true;
         if (!now)
             continue;
-        plan_solving_place(solving, i);
+        plan_servers_place(solving, i);
         solving->servers[i].pin.stays = server->present != NULL;
     }
     return any;
@@ -135,10 +135,10 @@ static enum api_step replan(struct api_request *request, const struct valet_plac
 {
     struct solving solving = {.request = request, .plan = plan};
     uint32_t at;
-    if (!plan_solving_recall(&solving) || !plan_solving_find(&solving, row, &at))
+    if (!plan_servers_recall(&solving) || !plan_servers_find(&solving, row, &at))
         return API_DONE;
     struct solving_server *server = &solving.servers[at];
-    plan_solving_place(&solving, at);
+    plan_servers_place(&solving, at);
     prefer_last(request, server, row);
     server->pin.locations = reservation->locations;
     server->is_reserved = true;
