@@ -108,12 +108,3 @@ void connection_close(struct http_server *server, struct connection *connection)
         tls_give_back(connection->credentials);
     free(connection);
 }
-
-void connection_shut(struct http_server *server, struct connection *connection)
-{
-    if (connection->shut)
-        return;
-    connection->shut = true;
-    server->shut_count++;
-    shutdown(connection->fd, SHUT_RDWR);
-}

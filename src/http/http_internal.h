@@ -279,7 +279,8 @@ struct MHD_Response *stream_response(struct exchange *exchange);
 /* connection.c: MHD's word that a connection has come or goes, on its worker. */
 struct connection *connection_open(struct http_server *server, struct MHD_Connection *mhd);
 void connection_close(struct http_server *server, struct connection *connection);
-/* Under the lock: its worker will see the end of the stream, and close it. */
+
+/* shut.c, under the lock: its worker will see the end of the stream, and close it. */
 void connection_shut(struct http_server *server, struct connection *connection);
 
 /* room.c */
@@ -299,7 +300,7 @@ bool room_is_exhausted(const struct http_server *server);
 bool room_enter_process(struct http_server *server);
 void room_leave_process(struct http_server *server);
 
-/* exchange.c: the worker goes into the service, and comes out of it. */
+/* handover.c: the worker goes into the service, and comes out of it. */
 enum http_step exchange_call(struct exchange *exchange,
                              enum http_step (*call)(struct http_exchange *, void *));
 /* After HTTP_PENDING: suspends the exchange, until its worker is called again. False: it has been

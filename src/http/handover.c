@@ -1,0 +1,64 @@
+/* The way of an exchange from its worker into the service and back. Only http_resume() and the two
+ * questions below it are for other threads.
+ *
+ * `wait` is RUNNING while the service runs. http_resume() sets RESUMED. A worker that was told
+ * HTTP_PENDING suspends the connection first and then sets SUSPENDED, so whoever finds SUSPENDED
+ * may wake the library, and a worker that finds RESUMED instead wakes itself. After its swap
+ * http_resume() touches the exchange no more. */
+#include <poll.h>
+
+#include "http/http_internal.h"
+
+enum http_step exchange_call(struct exchange *exchange,
+                             enum http_step (*call)(struct http_exchange *, void *))
+{
+    _Atomic uint64_t *called_us = &exchange->connection->shelf->called_us;
+    atomic_store_explicit(called_us, clock_now_us(CLOCK_MONOTONIC_COARSE), memory_order_relaxed);
+    enum http_step step = call(&exchange->http, exchange->server->service.cls);
+    atomic_store_explicit(called_us, 0, memory_order_relaxed);
+    return step;
+}
+
+bool exchange_suspend(struct exchange *exchange)
+{
+    if (atomic_load(&exchange->wait) != WAIT_RESUMED) {
+        int expected = WAIT_RUNNING;
+        MHD_suspend_connection(exchange->mhd);
+        if (!atomic_compare_exchange_strong(&exchange->wait, &expected, WAIT_SUSPENDED))
+            MHD_resume_connection(exchange->mhd);
+        return true;
+    }
+    atomic_store(&exchange->wait, WAIT_RUNNING);
+    return false;
+}
+
+void http_resume(struct http_exchange *exchange)
+{
+    struct exchange *own = (struct exchange *)exchange;
+    struct http_server *server = own->server;
+    struct MHD_Connection *mhd = own->mhd;
+    bool asking = own->body_state == BODY_ASKING;
+    /* keeps the server alive when the exchange ends before we are out of here */
+    atomic_fetch_add(&server->resumings, 1);
+    int before = atomic_exchange(&own->wait, WAIT_RESUMED);
+    check(before != WAIT_RESUMED);
+    if (before == WAIT_SUSPENDED)
+        MHD_resume_connection(mhd);
+    if (asking)
+        atomic_fetch_sub(&server->asking, 1);
+    atomic_fetch_sub(&server->resumings, 1);
+}
+
+bool http_is_cut(const struct http_exchange *exchange)
+{
+    return atomic_load(&((const struct exchange *)exchange)->server->cutting);
+}
+
+bool http_client_gone(const struct http_exchange *exchange)
+{
+    const struct exchange *own = (const struct exchange *)exchange;
+    if (atomic_load(&own->server->cutting))
+        return true; /* a stop waits for nobody for ever */
+    struct pollfd socket = {.fd = own->connection->fd, .events = POLLRDHUP};
+    return poll(&socket, 1, 0) > 0 && (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
