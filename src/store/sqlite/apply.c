@@ -48,38 +48,57 @@ static void bind_inventory(sqlite3_stmt *statement, const struct change_inventor
     sqlite3_bind_double(statement, 10, inventory->allocation_ratio);
 }
 
-static void bind_consumer(sqlite3_stmt *statement, const struct change_consumer *consumer)
+static void bind_consumer(sqlite3_stmt *statement, int before, enum change_kind kind,
+                          const struct change_consumer *consumer)
 {
-    sqlite3_bind_int64(statement, 3, consumer->id);
-    if (sqlite3_bind_parameter_count(statement) < 4)
+    sqlite3_bind_int64(statement, before + 3, consumer->id);
+    if (kind == CHANGE_CONSUMER_DELETE)
         return;
-    bind_text(statement, 4, consumer->uuid);
-    sqlite3_bind_int64(statement, 5, consumer->project_id);
-    sqlite3_bind_int64(statement, 6, consumer->user_id);
-    sqlite3_bind_int64(statement, 7, consumer->generation);
-    bind_id(statement, 8, consumer->type_id);
-    sqlite3_bind_int64(statement, 9, consumer->expected_generation);
+    bind_text(statement, before + 4, consumer->uuid);
+    sqlite3_bind_int64(statement, before + 5, consumer->project_id);
+    sqlite3_bind_int64(statement, before + 6, consumer->user_id);
+    sqlite3_bind_int64(statement, before + 7, consumer->generation);
+    bind_id(statement, before + 8, consumer->type_id);
+    if (kind == CHANGE_CONSUMER_UPDATE)
+        sqlite3_bind_int64(statement, 9, consumer->expected_generation);
 }
 
-static void bind_allocation(sqlite3_stmt *statement, const struct change_allocation *allocation)
+static void bind_allocation(sqlite3_stmt *statement, int before, enum change_kind kind,
+                            const struct change_allocation *allocation)
 {
-    bind_id(statement, 3, allocation->id);
-    bind_text(statement, 4, allocation->consumer_uuid);
-    if (sqlite3_bind_parameter_count(statement) < 5)
+    bind_id(statement, before + 3, allocation->id);
+    bind_text(statement, before + 4, allocation->consumer_uuid);
+    if (kind == CHANGE_ALLOCATIONS_OF_DELETE)
         return;
-    sqlite3_bind_int64(statement, 5, allocation->provider_id);
-    sqlite3_bind_int64(statement, 6, allocation->class_id);
-    sqlite3_bind_int64(statement, 7, allocation->used);
+    sqlite3_bind_int64(statement, before + 5, allocation->provider_id);
+    sqlite3_bind_int64(statement, before + 6, allocation->class_id);
+    sqlite3_bind_int64(statement, before + 7, allocation->used);
 }
 
-static void bind_change(struct store *store, sqlite3_stmt *statement, const struct change *change)
+/* The text stays until the next change is bound. */
+static void bind_instant(sqlite3_stmt *statement, int at, struct instant_text *text, int64_t us)
+{
+    if (us == 0) {
+        sqlite3_bind_null(statement, at);
+        return;
+    }
+    if (us != text->us) {
+        instant_format(us, text->text);
+        text->us = us;
+    }
+    sqlite3_bind_text(statement, at, text->text, INSTANT_LEN, SQLITE_STATIC);
+}
+
+/* `before`: how many parameters stand before those of this row. */
+static void bind_change(struct store *store, sqlite3_stmt *statement, int before,
+                        const struct change *change)
 {
     if (record_table_of(change->kind) != NULL) {
         store_bind_row(store, statement, change);
         return;
     }
-    store_bind_instant(store, statement, 1, change->created_at_us);
-    store_bind_instant(store, statement, 2, change->updated_at_us);
+    bind_instant(statement, before + 1, &store->created_at, change->created_at_us);
+    bind_instant(statement, before + 2, &store->updated_at, change->updated_at_us);
     switch (change->kind) {
     case CHANGE_CLASS_INSERT:
     case CHANGE_CLASS_RENAME:
@@ -120,11 +139,11 @@ static void bind_change(struct store *store, sqlite3_stmt *statement, const stru
     case CHANGE_CONSUMER_INSERT:
     case CHANGE_CONSUMER_UPDATE:
     case CHANGE_CONSUMER_DELETE:
-        bind_consumer(statement, &change->consumer);
+        bind_consumer(statement, before, change->kind, &change->consumer);
         return;
     case CHANGE_ALLOCATION_INSERT:
     case CHANGE_ALLOCATIONS_OF_DELETE:
-        bind_allocation(statement, &change->allocation);
+        bind_allocation(statement, before, change->kind, &change->allocation);
         return;
     case CHANGE_NODE_PUT:
     case CHANGE_NODE_DELETE:
@@ -183,33 +202,113 @@ static enum store_result refuse_mismatch(struct store *store, const struct chang
     return STORE_REFUSED;
 }
 
+/* The statement's step was refused, or the store failed. */
+static enum store_result refuse_step(struct store *store)
+{
+    return (sqlite3_errcode(store->writer.handle) & 0xff) == SQLITE_CONSTRAINT
+               ? refuse_constraint(store)
+               : STORE_FAILED;
+}
+
+/* 0: it is about no consumer. */
+static int64_t consumer_of(const struct change *change)
+{
+    switch (change->kind) {
+    case CHANGE_CONSUMER_INSERT:
+    case CHANGE_CONSUMER_UPDATE:
+    case CHANGE_CONSUMER_DELETE:
+        return change->consumer.id;
+    case CHANGE_ALLOCATION_INSERT:
+    case CHANGE_ALLOCATIONS_OF_DELETE:
+        return change->allocation.consumer_id;
+    default:
+        return 0;
+    }
+}
+
+/* What changes of a consumer mostly comes together: it is named once. */
+static void log_touched(struct store *store, const struct change *change)
+{
+    struct transaction *transaction = &store->transaction;
+    int64_t consumer = consumer_of(change);
+    if (consumer != 0 && consumer == transaction->touched_consumer)
+        return;
+    log_append(&transaction->touched, change);
+    if (consumer != 0)
+        transaction->touched_consumer = consumer;
+}
+
 static enum store_result apply_one(struct store *store, const struct change *change,
                                    struct err *err)
 {
     sqlite3_stmt *statement = store_statement(store, STATEMENT_CHANGE + (int)change->kind, err);
     if (statement == NULL)
         return STORE_FAILED;
-    bind_change(store, statement, change);
+    bind_change(store, statement, 0, change);
     if (!store_step(store, statement, err))
-        return (sqlite3_errcode(store->writer.handle) & 0xff) == SQLITE_CONSTRAINT
-                   ? refuse_constraint(store)
-                   : STORE_FAILED;
+        return refuse_step(store);
     if (change->kind != CHANGE_ALLOCATIONS_OF_DELETE && sqlite3_changes(store->writer.handle) != 1)
         return refuse_mismatch(store, change, err);
-    log_append(&store->transaction.touched, change);
+    log_touched(store, change);
     return STORE_OK;
+}
+
+/* Inserts the next STATEMENT_ROWS rows; *done: those that were inserted. */
+static enum store_result apply_many(struct store *store, const struct change *changes, size_t *done,
+                                    struct err *err)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_MANY + (int)changes->kind, err);
+    if (statement == NULL)
+        return STORE_FAILED;
+    int parameters = sqlite3_bind_parameter_count(statement) / STATEMENT_ROWS;
+    for (int i = 0; i < STATEMENT_ROWS; i++) {
+        bind_change(store, statement, i * parameters, &changes[i]);
+        log_touched(store, &changes[i]);
+    }
+    bool ok = store_step(store, statement, err);
+    *done = (size_t)sqlite3_changes(store->writer.handle);
+    check(!ok || *done == STATEMENT_ROWS);
+    return ok ? STORE_OK : refuse_step(store);
+}
+
+/* Whether the next STATEMENT_ROWS changes can be one statement: they share their instants. */
+static bool are_many(const struct change_list *changes, size_t at)
+{
+    const struct change *first = &changes->items[at];
+    if (!statement_has_many(first->kind) || changes->count - at < STATEMENT_ROWS)
+        return false;
+    for (const struct change *next = first + 1; next < first + STATEMENT_ROWS; next++)
+        if (next->kind != first->kind || next->created_at_us != first->created_at_us ||
+            next->updated_at_us != first->updated_at_us)
+            return false;
+    return true;
+}
+
+static enum store_result apply_next(struct store *store, const struct change_list *changes,
+                                    size_t *at, struct err *err)
+{
+    if (!are_many(changes, *at)) {
+        enum store_result result = apply_one(store, &changes->items[*at], err);
+        *at += result == STORE_OK ? 1 : 0;
+        return result;
+    }
+    size_t done = 0;
+    enum store_result result = apply_many(store, &changes->items[*at], &done, err);
+    *at += done;
+    return result;
 }
 
 enum store_result store_apply(struct store *store, const struct change_list *changes,
                               struct err *err)
 {
     check(store->transaction.open && store->transaction.intent == STORE_TO_WRITE);
-    for (size_t i = 0; i < changes->count; i++) {
-        enum store_result result = apply_one(store, &changes->items[i], err);
+    size_t at = 0;
+    while (at < changes->count) {
+        enum store_result result = apply_next(store, changes, &at, err);
         if (result != STORE_OK) {
             store->transaction.failed = true;
             store->transaction.refused = result == STORE_REFUSED;
-            store->refusal.change = i;
+            store->refusal.change = at;
             return result;
         }
     }
@@ -244,6 +343,7 @@ bool store_undo(struct store *store, struct err *err)
     }
     transaction->failed = transaction->refused = false;
     transaction->touched.len = transaction->marked_touched;
+    transaction->touched_consumer = 0;
     memcpy(store->next_ids, transaction->marked_ids, sizeof(store->next_ids));
     return true;
 }

@@ -37,6 +37,7 @@ static void transaction_start(struct store *store, enum store_intent intent)
     transaction->refused = false;
     transaction->marked = false;
     transaction->touched.len = 0;
+    transaction->touched_consumer = 0;
     log_entries_free(&transaction->to_follow);
     transaction->before = store->followed;
     memcpy(store->next_ids, store->followed.next_ids, sizeof(store->next_ids));

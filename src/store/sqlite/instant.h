@@ -15,4 +15,10 @@ int64_t instant_parse(struct slice text);
 /* Writes INSTANT_LEN bytes, no NUL. us is clamped to the years 0 to 9999. */
 void instant_format(int64_t us, char text[static INSTANT_LEN]);
 
+/* An instant that was formatted, as long as the next is the same; zero: none yet. */
+struct instant_text {
+    int64_t us;
+    char text[INSTANT_LEN];
+};
+
 #endif

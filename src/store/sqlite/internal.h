@@ -31,10 +31,11 @@ enum statement {
     STATEMENT_LOG_READ,
     STATEMENT_PARENT_READ,
     STATEMENT_CHANGE, /* one for each enum change_kind that is written */
-    STATEMENT_COUNT = STATEMENT_CHANGE + CHANGE_KIND_COUNT
+    STATEMENT_MANY = STATEMENT_CHANGE + CHANGE_KIND_COUNT, /* inserts of STATEMENT_ROWS rows */
+    STATEMENT_COUNT = STATEMENT_MANY + CHANGE_KIND_COUNT
 };
 
-enum { MARK_LEN = 16 };
+enum { MARK_LEN = 16, STATEMENT_ROWS = 8 };
 
 enum rows_table {
     ROWS_CLASSES,
@@ -78,6 +79,7 @@ struct transaction {
     bool refused;    /* it was for what a request's changes are: store_undo() helps */
     bool marked;
     size_t marked_touched;
+    int64_t touched_consumer; /* the last that `touched` names; 0: none is known */
     int64_t marked_ids[STORE_TABLE_COUNT];
     struct buf touched;
     struct log_entries to_follow;
@@ -148,6 +150,7 @@ struct store {
     struct copying copying;
     int64_t formatted_us; /* the instant that `formatted` holds */
     char formatted[INSTANT_LEN];
+    struct instant_text created_at, updated_at; /* of the change that was bound last */
 };
 
 /* open.c */
@@ -181,6 +184,9 @@ enum store_result store_resolve_commit(struct store *store,
                                        struct arena *arena) BERTH_MUST_CHECK;
 
 /* statements.c */
+/* Whether there is a statement STATEMENT_MANY for the kind: its parameters are those of so many
+ * rows, one row's behind the other's. If a row cannot be inserted, those before it stay. */
+bool statement_has_many(enum change_kind kind);
 sqlite3_stmt *store_statement(struct store *store, int which, struct err *err) BERTH_MUST_CHECK;
 /* In a transaction, a statement that reads has failed: sets err, and ends the connection together
  * with the transaction if that is what is broken. False. */

@@ -91,12 +91,42 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
         "DELETE FROM allocations WHERE consumer_id = ?4",
 };
 
+bool statement_has_many(enum change_kind kind)
+{
+    return kind == CHANGE_CONSUMER_INSERT || kind == CHANGE_ALLOCATION_INSERT;
+}
+
+/* "INSERT INTO table (columns) VALUES (?1, ?2, ...)" as one that inserts many rows. OR FAIL spares
+ * SQLite the copies of pages for taking the first rows back, which is done by whoever ends the
+ * transaction. */
+static void make_many(struct buf *made, const char *one)
+{
+    struct slice into = SLICE_LIT("INSERT INTO ");
+    const char *values = strstr(one, "VALUES ");
+    check(strncmp(one, into.data, into.len) == 0 && values != NULL);
+    values += strlen("VALUES ");
+    unsigned parameters = 0;
+    for (const char *c = values; *c != '\0'; c++)
+        parameters += *c == '?';
+    buf_append_lit(made, "INSERT OR FAIL INTO ");
+    buf_append(made, one + into.len, (size_t)(values - one) - into.len);
+    for (unsigned i = 0; i < STATEMENT_ROWS * parameters; i++)
+        buf_printf(made, "%s?%u%s",
+                   i == 0                ? "("
+                   : i % parameters == 0 ? ", ("
+                                         : ", ",
+                   i + 1, i % parameters == parameters - 1 ? ")" : "");
+    buf_append_char(made, '\0');
+}
+
 sqlite3_stmt *store_statement(struct store *store, int which, struct err *err)
 {
     if (store->statements[which] != NULL)
         return store->statements[which];
     struct buf made = {0};
-    if (statement_sql[which] == NULL)
+    if (which >= STATEMENT_MANY)
+        make_many(&made, statement_sql[which - STATEMENT_MANY + STATEMENT_CHANGE]);
+    else if (statement_sql[which] == NULL)
         record_table_statement((enum change_kind)(which - STATEMENT_CHANGE), &made);
     store->statements[which] =
         db_prepare(&store->writer, made.len > 0 ? made.data : statement_sql[which], err);
