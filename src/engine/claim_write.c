@@ -2,6 +2,9 @@
  *
  * A consumer that holds nothing any more goes; a new one that gets nothing never comes. Writer
  * thread only. */
+#include <stdlib.h>
+
+#include "base/arena.h"
 #include "engine/allocations.h"
 #include "engine/claim.h"
 #include "engine/generations.h"
@@ -40,23 +43,67 @@ static void write_cleared(struct claim_set *set, struct namings *namings, size_t
     allocations_set_owner(set->plan, consumer, &owner);
 }
 
-/* Writes a claim's consumer and its rows, beginning at `rows`; returns how many these are. */
-static size_t write_claim(struct claim_set *set, struct namings *namings, size_t at,
-                          const struct claim_row *rows)
+/* One claim that is to be written. */
+struct writing {
+    struct slice consumer; /* first: they are sorted by it */
+    size_t at;             /* which claim it is */
+    const struct claim_row *rows;
+    size_t row_count; /* 0: it is cleared */
+    int64_t consumer_id;
+};
+
+enum { MANY = 8 };
+
+static void write_consumer(struct claim_set *set, struct namings *namings, struct writing *writing)
 {
-    const struct claim *claim = &set->claims[at];
-    const struct consumer *consumer = set->consumers[at];
+    const struct claim *claim = &set->claims[writing->at];
+    const struct consumer *consumer = set->consumers[writing->at];
     struct consumer_owner owner = wanted_owner(namings, claim, consumer);
     if (consumer != NULL)
         allocations_release(set->plan, consumer);
-    int64_t id = allocations_put_consumer(set->plan, consumer, claim->consumer, &owner);
-    size_t count = 0;
-    for (size_t p = 0; p < claim->provider_count; p++)
-        count += claim->providers[p].amount_count;
-    for (size_t i = 0; i < count; i++)
-        allocations_consume(set->plan, id, claim->consumer, rows[i].target->provider->id,
-                            rows[i].class_row->id, rows[i].amount);
-    return count;
+    writing->consumer_id = allocations_put_consumer(set->plan, consumer, claim->consumer, &owner);
+}
+
+static void write_rows(const struct claim_set *set, const struct writing *writing)
+{
+    for (size_t i = 0; i < writing->row_count; i++) {
+        const struct claim_row *row = &writing->rows[i];
+        allocations_consume(set->plan, writing->consumer_id, writing->consumer,
+                            row->target->provider->id, row->class_row->id, row->amount);
+    }
+}
+
+/* The claims in the order in which they are written. Many come sorted by their consumers, as the
+ * database's indexes have them: each page of those is then changed once. */
+static struct writing *order_claims(const struct claim_set *set)
+{
+    struct writing *writings =
+        arena_array(set->plan->arena, set->claim_count, sizeof(struct writing));
+    const struct claim_row *rows = set->rows;
+    for (size_t i = 0; i < set->claim_count; i++) {
+        const struct claim *claim = &set->claims[i];
+        writings[i] = (struct writing){.consumer = claim->consumer, .at = i, .rows = rows};
+        for (size_t p = 0; p < claim->provider_count; p++)
+            writings[i].row_count += claim->providers[p].amount_count;
+        rows += writings[i].row_count;
+    }
+    if (set->claim_count >= MANY)
+        qsort(writings, set->claim_count, sizeof(*writings), slice_compare);
+    return writings;
+}
+
+/* All consumers, then all rows: rows of one kind are written faster together. */
+static void write_claims(struct claim_set *set, struct namings *namings)
+{
+    struct writing *writings = order_claims(set);
+    for (size_t i = 0; i < set->claim_count; i++) {
+        if (writings[i].row_count == 0)
+            write_cleared(set, namings, writings[i].at);
+        else
+            write_consumer(set, namings, &writings[i]);
+    }
+    for (size_t i = 0; i < set->claim_count; i++)
+        write_rows(set, &writings[i]);
 }
 
 /* The Python service raises the generations of the providers that a request names, and of those
@@ -88,12 +135,6 @@ void claim_write(struct claim_set *set)
         .users = name_rows_of(set->plan, CHANGE_USER_INSERT),
         .types = name_rows_of(set->plan, CHANGE_CONSUMER_TYPE_INSERT),
     };
-    const struct claim_row *rows = set->rows;
-    for (size_t i = 0; i < set->claim_count; i++) {
-        if (set->claims[i].provider_count == 0)
-            write_cleared(set, &namings, i);
-        else
-            rows += write_claim(set, &namings, i, rows);
-    }
+    write_claims(set, &namings);
     say_generations(set);
 }
