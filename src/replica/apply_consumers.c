@@ -144,12 +144,16 @@ static void allocation_insert(struct edit *edit, const struct change *change)
     };
     usage_account_allocation(&edit->cow, edit->version, consumer, &allocation,
                              consumer->allocation_count == 0);
+    bool is_there =
+        consumer->allocation_count > 0 &&
+        consumer->allocation[consumer->allocation_count - 1].provider.v == allocation.provider.v;
     consumer->allocation[consumer->allocation_count++] = allocation;
     if (change->created_at_us > consumer->allocated_at_us)
         consumer->allocated_at_us = change->created_at_us;
     use(edit, &allocation, 1);
-    ptree_set(&edit->cow, &edit->version->provider_consumers, allocation.provider.v,
-              (uint64_t)consumer->id, hash_text(consumer_uuid(consumer)));
+    if (!is_there)
+        ptree_set(&edit->cow, &edit->version->provider_consumers, allocation.provider.v,
+                  (uint64_t)consumer->id, hash_text(consumer_uuid(consumer)));
 }
 
 static void consumer_reset(struct edit *edit, const struct change_consumer *row)
