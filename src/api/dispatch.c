@@ -184,6 +184,15 @@ static enum http_step submit(struct api_request *request, enum request_phase pha
     return HTTP_PENDING;
 }
 
+/* What is known to write too many rows does not come before the writer. */
+static enum http_step submit_write(struct api_request *request)
+{
+    request->write.max_rows = request->api->max_write_rows;
+    if (!pipeline_rows_fit(request->write.least_rows, request->write.max_rows, &request->err))
+        return answer(request);
+    return submit(request, PHASE_WRITING);
+}
+
 /* Lets the version go, or keeps it for an answer in pieces. */
 static void handler_is_through(struct api_request *request, struct replica_reader *reader,
                                enum api_step step)
@@ -288,7 +297,7 @@ static enum http_step after_handler(struct api_request *request, enum api_step s
     case API_DONE:
         return answer(request);
     case API_WRITE:
-        return submit(request, PHASE_WRITING);
+        return submit_write(request);
     case API_AGAIN:
         request->passage->phase = PHASE_AGAIN;
         return HTTP_PENDING;

@@ -138,6 +138,7 @@ static void fill_berth(struct conf *conf)
     conf->connection_memory_bytes = (size_t)number(conf, "berth", "connection_memory");
     conf->answer_memory_bytes = (size_t)number(conf, "berth", "answer_memory");
     conf->query_deadline_us = (uint64_t)number(conf, "berth", "query_deadline") * 1000000;
+    conf->max_write_rows = (uint64_t)number(conf, "berth", "max_write_rows");
     conf->access_log = flag(conf, "berth", "access_log");
     conf->slow_request_us = (uint64_t)number(conf, "berth", "slow_request_ms") * 1000;
 }

@@ -62,6 +62,7 @@ struct conf {
     size_t answer_memory_bytes;
     bool access_log;
     uint64_t query_deadline_us; /* how long an expensive request may take */
+    uint64_t max_write_rows;    /* of the database, that one request may write */
     uint64_t slow_request_us;   /* 0: such requests are not logged */
 
     /* [DEFAULT], [api], [oslo_policy], [oslo_middleware] */

@@ -57,6 +57,7 @@ void api_settings_take(struct daemon *daemon, const struct conf *conf)
     api->access_log = conf->access_log;
     api->slow_request_us = conf->slow_request_us;
     api->query_deadline_us = conf->query_deadline_us;
+    api->max_write_rows = conf->max_write_rows;
 }
 
 static struct doorway doorway_open(struct daemon *daemon, const struct door *door,

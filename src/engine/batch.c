@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "engine/judge.h"
 #include "engine/pipeline_internal.h"
+#include "engine/write_limit.h"
 #include "log/log.h"
 #include "replica/apply.h"
 
@@ -97,13 +98,23 @@ static enum store_result apply_planned(const struct plan *plan, struct edit *edi
     return result;
 }
 
+/* How much has been written. */
+struct tally {
+    size_t changes;    /* by the batch */
+    uint64_t rows;     /* by this request */
+    uint64_t max_rows; /* that it may write; 0: any number */
+};
+
 /* What follows from what was applied, step by step. */
 static enum store_result apply_following(const struct plan *plan, struct judged *judged,
-                                         struct edit *edit, size_t *changes_made, struct err *err)
+                                         struct edit *edit, struct tally *tally, struct err *err)
 {
     enum store_result result = STORE_OK;
     while (result == STORE_OK && judge_follow(judged, plan)) {
-        *changes_made += plan->changes->count;
+        tally->changes += plan->changes->count;
+        tally->rows += plan->changes->count;
+        if (!pipeline_rows_fit(tally->rows, tally->max_rows, err))
+            return STORE_REFUSED;
         result = apply_planned(plan, edit, err);
     }
     return result;
@@ -111,23 +122,23 @@ static enum store_result apply_following(const struct plan *plan, struct judged 
 
 /* What a request was planned to change, and what follows from it. */
 static enum store_result apply_request(const struct plan *plan, struct judged *judged,
-                                       struct edit *edit, size_t *changes_made, struct err *err)
+                                       struct edit *edit, struct tally *tally, struct err *err)
 {
-    *changes_made += plan->changes->count;
+    tally->changes += plan->changes->count;
     enum store_result result = apply_planned(plan, edit, err);
-    return result == STORE_OK ? apply_following(plan, judged, edit, changes_made, err) : result;
+    return result == STORE_OK ? apply_following(plan, judged, edit, tally, err) : result;
 }
 
 /* What others' writes have left to do. What the store refuses of it would be refused with the next
  * batch, too: then it is left. */
 static enum store_result make_up(struct pipeline *pipeline, const struct plan *plan,
-                                 struct edit *edit, size_t *changes_made, struct err *err)
+                                 struct edit *edit, struct tally *tally, struct err *err)
 {
     struct judged judged;
     plan->changes->count = 0;
     if (!judge_foreign(&judged, plan))
         return STORE_OK;
-    enum store_result result = apply_following(plan, &judged, edit, changes_made, err);
+    enum store_result result = apply_following(plan, &judged, edit, tally, err);
     if (result == STORE_REFUSED)
         rules_made_up(pipeline->rules);
     return result;
@@ -144,12 +155,19 @@ static bool plan_once(struct pipeline_request *request, const struct plan *plan)
     return is_planned;
 }
 
+/* *rows: how many it writes by itself. What is too much by the number of its changes alone is not
+ * judged. */
 static bool plan_request(struct pipeline *pipeline, struct pipeline_request *request,
-                         const struct plan *plan, struct judged *judged)
+                         const struct plan *plan, struct judged *judged, uint64_t *rows)
 {
     if (pipeline->plans_twice)
         plan_once(request, plan);
-    return plan_once(request, plan) && judge_planned(judged, plan, &request->err);
+    if (!plan_once(request, plan) ||
+        !pipeline_rows_fit(plan->changes->count, request->max_rows, &request->err) ||
+        !judge_planned(judged, plan, &request->err))
+        return false;
+    *rows = write_limit_rows(&judged->effects);
+    return pipeline_rows_fit(*rows, request->max_rows, &request->err);
 }
 
 /* Plans the requests up to `end` (NULL: to the last) on the edit. If the store fails or refuses,
@@ -157,7 +175,7 @@ static bool plan_request(struct pipeline *pipeline, struct pipeline_request *req
  * that request, and NULL if it was something else that is not tried again. */
 static enum store_result plan_batch(struct pipeline *pipeline, struct edit *edit,
                                     struct pipeline_request *first,
-                                    const struct pipeline_request *end, size_t *changes_made,
+                                    const struct pipeline_request *end, struct tally *tally,
                                     struct pipeline_request **culprit, struct err *err)
 {
     struct change_list changes = {.arena = pipeline->arena};
@@ -171,16 +189,17 @@ static enum store_result plan_batch(struct pipeline *pipeline, struct edit *edit
         .said = &said,
         .now_us = clock_wall_us(),
     };
-    enum store_result result = make_up(pipeline, &plan, edit, changes_made, err);
+    enum store_result result = make_up(pipeline, &plan, edit, tally, err);
     if (result != STORE_OK)
         return result;
     for (struct pipeline_request *request = first; request != end; request = request->next) {
         struct judged judged;
         plan.author = request->author;
         plan.now_us = clock_wall_us();
-        if (!plan_request(pipeline, request, &plan, &judged) || changes.count == 0)
+        tally->max_rows = request->max_rows;
+        if (!plan_request(pipeline, request, &plan, &judged, &tally->rows) || changes.count == 0)
             continue;
-        result = apply_request(&plan, &judged, edit, changes_made, err);
+        result = apply_request(&plan, &judged, edit, tally, err);
         if (result == STORE_REFUSED)
             *culprit = request;
         if (result != STORE_OK)
@@ -383,13 +402,24 @@ static void tell_refusal(struct pipeline *pipeline, const struct err *why)
     pipeline->refusals_untold = 0;
 }
 
+/* Whether it was refused for its size, which the database has no part in. */
+static bool is_too_large(const struct err *why)
+{
+    return why->kind == REFUSED_TOO_MANY_ROWS;
+}
+
 /* The database knows better than memory, of rows that could not be loaded for instance: that is
  * this request's conflict, and nobody else's outage. */
 static void refuse_culprit(struct pipeline *pipeline, struct pipeline_request *culprit,
                            const struct err *why)
 {
-    tell_refusal(pipeline, why);
     culprit->err = (struct err){.arena = culprit->err.arena};
+    if (is_too_large(why)) {
+        err_set(&culprit->err, why->status, why->code, "%.*s", SLICE_ARG(why->message));
+        err_of_kind(&culprit->err, why->kind);
+        return;
+    }
+    tell_refusal(pipeline, why);
     err_set(&culprit->err, 409, NULL,
             "The request conflicts with data in the database that this service does not know.");
     err_of_kind(&culprit->err, REFUSED_BY_DATABASE);
@@ -408,9 +438,9 @@ static enum store_result decide(struct pipeline *pipeline, struct pipeline_reque
         refuse_all(pipeline, first, end, &err);
         return STORE_FAILED;
     }
-    size_t changes = 0;
+    struct tally tally = {0};
     *culprit = NULL;
-    enum store_result result = plan_batch(pipeline, edit, first, end, &changes, culprit, &err);
+    enum store_result result = plan_batch(pipeline, edit, first, end, &tally, culprit, &err);
     if (result != STORE_OK) {
         struct store_stamp ignored;
         store_rollback(pipeline->store, &ignored);
@@ -420,7 +450,7 @@ static enum store_result decide(struct pipeline *pipeline, struct pipeline_reque
             refuse_all(pipeline, first, end, &err);
         return result;
     }
-    if (!commit(pipeline, edit, changes, &err)) {
+    if (!commit(pipeline, edit, tally.changes, &err)) {
         refuse_all(pipeline, first, end, &err);
         return STORE_FAILED;
     }
@@ -442,8 +472,8 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
         if (decide(pipeline, first, end, &culprit, &why) != STORE_REFUSED) {
             first = end; /* those before are answered, and not ours any more */
             end = NULL;
-        } else if (culprit == NULL ||
-                   (!has_reloaded && store_why_refused(pipeline->store)->memory_is_wrong)) {
+        } else if (culprit == NULL || (!is_too_large(&why) && !has_reloaded &&
+                                       store_why_refused(pipeline->store)->memory_is_wrong)) {
             has_reloaded |= culprit != NULL;
         } else if (culprit == first) {
             struct pipeline_request *rest = first->next;

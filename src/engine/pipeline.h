@@ -67,6 +67,8 @@ struct pipeline_request {
     void (*done)(struct pipeline_request *request);
     void *submitter;           /* theirs who submitted it; the engine does not look at it */
     const struct rule *author; /* the rules of the product whose request it is; NULL: nobody's */
+    uint64_t least_rows;       /* that it is known to write before it is planned */
+    uint64_t max_rows;         /* that it may write, with what follows from it; 0: any number */
     struct err err;            /* err.arena: the request's own, used by the writer until done */
     struct pipeline_request *next;
 };
@@ -94,6 +96,11 @@ uint64_t pipeline_turns(const struct pipeline *pipeline);
 /* Frees a pipeline without a thread; what is queued is never answered. */
 void pipeline_destroy(struct pipeline *pipeline);
 
+/* Whether a request may write so many rows (max_rows 0: any number); false: err is set. The engine
+ * asks for what was planned and what follows; whoever knows the number before asks first, so that
+ * nothing is planned in vain. Any thread. */
+bool pipeline_rows_fit(uint64_t rows, uint64_t max_rows, struct err *err);
+
 /* Queues a request. Any thread. After pipeline_stop has begun, requests are refused with 503. */
 void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request);
 
@@ -111,10 +118,11 @@ enum pipeline_refusal {
     REFUSED_OTHERWISE,
     REFUSED_CONSUMER_GENERATION,
     REFUSED_PROVIDER_GENERATION,
-    REFUSED_CAPACITY,    /* or min_unit, max_unit, step_size, or there is no such inventory */
-    REFUSED_LOCKED,      /* the node: see baremetal/write/conductor.h */
-    REFUSED_CHANGED,     /* what it was planned on is no more so: see api/dispatch.c */
-    REFUSED_BY_DATABASE, /* in an err: for what this request is, not others of its batch */
+    REFUSED_CAPACITY,      /* or min_unit, max_unit, step_size, or there is no such inventory */
+    REFUSED_LOCKED,        /* the node: see baremetal/write/conductor.h */
+    REFUSED_CHANGED,       /* what it was planned on is no more so: see api/dispatch.c */
+    REFUSED_TOO_MANY_ROWS, /* see pipeline_rows_fit() */
+    REFUSED_BY_DATABASE,   /* in an err: for what this request is, not others of its batch */
     PIPELINE_REFUSAL_COUNT
 };
 

@@ -27,6 +27,7 @@ import malformed  # noqa: E402
 import metal  # noqa: E402
 import pathological  # noqa: E402
 import slow  # noqa: E402
+import writes  # noqa: E402
 from server import Server  # noqa: E402
 
 DEADLINE_S, IDLE_S, PER_ADDRESS = 1, 2, 1100
@@ -79,7 +80,7 @@ def served(report, part, berthd):
 
 
 def main():
-    parts = ["malformed", "bodies", "large", "slow", "pathological", "lanes", "metal", "greedy", "operator"]
+    parts = ["malformed", "bodies", "large", "slow", "pathological", "lanes", "metal", "greedy", "writes", "operator"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--berthd", default="build/berthd")
     parser.add_argument("parts", nargs="*", metavar="PART")
@@ -103,6 +104,8 @@ def main():
             metal.run(report, arguments.berthd)
         elif part == "greedy":
             greedy.run(report, arguments.berthd)
+        elif part == "writes":
+            writes.run(report, arguments.berthd)
         else:
             served(report, part, arguments.berthd)
         print("%-12s %6.1f s   %d passed, %d failed" % (

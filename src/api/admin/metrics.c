@@ -147,6 +147,7 @@ static void write_refusals(const struct pipeline_figures *figures, struct exposi
         [REFUSED_CAPACITY] = "capacity",
         [REFUSED_LOCKED] = "locked",
         [REFUSED_CHANGED] = "changed",
+        [REFUSED_TOO_MANY_ROWS] = "rows",
         [REFUSED_BY_DATABASE] = "database",
     };
     exposition_begin(exposition, METRIC_WRITER_REFUSED);

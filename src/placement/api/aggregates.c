@@ -83,6 +83,7 @@ enum api_step handle_placement_aggregates_set(struct api_request *request)
     request->state = state;
     request->write.plan = plan_set;
     request->write.settled = see_generation;
+    request->write.least_rows = state->wanted.uuid_count; /* as many as are looked at */
     return API_WRITE;
 }
 

@@ -175,6 +175,7 @@ static enum api_step submit_claims(struct api_request *request, struct claim *cl
     *state = (struct allocations_write){claims, count, door};
     request->state = state;
     request->write.plan = plan_claims;
+    request->write.least_rows = claim_least_rows(claims, count);
     return API_WRITE;
 }
 

@@ -270,6 +270,7 @@ enum api_step handle_placement_inventories_set(struct api_request *request)
     state->wanted.items = items;
     state->wanted.item_count = count;
     state->wanted.generation = generation_in(body);
+    request->write.least_rows = count; /* as many as are looked at */
     return API_WRITE;
 }
 

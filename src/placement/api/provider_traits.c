@@ -89,6 +89,7 @@ enum api_step handle_placement_provider_traits_set(struct api_request *request)
     struct traits_write *state = begin(request);
     state->wanted.names = names;
     state->wanted.name_count = count;
+    request->write.least_rows = count; /* as many as are looked at */
     state->wanted.has_generation = true;
     state->wanted.generation =
         body_schema_integer(json_object_get(body, "resource_provider_generation"));

@@ -60,6 +60,14 @@ static const struct reshape_provider *read_providers(struct arena *arena, json_t
     return providers;
 }
 
+static uint64_t least_rows(const struct reshape *reshape)
+{
+    uint64_t rows = claim_least_rows(reshape->claims, reshape->claim_count);
+    for (size_t i = 0; i < reshape->provider_count; i++)
+        rows += reshape->providers[i].inventory_count;
+    return rows;
+}
+
 static bool plan_reshape(struct pipeline_request *write, const struct plan *plan)
 {
     return plan_reshaper(api_request_of(write)->state, plan, &write->err);
@@ -88,5 +96,6 @@ enum api_step handle_placement_reshaper_apply(struct api_request *request)
     };
     request->state = reshape;
     request->write.plan = plan_reshape;
+    request->write.least_rows = least_rows(reshape);
     return API_WRITE;
 }

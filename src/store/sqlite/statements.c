@@ -101,15 +101,15 @@ bool statement_has_many(enum change_kind kind)
  * transaction. */
 static void make_many(struct buf *made, const char *one)
 {
-    struct slice into = SLICE_LIT("INSERT INTO ");
+    struct slice verb = SLICE_LIT("INSERT");
     const char *values = strstr(one, "VALUES ");
-    check(strncmp(one, into.data, into.len) == 0 && values != NULL);
+    check(strncmp(one, verb.data, verb.len) == 0 && values != NULL);
     values += strlen("VALUES ");
     unsigned parameters = 0;
     for (const char *c = values; *c != '\0'; c++)
         parameters += *c == '?';
-    buf_append_lit(made, "INSERT OR FAIL INTO ");
-    buf_append(made, one + into.len, (size_t)(values - one) - into.len);
+    buf_append_slice(made, SLICE_LIT("INSERT OR FAIL"));
+    buf_append(made, one + verb.len, (size_t)(values - one) - verb.len);
     for (unsigned i = 0; i < STATEMENT_ROWS * parameters; i++)
         buf_printf(made, "%s?%u%s",
                    i == 0                ? "("

@@ -1,0 +1,98 @@
+"""Requests that write more rows than one may: refused as a whole, and taken once the limit is raised by a reload."""
+
+import signal
+import uuid
+
+from server import Server, wait_for
+
+MOST = 200
+
+
+def uuid_of(number):
+    return str(uuid.UUID(int=number))
+
+
+HOST, OTHER, TREE = uuid_of(1), uuid_of(2), uuid_of(3)
+BASE = "/resource_providers/" + HOST
+
+
+def claims(count, first=1000):
+    """Consumers of one class each: two rows for each of them, and those of the provider and of names."""
+    return {uuid_of(first + n): {"allocations": {HOST: {"resources": {"VCPU": 1}}}, "project_id": "p", "user_id": "u",
+                                 "consumer_generation": None, "consumer_type": "INSTANCE"} for n in range(count)}
+
+
+def inventories(count):
+    return {f"CUSTOM_{n}": {"total": 1} for n in range(count)}
+
+
+def generation(server, provider=HOST):
+    return server.must("GET", "/resource_providers/" + provider)["generation"]
+
+
+def requests(server):
+    """Each with the rows of its body alone, one more than are allowed: the last three are known only to the writer."""
+    half = MOST // 2
+    yield "POST", "/allocations", claims(half + 1)
+    yield "POST", "/reshaper", {
+        "inventories": {HOST: {"resource_provider_generation": generation(server),
+                               "inventories": {"VCPU": {"total": 100000}}}}, "allocations": claims(half)}
+    yield "PUT", BASE + "/inventories", {"resource_provider_generation": generation(server),
+                                         "inventories": inventories(MOST + 1)}
+    yield "PUT", BASE + "/traits", {"resource_provider_generation": generation(server),
+                                    "traits": [f"CUSTOM_{n}" for n in range(MOST + 1)]}
+    yield "PUT", BASE + "/aggregates", {"resource_provider_generation": generation(server),
+                                        "aggregates": [uuid_of(5000 + n) for n in range(MOST + 1)]}
+    yield "POST", "/allocations", claims(half)
+    yield "PUT", BASE + "/aggregates", {"resource_provider_generation": generation(server),
+                                        "aggregates": [uuid_of(5000 + n) for n in range(MOST)]}
+    yield "PUT", "/resource_providers/" + TREE, {"name": "tree", "parent_provider_uuid": OTHER}
+
+
+def fill(server):
+    for number, name in ((1, "home"), (2, "other"), (3, "tree")):
+        server.must("POST", "/resource_providers", {"name": name, "uuid": uuid_of(number)})
+    for number in range(MOST):
+        server.must("POST", "/resource_providers", {"name": f"leaf {number}", "uuid": uuid_of(10000 + number),
+                                                    "parent_provider_uuid": TREE})
+        if number % 2 == 0:
+            server.must("PUT", f"/traits/CUSTOM_{number}")
+    server.must("PUT", BASE + "/inventories", {"resource_provider_generation": 0,
+                                               "inventories": {"VCPU": {"total": 100000}}})
+
+
+def run(report, berthd):
+    with Server(berthd, max_write_rows=MOST, access_log="false") as server:
+        fill(server)
+        before = server.state()
+        asked = list(requests(server))
+        for method, path, body in asked:
+            refused(report, server, method, path, body)
+        report(server.state() == before, "writes: nothing of them was written", "the state differs")
+        report(server.ask("POST", "/allocations", claims(MOST // 2 - 3))[0] == 204, "writes: as many as are allowed", "")
+        raise_limit(server)
+        method, path, body = asked[-1]
+        report(wait_for(lambda: server.ask(method, path, body)[0] == 200, 10), "writes: a reload raises the limit",
+               server.tail())
+        report(server.must("GET", "/resource_providers/" + uuid_of(10000))["root_provider_uuid"] == OTHER,
+               "writes: the whole tree has moved", "")
+        report(server.is_well(), "writes: the server is well", server.tail())
+    report(not server.complaint, "writes: the server ends well", server.complaint)
+
+
+def refused(report, server, method, path, body):
+    status, answer = server.ask(method, path, body)
+    error = answer["errors"][0] if status >= 400 else {}
+    good = (status == 413 and error["title"] == "Request Entity Too Large" and
+            error["code"] == "placement.write.too_many_rows" and
+            f"one request may write {MOST} ([berth] max_write_rows)" in error["detail"])
+    report(good, f"writes: {method} {path}", f"{status} {answer}")
+
+
+def raise_limit(server):
+    path = server.directory + "/placement.conf"
+    with open(path) as file:
+        text = file.read()
+    with open(path, "w") as file:
+        file.write(text.replace(f"max_write_rows = {MOST}", f"max_write_rows = {10 * MOST}"))
+    server.process.send_signal(signal.SIGHUP)
