@@ -195,6 +195,7 @@ static enum store_result plan_batch(struct pipeline *pipeline, struct edit *edit
     for (struct pipeline_request *request = first; request != end; request = request->next) {
         struct judged judged;
         plan.author = request->author;
+        plan.max_rows = request->max_rows;
         plan.now_us = clock_wall_us();
         tally->max_rows = request->max_rows;
         if (!plan_request(pipeline, request, &plan, &judged, &tally->rows) || changes.count == 0)

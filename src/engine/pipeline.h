@@ -33,6 +33,7 @@ struct plan {
     const struct rules *rules;   /* THE table; NULL: there are none */
     const struct rule *author;   /* the row of the product whose request it is; NULL: nobody's */
     struct plan_said *said;      /* what the planner says besides its changes */
+    uint64_t max_rows;           /* the request's: see plan_is_too_large() */
     int64_t now_us;
 };
 
@@ -100,6 +101,13 @@ void pipeline_destroy(struct pipeline *pipeline);
  * asks for what was planned and what follows; whoever knows the number before asks first, so that
  * nothing is planned in vain. Any thread. */
 bool pipeline_rows_fit(uint64_t rows, uint64_t max_rows, struct err *err);
+
+/* Whether the list has more than that already: whatever else is appended, the request will be
+ * refused. For planners whose work grows with what is there. */
+static inline bool plan_is_too_large(const struct plan *plan)
+{
+    return plan->max_rows != 0 && plan->changes->count > plan->max_rows;
+}
 
 /* Queues a request. Any thread. After pipeline_stop has begun, requests are refused with 503. */
 void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request);

@@ -193,6 +193,7 @@ struct change_row {
 
 struct change {
     enum change_kind kind;
+    bool is_root_only; /* of a PROVIDER_UPDATE: name and parent are as they were */
     int64_t created_at_us;
     int64_t updated_at_us; /* for an update: now */
     union {

@@ -144,8 +144,8 @@ static bool find_new_parent(const struct plan_provider_update *update,
     return true;
 }
 
-static void append_update(const struct plan *plan, const struct provider *provider,
-                          struct slice name, int64_t parent_id, int64_t root_id)
+static struct change *append_update(const struct plan *plan, const struct provider *provider,
+                                    struct slice name, int64_t parent_id, int64_t root_id)
 {
     struct change *change = change_append(plan->changes, CHANGE_PROVIDER_UPDATE);
     change->updated_at_us = plan->now_us;
@@ -157,6 +157,7 @@ static void append_update(const struct plan *plan, const struct provider *provid
         .uuid = arena_copy(plan->arena, provider_uuid(provider)),
         .name = name,
     };
+    return change;
 }
 
 /* All below the provider get its new root. */
@@ -166,13 +167,13 @@ static void append_descendants(const struct plan *plan, const struct provider *p
     const struct version *version = plan->version;
     struct slot_no slot = version_slot(version, provider->no);
     uint32_t end = version_place(version, slot)->end;
-    for (slot.v++; slot.v < end; slot.v++) {
+    for (slot.v++; slot.v < end && !plan_is_too_large(plan); slot.v++) {
         const struct provider *below = version_place(version, slot)->provider;
         if (below == NULL)
             continue;
         int64_t parent_id = version_provider(version, below->parent)->id;
-        append_update(plan, below, arena_copy(plan->arena, provider_name(below)), parent_id,
-                      root_id);
+        struct slice name = arena_copy(plan->arena, provider_name(below));
+        append_update(plan, below, name, parent_id, root_id)->is_root_only = true;
     }
 }
 

@@ -22,10 +22,13 @@ static void bind_id(sqlite3_stmt *statement, int at, int64_t id)
         sqlite3_bind_int64(statement, at, id);
 }
 
-static void bind_provider(sqlite3_stmt *statement, const struct change_provider *provider)
+static void bind_provider(sqlite3_stmt *statement, bool is_root_only,
+                          const struct change_provider *provider)
 {
     sqlite3_bind_int64(statement, 3, provider->id);
-    if (sqlite3_bind_parameter_count(statement) < 4)
+    if (is_root_only)
+        bind_id(statement, 4, provider->root_id);
+    if (is_root_only || sqlite3_bind_parameter_count(statement) < 4)
         return;
     bind_text(statement, 4, provider->uuid);
     bind_text(statement, 5, provider->name);
@@ -117,7 +120,7 @@ static void bind_change(struct store *store, sqlite3_stmt *statement, int before
     case CHANGE_PROVIDER_INSERT:
     case CHANGE_PROVIDER_UPDATE:
     case CHANGE_PROVIDER_DELETE:
-        bind_provider(statement, &change->provider);
+        bind_provider(statement, change->is_root_only, &change->provider);
         return;
     case CHANGE_PROVIDER_GENERATION:
         sqlite3_bind_int64(statement, 3, change->generation.provider_id);
@@ -238,10 +241,16 @@ static void log_touched(struct store *store, const struct change *change)
         transaction->touched_consumer = consumer;
 }
 
+static int statement_of(const struct change *change)
+{
+    bool is_root_only = change->kind == CHANGE_PROVIDER_UPDATE && change->is_root_only;
+    return is_root_only ? STATEMENT_ROOT_SET : STATEMENT_CHANGE + (int)change->kind;
+}
+
 static enum store_result apply_one(struct store *store, const struct change *change,
                                    struct err *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_CHANGE + (int)change->kind, err);
+    sqlite3_stmt *statement = store_statement(store, statement_of(change), err);
     if (statement == NULL)
         return STORE_FAILED;
     bind_change(store, statement, 0, change);

@@ -31,6 +31,10 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_PARENT_READ] = "SELECT parent_provider_id, uuid FROM resource_providers"
                               " WHERE id = ?1",
 
+    /* The indexes of name and parent are left alone. */
+    [STATEMENT_ROOT_SET] = "UPDATE resource_providers SET root_provider_id = ?4, updated_at = ?2"
+                           " WHERE id = ?3",
+
     [STATEMENT_CHANGE + CHANGE_CLASS_INSERT] = CATALOG_INSERT("resource_classes", "name"),
     [STATEMENT_CHANGE + CHANGE_CLASS_RENAME] =
         "UPDATE resource_classes SET name = ?4, updated_at = ?2 WHERE id = ?3",

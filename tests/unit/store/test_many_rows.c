@@ -135,6 +135,28 @@ static void test_the_refusal_names_the_row(void **state)
     store_close(store);
 }
 
+/* Of providers whose root changes alone, nothing else does. */
+static void test_a_root_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct store *other = fixture_open(fixture);
+    expect_begin(fixture, other, STORE_BEGIN_RELOAD);
+    struct change_list list = changes_of(fixture);
+    struct change *change = add(&list, CHANGE_PROVIDER_UPDATE);
+    change->is_root_only = true;
+    change->updated_at_us = 7000000;
+    change->provider = (struct change_provider){.id = 2, .root_id = 1};
+    commit_changes(fixture, store, &list);
+    expect_rows(fixture,
+                "SELECT uuid, name, generation, root_provider_id, parent_provider_id, updated_at"
+                " FROM resource_providers ORDER BY id",
+                UUID_A "|a|0|1|NULL|NULL\n" UUID_B "|b|0|1|NULL|1970-01-01 00:00:07.000000\n");
+    expect_begin(fixture, other, STORE_BEGIN_FOLLOW);
+    store_close(other);
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +168,7 @@ int main(void)
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_the_refusal_names_the_row, fixture_setup,
                                         fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_root_alone, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

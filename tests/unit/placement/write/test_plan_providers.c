@@ -120,6 +120,8 @@ static void moving(void **state)
     assert_int_equal(world.changes.count, 2);
     assert_int_equal(world.changes.items[1].provider.root_id, 2);
     assert_int_equal(world.changes.items[1].provider.parent_id, 1);
+    assert_false(world.changes.items[0].is_root_only);
+    assert_true(world.changes.items[1].is_root_only);
     assert_true(move(T("p1"), T("p2"), false));
     assert_int_equal(world.changes.count, 0);
 
@@ -149,6 +151,23 @@ static void moving(void **state)
     assert_true(move(T("p1"), NONE, true));
     assert_text(result.root_uuid, "p1");
     assert_int_equal(world_provider(&world, 2)->generation, 0);
+}
+
+/* A tree of any size takes no longer than what may be written. */
+static void moving_too_much(void **state)
+{
+    (void)state;
+    assert_true(create(T("u4"), T("n4"), T("p1")));
+    assert_true(create(T("u5"), T("n5"), T("p1")));
+    assert_true(create(T("u6"), T("n6"), T("u5")));
+    struct plan_provider_update update = {T("p1"), T("p1"), true, T("p2"), true};
+    for (size_t most = 0; most < 6; most++) {
+        struct plan plan = world_plan(&world);
+        plan.max_rows = most;
+        assert_true(plan_provider_update(&update, &plan, &result, &world.err));
+        assert_int_equal(world.changes.count, most == 0 || most > 3 ? 4 : most + 1);
+        assert_int_equal(plan_is_too_large(&plan), most > 0 && most < 4);
+    }
 }
 
 static bool set_traits(struct slice uuid, const struct slice *names, size_t count,
@@ -261,7 +280,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(creating), TEST(renaming),   TEST(moving),
+        TEST(creating), TEST(renaming),   TEST(moving),   TEST(moving_too_much),
         TEST(traits),   TEST(aggregates), TEST(deleting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
