@@ -182,6 +182,7 @@ struct pipeline_figures pipeline_figures(struct pipeline *pipeline)
         .requests = pipeline->requests,
         .commits = pipeline->commits,
         .reloads = pipeline->reloads,
+        .merges = pipeline->merges,
         .follows = pipeline->follows,
         .outage = (enum outage_extent)counter_read(&pipeline->outage.shown_extent),
         .arena_bytes = counter_read(&pipeline->arena_bytes),

@@ -145,7 +145,8 @@ struct pipeline_figures {
     uint64_t batches;
     uint64_t requests;
     uint64_t commits;
-    uint64_t reloads;
+    uint64_t reloads; /* times that the whole database was read */
+    uint64_t merges;  /* of these, the times that only what differed came into memory */
     uint64_t follows;
     uint64_t queued;                          /* requests, at this moment */
     uint64_t refused[PIPELINE_REFUSAL_COUNT]; /* of those with a plan */

@@ -32,7 +32,7 @@ struct pipeline {
     struct outage outage;     /* the writer's */
     uint64_t refusal_told_us; /* of requests that the store refused; the writer's */
     uint64_t refusals_untold;
-    _Atomic uint64_t batches, requests, commits, reloads, follows;
+    _Atomic uint64_t batches, requests, commits, reloads, merges, follows;
     _Atomic uint64_t turns;
     struct counter refused[PIPELINE_REFUSAL_COUNT];
     struct histogram batch_requests;

@@ -30,7 +30,8 @@ enum change_kind {
     CHANGE_CONSUMER_TYPE_INSERT, /* consumer_types: catalog */
 
     CHANGE_PROVIDER_INSERT,     /* provider; generation included */
-    CHANGE_PROVIDER_UPDATE,     /* provider.id, name, parent_id, root_id; the generation stays */
+    CHANGE_PROVIDER_UPDATE,     /* provider.id, name, parent_id, root_id; the generation stays, and
+                                   so does the uuid but in a merge */
     CHANGE_PROVIDER_GENERATION, /* generation: compare and swap */
     CHANGE_PROVIDER_DELETE, /* provider.id; its inventories, traits, aggregates are deleted before
                              */
@@ -94,6 +95,14 @@ enum change_kind {
                                      amounts stay */
     CHANGE_FOLLOW_CONSUMER_RESET, /* consumer.id, uuid: drop the consumer and its allocations, if
                                      there */
+    /* Only from a merge, which is told like a follow but for this: rows of catalogs that others
+     * have altered or deleted, in the places of inserts and of deletes; PROVIDER_UPDATE may bring
+     * another uuid; and providers are deleted after the others have been updated and inserted, so
+     * that both may be in one merge. No id is deleted and inserted in one merge, but for that of a
+     * trait or aggregate that has another name. */
+    CHANGE_MERGE_CATALOG_PUT,    /* merged: the row of that id, which is there, as it is now; the
+                                    name of a trait or aggregate stays */
+    CHANGE_MERGE_CATALOG_DELETE, /* merged.row.id, of: nothing refers to it any more */
 
     CHANGE_KIND_COUNT
 };
@@ -126,6 +135,11 @@ static inline bool change_is_valet_put(enum change_kind kind)
 struct change_catalog {
     int64_t id;
     struct slice name;
+};
+
+struct change_merged {
+    struct change_catalog row;
+    enum change_kind of; /* what inserts rows of that catalog */
 };
 
 struct change_provider {
@@ -198,6 +212,7 @@ struct change {
     int64_t updated_at_us; /* for an update: now */
     union {
         struct change_catalog catalog;
+        struct change_merged merged;
         struct change_provider provider;
         struct change_generation generation;
         struct change_inventory inventory;

@@ -92,6 +92,17 @@ static void load_providers_end(struct edit *edit)
     edit->loading_count = edit->loading_capacity = 0;
 }
 
+static void provider_take_uuid(struct edit *edit, struct provider *provider, struct slice uuid)
+{
+    struct ptree *tree = &edit->version->provider_by_uuid;
+    uint32_t no = provider->no.v;
+    check(uuid.len <= UUID_TEXT_MAX);
+    ptree_remove(&edit->cow, tree, hash_text(provider_uuid(provider)), no);
+    provider->uuid_len = (uint32_t)uuid.len;
+    memcpy(provider->uuid, uuid.data, uuid.len);
+    ptree_set(&edit->cow, tree, hash_text(uuid), no, 0);
+}
+
 static void provider_update(struct edit *edit, const struct change *change)
 {
     struct version *version = edit->version;
@@ -109,7 +120,10 @@ static void provider_update(struct edit *edit, const struct change *change)
         parent = apply_provider_no(edit, row->parent_id);
     if (version_provider(version, no)->parent.v != parent.v)
         forest_move(edit, no, parent);
-    edit_own_provider(edit, no)->modified_at_us = apply_modified_at(change);
+    struct provider *provider = edit_own_provider(edit, no);
+    provider->modified_at_us = apply_modified_at(change);
+    if (row->uuid.len > 0 && !slice_equal(provider_uuid(provider), row->uuid))
+        provider_take_uuid(edit, provider, row->uuid);
 }
 
 static void provider_generation(struct edit *edit, const struct change *change)
@@ -233,6 +247,35 @@ static void trait_delete(struct edit *edit, const struct change *change)
     catalog_delete(&edit->cow, &edit->version->traits, row->number);
 }
 
+static struct catalog *catalog_of(struct version *version, enum change_kind insert)
+{
+    return insert == CHANGE_CLASS_INSERT       ? &version->classes
+           : insert == CHANGE_TRAIT_INSERT     ? &version->traits
+           : insert == CHANGE_AGGREGATE_INSERT ? &version->aggregates
+           : insert == CHANGE_PROJECT_INSERT   ? &version->projects
+           : insert == CHANGE_USER_INSERT      ? &version->users
+                                               : &version->types;
+}
+
+/* The names of traits and aggregates are repeated in sets (name_set.h), which nothing here changes:
+ * a merge inserts those that have another name. */
+static void merge_catalog(struct edit *edit, const struct change *change)
+{
+    const struct change_catalog *row = &change->merged.row;
+    enum change_kind of = change->merged.of;
+    struct catalog *catalog = catalog_of(edit->version, of);
+    const struct catalog_row *old = catalog_find_id(catalog, row->id);
+    check(old != NULL);
+    if (change->kind == CHANGE_MERGE_CATALOG_DELETE) {
+        catalog_delete(&edit->cow, catalog, old->number);
+        return;
+    }
+    check(slice_equal(catalog_name(old), row->name) ||
+          (of != CHANGE_TRAIT_INSERT && of != CHANGE_AGGREGATE_INSERT));
+    catalog_replace(&edit->cow, catalog, old->number, row->name, change->created_at_us,
+                    change->updated_at_us);
+}
+
 void apply_change(struct edit *edit, const struct change *change)
 {
     struct version *version = edit->version;
@@ -317,6 +360,10 @@ void apply_change(struct edit *edit, const struct change *change)
         break;
     case CHANGE_FOLLOW_PROVIDER_RESET:
         provider_reset(edit, change);
+        break;
+    case CHANGE_MERGE_CATALOG_PUT:
+    case CHANGE_MERGE_CATALOG_DELETE:
+        merge_catalog(edit, change);
         break;
     case CHANGE_KIND_COUNT:
         check(false);

@@ -75,9 +75,16 @@ const struct catalog_row *catalog_insert(struct cow *cow, struct catalog *catalo
 void catalog_rename(struct cow *cow, struct catalog *catalog, uint32_t number, struct slice name,
                     int64_t updated_at_us)
 {
+    catalog_replace(cow, catalog, number, name, catalog_row_at(catalog, number)->created_at_us,
+                    updated_at_us);
+}
+
+void catalog_replace(struct cow *cow, struct catalog *catalog, uint32_t number, struct slice name,
+                     int64_t created_at_us, int64_t updated_at_us)
+{
     const struct catalog_row *old = catalog_row_at(catalog, number);
     struct catalog_row *row = make_row(cow, old->id, number, name);
-    row->created_at_us = old->created_at_us;
+    row->created_at_us = created_at_us;
     row->updated_at_us = updated_at_us;
     own_entry(cow, catalog, number)->row = row;
     ptree_remove(cow, &catalog->by_name, hash_text(catalog_name(old)), number);

@@ -69,13 +69,16 @@ const struct catalog_row *catalog_find(const struct catalog *catalog, struct sli
 const struct catalog_row *catalog_find_id(const struct catalog *catalog, int64_t id);
 
 /* The writer only, on a catalog of its edit. A row that is added has a new name and a new id; one
- * that is renamed or deleted is there, and when deleted is in nobody's set. The text is copied.
+ * that is renamed, replaced or deleted is there, and when deleted is in nobody's set. The text is
+ * copied.
  * Instants are microseconds since 1970 UTC, 0: NULL. */
 const struct catalog_row *catalog_insert(struct cow *cow, struct catalog *catalog, int64_t id,
                                          struct slice name, int64_t created_at_us,
                                          int64_t updated_at_us);
 void catalog_rename(struct cow *cow, struct catalog *catalog, uint32_t number, struct slice name,
                     int64_t updated_at_us);
+void catalog_replace(struct cow *cow, struct catalog *catalog, uint32_t number, struct slice name,
+                     int64_t created_at_us, int64_t updated_at_us);
 void catalog_delete(struct cow *cow, struct catalog *catalog, uint32_t number);
 
 /* The number's slot set, for changing; valid until the catalog changes. The writer only. */

@@ -93,6 +93,12 @@ struct version {
                              marks racks or zones, see valet/state/hosts.h */
 };
 
+/* Whether nothing has been loaded yet: the version that a replica begins with. */
+static inline bool version_is_empty(const struct version *version)
+{
+    return version->load == 0;
+}
+
 static inline const struct place *version_place(const struct version *version, struct slot_no slot)
 {
     return cow_array_at(&version->places, PLACE_SHAPE, slot.v);

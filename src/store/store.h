@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "model/change.h"
+#include "model/difference.h"
 
 struct store;
 
@@ -62,7 +63,8 @@ enum store_result {
 enum store_begun {
     STORE_BEGIN_UNCHANGED, /* nobody else wrote since the last stamp */
     STORE_BEGIN_FOLLOW,    /* another berthd did: call store_follow inside this transaction */
-    STORE_BEGIN_RELOAD,    /* a stranger did, or the log does not reach back: call store_load */
+    STORE_BEGIN_RELOAD,    /* a stranger did, or the log does not reach back: call store_merge or
+                              store_load */
     STORE_BEGIN_FAILED,    /* err is set; no transaction is open */
     STORE_BEGIN_BUSY,      /* STORE_TO_WRITE_SOON only: see there; no transaction is open */
 };
@@ -85,6 +87,22 @@ enum store_begun store_begin(struct store *store, enum store_intent intent,
  * store counts as followed. */
 enum store_result store_load(struct store *store, store_sink *sink, void *cls,
                              struct err *err) BERTH_MUST_CHECK;
+
+/* Who knows memory: compares it with what a load streams. */
+struct store_comparer {
+    store_sink *compare; /* takes the records of a load */
+    /* All have come: what differs. NULL: so much that it is to be loaded. */
+    const struct differences *(*end)(void *cls);
+    void *cls;
+};
+
+/* For memory that has some state of this database: streams everything into the comparer and then
+ * what differs into sink, in the order of a merge (model/change.h). *merged false: nothing was sent
+ * and a store_load must follow, because too much differs, or because memory is known to be wrong.
+ * Inside the transaction of store_begin; if merged, the store counts as followed. */
+enum store_result store_merge(struct store *store, const struct store_comparer *comparer,
+                              store_sink *sink, void *cls, bool *merged,
+                              struct err *err) BERTH_MUST_CHECK;
 
 /* Reads the entities that other instances' log rows name, since what this store last saw. */
 enum store_result store_follow(struct store *store, store_sink *sink, void *cls,

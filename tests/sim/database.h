@@ -16,6 +16,7 @@ struct faults {
     int dies;            /* the process ends in the commit */
     int stranger_writes; /* between two of our steps */
     int log_trimmed;
+    int merge_given_up; /* a merge says that it is to be a load */
     bool ids_used_again;
 };
 

@@ -89,6 +89,7 @@ static struct faults draw_faults(struct rng *rng)
         .dies = often[rng_below(rng, 4)],
         .stranger_writes = often[rng_below(rng, 5)],
         .log_trimmed = often[rng_below(rng, 5)],
+        .merge_given_up = often[rng_below(rng, 5)],
         .ids_used_again = rng_below(rng, 2) == 0,
         .lock_held = often[rng_below(rng, 5)],
     };

@@ -113,6 +113,7 @@ static void draw_faults(struct rng *rng)
         .commit_resolved = often[rng_below(rng, 4)],
         .dies = round_now.weather.kills ? often[rng_below(rng, 4)] : 0,
         .log_trimmed = often[rng_below(rng, 5)],
+        .merge_given_up = often[rng_below(rng, 5)],
         .ids_used_again = half(rng),
         .lock_held = often[rng_below(rng, 5)],
     };

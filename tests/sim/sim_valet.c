@@ -286,6 +286,7 @@ static void run_seed(uint64_t seed)
         .commit_resolved = often[below(4)],
         .dies = often[below(4)],
         .log_trimmed = often[below(4)],
+        .merge_given_up = often[below(4)],
         .ids_used_again = below(2) == 0,
     };
     for (int b = 0; b < BERTHS; b++)

@@ -149,6 +149,33 @@ enum store_result store_load(struct store *store, store_sink *sink, void *cls, s
     return STORE_OK;
 }
 
+/* Memory may be asked to load all the same. */
+enum store_result store_merge(struct store *store, const struct store_comparer *comparer,
+                              store_sink *sink, void *cls, bool *merged, struct err *err)
+{
+    if (!store->is_open || store->begun != STORE_BEGIN_RELOAD)
+        sim_fail("a merge that nobody asked for");
+    *merged = false;
+    if (strikes(store, store->database->faults.merge_given_up))
+        return STORE_OK;
+    bool fails = strikes(store, store->database->faults.read_fails);
+    struct cut cut = {comparer->compare, comparer->cls, -1};
+    tables_load(&store->tables, sink_cut, &cut);
+    const struct differences *differences = comparer->end(comparer->cls);
+    if (differences == NULL)
+        return STORE_OK;
+    cut = (struct cut){sink, cls, fails ? rng_below(store->database->rng, 8) : -1};
+    tables_merge(&store->tables, differences, sink_cut, &cut);
+    if (fails) {
+        fail_store(err, "read");
+        return STORE_FAILED;
+    }
+    *merged = true;
+    mark_followed(store);
+    mark_seen(store);
+    return STORE_OK;
+}
+
 enum store_result store_follow(struct store *store, store_sink *sink, void *cls, struct err *err)
 {
     if (!store->is_open || store->begun != STORE_BEGIN_FOLLOW)

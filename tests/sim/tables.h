@@ -72,4 +72,8 @@ void tables_load(const struct tables *tables, store_sink *sink, void *cls);
 bool tables_follow(const struct tables *old, const struct tables *new, struct rng *rng,
                    store_sink *sink, void *cls);
 
+/* Tells what was found to differ as a merge does (model/change.h). */
+void tables_merge(const struct tables *tables, const struct differences *differences,
+                  store_sink *sink, void *cls);
+
 #endif

@@ -32,6 +32,7 @@ const struct metric metric_table[METRIC_COUNT] = {
     ROW(METRIC_WRITER_REFUSED, COUNTER, "berth_writer_refused_requests_total", "reason", "Writing requests that were refused."),
     ROW(METRIC_WRITER_FOLLOWS, COUNTER, "berth_writer_follows_total", "", "Times that memory followed another berthd's log."),
     ROW(METRIC_WRITER_LOADS, COUNTER, "berth_writer_loads_total", "", "Times that the whole database was read."),
+    ROW(METRIC_WRITER_MERGES, COUNTER, "berth_writer_merges_total", "", "Of these reads, those after which only the differences were taken into memory."),
     ROW(METRIC_WRITER_ARENA, GAUGE, "berth_writer_arena_bytes", "", "Memory that the last batch took."),
     ROW(METRIC_WRITER_SILENCE, GAUGE, "berth_writer_silence_seconds", "", "Time since the writer's last sign of life."),
     ROW(METRIC_DATABASE_OUTAGE, GAUGE, "berth_database_outage", "extent", "1 while requests of that kind are answered 503."),

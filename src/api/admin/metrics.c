@@ -175,6 +175,7 @@ static void write_writer(const struct pipeline_figures *figures, struct expositi
     write_refusals(figures, exposition);
     exposition_single(exposition, METRIC_WRITER_FOLLOWS, figures->follows);
     exposition_single(exposition, METRIC_WRITER_LOADS, figures->reloads);
+    exposition_single(exposition, METRIC_WRITER_MERGES, figures->merges);
     exposition_single(exposition, METRIC_WRITER_ARENA, figures->arena_bytes);
     write_seconds(exposition, METRIC_WRITER_SILENCE, figures->silent_us);
 }

@@ -156,6 +156,8 @@ static void bind_change(struct store *store, sqlite3_stmt *statement, int before
     case CHANGE_LOAD_PROVIDERS_END:
     case CHANGE_FOLLOW_PROVIDER_RESET:
     case CHANGE_FOLLOW_CONSUMER_RESET:
+    case CHANGE_MERGE_CATALOG_PUT:
+    case CHANGE_MERGE_CATALOG_DELETE:
     case CHANGE_KIND_COUNT:
         break;
     }

@@ -228,6 +228,9 @@ void store_bind_row(struct store *store, sqlite3_stmt *statement, const struct c
 /* Streams the rows of all these tables. */
 bool store_load_rows(struct store *store, store_sink *sink, void *cls,
                      struct err *err) BERTH_MUST_CHECK;
+/* Appends a put of the row of that id, or a delete if there is none. */
+bool store_reread_row(struct store *store, enum record_table at, int64_t id,
+                      struct change_list *list, struct err *err) BERTH_MUST_CHECK;
 /* Appends a put or a delete for each row that the log to follow names. */
 bool store_follow_rows(struct store *store, struct change_list *list,
                        struct err *err) BERTH_MUST_CHECK;

@@ -3,31 +3,16 @@
  * Rows go out in the order of their ids (links: of their rowids) and refer only to what went out
  * before. Rows that refer to something missing are left out, as the service's joins leave them out
  * (skipped.h).
- * A provider's root is taken from its chain of parents, so that trees are whole whatever
- * root_provider_id says (NULL in databases from before 2019); a broken chain ends in a root. Writer
- * thread, inside its transaction. */
+ * Providers are placed by forest_plan.h. Writer thread, inside its transaction. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/search.h"
-#include "store/sqlite/internal.h"
+#include "store/sqlite/forest_plan.h"
 
 /* Ids that went out, ascending. */
 struct id_set {
     int64_t *ids;
-    size_t count;
-    size_t capacity;
-};
-
-struct tree_node {
-    int64_t id;
-    int64_t parent_id;
-    int64_t root_id;
-    enum { ROOT_NOT_KNOWN, ROOT_LOOKED_FOR, ROOT_KNOWN } state;
-};
-
-struct forest_plan {
-    struct tree_node *nodes; /* by id */
     size_t count;
     size_t capacity;
 };
@@ -38,7 +23,7 @@ struct loading {
     void *cls;
     struct err *err;
     struct id_set sets[ROWS_TABLE_COUNT];
-    struct forest_plan forest;
+    struct forest_plan *forest;
 };
 
 static void id_set_add(struct id_set *set, int64_t id)
@@ -99,74 +84,6 @@ static bool wanted(struct loading *loading, enum rows_table table, struct change
     return true;
 }
 
-static struct tree_node *find_node(const struct forest_plan *forest, int64_t id)
-{
-    size_t at;
-    SEARCH_LOWER(at, 0, forest->count, forest->nodes[at].id < id);
-    return at < forest->count && forest->nodes[at].id == id ? &forest->nodes[at] : NULL;
-}
-
-static void find_root(struct forest_plan *forest, struct tree_node *start)
-{
-    struct tree_node *top = start;
-    while (top->state == ROOT_NOT_KNOWN) {
-        top->state = ROOT_LOOKED_FOR;
-        struct tree_node *parent = top->parent_id == 0 ? NULL : find_node(forest, top->parent_id);
-        /* No such parent, or a ring: here the tree begins. */
-        if (parent == NULL || parent->state == ROOT_LOOKED_FOR) {
-            top->parent_id = 0;
-            top->root_id = top->id;
-            top->state = ROOT_KNOWN;
-            break;
-        }
-        top = parent;
-    }
-    int64_t root_id = top->root_id;
-    for (struct tree_node *node = start; node->state == ROOT_LOOKED_FOR;
-         node = find_node(forest, node->parent_id)) {
-        node->root_id = root_id;
-        node->state = ROOT_KNOWN;
-    }
-}
-
-static bool plan_forest(struct loading *loading)
-{
-    struct forest_plan *forest = &loading->forest;
-    sqlite3_stmt *rows = db_prepare(
-        &loading->store->writer,
-        "SELECT id, parent_provider_id, uuid FROM resource_providers ORDER BY id", loading->err);
-    if (rows == NULL)
-        return false;
-    int rc;
-    while ((rc = sqlite3_step(rows)) == SQLITE_ROW) {
-        struct slice uuid;
-        if (!rows_read_uuid(rows, 2, &uuid))
-            continue;
-        if (forest->count == forest->capacity) {
-            forest->capacity = forest->capacity == 0 ? 256 : forest->capacity * 2;
-            forest->nodes = reallocarray(forest->nodes, forest->capacity, sizeof(struct tree_node));
-            check(forest->nodes != NULL);
-        }
-        forest->nodes[forest->count++] = (struct tree_node){
-            .id = sqlite3_column_int64(rows, 0), .parent_id = rows_read_optional_id(rows, 1)};
-    }
-    if (rc != SQLITE_DONE)
-        store_read_failed(loading->store, loading->err);
-    sqlite3_finalize(rows);
-    for (size_t i = 0; i < forest->count; i++)
-        find_root(forest, &forest->nodes[i]);
-    return rc == SQLITE_DONE;
-}
-
-static void place_in_forest(const struct loading *loading, struct change_provider *provider)
-{
-    /* The same rows in the same transaction: it is there. */
-    const struct tree_node *node = find_node(&loading->forest, provider->id);
-    check(node != NULL);
-    provider->parent_id = node->parent_id;
-    provider->root_id = node->root_id;
-}
-
 /* A row without an id of its own is named by its provider's: the first column. */
 static void note_skipped(struct loading *loading, enum rows_table table, sqlite3_stmt *row,
                          const struct change *change, bool is_read)
@@ -221,7 +138,7 @@ static bool load_table(struct loading *loading, enum rows_table table)
             continue;
         }
         if (table == ROWS_PROVIDERS)
-            place_in_forest(loading, &change.provider);
+            forest_plan_place(loading->forest, &change.provider);
         if (is_referred)
             id_set_add(&loading->sets[table], set_id(table, &change));
         loading->sink(loading->cls, &change);
@@ -234,7 +151,7 @@ static bool load_table(struct loading *loading, enum rows_table table)
 
 static bool load_all(struct loading *loading)
 {
-    if (!plan_forest(loading))
+    if (!forest_plan_read(loading->forest, loading->store, loading->err))
         return false;
     for (int table = 0; table < ROWS_TABLE_COUNT; table++) {
         if (!load_table(loading, (enum rows_table)table))
@@ -277,25 +194,34 @@ static bool load_rows(struct loading *loading)
            size_cache(store, WRITE_SHARE, WRITE_MIN_KIB, WRITE_MAX_KIB, err);
 }
 
-enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
+bool store_stream(struct store *store, struct forest_plan *forest, store_sink *sink, void *cls,
+                  struct err *err)
 {
     check(store->transaction.open);
-    struct loading loading = {.store = store, .sink = sink, .cls = cls, .err = err};
-    if (!store->mismatches.reads_again)
-        store->mismatches = (struct mismatches){0};
-    store->mismatches.reads_again = false;
+    struct loading loading = {
+        .store = store, .sink = sink, .cls = cls, .err = err, .forest = forest};
     skipped_begin(&store->skipped);
     bool ok = load_rows(&loading);
     skipped_end(&store->skipped, store->path);
     counter_set(&store->skipped_rows, store->skipped.rows.count);
     for (int table = 0; table < ROWS_TABLE_COUNT; table++)
         free(loading.sets[table].ids);
-    free(loading.forest.nodes);
     sqlite3_db_release_memory(store->writer.handle);
-    if (!ok) {
+    if (!ok)
         store->followed.valid = false;
+    return ok;
+}
+
+enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
+{
+    struct forest_plan forest = {0};
+    if (!store->mismatches.reads_again)
+        store->mismatches = (struct mismatches){0};
+    store->mismatches.reads_again = false;
+    bool ok = store_stream(store, &forest, sink, cls, err);
+    forest_plan_free(&forest);
+    if (!ok)
         return STORE_FAILED;
-    }
     store_mark_followed(store);
     return STORE_OK;
 }

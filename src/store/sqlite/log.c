@@ -158,6 +158,8 @@ static void append_entry(struct buf *blob, const struct change *change)
     case CHANGE_LOAD_PROVIDERS_END:
     case CHANGE_FOLLOW_PROVIDER_RESET:
     case CHANGE_FOLLOW_CONSUMER_RESET:
+    case CHANGE_MERGE_CATALOG_PUT:
+    case CHANGE_MERGE_CATALOG_DELETE:
     case CHANGE_KIND_COUNT:
         break;
     }

@@ -222,8 +222,8 @@ bool store_load_rows(struct store *store, store_sink *sink, void *cls, struct er
     return true;
 }
 
-static bool reread(struct store *store, enum record_table at, int64_t id, struct change_list *list,
-                   struct err *err)
+bool store_reread_row(struct store *store, enum record_table at, int64_t id,
+                      struct change_list *list, struct err *err)
 {
     const struct record_table_info *table = &record_tables[at];
     sqlite3_stmt **rows = &store->row_statements[at];
@@ -266,7 +266,7 @@ static bool follow_table(struct store *store, enum record_table at, struct chang
     if (count > 0)
         qsort(ids, count, sizeof(*ids), compare_ids);
     for (size_t i = 0; i < count; i++)
-        if ((i == 0 || ids[i] != ids[i - 1]) && !reread(store, at, ids[i], list, err))
+        if ((i == 0 || ids[i] != ids[i - 1]) && !store_reread_row(store, at, ids[i], list, err))
             return false;
     return true;
 }

@@ -1,0 +1,102 @@
+/* See forest_plan.h. Writer thread only, inside its transaction. */
+#include "store/sqlite/forest_plan.h"
+
+#include <stdlib.h>
+
+#include "base/search.h"
+
+struct tree_node {
+    int64_t id;
+    int64_t parent_id;
+    int64_t root_id;
+    uint32_t depth;
+    enum { ROOT_NOT_KNOWN, ROOT_LOOKED_FOR, ROOT_KNOWN } state;
+};
+
+static struct tree_node *find_node(const struct forest_plan *forest, int64_t id)
+{
+    size_t at;
+    SEARCH_LOWER(at, 0, forest->count, forest->nodes[at].id < id);
+    return at < forest->count && forest->nodes[at].id == id ? &forest->nodes[at] : NULL;
+}
+
+static void find_root(struct forest_plan *forest, struct tree_node *start)
+{
+    struct tree_node *top = start;
+    uint32_t depth = 0;
+    while (top->state == ROOT_NOT_KNOWN) {
+        top->state = ROOT_LOOKED_FOR;
+        struct tree_node *parent = top->parent_id == 0 ? NULL : find_node(forest, top->parent_id);
+        /* No such parent, or a ring: here the tree begins. */
+        if (parent == NULL || parent->state == ROOT_LOOKED_FOR) {
+            top->parent_id = 0;
+            top->root_id = top->id;
+            top->state = ROOT_KNOWN;
+            break;
+        }
+        top = parent;
+        depth++;
+    }
+    int64_t root_id = top->root_id;
+    depth += top->depth;
+    for (struct tree_node *node = start; node->state == ROOT_LOOKED_FOR;
+         node = find_node(forest, node->parent_id)) {
+        node->root_id = root_id;
+        node->depth = depth--;
+        node->state = ROOT_KNOWN;
+    }
+}
+
+bool forest_plan_read(struct forest_plan *forest, struct store *store, struct err *err)
+{
+    sqlite3_stmt *rows =
+        db_prepare(&store->writer,
+                   "SELECT id, parent_provider_id, uuid FROM resource_providers ORDER BY id", err);
+    if (rows == NULL)
+        return false;
+    int rc;
+    while ((rc = sqlite3_step(rows)) == SQLITE_ROW) {
+        struct slice uuid;
+        if (!rows_read_uuid(rows, 2, &uuid))
+            continue;
+        if (forest->count == forest->capacity) {
+            forest->capacity = forest->capacity == 0 ? 256 : forest->capacity * 2;
+            forest->nodes = reallocarray(forest->nodes, forest->capacity, sizeof(struct tree_node));
+            check(forest->nodes != NULL);
+        }
+        forest->nodes[forest->count++] = (struct tree_node){
+            .id = sqlite3_column_int64(rows, 0), .parent_id = rows_read_optional_id(rows, 1)};
+    }
+    if (rc != SQLITE_DONE)
+        store_read_failed(store, err);
+    sqlite3_finalize(rows);
+    for (size_t i = 0; i < forest->count; i++)
+        find_root(forest, &forest->nodes[i]);
+    return rc == SQLITE_DONE;
+}
+
+/* The same rows in the same transaction: it is there. */
+static const struct tree_node *must_find(const struct forest_plan *forest, int64_t id)
+{
+    const struct tree_node *node = find_node(forest, id);
+    check(node != NULL);
+    return node;
+}
+
+void forest_plan_place(const struct forest_plan *forest, struct change_provider *provider)
+{
+    const struct tree_node *node = must_find(forest, provider->id);
+    provider->parent_id = node->parent_id;
+    provider->root_id = node->root_id;
+}
+
+uint32_t forest_plan_depth(const struct forest_plan *forest, int64_t id)
+{
+    return must_find(forest, id)->depth;
+}
+
+void forest_plan_free(struct forest_plan *forest)
+{
+    free(forest->nodes);
+    *forest = (struct forest_plan){0};
+}
