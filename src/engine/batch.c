@@ -56,11 +56,12 @@ static void tell_foreign(struct pipeline *pipeline, enum foreign_write kind,
                   pipeline->arena);
 }
 
-/* Of so many entities that differ each is read by itself at the cost of a load (measured: of a
- * provider with three inventories and links 13 times as long as its share of a load). */
+/* A merge with so many differences costs as much as a load: of 100 000 hosts and 50 000 consumers a
+ * comparison takes 0.49 s of a processor and a load 0.76 s; a provider that is read again by itself
+ * takes 19 us, a consumer 13 us. */
 static size_t differences_most(const struct version *version)
 {
-    enum { SHARE = 8, AT_LEAST = 1000 };
+    enum { SHARE = 12, AT_LEAST = 1000 };
     return (version->provider_by_id.count + version->consumers.count) / SHARE + AT_LEAST;
 }
 

@@ -233,12 +233,14 @@ class Metrics(Case):
                 expect(page.get("berth_replica_memory_bytes") > 50000, "memory")
                 expect(page.get("process_resident_memory_bytes") > page.get("berth_replica_memory_bytes"), "memory")
             expect(other.scrape().get("berth_writer_follows_total") > 0, "follows")
-            loads = server.scrape().get("berth_writer_loads_total")
+            page = server.scrape()
+            loads, merges = page.get("berth_writer_loads_total"), page.get("berth_writer_merges_total")
             rows(server.database, "INSERT INTO traits (name) VALUES ('CUSTOM_BY_A_STRANGER')")
             version = server.scrape().get("berth_replica_version")
             client.must(200, "GET", "/traits")
             page = server.scrape()
             expect(page.get("berth_writer_loads_total") == loads + 1, "loads")
+            expect(page.get("berth_writer_merges_total") == merges + 1, "merges")
             expect(page.get("berth_replica_version") > version, "version")
 
     def process(self):

@@ -16,7 +16,7 @@
 #include "unit.h"
 #include "version_text.h"
 
-enum { COLUMNS_MAX = 128, SQL_MAX = 1024, ROUNDS = 1000 };
+enum { COLUMNS_MAX = 128, SQL_MAX = 1024, ROUNDS = 500 };
 
 static const char *const tables[] = {
     "resource_classes",

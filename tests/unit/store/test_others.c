@@ -114,8 +114,8 @@ static void test_follow_providers_and_catalogs(void **state)
                   "provider_delete(2) 0 0\n"
                   "class_delete(10000 ) 0 0\n"
                   "trait_delete(1000 ) 0 0\n"
-                  "provider(2 " UUID_B " again parent=1 root=1 gen=0) 1790000000123456 0\n"
                   "generation(3 0 0) 1790000000123456 0\n"
+                  "provider(2 " UUID_B " again parent=1 root=1 gen=0) 1790000000123456 0\n"
                   "in_aggregate(3 1) 1790000000123456 0\n");
     /* A deletion beside a move is not told in pieces. */
     list = changes_of(fixture);
