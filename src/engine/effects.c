@@ -234,6 +234,42 @@ static void note_name(struct effects *effects, const struct change *change)
               effects->arena);
 }
 
+/* The tables come in the order of their kinds, a put and a delete each. */
+static int64_t row_key(enum change_kind kind, int64_t id)
+{
+    _Static_assert((CHANGE_VALET_PLACEMENT_DELETE - CHANGE_NODE_PUT) / 2 < 16,
+                   "our own tables are four bits");
+    return id << 4 | (int64_t)((unsigned)(kind - CHANGE_NODE_PUT) / 2);
+}
+
+static struct effect_row *row_of(const struct effects *effects, int64_t key)
+{
+    uint32_t at =
+        find(&effects->row_ids, effects->rows, sizeof(*effects->rows), effects->row_count, key);
+    return at == NUMBER_NONE ? NULL : &effects->rows[at];
+}
+
+const struct change *effects_row(const struct effects *effects, enum change_kind put, int64_t id)
+{
+    const struct effect_row *row = row_of(effects, row_key(put, id));
+    return row == NULL ? NULL : row->change;
+}
+
+static void note_row(struct effects *effects, const struct change *change)
+{
+    int64_t key = row_key(change->kind, change->row.id);
+    struct effect_row *known = row_of(effects, key);
+    if (known != NULL) {
+        known->change = change;
+        return;
+    }
+    effects->rows = arena_grow(effects->arena, effects->rows, effects->row_count,
+                               &effects->row_capacity, sizeof(*effects->rows));
+    effects->rows[effects->row_count++] = (struct effect_row){key, change};
+    note_last(&effects->row_ids, effects->rows, sizeof(*effects->rows), effects->row_count,
+              effects->arena);
+}
+
 /* What changes of providers; shared with what follows, whose consumers are no rule's matter. */
 static void note_of_provider(struct effects *effects, const struct version *version,
                              const struct change *change)
@@ -286,11 +322,19 @@ void effects_derive(struct effects *effects, const struct plan *plan)
             note_consumer(effects, change->kind, &change->consumer);
             break;
         case CHANGE_CLASS_INSERT:
+        case CHANGE_TRAIT_INSERT:
         case CHANGE_AGGREGATE_INSERT:
         case CHANGE_PROJECT_INSERT:
         case CHANGE_USER_INSERT:
         case CHANGE_CONSUMER_TYPE_INSERT:
             note_name(effects, change);
+            break;
+        case CHANGE_NODE_PUT:
+        case CHANGE_NODE_DELETE:
+        case CHANGE_NODE_ALLOCATION_PUT:
+        case CHANGE_NODE_ALLOCATION_DELETE:
+        case CHANGE_VALET_CASES:
+            note_row(effects, change);
             break;
         default:
             note_of_provider(effects, plan->version, change);
@@ -373,6 +417,25 @@ struct slice effects_user(const struct effects *effects, const struct effect_con
 struct slice effects_class_name(const struct effects *effects, int64_t class_id)
 {
     return name_of(effects, &effects->before->classes, CHANGE_CLASS_INSERT, class_id);
+}
+
+bool effects_name_id(const struct effects *effects, enum change_kind insert, struct slice name,
+                     int64_t *id)
+{
+    const struct version *version = effects->before;
+    const struct catalog_row *row =
+        catalog_find(insert == CHANGE_CLASS_INSERT ? &version->classes : &version->traits, name);
+    if (row != NULL) {
+        *id = row->id;
+        return true;
+    }
+    for (size_t i = 0; effects_have(effects, insert) && i < effects->name_count; i++) {
+        const struct effect_name *at = &effects->names[i];
+        *id = at->key >> 4;
+        if (at->key == name_key(insert, *id) && slice_equal(at->name, name))
+            return true;
+    }
+    return false;
 }
 
 struct slice effects_aggregate_uuid(const struct effects *effects, int64_t aggregate_id)

@@ -63,6 +63,12 @@ struct effect_stock {
     const struct change *change; /* the last */
 };
 
+/* What becomes of a row of one of berth's own tables. */
+struct effect_row {
+    int64_t key;                 /* of the table and the id */
+    const struct change *change; /* the last: a put with the whole row, or a delete */
+};
+
 /* Ids of one kind, each with the index of its item. All zero at first. */
 struct effect_ids {
     uint32_t *table; /* index + 1, open addressing; NULL while there are few */
@@ -86,10 +92,14 @@ struct effects {
     struct effect_stock *stocks;
     size_t stock_count;
     size_t stock_capacity;
+    struct effect_row *rows;
+    size_t row_count;
+    size_t row_capacity;
     struct effect_ids stock_ids;
     struct effect_ids consumer_ids;
     struct effect_ids name_ids;
     struct effect_ids provider_ids;
+    struct effect_ids row_ids;
 };
 
 _Static_assert(CHANGE_KIND_COUNT <= 64, "kinds are bits");
@@ -115,6 +125,10 @@ struct effect_consumer *effects_consumer(const struct effects *effects, int64_t 
 struct effect_provider *effects_provider_of(struct effects *effects,
                                             const struct provider *provider);
 
+/* The request's last word about the row of that id, in the table that `put` is of; NULL: it says
+ * nothing. */
+const struct change *effects_row(const struct effects *effects, enum change_kind put, int64_t id);
+
 /* A provider's root as it is to be. */
 int64_t effects_root_id(const struct effects *effects, const struct effect_provider *provider);
 
@@ -126,6 +140,10 @@ struct slice effects_user(const struct effects *effects, const struct effect_con
 
 /* The name of a resource class, as it is after the request. */
 struct slice effects_class_name(const struct effects *effects, int64_t class_id);
+
+/* The id of the class or trait of that name, as it is after the request. False: there is none. */
+bool effects_name_id(const struct effects *effects, enum change_kind insert, struct slice name,
+                     int64_t *id) BERTH_MUST_CHECK;
 
 /* The uuid of an aggregate. */
 struct slice effects_aggregate_uuid(const struct effects *effects, int64_t aggregate_id);

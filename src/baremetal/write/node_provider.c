@@ -311,6 +311,22 @@ bool node_refuse_associated(const struct node *node, const struct consumer *hold
                    SLICE_ARG(node_text(node, NODE_UUID)), SLICE_ARG(consumer_uuid(holder)));
 }
 
+bool node_can_be_mirrored(const struct version *version, const struct node *node,
+                          const struct metal *metal, struct arena *arena, struct err *err)
+{
+    if (!node_can_be_provider(version, node, metal, err))
+        return false;
+    const struct node *told = node_as_told(node, arena);
+    const struct node_allocation *has = version_node_allocation_of(version, node->record.id);
+    const struct consumer *stranger =
+        told == node
+            ? NULL
+            : node_class_stranger(version, told, node,
+                                  has == NULL ? NULL : node_consumer_of(version, told, has, arena),
+                                  arena);
+    return stranger == NULL || node_refuse_associated(node, stranger, err);
+}
+
 static bool has_inventory(const struct version *version, const struct provider *provider,
                           const struct node *node, struct arena *arena)
 {

@@ -106,6 +106,11 @@ const struct consumer *node_class_stranger(const struct version *version, const 
 bool node_refuse_associated(const struct node *node, const struct consumer *holder,
                             struct err *err);
 
+/* Whether Placement can come to see the row as it is. False: err is set (409). */
+bool node_can_be_mirrored(const struct version *version, const struct node *node,
+                          const struct metal *metal, struct arena *arena,
+                          struct err *err) BERTH_MUST_CHECK;
+
 /* Whether Placement already sees what the node's row says: provider, inventory, traits, and the
  * consumer of its allocation; and nothing more that berth once wrote. */
 bool node_is_mirrored(const struct version *version, const struct node *node, struct arena *arena);

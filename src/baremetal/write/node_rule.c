@@ -4,76 +4,13 @@
  * node's: that costs one lookup. Writer thread only. */
 #include "baremetal/write/node_rule.h"
 
+#include "baremetal/write/node_after.h"
 #include "baremetal/write/node_provider.h"
+#include "baremetal/write/node_row_rule.h"
 
 const struct metal *plan_metal(const struct plan *plan)
 {
     return rules_context(plan->rules, &node_rule);
-}
-
-static bool refuse(struct err *err, struct slice what, struct slice name, const struct node *node)
-{
-    return err_set_join(err, 409, NULL, what, name, SLICE_LIT(" is managed by bare metal node "),
-                        node_text(node, NODE_UUID));
-}
-
-/* ---- rows as they are after the request ---- */
-
-/* The request's last word about the row of that id; NULL: it says nothing. */
-static const struct change *row_change(const struct effects *effects, enum change_kind put,
-                                       enum change_kind delete, int64_t id)
-{
-    const struct change *found = NULL;
-    if (!effects_have(effects, put) && !effects_have(effects, delete))
-        return NULL;
-    for (size_t i = 0; i < effects->changes->count; i++) {
-        const struct change *change = &effects->changes->items[i];
-        if ((change->kind == put || change->kind == delete) && change->row.id == id)
-            found = change;
-    }
-    return found;
-}
-
-/* A row that the request puts with that text in the field; NULL: there is none. */
-static const struct record *row_put(const struct effects *effects, enum change_kind put,
-                                    unsigned field, struct slice text)
-{
-    for (size_t i = 0; effects_have(effects, put) && i < effects->changes->count; i++) {
-        const struct change *change = &effects->changes->items[i];
-        if (change->kind == put && slice_equal(record_text(change->row.record, field), text))
-            return change->row.record;
-    }
-    return NULL;
-}
-
-static const struct node *node_after(const struct effects *effects, int64_t id)
-{
-    const struct change *change = row_change(effects, CHANGE_NODE_PUT, CHANGE_NODE_DELETE, id);
-    return change != NULL ? node_of(change->row.record) : version_node(effects->before, id);
-}
-
-/* The node whose provider that is. */
-static const struct node *owner_after(const struct effects *effects,
-                                      const struct provider *provider)
-{
-    struct slice uuid = provider_uuid(provider);
-    const struct node *before = version_node_by_uuid(effects->before, uuid);
-    const struct node *node = before != NULL
-                                  ? node_after(effects, before->record.id)
-                                  : node_of(row_put(effects, CHANGE_NODE_PUT, NODE_UUID, uuid));
-    return node != NULL && !node_is_null(node, NODE_PROVIDER_ADOPTED) ? node : NULL;
-}
-
-static const struct node_allocation *allocation_after(const struct effects *effects,
-                                                      struct slice uuid)
-{
-    const struct node_allocation *before = version_node_allocation_by_uuid(effects->before, uuid);
-    if (before == NULL)
-        return node_allocation_of(
-            row_put(effects, CHANGE_NODE_ALLOCATION_PUT, NODE_ALLOCATION_UUID, uuid));
-    const struct change *change = row_change(effects, CHANGE_NODE_ALLOCATION_PUT,
-                                             CHANGE_NODE_ALLOCATION_DELETE, before->record.id);
-    return change != NULL ? node_allocation_of(change->row.record) : before;
 }
 
 /* ---- providers ---- */
@@ -96,7 +33,7 @@ static bool check_place(const struct effects *effects, const struct effect_provi
                     slice_equal(name, node_provider_name(effects->before, node, metal)));
     }
     return (is_named && is_placed && !effect->is_gone) ||
-           refuse(err, SLICE_LIT("Resource provider "), provider_uuid(before), node);
+           node_refuse_managed(err, SLICE_LIT("Resource provider "), provider_uuid(before), node);
 }
 
 static bool is_inventory(const struct change *change)
@@ -120,7 +57,7 @@ static bool check_inventory(const struct effects *effects, const struct effect_p
             continue;
         return (effects_inventory(effects, effect, class_id, &figures) &&
                 node_figures_equal(&figures, &wanted)) ||
-               refuse(err, SLICE_LIT("Inventory of class "), class, node);
+               node_refuse_managed(err, SLICE_LIT("Inventory of class "), class, node);
     }
     return true;
 }
@@ -137,7 +74,7 @@ static bool check_traits(const struct effects *effects, const struct effect_prov
              at = at->next)
             if (at->change->kind == CHANGE_PROVIDER_TRAIT_DELETE &&
                 at->change->link.other_id == row->id)
-                return refuse(err, SLICE_LIT("Trait "), trait, node);
+                return node_refuse_managed(err, SLICE_LIT("Trait "), trait, node);
     }
     return true;
 }
@@ -145,7 +82,8 @@ static bool check_traits(const struct effects *effects, const struct effect_prov
 static bool check_provider(const struct effects *effects, const struct effect_provider *effect,
                            const struct metal *metal, struct err *err)
 {
-    const struct node *node = effect->before == NULL ? NULL : owner_after(effects, effect->before);
+    const struct node *node =
+        effect->before == NULL ? NULL : node_owner_after(effects, effect->before);
     if (node == NULL || !check_place(effects, effect, node, metal, err))
         return node == NULL;
     return ((effect->on & EFFECT_INVENTORY) == 0 || check_inventory(effects, effect, node, err)) &&
@@ -153,20 +91,6 @@ static bool check_provider(const struct effects *effects, const struct effect_pr
 }
 
 /* ---- consumers ---- */
-
-/* Whether the consumer holds one of the node's class on the node afterwards, and nothing else. */
-static bool holds_node(const struct effects *effects, const struct effect_consumer *consumer,
-                       const struct node *node)
-{
-    const struct effect_allocation *got = consumer->gets;
-    if (got == NULL || got->next != NULL || got->row->used != 1)
-        return false;
-    const struct effect_provider *effect = &effects->providers[got->provider];
-    struct slice uuid = effect->before != NULL ? provider_uuid(effect->before) : effect->row->uuid;
-    struct slice class = node_class_name(node_text(node, NODE_RESOURCE_CLASS), effects->arena);
-    return slice_equal(uuid, node_text(node, NODE_UUID)) && class.data != NULL &&
-           slice_equal(effects_class_name(effects, got->row->class_id), class);
-}
 
 /* Whether the consumer holds the node by an allocation of ours. */
 static bool is_ours(const struct effects *effects, const struct effect_consumer *consumer)
@@ -184,18 +108,20 @@ static bool is_ours(const struct effects *effects, const struct effect_consumer 
 static bool check_consumer(const struct effects *effects, const struct effect_consumer *consumer,
                            struct err *err)
 {
-    const struct node_allocation *allocation = allocation_after(effects, consumer->uuid);
+    const struct node_allocation *allocation = node_allocation_after(effects, consumer->uuid);
     const struct node *node =
         allocation == NULL ? NULL : node_after(effects, node_allocation_node_id(allocation));
     bool is_changed = consumer->is_released || consumer->gets != NULL;
     bool has_class = node != NULL && !node_is_null(node, NODE_RESOURCE_CLASS);
-    if (node == NULL || !is_changed || holds_node(effects, consumer, node) ||
+    if (node == NULL || !is_changed || node_holds_after(effects, consumer, node) ||
         (!has_class && consumer->gets == NULL))
         return true;
     bool was_free = consumer->before == NULL || consumer->before->allocation_count == 0;
     if (was_free && !node_allocation_bool(allocation, NODE_ALLOCATION_CONSUMER_ADOPTED))
-        return consumer->gets == NULL || refuse(err, SLICE_LIT("Consumer "), consumer->uuid, node);
-    return !is_ours(effects, consumer) || refuse(err, SLICE_LIT("Consumer "), consumer->uuid, node);
+        return consumer->gets == NULL ||
+               node_refuse_managed(err, SLICE_LIT("Consumer "), consumer->uuid, node);
+    return !is_ours(effects, consumer) ||
+           node_refuse_managed(err, SLICE_LIT("Consumer "), consumer->uuid, node);
 }
 
 /* ---- classes ---- */
@@ -210,7 +136,7 @@ static bool check_rename(const struct effects *effects, int64_t class_id, struct
     while (row != NULL && (node = node_classes_next(&classes)) != NULL)
         if (node_class_same(node_class_name(node_text(node, NODE_RESOURCE_CLASS), effects->arena),
                             catalog_name(row)))
-            return refuse(err, SLICE_LIT("Resource class "), catalog_name(row), node);
+            return node_refuse_managed(err, SLICE_LIT("Resource class "), catalog_name(row), node);
     return true;
 }
 
@@ -239,7 +165,7 @@ static bool check_effects(void *context, const struct effects *effects, const st
     for (size_t i = 0; i < effects->consumer_count; i++)
         if (!check_consumer(effects, &effects->consumers[i], err))
             return false;
-    return true;
+    return node_rows_check(effects, metal, err);
 }
 
 const struct rule node_rule = {

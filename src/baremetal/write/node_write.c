@@ -40,30 +40,14 @@ static bool keeps_class(const struct node_write *write)
                            write->after->value[NODE_RESOURCE_CLASS].text);
 }
 
-/* Whether Placement can come to see the row as it is. */
-static bool can_be_mirrored(const struct node *node, const struct plan *plan, struct err *err)
-{
-    const struct version *version = plan->version;
-    if (!node_can_be_provider(version, node, plan_metal(plan), err))
-        return false;
-    const struct node *told = node_as_told(node, plan->arena);
-    const struct node_allocation *has = version_node_allocation_of(version, node->record.id);
-    const struct consumer *stranger =
-        told == node ? NULL
-                     : node_class_stranger(
-                           version, told, node,
-                           has == NULL ? NULL : node_consumer_of(version, told, has, plan->arena),
-                           plan->arena);
-    return stranger == NULL || node_refuse_associated(node, stranger, err);
-}
-
 /* A node that Placement cannot follow is still brought to the end of its passing state. */
 static bool is_mirrored(const struct node_write *write, const struct plan *plan)
 {
     struct err ignored = {.arena = plan->arena};
     return plan_metal(plan) != NULL && plan_metal(plan)->mirror &&
            (write->takes != NULL || !keeps_class(write) ||
-            can_be_mirrored(write->before, plan, &ignored));
+            node_can_be_mirrored(plan->version, write->before, plan_metal(plan), plan->arena,
+                                 &ignored));
 }
 
 static const struct node_allocation *allocation_that_stays(const struct node_write *write,
@@ -192,7 +176,7 @@ bool node_write_mirror(int64_t id, const struct plan *plan, struct err *err)
     const struct node *node = version_node(plan->version, id);
     if (node == NULL || node_is_mirrored(plan->version, node, plan->arena))
         return true;
-    if (!can_be_mirrored(node, plan, err))
+    if (!node_can_be_mirrored(plan->version, node, plan_metal(plan), plan->arena, err))
         return false;
     struct node_draft draft = node_draft_of(node);
     const struct node_write write = {.before = node, .after = &draft, .keeps_updated_at = true};

@@ -231,14 +231,28 @@ static void check_node(struct metal_world *cloud, const char *uuid)
     assert_int_equal(provider->parent.v, NUMBER_NONE);
     assert_non_null(stock_of(cloud, node));
     assert_int_equal(stock_of(cloud, node)->figures.total, 1);
+    assert_int_equal(stock_of(cloud, node)->figures.reserved, node_is_free(node) ? 0 : 1);
     struct slice traits = node_text(node, NODE_TRAITS);
     struct slice trait;
     while (record_next_word(&traits, &trait))
         assert_true(name_set_has(provider->traits, catalog_find(&version->traits, trait)->number));
 }
 
+/* Whoever Placement was told of is there. */
+static void check_consumers(struct metal_world *cloud)
+{
+    const struct version *version = cloud->world.edit->version;
+    const struct node_allocation *at = version_next_node_allocation(version, 0);
+    for (; at != NULL; at = version_next_node_allocation(version, at->record.id))
+        if (node_allocation_node_id(at) != 0 &&
+            !node_allocation_is_null(at, NODE_ALLOCATION_CONSUMER_ADOPTED))
+            assert_non_null(
+                version_consumer(version, node_allocation_text(at, NODE_ALLOCATION_UUID)));
+}
+
 static void check_allocation(struct metal_world *cloud)
 {
+    check_consumers(cloud);
     const struct node_allocation *allocation = metal_allocation(cloud, "al1");
     if (allocation == NULL)
         return;

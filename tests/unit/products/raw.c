@@ -3,6 +3,7 @@
 
 #include "engine/allocations.h"
 #include "products/cloud.h"
+#include "replica/nodes.h"
 #include "unit.h"
 
 enum { WORDS_MAX = 6 };
@@ -264,6 +265,68 @@ static void rename_class(const struct sentence *sentence)
     append(sentence, CHANGE_CLASS_RENAME)->catalog = row;
 }
 
+/* ---- rows of nodes, without the mirror ---- */
+
+static void node(const struct sentence *sentence)
+{
+    const struct plan *plan = sentence->plan;
+    const struct node *before = version_node_by_uuid(plan->version, sentence->word[1]);
+    struct node_draft draft = before != NULL
+                                  ? node_draft_of(before)
+                                  : node_draft_new(store_next_id(plan->store, STORE_NODES));
+    node_set_text(&draft, NODE_UUID, sentence->word[1]);
+    if (slice_equal(sentence->word[2], SLICE_LIT("class")))
+        node_set_text(&draft, NODE_RESOURCE_CLASS, sentence->word[3]);
+    else if (slice_equal(sentence->word[2], SLICE_LIT("told-class")))
+        node_set_text(&draft, NODE_MIRRORED_CLASS, sentence->word[3]);
+    else if (slice_equal(sentence->word[2], SLICE_LIT("traits")))
+        node_set_text(&draft, NODE_TRAITS, sentence->word[3]);
+    else if (slice_equal(sentence->word[2], SLICE_LIT("adopted")))
+        node_set_bool(&draft, NODE_PROVIDER_ADOPTED, number(sentence->word[3]) != 0);
+    else if (slice_equal(sentence->word[2], SLICE_LIT("never-told")))
+        node_set_null(&draft, NODE_PROVIDER_ADOPTED);
+    else if (slice_equal(sentence->word[2], SLICE_LIT("maintenance")))
+        node_set_bool(&draft, NODE_MAINTENANCE, number(sentence->word[3]) != 0);
+    else
+        node_set_text(&draft, NODE_DESCRIPTION, sentence->word[3]);
+    if (sentence->count > 4)
+        node_set_bool(&draft, NODE_PROVIDER_ADOPTED, number(sentence->word[4]) != 0);
+    change_put_node(plan->changes, node_pack(&draft, plan->arena));
+}
+
+static void unnode(const struct sentence *sentence)
+{
+    const struct node *before = version_node_by_uuid(sentence->plan->version, sentence->word[1]);
+    change_delete_node(sentence->plan->changes, before->record.id);
+}
+
+static void take(const struct sentence *sentence)
+{
+    const struct plan *plan = sentence->plan;
+    const struct node_allocation *before =
+        version_node_allocation_by_uuid(plan->version, sentence->word[1]);
+    struct node_allocation_draft draft =
+        before != NULL
+            ? node_allocation_draft_of(before)
+            : node_allocation_draft_new(store_next_id(plan->store, STORE_NODE_ALLOCATIONS));
+    node_allocation_set_text(&draft, NODE_ALLOCATION_UUID, sentence->word[1]);
+    node_allocation_set_text(&draft, NODE_ALLOCATION_STATE, SLICE_LIT("active"));
+    node_allocation_set_node_id(&draft,
+                                version_node_by_uuid(plan->version, sentence->word[2])->record.id);
+    if (sentence->count > 3)
+        node_allocation_set_bool(&draft, NODE_ALLOCATION_CONSUMER_ADOPTED,
+                                 number(sentence->word[3]) != 0);
+    change_put_node_allocation(plan->changes, node_allocation_pack(&draft, plan->arena));
+}
+
+static void untake(const struct sentence *sentence)
+{
+    const struct plan *plan = sentence->plan;
+    change_delete_node_allocation(
+        plan->changes,
+        version_node_allocation_by_uuid(plan->version, sentence->word[1])->record.id);
+}
+
 static const struct {
     const char *name;
     append_sentence *append;
@@ -286,6 +349,10 @@ static const struct {
     {"stock", stock, 4},
     {"clear", clear, 3},
     {"class", rename_class, 3},
+    {"node", node, 4},
+    {"unnode", unnode, 2},
+    {"take", take, 3},
+    {"untake", untake, 2},
 };
 
 static void append_one(struct sentence *sentence)

@@ -36,6 +36,7 @@ static int run(const char *requests)
 
 static void try_each(const struct attempt *attempts, size_t count)
 {
+    bool is_wrong = false;
     for (size_t i = 0; i < count; i++) {
         const struct attempt *attempt = &attempts[i];
         cloud_open(&cloud);
@@ -43,10 +44,13 @@ static void try_each(const struct attempt *attempts, size_t count)
         const char *text =
             status == 0 ? "" : arena_copy(cloud.world.arena, cloud.world.err.message).data;
         if (status != (attempt->refused == NULL ? 0 : 409) ||
-            (attempt->refused != NULL && strcmp(text, attempt->refused) != 0))
-            fail_msg("%s: %d %s", attempt->request, status, text);
+            (attempt->refused != NULL && strcmp(text, attempt->refused) != 0)) {
+            print_error("%s: %d %s\n", attempt->request, status, text);
+            is_wrong = true;
+        }
         cloud_close(&cloud);
     }
+    assert_false(is_wrong);
 }
 
 #define TRY_EACH(attempts) try_each(attempts, sizeof(attempts) / sizeof(*(attempts)))
@@ -178,6 +182,58 @@ static void test_nodes(void **state)
     TRY_EACH(attempts);
 }
 
+/* A row of a node or of its allocation, and nothing that tells Placement of it. */
+static void test_rows_of_nodes(void **state)
+{
+    (void)state;
+    static const struct attempt attempts[] = {
+        {"node m9 class iron", NODE("Resource provider m9", "m9")},
+        {"node m9 class iron 0", NODE("Resource provider m9", "m9")},
+        {"node m9 class iron 0; insert m9", NODE("Inventory of class CUSTOM_IRON", "m9")},
+        {"node m9 class iron 0; insert m9; stock m9 CUSTOM_IRON 1",
+         NODE("Inventory of class CUSTOM_IRON", "m9")}, /* not available yet: reserved */
+        {"node m5 class iron", NODE("Resource provider m5", "m5")},
+        {"node m2 never-told x", NODE("Resource provider m2", "m2")},
+        {"node m2 class steel", NODE("Inventory of class CUSTOM_STEEL", "m2")},
+        {"node m2 class steel; stock m2 CUSTOM_STEEL 1",
+         NODE("Inventory of class CUSTOM_IRON", "m2")},
+        {"node m2 told-class iron", NODE("Resource provider m2", "m2")},
+        {"node m2 maintenance 1", NODE("Inventory of class CUSTOM_IRON", "m2")},
+        {"node m2 traits CUSTOM_U", NODE("Trait CUSTOM_U", "m2")},
+        {"node m2 traits CUSTOM_U; trait m2 CUSTOM_U", NODE("Trait CUSTOM_T", "m2")},
+        {"node m1 class steel; clear m1 CUSTOM_IRON; stock m1 CUSTOM_STEEL 1 1; drop al1",
+         NODE("Consumer al1", "m1")},
+        {"unnode m2", NODE("Resource provider m2", "m2")},
+        {"unnode m1; untake al1", NODE("Consumer al1", "m1")},
+        {"untake al1", NODE("Consumer al1", "m1")},
+        {"take al1 m2", NODE("Consumer al1", "m1")},
+        {"take al9 m2", NODE("Consumer al9", "m2")},
+        {"take al9 m2 0", NODE("Consumer al9", "m2")},
+        {"take away m2 1", NODE("Consumer away", "m2")},
+        {"take al9 m2 0; consume al9 friend m3 CUSTOM_IRON 1", NODE("Consumer al9", "m2")},
+        {"take al9 m2 0; consume al9 friend h2 A 1", NODE("Consumer al9", "m2")},
+        {"take al9 m2 0; take away m3; consume al9 friend m2 CUSTOM_IRON 1",
+         NODE("Consumer away", "m3")},
+        {"take away m2 0; consume away stranger m2 CUSTOM_IRON 1", NODE("Consumer away", "m2")},
+        {"take al4 m4 0", NODE("Consumer al4", "m4")},
+        /* inside */
+        {"node m9 description words", NULL},
+        {"node m9 class iron 0; insert m9; stock m9 CUSTOM_IRON 1 1", NULL},
+        {"node m2 description words", NULL},
+        {"node m5 description words", NULL},
+        {"node m2 class steel; stock m2 CUSTOM_STEEL 1; clear m2 CUSTOM_IRON", NULL},
+        {"node m2 maintenance 1; stock m2 CUSTOM_IRON 1 1", NULL},
+        {"node m2 traits CUSTOM_U; trait m2 CUSTOM_U; untrait m2 CUSTOM_T", NULL},
+        {"unnode m5", NULL},
+        {"unnode m2; stock m2 CUSTOM_IRON 1 1", NULL},
+        {"unnode m1; untake al1; drop al1", NULL},
+        {"untake al1; drop al1", NULL},
+        {"take al9 m2 0; consume al9 friend m2 CUSTOM_IRON 1", NULL},
+        {"take away m2 1; release away; consume away stranger m2 CUSTOM_IRON 1", NULL},
+    };
+    TRY_EACH(attempts);
+}
+
 static void test_capacity(void **state)
 {
     (void)state;
@@ -283,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_exclusivity_of_providers),
         cmocka_unit_test(test_holds),
         cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_rows_of_nodes),
         cmocka_unit_test(test_capacity),
         cmocka_unit_test(test_capacity_of_many),
         cmocka_unit_test(test_generations),
