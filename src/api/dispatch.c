@@ -188,7 +188,7 @@ static enum http_step submit(struct api_request *request, enum request_phase pha
 static enum http_step submit_write(struct api_request *request)
 {
     request->write.max_rows = request->api->max_write_rows;
-    if (!pipeline_rows_fit(request->write.least_rows, request->write.max_rows, &request->err))
+    if (!plan_rows_fit(request->write.least_rows, request->write.max_rows, &request->err))
         return answer(request);
     return submit(request, PHASE_WRITING);
 }

@@ -3,7 +3,7 @@
 #ifndef BERTH_ENGINE_ALLOCATIONS_H
 #define BERTH_ENGINE_ALLOCATIONS_H
 
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 
 /* Maps names of one catalog to their rows. A name that nobody used before gets a row, once a
  * request. */

@@ -157,7 +157,7 @@ static enum store_result apply_following(const struct plan *plan, struct judged 
     while (result == STORE_OK && judge_follow(judged, plan)) {
         tally->changes += plan->changes->count;
         tally->rows += plan->changes->count;
-        if (!pipeline_rows_fit(tally->rows, tally->max_rows, err))
+        if (!plan_rows_fit(tally->rows, tally->max_rows, err))
             return STORE_REFUSED;
         result = apply_planned(plan, edit, err);
     }
@@ -207,11 +207,11 @@ static bool plan_request(struct pipeline *pipeline, struct pipeline_request *req
     if (pipeline->plans_twice)
         plan_once(request, plan);
     if (!plan_once(request, plan) ||
-        !pipeline_rows_fit(plan->changes->count, request->max_rows, &request->err) ||
+        !plan_rows_fit(plan->changes->count, request->max_rows, &request->err) ||
         !judge_planned(judged, plan, &request->err))
         return false;
     *rows = write_limit_rows(&judged->effects);
-    return pipeline_rows_fit(*rows, request->max_rows, &request->err);
+    return plan_rows_fit(*rows, request->max_rows, &request->err);
 }
 
 /* Plans the requests up to `end` (NULL: to the last) on the edit. If the store fails or refuses,

@@ -66,7 +66,7 @@ static bool refuse_generation(struct claim_set *set, const struct claim *claim,
 
 bool claim_check_generations(struct claim_set *set)
 {
-    if (!rules_guard(set))
+    if (!rules_guard(set, set->plan))
         return false;
     for (size_t i = 0; i < set->claim_count; i++) {
         const struct claim *claim = &set->claims[i];

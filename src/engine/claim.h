@@ -5,7 +5,7 @@
 #define BERTH_ENGINE_CLAIM_H
 
 #include "base/hash_map.h"
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 
 struct claim_amount {
     struct slice class_name;

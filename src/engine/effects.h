@@ -5,7 +5,7 @@
 #ifndef BERTH_ENGINE_EFFECTS_H
 #define BERTH_ENGINE_EFFECTS_H
 
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 #include "model/capacity.h"
 
 /* One inserted row of allocations. */

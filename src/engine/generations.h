@@ -4,7 +4,7 @@
 #define BERTH_ENGINE_GENERATIONS_H
 
 #include "engine/effects.h"
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 
 /* A planner's word about one provider, for where the Placement API wants something else than "by
  * one if inventories, traits, aggregates or allocations of it change". */

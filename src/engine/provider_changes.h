@@ -2,7 +2,7 @@
 #ifndef BERTH_ENGINE_PROVIDER_CHANGES_H
 #define BERTH_ENGINE_PROVIDER_CHANGES_H
 
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 #include "model/capacity.h"
 
 /* The provider gets an inventory of the class, or (not `is_new`) other figures of the one it has.

@@ -2,8 +2,6 @@
  * usual cloud has neither bare metal nodes nor groups. */
 #include "engine/rules.h"
 
-#include "engine/claim.h"
-
 void *rules_context(const struct rules *rules, const struct rule *rule)
 {
     for (size_t i = 0; rules != NULL && i < rules->count; i++)
@@ -28,12 +26,12 @@ const struct claim *rules_amend(const struct claim *claims, size_t *count, const
     return claims;
 }
 
-bool rules_guard(const struct claim_set *set)
+bool rules_guard(const struct claim_set *set, const struct plan *plan)
 {
-    const struct rules *rules = set->plan->rules;
+    const struct rules *rules = plan->rules;
     for (size_t i = 0; i < row_count(rules); i++) {
         const struct rule *rule = rules->rows[i].rule;
-        if (rule->guard != NULL && rule != set->plan->author &&
+        if (rule->guard != NULL && rule != plan->author &&
             !rule->guard(rules->rows[i].context, set))
             return false;
     }

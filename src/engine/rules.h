@@ -6,7 +6,7 @@
 #define BERTH_ENGINE_RULES_H
 
 #include "engine/effects.h"
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 
 struct claim;
 struct claim_set;
@@ -82,7 +82,7 @@ void *rules_context(const struct rules *rules, const struct rule *rule);
 
 /* Each runs the rows in their order. `rules` may be NULL: there are none. */
 const struct claim *rules_amend(const struct claim *claims, size_t *count, const struct plan *plan);
-bool rules_guard(const struct claim_set *set) BERTH_MUST_CHECK;
+bool rules_guard(const struct claim_set *set, const struct plan *plan) BERTH_MUST_CHECK;
 bool rules_check(const struct effects *effects, const struct plan *plan,
                  struct err *err) BERTH_MUST_CHECK;
 

@@ -17,7 +17,7 @@ uint64_t write_limit_rows(const struct effects *effects)
     return rows;
 }
 
-bool pipeline_rows_fit(uint64_t rows, uint64_t max_rows, struct err *err)
+bool plan_rows_fit(uint64_t rows, uint64_t max_rows, struct err *err)
 {
     if (max_rows == 0 || rows <= max_rows)
         return true;

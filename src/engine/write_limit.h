@@ -1,4 +1,4 @@
-/* The rows that a request writes; pipeline.h has pipeline_rows_fit(). */
+/* The rows that a request writes; plan.h has plan_rows_fit(). */
 #ifndef BERTH_ENGINE_WRITE_LIMIT_H
 #define BERTH_ENGINE_WRITE_LIMIT_H
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 #include "model/node.h"
 #include "model/node_allocation.h"
 

@@ -3,7 +3,7 @@
 #define BERTH_BAREMETAL_WRITE_NODE_MIRROR_H
 
 #include "baremetal/write/node_provider.h"
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 
 /* A node's row before and after, and the consumers that come and go with it. */
 struct node_mirror {

@@ -3,7 +3,7 @@
 #ifndef BERTH_BAREMETAL_WRITE_NODE_WRITE_H
 #define BERTH_BAREMETAL_WRITE_NODE_WRITE_H
 
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 #include "model/node.h"
 #include "model/node_allocation.h"
 

@@ -4,7 +4,7 @@
 #define BERTH_BAREMETAL_WRITE_PLAN_NODE_ALLOCATIONS_H
 
 #include "baremetal/write/node_choice.h"
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 #include "model/node.h"
 #include "model/node_allocation.h"
 

@@ -3,7 +3,7 @@
 #ifndef BERTH_BAREMETAL_WRITE_PLAN_NODES_H
 #define BERTH_BAREMETAL_WRITE_PLAN_NODES_H
 
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 #include "model/node.h"
 
 /* False: somebody is at work on the node (409, REFUSED_LOCKED). */

@@ -2,7 +2,7 @@
 #ifndef BERTH_PLACEMENT_WRITE_PLAN_AGGREGATES_H
 #define BERTH_PLACEMENT_WRITE_PLAN_AGGREGATES_H
 
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 
 struct plan_aggregates {
     struct slice provider_uuid;

@@ -3,7 +3,7 @@
 #ifndef BERTH_PLACEMENT_WRITE_PLAN_CLASSES_H
 #define BERTH_PLACEMENT_WRITE_PLAN_CLASSES_H
 
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 
 bool plan_class_create(struct slice name, const struct plan *plan,
                        struct err *err) BERTH_MUST_CHECK;

@@ -2,7 +2,7 @@
 #ifndef BERTH_PLACEMENT_WRITE_PLAN_INVENTORIES_H
 #define BERTH_PLACEMENT_WRITE_PLAN_INVENTORIES_H
 
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 
 struct plan_inventory {
     struct slice class_name;

@@ -2,7 +2,7 @@
 #ifndef BERTH_PLACEMENT_WRITE_PLAN_PROVIDERS_H
 #define BERTH_PLACEMENT_WRITE_PLAN_PROVIDERS_H
 
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 
 /* A provider as it is after the write; texts are in the err's arena or the caller's own. */
 struct planned_provider {

@@ -2,7 +2,7 @@
 #ifndef BERTH_PLACEMENT_WRITE_PLAN_TRAITS_H
 #define BERTH_PLACEMENT_WRITE_PLAN_TRAITS_H
 
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 
 struct planned_trait {
     bool is_new;

@@ -3,7 +3,7 @@
 #define BERTH_PLACEMENT_WRITE_TAKEN_NAMES_H
 
 #include "engine/effects.h"
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 
 /* Refuses (409), as if the rows were known, a provider that gets a name, and a consumer that comes
  * with a uuid, that such a row has. */

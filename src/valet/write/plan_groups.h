@@ -3,7 +3,7 @@
 #ifndef BERTH_VALET_WRITE_PLAN_GROUPS_H
 #define BERTH_VALET_WRITE_PLAN_GROUPS_H
 
-#include "engine/pipeline.h"
+#include "engine/plan.h"
 #include "model/valet.h"
 
 struct plan_group {

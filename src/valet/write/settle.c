@@ -7,6 +7,8 @@
  * thread only.
  */
 #include "valet/write/settle.h"
+#include "valet/write/settle_claims.h"
+#include "valet/write/settle_notes.h"
 
 #include <stdlib.h>
 

@@ -9,10 +9,10 @@
  * is one again. Each step changes a provider's aggregates once at most, and what it
  * leaves for that is done in the next; every step brings rows nearer to what the aggregates and
  * racks say, so that there is a last one. Writer thread only. */
+#include "valet/write/settle_claims.h"
 #include "base/arena.h"
 #include "replica/rows.h"
 #include "valet/state/hosts.h"
-#include "valet/write/settle.h"
 
 struct step {
     struct settle *settle;

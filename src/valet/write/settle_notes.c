@@ -4,8 +4,8 @@
  * Invariant: without claims nothing is looked at, and an ordinary write of allocations costs a few
  * lookups for each provider of which something goes, however many hosts, racks and claims there
  * are. Writer thread only. */
+#include "valet/write/settle_notes.h"
 #include "base/arena.h"
-#include "valet/write/settle.h"
 
 static const struct host_marks *marks_of(struct settle *settle, const struct version *version)
 {

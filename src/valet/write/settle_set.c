@@ -1,7 +1,7 @@
 /* Providers that settling has to look at, each once: a plan of hundreds of hosts names hundreds.
  * Open addressing; the items stay in their order. Writer thread only. */
+#include "valet/write/settle_set.h"
 #include "base/arena.h"
-#include "valet/write/settle.h"
 
 enum { ROOM_FIRST = 16 };
 

@@ -2,6 +2,7 @@
  * only holds are Valet's own to write. */
 #include "valet/write/valet_rule.h"
 
+#include "valet/state/hosts.h"
 #include "valet/state/placement_location.h"
 #include "valet/write/exclusivity.h"
 #include "valet/write/holds.h"

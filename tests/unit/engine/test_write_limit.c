@@ -1,5 +1,6 @@
 /* What a request may write at most: counted with what follows from it, and refused alone. */
 #include "base/arena.h"
+#include "engine/pipeline.h"
 #include "engine/rules.h"
 #include "placement/write/plan_allocations.h"
 #include "store/store.h"

@@ -6,6 +6,7 @@
 #include "placement/write/plan_reshaper.h"
 #include "products/products.h"
 #include "replica/apply.h"
+#include "replica/replica.h"
 #include "store/store.h"
 
 struct store {

@@ -2,6 +2,7 @@
 #include "products/cloud.h"
 
 #include "baremetal/write/node_rule.h"
+#include "replica/valet.h"
 #include "unit.h"
 #include "valet/write/valet_rule.h"
 

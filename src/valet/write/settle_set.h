@@ -1,0 +1,31 @@
+/* Providers that settling has to look at, each once. Writer thread only. */
+#ifndef BERTH_VALET_WRITE_SETTLE_SET_H
+#define BERTH_VALET_WRITE_SETTLE_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+/* A provider whose claims, and those of its racks, are to be looked at. */
+struct settle_provider {
+    int64_t id;
+    bool has_moved; /* what it is in, or below, has changed; else it loses allocations only */
+    uint32_t step;  /* the last that changed its aggregates or claims; 0: none did */
+};
+
+/* Each id once, in the order of their coming. All zero at first; in the batch's arena. */
+struct settle_set {
+    struct settle_provider *items;
+    size_t count;
+    size_t capacity;
+    uint32_t *table; /* of positions, hashed by id: index + 1 */
+    size_t room;     /* of the table, a power of two */
+};
+
+/* Its item, new or not; NULL from find: there is none. Valid until the next add. */
+struct settle_provider *settle_set_add(struct settle_set *set, int64_t id, struct arena *arena);
+struct settle_provider *settle_set_find(const struct settle_set *set, int64_t id);
+
+#endif
