@@ -20,6 +20,28 @@ static void first_wins(void **state)
     arena_destroy(arena);
 }
 
+/* A kind belongs to the error that is set: none is inherited, and the first one stays. */
+static void kinds(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct err err = {.arena = arena, .kind = 7};
+    assert_false(err_set(&err, 409, NULL, "changed"));
+    assert_int_equal(err.kind, 0);
+    assert_false(err_of_kind(&err, 3));
+    assert_false(err_set(&err, 400, NULL, "later"));
+    assert_false(err_set_text(&err, 400, NULL, SLICE_LIT("later")));
+    assert_false(err_of_kind(&err, 4));
+    assert_int_equal(err.kind, 3);
+    err.status = 0;
+    assert_false(err_set_text(&err, 404, NULL, SLICE_LIT("gone")));
+    assert_int_equal(err.kind, 0);
+    err = (struct err){.arena = arena, .kind = 7};
+    assert_false(err_set_join(&err, 404, NULL, SLICE_LIT("go"), SLICE_LIT("ne")));
+    assert_int_equal(err.kind, 0);
+    arena_destroy(arena);
+}
+
 static void forms(void **state)
 {
     (void)state;
@@ -44,6 +66,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_wins),
+        cmocka_unit_test(kinds),
         cmocka_unit_test(forms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

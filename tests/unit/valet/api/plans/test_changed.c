@@ -42,6 +42,7 @@ static struct world {
     struct http_server *server;
     struct meddler meddlers[HOSTS];
     unsigned meddlings; /* still to come */
+    const char *sql;    /* what a stranger commits just before the plan; NULL: nothing */
     unsigned runs;      /* of the handler */
     char answer[ANSWER_BYTES];
     size_t answer_len;
@@ -87,6 +88,8 @@ static enum api_step create(struct api_request *request)
     world.runs++;
     if (step == API_WRITE && world.meddlings > 0)
         meddle(request);
+    if (step == API_WRITE && world.sql != NULL)
+        valet_shell(&world.bench, world.sql);
     return step;
 }
 
@@ -248,6 +251,34 @@ static void and_not_more_often(void **state)
     assert_null(version_next_valet_placement(valet_version(&world.bench), 0));
 }
 
+/* The number that memory has for a trait that hosts have. */
+static uint32_t number_of_trait(void)
+{
+    return catalog_find(&valet_version(&world.bench)->traits, SLICE_LIT("CUSTOM_SECOND"))->number;
+}
+
+/* A stranger commits what has nothing to do with the plan. Everything is loaded, and what hosts
+ * have gets other numbers in memory: those that went leave no gaps. */
+static void a_load_changes_nothing(void **state)
+{
+    (void)state;
+    struct valet_bench *bench = &world.bench;
+    valet_shell(bench, "INSERT INTO traits (name) VALUES ('CUSTOM_FIRST'), ('CUSTOM_SECOND');"
+                       "INSERT INTO placement_aggregates (uuid) VALUES ('first')");
+    valet_read(bench);
+    valet_delete_provider(bench, "h0");
+    for (unsigned i = 1; i < HOSTS; i++) {
+        const char *host = arena_printf(bench->arena, "h%u", i).data;
+        valet_traits(bench, host, "CUSTOM_SECOND");
+        valet_aggregates(bench, host, "second");
+    }
+    uint32_t number = number_of_trait();
+    world.sql = "DELETE FROM traits WHERE name = 'CUSTOM_FIRST';"
+                "DELETE FROM placement_aggregates WHERE uuid = 'first'";
+    assert_planned(0);
+    assert_int_not_equal(number_of_trait(), number);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +286,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(it_is_planned_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(and_three_times, set_up, tear_down),
         cmocka_unit_test_setup_teardown(and_not_more_often, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_load_changes_nothing, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
