@@ -17,18 +17,25 @@
 #include "unit.h"
 
 static _Atomic int64_t clock_is_ahead_us;
+static _Atomic int64_t clock_stands_at_us; /* 0: it goes */
 
 /* The linker puts this in the place of clock_wall_us. */
 int64_t __real_clock_wall_us(void);
 int64_t __wrap_clock_wall_us(void);
 int64_t __wrap_clock_wall_us(void)
 {
-    return __real_clock_wall_us() + clock_is_ahead_us;
+    return (clock_stands_at_us > 0 ? clock_stands_at_us : __real_clock_wall_us()) +
+           clock_is_ahead_us;
 }
 
 void metal_bench_set_clock(int64_t ahead_us)
 {
     clock_is_ahead_us = ahead_us;
+}
+
+void metal_bench_stop_clock(void)
+{
+    clock_stands_at_us = __real_clock_wall_us();
 }
 
 void metal_bench_pass(int64_t us)
@@ -46,6 +53,7 @@ void metal_bench_open(struct metal_bench *bench)
     assert_int_equal(sqlite3_open(bench->path, &bench->shell), SQLITE_OK);
     sqlite3_busy_timeout(bench->shell, 5000);
     metal_bench_set_clock(0);
+    clock_stands_at_us = 0;
 }
 
 void metal_bench_close(struct metal_bench *bench)

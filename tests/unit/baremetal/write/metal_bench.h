@@ -48,6 +48,9 @@ unsigned metal_bench_end_log(FILE *log, const char *text);
 /* By how much the wall clock is ahead of the machine's. */
 void metal_bench_set_clock(int64_t ahead_us);
 void metal_bench_pass(int64_t us);
+/* From now to the end of the bench time passes by metal_bench_pass alone, however long the machine
+ * takes. */
+void metal_bench_stop_clock(void);
 
 /* What a berth is, for changes before it is opened: passing states last BENCH_DELAY_US, the
  * instance is one that nobody here can see. */
