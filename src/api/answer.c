@@ -1,9 +1,15 @@
-/* The headers that all doors' answers have. Any thread. */
+/* The answer to a request: its room among the large ones, its headers, its end. Any thread. */
 #include "api/answer.h"
+
 #include "api/api.h"
 #include "api/cors.h"
 #include "api/door.h"
+#include "api/passage.h"
+#include "api/services/meter.h"
+#include "api/text/json_heap.h"
 #include "base/arena.h"
+#include "base/clock.h"
+#include "base/hash.h"
 #include "keystone/keystone.h"
 
 static struct slice absolute(struct api_request *request, struct slice location)
@@ -40,4 +46,56 @@ void answer_headers(struct api_request *request)
     http_add_header(http, request->door->request_id_header,
                     (struct slice){request->request_id, REQUEST_ID_LEN});
     http->status = request->status;
+}
+
+enum http_step answer_count(struct api_request *request)
+{
+    request->stream.bytes = api_out(request)->len;
+    meter_count_answer(request, clock_monotonic_us());
+    return HTTP_ANSWERED;
+}
+
+/* What an answer in pieces holds is mostly the list of what is in it. */
+bool answer_fits(struct api_request *request)
+{
+    bool is_stream = request->stream.more != NULL;
+    if ((is_stream || api_out(request)->len > HTTP_LARGE_BYTES) &&
+        request->identity.project_id.len > 0)
+        request->http->owner = hash_text(request->identity.project_id);
+    if (is_stream)
+        return http_memory_fits(request->http,
+                                2 * API_PIECE_BYTES + arena_footprint_bytes(request->arena));
+    return http_body_fits(request->http);
+}
+
+void answer_refuse_large(struct api_request *request)
+{
+    buf_free(api_out(request));
+    err_set(&request->err, 503, NULL,
+            "Too many clients are reading large answers. Ask again later, or for fewer.");
+}
+
+/* Whether others' bodies, and what is made of them, leave no memory for this one. */
+static bool is_refused_for_now(const struct api_request *request)
+{
+    return request->err.status == 503 &&
+           (request->http->fault == HTTP_FAULT_NO_MEMORY ||
+            (request->passage->heap != NULL && json_heap_was_refused(request->passage->heap)));
+}
+
+enum http_step answer_give(struct api_request *request)
+{
+    bool is_committed =
+        request->passage->phase == PHASE_WRITING || request->passage->phase == PHASE_FINISHING;
+    if (!err_is_set(&request->err) && is_committed)
+        http_body_take(request->http); /* nothing else may be said of it */
+    else if (!err_is_set(&request->err) && !answer_fits(request))
+        answer_refuse_large(request);
+    request->http->goes_on = request->passage->reader != NULL && !err_is_set(&request->err);
+    if (err_is_set(&request->err))
+        request->door->write_fault(request);
+    if (is_refused_for_now(request))
+        request->retry_after = SLICE_LIT("1");
+    answer_headers(request);
+    return answer_count(request);
 }

@@ -1,4 +1,5 @@
-/* A request's way through dispatch.c and its waits: what nobody else sees. */
+/* A request's way through dispatch.c, write_passage.c and slow_passage.c, and its waits: what
+ * nobody else sees. */
 #ifndef BERTH_API_PASSAGE_H
 #define BERTH_API_PASSAGE_H
 

@@ -40,7 +40,7 @@ enum pipeline_refusal {
     REFUSED_PROVIDER_GENERATION,
     REFUSED_CAPACITY,      /* or min_unit, max_unit, step_size, or there is no such inventory */
     REFUSED_LOCKED,        /* the node: see baremetal/write/conductor.h */
-    REFUSED_CHANGED,       /* what it was planned on is no more so: see api/dispatch.c */
+    REFUSED_CHANGED,       /* what it was planned on is no more so: see api/write_passage.h */
     REFUSED_TOO_MANY_ROWS, /* see plan_rows_fit() */
     REFUSED_BY_DATABASE,   /* in an err: for what this request is, not others of its batch */
     PIPELINE_REFUSAL_COUNT

@@ -1,0 +1,187 @@
+/* A request on the slow lane: handlers that have too much to do for a worker, with their budget,
+ * and the end of writes whose bodies were large. On the lane's threads, but for what begins it. */
+#include "api/slow_passage.h"
+
+#include "api/answer.h"
+#include "api/api.h"
+#include "api/charge.h"
+#include "api/passage.h"
+#include "api/pin.h"
+#include "api/services/thread_reader.h"
+#include "base/clock.h"
+#include "base/hash.h"
+
+enum { WORKER_STEPS = 200000, SLOW_STEPS_BETWEEN_LOOKS = 50000 }; /* a step is some nanoseconds */
+
+/* A job of the slow lane lets others have its turn here, and ends when there is nobody to answer,
+ * no time left, or no room for its answer. */
+static bool is_to_end(void *cls)
+{
+    struct api_request *request = cls;
+    switch (slow_lane_pass(request->api->slow_lane, &request->passage->slow)) {
+    case SLOW_GO_ON:
+        break;
+    case SLOW_NEW_SLICE:
+        if (http_client_gone(request->http))
+            request->passage->slow_end = SLOW_END_GONE;
+        break;
+    case SLOW_LATE:
+        request->passage->slow_end = SLOW_END_LATE;
+        break;
+    }
+    if (request->passage->slow_end == SLOW_END_NONE && !answer_fits(request))
+        request->passage->slow_end = SLOW_END_NO_ROOM;
+    return request->passage->slow_end != SLOW_END_NONE;
+}
+
+bool api_is_on_slow_lane(const struct api_request *request)
+{
+    return request->passage->phase == PHASE_SLOW;
+}
+
+bool api_was_cut_short(const struct api_request *request)
+{
+    return request->passage->slow_end != SLOW_END_NONE;
+}
+
+struct budget api_budget(struct api_request *request)
+{
+    if (request->passage->phase != PHASE_SLOW)
+        return (struct budget){.left = WORKER_STEPS};
+    return (struct budget){
+        .left = SLOW_STEPS_BETWEEN_LOOKS,
+        .refill = SLOW_STEPS_BETWEEN_LOOKS,
+        .cancelled = is_to_end,
+        .cls = request,
+    };
+}
+
+/* What became of a request that the slow lane does not finish. */
+static void refuse_slow(struct api_request *request)
+{
+    switch (request->passage->slow_end) {
+    case SLOW_END_LATE:
+        err_set(&request->err, 503, "placement.query.deadline_exceeded",
+                "The request was too expensive: it was not finished after %llu seconds. Ask for "
+                "less.",
+                (unsigned long long)(request->passage->slow_limit_us / 1000000));
+        return;
+    case SLOW_END_TOO_MANY:
+        request->retry_after = SLICE_LIT("10");
+        err_set(&request->err, 503, "placement.query.too_many",
+                "Too many expensive requests are waiting. Ask again later.");
+        return;
+    case SLOW_END_NO_ROOM:
+        answer_refuse_large(request);
+        return;
+    case SLOW_END_NONE:
+    case SLOW_END_GONE:
+        break;
+    }
+    if (http_is_cut(request->http))
+        err_set(&request->err, 503, NULL,
+                "This service is stopping. Ask again, later or another instance.");
+    else
+        err_set(&request->err, 503, NULL, "The client has gone.");
+}
+
+enum api_step api_over_budget(struct api_request *request)
+{
+    if (request->passage->phase != PHASE_SLOW)
+        return API_SLOW;
+    refuse_slow(request);
+    return API_DONE;
+}
+
+enum api_step api_start_over(struct api_request *request)
+{
+    if (request->passage->phase == PHASE_SLOW)
+        buf_free(api_out(request));
+    api_out(request)->len = 0;
+    return api_over_budget(request);
+}
+
+void api_resume(struct api_request *request)
+{
+    if (!request->passage->is_on_lane || atomic_fetch_add(&request->passage->met, 1) == 1)
+        http_resume(request->http);
+}
+
+static void run_slow(void *cls)
+{
+    struct api_request *request = cls;
+    if (is_to_end(request)) { /* already, after its wait */
+        request->passage->slow_step = api_over_budget(request);
+        http_resume(request->http);
+        return;
+    }
+    struct replica_reader *reader = thread_reader(request->api->replica);
+    request->version = replica_pin(reader);
+    request->passage->is_on_lane = true;
+    atomic_store(&request->passage->met, 0);
+    enum api_step step = request->route->handle(request);
+    if (step == API_DONE && !err_is_set(&request->err) && !answer_fits(request))
+        answer_refuse_large(request);
+    pin_release(request, reader, step);
+    request->passage->slow_step = step;
+    if (request->body != NULL)
+        http_release_body(request->http); /* the document has copies of all texts */
+    if (step == API_AGAIN)
+        api_resume(request); /* or what has been begun does, when it is done */
+    else
+        http_resume(request->http);
+}
+
+/* The lane does not begin it. */
+static void refuse_to_run(void *cls, enum slow_refusal why)
+{
+    struct api_request *request = cls;
+    request->passage->slow_end = why == SLOW_TOO_MANY ? SLOW_END_TOO_MANY : SLOW_END_LATE;
+    request->passage->slow_step = api_over_budget(request);
+    http_resume(request->http);
+}
+
+static void run_finish(void *cls)
+{
+    struct api_request *request = cls;
+    request->route->finish(request);
+    http_resume(request->http);
+}
+
+/* What is committed is answered however many wait there. */
+static void finish_all_the_same(void *cls, enum slow_refusal why)
+{
+    (void)why;
+    run_finish(cls);
+}
+
+enum http_step slow_passage_begin(struct api_request *request)
+{
+    check(request->passage->phase != PHASE_SLOW);
+    request->passage->phase = PHASE_SLOW;
+    request->passage->slow_end = SLOW_END_NONE;
+    request->passage->slow_limit_us = request->api->query_deadline_us;
+    request->passage->slow = (struct slow_job){
+        .run = run_slow,
+        .refuse = refuse_to_run,
+        .cls = request,
+        .owner = hash_text(request->identity.project_id),
+        .deadline_us = clock_monotonic_us() + request->passage->slow_limit_us,
+    };
+    slow_lane_submit(request->api->slow_lane, &request->passage->slow);
+    return HTTP_PENDING;
+}
+
+enum http_step slow_passage_finish(struct api_request *request)
+{
+    request->passage->phase = PHASE_FINISHING;
+    request->passage->slow = (struct slow_job){
+        .run = run_finish,
+        .refuse = finish_all_the_same,
+        .cls = request,
+        .owner = hash_text(request->identity.project_id),
+        .deadline_us = UINT64_MAX,
+    };
+    slow_lane_submit(request->api->slow_lane, &request->passage->slow);
+    return HTTP_PENDING;
+}

@@ -1,0 +1,13 @@
+/* The part of the slow lane in a request's way (charge.h: what handlers see of it). */
+#ifndef BERTH_API_SLOW_PASSAGE_H
+#define BERTH_API_SLOW_PASSAGE_H
+
+#include "api/request.h"
+
+/* Runs the handler there: PHASE_SLOW, with slow_step when it comes back. */
+enum http_step slow_passage_begin(struct api_request *request);
+
+/* Runs the end of the write there: PHASE_FINISHING. */
+enum http_step slow_passage_finish(struct api_request *request);
+
+#endif

@@ -1,0 +1,49 @@
+/* A request's way to the writer and back. On the workers, but for what the writer calls. */
+#include "api/write_passage.h"
+
+#include "api/answer.h"
+#include "api/api.h"
+#include "api/door.h"
+#include "api/passage.h"
+
+enum { CHANGES_MET_MAX = 3 };
+
+static void resume(struct pipeline_request *write)
+{
+    http_resume(api_request_of(write)->http);
+}
+
+static enum http_step submit(struct api_request *request, enum request_phase phase)
+{
+    request->passage->phase = phase;
+    request->write.done = resume;
+    request->write.err = (struct err){.arena = request->arena};
+    request->write.author = request->door->author;
+    if (request->door->submit != NULL && phase == PHASE_WRITING)
+        request->door->submit(request);
+    else
+        pipeline_submit(request->api->pipeline, &request->write);
+    return HTTP_PENDING;
+}
+
+enum http_step write_passage_begin(struct api_request *request)
+{
+    request->write.max_rows = request->api->max_write_rows;
+    if (!plan_rows_fit(request->write.least_rows, request->write.max_rows, &request->err))
+        return answer_give(request);
+    return submit(request, PHASE_WRITING);
+}
+
+enum http_step write_passage_follow(struct api_request *request)
+{
+    return submit(request, PHASE_FOLLOWING);
+}
+
+bool write_passage_is_to_be_made_anew(struct api_request *request)
+{
+    if (!err_is_set(&request->write.err) || request->write.err.kind != (int)REFUSED_CHANGED)
+        return false;
+    request->write.plan = NULL;
+    request->write.settled = NULL;
+    return request->passage->changes_met++ < CHANGES_MET_MAX;
+}
