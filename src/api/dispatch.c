@@ -75,8 +75,12 @@ static enum http_step after_stages(struct api_request *request, enum stages_outc
 static struct api_request *request_create(struct http_exchange *exchange,
                                           const struct doorway *doorway)
 {
-    struct api_request *request = arena_zalloc(exchange->arena, sizeof(*request));
-    request->passage = arena_zalloc(exchange->arena, sizeof(*request->passage));
+    struct {
+        struct api_request request;
+        struct api_passage passage;
+    } *both = arena_zalloc(exchange->arena, sizeof(*both));
+    struct api_request *request = &both->request;
+    request->passage = &both->passage;
     request->passage->request = request;
     if (doorway->door->own_bytes > 0)
         request->own = arena_zalloc(exchange->arena, doorway->door->own_bytes);
