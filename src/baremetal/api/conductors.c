@@ -1,5 +1,6 @@
 /* GET /v1/conductors and /v1/conductors/{host} (bare metal spec 8.1): this service, which is alive.
  * A list of one is paged like any other. Workers. */
+#include "api/request.h"
 #include "api/text/python_repr.h"
 #include "baremetal/api/collection.h"
 #include "baremetal/api/handlers.h"

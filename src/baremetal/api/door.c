@@ -2,6 +2,7 @@
 #include "baremetal/api/door.h"
 
 #include "api/cors.h"
+#include "api/request.h"
 #include "baremetal/api/fault.h"
 #include "baremetal/api/metal_request.h"
 #include "baremetal/api/routes.h"

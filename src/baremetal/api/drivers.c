@@ -1,5 +1,6 @@
 /* GET /v1/drivers and /v1/drivers/{name} (bare metal spec 8.1): the one that is built in. Workers.
  */
+#include "api/request.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/intake.h"
 #include "baremetal/api/links.h"

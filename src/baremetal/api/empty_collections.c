@@ -1,6 +1,7 @@
 /* Lists of what is not kept: chassis, ports, port groups, volumes, and what nodes have of them
  * (bare metal spec 8.1). Clients ask for them with all arguments that there are; these are read and
  * checked, and the answer is empty. Workers. */
+#include "api/request.h"
 #include "api/text/python_repr.h"
 #include "baremetal/api/collection.h"
 #include "baremetal/api/handlers.h"

@@ -1,6 +1,7 @@
 /* Clients take the text out of either form, and show it. Any thread. */
 #include "baremetal/api/fault.h"
 
+#include "api/request.h"
 #include "base/json_write.h"
 
 static const char *title_of(int status)

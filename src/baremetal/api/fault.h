@@ -2,7 +2,7 @@
 #ifndef BERTH_BAREMETAL_API_FAULT_H
 #define BERTH_BAREMETAL_API_FAULT_H
 
-#include "api/request.h"
+struct api_request;
 
 /* Writes request->err as the answer: one member error_message, a text that holds JSON, in the form
  * of handlers or (FAULT_OUTSIDE) of routing and negotiation. Sets status, content type and body. */

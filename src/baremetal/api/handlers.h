@@ -3,7 +3,7 @@
 #ifndef BERTH_BAREMETAL_API_HANDLERS_H
 #define BERTH_BAREMETAL_API_HANDLERS_H
 
-#include "api/request.h"
+#include "api/route.h"
 
 /* root.c */
 enum api_step handle_baremetal_versions_list(struct api_request *request);

@@ -1,5 +1,6 @@
 /* Methods that the peer takes for a thing of the collection, or the other way round, and refuses in
  * their words, and the answer that most writes have. Workers. */
+#include "api/request.h"
 #include "baremetal/api/handlers.h"
 
 enum api_step handle_baremetal_nodes_refuse(struct api_request *request)

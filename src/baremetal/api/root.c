@@ -1,4 +1,5 @@
 /* GET / and GET /v1: what there is, and in which versions (baremetal-allocations spec, 9). */
+#include "api/request.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/links.h"
 #include "baremetal/api/negotiate.h"

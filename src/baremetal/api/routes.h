@@ -2,7 +2,7 @@
 #ifndef BERTH_BAREMETAL_API_ROUTES_H
 #define BERTH_BAREMETAL_API_ROUTES_H
 
-#include "api/request.h"
+#include "api/route.h"
 #include "baremetal/api/negotiate.h"
 
 enum { BAREMETAL_ROUTE_COUNT = 50 };

@@ -3,6 +3,7 @@
  * handlers know, who know what it is about. The first that fails sets err. Worker threads. */
 #include "baremetal/api/stages.h"
 
+#include "api/request.h"
 #include "api/routes.h"
 #include "auth/noauth.h"
 #include "baremetal/api/metal_request.h"

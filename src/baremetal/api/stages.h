@@ -2,7 +2,11 @@
 #ifndef BERTH_BAREMETAL_API_STAGES_H
 #define BERTH_BAREMETAL_API_STAGES_H
 
-#include "api/request.h"
+#include <stdbool.h>
+
+#include "base/check.h"
+
+struct api_request;
 
 /* The version documents, which are for everybody. */
 bool baremetal_is_public(const struct api_request *request);

@@ -1,4 +1,5 @@
 /* GET and PUT /resource_providers/{uuid}/aggregates. */
+#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "api/text/latin1.h"

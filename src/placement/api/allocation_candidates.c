@@ -2,6 +2,7 @@
  * the summaries of their trees follow. A question without limit can have more candidates than any
  * memory holds: it is refused when the body has become as large as a body may be. */
 #include "api/charge.h"
+#include "api/request.h"
 #include "api/services/meter.h"
 #include "placement/api/candidates_json.h"
 #include "placement/api/candidates_parameters.h"

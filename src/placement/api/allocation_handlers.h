@@ -2,7 +2,7 @@
 #ifndef BERTH_PLACEMENT_API_ALLOCATION_HANDLERS_H
 #define BERTH_PLACEMENT_API_ALLOCATION_HANDLERS_H
 
-#include "api/request.h"
+#include "api/route.h"
 
 /* /allocations and /allocations/{consumer_uuid} */
 enum api_step handle_placement_allocations_show(struct api_request *request);

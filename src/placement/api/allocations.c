@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api/charge.h"
+#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "api/text/latin1.h"

@@ -5,6 +5,7 @@
 
 #include <strings.h>
 
+#include "api/request.h"
 #include "api/text/accept.h"
 #include "api/text/html_text.h"
 #include "api/text/latin1.h"

@@ -2,7 +2,7 @@
 #ifndef BERTH_PLACEMENT_API_FAULT_H
 #define BERTH_PLACEMENT_API_FAULT_H
 
-#include "api/request.h"
+struct api_request;
 
 /* Writes request->err as the answer, in the form that the client's Accept asks for: JSON, HTML or
  * plain text. Sets status, content type and body. */

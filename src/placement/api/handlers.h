@@ -3,8 +3,7 @@
 #ifndef BERTH_PLACEMENT_API_HANDLERS_H
 #define BERTH_PLACEMENT_API_HANDLERS_H
 
-#include "api/request.h"
-#include "placement/api/provider_json.h"
+#include "api/route.h"
 
 enum api_step handle_placement_root_show(struct api_request *request);
 enum api_step handle_placement_candidates_list(struct api_request *request);

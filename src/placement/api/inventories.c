@@ -1,6 +1,7 @@
 /* /resource_providers/{uuid}/inventories and one of them. Handlers run on a worker, planners on the
  * writer's thread. Answers to writes show what is stored. */
 #include "api/charge.h"
+#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/schema.h"
 #include "api/schema/tables.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/charge.h"
+#include "api/request.h"
 #include "api/text/latin1.h"
 #include "base/json_write.h"
 #include "placement/api/allocation_handlers.h"

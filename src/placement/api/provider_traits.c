@@ -1,5 +1,6 @@
 /* GET, PUT, DELETE /resource_providers/{uuid}/traits. */
 #include "api/charge.h"
+#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "api/text/latin1.h"

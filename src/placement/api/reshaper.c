@@ -1,4 +1,5 @@
 /* POST /reshaper. Reads and validates on a worker; placement/write/plan_reshaper.c decides. */
+#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "base/arena.h"

@@ -1,10 +1,12 @@
 /* GET /resource_providers: the list with its filters. A long one is written in pieces while its
  * client reads. */
 #include "api/charge.h"
+#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "placement/api/group_parameters.h"
 #include "placement/api/handlers.h"
+#include "placement/api/provider_json.h"
 #include "query/providers.h"
 
 enum {

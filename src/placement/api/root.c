@@ -1,4 +1,5 @@
 /* GET /: the version document. */
+#include "api/request.h"
 #include "placement/api/handlers.h"
 #include "placement/api/microversion.h"
 

@@ -2,7 +2,7 @@
 #ifndef BERTH_PLACEMENT_API_ROUTES_H
 #define BERTH_PLACEMENT_API_ROUTES_H
 
-#include "api/request.h"
+#include "api/route.h"
 #include "placement/api/microversion.h"
 
 enum { PLACEMENT_ROUTE_COUNT = 37 };

@@ -2,6 +2,7 @@
  * (placement spec, Order of checks). The first that fails sets err. Worker threads. */
 #include "placement/api/stages.h"
 
+#include "api/request.h"
 #include "api/routes.h"
 #include "api/stages.h"
 #include "api/text/accept.h"

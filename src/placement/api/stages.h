@@ -2,7 +2,11 @@
 #ifndef BERTH_PLACEMENT_API_STAGES_H
 #define BERTH_PLACEMENT_API_STAGES_H
 
-#include "api/request.h"
+#include <stdbool.h>
+
+#include "base/check.h"
+
+struct api_request;
 
 /* The version document, which is for everybody. */
 bool placement_is_root(const struct api_request *request);

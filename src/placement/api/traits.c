@@ -1,5 +1,6 @@
 /* GET /traits; GET, PUT, DELETE /traits/{name}. */
 #include "api/charge.h"
+#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/patterns.h"
 #include "api/schema/tables.h"

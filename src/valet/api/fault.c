@@ -1,6 +1,7 @@
 /* Title, type and message are a matter of the status alone. Any thread. */
 #include "valet/api/fault.h"
 
+#include "api/request.h"
 #include "api/services/access_log.h"
 #include "base/arena.h"
 #include "base/json_write.h"

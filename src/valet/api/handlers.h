@@ -4,7 +4,7 @@
 #ifndef BERTH_VALET_API_HANDLERS_H
 #define BERTH_VALET_API_HANDLERS_H
 
-#include "api/request.h"
+#include "api/route.h"
 
 /* root.c */
 enum api_step handle_valet_versions_list(struct api_request *request);

@@ -1,4 +1,5 @@
 /* GET / and GET /v1: which versions there are, and what is in this one (Valet spec, 4.1). */
+#include "api/request.h"
 #include "base/arena.h"
 #include "base/json_write.h"
 #include "valet/api/handlers.h"

@@ -2,7 +2,7 @@
 #ifndef BERTH_VALET_API_ROUTES_H
 #define BERTH_VALET_API_ROUTES_H
 
-#include "api/request.h"
+#include "api/route.h"
 
 enum { VALET_ROUTE_COUNT = 22 };
 

@@ -5,6 +5,7 @@
 #include "valet/api/stages.h"
 
 #include "api/door.h"
+#include "api/request.h"
 #include "api/routes.h"
 #include "api/stages.h"
 #include "api/text/query_string.h"

@@ -2,7 +2,11 @@
 #ifndef BERTH_VALET_API_STAGES_H
 #define BERTH_VALET_API_STAGES_H
 
-#include "api/request.h"
+#include <stdbool.h>
+
+#include "base/check.h"
+
+struct api_request;
 
 /* All that is not below /v1, even what is nowhere. */
 bool valet_is_public(const struct api_request *request);

@@ -3,6 +3,7 @@
  * whatever it does. */
 #include "api/api.h"
 #include "api/charge.h"
+#include "api/request.h"
 #include "api/services/access_log.h"
 #include "api/services/readiness.h"
 #include "api/services/thread_reader.h"

@@ -1,6 +1,7 @@
 /* POST /v1/allocations (baremetal-allocations spec, 3.1 and 5): what stands in the body is checked
  * on a worker, nodes and what is in use on the writer's thread, where the newest state is. The
  * answer is the row as it was stored, before any node was looked for. */
+#include "api/request.h"
 #include "api/request_id.h"
 #include "api/text/name_table.h"
 #include "baremetal/api/access.h"

@@ -1,5 +1,6 @@
 /* PATCH /v1/allocations/{ident} (baremetal-allocations spec, 3.4): on the newest row, so that
  * neither another patch nor the worker that looks for a node is overwritten. */
+#include "api/request.h"
 #include "baremetal/api/allocations/allocation_find.h"
 #include "baremetal/api/allocations/allocation_json.h"
 #include "baremetal/api/handlers.h"

@@ -2,6 +2,7 @@
  * (baremetal-allocations spec, 3 and 6.1). Handlers run on a worker, planners on the writer's
  * thread. */
 #include "api/charge.h"
+#include "api/request.h"
 #include "baremetal/api/access.h"
 #include "baremetal/api/allocations/allocation_find.h"
 #include "baremetal/api/allocations/allocation_json.h"

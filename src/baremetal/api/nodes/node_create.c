@@ -1,5 +1,6 @@
 /* POST /v1/nodes (bare metal spec 8.3). The handler runs on a worker, the planner on the writer's
  * thread. */
+#include "api/request.h"
 #include "api/request_id.h"
 #include "api/text/uuid_like.h"
 #include "baremetal/api/handlers.h"

@@ -1,5 +1,6 @@
 /* PUT and DELETE /v1/nodes/{ident}/maintenance (bare metal spec 8.3). Planners run on the writer's
  * thread. */
+#include "api/request.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/intake.h"
 #include "baremetal/api/nodes/action_bodies.h"

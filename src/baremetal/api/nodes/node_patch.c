@@ -1,6 +1,7 @@
 /* PATCH and DELETE /v1/nodes/{ident} (bare metal spec 8.3). Handlers look at the patch alone;
  * everything that needs the node is done in the planner, on the newest row, so that nothing is lost
  * between reading and writing it. Planners run on the writer's thread. */
+#include "api/request.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/arguments.h"
 #include "baremetal/api/input/body_checks.h"

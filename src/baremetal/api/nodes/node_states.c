@@ -1,6 +1,7 @@
 /* GET /v1/nodes/{ident}/states, PUT …/states/provision and …/states/power (bare metal spec 8.3 to
  * 8.6). What the node's state decides is decided in the planner, on the newest row. Planners run on
  * the writer's thread. */
+#include "api/request.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/intake.h"
 #include "baremetal/api/metal_request.h"

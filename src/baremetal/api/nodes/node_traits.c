@@ -1,5 +1,6 @@
 /* GET, PUT and DELETE /v1/nodes/{ident}/traits and …/traits/{trait} (bare metal spec 8.3). Planners
  * run on the writer's thread. */
+#include "api/request.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/body_checks.h"
 #include "baremetal/api/input/intake.h"

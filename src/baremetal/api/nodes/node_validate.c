@@ -1,5 +1,6 @@
 /* GET /v1/nodes/{ident}/validate and /v1/nodes/validate?node= (bare metal spec 8.3). There is no
  * hardware with which anything could be wrong. Workers. */
+#include "api/request.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/arguments.h"
 #include "baremetal/api/input/intake.h"

@@ -2,6 +2,7 @@
  * is asked for is read and checked in the peer's order, so that of two faults the same is told.
  * Workers; a list that looks at very many nodes goes on the slow lane. */
 #include "api/charge.h"
+#include "api/request.h"
 #include "baremetal/api/collection.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/intake.h"

@@ -1,5 +1,6 @@
 /* /v1/groups and /v1/groups/{group_id} (Valet spec, 4.3 to 4.5 and 4.9). */
 #include "api/charge.h"
+#include "api/request.h"
 #include "api/request_id.h"
 #include "query/budget.h"
 #include "valet/api/body.h"

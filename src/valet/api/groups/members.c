@@ -1,5 +1,6 @@
 /* /v1/groups/{group_id}/members and below (Valet spec, 4.6 to 4.8). */
 #include "api/api.h"
+#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/text/uuid_like.h"
 #include "base/hex.h"

@@ -1,6 +1,7 @@
 /* GET /v1/placements, GET and DELETE /v1/placements/{placement_id} (Valet spec, 7.1 and 7.4).
  * Handlers run on a worker or the slow lane, planners on the writer's thread. */
 #include "api/charge.h"
+#include "api/request.h"
 #include "api/text/query_string.h"
 #include "base/arena.h"
 #include "replica/version.h"

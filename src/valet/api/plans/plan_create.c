@@ -1,6 +1,7 @@
 /* POST /v1/plans (Valet spec, 6.2, 6.5 and 6.6). On a worker or the slow lane, maybe several times
  * for one request. */
 #include "api/charge.h"
+#include "api/request.h"
 #include "api/request_id.h"
 #include "valet/api/handlers.h"
 #include "valet/api/plans/plan_body.h"

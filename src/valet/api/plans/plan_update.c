@@ -2,6 +2,7 @@
  * worker or the slow lane, maybe several times for one request. */
 #include <stdlib.h>
 
+#include "api/request.h"
 #include "valet/api/handlers.h"
 #include "valet/api/ids.h"
 #include "valet/api/plans/plan_body.h"

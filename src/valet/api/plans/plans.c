@@ -1,6 +1,7 @@
 /* GET /v1/plans, GET and DELETE /v1/plans/{plan_id} (Valet spec, 6.7 and 6.9). Handlers run on a
  * worker or the slow lane, planners on the writer's thread. */
 #include "api/charge.h"
+#include "api/request.h"
 #include "base/arena.h"
 #include "query/budget.h"
 #include "valet/api/handlers.h"

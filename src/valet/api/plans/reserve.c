@@ -2,6 +2,7 @@
  * may be and somebody keeps its capacity, that is noted; else it is planned anew, first alone, and
  * if that cannot be, with those of its plan that are not reserved. On a worker or the slow lane,
  * maybe several times for one request. */
+#include "api/request.h"
 #include "valet/api/handlers.h"
 #include "valet/api/ids.h"
 #include "valet/api/plans/plan_body.h"

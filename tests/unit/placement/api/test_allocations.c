@@ -2,6 +2,7 @@
  * microversions. */
 #include "api/api.h"
 #include "api/passage.h"
+#include "api/request.h"
 #include "placement/api/allocation_handlers.h"
 #include "policy/keeper.h"
 #include "replica/apply.h"
