@@ -55,6 +55,8 @@ enum http_step answer_count(struct api_request *request)
     return HTTP_ANSWERED;
 }
 
+enum { PIECE_BUFFER_BYTES = 256 * 1024 }; /* what the buffer of API_LONG_PIECE_BYTES takes */
+
 /* What an answer in pieces holds is mostly the list of what is in it. */
 bool answer_fits(struct api_request *request)
 {
@@ -64,7 +66,7 @@ bool answer_fits(struct api_request *request)
         request->http->owner = hash_text(request->identity.project_id);
     if (is_stream)
         return http_memory_fits(request->http,
-                                2 * API_PIECE_BYTES + arena_footprint_bytes(request->arena));
+                                PIECE_BUFFER_BYTES + arena_footprint_bytes(request->arena));
     return http_body_fits(request->http);
 }
 

@@ -91,6 +91,7 @@ static struct api_request *request_create(struct http_exchange *exchange,
     request->arena = exchange->arena;
     request->err.arena = exchange->arena;
     request->status = 200;
+    request->stream.piece_bytes = API_PIECE_BYTES;
     return request;
 }
 
@@ -206,13 +207,10 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
     return HTTP_ANSWERED;
 }
 
-static bool on_more(struct http_exchange *exchange, void *cls)
+static enum http_piece on_more(struct http_exchange *exchange, void *cls)
 {
     (void)cls;
-    struct api_request *request = exchange->state;
-    exchange->goes_on = request->stream.more(request);
-    request->stream.bytes += exchange->out.len;
-    return true;
+    return slow_passage_write_piece(exchange->state);
 }
 
 static void on_finished(struct http_exchange *exchange, void *cls)

@@ -21,7 +21,13 @@ struct doorway;
 struct json_t;
 struct version;
 
-enum { API_ARGS_MAX = 2, API_PIECE_BYTES = 48 * 1024 };
+enum {
+    API_ARGS_MAX = 2,
+    API_PIECE_BYTES = 48 * 1024, /* of an answer in pieces, what the handler writes */
+    /* and what the slow lane writes at a time, within its slice. A little less than a power of two,
+     * which is what the buffer takes. */
+    API_LONG_PIECE_BYTES = 240 * 1024,
+};
 
 struct api_request {
     struct http_exchange *http;
@@ -52,11 +58,12 @@ struct api_request {
 
     /* the answer */
     struct api_stream {
-        /* Writes what comes next to api_out(), about a piece (API_PIECE_BYTES), from the version,
-         * which stays pinned until the end. False: that was the last. NULL: the answer is whole.
-         * Set by the handler, with API_DONE; on the worker. */
+        /* Appends what comes next to api_out() until that has piece_bytes or a little more, from
+         * the version, which stays pinned until the end. False: that was the last. NULL: the answer
+         * is whole. Set by the handler, with API_DONE; called by it, and on the slow lane. */
         bool (*more)(struct api_request *request);
         void *state;
+        size_t piece_bytes;
         uint64_t bytes; /* of the body so far */
     } stream;
     struct err err;

@@ -1,5 +1,5 @@
 /* A request on the slow lane: handlers that have too much to do for a worker, with their budget,
- * and the end of writes whose bodies were large. On the lane's threads, but for what begins it. */
+ * the end of writes whose bodies were large, and answers in pieces. On the lane's threads, but for what begins it. */
 #include "api/slow_passage.h"
 
 #include "api/answer.h"
@@ -184,4 +184,49 @@ enum http_step slow_passage_finish(struct api_request *request)
     };
     slow_lane_submit(request->api->slow_lane, &request->passage->slow);
     return HTTP_PENDING;
+}
+
+static void write_piece(struct api_request *request)
+{
+    struct http_exchange *exchange = request->http;
+    request->stream.piece_bytes = API_LONG_PIECE_BYTES;
+    exchange->goes_on = request->stream.more(request);
+    request->stream.bytes += exchange->out.len;
+    http_resume(exchange);
+}
+
+static void run_piece(void *cls)
+{
+    struct api_request *request = cls;
+    struct slow_lane *lane = request->api->slow_lane;
+    uint64_t began_us = request->passage->slow.slice_began_us;
+    write_piece(request); /* which gives it away */
+    slow_lane_rest(lane, clock_monotonic_us() - began_us);
+}
+
+/* What has begun is finished however many wait there. */
+static void write_piece_all_the_same(void *cls, enum slow_refusal why)
+{
+    (void)why;
+    write_piece(cls);
+}
+
+/* A project's answers in pieces do not wait behind its searches. */
+static uint64_t owner_of_pieces(const struct api_request *request)
+{
+    return ~hash_text(request->identity.project_id);
+}
+
+enum http_piece slow_passage_write_piece(struct api_request *request)
+{
+    struct slow_job *job = &request->passage->slow;
+    *job = (struct slow_job){
+        .run = run_piece,
+        .refuse = write_piece_all_the_same,
+        .cls = request,
+        .owner = owner_of_pieces(request),
+        .deadline_us = UINT64_MAX,
+    };
+    slow_lane_submit(request->api->slow_lane, job);
+    return HTTP_PIECE_PENDING;
 }

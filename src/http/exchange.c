@@ -15,21 +15,6 @@ enum {
     SHELF_KEEP_BYTES = 4 << 20,
 };
 
-/* Only the worker writes its counts, so that a plain store does; what it has done before is seen
- * by who sees the count. */
-static void count_add(_Atomic unsigned *count, unsigned change)
-{
-    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + change,
-                          memory_order_release);
-}
-
-/* The same, ordered before a look at `cutting`: on x86 this takes a locked instruction, one for a
- * request. */
-static void count_enter(_Atomic unsigned *count)
-{
-    atomic_store(count, atomic_load_explicit(count, memory_order_relaxed) + 1);
-}
-
 static void exchange_free(struct exchange *exchange)
 {
     arena_destroy(exchange->http.arena);
@@ -132,19 +117,15 @@ static enum MHD_Result service_follow(struct exchange *exchange, enum http_step 
     }
     check(step == HTTP_ANSWERED);
     enum MHD_Result sent = answer_send(exchange);
-    count_add(&exchange->connection->shelf->in_service, 0U - 1);
+    exchange_leave_service(exchange);
     return sent;
 }
 
 static enum MHD_Result service_start(struct exchange *exchange)
 {
     struct http_server *server = exchange->server;
-    struct shelf *shelf = exchange->connection->shelf;
-    count_enter(&shelf->in_service);
-    if (atomic_load(&server->cutting)) {
-        count_add(&shelf->in_service, 0U - 1);
+    if (!exchange_enter_service(exchange))
         return MHD_NO;
-    }
     deadline_set(exchange, 0);
     atomic_store_explicit(&exchange->connection->receiving_us, 0, memory_order_relaxed);
     exchange->stage = STAGE_SERVICE;
@@ -207,8 +188,8 @@ void exchange_end(struct exchange *exchange)
 {
     struct http_server *server = exchange->server;
     struct connection *connection = exchange->connection;
-    if (exchange->stage == STAGE_SERVICE) /* its connection broke before the answer */
-        count_add(&connection->shelf->in_service, 0U - 1);
+    if (exchange->stage == STAGE_SERVICE || exchange->is_piece_pending) /* its connection broke */
+        exchange_leave_service(exchange);
     if (exchange->served)
         server->service.on_finished(&exchange->http, server->service.cls);
     answer_forget(exchange);

@@ -9,6 +9,27 @@
 
 #include "http/http_internal.h"
 
+/* As count_add(), ordered before a look at `cutting`: on x86 this takes a locked instruction, one
+ * for a request. */
+static void count_enter(_Atomic unsigned *count)
+{
+    atomic_store(count, atomic_load_explicit(count, memory_order_relaxed) + 1);
+}
+
+bool exchange_enter_service(struct exchange *exchange)
+{
+    count_enter(&exchange->connection->shelf->in_service);
+    if (!atomic_load(&exchange->server->cutting))
+        return true;
+    exchange_leave_service(exchange);
+    return false;
+}
+
+void exchange_leave_service(struct exchange *exchange)
+{
+    count_add(&exchange->connection->shelf->in_service, 0U - 1);
+}
+
 enum http_step exchange_call(struct exchange *exchange,
                              enum http_step (*call)(struct http_exchange *, void *))
 {

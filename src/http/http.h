@@ -82,13 +82,19 @@ enum http_step {
     HTTP_SKIP_BODY,
 };
 
+/* What became of the call for the next piece of an answer. */
+enum http_piece {
+    HTTP_PIECE_WRITTEN,
+    HTTP_PIECE_PENDING, /* it is written when http_resume() is called; no on_resume follows */
+    HTTP_PIECE_BREAKS,  /* the answer cannot go on: its connection breaks */
+};
+
 struct http_service {
     enum http_step (*on_request)(struct http_exchange *exchange, void *cls);
     enum http_step (*on_resume)(struct http_exchange *exchange, void *cls);
     /* Only of an answer with goes_on: the piece before has been sent; writes the next one to `out`,
-     * which is empty, and unsets goes_on if that is the last. False: it cannot go on, its
-     * connection breaks. A piece is some ten KiB, since its worker serves others in between. */
-    bool (*on_more)(struct http_exchange *exchange, void *cls);
+     * which is empty, and unsets goes_on if that is the last. */
+    enum http_piece (*on_more)(struct http_exchange *exchange, void *cls);
     /* The last call for an exchange that the service was called for, after its answer was sent or
      * its connection broke; on its worker thread. A pending exchange is never finished before it
      * was resumed. */

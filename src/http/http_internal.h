@@ -215,6 +215,7 @@ struct exchange {
     uint64_t stream_since_us; /* of an answer in pieces: when it began, */
     uint64_t stream_bytes;    /* what has gone before the piece in http.out, */
     size_t stream_at;         /* and what of that */
+    bool is_piece_pending;    /* the service writes the next one; counted in in_service */
     struct exchange *next_spare;
 };
 
@@ -223,6 +224,14 @@ static inline uint64_t clock_now_us(clockid_t clock)
     struct timespec now;
     clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* Only the worker writes its counts, so that a plain store does; what it has done before is seen
+ * by who sees the count. */
+static inline void count_add(_Atomic unsigned *count, unsigned change)
+{
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + change,
+                          memory_order_release);
 }
 
 /* listener.c: a listening socket. False: one line in err. */
@@ -300,7 +309,10 @@ bool room_is_exhausted(const struct http_server *server);
 bool room_enter_process(struct http_server *server);
 void room_leave_process(struct http_server *server);
 
-/* handover.c: the worker goes into the service, and comes out of it. */
+/* handover.c: the service has the exchange, and has it no more. False: a stop has cut it off. */
+bool exchange_enter_service(struct exchange *exchange);
+void exchange_leave_service(struct exchange *exchange);
+/* The worker goes into the service, and comes out of it. */
 enum http_step exchange_call(struct exchange *exchange,
                              enum http_step (*call)(struct http_exchange *, void *));
 /* After HTTP_PENDING: suspends the exchange, until its worker is called again. False: it has been

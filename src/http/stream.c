@@ -1,7 +1,8 @@
-/* Answers in pieces: the library asks for the next bytes when its own buffer is empty, and the
- * service writes a piece of some ten KiB for it, so that an answer of any length takes little
- * memory and no worker for long. What comes behind the header cannot be refused any more: an answer
- * that cannot go on ends with its connection.
+/* Answers in pieces: the library asks for the next bytes when its own buffer is empty, and when a
+ * piece has been sent the service writes the next one, so that an answer of any length takes little
+ * memory. The worker sends one buffer of the library's and serves others then; while the service
+ * writes a piece on another thread the exchange is suspended. What comes behind the header cannot
+ * be refused any more: an answer that cannot go on ends with its connection.
  *
  * The client has the time that its answer so far needs at the rate of large answers. On the
  * exchange's worker. */
@@ -22,22 +23,39 @@ static void deadline_extend(struct exchange *exchange)
     atomic_store_explicit(&connection->sending_us, now_us, memory_order_relaxed);
 }
 
-/* False: the answer breaks off. */
-static bool piece_fetch(struct exchange *exchange)
+/* Asks the service for the next piece. */
+static enum http_piece piece_fetch(struct exchange *exchange)
 {
     const struct http_service *service = &exchange->server->service;
     struct buf *out = &exchange->http.out;
     exchange->stream_bytes += out->len;
     out->len = 0;
     exchange->stream_at = 0;
-    if (atomic_load(&exchange->server->cutting))
-        return false;
+    if (!exchange_enter_service(exchange))
+        return HTTP_PIECE_BREAKS;
+    exchange->is_piece_pending = true;
     _Atomic uint64_t *called_us = &exchange->connection->shelf->called_us;
     atomic_store_explicit(called_us, clock_now_us(CLOCK_MONOTONIC_COARSE), memory_order_relaxed);
-    bool goes_on = service->on_more(&exchange->http, service->cls);
+    enum http_piece piece = service->on_more(&exchange->http, service->cls);
     atomic_store_explicit(called_us, 0, memory_order_relaxed);
-    check(!goes_on || out->len > 0 || !exchange->http.goes_on);
-    return goes_on;
+    if (piece == HTTP_PIECE_PENDING && exchange_suspend(exchange))
+        return HTTP_PIECE_PENDING;
+    exchange->is_piece_pending = false;
+    exchange_leave_service(exchange);
+    return piece == HTTP_PIECE_BREAKS ? HTTP_PIECE_BREAKS : HTTP_PIECE_WRITTEN;
+}
+
+/* The piece before has been sent, or this one was pending. */
+static enum http_piece piece_come(struct exchange *exchange)
+{
+    if (!exchange->is_piece_pending)
+        return piece_fetch(exchange);
+    if (atomic_load(&exchange->wait) != WAIT_RESUMED)
+        return HTTP_PIECE_PENDING;
+    atomic_store(&exchange->wait, WAIT_RUNNING);
+    exchange->is_piece_pending = false;
+    exchange_leave_service(exchange);
+    return HTTP_PIECE_WRITTEN;
 }
 
 static ssize_t piece_read(void *cls, uint64_t position, char *to, size_t most)
@@ -45,11 +63,15 @@ static ssize_t piece_read(void *cls, uint64_t position, char *to, size_t most)
     (void)position;
     struct exchange *exchange = cls;
     struct buf *out = &exchange->http.out;
-    if (exchange->stream_at == out->len) {
-        if (!exchange->http.goes_on)
+    if (exchange->is_piece_pending || exchange->stream_at == out->len) {
+        if (!exchange->is_piece_pending && !exchange->http.goes_on)
             return MHD_CONTENT_READER_END_OF_STREAM;
-        if (!piece_fetch(exchange))
+        enum http_piece piece = piece_come(exchange);
+        if (piece == HTTP_PIECE_PENDING)
+            return 0; /* the exchange is suspended */
+        if (piece == HTTP_PIECE_BREAKS || atomic_load(&exchange->server->cutting))
             return MHD_CONTENT_READER_END_WITH_ERROR;
+        check(out->len > 0 || !exchange->http.goes_on);
         if (out->len == 0)
             return MHD_CONTENT_READER_END_OF_STREAM;
     }

@@ -196,7 +196,7 @@ void slow_lane_submit(struct slow_lane *lane, struct slow_job *job)
         job_of(refused)->refuse(job_of(refused)->cls, SLOW_TOO_MANY);
 }
 
-static void rest(const struct slow_lane *lane, uint64_t slice_us)
+void slow_lane_rest(const struct slow_lane *lane, uint64_t slice_us)
 {
     if (lane->settings.rest_us == NULL)
         return;
@@ -229,7 +229,7 @@ enum slow_pass slow_lane_pass(struct slow_lane *lane, struct slow_job *job)
         return SLOW_LATE;
     if (slice_us < lane->settings.slice_us)
         return SLOW_GO_ON;
-    rest(lane, slice_us);
+    slow_lane_rest(lane, slice_us);
     let_others(lane, job, now_us);
     job->slice_began_us = lane->settings.now_us();
     return job->slice_began_us >= job->deadline_us ? SLOW_LATE : SLOW_NEW_SLICE;

@@ -63,6 +63,11 @@ void slow_lane_submit(struct slow_lane *lane, struct slow_job *job);
  * come again. The job holds no lock. */
 enum slow_pass slow_lane_pass(struct slow_lane *lane, struct slow_job *job) BERTH_MUST_CHECK;
 
+/* A job that is shorter than a slice has run for so long, and has nothing more to do: sleeps for
+ * what others need of the processors. On its thread, at the end of `run`; the job may have been
+ * given away. */
+void slow_lane_rest(const struct slow_lane *lane, uint64_t slice_us);
+
 /* For metrics. */
 struct slow_lane_figures {
     unsigned queued;          /* jobs that wait to begin */

@@ -13,7 +13,7 @@ enum {
     WRITTEN_AT_ONCE = 1000,    /* consumers; more are written in pieces */
     STEPS_OF_A_CONSUMER = 160, /* of the budget, to find and write one */
     STEPS_OF_A_CLASS = 40,
-    STEPS_OF_A_PIECE = 50000, /* however short the text that comes of them */
+    STEPS_OF_A_PIECE = 200000, /* however short the text that comes of them */
 };
 
 /* 404: `before`, the uuid, `between`, and that there is no such provider. */
@@ -86,7 +86,7 @@ static bool write_more(struct api_request *request)
          (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == list->provider->no.v;
          ptree_iter_next(&iter)) {
         list->next = entry->k2;
-        if (!is_whole && (out->len >= API_PIECE_BYTES || steps > STEPS_OF_A_PIECE))
+        if (!is_whole && (out->len >= request->stream.piece_bytes || steps > STEPS_OF_A_PIECE))
             return true;
         if (list->has_written)
             buf_append_lit(out, ", ");

@@ -58,7 +58,8 @@ static bool write_more(struct api_request *request)
     struct provider_list *list = request->stream.state;
     struct buf *out = api_out(request);
     bool is_whole = request->stream.more == NULL;
-    for (; list->written < list->found.count && (is_whole || out->len < API_PIECE_BYTES);
+    for (;
+         list->written < list->found.count && (is_whole || out->len < request->stream.piece_bytes);
          list->written++) {
         if (list->written > 0)
             buf_append_lit(out, ", ");

@@ -156,7 +156,9 @@ static enum http_step on_request(struct http_exchange *exchange, void *cls)
     if (slice_starts_with(exchange->target, SLICE_LIT("/pieces/"))) {
         struct harness_stream *stream = arena_zalloc(exchange->arena, sizeof(*stream));
         stream->breaks = slice_starts_with(exchange->target, SLICE_LIT("/pieces/breaks/"));
-        stream->left = (unsigned)atoi(exchange->target.data + (stream->breaks ? 15 : 8));
+        stream->is_later = slice_starts_with(exchange->target, SLICE_LIT("/pieces/later/"));
+        size_t prefix = stream->breaks ? 15 : stream->is_later ? 14 : 8;
+        stream->left = (unsigned)atoi(exchange->target.data + prefix);
         exchange->state = stream;
         exchange->status = 200;
         exchange->goes_on = stream->left > 0;
@@ -184,15 +186,18 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
     return HTTP_ANSWERED;
 }
 
-static bool on_more(struct http_exchange *exchange, void *cls)
+static enum http_piece on_more(struct http_exchange *exchange, void *cls)
 {
-    (void)cls;
     struct harness_stream *stream = exchange->state;
     memset(buf_reserve(&exchange->out, HARNESS_PIECE_BYTES), 'x', HARNESS_PIECE_BYTES);
     exchange->out.len = HARNESS_PIECE_BYTES;
     stream->left--;
     exchange->goes_on = stream->left > 0;
-    return stream->left > 0 || !stream->breaks;
+    if (stream->is_later) {
+        hop(cls, exchange);
+        return HTTP_PIECE_PENDING;
+    }
+    return stream->left > 0 || !stream->breaks ? HTTP_PIECE_WRITTEN : HTTP_PIECE_BREAKS;
 }
 
 static void on_finished(struct http_exchange *exchange, void *cls)

@@ -15,6 +15,7 @@ enum { HELD_MAX = 64, HARNESS_PIECE_BYTES = 40000 };
 struct harness_stream {
     unsigned left;
     bool breaks; /* at the last */
+    bool is_later;
 };
 
 /* The service answers 200 with a text that says what it saw: "METHOD target body". Some paths do
@@ -24,6 +25,7 @@ struct harness_stream {
  *   /large         a body of 1 MiB
  *   /larger        one of 8 MiB if there is room, else 503; /owed: the same without asking
  *   /pieces/N      in pieces: "first" and N of HARNESS_PIECE_BYTES; /pieces/breaks/N: not whole
+ *                  /pieces/later/N: another thread resumes it for each piece
  *   /hold          pending until harness_resume(); then as any other
  *   /early         pending, resumed before on_request returns, three times over
  *   /worker        the worker's name

@@ -38,9 +38,10 @@ static void answers_in_pieces(void **state)
     size_t bytes;
     harness_start(&harness, &harness_limits);
     int fd = client_connect(&harness);
-    for (unsigned pieces = 1; pieces <= 1000; pieces = pieces * 4 + 1) {
+    for (unsigned pieces = 1; pieces <= 2000; pieces = pieces * 3 + 1) {
         char text[100];
-        snprintf(text, sizeof(text), "GET /pieces/%u HTTP/1.1\r\nHost: x\r\n\r\n", pieces);
+        const char *later = pieces % 2 == 0 ? "later/" : "";
+        snprintf(text, sizeof(text), "GET /pieces/%s%u HTTP/1.1\r\nHost: x\r\n\r\n", later, pieces);
         client_send(fd, text);
         struct reply reply = client_read(fd);
         assert_int_equal(reply.status, 200);
@@ -63,14 +64,19 @@ static void answers_in_pieces(void **state)
     assert_true(client_closed_within(fd, 1000));
     close(fd);
 
-    fd = client_connect(&harness); /* without chunks: until the end of the connection */
-    client_send(fd, "GET /pieces/9 HTTP/1.0\r\nHost: x\r\n\r\n");
-    size_t got = 0;
-    char piece[4096];
-    for (ssize_t len; (len = recv(fd, piece, sizeof(piece), 0)) > 0;)
-        got += (size_t)len;
-    assert_in_range(got, 5 + 9 * HARNESS_PIECE_BYTES, 5 + 9 * HARNESS_PIECE_BYTES + 500);
-    close(fd);
+    const char *const targets[] = {"/pieces/9", "/pieces/later/9"};
+    for (unsigned i = 0; i < 2; i++) { /* without chunks: until the end of the connection */
+        char text[100];
+        snprintf(text, sizeof(text), "GET %s HTTP/1.0\r\nHost: x\r\n\r\n", targets[i]);
+        fd = client_connect(&harness);
+        client_send(fd, text);
+        size_t got = 0;
+        char piece[4096];
+        for (ssize_t len; (len = recv(fd, piece, sizeof(piece), 0)) > 0;)
+            got += (size_t)len;
+        assert_in_range(got, 5 + 9 * HARNESS_PIECE_BYTES, 5 + 9 * HARNESS_PIECE_BYTES + 500);
+        close(fd);
+    }
     harness_stop(&harness);
 }
 
@@ -86,7 +92,8 @@ static void pieces_that_nobody_reads(void **state)
         int small = 4096;
         fds[i] = client_connect(&harness);
         setsockopt(fds[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-        client_send(fds[i], "GET /pieces/100000 HTTP/1.1\r\nHost: x\r\n\r\n");
+        client_send(fds[i], i == 0 ? "GET /pieces/100000 HTTP/1.1\r\nHost: x\r\n\r\n"
+                                   : "GET /pieces/later/100000 HTTP/1.1\r\nHost: x\r\n\r\n");
     }
     nap_ms(300);
     assert_int_equal(atomic_load(&harness.finished), 0);
@@ -98,18 +105,34 @@ static void pieces_that_nobody_reads(void **state)
     harness_stop(&harness);
 }
 
-/* A stop does not wait for them for ever. */
+static void *read_all(void *cls)
+{
+    static char piece[1 << 16];
+    while (recv(*(int *)cls, piece, sizeof(piece), 0) > 0)
+        continue;
+    return NULL;
+}
+
+/* A stop does not wait for them for ever, wherever their pieces are written. */
 static void pieces_and_a_stop(void **state)
 {
     (void)state;
     harness_start(&harness, &harness_limits);
-    int fd = client_connect(&harness);
-    client_send(fd, "GET /pieces/100000 HTTP/1.1\r\nHost: x\r\n\r\n");
+    int fds[3];
+    for (unsigned i = 0; i < 3; i++) {
+        fds[i] = client_connect(&harness);
+        client_send(fds[i], i == 0 ? "GET /pieces/100000 HTTP/1.1\r\nHost: x\r\n\r\n"
+                                   : "GET /pieces/later/100000 HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    pthread_t reader; /* so that a piece is under way when the stop comes */
+    assert_int_equal(pthread_create(&reader, NULL, read_all, &fds[2]), 0);
     nap_ms(100);
     uint64_t begun = now_ms();
     harness_stop(&harness);
     assert_in_range(now_ms() - begun, 0, 5000);
-    close(fd);
+    pthread_join(reader, NULL);
+    for (unsigned i = 0; i < 3; i++)
+        close(fds[i]);
 }
 
 int main(void)
