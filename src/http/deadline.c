@@ -16,7 +16,6 @@
  * A connection that is shut down is closed by its worker, which sees the end of the stream. */
 #include <linux/tcp.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -28,6 +27,9 @@ enum {
     LOOK_AT_LEAST_US = 20 * 1000,
     LOOK_AT_MOST_US = 500 * 1000,
     LOOKS_PER_LOCK = 64,
+    /* A worker takes some ten microseconds to close a connection, and serves nobody meanwhile. */
+    SHUT_AT_ONCE_MAX = 32,
+    LOOK_SOON_US = 10 * 1000, /* when more are to be shut down */
     ENDED_FOR_US = 100 * 1000,
     BEGUN_LINGER_US = 2000 * 1000, /* for what has begun to come when the server drains */
 };
@@ -71,10 +73,7 @@ static bool headers_are_late(const struct http_server *server, struct connection
  * seen it. The library misses the end of a stream that comes together with the last bytes. */
 static bool has_given_up(struct connection *connection, uint64_t now_us)
 {
-    struct pollfd socket = {.fd = connection->fd, .events = POLLRDHUP};
-    int unread = 0;
-    if (poll(&socket, 1, 0) <= 0 || (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0 ||
-        (ioctl(connection->fd, FIONREAD, &unread) == 0 && unread > 0)) {
+    if (!connection_has_ended(connection)) {
         connection->ended_us = 0;
         return false;
     }
@@ -128,21 +127,29 @@ static void connection_look(struct http_server *server, struct connection *conne
         connection_shut(server, connection);
 }
 
-static void look_at_all(struct http_server *server)
+/* Looks at all, or at the rest of them. False: so many were late that a rest remains. */
+static bool look_at_all(struct http_server *server)
 {
     uint64_t now_us = clock_now_us(CLOCK_MONOTONIC);
     unsigned looks = 0;
-    server->cursor = server->connections;
+    unsigned shut = 0;
+    if (server->cursor == NULL)
+        server->cursor = server->connections;
     while (server->cursor != NULL) {
         struct connection *connection = server->cursor;
         server->cursor = connection->next;
+        bool was_shut = connection->shut;
         connection_look(server, connection, now_us);
+        if (connection->shut && !was_shut && ++shut == SHUT_AT_ONCE_MAX &&
+            server->draining_since_us == 0)
+            return server->cursor == NULL;
         /* workers wait for the lock to take in and to close connections */
         if (++looks % LOOKS_PER_LOCK == 0) {
             pthread_mutex_unlock(&server->lock);
             pthread_mutex_lock(&server->lock);
         }
     }
+    return true;
 }
 
 void http_server_set_deadlines(struct http_server *server, unsigned header_ms, unsigned body_ms)
@@ -191,6 +198,7 @@ static uint64_t look_interval_us(const struct http_limits *limits)
 static void *watch(void *cls)
 {
     struct http_server *server = cls;
+    bool is_through = true;
     pthread_mutex_lock(&server->lock);
     while (!server->watcher_stop) {
         if (server->connections == NULL) {
@@ -199,12 +207,14 @@ static void *watch(void *cls)
         }
         bool drains = server->draining_since_us != 0;
         uint64_t interval_us = drains ? LOOK_AT_LEAST_US : look_interval_us(&server->limits);
+        if (!is_through)
+            interval_us = LOOK_SOON_US;
         uint64_t next_us = clock_now_us(CLOCK_MONOTONIC) + interval_us;
         while (!server->watcher_stop && drains == (server->draining_since_us != 0) &&
                wait_until(&server->watcher_wake, &server->lock, next_us))
             continue;
         if (!server->watcher_stop)
-            look_at_all(server);
+            is_through = look_at_all(server);
     }
     pthread_mutex_unlock(&server->lock);
     return NULL;

@@ -289,8 +289,11 @@ struct MHD_Response *stream_response(struct exchange *exchange);
 struct connection *connection_open(struct http_server *server, struct MHD_Connection *mhd);
 void connection_close(struct http_server *server, struct connection *connection);
 
-/* shut.c, under the lock: its worker will see the end of the stream, and close it. */
+/* shut.c. Under the lock: its worker will see the end of the stream, and close it. */
 void connection_shut(struct http_server *server, struct connection *connection);
+/* Whether its client has closed its sending side and all that it sent has been read. The thread
+ * that may use its fd. */
+bool connection_has_ended(const struct connection *connection);
 
 /* room.c */
 uint64_t peer_key(const struct sockaddr *address); /* 0: a unix socket */

@@ -1,6 +1,7 @@
 /* Who is closed when there are as many connections as there may be. */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -187,6 +188,58 @@ static void half_requests_of_the_gone_end(void **state)
     harness_stop(&harness);
 }
 
+/* At once, and not when the watcher comes by: clients that do nothing else would have thousands of
+ * connections. */
+static void bodies_that_are_cut_short(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    harness_start(&harness, &limits);
+    uint64_t begun = now_ms();
+    for (unsigned i = 0; i < 10; i++) {
+        int on = 1; /* the end comes together with the last bytes */
+        int fd = client_connect(&harness);
+        setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
+        client_send(fd, "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{");
+        shutdown(fd, SHUT_WR);
+        assert_true(client_closed_within(fd, 5000));
+        close(fd);
+    }
+    assert_in_range(now_ms() - begun, 0, 3000); /* by the watcher: half a second each */
+    harness_stop(&harness);
+}
+
+/* Workers that close hundreds of connections at once serve nobody meanwhile. */
+static void the_late_go_one_after_another(void **state)
+{
+    (void)state;
+    enum { LATE = 320 };
+    struct pollfd fds[LATE];
+    struct http_limits limits = harness_limits;
+    limits.header_deadline_ms = 300;
+    limits.connections_max = limits.connections_per_address = 2 * LATE;
+    harness_start(&harness, &limits);
+    for (unsigned i = 0; i < LATE; i++) {
+        fds[i] = (struct pollfd){.fd = client_connect(&harness), .events = POLLIN};
+        client_send(fds[i].fd, "GET /x HTTP/1.1\r\nHost:");
+    }
+    uint64_t first = 0;
+    for (unsigned left = LATE; left > 0;) {
+        assert_true(poll(fds, LATE, 20000) > 0);
+        if (first == 0)
+            first = now_ms();
+        for (unsigned i = 0; i < LATE; i++) {
+            if (fds[i].fd < 0 || fds[i].revents == 0)
+                continue;
+            close(fds[i].fd);
+            fds[i].fd = -1;
+            left--;
+        }
+    }
+    assert_in_range(now_ms() - first, 60, 20000); /* ten times 32 */
+    harness_stop(&harness);
+}
+
 /* Descriptors are the process's: a listener that takes all of them leaves the reserved ones, and
  * one that has few is given room by the one that has many. */
 static void descriptors_are_shared(void **state)
@@ -243,6 +296,8 @@ int main(void)
         cmocka_unit_test(networks_are_one_client),
         cmocka_unit_test(half_requests_of_the_gone_end),
         cmocka_unit_test(descriptors_are_shared),
+        cmocka_unit_test(bodies_that_are_cut_short),
+        cmocka_unit_test(the_late_go_one_after_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
