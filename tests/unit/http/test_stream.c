@@ -1,12 +1,37 @@
-/* Answers in pieces. */
+/* Answers in pieces, and in parts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "harness.h"
 
 static struct harness harness;
+
+/* The most that the library has wanted to send in one call. */
+static _Atomic size_t most_sent;
+
+static void note_sent(size_t len)
+{
+    if (len > atomic_load(&most_sent))
+        atomic_store(&most_sent, len);
+}
+
+ssize_t send(int fd, const void *data, size_t len, int flags)
+{
+    note_sent(len);
+    return sendto(fd, data, len, flags, NULL, 0);
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < message->msg_iovlen; i++)
+        len += message->msg_iov[i].iov_len;
+    note_sent(len);
+    return syscall(SYS_sendmsg, fd, message, flags);
+}
 
 /* The bytes of a chunked answer's body; false: it broke off. */
 static bool read_chunks(int fd, size_t *bytes)
@@ -135,12 +160,29 @@ static void pieces_and_a_stop(void **state)
         close(fds[i]);
 }
 
+/* The worker serves others in between. */
+static void whole_answers_go_out_in_parts(void **state)
+{
+    (void)state;
+    harness_start(&harness, &harness_limits);
+    atomic_store(&most_sent, 0);
+    struct reply reply = client_ask(&harness, "GET /larger HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(reply.status, 200);
+    assert_int_equal(reply.body.len, 8 << 20);
+    for (size_t i = 0; i < reply.body.len; i += 4093)
+        assert_int_equal(reply.body.data[i], 'x');
+    reply_free(&reply);
+    assert_in_range(atomic_load(&most_sent), 64 * 1024, 300 * 1024);
+    harness_stop(&harness);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_in_pieces),
         cmocka_unit_test(pieces_that_nobody_reads),
         cmocka_unit_test(pieces_and_a_stop),
+        cmocka_unit_test(whole_answers_go_out_in_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
