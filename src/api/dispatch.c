@@ -34,11 +34,15 @@ static enum http_step after_handler(struct api_request *request, enum api_step s
     return slow_passage_begin(request);
 }
 
-/* To parse and to check a large body takes too long for a worker. */
+enum { LONG_QUERY_BYTES = 16 * 1024 };
+
+/* To parse and to check a large body, or a long query, takes too long for a worker. */
 static enum api_step handle(struct api_request *request)
 {
     request->passage->is_on_lane = false;
-    return request->passage->is_large ? API_SLOW : request->route->handle(request);
+    if (request->passage->is_large || request->query.len > LONG_QUERY_BYTES)
+        return API_SLOW;
+    return request->route->handle(request);
 }
 
 static enum http_step run_handler(struct api_request *request)

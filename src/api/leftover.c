@@ -1,4 +1,5 @@
-/* To free a large document takes too long for a worker: the slow lane does it. */
+/* To give tens of megabytes back to the system takes milliseconds: too long for a worker, so the
+ * slow lane does it. */
 #include "api/leftover.h"
 
 #include <jansson.h>
@@ -8,13 +9,18 @@
 #include "api/passage.h"
 #include "api/request.h"
 #include "api/text/json_heap.h"
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/hash.h"
 
-/* What is left of a large document when its request is over. */
+enum { DROPPED_AT_ONCE_BYTES = 4 << 20 }; /* buffers up to this size are used again */
+
+/* What is left of a large request when it is over. */
 struct leftover {
     struct slow_job job;
     json_t *document;
     struct json_blocks blocks;
+    struct http_memory memory;
 };
 
 static void drop_leftover(void *cls)
@@ -22,6 +28,8 @@ static void drop_leftover(void *cls)
     struct leftover *leftover = cls;
     json_decref(leftover->document);
     json_blocks_free(&leftover->blocks);
+    arena_destroy(leftover->memory.arena);
+    buf_free(&leftover->memory.out);
     free(leftover);
 }
 
@@ -31,11 +39,18 @@ static void drop_all_the_same(void *cls, enum slow_refusal why)
     drop_leftover(cls);
 }
 
+static bool has_large_memory(const struct api_request *request)
+{
+    return (request->passage->heap != NULL && json_heap_is_large(request->passage->heap)) ||
+           arena_footprint_bytes(request->arena) > DROPPED_AT_ONCE_BYTES ||
+           request->http->out.cap > DROPPED_AT_ONCE_BYTES;
+}
+
+/* The request itself is in the arena. */
 void leftover_drop(struct api_request *request)
 {
-    struct leftover *leftover = NULL;
-    if (request->passage->heap != NULL && json_heap_is_large(request->passage->heap))
-        leftover = malloc(sizeof(*leftover));
+    struct slow_lane *lane = request->api->slow_lane;
+    struct leftover *leftover = has_large_memory(request) ? malloc(sizeof(*leftover)) : NULL;
     if (leftover == NULL) {
         json_decref(request->body);
         json_heap_clear(request->passage->heap);
@@ -48,7 +63,9 @@ void leftover_drop(struct api_request *request)
                 .owner = hash_text(request->identity.project_id),
                 .deadline_us = UINT64_MAX},
         .document = request->body,
-        .blocks = json_heap_detach(request->passage->heap),
     };
-    slow_lane_submit(request->api->slow_lane, &leftover->job);
+    if (request->passage->heap != NULL)
+        leftover->blocks = json_heap_detach(request->passage->heap);
+    leftover->memory = http_take_memory(request->http);
+    slow_lane_submit(lane, &leftover->job);
 }

@@ -4,7 +4,8 @@
 
 struct api_request;
 
-/* Frees the parsed body, at once or later. On the request's worker. */
+/* Frees the parsed body, and the request's memory if it is large, at once or later: the request is
+ * gone. On its worker. */
 void leftover_drop(struct api_request *request);
 
 #endif

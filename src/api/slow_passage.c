@@ -1,5 +1,6 @@
 /* A request on the slow lane: handlers that have too much to do for a worker, with their budget,
- * the end of writes whose bodies were large, and answers in pieces. On the lane's threads, but for what begins it. */
+ * the end of writes whose bodies were large, and answers in pieces. On the lane's threads, but for
+ * what begins it. */
 #include "api/slow_passage.h"
 
 #include "api/answer.h"
@@ -11,7 +12,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 
-enum { WORKER_STEPS = 200000, SLOW_STEPS_BETWEEN_LOOKS = 50000 }; /* a step is some nanoseconds */
+enum { WORKER_STEPS = 150000, SLOW_STEPS_BETWEEN_LOOKS = 50000 }; /* a step is some nanoseconds */
 
 /* A job of the slow lane lets others have its turn here, and ends when there is nobody to answer,
  * no time left, or no room for its answer. */

@@ -203,3 +203,11 @@ void exchange_end(struct exchange *exchange)
                           memory_order_relaxed);
     count_add(&connection->shelf->begun, 0U - 1);
 }
+
+struct http_memory http_take_memory(struct http_exchange *exchange)
+{
+    struct http_memory memory = {exchange->arena, exchange->out};
+    exchange->arena = arena_create();
+    exchange->out = (struct buf){0};
+    return memory;
+}

@@ -135,6 +135,14 @@ void http_body_take(struct http_exchange *exchange);
 /* Frees the request's body before the end of the exchange. Any thread that has the exchange. */
 void http_release_body(struct http_exchange *exchange);
 
+/* Gives the exchange's arena and the buffer of its answer away, which are large: the caller frees
+ * them, where that holds up nobody. In on_finished, as the last that is done with the exchange. */
+struct http_memory {
+    struct arena *arena;
+    struct buf out;
+};
+struct http_memory http_take_memory(struct http_exchange *exchange);
+
 /* Lets on_resume run for a pending exchange. Any thread, exactly once for each HTTP_PENDING. */
 void http_resume(struct http_exchange *exchange);
 

@@ -10,9 +10,8 @@
 #include "query/providers.h"
 
 enum {
-    WRITTEN_AT_ONCE = 1000,      /* providers */
-    STEPS_OF_A_LOOK = 4,         /* of the budget, for Last-Modified */
-    LONG_QUERY_BYTES = 16 << 10, /* are not read on a worker: that takes its time, too */
+    WRITTEN_AT_ONCE = 1000, /* providers */
+    STEPS_OF_A_LOOK = 4,    /* of the budget, for Last-Modified */
 };
 
 static const struct schema *schema_for(unsigned minor)
@@ -75,8 +74,6 @@ static bool write_more(struct api_request *request)
 enum api_step handle_placement_providers_list(struct api_request *request)
 {
     struct providers_question question = {0};
-    if (!api_is_on_slow_lane(request) && request->query.len > LONG_QUERY_BYTES)
-        return api_over_budget(request);
     if (!read_question(request, &question))
         return API_DONE;
     struct budget budget = api_budget(request);
