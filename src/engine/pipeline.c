@@ -64,6 +64,7 @@ bool pipeline_run_once(struct pipeline *pipeline)
 static void *writer(void *cls)
 {
     struct pipeline *pipeline = cls;
+    pthread_setname_np(pthread_self(), "writer"); /* for top, and for bench/occupy.py */
     for (;;) {
         unsigned count;
         pipeline_beat(pipeline);
