@@ -81,6 +81,13 @@ static void skip(struct exchange *exchange)
     buf_free(&exchange->body);
 }
 
+/* While the service considers it the client is not waited for, so its connection makes no room for
+ * others. */
+static void receiving_set(struct exchange *exchange, uint64_t since_us)
+{
+    atomic_store_explicit(&exchange->connection->receiving_us, since_us, memory_order_relaxed);
+}
+
 /* `asking` keeps a stop waiting for those that the service has; it is counted down here, or by
  * http_resume(), since it is the library's choice when the worker is called then: at once, or when
  * more of the body has come. */
@@ -90,6 +97,7 @@ static enum body_verdict ask(struct exchange *exchange,
     struct http_server *server = exchange->server;
     enum http_step step;
     exchange->body_state = BODY_ASKING;
+    receiving_set(exchange, 0);
     for (;; call = server->service.on_resume) {
         atomic_fetch_add(&server->asking, 1);
         if (atomic_load(&server->cutting)) {
@@ -105,6 +113,7 @@ static enum body_verdict ask(struct exchange *exchange,
     }
     atomic_fetch_sub(&server->asking, 1);
     check(step == HTTP_READ_BODY || step == HTTP_SKIP_BODY);
+    receiving_set(exchange, exchange->http.started_us);
     if (step == HTTP_READ_BODY)
         admit(exchange);
     else

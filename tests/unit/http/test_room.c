@@ -101,6 +101,33 @@ static void proxies_keep_what_is_served(void **state)
     harness_stop(&harness);
 }
 
+/* A body that is to be read when Keystone has answered. */
+static void who_waits_for_the_service_is_kept(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.connections_max = 1;
+    harness_start(&harness, &limits);
+    int asking = client_connect(&harness);
+    client_send(asking, "POST /x?held HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n");
+    harness_wait_held(&harness, 1);
+    int refused = client_connect(&harness);
+    assert_true(client_closed_within(refused, 2000));
+    close(refused);
+    assert_true(is_open(asking));
+    harness_resume(&harness);
+    int fd = -1; /* now it is waited for again */
+    for (unsigned i = 0; i < 100 && !client_closed_within(asking, 20); i++) {
+        if (fd >= 0)
+            close(fd);
+        fd = client_connect(&harness);
+    }
+    assert_true(client_closed_within(asking, 1000));
+    close(asking);
+    close(fd);
+    harness_stop(&harness);
+}
+
 /* Everything is with the service, for clients that have gone. */
 static void the_gone_make_room(void **state)
 {
@@ -292,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unfinished_requests_make_room),
         cmocka_unit_test(proxies_keep_what_is_served),
+        cmocka_unit_test(who_waits_for_the_service_is_kept),
         cmocka_unit_test(the_gone_make_room),
         cmocka_unit_test(networks_are_one_client),
         cmocka_unit_test(half_requests_of_the_gone_end),
