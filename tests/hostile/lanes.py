@@ -111,7 +111,7 @@ def charged(report, berthd):
         first.process.wait()
         os.rename(first.directory + "/berth.db", database)
         fill(database)
-        second = server_of(berthd)
+        second = server_of(berthd, max_write_rows=20000)
         os.rename(database, second.directory + "/berth.db")
     for name, (status, jobs, _) in short.items():
         report(status == 200 and jobs == 0, f"lanes: short {name}", f"{status}, {jobs} jobs")

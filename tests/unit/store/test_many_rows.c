@@ -2,6 +2,9 @@
  * would have left there. */
 #include "fixture.h"
 
+#include <sqlite3.h>
+#include <string.h>
+
 enum { CONSUMERS = 21, CLASSES = 3 };
 
 static const char *uuid_of(struct fixture *fixture, int64_t consumer)
@@ -135,6 +138,50 @@ static void test_the_refusal_names_the_row(void **state)
     store_close(store);
 }
 
+static sqlite3 *opened[8];
+static unsigned opened_count;
+
+static int note_opened(sqlite3 *handle, char **message, const struct sqlite3_api_routines *api)
+{
+    (void)message;
+    (void)api;
+    assert_true(opened_count < 8);
+    opened[opened_count++] = handle;
+    return SQLITE_OK;
+}
+
+/* How often statements that begin so have been run, and forgets it. */
+static int runs_of(const char *begin)
+{
+    int runs = 0;
+    for (unsigned i = 0; i < opened_count; i++)
+        for (sqlite3_stmt *at = NULL; (at = sqlite3_next_stmt(opened[i], at)) != NULL;)
+            if (strncmp(sqlite3_sql(at), begin, strlen(begin)) == 0)
+                runs += sqlite3_stmt_status(at, SQLITE_STMTSTATUS_RUN, 1);
+    return runs;
+}
+
+/* A statement for each run of eight rows, and one for each row that is left. */
+static void test_eight_rows_are_one_statement(void **state)
+{
+    struct fixture *fixture = *state;
+    void (*entry)(void) = (void (*)(void))note_opened;
+    opened_count = 0;
+    assert_int_equal(sqlite3_auto_extension(entry), SQLITE_OK);
+    struct store *store = open_seeded(fixture, NULL);
+    assert_int_equal(sqlite3_cancel_auto_extension(entry), 1);
+    assert_int_equal(runs_of("INSERT INTO consumers"), 1);
+    assert_int_equal(runs_of("INSERT INTO allocations"), 1);
+    struct change_list list = many_claims(fixture);
+    commit_changes(fixture, store, &list);
+    enum { ROWS = CONSUMERS * CLASSES };
+    assert_int_equal(runs_of("INSERT OR FAIL INTO consumers"), CONSUMERS / 8);
+    assert_int_equal(runs_of("INSERT INTO consumers"), CONSUMERS % 8);
+    assert_int_equal(runs_of("INSERT OR FAIL INTO allocations"), ROWS / 8);
+    assert_int_equal(runs_of("INSERT INTO allocations"), ROWS % 8);
+    store_close(store);
+}
+
 /* Of providers whose root changes alone, nothing else does. */
 static void test_a_root_alone(void **state)
 {
@@ -167,6 +214,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_the_log_names_each_consumer, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_the_refusal_names_the_row, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_eight_rows_are_one_statement, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_a_root_alone, fixture_setup, fixture_teardown),
     };

@@ -108,8 +108,6 @@ static bool plan_add(struct pipeline_request *write, const struct plan *plan)
 
 static enum api_step write_members(struct api_request *request)
 {
-    const struct addition *addition = request->state;
-    request->write.least_rows = addition->count; /* as many as are looked at */
     request->write.plan = plan_add;
     return API_WRITE;
 }
