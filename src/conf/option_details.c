@@ -102,7 +102,7 @@ static const struct details table[] = {
     {"berth", "max_write_rows",
      "Consumers, allocations, inventories, traits, aggregates and all else that comes, changes or "
      "goes with a request count, what follows from it included. All other writes wait while they "
-     "are written: 4000 rows take about 10 ms, and are more than a reshape of a host with 500 "
+     "are written: 3600 rows take about 10 ms, and are more than a reshape of a host with 500 "
      "servers of three classes needs. What needs more is answered with 413 and not written. Raise "
      "it for the time of a larger migration."},
     {"berth", "slow_request_ms",

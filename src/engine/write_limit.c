@@ -5,14 +5,15 @@
 
 #include "engine/effects.h"
 
-/* Deletions of allocations are one change for each consumer, and a row for each of them. */
+/* A deletion of allocations is one change for all that the consumer holds. */
 uint64_t write_limit_rows(const struct effects *effects)
 {
     uint64_t rows = effects->changes->count;
     for (size_t i = 0; i < effects->consumer_count; i++) {
         const struct effect_consumer *consumer = &effects->consumers[i];
-        if (consumer->is_released && consumer->before != NULL)
-            rows += consumer->before->allocation_count;
+        if (consumer->is_released && consumer->before != NULL &&
+            consumer->before->allocation_count > 0)
+            rows += consumer->before->allocation_count - 1;
     }
     return rows;
 }

@@ -2,11 +2,18 @@
  * checked, and what does not fit means that the tables are read anew. Pure; any one thread. */
 #include "store/sqlite/log.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 enum { LOG_VERSION = 1, UUID_LEN = 36, UUID_RAW_LEN = 16 };
 
 static const char hex[] = "0123456789abcdef";
+
+/* One more than the digit's value; 0: none. */
+static const unsigned char digits[UCHAR_MAX + 1] = {
+    ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+};
 
 static bool is_dash(size_t at)
 {
@@ -15,7 +22,7 @@ static bool is_dash(size_t at)
 
 static int hex_value(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    return digits[(unsigned char)c] - 1;
 }
 
 static bool pack_uuid(struct slice text, unsigned char raw[static UUID_RAW_LEN])
