@@ -61,7 +61,32 @@ def fill(server):
                                                "inventories": {"VCPU": {"total": 100000}}})
 
 
+def usual(report, berthd):
+    """By default a host with 500 servers of three classes can be reshaped: one of the classes goes to a child."""
+    classes = ("VCPU", "MEMORY_MB", "DISK_GB")
+    stock = {name: {"total": 100000} for name in classes}
+
+    def of(resources, generation):
+        return {uuid_of(1000 + n): {"allocations": {provider: {"resources": given} for provider, given in resources.items()},
+                                    "project_id": "p", "user_id": "u", "consumer_generation": generation,
+                                    "consumer_type": "INSTANCE"} for n in range(500)}
+
+    with Server(berthd, access_log="false") as server:
+        server.must("POST", "/resource_providers", {"name": "home", "uuid": HOST})
+        server.must("POST", "/resource_providers", {"name": "child", "uuid": OTHER, "parent_provider_uuid": HOST})
+        server.must("PUT", BASE + "/inventories", {"resource_provider_generation": 0, "inventories": stock})
+        server.must("POST", "/allocations", of({HOST: {name: 1 for name in classes}}, None))
+        rest = {name: stock[name] for name in classes[1:]}
+        answer = server.ask("POST", "/reshaper", {
+            "inventories": {HOST: {"resource_provider_generation": generation(server), "inventories": rest},
+                            OTHER: {"resource_provider_generation": 0, "inventories": {"VCPU": stock["VCPU"]}}},
+            "allocations": of({HOST: {name: 1 for name in classes[1:]}, OTHER: {"VCPU": 1}}, 1)})
+        report(answer[0] == 204, "writes: a reshape of a host with 500 servers", str(answer)[:300])
+    report(not server.complaint, "writes: the server ends well", server.complaint)
+
+
 def run(report, berthd):
+    usual(report, berthd)
     with Server(berthd, max_write_rows=MOST, access_log="false") as server:
         fill(server)
         before = server.state()
