@@ -1,6 +1,5 @@
 /* How many rows one request writes, and whether it may. One row more costs the writer's thread two
- * or three microseconds (bench/RESULTS.md), in which every other write waits. Any thread, but
- * write_limit_rows. */
+ * or three microseconds, in which every other write waits. Any thread, but write_limit_rows. */
 #include "engine/write_limit.h"
 
 #include "engine/effects.h"

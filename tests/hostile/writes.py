@@ -1,11 +1,14 @@
 """Requests that write more rows than one may: refused as a whole, and taken once the limit is raised by a reload."""
 
+import http.client
+import re
 import signal
 import uuid
 
-from server import Server, wait_for
+from lanes import free_port
+from server import HOME, Server, wait_for
 
-MOST = 200
+MOST, PLANNED = 200, 3  # the last of the requests can only be counted by the writer
 
 
 def uuid_of(number):
@@ -31,7 +34,7 @@ def generation(server, provider=HOST):
 
 
 def requests(server):
-    """Each with the rows of its body alone, one more than are allowed: the last three are known only to the writer."""
+    """Each with the rows of its body alone, one more than are allowed; the last PLANNED with what the writer adds."""
     half = MOST // 2
     yield "POST", "/allocations", claims(half + 1)
     yield "POST", "/reshaper", {
@@ -87,12 +90,15 @@ def usual(report, berthd):
 
 def run(report, berthd):
     usual(report, berthd)
-    with Server(berthd, max_write_rows=MOST, access_log="false") as server:
+    admin = free_port()
+    with Server(berthd, max_write_rows=MOST, access_log="false", admin_listen=f"{HOME}:{admin}") as server:
         fill(server)
         before = server.state()
         asked = list(requests(server))
         for method, path, body in asked:
             refused(report, server, method, path, body)
+        planned = refused_by_writer(admin)
+        report(planned == PLANNED, "writes: what a body tells is refused before the writer", f"{planned} by the writer")
         report(server.state() == before, "writes: nothing of them was written", "the state differs")
         report(server.ask("POST", "/allocations", claims(MOST // 2 - 3))[0] == 204, "writes: as many as are allowed", "")
         raise_limit(server)
@@ -103,6 +109,14 @@ def run(report, berthd):
                "writes: the whole tree has moved", "")
         report(server.is_well(), "writes: the server is well", server.tail())
     report(not server.complaint, "writes: the server ends well", server.complaint)
+
+
+def refused_by_writer(admin):
+    connection = http.client.HTTPConnection(HOME, admin, timeout=10)
+    connection.request("GET", "/metrics")
+    text = connection.getresponse().read().decode()
+    connection.close()
+    return int(re.search(r'berth_writer_refused_requests_total\{reason="rows"\} (\d+)', text)[1])
 
 
 def refused(report, server, method, path, body):
