@@ -68,12 +68,12 @@ bool same_link(const struct version *version, const struct provider *provider,
                        version_slot(version, provider->no));
 }
 
+/* It was found by its uuid and id. */
 bool same_consumer(const struct version *version, const struct consumer *consumer,
                    const struct change *change)
 {
     const struct change_consumer *row = &change->consumer;
-    return consumer->id == row->id && slice_equal(consumer_uuid(consumer), row->uuid) &&
-           is_id(&version->projects, consumer->project, row->project_id) &&
+    return is_id(&version->projects, consumer->project, row->project_id) &&
            is_id(&version->users, consumer->user, row->user_id) &&
            is_id(&version->types, consumer->type, row->type_id) &&
            consumer->generation == (int32_t)row->generation;

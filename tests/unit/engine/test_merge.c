@@ -183,7 +183,7 @@ static void refill(struct world *world)
         char sql[SQL_MAX];
         bool is_standard = strcmp(tables[t], "traits") == 0;
         snprintf(sql, sizeof(sql), "DELETE FROM %s %s", tables[t],
-                 strcmp(tables[t], "resource_classes") == 0 ? "WHERE id > 2" : "");
+                 strcmp(tables[t], "resource_classes") == 0 ? "WHERE id > 10000" : "");
         if (!is_standard)
             run(world, sql);
     }
