@@ -1,7 +1,7 @@
 /* A hash map from keys to places in an array of the caller's: open addressing, at most half full,
- * made for a known number of items, in an arena. Nothing is removed. It keeps a hash of each key;
- * the keys stay in the array, and the caller compares them. Where clients choose the keys, the hash
- * must be keyed (base/hash.h). One thread. */
+ * in an arena; made for a known number of items, or growing with them. Nothing is removed. It keeps
+ * a hash of each key; the keys stay in the array, and the caller compares them. Where clients
+ * choose the keys, the hash must be keyed (base/hash.h). One thread. */
 #ifndef BERTH_BASE_HASH_MAP_H
 #define BERTH_BASE_HASH_MAP_H
 
@@ -24,11 +24,26 @@ struct hash_map {
 /* An empty map with room for `most` items, up to 2^30. */
 struct hash_map hash_map_create(struct arena *arena, size_t most);
 
+/* A map that is all zero has no room, and nothing may be looked for in it. This makes room for one
+ * item more than the `count` that are in the map: it doubles, without a look at the keys. */
+void hash_map_double(struct hash_map *map, struct arena *arena);
+static inline void hash_map_make_room(struct hash_map *map, struct arena *arena, size_t count)
+{
+    if (__builtin_expect(2 * count >= map->mask, 0))
+        hash_map_double(map, arena);
+}
+
 /* Different numbers have different hashes: what has the same hash is the same number. */
 static inline uint32_t hash_number(uint32_t number)
 {
     uint32_t hash = number * 0x9e3779b1u;
     return hash ^ hash >> 16;
+}
+
+/* Of an id: 64 bits. */
+static inline uint32_t hash_id(int64_t id)
+{
+    return (uint32_t)((uint64_t)id * 0x9e3779b97f4a7c15u >> 32);
 }
 
 static inline bool hash_slot_is_free(const struct hash_slot *slot)

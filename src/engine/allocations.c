@@ -5,8 +5,6 @@
 #include "base/arena.h"
 #include "base/hash.h"
 
-enum { ROOM_FIRST = 4 };
-
 /* ---- names ---- */
 
 struct name_rows name_rows_of(const struct plan *plan, enum change_kind insert)
@@ -44,37 +42,24 @@ struct name_rows name_rows_of(const struct plan *plan, enum change_kind insert)
     return rows;
 }
 
-static struct change_catalog *place_of(const struct name_rows *rows, struct slice name)
-{
-    size_t at = hash_text(name) & (rows->room - 1);
-    while (rows->fresh[at].id != 0 && !slice_equal(rows->fresh[at].name, name))
-        at = (at + 1) & (rows->room - 1);
-    return &rows->fresh[at];
-}
-
-static void grow(struct name_rows *rows)
-{
-    const struct change_catalog *old = rows->fresh;
-    size_t old_room = rows->room;
-    rows->room = old_room == 0 ? ROOM_FIRST : 2 * old_room;
-    rows->fresh = arena_zalloc(rows->plan->arena, rows->room * sizeof(*rows->fresh));
-    for (size_t i = 0; i < old_room; i++)
-        if (old[i].id != 0)
-            *place_of(rows, old[i].name) = old[i];
-}
-
 int64_t name_row_id(struct name_rows *rows, struct slice name)
 {
     const struct catalog_row *row = catalog_find(rows->catalog, name);
     if (row != NULL)
         return row->id;
-    if (2 * (rows->fresh_count + 1) > rows->room)
-        grow(rows);
-    struct change_catalog *fresh = place_of(rows, name);
-    if (fresh->id != 0)
-        return fresh->id;
+    struct arena *arena = rows->plan->arena;
+    uint64_t hash = hash_text(name);
+    struct hash_slot *slot;
+    hash_map_make_room(&rows->fresh_by_name, arena, rows->fresh_count);
+    HASH_MAP_FIND(slot, &rows->fresh_by_name, hash,
+                  slice_equal(rows->fresh[hash_slot_item(slot)].name, name));
+    if (!hash_slot_is_free(slot))
+        return rows->fresh[hash_slot_item(slot)].id;
+    hash_slot_put(slot, hash, (uint32_t)rows->fresh_count);
+    rows->fresh = arena_grow(arena, rows->fresh, rows->fresh_count, &rows->fresh_capacity,
+                             sizeof(*rows->fresh));
+    struct change_catalog *fresh = &rows->fresh[rows->fresh_count++];
     *fresh = (struct change_catalog){store_next_id(rows->plan->store, rows->table), name};
-    rows->fresh_count++;
     struct change *change = change_append(rows->plan->changes, rows->insert);
     change->created_at_us = rows->plan->now_us;
     change->catalog = *fresh;

@@ -3,6 +3,7 @@
 #ifndef BERTH_ENGINE_ALLOCATIONS_H
 #define BERTH_ENGINE_ALLOCATIONS_H
 
+#include "base/hash_map.h"
 #include "engine/plan.h"
 
 /* Maps names of one catalog to their rows. A name that nobody used before gets a row, once a
@@ -12,9 +13,10 @@ struct name_rows {
     const struct catalog *catalog;
     enum change_kind insert;
     enum store_table table;
-    struct change_catalog *fresh; /* those that the request brings: open addressing */
+    struct change_catalog *fresh; /* those that the request brings */
     size_t fresh_count;
-    size_t room;
+    size_t fresh_capacity;
+    struct hash_map fresh_by_name;
 };
 
 /* CHANGE_CLASS_INSERT, CHANGE_TRAIT_INSERT, CHANGE_AGGREGATE_INSERT, CHANGE_PROJECT_INSERT,

@@ -4,57 +4,46 @@
 
 #include "base/arena.h"
 
-enum { FEW = 8, ROOM_FIRST = 64 };
+enum { FEW = 8 };
 
 /* ---- items by their ids ---- */
-
-static size_t place_of(const struct effect_ids *ids, int64_t id)
-{
-    return ((uint64_t)id * 0x9e3779b97f4a7c15u >> 32) & (ids->room - 1);
-}
 
 static int64_t id_at(const void *items, size_t size, size_t at)
 {
     return *(const int64_t *)((const char *)items + at * size);
 }
 
-static void remember(struct effect_ids *ids, int64_t id, uint32_t index)
-{
-    size_t at = place_of(ids, id);
-    while (ids->table[at] != 0)
-        at = (at + 1) & (ids->room - 1);
-    ids->table[at] = index + 1;
-}
-
 /* Every item begins with its id. NUMBER_NONE: there is none of that id. */
-static uint32_t find(const struct effect_ids *ids, const void *items, size_t size, size_t count,
+static uint32_t find(const struct hash_map *ids, const void *items, size_t size, size_t count,
                      int64_t id)
 {
-    if (ids->table == NULL) {
+    if (ids->slots == NULL) {
         for (size_t i = count; i > 0; i--)
             if (id_at(items, size, i - 1) == id)
                 return (uint32_t)(i - 1);
         return NUMBER_NONE;
     }
-    size_t at = place_of(ids, id);
-    while (ids->table[at] != 0 && id_at(items, size, ids->table[at] - 1) != id)
-        at = (at + 1) & (ids->room - 1);
-    return ids->table[at] == 0 ? NUMBER_NONE : ids->table[at] - 1;
+    const struct hash_slot *slot;
+    HASH_MAP_FIND(slot, ids, hash_id(id), id_at(items, size, hash_slot_item(slot)) == id);
+    return hash_slot_is_free(slot) ? NUMBER_NONE : hash_slot_item(slot);
 }
 
 /* The item at the end has come. */
-static void note_last(struct effect_ids *ids, const void *items, size_t size, size_t count,
+static void note_last(struct hash_map *ids, const void *items, size_t size, size_t count,
                       struct arena *arena)
 {
     if (count <= FEW)
         return;
-    if (2 * count > ids->room) {
-        ids->room = ids->room == 0 ? ROOM_FIRST : 2 * ids->room;
-        ids->table = arena_zalloc(arena, ids->room * sizeof(*ids->table));
-        for (size_t i = 0; i + 1 < count; i++)
-            remember(ids, id_at(items, size, i), (uint32_t)i);
+    bool is_first = ids->slots == NULL;
+    if (is_first)
+        *ids = hash_map_create(arena, 4 * FEW);
+    for (size_t i = is_first ? 0 : count - 1; i < count; i++) {
+        uint32_t hash = hash_id(id_at(items, size, i));
+        struct hash_slot *slot;
+        hash_map_make_room(ids, arena, i);
+        HASH_MAP_FIND(slot, ids, hash, false);
+        hash_slot_put(slot, hash, (uint32_t)i);
     }
-    remember(ids, id_at(items, size, count - 1), (uint32_t)(count - 1));
 }
 
 struct effect_provider *effects_provider(const struct effects *effects, int64_t id)

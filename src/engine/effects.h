@@ -5,6 +5,7 @@
 #ifndef BERTH_ENGINE_EFFECTS_H
 #define BERTH_ENGINE_EFFECTS_H
 
+#include "base/hash_map.h"
 #include "engine/plan.h"
 #include "model/capacity.h"
 
@@ -69,12 +70,6 @@ struct effect_row {
     const struct change *change; /* the last: a put with the whole row, or a delete */
 };
 
-/* Ids of one kind, each with the index of its item. All zero at first. */
-struct effect_ids {
-    uint32_t *table; /* index + 1, open addressing; NULL while there are few */
-    size_t room;
-};
-
 struct effects {
     const struct version *before; /* what the changes are made on */
     const struct change_list *changes;
@@ -95,11 +90,11 @@ struct effects {
     struct effect_row *rows;
     size_t row_count;
     size_t row_capacity;
-    struct effect_ids stock_ids;
-    struct effect_ids consumer_ids;
-    struct effect_ids name_ids;
-    struct effect_ids provider_ids;
-    struct effect_ids row_ids;
+    struct hash_map stock_ids; /* of each kind the ids; without room while there are few */
+    struct hash_map consumer_ids;
+    struct hash_map name_ids;
+    struct hash_map provider_ids;
+    struct hash_map row_ids;
 };
 
 _Static_assert(CHANGE_KIND_COUNT <= 64, "kinds are bits");

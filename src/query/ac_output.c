@@ -35,29 +35,6 @@ static bool is_sharing(const struct ac_plan *plan, uint32_t slot)
     return at < plan->sharing_count && plan->sharing[at] == slot;
 }
 
-static uint32_t **seen_slot(struct ac_output *output, uint32_t **table, uint32_t capacity,
-                            const uint32_t *chosen)
-{
-    size_t bytes = output->plan->level_count * sizeof(*chosen);
-    uint64_t hash = hash_text((struct slice){(const char *)chosen, bytes});
-    uint32_t at = (uint32_t)hash & (capacity - 1);
-    while (table[at] != NULL && memcmp(table[at], chosen, bytes) != 0)
-        at = (at + 1) & (capacity - 1);
-    return &table[at];
-}
-
-static void seen_grow(struct ac_output *output)
-{
-    struct ac_seen *seen = &output->seen;
-    uint32_t capacity = seen->capacity == 0 ? 64 : seen->capacity * 2;
-    uint32_t **table = arena_zalloc(output->plan->arena, capacity * sizeof(*table));
-    for (uint32_t i = 0; i < seen->capacity; i++)
-        if (seen->table[i] != NULL)
-            *seen_slot(output, table, capacity, seen->table[i]) = seen->table[i];
-    seen->table = table;
-    seen->capacity = capacity;
-}
-
 /* Item 10: equality is resources and mappings, not the anchor. */
 bool ac_output_repeats(struct ac_output *output, const uint32_t *chosen)
 {
@@ -69,16 +46,20 @@ bool ac_output_repeats(struct ac_output *output, const uint32_t *chosen)
             return false;
     ac_charge(plan, 8 + 4 * (int64_t)plan->level_count);
     struct ac_seen *seen = &output->seen;
-    if (seen->count * 2 >= seen->capacity)
-        seen_grow(output);
-    uint32_t **at = seen_slot(output, seen->table, seen->capacity, chosen);
-    if (*at != NULL)
+    size_t bytes = plan->level_count * sizeof(*chosen);
+    uint64_t hash = hash_text((struct slice){(const char *)chosen, bytes});
+    struct hash_slot *slot;
+    hash_map_make_room(&seen->map, plan->arena, seen->count);
+    HASH_MAP_FIND(slot, &seen->map, hash,
+                  memcmp(seen->chosen[hash_slot_item(slot)], chosen, bytes) == 0);
+    if (!hash_slot_is_free(slot) || !ac_keep(plan, bytes))
         return true;
-    if (!ac_keep(plan, plan->level_count * sizeof(*chosen)))
-        return true;
-    *at = arena_array(plan->arena, plan->level_count, sizeof(*chosen));
-    memcpy(*at, chosen, plan->level_count * sizeof(*chosen));
-    seen->count++;
+    hash_slot_put(slot, hash, (uint32_t)seen->count);
+    seen->chosen =
+        arena_grow(plan->arena, seen->chosen, seen->count, &seen->capacity, sizeof(*seen->chosen));
+    uint32_t *kept = seen->chosen[seen->count++] =
+        arena_array(plan->arena, plan->level_count, sizeof(*chosen));
+    memcpy(kept, chosen, bytes);
     return false;
 }
 

@@ -2,14 +2,16 @@
 #ifndef BERTH_QUERY_AC_OUTPUT_H
 #define BERTH_QUERY_AC_OUTPUT_H
 
+#include "base/hash_map.h"
 #include "query/ac_plan.h"
 #include "query/ac_search.h"
 
 /* A candidate seen under one anchor may come again under another: then all of it is shared. */
 struct ac_seen {
-    uint32_t **table; /* open addressing; each the chosen slots of a level_count */
-    uint32_t capacity;
-    uint32_t count;
+    struct hash_map map;
+    uint32_t **chosen; /* each the slots of a level_count */
+    size_t count;
+    size_t capacity;
 };
 
 enum { AC_RECENT = 32 };

@@ -2,11 +2,7 @@
 #ifndef BERTH_VALET_WRITE_SETTLE_SET_H
 #define BERTH_VALET_WRITE_SETTLE_SET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct arena;
+#include "base/hash_map.h"
 
 /* A provider whose claims, and those of its racks, are to be looked at. */
 struct settle_provider {
@@ -20,8 +16,7 @@ struct settle_set {
     struct settle_provider *items;
     size_t count;
     size_t capacity;
-    uint32_t *table; /* of positions, hashed by id: index + 1 */
-    size_t room;     /* of the table, a power of two */
+    struct hash_map by_id;
 };
 
 /* Its item, new or not; NULL from find: there is none. Valid until the next add. */

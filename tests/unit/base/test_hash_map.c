@@ -27,22 +27,31 @@ static struct hash_slot *find(const struct hash_map *map, const uint32_t *keys, 
     return slot;
 }
 
-static void check_against_an_array(struct arena *arena, uint32_t most, uint64_t (*hash)(uint32_t))
+static void check_against_an_array(struct arena *arena, uint32_t most, bool grows,
+                                   uint64_t (*hash)(uint32_t))
 {
-    struct hash_map map = hash_map_create(arena, most);
+    struct hash_map map = {0};
+    uint32_t count = 0;
+    if (!grows)
+        map = hash_map_create(arena, most);
     uint32_t keys[ITEMS_MAX];
     for (uint32_t i = 0; i < most; i++) {
         keys[i] = (uint32_t)random() % (4 * most);
         uint32_t first = 0;
         while (keys[first] != keys[i])
             first++;
+        if (grows)
+            hash_map_make_room(&map, arena, count);
+        assert_true(2 * count <= map.mask);
         struct hash_slot *slot = find(&map, keys, hash(keys[i]), keys[i]);
         assert_int_equal(hash_slot_is_free(slot), first == i);
-        if (first == i)
+        if (first == i) {
             hash_slot_put(slot, hash(keys[i]), i);
+            count++;
+        }
         assert_int_equal(hash_slot_item(find(&map, keys, hash(keys[i]), keys[i])), first);
     }
-    for (uint32_t key = 4 * most; key < 4 * most + 50; key++)
+    for (uint32_t key = 4 * most; map.slots != NULL && key < 4 * most + 50; key++)
         assert_true(hash_slot_is_free(find(&map, keys, hash(key), key)));
 }
 
@@ -52,8 +61,10 @@ static void as_an_array(void **state)
     struct arena *arena = arena_create();
     srandom(5);
     for (uint32_t most = 0; most <= ITEMS_MAX; most++) {
-        check_against_an_array(arena, most, good_hash);
-        check_against_an_array(arena, most, bad_hash);
+        for (int grows = 0; grows < 2; grows++) {
+            check_against_an_array(arena, most, grows, good_hash);
+            check_against_an_array(arena, most, grows, bad_hash);
+        }
         arena_reset(arena);
     }
     arena_destroy(arena);
