@@ -132,6 +132,21 @@ static void check_strangers(const struct snapshot *before, const struct snapshot
     }
 }
 
+/* No group leaves claims or hosts behind. */
+static void check_groups(const struct snapshot *after, const struct version *version)
+{
+    const struct valet_claim *claim = NULL;
+    while ((claim = version_next_valet_claim(version, claim == NULL ? 0 : claim->record.id)) !=
+           NULL)
+        assert_non_null(
+            version_valet_group(version, record_number(&claim->record, VALET_CLAIM_GROUP_ID)));
+    if (version_valet_group_by_name(version, SLICE_LIT("gold")) != NULL)
+        return;
+    for (size_t i = 0; i < after->provider_count; i++)
+        assert_false(
+            is_in(version, version_provider_by_id(version, after->providers[i].id), "gold"));
+}
+
 /* ---- holds ---- */
 
 static void check_holds(const struct snapshot *before, const struct snapshot *after)
@@ -275,6 +290,7 @@ void invariants_check(const struct snapshot *before, struct metal_world *cloud, 
     if (author != &valet_rule)
         check_holds(before, &after);
     check_capacity(before, &after, version, author == &node_rule);
+    check_groups(&after, version);
     check_node(cloud, "m1");
     check_node(cloud, "m2");
     check_node(cloud, "m3");
