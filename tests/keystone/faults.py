@@ -12,12 +12,13 @@ import sys
 import time
 
 import away
+import bodies
 import many_tokens
 import nonsense
 import tenants
 from case import servers
 
-GROUPS = (away.Away, nonsense.Nonsense, many_tokens.ManyTokens, tenants.Tenants)
+GROUPS = (away.Away, bodies.Bodies, nonsense.Nonsense, many_tokens.ManyTokens, tenants.Tenants)
 
 
 def main():

@@ -19,6 +19,7 @@ const struct metric metric_table[METRIC_COUNT] = {
     ROW(METRIC_CONNECTIONS, GAUGE, "berth_http_connections_open", "listener", "Open connections."),
     ROW(METRIC_CONNECTIONS_ACCEPTED, COUNTER, "berth_http_connections_accepted_total", "listener", "Connections accepted."),
     ROW(METRIC_LARGE_RESPONSES, GAUGE, "berth_http_large_response_bytes", "listener", "Bytes of bodies over 1 MiB that clients are reading."),
+    ROW(METRIC_LARGE_BODIES, GAUGE, "berth_http_request_body_bytes", "", "Memory of large request bodies and of what they are parsed into."),
     ROW(METRIC_ARENA_MAX, GAUGE, "berth_http_request_arena_max_bytes", "", "Most memory that one request took beside its body."),
     ROW(METRIC_SLOW_LANE, GAUGE, "berth_slow_lane_jobs", "state", "Expensive requests that take turns."),
     ROW(METRIC_SLOW_LANE_JOBS, COUNTER, "berth_slow_lane_jobs_begun_total", "", "Requests that were too expensive for a worker."),

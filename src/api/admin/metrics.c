@@ -7,6 +7,7 @@
 #include "api/door.h"
 #include "api/services/meter.h"
 #include "api/services/slow_lane.h"
+#include "base/memory_budget.h"
 #include "log/log.h"
 
 static const double US_PER_S = 1e6;
@@ -279,6 +280,7 @@ void metrics_write(struct admin *admin, const struct version *version,
     write_requests(admin->api, totals, exposition);
     write_listeners(admin, exposition);
     write_slow_lane(admin, exposition);
+    exposition_single(exposition, METRIC_LARGE_BODIES, memory_budget_used(admin->api->bodies));
     exposition_single(exposition, METRIC_ARENA_MAX, totals->arena_bytes);
     write_candidates(totals, exposition);
     free(totals);
