@@ -1,8 +1,10 @@
-/* What judging one large request costs: in proportion to its rows. */
+/* What judging costs: in proportion to the rows of the request, and not of the cloud. */
 #include <time.h>
 
+#include "baremetal/write/node_rule.h"
 #include "engine/allocations.h"
 #include "engine/judge.h"
+#include "placement/write/plan_classes.h"
 #include "products/cloud.h"
 #include "unit.h"
 
@@ -50,8 +52,70 @@ static void test_many_classes(void **state)
     assert_true(best_of_three(16000) < 100 * best_of_three(1000));
 }
 
+/* So many nodes of one class more, by one request. */
+static void make_nodes(unsigned count)
+{
+    cloud.world.author = &node_rule;
+    struct plan plan = metal_plan(&cloud);
+    const struct node *node;
+    for (unsigned i = 0; i < count; i++) {
+        const char *uuid = arena_printf(plan.arena, "node%u", i).data;
+        struct node_draft draft = metal_new_node(uuid, "iron");
+        assert_true(plan_node_create(&draft, &plan, &node, &cloud.world.err));
+    }
+    assert_true(world_conclude(&cloud.world, true));
+}
+
+/* The CPU time of judging the renaming of a class that no node has, some times. */
+static double rename_class(unsigned nodes)
+{
+    enum { TIMES = 50 };
+    cloud_open(&cloud);
+    make_nodes(nodes);
+    cloud.world.author = NULL;
+    struct plan plan = metal_plan(&cloud);
+    struct timespec a, b;
+    assert_true(plan_class_create(SLICE_LIT("CUSTOM_FREE"), &plan, &cloud.world.err));
+    assert_true(world_conclude(&cloud.world, true));
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+    for (unsigned i = 0; i < TIMES; i++) {
+        struct judged judged;
+        plan = metal_plan(&cloud);
+        assert_true(plan_class_rename(SLICE_LIT("CUSTOM_FREE"), SLICE_LIT("CUSTOM_NEW"), &plan,
+                                      &cloud.world.err));
+        assert_true(judge_planned(&judged, &plan, &cloud.world.err));
+    }
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+    plan = metal_plan(&cloud);
+    assert_false(world_conclude(&cloud.world,
+                                plan_class_rename(SLICE_LIT("CUSTOM_IRON"), SLICE_LIT("CUSTOM_NEW"),
+                                                  &plan, &cloud.world.err)));
+    cloud_close(&cloud);
+    return (double)(b.tv_sec - a.tv_sec) * 1e3 + (double)(b.tv_nsec - a.tv_nsec) / 1e6;
+}
+
+static double least_of_three(unsigned nodes)
+{
+    double least = rename_class(nodes);
+    for (int i = 0; i < 2; i++) {
+        double again = rename_class(nodes);
+        least = again < least ? again : least;
+    }
+    return least;
+}
+
+/* A walk over all nodes would make it 64 times as much. */
+static void test_many_nodes(void **state)
+{
+    (void)state;
+    assert_true(least_of_three(64 * 50) < 8 * least_of_three(50));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_many_classes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_many_classes),
+        cmocka_unit_test(test_many_nodes),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
