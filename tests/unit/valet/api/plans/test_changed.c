@@ -257,8 +257,8 @@ static uint32_t number_of_trait(void)
     return catalog_find(&valet_version(&world.bench)->traits, SLICE_LIT("CUSTOM_SECOND"))->number;
 }
 
-/* A stranger commits what has nothing to do with the plan. Everything is loaded, and what hosts
- * have gets other numbers in memory: those that went leave no gaps. */
+/* A stranger commits what has nothing to do with the plan, and too much to be merged. Everything is
+ * loaded, and what hosts have gets other numbers in memory: those that went leave no gaps. */
 static void a_load_changes_nothing(void **state)
 {
     (void)state;
@@ -274,7 +274,9 @@ static void a_load_changes_nothing(void **state)
     }
     uint32_t number = number_of_trait();
     world.sql = "DELETE FROM traits WHERE name = 'CUSTOM_FIRST';"
-                "DELETE FROM placement_aggregates WHERE uuid = 'first'";
+                "DELETE FROM placement_aggregates WHERE uuid = 'first';"
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+                " INSERT INTO traits (name) SELECT 'CUSTOM_' || i FROM n";
     assert_planned(0);
     assert_int_not_equal(number_of_trait(), number);
 }
