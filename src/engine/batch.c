@@ -11,7 +11,6 @@
 #include "engine/write_limit.h"
 #include "log/log.h"
 #include "replica/apply.h"
-#include "replica/compare.h"
 
 _Static_assert(sizeof(struct store_stamp) == sizeof(struct version_stamp), "stamps are copied");
 
@@ -40,96 +39,6 @@ static void answer_all(struct pipeline *pipeline, struct pipeline_request *first
         count_refusal(pipeline, request, failure != NULL);
         request->done(request);
     }
-}
-
-static void sink_apply(void *cls, const struct change *change)
-{
-    apply_change(cls, change);
-}
-
-/* What others wrote has come into the edit. */
-static void tell_foreign(struct pipeline *pipeline, enum foreign_write kind,
-                         const struct edit *edit)
-{
-    const struct version *before = replica_newest(pipeline->replica);
-    rules_foreign(pipeline->rules, kind, version_is_empty(before) ? NULL : before, edit->version,
-                  pipeline->arena);
-}
-
-/* A merge with so many differences costs as much as a load: of 100 000 hosts and 50 000 consumers a
- * comparison takes 0.49 s of a processor and a load 0.76 s; a provider that is read again by itself
- * takes 19 us, a consumer 13 us. */
-static size_t differences_most(const struct version *version)
-{
-    enum { SHARE = 12, AT_LEAST = 1000 };
-    return (version->provider_by_id.count + version->consumers.count) / SHARE + AT_LEAST;
-}
-
-static const struct differences *end_comparison(void *cls)
-{
-    return compare_end(cls);
-}
-
-/* What differs from the newest version goes into the edit. */
-static enum store_result merge(struct pipeline *pipeline, struct edit *edit, bool *merged,
-                               struct err *err)
-{
-    const struct version *before = replica_newest(pipeline->replica);
-    struct comparison *comparison = compare_begin(before, differences_most(before));
-    struct store_comparer comparer = {compare_change, end_comparison, comparison};
-    enum store_result result =
-        store_merge(pipeline->store, &comparer, sink_apply, edit, merged, err);
-    compare_free(comparison);
-    return result;
-}
-
-/* Everything has been or may have been written by strangers. A version made from nothing shares no
- * memory with the one before, and a reader may keep that: it is made only if it must be. */
-static enum store_result take_in(struct pipeline *pipeline, struct edit **edit, struct err *err)
-{
-    bool merged = false;
-    pipeline->reloads++;
-    if (!version_is_empty(replica_newest(pipeline->replica))) {
-        *edit = replica_edit(pipeline->replica);
-        enum store_result result = merge(pipeline, *edit, &merged, err);
-        pipeline->merges += merged;
-        if (merged || result != STORE_OK)
-            return result;
-        replica_abandon(pipeline->replica, *edit);
-    }
-    *edit = replica_edit_empty(pipeline->replica);
-    return store_load(pipeline->store, sink_apply, *edit, err);
-}
-
-/* An edit that is as new as the database, as the open transaction sees it. NULL with err when it
- * cannot be made; the transaction is ended. */
-static struct edit *bring_up_to_date(struct pipeline *pipeline, enum store_begun begun,
-                                     struct err *err)
-{
-    if (begun == STORE_BEGIN_FAILED)
-        return NULL;
-    struct edit *edit;
-    enum store_result result = STORE_OK;
-    if (begun == STORE_BEGIN_RELOAD) {
-        result = take_in(pipeline, &edit, err);
-    } else {
-        edit = replica_edit(pipeline->replica);
-        if (begun == STORE_BEGIN_FOLLOW) {
-            pipeline->follows++;
-            result = store_follow(pipeline->store, sink_apply, edit, err);
-        }
-    }
-    if (result == STORE_OK) {
-        apply_flush(edit);
-        if (begun != STORE_BEGIN_UNCHANGED)
-            tell_foreign(pipeline, begun == STORE_BEGIN_RELOAD ? FOREIGN_LOADED : FOREIGN_FOLLOWED,
-                         edit);
-        return edit;
-    }
-    struct store_stamp ignored;
-    store_rollback(pipeline->store, &ignored);
-    replica_abandon(pipeline->replica, edit);
-    return NULL;
 }
 
 /* Writes what is in the plan's list and takes it over into memory. */
@@ -270,7 +179,7 @@ static void publish(struct pipeline *pipeline, struct edit *edit, const struct s
 bool batch_renew(struct pipeline *pipeline, struct err *err)
 {
     enum store_begun begun = store_begin(pipeline->store, STORE_TO_READ, err);
-    struct edit *edit = bring_up_to_date(pipeline, begun, err);
+    struct edit *edit = news_take(pipeline, begun, err);
     if (edit == NULL)
         return false;
     struct store_stamp stamp;
@@ -312,7 +221,7 @@ static void ask_database(struct pipeline *pipeline, struct pipeline_probe *probe
         store_rollback(pipeline->store, &stamp);
         probe->is_followed = true;
     } else {
-        struct edit *edit = bring_up_to_date(pipeline, begun, err);
+        struct edit *edit = news_take(pipeline, begun, err);
         probe->is_followed = edit != NULL;
         if (edit != NULL) {
             bool holds = store_rollback(pipeline->store, &stamp);
@@ -385,12 +294,12 @@ static struct edit *begin_to_write(struct pipeline *pipeline, struct err *err)
     struct store_stamp ignored;
     enum store_begun begun = lock_to_write(pipeline, err);
     if (begun != STORE_BEGIN_RELOAD)
-        return bring_up_to_date(pipeline, begun, err);
+        return news_take(pipeline, begun, err);
     store_rollback(pipeline->store, &ignored);
     if (!renew(pipeline, err))
         return NULL;
     begun = lock_to_write(pipeline, err);
-    return bring_up_to_date(pipeline, begun, err);
+    return news_take(pipeline, begun, err);
 }
 
 static void refuse_all(struct pipeline *pipeline, struct pipeline_request *first,

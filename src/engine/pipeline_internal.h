@@ -66,6 +66,10 @@ struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline);
 /* queue.c: the writer is not stuck. */
 void pipeline_beat(struct pipeline *pipeline);
 
+/* news.c, on the writer's thread: an edit that is as new as the database, as the transaction that
+ * has just begun sees it. NULL with err when it cannot be made; the transaction is ended. */
+struct edit *news_take(struct pipeline *pipeline, enum store_begun begun, struct err *err);
+
 /* batch.c, on the writer's thread. */
 /* Decides and answers the requests. */
 void batch_run(struct pipeline *pipeline, struct pipeline_request *first);
