@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/slice.h"
 #include "keystone/token.h"
@@ -36,6 +37,8 @@ struct door {
     bool has_own_options;      /* with CORS, too, an OPTIONS that is no preflight is a request */
     bool judges_length_late;   /* a body that is too long is for the stages to refuse */
     const struct rule *author; /* the product's rules: its writes are their author's */
+    uint64_t rows_allowed;     /* that the API's own limits let a request write, even if
+                                  [berth] max_write_rows is less; 0: none */
     /* Submits request->write; NULL: to the pipeline at once. */
     void (*submit)(struct api_request *request);
     /* Whether the request needs no token. Its target has been read, nothing else. */

@@ -26,9 +26,15 @@ static enum http_step submit(struct api_request *request, enum request_phase pha
     return HTTP_PENDING;
 }
 
+static uint64_t rows_allowed(const struct api_request *request)
+{
+    uint64_t configured = request->api->max_write_rows;
+    return configured > request->door->rows_allowed ? configured : request->door->rows_allowed;
+}
+
 enum http_step write_passage_begin(struct api_request *request)
 {
-    request->write.max_rows = request->api->max_write_rows;
+    request->write.max_rows = rows_allowed(request);
     if (!plan_rows_fit(request->write.least_rows, request->write.max_rows, &request->err))
         return answer_give(request);
     return submit(request, PHASE_WRITING);

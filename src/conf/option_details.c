@@ -100,11 +100,12 @@ static const struct details table[] = {
      "one that needs more is answered with 503 and ends. While it runs it keeps the state of the "
      "database it began with in memory."},
     {"berth", "max_write_rows",
-     "Consumers, allocations, inventories, traits, aggregates and all else that comes, changes or "
-     "goes with a request count, what follows from it included. All other writes wait while they "
-     "are written: 3600 rows take about 10 ms, and are more than a reshape of a host with 500 "
-     "servers of three classes needs. What needs more is answered with 413 and not written. Raise "
-     "it for the time of a larger migration."},
+     "Every row that a request inserts, changes or deletes counts, including its consequences: "
+     "consumers, allocations, inventories, traits, aggregates. All other writes wait meanwhile: "
+     "3600 rows take about 10 ms, and are more than a reshape of a host with 500 servers of three "
+     "classes needs. A larger request is answered with 413 and nothing is written. Raise the limit "
+     "for the duration of a larger migration. The limits of the Valet API allow 12000 rows "
+     "whatever is set here."},
     {"berth", "slow_request_ms",
      "In milliseconds, from the request line to the answer. The line is a warning, with the "
      "request and how long it took. Waiting for the database's lock, which another program may "

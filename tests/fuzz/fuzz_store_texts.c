@@ -55,14 +55,23 @@ static const enum change_kind WRITTEN_AS[LOG_KIND_COUNT] = {
     [LOG_VALET + VALET_PLACEMENTS] = CHANGE_VALET_PLACEMENT_PUT,
 };
 
+/* Of the two kinds that leave the same entry, one for odd ids. */
 static struct change change_of(const struct log_entry *entry)
 {
     struct change change = {.kind = WRITTEN_AS[entry->kind]};
-    if (entry->kind == LOG_CONSUMER) {
+    bool is_odd = entry->id % 2 != 0;
+    if (entry->kind == LOG_CONSUMER && is_odd) {
+        change.kind = CHANGE_CONSUMER_UPDATE;
+        change.consumer.id = entry->id;
+        change.consumer.uuid = (struct slice){entry->uuid, entry->uuid_len};
+    } else if (entry->kind == LOG_CONSUMER) {
         change.allocation.consumer_id = entry->id;
         change.allocation.consumer_uuid = (struct slice){entry->uuid, entry->uuid_len};
     } else if (entry->kind == LOG_PROVIDER_GENERATION) {
         change.generation.provider_id = entry->id;
+    } else if (entry->kind == LOG_PROVIDER_CONTENTS && is_odd) {
+        change.kind = CHANGE_INVENTORY_UPDATE;
+        change.inventory.provider_id = entry->id;
     } else if (entry->kind == LOG_PROVIDER_CONTENTS) {
         change.link.provider_id = entry->id;
     } else if (entry->kind >= LOG_NODE) {

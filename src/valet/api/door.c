@@ -6,6 +6,9 @@
 #include "valet/api/stages.h"
 #include "valet/write/valet_rule.h"
 
+/* 10 000 members (Valet spec, 2.6), with the rows of what they follow. */
+enum { ROWS_ALLOWED = 12000 };
+
 const struct door valet_door = {
     .id = DOOR_VALET,
     .name = "valet",
@@ -15,6 +18,7 @@ const struct door valet_door = {
     .routes = valet_routes,
     .route_count = VALET_ROUTE_COUNT,
     .author = &valet_rule,
+    .rows_allowed = ROWS_ALLOWED,
     .has_own_options = true,
     .judges_length_late = true,
     .is_public = valet_is_public,
