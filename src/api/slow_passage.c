@@ -156,34 +156,42 @@ static void finish_all_the_same(void *cls, enum slow_refusal why)
     run_finish(cls);
 }
 
+static uint64_t owner_of(const struct api_request *request)
+{
+    return hash_text(request->identity.project_id);
+}
+
+static void submit(struct api_request *request, struct slow_job job)
+{
+    job.cls = request;
+    request->passage->slow = job;
+    slow_lane_submit(request->api->slow_lane, &request->passage->slow);
+}
+
 enum http_step slow_passage_begin(struct api_request *request)
 {
     check(request->passage->phase != PHASE_SLOW);
     request->passage->phase = PHASE_SLOW;
     request->passage->slow_end = SLOW_END_NONE;
     request->passage->slow_limit_us = request->api->query_deadline_us;
-    request->passage->slow = (struct slow_job){
-        .run = run_slow,
-        .refuse = refuse_to_run,
-        .cls = request,
-        .owner = hash_text(request->identity.project_id),
-        .deadline_us = clock_monotonic_us() + request->passage->slow_limit_us,
-    };
-    slow_lane_submit(request->api->slow_lane, &request->passage->slow);
+    submit(request, (struct slow_job){
+                        .run = run_slow,
+                        .refuse = refuse_to_run,
+                        .owner = owner_of(request),
+                        .deadline_us = clock_monotonic_us() + request->passage->slow_limit_us,
+                    });
     return HTTP_PENDING;
 }
 
 enum http_step slow_passage_finish(struct api_request *request)
 {
     request->passage->phase = PHASE_FINISHING;
-    request->passage->slow = (struct slow_job){
-        .run = run_finish,
-        .refuse = finish_all_the_same,
-        .cls = request,
-        .owner = hash_text(request->identity.project_id),
-        .deadline_us = UINT64_MAX,
-    };
-    slow_lane_submit(request->api->slow_lane, &request->passage->slow);
+    submit(request, (struct slow_job){
+                        .run = run_finish,
+                        .refuse = finish_all_the_same,
+                        .owner = owner_of(request),
+                        .deadline_us = UINT64_MAX,
+                    });
     return HTTP_PENDING;
 }
 
@@ -212,22 +220,14 @@ static void write_piece_all_the_same(void *cls, enum slow_refusal why)
     write_piece(cls);
 }
 
-/* A project's answers in pieces do not wait behind its searches. */
-static uint64_t owner_of_pieces(const struct api_request *request)
-{
-    return ~hash_text(request->identity.project_id);
-}
-
 enum http_piece slow_passage_write_piece(struct api_request *request)
 {
-    struct slow_job *job = &request->passage->slow;
-    *job = (struct slow_job){
-        .run = run_piece,
-        .refuse = write_piece_all_the_same,
-        .cls = request,
-        .owner = owner_of_pieces(request),
-        .deadline_us = UINT64_MAX,
-    };
-    slow_lane_submit(request->api->slow_lane, job);
+    /* its owner is another: a project's answers in pieces do not wait behind its searches */
+    submit(request, (struct slow_job){
+                        .run = run_piece,
+                        .refuse = write_piece_all_the_same,
+                        .owner = ~owner_of(request),
+                        .deadline_us = UINT64_MAX,
+                    });
     return HTTP_PIECE_PENDING;
 }

@@ -11,7 +11,6 @@
 
 enum { UPKEEP_EVERY_MS = 100, PATIENCE_MAX_US = 10000 };
 
-/* Takes what is queued; under the lock. */
 /* Takes the next batch; NULL when it is time for upkeep, or to stop. */
 static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *count)
 {

@@ -223,8 +223,9 @@ class Tests:
             found = re.findall(r"INFO placement.requestlog \[(\S+) req-[0-9a-f-]{36} ([^\]]*)\] (.* status: (\d+) .*)$",
                                re.sub(r"\x1b\[\d+m", "", server.log()), re.M)
             # those that have none show what the client says of himself there (docs/differences.md)
-            return [(who[:2], re.sub(r" len: \d+", "", text)) for *who, text, status in found
-                    if status != "401" and '"GET /"' not in text]
+            # sorted: the Python service logs after its answer, so the next request's line may come first
+            return sorted((who[:2], re.sub(r" len: \d+", "", text)) for *who, text, status in found
+                          if status != "401" and '"GET /"' not in text)
 
         deadline = time.monotonic() + 10  # berth writes them some time later
         while time.monotonic() < deadline and len(lines(pair.berth)) < len(lines(pair.python)):

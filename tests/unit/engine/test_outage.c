@@ -42,18 +42,6 @@ enum store_result store_load(struct store *store, store_sink *sink, void *cls, s
     return STORE_OK;
 }
 
-enum store_result store_merge(struct store *store, const struct store_comparer *comparer,
-                              store_sink *sink, void *cls, bool *merged, struct err *err)
-{
-    (void)store;
-    (void)comparer;
-    (void)sink;
-    (void)cls;
-    (void)err;
-    *merged = false;
-    return STORE_OK;
-}
-
 enum store_result store_follow(struct store *store, store_sink *sink, void *cls, struct err *err)
 {
     (void)store;
