@@ -9,10 +9,12 @@ commits' syncs and other programs in it; the median of the runs. The cloud is th
 have inventories."""
 
 import argparse
+import itertools
 import json
 import mmap
 import os
 import socket
+import sqlite3
 import statistics
 import struct
 import time
@@ -25,7 +27,6 @@ import questions
 HERE = os.path.dirname(os.path.abspath(__file__))
 THREADS = "worker", "writer"
 SETTLE_S = 0.15
-CONSUMER = "consumer"
 PROJECT = {"project_id": questions.PROJECT, "user_id": questions.USER}
 VALET, METAL = "valet", "baremetal"
 BODY_BYTES, PLAN_BYTES = 8 << 20, (1 << 20) - 100
@@ -63,11 +64,44 @@ def text(value):
     return json.dumps(value).encode()
 
 
-def allocations(kind, count):
-    """Claims of so many new consumers, one unit of the pool each."""
-    return {clouds.uuid(kind, i): {"allocations": {lanes.POOL: {"resources": {"DISK_GB": 1}}}, **PROJECT,
-                                   "consumer_generation": None, "consumer_type": "INSTANCE"} for i in range(count)}
+ALLOWED = 2400 - 20  # rows, without those of the provider and of names
+NEW_ROWS, OLD_ROWS = 5, 2  # that a consumer counts for, beside its allocations
+ONE, THREE = {"DISK_GB": 1}, {"CUSTOM_DEVICE": 1, "VCPU": 1, "DISK_GB": 1}
 
+
+def allocations(kind, numbers, resources, generation=None, owner=PROJECT):
+    """What those consumers are to hold of the pool."""
+    claim = {"allocations": {lanes.POOL: {"resources": resources}} if resources else {}, **owner,
+             "consumer_generation": generation, "consumer_type": "INSTANCE"}
+    return {clouds.uuid(kind, i): claim for i in numbers}
+
+
+def claims(*which):
+    return raw("POST", "/allocations", text(allocations(*which)))
+
+
+def at_the_limit(run):
+    """The largest writes that are accepted, as requests that come before and the one that counts."""
+    def more(resources):
+        return {name: amount + 1 for name, amount in resources.items()}
+
+    def those(rows, resources, then, owner=PROJECT):
+        """Consumers that there are: what they are to hold afterwards."""
+        kind, numbers = f"{rows}-{len(resources)}-{len(then)}-{run}", range(ALLOWED // rows)
+        before = [claims(kind, numbers[i:i + 100], resources) for i in range(0, len(numbers), 100)]
+        return None, claims(kind, numbers, then, 1, owner), *before
+
+    yield "new consumers", (None, claims(f"new{run}", range(ALLOWED // (NEW_ROWS + 1)), ONE))
+    yield "new consumers, three classes", (None, claims(f"three{run}", range(ALLOWED // (NEW_ROWS + 3)), THREE))
+    yield "their amounts", those(OLD_ROWS + 2, ONE, more(ONE))
+    yield "their amounts, three classes", those(OLD_ROWS + 6, THREE, more(THREE))
+    yield "their owners", those(NEW_ROWS + 2, ONE, ONE, {**PROJECT, "project_id": questions.USER})
+    yield "consumers that go", those(NEW_ROWS + 1, ONE, {})
+    yield "they go, three classes", those(NEW_ROWS + 3, THREE, {})
+    aggregates = [clouds.uuid(f"aggregate{run}", i) for i in range(ALLOWED // 2)]
+    place = lambda *request: raw("PUT", f"/resource_providers/{lanes.HOST}/aggregates", text(list(request)), "", "1.1")
+    yield "new aggregates", (None, place(*aggregates))
+    yield "no aggregates", (None, place())
 
 def kinds(run=0):
     """Name, door, and what is sent in that run."""
@@ -110,10 +144,9 @@ def kinds(run=0):
         {"resource_provider_generation": 1, "inventories": {f"CUSTOM_{i:060}": {"total": 1} for i in range(90000)}}))
     yield "aggregates of 8 MiB", place("PUT", f"/resource_providers/{lanes.HOST}/aggregates", text(
         [clouds.uuid("many", i) for i in range(BODY_BYTES // 40)]), "", "1.1")
-    yield "claims of 1 000 consumers", place("POST", "/allocations", text(allocations(f"few{run}", 1000)))
-    yield "claims of 20 000 consumers", place("POST", "/allocations", text(allocations(f"many{run}", 20000)))
-    yield "and without them", place("POST", "/allocations", text(
-        {uuid: {**claim, "consumer_generation": 1, "allocations": {}} for uuid, claim in allocations(f"many{run}", 20000).items()}))
+    yield "claims of 1 000 consumers", (None, claims(f"few{run}", range(1000), ONE))
+    yield "claims of 20 000 consumers", (None, claims(f"many{run}", range(20000), ONE))
+    yield "and without them", (None, claims(f"many{run}", range(20000), {}))
     yield "a reshape of 8 MiB", place("POST", "/reshaper", text({"inventories": {
         clouds.uuid("reshape", i): {"resource_provider_generation": 0, "inventories": {}} for i in range(80000)},
         "allocations": {}}))
@@ -138,8 +171,17 @@ def server_of(binary, build, work, turns):
 
 
 def database(work):
-    """The lanes' cloud."""
-    return lanes.make(work)
+    """The lanes' cloud, whose pool has three classes here."""
+    path = lanes.make(work)
+    db = sqlite3.connect(path)
+    pool = db.execute("SELECT id FROM resource_providers WHERE uuid = ?", (lanes.POOL,)).fetchone()[0]
+    columns = [column for _, column, *_ in db.execute("PRAGMA table_info(inventories)") if column not in ("id", "resource_class_id")]
+    for name in THREE.keys() - ONE.keys():
+        db.execute(f"INSERT INTO inventories (resource_class_id, {', '.join(columns)}) SELECT ?, {', '.join(columns)}"
+                   " FROM inventories WHERE resource_provider_id = ? AND resource_class_id = 2", (clouds.CLASSES[name], pool))
+        db.commit()
+    db.close()
+    return path
 
 
 def ask(port, request):
@@ -168,9 +210,11 @@ def measured(binary, build, work, runs=5, names=()):
         ask(ports[None], raw("GET", f"/resource_providers/{lanes.HOST}"))
         rows = {}
         for run in range(runs):
-            for name, (door, request) in kinds(run):
+            for name, (door, request, *before) in itertools.chain(kinds(run), at_the_limit(run)):
                 if names and name not in names:
                     continue
+                for earlier in before:
+                    ask(ports[door], earlier)
                 time.sleep(SETTLE_S)
                 turns.reset()
                 status = ask(ports[door], request)
@@ -179,7 +223,8 @@ def measured(binary, build, work, runs=5, names=()):
         for name, of_runs in rows.items():
             found[name] = {thread: [statistics.median(row[thread][k] for row, _ in of_runs) for k in range(2)]
                            for thread in THREADS}
-            print("%-28s %s  " % (name, of_runs[0][1]), "   ".join(
+            statuses = "/".join(sorted({status for _, status in of_runs}))
+            print("%-28s %s  " % (name, statuses), "   ".join(
                 "%s %7.2f cpu %7.2f clock" % (thread, *found[name][thread]) for thread in THREADS), flush=True)
     finally:
         server.stop()

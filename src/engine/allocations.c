@@ -101,10 +101,19 @@ static struct change_consumer row_of(const struct consumer_owner *owner, int64_t
     };
 }
 
+static bool owns(const struct plan *plan, const struct consumer_owner *owner,
+                 const struct consumer *consumer)
+{
+    struct consumer_owner is = consumer_owner_of(plan->version, consumer);
+    return is.project_id == owner->project_id && is.user_id == owner->user_id &&
+           is.type_id == owner->type_id;
+}
+
 static void append_update(const struct plan *plan, const struct consumer *before, struct slice uuid,
                           const struct consumer_owner *owner, int64_t generation)
 {
     struct change *change = change_append(plan->changes, CHANGE_CONSUMER_UPDATE);
+    change->is_generation_only = owns(plan, owner, before);
     change->updated_at_us = plan->now_us;
     change->consumer = row_of(owner, before->id, uuid);
     change->consumer.expected_generation = before->generation;
@@ -129,9 +138,7 @@ int64_t allocations_put_consumer(const struct plan *plan, const struct consumer 
 void allocations_set_owner(const struct plan *plan, const struct consumer *before,
                            const struct consumer_owner *owner)
 {
-    struct consumer_owner is = consumer_owner_of(plan->version, before);
-    if (is.project_id != owner->project_id || is.user_id != owner->user_id ||
-        is.type_id != owner->type_id)
+    if (!owns(plan, owner, before))
         append_update(plan, before, arena_copy(plan->arena, consumer_uuid(before)), owner,
                       before->generation);
 }

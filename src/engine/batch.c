@@ -65,7 +65,7 @@ static enum store_result apply_following(const struct plan *plan, struct judged 
     enum store_result result = STORE_OK;
     while (result == STORE_OK && judge_follow(judged, plan)) {
         tally->changes += plan->changes->count;
-        tally->rows += plan->changes->count;
+        tally->rows += write_limit_changes(plan->changes);
         if (!plan_rows_fit(tally->rows, tally->max_rows, err))
             return STORE_REFUSED;
         result = apply_planned(plan, edit, err);

@@ -207,7 +207,8 @@ struct change_row {
 
 struct change {
     enum change_kind kind;
-    bool is_root_only; /* of a PROVIDER_UPDATE: name and parent are as they were */
+    bool is_root_only;       /* of a PROVIDER_UPDATE: name and parent are as they were */
+    bool is_generation_only; /* of a CONSUMER_UPDATE: project, user and type are as they were */
     int64_t created_at_us;
     int64_t updated_at_us; /* for an update: now */
     union {

@@ -20,7 +20,7 @@ BASE = "/resource_providers/" + HOST
 
 
 def claims(count, first=1000):
-    """Consumers of one class each: two rows for each of them, and those of the provider and of names."""
+    """New consumers of one class each: six rows for each of them, and those of the provider and of names."""
     return {uuid_of(first + n): {"allocations": {HOST: {"resources": {"VCPU": 1}}}, "project_id": "p", "user_id": "u",
                                  "consumer_generation": None, "consumer_type": "INSTANCE"} for n in range(count)}
 
@@ -65,14 +65,14 @@ def fill(server):
 
 
 def usual(report, berthd):
-    """By default a host with 500 servers of three classes can be reshaped: one of the classes goes to a child."""
+    """By default a host with 290 servers of three classes can be reshaped: one of the classes goes to a child."""
     classes = ("VCPU", "MEMORY_MB", "DISK_GB")
     stock = {name: {"total": 100000} for name in classes}
 
     def of(resources, generation):
         return {uuid_of(1000 + n): {"allocations": {provider: {"resources": given} for provider, given in resources.items()},
                                     "project_id": "p", "user_id": "u", "consumer_generation": generation,
-                                    "consumer_type": "INSTANCE"} for n in range(500)}
+                                    "consumer_type": "INSTANCE"} for n in range(290)}
 
     with Server(berthd, access_log="false") as server:
         server.must("POST", "/resource_providers", {"name": "home", "uuid": HOST})
@@ -84,7 +84,7 @@ def usual(report, berthd):
             "inventories": {HOST: {"resource_provider_generation": generation(server), "inventories": rest},
                             OTHER: {"resource_provider_generation": 0, "inventories": {"VCPU": stock["VCPU"]}}},
             "allocations": of({HOST: {name: 1 for name in classes[1:]}, OTHER: {"VCPU": 1}}, 1)})
-        report(answer[0] == 204, "writes: a reshape of a host with 500 servers", str(answer)[:300])
+        report(answer[0] == 204, "writes: a reshape of a host with 290 servers", str(answer)[:300])
     report(not server.complaint, "writes: the server ends well", server.complaint)
 
 
@@ -100,7 +100,7 @@ def run(report, berthd):
         planned = refused_by_writer(admin)
         report(planned == PLANNED, "writes: what a body tells is refused before the writer", f"{planned} by the writer")
         report(server.state() == before, "writes: nothing of them was written", "the state differs")
-        report(server.ask("POST", "/allocations", claims(MOST // 2 - 3))[0] == 204, "writes: as many as are allowed", "")
+        report(server.ask("POST", "/allocations", claims((MOST - 10) // 6))[0] == 204, "writes: as many as are allowed", "")
         raise_limit(server)
         method, path, body = asked[-1]
         report(wait_for(lambda: server.ask(method, path, body)[0] == 200, 10), "writes: a reload raises the limit",

@@ -122,9 +122,11 @@ static const char *update_provider(struct tables *tables, const struct change *c
     if (broken != NULL)
         return broken;
     struct change_provider *image = &row->image.provider;
-    image->name = tables_keep_text(change->provider.name);
-    image->parent_id = change->provider.parent_id;
     image->root_id = change->provider.root_id;
+    if (!change->is_root_only) {
+        image->name = tables_keep_text(change->provider.name);
+        image->parent_id = change->provider.parent_id;
+    }
     tables_touch(tables, row, change);
     return NULL;
 }
@@ -248,10 +250,13 @@ static const char *update_consumer(struct tables *tables, const struct change *c
         return "the consumer's generation is the expected one";
     if (!owner_exists(tables, &change->consumer))
         return "a consumer's owner is there";
-    struct slice uuid = row->image.consumer.uuid;
-    row->image.consumer = change->consumer;
-    row->image.consumer.uuid = uuid;
-    row->image.consumer.expected_generation = 0;
+    struct change_consumer *image = &row->image.consumer;
+    image->generation = change->consumer.generation;
+    if (!change->is_generation_only) {
+        image->project_id = change->consumer.project_id;
+        image->user_id = change->consumer.user_id;
+        image->type_id = change->consumer.type_id;
+    }
     tables_touch(tables, row, change);
     return NULL;
 }

@@ -245,8 +245,11 @@ static void log_touched(struct store *store, const struct change *change)
 
 static int statement_of(const struct change *change)
 {
-    bool is_root_only = change->kind == CHANGE_PROVIDER_UPDATE && change->is_root_only;
-    return is_root_only ? STATEMENT_ROOT_SET : STATEMENT_CHANGE + (int)change->kind;
+    if (change->kind == CHANGE_PROVIDER_UPDATE && change->is_root_only)
+        return STATEMENT_ROOT_SET;
+    if (change->kind == CHANGE_CONSUMER_UPDATE && change->is_generation_only)
+        return STATEMENT_CONSUMER_GENERATION;
+    return STATEMENT_CHANGE + (int)change->kind;
 }
 
 static enum store_result apply_one(struct store *store, const struct change *change,

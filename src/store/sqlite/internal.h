@@ -30,8 +30,9 @@ enum statement {
     STATEMENT_LOG_TRIM,
     STATEMENT_LOG_READ,
     STATEMENT_PARENT_READ,
-    STATEMENT_ROOT_SET, /* for a PROVIDER_UPDATE of the root only */
-    STATEMENT_CHANGE,   /* one for each enum change_kind that is written */
+    STATEMENT_ROOT_SET,            /* for a PROVIDER_UPDATE of the root only */
+    STATEMENT_CONSUMER_GENERATION, /* for a CONSUMER_UPDATE of the generation only */
+    STATEMENT_CHANGE,              /* one for each enum change_kind that is written */
     STATEMENT_MANY = STATEMENT_CHANGE + CHANGE_KIND_COUNT, /* inserts of STATEMENT_ROWS rows */
     STATEMENT_COUNT = STATEMENT_MANY + CHANGE_KIND_COUNT
 };

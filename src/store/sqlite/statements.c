@@ -34,6 +34,9 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     /* The indexes of name and parent are left alone. */
     [STATEMENT_ROOT_SET] = "UPDATE resource_providers SET root_provider_id = ?4, updated_at = ?2"
                            " WHERE id = ?3",
+    /* Nor are those of project, user and type, each of which would be rewritten. */
+    [STATEMENT_CONSUMER_GENERATION] = "UPDATE consumers SET generation = ?7, updated_at = ?2"
+                                      " WHERE id = ?3 AND " AS_READ("generation") " = ?9",
 
     [STATEMENT_CHANGE + CHANGE_CLASS_INSERT] = CATALOG_INSERT("resource_classes", "name"),
     [STATEMENT_CHANGE + CHANGE_CLASS_RENAME] =

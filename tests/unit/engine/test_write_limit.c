@@ -194,8 +194,9 @@ static bool plan_provider(struct pipeline_request *request, const struct plan *p
     return true;
 }
 
-/* A consumer that gets the first `classes` of the provider. */
-static bool claim(struct pipeline_request *request, const struct plan *plan, size_t classes)
+/* A project's consumer that gets the first `classes` of the provider. */
+static bool claim(struct pipeline_request *request, const struct plan *plan, size_t classes,
+                  struct slice project)
 {
     static const struct claim_amount AMOUNTS[CLASSES] = {{SLICE_LIT("VCPU"), 1},
                                                          {SLICE_LIT("MEMORY_MB"), 1},
@@ -205,7 +206,7 @@ static bool claim(struct pipeline_request *request, const struct plan *plan, siz
     struct claim_provider provider = {SLICE_LIT("p"), AMOUNTS, classes};
     struct claim one = {
         .consumer = SLICE_LIT("c"),
-        .project = SLICE_LIT("project"),
+        .project = project,
         .user = SLICE_LIT("user"),
         .providers = &provider,
         .provider_count = classes > 0 ? 1 : 0,
@@ -215,12 +216,22 @@ static bool claim(struct pipeline_request *request, const struct plan *plan, siz
 
 static bool plan_all(struct pipeline_request *request, const struct plan *plan)
 {
-    return claim(request, plan, CLASSES);
+    return claim(request, plan, CLASSES, SLICE_LIT("project"));
 }
 
 static bool plan_one(struct pipeline_request *request, const struct plan *plan)
 {
-    return claim(request, plan, 1);
+    return claim(request, plan, 1, SLICE_LIT("project"));
+}
+
+static bool plan_another(struct pipeline_request *request, const struct plan *plan)
+{
+    return claim(request, plan, 1, SLICE_LIT("another"));
+}
+
+static bool plan_none(struct pipeline_request *request, const struct plan *plan)
+{
+    return claim(request, plan, 0, SLICE_LIT("another"));
 }
 
 static int status_of(struct bench *bench, pipeline_plan *plan, uint64_t max_rows)
@@ -231,18 +242,23 @@ static int status_of(struct bench *bench, pipeline_plan *plan, uint64_t max_rows
     return bench->asks[0].request.err.status;
 }
 
-/* Rows that go count as those that come. */
-static void test_released_rows_count(void **state)
+static void expect_rows(struct bench *bench, pipeline_plan *plan, uint64_t rows)
+{
+    assert_int_equal(status_of(bench, plan, rows - 1), 413);
+    assert_int_equal(status_of(bench, plan, rows), 0);
+}
+
+/* Rows that go count as those that come, and consumers as their indexes cost. */
+static void test_rows_of_claims(void **state)
 {
     struct bench *bench = *state;
     assert_int_equal(status_of(bench, plan_provider, 0), 0);
-    enum { NAMES = 2, GENERATION = 1, CONSUMER = 1 };
-    uint64_t first = NAMES + CONSUMER + CLASSES + GENERATION;
-    assert_int_equal(status_of(bench, plan_all, first - 1), 413);
-    assert_int_equal(status_of(bench, plan_all, first), 0);
-    uint64_t second = CLASSES + CONSUMER + 1 + GENERATION;
-    assert_int_equal(status_of(bench, plan_one, second - 1), 413);
-    assert_int_equal(status_of(bench, plan_one, second), 0);
+    enum { NAMES = 2, NAME = 1, PROVIDER = 1, CONSUMER = 5, CONSUMER_RAISED = 2 };
+    expect_rows(bench, plan_all, NAMES + CONSUMER + CLASSES + PROVIDER);
+    expect_rows(bench, plan_one, CONSUMER_RAISED + CLASSES + 1 + PROVIDER);
+    expect_rows(bench, plan_another, NAME + CONSUMER + 1 + 1 + PROVIDER);
+    expect_rows(bench, plan_one, CONSUMER + 1 + 1 + PROVIDER);
+    expect_rows(bench, plan_none, CONSUMER + 1 + PROVIDER);
 }
 
 int main(void)
@@ -251,7 +267,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_planned_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_rows_that_follow, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_limit, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_released_rows_count, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_rows_of_claims, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,6 +90,15 @@ static const char altered[] =
     "consumer(1 " UUID_C " 1 1 type=1 gen=2) 1790000000123456 1790000000123460\n"
     "allocation(3 1 " UUID_C " 1 0 2) 1790000000123456 0\n";
 
+static bool loads(struct fixture *fixture, struct store *store, const char *part)
+{
+    struct buf out = {0};
+    dump_store(fixture, store, &out);
+    bool is_there = memmem(out.data, out.len, part, strlen(part)) != NULL;
+    buf_free(&out);
+    return is_there;
+}
+
 static void test_every_kind(void **state)
 {
     struct fixture *fixture = *state;
@@ -103,16 +112,20 @@ static void test_every_kind(void **state)
     commit_changes(fixture, store, &list);
     expect_load(fixture, store, altered);
     list = changes_of(fixture);
+    add_consumer(&list, CHANGE_CONSUMER_UPDATE, 1, UUID_C, 3);
+    list.items[0].is_generation_only = true;
+    list.items[0].consumer.project_id = list.items[0].consumer.user_id = 2;
+    list.items[0].consumer.type_id = 0;
+    commit_changes(fixture, store, &list);
+    assert_true(loads(fixture, store, "consumer(1 " UUID_C " 1 1 type=1 gen=3) "));
+    list = changes_of(fixture);
     add_allocations_of(&list, 1, UUID_C);
     add_consumer(&list, CHANGE_CONSUMER_DELETE, 1, UUID_C, 0);
     commit_changes(fixture, store, &list);
     store_close(store);
 
     store = fixture_open(fixture);
-    struct buf out = {0};
-    dump_store(fixture, store, &out);
-    assert_null(memmem(out.data, out.len, "consumer(", 9));
-    buf_free(&out);
+    assert_false(loads(fixture, store, "consumer("));
     store_close(store);
 }
 
