@@ -251,6 +251,13 @@ class Table:
                      lambda: f"{cell['p50 ms']:.1f}, {cell['p99 ms']:.1f}, {cell['max ms']:.0f} ms; "
                              f"{cell['claims/s']:.0f} claims/s", lambda: cell["met"])
 
+    def occupy(self):
+        facts = self.facts.get("berth", {}).get("occupy") or {}
+        for thread, goal in (("worker", 2), ("writer", 10), ("writer, at Valet's limits", None)):
+            turn = facts.get(thread)
+            self.add("longest turn for one request", thread, "reported" if goal is None else f"≤ {goal} ms", [turn],
+                     lambda: f"{turn[0]:.1f} ms: {turn[1]}", lambda: goal is None or turn[0] <= goal)
+
     def innocent(self):
         facts = self.facts.get("berth", {}).get("innocent") or {}
         alone = facts.get("nobody")
@@ -271,6 +278,7 @@ class Table:
         self.valet()
         self.lanes()
         self.tail()
+        self.occupy()
         self.innocent()
         order = list(dict.fromkeys(row.group for row in self.rows))
         return sorted(self.rows, key=lambda row: order.index(row.group))

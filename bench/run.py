@@ -18,6 +18,7 @@ import baremetal
 import innocent
 import lanes
 import measure
+import occupy
 import questions
 import reference
 import report
@@ -31,7 +32,7 @@ CACHE = os.path.join(HERE, "reference.json")
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
 SIZES = (300, 16384, 523000, 777000, 2600000)
 EXTRAS = ("groups", "turns", "units", "memory", "start", "lane", "limits", "commits", "baremetal", "valet", "lanes",
-          "tail", "innocent")
+          "tail", "occupy", "innocent")
 
 
 def arguments():
@@ -129,6 +130,7 @@ def run_berth(options, loader, results):
         targets.say(f"plans: {berth.facts['valet']}")
     for extra, act in (("lanes", lambda: lanes.measured(options.berthd, options.build, options.work)),
                        ("tail", lambda: tail.measured(options.berthd, options.work, loader)),
+                       ("occupy", lambda: occupy.worst(occupy.measured(options.berthd, options.build, options.work))),
                        ("innocent", lambda: innocent.measured(options.berthd, runs=3))):
         if wanted(options, extra) and not options.quick:
             berth.facts[extra] = act()

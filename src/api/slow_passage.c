@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 
-enum { WORKER_STEPS = 150000, SLOW_STEPS_BETWEEN_LOOKS = 50000 }; /* a step is some nanoseconds */
+enum { WORKER_STEPS = 120000, SLOW_STEPS_BETWEEN_LOOKS = 50000 }; /* a step is some nanoseconds */
 
 /* A job of the slow lane lets others have its turn here, and ends when there is nobody to answer,
  * no time left, or no room for its answer. */

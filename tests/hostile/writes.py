@@ -37,6 +37,8 @@ def requests(server):
     """Each with the rows of its body alone, one more than are allowed; the last PLANNED with what the writer adds."""
     half = MOST // 2
     yield "POST", "/allocations", claims(half + 1)
+    yield "POST", "/allocations", {uuid: {**claim, "allocations": {}, "consumer_generation": 1}
+                                   for uuid, claim in claims(MOST + 1).items()}
     yield "POST", "/reshaper", {
         "inventories": {HOST: {"resource_provider_generation": generation(server),
                                "inventories": {"VCPU": {"total": 100000}}}}, "allocations": claims(half)}

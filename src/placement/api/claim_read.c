@@ -111,11 +111,9 @@ struct claim *claim_read_all(struct api_request *request, json_t *by_consumer)
 
 uint64_t claim_least_rows(const struct claim *claims, size_t count)
 {
-    uint64_t rows = 0;
-    for (size_t i = 0; i < count; i++) {
-        rows += claims[i].provider_count > 0 ? 1 : 0;
+    uint64_t rows = count; /* one for each consumer that is looked up */
+    for (size_t i = 0; i < count; i++)
         for (size_t p = 0; p < claims[i].provider_count; p++)
             rows += claims[i].providers[p].amount_count;
-    }
     return rows;
 }

@@ -13,7 +13,8 @@ struct claim claim_read(struct api_request *request, struct slice consumer, json
 /* An object of such parts by consumer; as many claims as it has members. */
 struct claim *claim_read_all(struct api_request *request, json_t *by_consumer);
 
-/* How many rows such claims write at least: consumers that go may not be there. */
+/* How many rows such claims write at least, or look for: consumers that are to go may not be there.
+ */
 uint64_t claim_least_rows(const struct claim *claims, size_t count);
 
 /* How a message shows a number that was not sent as an integer ("2.0"); data == NULL for the rest.
