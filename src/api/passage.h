@@ -12,6 +12,7 @@
 #include "keystone/keystone.h"
 
 struct api_request;
+struct budget;
 struct json_heap;
 struct replica_reader;
 
@@ -46,6 +47,7 @@ struct api_passage {
     bool is_on_lane;        /* where the handler runs */
     _Atomic unsigned met;   /* there: of the handler's end and api_resume(), how many have come */
     struct json_heap *heap; /* where the parsed body is; NULL: in memory of its own */
+    struct budget *pace;    /* what reading the body is charged to; NULL: a worker reads it */
     struct replica_reader *reader; /* who pins the version of an answer in pieces; NULL: not yet */
     bool is_preflight;             /* a CORS preflight: its headers are there already */
 };

@@ -118,9 +118,13 @@ static void run_slow(void *cls)
     }
     struct replica_reader *reader = thread_reader(request->api->replica);
     request->version = replica_pin(reader);
+    request->passage->pace = arena_alloc(request->arena, sizeof(struct budget));
+    *request->passage->pace = api_budget(request);
     request->passage->is_on_lane = true;
     atomic_store(&request->passage->met, 0);
     enum api_step step = request->route->handle(request);
+    if (step == API_DONE && api_was_cut_short(request))
+        refuse_slow(request); /* whatever the handler made of it */
     if (step == API_DONE && !err_is_set(&request->err) && !answer_fits(request))
         answer_refuse_large(request);
     pin_release(request, reader, step);

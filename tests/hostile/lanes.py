@@ -92,7 +92,7 @@ def server_of(berthd, **options):
 
 
 def run(report, berthd):
-    for part in (charged, turns, deadline):
+    for part in (charged, turns, deadline, bodies):
         part(report, berthd)
 
 
@@ -287,3 +287,27 @@ def deadline(report, berthd):
                str(next((answer for answer in answers if answer not in good), None)))
         report(wait_for(lambda: rests(server), 20), "lanes: nothing runs on behind a deadline", "CPU is used")
     ended(report, server, "deadline")
+
+
+def bodies(report, berthd):
+    """A large body is parsed in slices: it ends when its client has gone."""
+    text = b"{" + b",".join(b'"%d":0' % i for i in range(400000)) + b"}"
+    request = head("PUT", BASE + "/traits", "Content-Type: application/json", f"Content-Length: {len(text)}") + text
+    server = Server(berthd, access_log="false")
+    server.good_statuses = {0, 3}
+    with server:
+        server.must("POST", "/resource_providers", {"name": "home", "uuid": PROVIDER})
+
+        def cost(waits):
+            before = server.cpu_s()
+            sock = connect(server, timeout=ANSWER_S)
+            sock.sendall(request)
+            status = receive(sock, ANSWER_S).status if waits else None
+            sock.close()
+            wait_for(lambda: rests(server), 20)
+            return status, server.cpu_s() - before
+
+        (status, whole_s), (_, left_s) = cost(True), cost(False)
+        report(status == 400 and left_s < whole_s * 2 / 3, "lanes: a body whose client has gone is not parsed to its end",
+               f"{status}, {whole_s:.2f} s of CPU, and {left_s:.2f} s when it had gone")
+    ended(report, server, "bodies")

@@ -11,6 +11,7 @@
 #include "api/text/name_table.h"
 #include "api/text/query_string.h"
 #include "base/arena.h"
+#include "query/budget.h"
 
 /* jansson takes no NULL, not even for nothing. */
 static const char *text_of(struct slice text)
@@ -68,6 +69,14 @@ json_t *body_schema_load_wide(struct slice body, struct json_heap *heap, struct 
     return load(body, true, heap, err);
 }
 
+/* A text of small values takes some fifty nanoseconds for each byte. */
+enum { STEPS_A_BYTE = 10 };
+
+static bool go_on(void *cls, size_t bytes)
+{
+    return budget_take(cls, (int64_t)bytes * STEPS_A_BYTE);
+}
+
 struct json_heap *body_schema_heap(struct api_request *request)
 {
     if (request->passage->heap == NULL) {
@@ -75,6 +84,9 @@ struct json_heap *body_schema_heap(struct api_request *request)
         share.bytes = 0; /* those are the edge's */
         request->passage->heap = json_heap_create(request->arena, share,
                                                   request->http->body.len > HTTP_SMALL_BODY_BYTES);
+        if (request->passage->pace != NULL)
+            json_heap_set_pace(request->passage->heap,
+                               (struct json_pace){go_on, request->passage->pace});
     }
     return request->passage->heap;
 }

@@ -38,8 +38,10 @@ struct json_heap {
     char *end;
     size_t from_arena;
     size_t block_bytes;
+    struct json_pace pace;
     enum memory_verdict failure;
-    jmp_buf failed; /* out of the parser */
+    bool is_stopped; /* by the pace */
+    jmp_buf failed;  /* out of the parser */
     struct json_blocks blocks;
 };
 
@@ -135,12 +137,42 @@ bool json_heap_is_large(const struct json_heap *heap)
     return heap->is_large;
 }
 
+void json_heap_set_pace(struct json_heap *heap, struct json_pace pace)
+{
+    heap->pace = pace;
+}
+
+struct paced_text {
+    struct json_heap *heap;
+    struct slice left;
+};
+
+static size_t give(void *buffer, size_t size, void *cls)
+{
+    struct paced_text *text = cls;
+    struct json_heap *heap = text->heap;
+    size_t bytes = size < text->left.len ? size : text->left.len;
+    if (bytes == 0)
+        return 0;
+    if (!heap->pace.goes_on(heap->pace.cls, bytes)) {
+        heap->is_stopped = true;
+        longjmp(heap->failed, 1);
+    }
+    memcpy(buffer, text->left.data, bytes);
+    text->left.data += bytes;
+    text->left.len -= bytes;
+    return bytes;
+}
+
 static json_t *parse(struct json_heap *heap, struct slice text, size_t flags, json_error_t *error)
 {
+    struct paced_text paced = {heap, text};
     if (heap != NULL && setjmp(heap->failed) != 0) {
         *error = (json_error_t){.line = -1, .column = -1};
         return NULL;
     }
+    if (heap != NULL && heap->pace.goes_on != NULL)
+        return json_load_callback(give, &paced, flags, error);
     return json_loadb(text.data == NULL ? "" : text.data, text.len, flags, error);
 }
 
@@ -150,7 +182,7 @@ json_t *json_heap_parse(struct json_heap *heap, struct slice text, size_t flags,
     check(parsing_into == NULL);
     parsing_into = heap;
     if (heap != NULL)
-        heap->failure = MEMORY_GRANTED;
+        heap->failure = MEMORY_GRANTED, heap->is_stopped = false;
     json_t *document = parse(heap, text, flags, error);
     parsing_into = NULL;
     return document;
@@ -158,9 +190,11 @@ json_t *json_heap_parse(struct json_heap *heap, struct slice text, size_t flags,
 
 bool json_heap_has_failed(const struct json_heap *heap, struct err *err)
 {
-    if (heap == NULL || heap->failure == MEMORY_GRANTED)
+    if (heap == NULL || (heap->failure == MEMORY_GRANTED && !heap->is_stopped))
         return false;
-    if (heap->failure == MEMORY_TOO_MUCH)
+    if (heap->is_stopped)
+        err_set(err, 503, NULL, "The request body was not read to its end.");
+    else if (heap->failure == MEMORY_TOO_MUCH)
         err_set(err, 413, NULL, "The request body has more values than this service takes.");
     else
         err_set(err, 503, NULL, "Too many large requests are being served. Ask again later.");

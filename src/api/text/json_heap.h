@@ -14,6 +14,13 @@
 struct arena;
 struct json_heap;
 
+/* Asked while a text is parsed, after each KiB or so: whether to go on. It may wait, and parses
+ * nothing itself. */
+struct json_pace {
+    bool (*goes_on)(void *cls, size_t bytes); /* NULL: it always does */
+    void *cls;
+};
+
 /* An empty heap in the arena, charged to the share, whose `bytes` are 0. The document of a small
  * text begins in the arena and is dropped before it; one that is_large has nothing there but the
  * heap itself. */
@@ -21,13 +28,17 @@ struct json_heap *json_heap_create(struct arena *arena, struct memory_share shar
 
 bool json_heap_is_large(const struct json_heap *heap);
 
+/* What asks while this heap's texts are parsed. */
+void json_heap_set_pace(struct json_heap *heap, struct json_pace pace);
+
 /* Parses a text as json_loadb does, into the heap; NULL: *error says what is wrong with the text,
  * or the heap has failed, and *error says nothing. The document is dropped by the caller
  * (json_decref), then the heap is cleared. heap == NULL: plain json_loadb. */
 json_t *json_heap_parse(struct json_heap *heap, struct slice text, size_t flags,
                         json_error_t *error);
 
-/* Whether there was no memory for the text, and then sets err: 413 or 503. */
+/* Whether there was no memory for the text, or it was not to go on, and then sets err: 413 or 503.
+ */
 bool json_heap_has_failed(const struct json_heap *heap, struct err *err);
 
 /* Whether that was for now only: others have the memory. */

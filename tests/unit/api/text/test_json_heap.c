@@ -122,6 +122,56 @@ static void others_have_it(void **state)
     buf_free(&text);
 }
 
+struct pace {
+    size_t bytes; /* given so far */
+    size_t most;  /* where it ends */
+    unsigned times;
+};
+
+static bool goes_on(void *cls, size_t bytes)
+{
+    struct pace *pace = cls;
+    assert_in_range(bytes, 1, 4096);
+    pace->bytes += bytes;
+    pace->times++;
+    return pace->bytes <= pace->most;
+}
+
+static void a_paced_text(void **state)
+{
+    (void)state;
+    json_error_t error;
+    struct err err = {.arena = arena};
+    struct buf text = list_of("{\"k\": \"value\"}", 4000);
+    struct pace pace = {.most = text.len};
+    struct json_heap *heap = heap_of(true);
+    json_heap_set_pace(heap, (struct json_pace){goes_on, &pace});
+    json_t *document = json_heap_parse(heap, buf_slice(&text), 0, &error);
+    assert_int_equal(json_array_size(document), 4000);
+    assert_int_equal(pace.bytes, text.len);
+    assert_in_range(pace.times, text.len / 4096, text.len / 256);
+    assert_false(json_heap_has_failed(heap, &err));
+    json_decref(document);
+    json_heap_clear(heap);
+
+    pace = (struct pace){.most = text.len / 2};
+    assert_null(json_heap_parse(heap, buf_slice(&text), 0, &error));
+    assert_in_range(pace.bytes, text.len / 2, text.len / 2 + 4096);
+    assert_true(json_heap_has_failed(heap, &err));
+    assert_int_equal(err.status, 503);
+    assert_false(json_heap_was_refused(heap));
+    json_heap_clear(heap);
+
+    pace = (struct pace){.most = text.len};
+    text.data[text.len - 1] = '}';
+    assert_null(json_heap_parse(heap, buf_slice(&text), 0, &error));
+    assert_false(json_heap_has_failed(heap, &err));
+    assert_int_equal(error.line, 1);
+    assert_int_equal(error.position, text.len);
+    json_heap_clear(heap);
+    buf_free(&text);
+}
+
 static void malformed_texts_leave_nothing(void **state)
 {
     (void)state;
@@ -173,6 +223,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_large_text_is_charged, set_up, tear_down),
         cmocka_unit_test_setup_teardown(too_many_values, set_up, tear_down),
         cmocka_unit_test_setup_teardown(others_have_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_paced_text, set_up, tear_down),
         cmocka_unit_test_setup_teardown(malformed_texts_leave_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_value_outgrows_the_memory, set_up, tear_down),
     };
