@@ -38,6 +38,28 @@ static inline void sip_round(struct sip *s)
     s->c = rotate(s->c, 32);
 }
 
+static inline uint64_t load(const char *from, size_t bytes)
+{
+    uint64_t word = 0;
+    memcpy(&word, from, bytes);
+    return word;
+}
+
+/* The bytes behind the whole words, without a loop over them: loads that overlap. */
+static inline uint64_t rest_of(struct slice text)
+{
+    size_t rest = text.len & 7;
+    const char *end = text.data + text.len;
+    if (rest == 0)
+        return 0;
+    if (text.len >= 8)
+        return load(end - 8, 8) >> 8 * (8 - rest);
+    if (rest >= 4)
+        return load(text.data, 4) | load(end - 4, 4) << 8 * (rest - 4);
+    return load(text.data, 1) | load(text.data + rest / 2, 1) << 8 * (rest / 2) |
+           load(end - 1, 1) << 8 * (rest - 1);
+}
+
 uint64_t hash_text(struct slice text)
 {
     pthread_once(&hash_once, draw_key);
@@ -55,9 +77,7 @@ uint64_t hash_text(struct slice text)
         sip_round(&s);
         s.a ^= word;
     }
-    uint64_t last = (uint64_t)text.len << 56;
-    for (size_t i = whole; i < text.len; i++)
-        last |= (uint64_t)(unsigned char)text.data[i] << 8 * (i & 7);
+    uint64_t last = (uint64_t)text.len << 56 | rest_of(text);
     s.d ^= last;
     sip_round(&s);
     s.a ^= last;

@@ -62,19 +62,37 @@ bool text_is_utf8(struct slice text)
     return true;
 }
 
+/* Where the pair that starts there ends. Semicolons, which stand in hardly any query, are looked
+ * for byte by byte only where there is one. */
+static size_t pair_end(struct slice raw, size_t start, bool has_semicolons)
+{
+    const char *from = raw.data + start;
+    if (!has_semicolons) {
+        const char *end = memchr(from, '&', raw.len - start);
+        return end == NULL ? raw.len : (size_t)(end - raw.data);
+    }
+    size_t end = start;
+    while (end < raw.len && raw.data[end] != '&' && raw.data[end] != ';')
+        end++;
+    return end;
+}
+
+static size_t count_pairs(struct slice raw, bool has_semicolons)
+{
+    size_t count = 0;
+    for (size_t start = 0; start < raw.len; start = pair_end(raw, start, has_semicolons) + 1)
+        count++;
+    return count;
+}
+
 struct query_string query_string_parse(struct arena *arena, struct slice raw)
 {
     struct query_string query = {.is_utf8 = true};
-    size_t most = raw.len > 0;
-    for (size_t i = 0; i < raw.len; i++)
-        most += raw.data[i] == '&' || raw.data[i] == ';';
-    query.pairs = arena_array(arena, most, sizeof(*query.pairs));
-    size_t start = 0;
-    for (size_t i = 0; i <= raw.len && raw.len > 0; i++) {
-        if (i < raw.len && raw.data[i] != '&' && raw.data[i] != ';')
-            continue;
-        struct slice pair = {raw.data + start, i - start};
-        start = i + 1;
+    bool has_semicolons = raw.len > 0 && memchr(raw.data, ';', raw.len) != NULL;
+    query.pairs = arena_array(arena, count_pairs(raw, has_semicolons), sizeof(*query.pairs));
+    for (size_t start = 0, end; start < raw.len; start = end + 1) {
+        end = pair_end(raw, start, has_semicolons);
+        struct slice pair = {raw.data + start, end - start};
         if (pair.len == 0)
             continue;
         const char *equals = memchr(pair.data, '=', pair.len);

@@ -28,7 +28,11 @@ static void known_values(void **state)
     } CASES[] = {
         {0, 0xabac0158050fc4dcu},  {1, 0xc9f49bf37d57ca93u},  {7, 0xd3927d989bb11140u},
         {8, 0x369095118d299a8eu},  {9, 0x25a48eb36c063de4u},  {15, 0xd320d86d2a519956u},
-        {16, 0xcc4fdd1a7d908b66u}, {36, 0x2cf508d3ada26206u}, {63, 0x9d199062b7bbb3a8u},
+        {2, 0x82cb9b024dc7d44du},  {3, 0x8bf80ab8e7ddf7fbu},  {4, 0xcf75576088d38328u},
+        {5, 0xdef9d52f49533b67u},  {6, 0xc50d2b50c59f22a7u},  {10, 0x79de85ee92ff097fu},
+        {11, 0x70c118c1f94dc352u}, {12, 0x78a384b157b4d9a2u}, {13, 0x306f760c1229ffa7u},
+        {14, 0x605aa111c0f95d34u}, {16, 0xcc4fdd1a7d908b66u}, {36, 0x2cf508d3ada26206u},
+        {63, 0x9d199062b7bbb3a8u},
     };
     char text[64];
     for (size_t i = 0; i < sizeof(text); i++)
