@@ -75,6 +75,15 @@ static const struct consumer *ours_before(const struct effects *effects, int64_t
                : node_consumer_of(effects->before, told, allocation, effects->arena);
 }
 
+/* The consumer that an unmirrored release left behind, and that stays; NULL: there is none. */
+static const struct consumer *left_after(const struct effects *effects, int64_t node_id)
+{
+    const struct node *before = version_node(effects->before, node_id);
+    const struct consumer *left =
+        before == NULL ? NULL : node_consumer_left(effects->before, before, effects->arena);
+    return left == NULL || goes(effects, left) ? NULL : left;
+}
+
 /* ---- rows of nodes ---- */
 
 static bool check_name(const struct effects *effects, const struct effect_provider *provider,
@@ -121,14 +130,16 @@ static bool check_traits(const struct effects *effects, const struct effect_prov
 }
 
 /* The consumers of the node as it was: that of the allocation that stays comes with a new class,
- * and goes with the last one; one that was left goes. */
+ * and goes with the last one; one that was left goes, unless its allocation has the node again. */
 static bool check_consumers(const struct effects *effects, const struct node *told,
                             const struct node *node, struct err *err)
 {
     int64_t id = node->record.id;
-    const struct consumer *left =
-        node_consumer_left(effects->before, version_node(effects->before, id), effects->arena);
-    if (left != NULL && !goes(effects, left) && !holds(effects, consumer_uuid(left), node))
+    const struct consumer *left = left_after(effects, id);
+    const struct node_allocation *again =
+        left == NULL ? NULL : node_allocation_after(effects, consumer_uuid(left));
+    if (left != NULL && !(again != NULL && node_allocation_node_id(again) == id &&
+                          holds(effects, consumer_uuid(left), node)))
         return refuse_consumer(err, consumer_uuid(left), node);
     const struct node_allocation *had = version_node_allocation_of(effects->before, id);
     const struct consumer *ours = ours_before(effects, id, had);
@@ -161,6 +172,12 @@ static bool check_told(const struct effects *effects, const struct node *node,
            check_traits(effects, &provider, told, node, err);
 }
 
+/* Whether the row remembers that consumer as left behind. */
+static bool remembers(const struct node *node, const struct consumer *consumer)
+{
+    return slice_equal(node_text(node, NODE_MIRRORED_CONSUMER), consumer_uuid(consumer));
+}
+
 /* Placement has not been told, and the row remembers what it was told last. */
 static bool check_untold(const struct effects *effects, const struct node *node, struct err *err)
 {
@@ -173,6 +190,9 @@ static bool check_untold(const struct effects *effects, const struct node *node,
             : node_class_same(node_text(told, NODE_RESOURCE_CLASS),
                               node_text(still, NODE_RESOURCE_CLASS)) &&
                   node_class_same(node_text(told, NODE_TRAITS), node_text(still, NODE_TRAITS));
+    const struct consumer *left = left_after(effects, node->record.id);
+    if (left != NULL && !remembers(node, left))
+        return refuse_consumer(err, consumer_uuid(left), node);
     return is_same || refuse_provider(err, node);
 }
 
@@ -217,8 +237,11 @@ static bool check_gone(const struct effects *effects, int64_t id, struct err *er
         return true;
     const struct consumer *ours =
         ours_before(effects, id, version_node_allocation_of(effects->before, id));
+    const struct consumer *left = left_after(effects, id);
     if (ours != NULL && !goes(effects, ours))
         return refuse_consumer(err, consumer_uuid(ours), told);
+    if (left != NULL)
+        return refuse_consumer(err, consumer_uuid(left), told);
     return class.data == NULL ||
            !node_provider_after(effects, node_text(told, NODE_UUID), &provider) ||
            !node_stock_after(effects, &provider, class, &figures) ||
@@ -246,8 +269,7 @@ static bool check_released(const struct effects *effects, const struct node_allo
     if (ours == NULL || goes(effects, ours))
         return true;
     const struct node *node = node_after(effects, node_id);
-    return (node != NULL && !node_is_null(node, NODE_MIRRORED_CONSUMER) &&
-            may_be_untold(effects, node, metal)) ||
+    return (node != NULL && remembers(node, ours) && may_be_untold(effects, node, metal)) ||
            refuse_consumer(err, consumer_uuid(ours), version_node(effects->before, node_id));
 }
 

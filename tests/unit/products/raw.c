@@ -285,6 +285,12 @@ static void node(const struct sentence *sentence)
         node_set_bool(&draft, NODE_PROVIDER_ADOPTED, number(sentence->word[3]) != 0);
     else if (slice_equal(sentence->word[2], SLICE_LIT("never-told")))
         node_set_null(&draft, NODE_PROVIDER_ADOPTED);
+    else if (slice_equal(sentence->word[2], SLICE_LIT("name")))
+        node_set_text(&draft, NODE_NAME, sentence->word[3]);
+    else if (slice_equal(sentence->word[2], SLICE_LIT("left")))
+        node_set_text(&draft, NODE_MIRRORED_CONSUMER, sentence->word[3]);
+    else if (slice_equal(sentence->word[2], SLICE_LIT("none-left")))
+        node_set_null(&draft, NODE_MIRRORED_CONSUMER);
     else if (slice_equal(sentence->word[2], SLICE_LIT("maintenance")))
         node_set_bool(&draft, NODE_MAINTENANCE, number(sentence->word[3]) != 0);
     else
