@@ -16,6 +16,7 @@ from case import ask, expect, must, servers
 
 MIB = 1 << 20
 BODY = 15 * MIB
+LESS = 512 << 10  # which every door takes
 MOST_UNREAD = 9 * MIB  # what the kernel may keep of it on loopback
 PROJECTS = [f"{number:032x}" for number in range(0xb7d0, 0xb7d0 + 20)]
 
@@ -44,8 +45,8 @@ class Held:
             self.over.wait(60)
         return False
 
-    def await_question(self):
-        expect(self.begun.wait(30), "Keystone is not asked")
+    def await_question(self, who="berthd"):
+        expect(self.begun.wait(30), f"{who} does not ask Keystone")
 
     def go_on(self):
         self.over.set()
@@ -110,7 +111,7 @@ class Bodies(case.Case):
     def _start(self, keystone, **more):
         port = servers.free_port()
         server = self._berthd(keystone, berth=[f"admin_listen = 127.0.0.1:{port}"], **more)
-        server.admin_port, server.valet_port = port, servers.free_port()
+        server.admin_port, server.valet_port, server.baremetal_port = port, servers.free_port(), servers.free_port()
         return server
 
     def large_body_waits(self):
@@ -174,6 +175,30 @@ class Bodies(case.Case):
             expect(ask(server, "good", "/resource_providers")[1] == {"resource_providers": []}, "something was written")
             await_no_memory(server)
             expect(server.stop() == 0, "exit status")
+
+    def large_body_of_refused(self):
+        """At each door: when Keystone has refused the token, the body is read and thrown away."""
+        keystone = fakes.FakeKeystone()
+        with self._start(keystone) as server:
+            for door, port, path in (("placement", server.port, "/resource_providers"),
+                                     ("bare metal", server.baremetal_port, "/v1/nodes"),
+                                     ("Valet", server.valet_port, "/v1/groups")):
+                held = Held(keystone, lambda question: question.is_validation)
+                sender = Sender(port, "POST", path, f"refused-at-{port}", padded({"name": "g", "type": "exclusivity"}, LESS))
+                held.await_question(f"the {door} door")
+                last, sender.left = sender.left[-1:], sender.left[:-1]
+                expect(sender.send_until_stuck(0.2) == LESS - 1, f"{door}: the kernel does not take a body of {LESS} bytes")
+                expect(memory_of_bodies(server) == 0, f"{door}: memory is taken before the token is known")
+                held.go_on()
+                time.sleep(0.3)
+                expect(memory_of_bodies(server) == 0, f"{door}: {memory_of_bodies(server)} bytes are kept")
+                expect(not sender.has_answer(), f"{door}: an answer before the body's end")
+                sender.left = last
+                status, got = sender.finish()
+                expect(status == 401, (door, status, got[:500]))
+                keystone.odd = None
+            expect(server.stop() == 0, "exit status")
+        keystone.stop()
 
     def large_body_of_members(self):
         """The handler is run again when Keystone has said which projects there are; it reads the same body."""
