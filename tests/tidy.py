@@ -272,6 +272,7 @@ def check_handlers():
     verbs = re.search(r"VERB is one of ([a-z, ]+)\.", " ".join(read("HACKING.md").split()))
     verbs = set(verbs.group(1).split(", ")) if verbs else set()
     used = set()
+    defined = handlers_by_file()
     for product in ("placement", "baremetal", "valet"):
         path = f"src/{product}/api/routes.c"
         table = read(path).partition("[] = {")[2]
@@ -285,12 +286,34 @@ def check_handlers():
             good = finish == "" or finish.replace("finish_", "handle_", 1) in handlers or (
                 len(handlers) > 1 and finish.startswith(f"finish_{product}_") and finish.split("_")[-1] not in verbs)
             check(good, path, f"{finish} is not called as what it ends ({', '.join(sorted(handlers))})")
+        for finish in ends.keys() - {"", f"finish_{product}_empty"}:
+            check_place_of_finish(path, finish, ends[finish], defined)
     path = "src/api/admin/service.c"
     table = read(path).partition("PAGES[] = {")[2].partition("\n};")[0]
     pages = re.findall(r",\s*(\w+)\}", table)
     check(pages and len(pages) == len(re.findall(r'\{"/', table)), path, "has pages in a form that this check does not read")
     check_names_of_handlers(path, "admin", pages, verbs, used)
     check(used == verbs, "HACKING.md", f"names verbs that no handler has: {', '.join(sorted(verbs - used))}")
+
+
+def handlers_by_file():
+    """{path: the handlers and what ends them, in the order of their definitions}"""
+    found = {path: re.findall(r"^(?:void|enum api_step) ((?:handle|finish)_\w+)\(", read(path), re.M)
+             for path in files("src/*/api/**/*.c")}
+    return {path: names for path, names in found.items() if names}
+
+
+def check_place_of_finish(path, finish, handlers, defined):
+    """What ends one handler is defined right behind it, so that two cannot have each other's names. What ends several ends
+    no handler whose file has such functions of its own."""
+    homes = [(home, names) for home, names in defined.items() if finish in names]
+    check(len(homes) == 1, path, f"{finish} is defined in {len(homes)} files")
+    for home, names in homes:
+        before = [name for name in names[:names.index(finish)] if name.startswith("handle_")]
+        check(len(handlers) > 1 or before[-1:] == list(handlers), home, f"{finish} is not behind what it ends")
+        for other, theirs in defined.items():
+            strange = handlers & set(theirs) if other != home and any(name.startswith("finish_") for name in theirs) else ()
+            check(not strange, path, f"{finish} ends {', '.join(sorted(strange))}, and {other} has such functions of its own")
 
 
 def check_names_of_handlers(path, whose, handlers, verbs, used):
