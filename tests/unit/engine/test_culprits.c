@@ -1,11 +1,13 @@
 /* A store that refuses one request among many: only that one is answered 409, the others are
- * written, and neither is memory loaded again nor an outage told. The store does as the requests'
+ * written, and neither is memory loaded again nor an outage told. Then what the batch does with its
+ * rules, and what it keeps apart from one request to the next. The store does as the requests'
  * names say, and keeps what is committed. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "engine/pipeline.h"
+#include "engine/rules.h"
 #include "unit.h"
 
 enum { NAMES_MAX = 64, BATCH_MAX = 16 };
@@ -18,7 +20,8 @@ struct store {
     const char *written[NAMES_MAX];
     size_t written_count;
     unsigned begun;
-    unsigned fails_in; /* the transaction of that number fails; 0: none */
+    unsigned fails_in;    /* the transaction of that number fails; 0: none */
+    bool memory_is_wrong; /* what it says of a refusal */
     int64_t next_id;
 };
 
@@ -27,6 +30,16 @@ struct ask {
     const char *trait;
     unsigned runs;
     unsigned answers;
+    unsigned settled;
+};
+
+/* A rule that sees everything, and has to make up for what somebody else wrote. */
+struct watch {
+    const char *makes_up; /* the trait that is due, "": none is after all; NULL: nothing is due */
+    bool has_followed;
+    unsigned checked;
+    unsigned made_up;
+    const char *said; /* whose planner said that it records what is */
 };
 
 struct bench {
@@ -34,6 +47,8 @@ struct bench {
     struct arena *arena;
     struct replica *replica;
     struct pipeline *pipeline;
+    struct watch watch;
+    struct rules rules;
     struct ask asks[BATCH_MAX];
 };
 
@@ -107,9 +122,9 @@ int64_t store_next_id(struct store *store, enum store_table table)
 
 const struct store_refusal *store_why_refused(const struct store *store)
 {
-    static const struct store_refusal WHY;
-    (void)store;
-    return &WHY;
+    static const struct store_refusal WHYS[] = {{.memory_is_wrong = false},
+                                                {.memory_is_wrong = true}};
+    return &WHYS[store->memory_is_wrong];
 }
 
 bool store_is_current(const struct store *store, const struct store_stamp *stamp)
@@ -133,13 +148,67 @@ void store_upkeep(struct store *store)
     (void)store;
 }
 
+static void append_trait(const struct plan *plan, const char *name)
+{
+    int64_t id = store_next_id(plan->store, STORE_TRAITS);
+    change_append(plan->changes, CHANGE_TRAIT_INSERT)->catalog =
+        (struct change_catalog){id, slice_of(name)};
+}
+
+static bool watch_check(void *context, const struct effects *effects, const struct plan *plan,
+                        struct err *err)
+{
+    struct watch *watch = context;
+    (void)err;
+    watch->checked++;
+    if (plan->said->records_what_is && effects->changes->count > 0)
+        watch->said = effects->changes->items[0].catalog.name.data;
+    return true;
+}
+
+static void *watch_make_up(void *context, const struct plan *plan)
+{
+    struct watch *watch = context;
+    (void)plan;
+    watch->has_followed = false;
+    return watch->makes_up == NULL ? NULL : watch;
+}
+
+static bool watch_follow(void *noted, const struct plan *plan)
+{
+    struct watch *watch = noted;
+    if (watch->has_followed || *watch->makes_up == '\0')
+        return false;
+    watch->has_followed = true;
+    append_trait(plan, watch->makes_up);
+    return true;
+}
+
+static void watch_made_up(void *context)
+{
+    struct watch *watch = context;
+    watch->made_up += watch->makes_up != NULL;
+    watch->makes_up = NULL;
+}
+
+static const struct rule watch_rule = {
+    .name = "watch",
+    .check_effects = watch_check,
+    .make_up = watch_make_up,
+    .follow = watch_follow,
+    .made_up = watch_made_up,
+};
+
 static int setup(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
     bench->arena = arena_create();
     bench->replica = replica_create();
     struct err err = {.arena = bench->arena};
-    bench->pipeline = pipeline_create(&bench->store, bench->replica, NULL, &err);
+    bench->rules.count = 1;
+    bench->rules.rows[0].rule = &watch_rule;
+    bench->rules.rows[0].context = &bench->watch;
+    bench->pipeline = pipeline_create(&bench->store, bench->replica, &bench->rules, &err);
     assert_non_null(bench->pipeline);
     bench->store.begun = 0;
     *state = bench;
@@ -156,7 +225,8 @@ static int teardown(void **state)
     return 0;
 }
 
-/* "NO" is refused by its planner. */
+/* "NO" is refused by its planner, "ONCE" by its first run. "SAYS" records what is, "TWO" brings a
+ * row more. */
 static bool plan_trait(struct pipeline_request *request, const struct plan *plan)
 {
     struct ask *ask = (struct ask *)request;
@@ -165,10 +235,20 @@ static bool plan_trait(struct pipeline_request *request, const struct plan *plan
         return err_set(&request->err, 404, NULL, "no");
     if (catalog_find(&plan->version->traits, slice_of(ask->trait)) != NULL)
         return err_set(&request->err, 400, NULL, "twice");
-    int64_t id = store_next_id(plan->store, STORE_TRAITS);
-    change_append(plan->changes, CHANGE_TRAIT_INSERT)->catalog =
-        (struct change_catalog){id, slice_of(ask->trait)};
+    if (strcmp(ask->trait, "ONCE") == 0 && ask->runs == 1)
+        return err_set(&request->err, 400, NULL, "not yet");
+    plan->said->records_what_is |= strcmp(ask->trait, "SAYS") == 0;
+    append_trait(plan, ask->trait);
+    if (strcmp(ask->trait, "TWO") == 0)
+        append_trait(plan, "THREE");
     return true;
+}
+
+static void settled(struct pipeline_request *request, const struct plan *plan)
+{
+    struct ask *ask = (struct ask *)request;
+    ask->settled++;
+    assert_non_null(catalog_find(&plan->version->traits, slice_of(ask->trait)));
 }
 
 static void answered(struct pipeline_request *request)
@@ -183,7 +263,11 @@ static size_t run(struct bench *bench, const char *const *traits)
     for (; traits[count] != NULL; count++) {
         assert_true(count < BATCH_MAX);
         bench->asks[count] = (struct ask){
-            .request = {.plan = plan_trait, .done = answered, .err = {.arena = bench->arena}},
+            .request = {.plan = plan_trait,
+                        .settled = settled,
+                        .done = answered,
+                        .max_rows = 1,
+                        .err = {.arena = bench->arena}},
             .trait = traits[count],
         };
         pipeline_submit(bench->pipeline, &bench->asks[count].request);
@@ -312,6 +396,84 @@ static void test_fails_in_a_later_run(void **state)
     }
 }
 
+/* Memory that is wrong is loaded again once, and not for ever. */
+static void test_memory_is_wrong(void **state)
+{
+    struct bench *bench = *state;
+    bench->store.memory_is_wrong = true;
+    run(bench, (const char *const[]){"A", "BAD1", "B", "BAD2", NULL});
+    const int wanted[] = {0, 409, 0, 409};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(bench->asks[i].request.err.status, wanted[i]);
+    assert_int_equal(bench->store.written_count, 2);
+}
+
+/* What a planner says, and why it refuses, counts for that run only. */
+static void test_runs_are_apart(void **state)
+{
+    struct bench *bench = *state;
+    run(bench, (const char *const[]){"SAYS", "A", NULL});
+    assert_string_equal(bench->watch.said, "SAYS");
+    run(bench, (const char *const[]){"ONCE", "BAD", NULL});
+    assert_int_equal(bench->asks[0].runs, 2);
+    assert_int_equal(bench->asks[0].request.err.status, 0);
+    assert_true(is_written(bench, "ONCE"));
+}
+
+/* `settled` sees what the request has become, and no request that is refused. */
+static void test_settled(void **state)
+{
+    struct bench *bench = *state;
+    run(bench, (const char *const[]){"A", "NO", "A", "B", NULL});
+    const unsigned wanted[] = {1, 0, 0, 1};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(bench->asks[i].settled, wanted[i]);
+}
+
+/* What is too large by the number of its changes costs no rule anything. */
+static void test_too_large(void **state)
+{
+    struct bench *bench = *state;
+    run(bench, (const char *const[]){"A", "TWO", NULL});
+    assert_int_equal(bench->watch.checked, 1);
+    assert_int_equal(bench->asks[0].request.err.status, 0);
+    assert_int_equal(bench->asks[1].request.err.status, 413);
+    assert_int_equal(bench->asks[1].request.err.kind, REFUSED_TOO_MANY_ROWS);
+    assert_false(is_known(bench, "THREE"));
+}
+
+/* It is due until it is committed, also with a batch in which nothing else is written. */
+static void test_make_up(void **state)
+{
+    struct bench *bench = *state;
+    bench->watch.makes_up = "DUE";
+    bench->store.fails_in = 1;
+    run(bench, (const char *const[]){"A", NULL});
+    assert_int_equal(bench->watch.made_up, 0);
+    bench->store.fails_in = 0;
+    run(bench, (const char *const[]){"NO", NULL});
+    assert_int_equal(bench->watch.made_up, 1);
+    assert_true(is_written(bench, "DUE") && is_known(bench, "DUE"));
+    run(bench, (const char *const[]){"A", NULL});
+    assert_int_equal(bench->watch.made_up, 1);
+    bench->watch.makes_up = "";
+    run(bench, (const char *const[]){"NO", NULL});
+    assert_int_equal(bench->watch.made_up, 2);
+    assert_int_equal(bench->store.written_count, 2);
+}
+
+/* What the store refuses of it would be refused for ever. */
+static void test_make_up_is_refused(void **state)
+{
+    struct bench *bench = *state;
+    bench->watch.makes_up = "BADDUE";
+    run(bench, (const char *const[]){"A", "B", NULL});
+    assert_int_equal(bench->watch.made_up, 1);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(bench->asks[i].request.err.status, 0);
+    assert_int_equal(bench->store.written_count, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +482,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_any, setup, teardown),
         cmocka_unit_test_setup_teardown(test_order_stays, setup, teardown),
         cmocka_unit_test_setup_teardown(test_fails_in_a_later_run, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_memory_is_wrong, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_runs_are_apart, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_settled, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_too_large, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_make_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_make_up_is_refused, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
