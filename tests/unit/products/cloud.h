@@ -17,7 +17,8 @@ void cloud_close(struct metal_world *cloud);
 
 /* One request; its sentences are separated by "; ":
  *   consume CONSUMER PROJECT PROVIDER CLASS AMOUNT   (a consumer that is not there comes)
- *   owner CONSUMER PROJECT    release CONSUMER    drop CONSUMER    type CONSUMER TYPE
+ *   owner CONSUMER PROJECT    user CONSUMER USER   type CONSUMER TYPE
+ *   release CONSUMER          drop CONSUMER
  *   insert PROVIDER [PARENT]  parent PROVIDER PARENT   unparent PROVIDER
  *   rename PROVIDER NAME      remove PROVIDER
  *   join PROVIDER AGGREGATE   leave PROVIDER AGGREGATE

@@ -116,6 +116,14 @@ static void owner(const struct sentence *sentence)
     allocations_set_owner(sentence->plan, before, &is);
 }
 
+static void user(const struct sentence *sentence)
+{
+    const struct consumer *before = known_consumer(sentence);
+    struct consumer_owner is = consumer_owner_of(sentence->plan->version, before);
+    is.user_id = fresh_name(sentence->plan, CHANGE_USER_INSERT, sentence->word[2]);
+    allocations_set_owner(sentence->plan, before, &is);
+}
+
 static void type(const struct sentence *sentence)
 {
     const struct consumer *before = known_consumer(sentence);
@@ -340,6 +348,7 @@ static const struct {
 } verbs[] = {
     {"consume", consume, 6},
     {"owner", owner, 3},
+    {"user", user, 3},
     {"type", type, 3},
     {"release", release, 2},
     {"drop", drop, 2},

@@ -1,9 +1,12 @@
 /* A kind of write whose planner contains no rule at all is refused wherever a rule forbids it, and
  * just inside the rules it is not: for the rules are the engine's to run, and no planner's. */
+#include "baremetal/write/node_rule.h"
 #include "base/buf.h"
+#include "placement/write/capacity_rule.h"
 #include "products/cloud.h"
 #include "replica/valet.h"
 #include "unit.h"
+#include "valet/write/valet_rule.h"
 
 #define HELD(host)     "Resource provider '" host "' is held by exclusivity group 'gold'."
 #define KEPT(consumer) "Consumer " consumer " is kept for a placement of Valet."
@@ -138,6 +141,7 @@ static void test_exclusivity_of_providers(void **state)
         {"insert new h2; stock new A 4; consume c stranger new A 1", NULL},
         {"join h5 gold; consume new friend h5 A 1", NULL},
         {"join h2 gold", NULL}, /* who was there first stays */
+        {"trait h5 MISC_SHARES_VIA_AGGREGATE | join h5 gold; consume new stranger h5 A 1", NULL},
     };
     TRY_EACH(attempts);
 }
@@ -151,6 +155,7 @@ static void test_holds(void **state)
         {"release pl1; consume pl1 friend h4 A 1", KEPT("pl1")},
         {"release pl1; consume pl1 friend h5 A 2", KEPT("pl1")},
         {"owner pl1 stranger", KEPT("pl1")},
+        {"user pl1 another", KEPT("pl1")},
         {"type pl1 INSTANCE", KEPT("pl1")},
         {"type away VALET_HOLD", KEPT("away")},
         {"consume pl2 friend h4 A 1", KEPT("pl2")},
@@ -161,6 +166,7 @@ static void test_holds(void **state)
         {"release pl1", NULL},
         {"drop pl1", NULL},
         {"type away INSTANCE", NULL},
+        {"user away another", NULL},
     };
     TRY_EACH(attempts);
 }
@@ -309,6 +315,9 @@ static void test_capacity(void **state)
         {"clear h5 A; consume new x h5 A 1", FULL("A", "h5")},
         {"insert new; stock new A 4; consume c x new A 5", FULL("A", "new")},
         {"release away; consume away stranger h2 A 9", FULL("A", "h2")},
+        {"consume srv1 friend h4 A 9", FULL("A", "h4")}, /* the hold of 2 gives way */
+        {"consume srv2 friend h4 A 7", FULL("A", "h4")},
+        {"consume srv1 stranger h4 A 7", FULL("A", "h4")},
         {"consume new x m1 CUSTOM_IRON 1", FULL("CUSTOM_IRON", "m1")},
         {"consume one x m2 CUSTOM_IRON 1; consume two x m2 CUSTOM_IRON 1",
          FULL("CUSTOM_IRON", "m2")},
@@ -323,10 +332,27 @@ static void test_capacity(void **state)
         {"insert new; stock new A 4; consume c x new A 4", NULL},
         {"release away; consume away stranger h2 A 8", NULL},
         {"drop away; consume new x h2 A 8", NULL},
+        {"consume srv1 friend h4 A 8", NULL},
         {"stock h2 A 1; release away; consume away stranger h2 A 2", NULL}, /* no higher */
         {"stock h2 A 1", NULL},
     };
     TRY_EACH(attempts);
+}
+
+/* What is reserved is for bare metal only. */
+static void test_reserved(void **state)
+{
+    (void)state;
+    static const struct rule *const authors[] = {NULL, &capacity_rule, &valet_rule, &node_rule};
+    for (size_t i = 0; i < sizeof(authors) / sizeof(*authors); i++) {
+        cloud_open(&cloud);
+        cloud.world.author = authors[i];
+        struct plan plan = metal_plan(&cloud);
+        bool is_accepted =
+            world_conclude(&cloud.world, cloud_plan_raw(&plan, "consume new x h5 B 3"));
+        assert_int_equal(is_accepted, authors[i] == &node_rule);
+        cloud_close(&cloud);
+    }
 }
 
 /* Many rows are summed up in another way than few. */
@@ -402,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_rows_of_nodes),
         cmocka_unit_test(test_rows_of_untold_nodes),
         cmocka_unit_test(test_capacity),
+        cmocka_unit_test(test_reserved),
         cmocka_unit_test(test_capacity_of_many),
         cmocka_unit_test(test_generations),
     };
