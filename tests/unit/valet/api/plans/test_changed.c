@@ -251,6 +251,14 @@ static void and_not_more_often(void **state)
     assert_null(version_next_valet_placement(valet_version(&world.bench), 0));
 }
 
+/* What the API's own limits allow is written, however few rows [berth] max_write_rows allows. */
+static void its_rows_are_allowed(void **state)
+{
+    (void)state;
+    world.api.max_write_rows = 1;
+    assert_planned(0);
+}
+
 /* The number that memory has for a trait that hosts have. */
 static uint32_t number_of_trait(void)
 {
@@ -288,6 +296,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(it_is_planned_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(and_three_times, set_up, tear_down),
         cmocka_unit_test_setup_teardown(and_not_more_often, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(its_rows_are_allowed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_load_changes_nothing, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
