@@ -1,6 +1,8 @@
 /* Reads a node's row and a version's providers and consumers side by side. Any thread. */
 #include "baremetal/write/node_provider.h"
 
+#include "replica/provider_consumers.h"
+
 enum { PROVIDER_NAME_MAX_CHARS = 200 };
 
 struct slice node_class_name(struct slice resource_class, struct arena *arena)
@@ -88,37 +90,6 @@ bool node_can_be_provider(const struct version *version, const struct node *node
                    SLICE_ARG(uuid));
 }
 
-static const struct consumer *consumer_at(const struct version *version,
-                                          const struct ptree_entry *entry)
-{
-    uint64_t value;
-    check(ptree_find(&version->consumers, entry->value, entry->k2, &value));
-    return (const struct consumer *)(uintptr_t)value;
-}
-
-/* Walks over those who hold anything of one provider. */
-struct holders {
-    const struct version *version;
-    struct ptree_iter iter;
-    uint32_t provider;
-};
-
-static struct holders holders_of(const struct version *version, struct provider_no no)
-{
-    struct holders holders = {.version = version, .provider = no.v};
-    ptree_seek(&version->provider_consumers, no.v, 0, &holders.iter);
-    return holders;
-}
-
-static const struct consumer *next_holder(struct holders *holders)
-{
-    const struct ptree_entry *entry = ptree_iter_get(&holders->iter);
-    if (entry == NULL || entry->k1 != holders->provider)
-        return NULL;
-    ptree_iter_next(&holders->iter);
-    return consumer_at(holders->version, entry);
-}
-
 struct node_taker node_taker_of(const struct node_allocation *allocation, const struct metal *metal)
 {
     struct slice owner = node_allocation_text(allocation, NODE_ALLOCATION_OWNER);
@@ -133,32 +104,17 @@ static bool gives_way(const struct version *version, const struct rules *rules,
            rules_let_yield(rules, version, consumer, taker.uuid, taker.project);
 }
 
-static const struct consumer *holder_of_one(const struct version *version,
-                                            const struct rules *rules, struct provider_no no,
-                                            struct node_taker taker, const struct consumer *nor)
-{
-    struct holders holders = holders_of(version, no);
-    const struct consumer *at;
-    while ((at = next_holder(&holders)) != NULL)
-        if (at != nor && (taker.uuid.data == NULL || !slice_equal(consumer_uuid(at), taker.uuid)) &&
-            !gives_way(version, rules, at, taker))
-            return at;
-    return NULL;
-}
-
 const struct consumer *node_holder(const struct version *version, const struct rules *rules,
                                    const struct provider *provider, struct node_taker taker,
                                    const struct consumer *nor)
 {
-    struct slot_no slot = version_slot(version, provider->no);
-    uint32_t end = version_place(version, slot)->end;
-    for (; slot.v < end; slot.v++) {
-        const struct provider *at = version_place(version, slot)->provider;
-        const struct consumer *holder =
-            at == NULL ? NULL : holder_of_one(version, rules, at->no, taker, nor);
-        if (holder != NULL)
-            return holder;
-    }
+    struct provider_consumers walk;
+    const struct consumer *at;
+    provider_consumers_below(&walk, version, provider->no);
+    while ((at = provider_consumers_next(&walk)) != NULL)
+        if (at != nor && (taker.uuid.data == NULL || !slice_equal(consumer_uuid(at), taker.uuid)) &&
+            !gives_way(version, rules, at, taker))
+            return at;
     return NULL;
 }
 
@@ -179,9 +135,10 @@ static const struct consumer *class_holder(const struct version *version,
 {
     const struct catalog_row *row =
         class_name.data == NULL ? NULL : catalog_find(&version->classes, class_name);
-    struct holders holders = holders_of(version, provider->no);
+    struct provider_consumers walk;
     const struct consumer *at;
-    while (row != NULL && (at = next_holder(&holders)) != NULL)
+    provider_consumers_of(&walk, version, provider->no);
+    while (row != NULL && (at = provider_consumers_next(&walk)) != NULL)
         if (at != but_for && at != nor && holds_class(at, provider->no, row->number))
             return at;
     return NULL;

@@ -8,6 +8,7 @@
 #include "api/text/latin1.h"
 #include "base/json_write.h"
 #include "placement/api/allocation_handlers.h"
+#include "replica/provider_consumers.h"
 
 enum {
     WRITTEN_AT_ONCE = 1000,    /* consumers; more are written in pieces */
@@ -61,39 +62,26 @@ static void write_consumer(struct api_request *request, const struct consumer *c
 
 struct provider_list {
     const struct provider *provider;
-    uint64_t next; /* the consumer's second key, as in the tree of provider_consumers */
+    struct provider_consumers left; /* to write */
     bool has_written;
 };
 
-static const struct consumer *consumer_at(const struct version *version,
-                                          const struct ptree_entry *entry)
-{
-    uint64_t value;
-    check(ptree_find(&version->consumers, entry->value, entry->k2, &value));
-    return (const struct consumer *)(uintptr_t)value;
-}
-
-/* The consumers from the one that is next, until a piece is full; whole answers have no pieces. */
+/* The consumers that are left, until a piece is full; whole answers have no pieces. */
 static bool write_more(struct api_request *request)
 {
     struct provider_list *list = request->stream.state;
     struct buf *out = api_out(request);
     bool is_whole = request->stream.more == NULL;
     int64_t steps = 0;
-    struct ptree_iter iter;
-    ptree_seek(&request->version->provider_consumers, list->provider->no.v, list->next, &iter);
-    for (const struct ptree_entry *entry;
-         (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == list->provider->no.v;
-         ptree_iter_next(&iter)) {
-        list->next = entry->k2;
-        if (!is_whole && (out->len >= request->stream.piece_bytes || steps > STEPS_OF_A_PIECE))
-            return true;
+    const struct consumer *consumer;
+    while ((consumer = provider_consumers_next(&list->left)) != NULL) {
         if (list->has_written)
             buf_append_lit(out, ", ");
         list->has_written = true;
-        const struct consumer *consumer = consumer_at(request->version, entry);
         write_consumer(request, consumer, list->provider->no);
         steps += STEPS_OF_A_CONSUMER + (int64_t)consumer->allocation_count;
+        if (!is_whole && (out->len >= request->stream.piece_bytes || steps > STEPS_OF_A_PIECE))
+            return true;
     }
     buf_append_lit(out, "}, \"resource_provider_generation\": ");
     buf_append_int(out, list->provider->generation);
@@ -107,12 +95,10 @@ static bool look_at_all(struct api_request *request, const struct provider *prov
                         int64_t *modified_at_us, size_t *count)
 {
     struct budget budget = api_budget(request);
-    struct ptree_iter iter;
-    ptree_seek(&request->version->provider_consumers, provider->no.v, 0, &iter);
-    for (const struct ptree_entry *entry;
-         (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == provider->no.v;
-         ptree_iter_next(&iter)) {
-        const struct consumer *consumer = consumer_at(request->version, entry);
+    struct provider_consumers walk;
+    const struct consumer *consumer;
+    provider_consumers_of(&walk, request->version, provider->no);
+    while ((consumer = provider_consumers_next(&walk)) != NULL) {
         if (!budget_take(&budget, STEPS_OF_A_CONSUMER + (int64_t)consumer->allocation_count))
             return false;
         if (consumer->allocated_at_us > *modified_at_us)
@@ -134,6 +120,7 @@ enum api_step handle_placement_provider_allocations_list(struct api_request *req
         return api_over_budget(request);
     struct provider_list *list = arena_zalloc(request->arena, sizeof(*list));
     list->provider = provider;
+    provider_consumers_of(&list->left, version, provider->no);
     request->stream.state = list;
     buf_append_lit(api_out(request), "{\"allocations\": {");
     if (count > WRITTEN_AT_ONCE)

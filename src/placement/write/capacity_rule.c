@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "placement/write/taken_names.h"
+#include "replica/provider_consumers.h"
 
 struct flow {
     int64_t provider_id;
@@ -118,14 +119,10 @@ static int64_t yielding(const struct effects *effects, const struct plan *plan,
     const struct version *version = effects->before;
     const struct catalog_row *row = catalog_find_id(&version->classes, class_id);
     int64_t sum = 0;
-    struct ptree_iter iter;
-    const struct ptree_entry *entry;
-    for (ptree_seek(&version->provider_consumers, provider->no.v, 0, &iter);
-         (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == provider->no.v;
-         ptree_iter_next(&iter)) {
-        uint64_t value;
-        check(ptree_find(&version->consumers, entry->value, entry->k2, &value));
-        const struct consumer *consumer = (const struct consumer *)(uintptr_t)value;
+    struct provider_consumers walk;
+    const struct consumer *consumer;
+    provider_consumers_of(&walk, version, provider->no);
+    while ((consumer = provider_consumers_next(&walk)) != NULL) {
         int64_t held = row == NULL ? 0 : held_of(consumer, provider->no, row->number);
         if (held > 0 && gives_way(effects, plan, consumer))
             sum += held;

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "engine/provider_changes.h"
+#include "replica/provider_consumers.h"
 
 static const char DUPLICATE_NAME[] = "placement.duplicate_name";
 
@@ -211,10 +212,9 @@ bool plan_provider_update(const struct plan_provider_update *update, const struc
 
 static bool has_allocations(const struct version *version, const struct provider *provider)
 {
-    struct ptree_iter iter;
-    ptree_seek(&version->provider_consumers, provider->no.v, 0, &iter);
-    const struct ptree_entry *entry = ptree_iter_get(&iter);
-    return entry != NULL && entry->k1 == provider->no.v;
+    struct provider_consumers walk;
+    provider_consumers_of(&walk, version, provider->no);
+    return provider_consumers_next(&walk) != NULL;
 }
 
 bool plan_provider_delete(struct slice uuid, const struct plan *plan, struct err *err)

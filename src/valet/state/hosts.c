@@ -3,6 +3,8 @@
  * aggregates only. */
 #include "valet/state/hosts.h"
 
+#include "replica/provider_consumers.h"
+
 static uint32_t trait_number(const struct version *version, struct slice name)
 {
     const struct catalog_row *row = catalog_find(&version->traits, name);
@@ -254,54 +256,32 @@ const struct valet_group *host_refuses(const struct version *version, const stru
 bool host_visit_consumers(const struct version *version, const struct provider *host,
                           host_visit_consumer *visit, void *cls)
 {
-    uint32_t slot = version_slot(version, host->no).v;
-    uint32_t end = version_place(version, (struct slot_no){slot})->end;
-    for (; slot < end; slot++) {
-        const struct provider *provider = version_place(version, (struct slot_no){slot})->provider;
-        if (provider == NULL)
-            continue;
-        struct ptree_iter iter;
-        const struct ptree_entry *entry;
-        for (ptree_seek(&version->provider_consumers, provider->no.v, 0, &iter);
-             (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == provider->no.v;
-             ptree_iter_next(&iter)) {
-            uint64_t consumer;
-            check(ptree_find(&version->consumers, entry->value, entry->k2, &consumer));
-            if (!visit(cls, (const struct consumer *)(uintptr_t)consumer))
-                return false;
-        }
-    }
+    struct provider_consumers walk;
+    const struct consumer *consumer;
+    provider_consumers_below(&walk, version, host->no);
+    while ((consumer = provider_consumers_next(&walk)) != NULL)
+        if (!visit(cls, consumer))
+            return false;
     return true;
-}
-
-static bool refuse_any(void *cls, const struct consumer *consumer)
-{
-    (void)cls;
-    (void)consumer;
-    return false;
 }
 
 bool host_is_empty(const struct version *version, const struct provider *host)
 {
-    return host_visit_consumers(version, host, refuse_any, NULL);
-}
-
-struct strangers {
-    const struct version *version;
-    const struct valet_group *group;
-};
-
-static bool is_member(void *cls, const struct consumer *consumer)
-{
-    const struct strangers *strangers = cls;
-    struct slice project =
-        catalog_name(catalog_row_at(&strangers->version->projects, consumer->project));
-    return version_valet_member(strangers->version, strangers->group->record.id, project) != NULL;
+    struct provider_consumers walk;
+    provider_consumers_below(&walk, version, host->no);
+    return provider_consumers_next(&walk) == NULL;
 }
 
 bool host_has_stranger(const struct version *version, const struct provider *host,
                        const struct valet_group *group)
 {
-    struct strangers strangers = {version, group};
-    return !host_visit_consumers(version, host, is_member, &strangers);
+    struct provider_consumers walk;
+    const struct consumer *consumer;
+    provider_consumers_below(&walk, version, host->no);
+    while ((consumer = provider_consumers_next(&walk)) != NULL)
+        if (version_valet_member(
+                version, group->record.id,
+                catalog_name(catalog_row_at(&version->projects, consumer->project))) == NULL)
+            return true;
+    return false;
 }

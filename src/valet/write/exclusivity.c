@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "replica/provider_consumers.h"
 #include "valet/state/hosts.h"
 
 struct share {
@@ -227,15 +228,11 @@ static bool check_moved(const struct effects *effects, const struct effect_provi
 {
     const struct version *version = effects->before;
     int64_t root_id = effects_root_id(effects, moved);
-    uint32_t number = moved->before->no.v;
     uint32_t last = NUMBER_NONE;
-    struct ptree_iter iter;
-    const struct ptree_entry *entry;
-    for (ptree_seek(&version->provider_consumers, number, 0, &iter);
-         (entry = ptree_iter_get(&iter)) != NULL && entry->k1 == number; ptree_iter_next(&iter)) {
-        uint64_t value;
-        check(ptree_find(&version->consumers, entry->value, entry->k2, &value));
-        const struct consumer *consumer = (const struct consumer *)(uintptr_t)value;
+    struct provider_consumers walk;
+    const struct consumer *consumer;
+    provider_consumers_of(&walk, version, moved->before->no);
+    while ((consumer = provider_consumers_next(&walk)) != NULL) {
         if (consumer->project == last || effects_consumer(effects, consumer->id) != NULL)
             continue;
         last = consumer->project;

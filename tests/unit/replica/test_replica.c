@@ -7,6 +7,7 @@
 #include "model/change.h"
 #include "replica/apply.h"
 #include "replica/audit.h"
+#include "replica/provider_consumers.h"
 #include "replica/replica.h"
 #include "unit.h"
 
@@ -72,10 +73,9 @@ static bool is_below(struct world *world, const struct provider *p, const struct
 
 static bool is_used(struct world *world, const struct provider *p)
 {
-    struct ptree_iter iter;
-    ptree_seek(&world->edit->version->provider_consumers, p->no.v, 0, &iter);
-    const struct ptree_entry *entry = ptree_iter_get(&iter);
-    return entry != NULL && entry->k1 == p->no.v;
+    struct provider_consumers walk;
+    provider_consumers_of(&walk, world->edit->version, p->no);
+    return provider_consumers_next(&walk) != NULL;
 }
 
 static void step_provider(struct world *world)
