@@ -3,58 +3,20 @@
  * gets here beyond capacity was planned without asking. Writer thread only. */
 #include "placement/write/capacity_rule.h"
 
-#include <stdlib.h>
-
-#include "base/arena.h"
+#include "base/sums.h"
 #include "placement/write/taken_names.h"
 #include "replica/provider_consumers.h"
 
-struct flow {
-    int64_t provider_id;
-    int64_t class_id;
-    int64_t amount; /* what comes, less what goes */
-};
-
-struct flows {
-    const struct effects *effects;
-    struct flow *items;
-    size_t count;
-};
-
-enum { FEW = 16 };
-
-/* Few are summed up as they come, many by sorting. */
-static void add(struct flows *flows, int64_t provider_id, int64_t class_id, int64_t amount)
+/* What comes, less what goes. */
+static void add(struct sums *flows, int64_t provider_id, int64_t class_id, int64_t amount)
 {
-    for (size_t i = 0; i < flows->count && flows->count < FEW; i++)
-        if (flows->items[i].provider_id == provider_id && flows->items[i].class_id == class_id) {
-            flows->items[i].amount += amount;
-            return;
-        }
-    flows->items[flows->count++] = (struct flow){provider_id, class_id, amount};
+    sums_add(flows, &(struct sum){.key = {provider_id, class_id}, .amount = amount});
 }
 
-static int compare_flows(const void *a, const void *b)
+static void add_consumer(struct sums *flows, const struct effects *effects,
+                         const struct effect_consumer *consumer)
 {
-    const struct flow *one = a;
-    const struct flow *other = b;
-    if (one->provider_id != other->provider_id)
-        return one->provider_id < other->provider_id ? -1 : 1;
-    return (one->class_id > other->class_id) - (one->class_id < other->class_id);
-}
-
-static size_t rows_of(const struct effect_consumer *consumer)
-{
-    size_t count =
-        consumer->is_released && consumer->before != NULL ? consumer->before->allocation_count : 0;
-    for (const struct effect_allocation *got = consumer->gets; got != NULL; got = got->next)
-        count++;
-    return count;
-}
-
-static void add_consumer(struct flows *flows, const struct effect_consumer *consumer)
-{
-    const struct version *version = flows->effects->before;
+    const struct version *version = effects->before;
     for (const struct effect_allocation *got = consumer->gets; got != NULL; got = got->next)
         add(flows, got->row->provider_id, got->row->class_id, got->row->used);
     for (uint32_t i = 0; consumer->is_released && consumer->before != NULL &&
@@ -131,49 +93,38 @@ static int64_t yielding(const struct effects *effects, const struct plan *plan,
 }
 
 static bool check_flow(const struct effects *effects, const struct plan *plan,
-                       const struct flow *flow, struct err *err)
+                       const struct sum *flow, struct err *err)
 {
-    const struct effect_provider *effect = effects_provider(effects, flow->provider_id);
+    const struct effect_provider *effect = effects_provider(effects, flow->key[0]);
+    int64_t class_id = flow->key[1];
     struct inventory_figures figures;
     if (flow->amount <= 0)
         return true;
-    const struct provider_inventory *before = stock_before(effects, effect, flow->class_id);
+    const struct provider_inventory *before = stock_before(effects, effect, class_id);
     if (before != NULL && (effect->on & EFFECT_INVENTORY) == 0)
         figures = before->figures;
-    else if (!effects_inventory(effects, effect, flow->class_id, &figures))
-        return refuse(effects, effect, flow->class_id, err);
+    else if (!effects_inventory(effects, effect, class_id, &figures))
+        return refuse(effects, effect, class_id, err);
     if (plan->author != NULL && plan->author->allocates_reserved)
         figures.reserved = 0;
     int64_t after = (before == NULL ? 0 : before->used) + flow->amount;
     int64_t capacity = capacity_of(&figures);
     if (after > capacity && effect->before != NULL)
-        after -= yielding(effects, plan, effect->before, flow->class_id);
-    return after <= capacity || refuse(effects, effect, flow->class_id, err);
+        after -= yielding(effects, plan, effect->before, class_id);
+    return after <= capacity || refuse(effects, effect, class_id, err);
 }
 
 static bool check_capacity(const struct effects *effects, const struct plan *plan, struct err *err)
 {
     if (!effects_have(effects, CHANGE_ALLOCATION_INSERT))
         return true;
-    size_t most = 0;
+    struct sums flows = {.arena = effects->arena};
     for (size_t i = 0; i < effects->consumer_count; i++)
-        most += rows_of(&effects->consumers[i]);
-    struct flows flows = {effects, arena_array(effects->arena, most, sizeof(struct flow)), 0};
-    for (size_t i = 0; i < effects->consumer_count; i++)
-        add_consumer(&flows, &effects->consumers[i]);
-    bool is_many = flows.count >= FEW;
-    if (is_many)
-        qsort(flows.items, flows.count, sizeof(*flows.items), compare_flows);
-    struct flow sum = {0};
-    for (size_t i = 0; i < flows.count; i++) {
-        const struct flow *flow = &flows.items[i];
-        sum = (struct flow){flow->provider_id, flow->class_id, sum.amount + flow->amount};
-        if (is_many && i + 1 < flows.count && compare_flows(flow, flow + 1) == 0)
-            continue;
-        if (!check_flow(effects, plan, &sum, err))
+        add_consumer(&flows, effects, &effects->consumers[i]);
+    sums_end(&flows);
+    for (size_t i = 0; i < flows.count; i++)
+        if (!check_flow(effects, plan, &flows.items[i], err))
             return false;
-        sum.amount = 0;
-    }
     return true;
 }
 

@@ -112,8 +112,7 @@ static uint32_t host_of(const struct collector *collector, const struct ac_candi
 {
     for (uint32_t i = 0; i < candidate->entry_count; i++) {
         const struct place *place = version_place(collector->version, candidate->entries[i].slot);
-        if (collector->marks.shares == NUMBER_NONE ||
-            !name_set_has(place->provider->traits, collector->marks.shares))
+        if (!host_shares(&collector->marks, place->provider))
             return collector->hosts->of_slot[place->root];
     }
     return BITS_NONE;
@@ -148,8 +147,8 @@ static bool is_refused(const struct collector *collector, const struct ac_candid
         const struct place *place = version_place(collector->version, candidate->entries[i].slot);
         uint32_t other = hosts->of_slot[place->root];
         if (other != host && other != BITS_NONE && hosts->claims[other].group != NULL &&
-            host_refuses(collector->version, hosts->providers[other], collector->need->project) !=
-                NULL)
+            host_refuses(collector->version, &collector->marks, hosts->providers[other],
+                         collector->need->project) != NULL)
             return true;
     }
     return false;

@@ -28,7 +28,7 @@ static bool has_mark(const struct provider *provider, uint32_t mark)
 
 bool host_is(const struct host_marks *marks, const struct provider *provider)
 {
-    return provider->parent.v == NUMBER_NONE && !has_mark(provider, marks->shares) &&
+    return provider->parent.v == NUMBER_NONE && !host_shares(marks, provider) &&
            !has_mark(provider, marks->rack) && !has_mark(provider, marks->zone);
 }
 
@@ -166,15 +166,26 @@ struct claimants {
     const struct provider *host;
     uint32_t aggregate; /* the next of the host's to be looked at */
     bool is_past_aggregates;
-    struct host_marks marks;
+    const struct host_marks *marks; /* NULL: not looked up yet */
+    struct host_marks own_marks;
     struct host_markers racks; /* all zero: they are not looked at */
     const struct provider *rack;
     int64_t claim_id; /* of the rack, the last that was seen */
 };
 
-static struct claimants claimants_of(const struct version *version, const struct provider *host)
+static struct claimants claimants_of(const struct version *version, const struct host_marks *marks,
+                                     const struct provider *host)
 {
-    return (struct claimants){.version = version, .host = host};
+    return (struct claimants){.version = version, .host = host, .marks = marks};
+}
+
+static const struct host_marks *marks_of(struct claimants *all)
+{
+    if (all->marks == NULL) {
+        all->own_marks = host_marks_of(all->version);
+        all->marks = &all->own_marks;
+    }
+    return all->marks;
 }
 
 static const struct valet_group *next_by_rack(struct claimants *all)
@@ -211,8 +222,8 @@ static const struct valet_group *next_claimant(struct claimants *all)
         all->is_past_aggregates = true;
         if (!version_has_valet_rack_claims(all->version))
             return NULL;
-        all->marks = host_marks_of(all->version);
-        all->racks = host_markers_of(all->version, &all->marks, all->host, all->marks.rack);
+        const struct host_marks *marks = marks_of(all);
+        all->racks = host_markers_of(all->version, marks, all->host, marks->rack);
     }
     return all->racks.version == NULL ? NULL : next_by_rack(all);
 }
@@ -221,10 +232,7 @@ static const struct valet_group *next_claimant(struct claimants *all)
 static const struct valet_group *first_claimant(struct claimants *all)
 {
     const struct valet_group *group = next_claimant(all);
-    if (group == NULL)
-        return NULL;
-    struct host_marks marks = host_marks_of(all->version);
-    return host_is(&marks, all->host) ? group : NULL;
+    return group != NULL && host_is(marks_of(all), all->host) ? group : NULL;
 }
 
 struct host_claim host_claim_of(const struct version *version, const struct provider *host)
@@ -232,7 +240,7 @@ struct host_claim host_claim_of(const struct version *version, const struct prov
     struct host_claim claim = {NULL, false};
     if (!version_has_valet_groups(version))
         return claim;
-    struct claimants all = claimants_of(version, host);
+    struct claimants all = claimants_of(version, NULL, host);
     claim.group = first_claimant(&all);
     const struct valet_group *other;
     while (claim.group != NULL && !claim.several && (other = next_claimant(&all)) != NULL)
@@ -240,12 +248,13 @@ struct host_claim host_claim_of(const struct version *version, const struct prov
     return claim;
 }
 
-const struct valet_group *host_refuses(const struct version *version, const struct provider *host,
+const struct valet_group *host_refuses(const struct version *version,
+                                       const struct host_marks *marks, const struct provider *host,
                                        struct slice project)
 {
     if (!version_has_valet_groups(version))
         return NULL;
-    struct claimants all = claimants_of(version, host);
+    struct claimants all = claimants_of(version, marks, host);
     const struct valet_group *group;
     for (group = first_claimant(&all); group != NULL; group = next_claimant(&all))
         if (version_valet_member(version, group->record.id, project) == NULL)

@@ -18,6 +18,12 @@ struct host_marks {
 
 struct host_marks host_marks_of(const struct version *version);
 
+/* Whether it is storage, or anything else, that many share. */
+static inline bool host_shares(const struct host_marks *marks, const struct provider *provider)
+{
+    return marks->shares != NUMBER_NONE && name_set_has(provider->traits, marks->shares);
+}
+
 /* Whether the provider is a host: a root that neither shares nor marks a rack or zone. */
 bool host_is(const struct host_marks *marks, const struct provider *provider);
 
@@ -84,8 +90,9 @@ struct host_claim {
 struct host_claim host_claim_of(const struct version *version, const struct provider *host);
 
 /* The group that claims the host and has no such member, so that the project may not hold more on
- * it; NULL: it may. */
-const struct valet_group *host_refuses(const struct version *version, const struct provider *host,
+ * it; NULL: it may. `marks` may be NULL: they are looked up if they are needed. */
+const struct valet_group *host_refuses(const struct version *version,
+                                       const struct host_marks *marks, const struct provider *host,
                                        struct slice project);
 
 /* Whether nobody has anything allocated on the tree of the host. */

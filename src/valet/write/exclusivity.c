@@ -2,41 +2,25 @@
  *
  * Only what it touches can grow, and only by what its own consumers held before and are to hold: so
  * a server that is rewritten, shrunk, moved away or handed to another consumer of its project adds
- * nothing, whoever was there first. The sums are made by sorting, so that a request of any size
- * costs little more than its rows. A tree is claimed if it is so before the request or by what the
+ * nothing, whoever was there first. The sums (base/sums.h) cost a request of any size
+ * little more than its rows. A tree is claimed if it is so before the request or by what the
  * request adds to its root's aggregates. Writer thread only. */
 #include "valet/write/exclusivity.h"
 
-#include <stdlib.h>
-
 #include "base/arena.h"
+#include "base/sums.h"
 #include "replica/provider_consumers.h"
 #include "valet/state/hosts.h"
 
-struct share {
-    int64_t root_id; /* as the tree is to be for what comes, as it was for what goes */
-    struct slice project;
-    uint64_t project_key; /* equal for equal projects */
-    int64_t class_id;
-    int64_t amount; /* what comes, less what goes */
-};
-
-struct shares {
+/* What is asked about a request. */
+struct look {
     const struct effects *effects;
-    struct share *items;
-    size_t count;
-    size_t capacity;
+    struct host_marks marks;
 };
 
-static int compare_shares(const void *a, const void *b)
+static struct look look_at(const struct effects *effects)
 {
-    const struct share *one = a;
-    const struct share *other = b;
-    if (one->root_id != other->root_id)
-        return one->root_id < other->root_id ? -1 : 1;
-    if (one->project_key != other->project_key)
-        return one->project_key < other->project_key ? -1 : 1;
-    return (one->class_id > other->class_id) - (one->class_id < other->class_id);
+    return (struct look){effects, host_marks_of(effects->before)};
 }
 
 /* ---- who refuses whom ---- */
@@ -80,18 +64,18 @@ static const struct valet_group *refused_by_links(const struct effects *effects,
 }
 
 /* The group that claims the tree and has no such member; NULL: there is none. */
-static const struct valet_group *refusing(const struct effects *effects, int64_t root_id,
+static const struct valet_group *refusing(const struct look *look, int64_t root_id,
                                           struct slice project)
 {
+    const struct effects *effects = look->effects;
     const struct version *version = effects->before;
     const struct provider *root = version_provider_by_id(version, root_id);
     const struct effect_provider *effect = effects_provider(effects, root_id);
-    struct host_marks marks = host_marks_of(version);
     const struct valet_group *group = NULL;
-    if (root != NULL && marks.shares != NUMBER_NONE && name_set_has(root->traits, marks.shares))
+    if (root != NULL && host_shares(&look->marks, root))
         return NULL;
     if (root != NULL && root->parent.v == NUMBER_NONE)
-        group = host_refuses(version, root, project);
+        group = host_refuses(version, &look->marks, root, project);
     else if (root != NULL)
         group = refused_by_aggregates(version, root, project);
     return group != NULL || effect == NULL ? group : refused_by_links(effects, effect, project);
@@ -112,18 +96,23 @@ static bool refuse(const struct effects *effects, int64_t root_id, const struct 
 
 /* ---- consumers ---- */
 
-static void add(struct shares *shares, int64_t root_id, struct slice project, int64_t class_id,
+/* Of a project (by `of`) in a tree, which is as it is to be for what comes, and as it was for what
+ * goes: what comes, less what goes. */
+static void add(struct sums *shares, int64_t root_id, const struct slice *project, int64_t class_id,
                 int64_t amount)
 {
-    shares->items = arena_grow(shares->effects->arena, shares->items, shares->count,
-                               &shares->capacity, sizeof(*shares->items));
-    shares->items[shares->count++] = (struct share){
-        .root_id = root_id,
-        .project = project,
-        .project_key = project_hash(project),
-        .class_id = class_id,
-        .amount = amount,
-    };
+    sums_add(shares, &(struct sum){
+                         .key = {root_id, (int64_t)project_hash(*project), class_id},
+                         .amount = amount,
+                         .of = project,
+                     });
+}
+
+static const struct slice *keep(const struct effects *effects, struct slice project)
+{
+    struct slice *kept = arena_alloc(effects->arena, sizeof(*kept));
+    *kept = project;
+    return kept;
 }
 
 static int64_t root_before(const struct version *version, struct provider_no no)
@@ -139,27 +128,28 @@ static int64_t root_after(const struct effects *effects, struct provider_no no)
 }
 
 /* What it held goes, and what of that stays comes again. */
-static void add_held(struct shares *shares, const struct effect_consumer *consumer,
-                     struct slice after)
+static void add_held(struct sums *shares, const struct effects *effects,
+                     const struct effect_consumer *consumer, const struct slice *after)
 {
-    const struct version *version = shares->effects->before;
+    const struct version *version = effects->before;
     const struct consumer *before = consumer->before;
-    struct slice project = catalog_name(catalog_row_at(&version->projects, before->project));
+    const struct slice *project =
+        keep(effects, catalog_name(catalog_row_at(&version->projects, before->project)));
     for (uint32_t i = 0; i < before->allocation_count; i++) {
         const struct consumer_allocation *held = &before->allocation[i];
         int64_t class_id = catalog_row_at(&version->classes, held->class_no.v)->id;
         add(shares, root_before(version, held->provider), project, class_id, -held->used);
         if (!consumer->is_released)
-            add(shares, root_after(shares->effects, held->provider), after, class_id, held->used);
+            add(shares, root_after(effects, held->provider), after, class_id, held->used);
     }
 }
 
-static void add_consumer(struct shares *shares, const struct effect_consumer *consumer)
+static void add_consumer(struct sums *shares, const struct effects *effects,
+                         const struct effect_consumer *consumer)
 {
-    const struct effects *effects = shares->effects;
-    struct slice after = effects_project(effects, consumer);
+    const struct slice *after = keep(effects, effects_project(effects, consumer));
     if (consumer->before != NULL)
-        add_held(shares, consumer, after);
+        add_held(shares, effects, consumer, after);
     for (const struct effect_allocation *got = consumer->gets; got != NULL; got = got->next)
         add(shares, effects_root_id(effects, &effects->providers[got->provider]), after,
             got->row->class_id, got->row->used);
@@ -199,22 +189,18 @@ static bool meets_claims(const struct effects *effects)
 
 static bool check_consumers(const struct effects *effects, struct err *err)
 {
-    struct shares shares = {.effects = effects};
+    struct sums shares = {.arena = effects->arena};
+    struct look look = look_at(effects);
     for (size_t i = 0; i < effects->consumer_count; i++)
-        add_consumer(&shares, &effects->consumers[i]);
-    if (shares.count > 0)
-        qsort(shares.items, shares.count, sizeof(*shares.items), compare_shares);
-    int64_t sum = 0;
+        add_consumer(&shares, effects, &effects->consumers[i]);
+    sums_end_sorted(&shares);
     for (size_t i = 0; i < shares.count; i++) {
-        const struct share *share = &shares.items[i];
-        sum += share->amount;
-        if (i + 1 < shares.count && compare_shares(share, share + 1) == 0)
-            continue;
+        const struct sum *share = &shares.items[i];
+        const struct slice *project = share->of;
         const struct valet_group *group =
-            sum > 0 ? refusing(effects, share->root_id, share->project) : NULL;
+            share->amount > 0 ? refusing(&look, share->key[0], *project) : NULL;
         if (group != NULL)
-            return refuse(effects, share->root_id, group, err);
-        sum = 0;
+            return refuse(effects, share->key[0], group, err);
     }
     return true;
 }
@@ -227,6 +213,7 @@ static bool check_moved(const struct effects *effects, const struct effect_provi
                         struct err *err)
 {
     const struct version *version = effects->before;
+    struct look look = look_at(effects);
     int64_t root_id = effects_root_id(effects, moved);
     uint32_t last = NUMBER_NONE;
     struct provider_consumers walk;
@@ -237,7 +224,7 @@ static bool check_moved(const struct effects *effects, const struct effect_provi
             continue;
         last = consumer->project;
         const struct valet_group *group = refusing(
-            effects, root_id, catalog_name(catalog_row_at(&version->projects, consumer->project)));
+            &look, root_id, catalog_name(catalog_row_at(&version->projects, consumer->project)));
         if (group != NULL)
             return refuse(effects, root_id, group, err);
     }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/sums.h"
 #include "valet/state/hosts.h"
 #include "valet/state/placement_location.h"
 
@@ -167,34 +168,13 @@ static bool is_hold(const struct version *version, struct slice uuid,
            version_valet_placement_by_uuid(version, uuid) != NULL;
 }
 
-/* So much of a class in a tree. */
-struct portion {
-    uint32_t root;
-    uint32_t class_number;
-    int64_t amount; /* what comes, less what goes */
-};
-
-static int compare_portions(const void *a, const void *b)
+/* Of a class in a tree: what comes, less what goes. */
+static void add_portion(struct sums *portions, uint32_t root, uint32_t class_number, int64_t amount)
 {
-    const struct portion *one = a;
-    const struct portion *other = b;
-    if (one->root != other->root)
-        return one->root < other->root ? -1 : 1;
-    return (one->class_number > other->class_number) - (one->class_number < other->class_number);
+    sums_add(portions, &(struct sum){.key = {root, class_number}, .amount = amount});
 }
 
-struct portions {
-    struct portion *items;
-    size_t count;
-};
-
-static void add_portion(struct portions *portions, uint32_t root, uint32_t class_number,
-                        int64_t amount)
-{
-    portions->items[portions->count++] = (struct portion){root, class_number, amount};
-}
-
-static void add_held(struct portions *portions, const struct version *version,
+static void add_held(struct sums *portions, const struct version *version,
                      const struct consumer *hold)
 {
     for (uint32_t i = 0; i < hold->allocation_count; i++) {
@@ -205,27 +185,19 @@ static void add_held(struct portions *portions, const struct version *version,
 }
 
 /* Whether each tree has as much of each class as before. */
-static bool is_balanced(struct portions *portions)
+static bool is_balanced(struct sums *portions)
 {
-    qsort(portions->items, portions->count, sizeof(*portions->items), compare_portions);
-    int64_t sum = 0;
-    for (size_t i = 0; i < portions->count; i++) {
-        const struct portion *at = &portions->items[i];
-        sum += at->amount;
-        bool is_last = i + 1 == portions->count || compare_portions(at, at + 1) != 0;
-        if (is_last && sum != 0)
+    sums_end(portions);
+    for (size_t i = 0; i < portions->count; i++)
+        if (portions->items[i].amount != 0)
             return false;
-    }
     return true;
 }
 
 static bool claim_moves_within_trees(const struct version *version, const struct claim *claim,
                                      const struct consumer *hold, struct arena *arena)
 {
-    size_t most = hold->allocation_count;
-    for (size_t i = 0; i < claim->provider_count; i++)
-        most += claim->providers[i].amount_count;
-    struct portions portions = {arena_array(arena, most, sizeof(*portions.items)), 0};
+    struct sums portions = {.arena = arena};
     add_held(&portions, version, hold);
     for (size_t i = 0; i < claim->provider_count; i++) {
         const struct claim_provider *named = &claim->providers[i];
@@ -287,10 +259,7 @@ static bool effect_moves_within_trees(const struct effects *effects,
                                       const struct effect_consumer *consumer)
 {
     const struct version *version = effects->before;
-    size_t most = consumer->before->allocation_count;
-    for (const struct effect_allocation *got = consumer->gets; got != NULL; got = got->next)
-        most++;
-    struct portions portions = {arena_array(effects->arena, most, sizeof(*portions.items)), 0};
+    struct sums portions = {.arena = effects->arena};
     if (consumer->is_released)
         add_held(&portions, version, consumer->before);
     for (const struct effect_allocation *got = consumer->gets; got != NULL; got = got->next) {

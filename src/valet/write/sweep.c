@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
+#include "base/sums.h"
 #include "log/log.h"
 #include "valet/state/hosts.h"
 #include "valet/state/placement_location.h"
@@ -133,29 +135,21 @@ static void compare_holds(struct sweep *sweep, const struct version *before,
 
 /* ---- exclusivity ---- */
 
-/* What a project holds of a class on one host. */
-struct portion {
-    uint64_t project_key;
-    struct slice project;
-    struct slice class_name;
-    int64_t sum;
-};
-
+/* What projects hold on one host, by project and class: both are known by the hashes of their
+ * names, since a load may give them other numbers. */
 struct portions {
     const struct version *version;
     const struct provider *host;
-    struct arena *arena;
     const struct consumer **consumers;
     size_t consumer_count;
     size_t consumer_capacity;
-    struct portion *items;
-    size_t count;
+    struct sums sums; /* `of`: the project's name */
 };
 
 static bool note_consumer(void *cls, const struct consumer *consumer)
 {
     struct portions *all = cls;
-    all->consumers = arena_grow(all->arena, all->consumers, all->consumer_count,
+    all->consumers = arena_grow(all->sums.arena, all->consumers, all->consumer_count,
                                 &all->consumer_capacity, sizeof(*all->consumers));
     all->consumers[all->consumer_count++] = consumer;
     return true;
@@ -168,101 +162,69 @@ static int compare_consumers(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-static int compare_portions(const void *a, const void *b)
-{
-    const struct portion *one = a;
-    const struct portion *other = b;
-    if (one->project_key != other->project_key)
-        return one->project_key < other->project_key ? -1 : 1;
-    size_t common =
-        one->class_name.len < other->class_name.len ? one->class_name.len : other->class_name.len;
-    int order = memcmp(one->class_name.data, other->class_name.data, common);
-    return order != 0 ? order
-                      : (one->class_name.len > other->class_name.len) -
-                            (one->class_name.len < other->class_name.len);
-}
-
 static void add_consumer(struct portions *all, const struct consumer *consumer)
 {
     const struct version *version = all->version;
-    struct slice project = catalog_name(catalog_row_at(&version->projects, consumer->project));
+    struct slice *project = arena_alloc(all->sums.arena, sizeof(*project));
+    *project = catalog_name(catalog_row_at(&version->projects, consumer->project));
     for (uint32_t i = 0; i < consumer->allocation_count; i++) {
         const struct consumer_allocation *allocation = &consumer->allocation[i];
+        struct slice class_name =
+            catalog_name(catalog_row_at(&version->classes, allocation->class_no.v));
         if (version_provider(version, allocation->provider)->root.v == all->host->no.v)
-            all->items[all->count++] = (struct portion){
-                .project_key = project_hash(project),
-                .project = project,
-                .class_name =
-                    catalog_name(catalog_row_at(&version->classes, allocation->class_no.v)),
-                .sum = allocation->used,
-            };
+            sums_add(&all->sums,
+                     &(struct sum){
+                         .key = {(int64_t)project_hash(*project), (int64_t)hash_text(class_name)},
+                         .amount = allocation->used,
+                         .of = project,
+                     });
     }
 }
 
-static void sum_up(struct portions *all)
+/* Sorted. `host` NULL: there is nothing. */
+static struct sums portions_of(const struct version *version, const struct provider *host,
+                               struct arena *arena)
 {
-    size_t count = 0;
-    qsort(all->items, all->count, sizeof(*all->items), compare_portions);
-    for (size_t i = 0; i < all->count; i++) {
-        if (count > 0 && compare_portions(&all->items[count - 1], &all->items[i]) == 0)
-            all->items[count - 1].sum += all->items[i].sum;
-        else
-            all->items[count++] = all->items[i];
-    }
-    all->count = count;
-}
-
-/* Sorted, each once. `host` NULL: there is nothing. */
-static struct portions portions_of(const struct version *version, const struct provider *host,
-                                   struct arena *arena)
-{
-    struct portions all = {.version = version, .host = host, .arena = arena};
-    if (host == NULL)
-        return all;
-    host_visit_consumers(version, host, note_consumer, &all);
-    if (all.consumer_count == 0)
-        return all;
-    qsort(all.consumers, all.consumer_count, sizeof(*all.consumers), compare_consumers);
-    size_t most = 0;
-    for (size_t i = 0; i < all.consumer_count; i++)
-        most += all.consumers[i]->allocation_count;
-    all.items = arena_array(arena, most, sizeof(*all.items));
+    struct portions all = {.version = version, .host = host, .sums = {.arena = arena}};
+    if (host != NULL)
+        host_visit_consumers(version, host, note_consumer, &all);
+    if (all.consumer_count > 1)
+        qsort(all.consumers, all.consumer_count, sizeof(*all.consumers), compare_consumers);
     for (size_t i = 0; i < all.consumer_count; i++)
         if (i == 0 || all.consumers[i] != all.consumers[i - 1])
             add_consumer(&all, all.consumers[i]);
-    sum_up(&all);
-    return all;
+    sums_end_sorted(&all.sums);
+    return all.sums;
 }
 
-static bool has_grown(const struct portions *before, const struct portion *now)
+static bool has_grown(const struct sums *before, const struct sum *now)
 {
-    const struct portion *was =
-        before->count == 0
-            ? NULL
-            : bsearch(now, before->items, before->count, sizeof(*before->items), compare_portions);
-    return was == NULL || now->sum > was->sum;
+    const struct sum *was = before->count == 0 ? NULL
+                                               : bsearch(now, before->items, before->count,
+                                                         sizeof(*before->items), sums_compare);
+    return was == NULL || now->amount > was->amount;
 }
 
 static void compare_host(const struct version *before, const struct version *after,
                          const struct provider *host, struct arena *arena)
 {
-    struct portions now = portions_of(after, host, arena);
-    struct portions was =
+    struct sums now = portions_of(after, host, arena);
+    struct sums was =
         portions_of(before, version_provider_by_uuid(before, provider_uuid(host)), arena);
-    const struct portion *told = NULL;
+    const struct sum *told = NULL;
     for (size_t i = 0; i < now.count; i++) {
-        const struct portion *portion = &now.items[i];
-        bool is_told = told != NULL && told->project_key == portion->project_key;
-        const struct valet_group *group = is_told || !has_grown(&was, portion)
-                                              ? NULL
-                                              : host_refuses(after, host, portion->project);
+        const struct sum *portion = &now.items[i];
+        const struct slice *project = portion->of;
+        bool is_told = told != NULL && told->key[0] == portion->key[0];
+        const struct valet_group *group =
+            is_told || !has_grown(&was, portion) ? NULL : host_refuses(after, NULL, host, *project);
         if (group == NULL)
             continue;
         told = portion;
         log_write(LOG_LEVEL_WARNING, "berth.valet", LOG_NO_CONTEXT,
                   "Another program has given project %.*s more of resource provider '%.*s', which "
                   "is held by exclusivity group '%.*s'.",
-                  SLICE_ARG(portion->project), SLICE_ARG(provider_name(host)),
+                  SLICE_ARG(*project), SLICE_ARG(provider_name(host)),
                   SLICE_ARG(record_text(&group->record, VALET_GROUP_NAME)));
     }
 }

@@ -63,7 +63,7 @@ static bool refuses(void *context, const struct version *version, const struct p
                     struct slice project)
 {
     (void)context;
-    return host_refuses(version, host, project) != NULL;
+    return host_refuses(version, NULL, host, project) != NULL;
 }
 
 /* A hold gives way to the real server of its placement (8.2). */

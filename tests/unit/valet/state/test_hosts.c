@@ -257,14 +257,14 @@ static void claims_by_aggregate(void **state)
     assert_ptr_equal(claim.group, gold);
     assert_false(claim.several);
     assert_null(host_claim_of(version, at(version, H2)).group);
-    assert_null(host_refuses(version, at(version, H1), friend));
-    assert_ptr_equal(host_refuses(version, at(version, H1), SLICE_LIT("stranger")), gold);
-    assert_null(host_refuses(version, at(version, H2), SLICE_LIT("stranger")));
+    assert_null(host_refuses(version, NULL, at(version, H1), friend));
+    assert_ptr_equal(host_refuses(version, NULL, at(version, H1), SLICE_LIT("stranger")), gold);
+    assert_null(host_refuses(version, NULL, at(version, H2), SLICE_LIT("stranger")));
     add_group(cloud, IRON, IRON_UUID, "iron");
     join(cloud, H1, IRON_HOSTS);
     version = version_of(cloud);
     assert_true(host_claim_of(version, at(version, H1)).several);
-    assert_ptr_equal(host_refuses(version, at(version, H1), friend),
+    assert_ptr_equal(host_refuses(version, NULL, at(version, H1), friend),
                      version_valet_group(version, IRON));
 }
 
@@ -283,7 +283,7 @@ static void claims_by_rack(void **state)
     assert_null(host_claim_of(version, at(version, H3)).group);
     assert_null(host_claim_of(version, at(version, H4)).group);
     assert_null(host_claim_of(version, at(version, SHARE)).group);
-    assert_ptr_equal(host_refuses(version, at(version, H2), SLICE_LIT("x")), gold);
+    assert_ptr_equal(host_refuses(version, NULL, at(version, H2), SLICE_LIT("x")), gold);
     join(cloud, H1, GOLD_HOSTS); /* both ways to the same group are one claim */
     version = version_of(cloud);
     assert_false(host_claim_of(version, at(version, H1)).several);

@@ -1,0 +1,56 @@
+/* An array that is looked through as long as it is short, and sorted at the end when it is not. */
+#include "base/sums.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+enum { FEW = 16 };
+
+static bool is_same(const struct sum *sum, const struct sum *other)
+{
+    return sum->key[0] == other->key[0] && sum->key[1] == other->key[1] &&
+           sum->key[2] == other->key[2];
+}
+
+void sums_add(struct sums *sums, const struct sum *amount)
+{
+    for (size_t i = 0; i < sums->count && sums->count < FEW; i++)
+        if (is_same(&sums->items[i], amount)) {
+            sums->items[i].amount += amount->amount;
+            return;
+        }
+    sums->items =
+        arena_grow(sums->arena, sums->items, sums->count, &sums->capacity, sizeof(*sums->items));
+    sums->items[sums->count++] = *amount;
+}
+
+int sums_compare(const void *sum, const void *other)
+{
+    const struct sum *a = sum;
+    const struct sum *b = other;
+    for (unsigned i = 0; i < SUM_KEYS; i++)
+        if (a->key[i] != b->key[i])
+            return a->key[i] < b->key[i] ? -1 : 1;
+    return 0;
+}
+
+void sums_end_sorted(struct sums *sums)
+{
+    size_t count = 0;
+    if (sums->count > 1)
+        qsort(sums->items, sums->count, sizeof(*sums->items), sums_compare);
+    for (size_t i = 0; i < sums->count; i++)
+        if (count > 0 && is_same(&sums->items[count - 1], &sums->items[i]))
+            sums->items[count - 1].amount += sums->items[i].amount;
+        else
+            sums->items[count++] = sums->items[i];
+    sums->count = count;
+}
+
+void sums_end(struct sums *sums)
+{
+    if (sums->count >= FEW)
+        sums_end_sorted(sums);
+}
