@@ -33,12 +33,6 @@ static void drop_leftover(void *cls)
     free(leftover);
 }
 
-static void drop_all_the_same(void *cls, enum slow_refusal why)
-{
-    (void)why;
-    drop_leftover(cls);
-}
-
 static bool has_large_memory(const struct api_request *request)
 {
     return (request->passage->heap != NULL && json_heap_is_large(request->passage->heap)) ||
@@ -58,7 +52,6 @@ void leftover_drop(struct api_request *request)
     }
     *leftover = (struct leftover){
         .job = {.run = drop_leftover,
-                .refuse = drop_all_the_same,
                 .cls = leftover,
                 .owner = hash_text(request->identity.project_id),
                 .deadline_us = UINT64_MAX},

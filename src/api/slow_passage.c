@@ -153,13 +153,6 @@ static void run_finish(void *cls)
     http_resume(request->http);
 }
 
-/* What is committed is answered however many wait there. */
-static void finish_all_the_same(void *cls, enum slow_refusal why)
-{
-    (void)why;
-    run_finish(cls);
-}
-
 static uint64_t owner_of(const struct api_request *request)
 {
     return hash_text(request->identity.project_id);
@@ -187,49 +180,38 @@ enum http_step slow_passage_begin(struct api_request *request)
     return HTTP_PENDING;
 }
 
+/* What is committed is answered however many wait there. */
 enum http_step slow_passage_finish(struct api_request *request)
 {
     request->passage->phase = PHASE_FINISHING;
     submit(request, (struct slow_job){
                         .run = run_finish,
-                        .refuse = finish_all_the_same,
                         .owner = owner_of(request),
                         .deadline_us = UINT64_MAX,
                     });
     return HTTP_PENDING;
 }
 
-static void write_piece(struct api_request *request)
-{
-    struct http_exchange *exchange = request->http;
-    request->stream.piece_bytes = API_LONG_PIECE_BYTES;
-    exchange->goes_on = request->stream.more(request);
-    request->stream.bytes += exchange->out.len;
-    http_resume(exchange);
-}
-
 static void run_piece(void *cls)
 {
     struct api_request *request = cls;
+    struct http_exchange *exchange = request->http;
     struct slow_lane *lane = request->api->slow_lane;
     uint64_t began_us = request->passage->slow.slice_began_us;
-    write_piece(request); /* which gives it away */
-    slow_lane_rest(lane, clock_monotonic_us() - began_us);
+    request->stream.piece_bytes = API_LONG_PIECE_BYTES;
+    exchange->goes_on = request->stream.more(request);
+    request->stream.bytes += exchange->out.len;
+    http_resume(exchange); /* which gives it away */
+    if (began_us != 0)
+        slow_lane_rest(lane, clock_monotonic_us() - began_us);
 }
 
 /* What has begun is finished however many wait there. */
-static void write_piece_all_the_same(void *cls, enum slow_refusal why)
-{
-    (void)why;
-    write_piece(cls);
-}
-
 enum http_piece slow_passage_write_piece(struct api_request *request)
 {
     /* its owner is another: a project's answers in pieces do not wait behind its searches */
     submit(request, (struct slow_job){
                         .run = run_piece,
-                        .refuse = write_piece_all_the_same,
                         .owner = ~owner_of(request),
                         .deadline_us = UINT64_MAX,
                     });

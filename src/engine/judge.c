@@ -3,9 +3,20 @@
 
 #include "engine/generations.h"
 
+/* Of what was planned. */
+static void find_effects(struct effects *effects, const struct plan *plan)
+{
+    if (plan->said->effects == NULL) {
+        effects_derive(effects, plan);
+        return;
+    }
+    *effects = *plan->said->effects;
+    check(effects->changes == plan->changes && effects->change_count == plan->changes->count);
+}
+
 bool judge_planned(struct judged *judged, const struct plan *plan, struct err *err)
 {
-    effects_derive(&judged->effects, plan);
+    find_effects(&judged->effects, plan);
     if (!rules_check(&judged->effects, plan, err)) {
         check(err_is_set(err));
         return false;

@@ -8,6 +8,7 @@
 #include "replica/version.h"
 #include "store/store.h"
 
+struct effects;
 struct generation_word;
 struct rule;
 struct rules;
@@ -17,6 +18,8 @@ struct plan_said {
     struct generation_word *generations; /* see generations.h */
     bool records_what_is; /* it writes down what exists already, as an operator's backfill does:
                              rules about who may get something do not apply */
+    const struct effects *effects; /* of its whole list, if the planner had to derive them: the
+                                      engine goes on with these. Nothing is appended afterwards */
 };
 
 /* What a request is planned with. */

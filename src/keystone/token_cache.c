@@ -1,7 +1,7 @@
 /* Shards, each a hash table with chains and a list from the latest to the longest unused, under a
  * lock that is held for some tens of nanoseconds. What is let go is freed outside of it by its last
  * reference, which may be a request's. The key is uniform, so its first bytes choose shard and
- * chain. */
+ * chain. Not base/hash_map: from that nothing is removed, and it lives in an arena. */
 #include "keystone/token_cache.h"
 
 #include <nettle/sha2.h>

@@ -80,13 +80,22 @@ static struct turns_job *take_late(struct slow_lane *lane, uint64_t now_us)
     return late;
 }
 
+/* Without the lock: it has not begun, and will not. */
+static void refuse(struct slow_job *job, enum slow_refusal why)
+{
+    if (job->refuse != NULL)
+        job->refuse(job->cls, why);
+    else
+        job->run(job->cls);
+}
+
 /* Without the lock. */
 static void refuse_late(struct turns_job *late)
 {
     while (late != NULL) {
         struct slow_job *job = job_of(late);
         late = late->next;
-        job->refuse(job->cls, SLOW_NOT_BEGUN);
+        refuse(job, SLOW_NOT_BEGUN);
     }
 }
 
@@ -183,6 +192,7 @@ static void add_slots(struct slow_lane *lane)
 void slow_lane_submit(struct slow_lane *lane, struct slow_job *job)
 {
     job->thread = NULL;
+    job->slice_began_us = 0;
     job->turn.deadline_us = job->deadline_us;
     pthread_mutex_lock(&lane->lock);
     check(!lane->stopping);
@@ -193,7 +203,7 @@ void slow_lane_submit(struct slow_lane *lane, struct slow_job *job)
     give_turns(lane);
     pthread_mutex_unlock(&lane->lock);
     if (refused != NULL)
-        job_of(refused)->refuse(job_of(refused)->cls, SLOW_TOO_MANY);
+        refuse(job_of(refused), SLOW_TOO_MANY);
 }
 
 void slow_lane_rest(const struct slow_lane *lane, uint64_t slice_us)

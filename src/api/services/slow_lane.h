@@ -23,12 +23,14 @@ enum slow_refusal {
 };
 
 /* One job: either `run` is called once, on a thread of the lane, or `refuse` is, on any thread
- * (also within slow_lane_submit). The caller owns it and keeps it until that call has returned, or
+ * (also within slow_lane_submit). A job that must not be refused has no `refuse`: `run` is called
+ * in its place, without a turn, so that it may not call slow_lane_pass() or slow_lane_rest() then
+ * (slice_began_us is 0). The caller owns it and keeps it until that call has returned, or
  * until the call has given it away: the lane does not touch it in between, except by
  * slow_lane_pass(), and not afterwards. */
 struct slow_job {
     void (*run)(void *cls);
-    void (*refuse)(void *cls, enum slow_refusal why);
+    void (*refuse)(void *cls, enum slow_refusal why); /* NULL: it runs all the same */
     void *cls;
     uint64_t owner;       /* whose it is, a hash; 0: nobody's, who is one owner, too */
     uint64_t deadline_us; /* on the lane's clock; UINT64_MAX: none */
@@ -36,7 +38,7 @@ struct slow_job {
     /* the lane's own */
     struct turns_job turn;
     struct slow_thread *thread; /* NULL: not begun */
-    uint64_t slice_began_us;
+    uint64_t slice_began_us;    /* 0: not begun */
 };
 
 struct slow_lane_settings {

@@ -153,10 +153,11 @@ static void append_rows(const struct stack_commit *commit, const struct plan *pl
  */
 static bool keeps_exclusivity(const struct plan *plan)
 {
-    struct effects effects;
+    struct effects *effects = arena_alloc(plan->arena, sizeof(*effects));
     struct err ignored = {.arena = plan->arena};
-    effects_derive(&effects, plan);
-    return exclusivity_check(&effects, &ignored);
+    effects_derive(effects, plan);
+    plan->said->effects = effects;
+    return exclusivity_check(effects, &ignored);
 }
 
 /* A refused claim says the same as any other fact that is no more so. */

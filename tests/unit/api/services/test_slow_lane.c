@@ -248,6 +248,57 @@ static void too_many_are_refused(void **state)
     assert_int_equal(jobs[0].refused + jobs[3].refused, 0);
 }
 
+struct stubborn {
+    struct slow_job job;
+    pthread_t thread;
+    unsigned runs;
+    bool has_turn;
+};
+
+static void run_stubbornly(void *cls)
+{
+    struct stubborn *stubborn = cls;
+    stubborn->thread = pthread_self();
+    stubborn->runs++;
+    stubborn->has_turn = stubborn->job.slice_began_us != 0;
+}
+
+static void submit_stubbornly(struct slow_lane *lane, struct stubborn *stubborn,
+                              uint64_t deadline_us)
+{
+    stubborn->job.run = run_stubbornly;
+    stubborn->job.cls = stubborn;
+    stubborn->job.owner = 1;
+    stubborn->job.deadline_us = deadline_us;
+    slow_lane_submit(lane, &stubborn->job);
+}
+
+/* The third finds no room, the second waits too long; neither is refused. */
+static void what_has_no_refuse_runs_all_the_same(void **state)
+{
+    (void)state;
+    struct stubborn jobs[3] = {{.runs = 0}};
+    struct gate gate;
+    struct slow_lane *lane = start(1, 1, 2);
+    atomic_fetch_add(&now, 1); /* 0 would be "not begun" */
+    close_gate(lane, &gate);
+    submit_stubbornly(lane, &jobs[0], UINT64_MAX);
+    submit_stubbornly(lane, &jobs[1], atomic_load(&now) + SLICE_US);
+    submit_stubbornly(lane, &jobs[2], UINT64_MAX);
+    assert_int_equal(jobs[2].runs, 1);
+    assert_true(pthread_equal(jobs[2].thread, pthread_self()));
+    assert_false(jobs[2].has_turn);
+    assert_int_equal(slow_lane_figures(lane).refused[SLOW_TOO_MANY], 1);
+    atomic_fetch_add(&now, 2 * SLICE_US);
+    pthread_mutex_unlock(&gate.lock);
+    slow_lane_stop(lane);
+    assert_int_equal(jobs[0].runs, 1);
+    assert_true(jobs[0].has_turn);
+    assert_int_equal(jobs[1].runs, 1);
+    assert_false(jobs[1].has_turn);
+    assert_int_equal(jobs[2].runs, 1);
+}
+
 static void figures(void **state)
 {
     (void)state;
@@ -306,6 +357,7 @@ int main(void)
         cmocka_unit_test(who_begins_late_sees_it_at_once),
         cmocka_unit_test(who_waits_too_long_is_refused),
         cmocka_unit_test(too_many_are_refused),
+        cmocka_unit_test(what_has_no_refuse_runs_all_the_same),
         cmocka_unit_test(figures),
         cmocka_unit_test(a_slice_ends_with_a_rest),
         cmocka_unit_test(an_idle_lane_ends),
