@@ -8,21 +8,19 @@
 #include "base/arena.h"
 #include "engine/pipeline.h"
 #include "engine/rules.h"
+#include "stub_store.h"
 #include "unit.h"
 
 enum { NAMES_MAX = 64, BATCH_MAX = 16 };
 
 struct store {
-    bool is_loaded;
-    bool is_open;
+    struct stub_store stub; /* first */
     const char *pending[NAMES_MAX];
     size_t pending_count;
     const char *written[NAMES_MAX];
     size_t written_count;
     unsigned begun;
-    unsigned fails_in;    /* the transaction of that number fails; 0: none */
-    bool memory_is_wrong; /* what it says of a refusal */
-    int64_t next_id;
+    unsigned fails_in; /* the transaction of that number fails; 0: none */
 };
 
 struct ask {
@@ -56,34 +54,17 @@ enum store_begun store_begin(struct store *store, enum store_intent intent, stru
 {
     (void)intent;
     (void)err;
-    assert_false(store->is_open);
-    store->is_open = true;
+    assert_false(store->stub.is_open);
+    store->stub.is_open = true;
     store->pending_count = 0;
     store->begun++;
-    return store->is_loaded ? STORE_BEGIN_UNCHANGED : STORE_BEGIN_RELOAD;
-}
-
-enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
-{
-    (void)err;
-    sink(cls, &(struct change){.kind = CHANGE_LOAD_PROVIDERS_END});
-    store->is_loaded = true;
-    return STORE_OK;
-}
-
-enum store_result store_follow(struct store *store, store_sink *sink, void *cls, struct err *err)
-{
-    (void)store;
-    (void)sink;
-    (void)cls;
-    (void)err;
-    return STORE_FAILED;
+    return store->stub.is_loaded ? STORE_BEGIN_UNCHANGED : STORE_BEGIN_RELOAD;
 }
 
 enum store_result store_apply(struct store *store, const struct change_list *changes,
                               struct err *err)
 {
-    assert_true(store->is_open);
+    assert_true(store->stub.is_open);
     for (size_t i = 0; i < changes->count; i++) {
         const char *name = changes->items[i].catalog.name.data;
         if (store->fails_in != 0 && store->begun >= store->fails_in)
@@ -101,51 +82,10 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
     (void)err;
     for (size_t i = 0; i < store->pending_count; i++)
         store->written[store->written_count++] = store->pending[i];
-    store->is_open = false;
-    *stamp = (struct store_stamp){{1}};
+    store->stub.is_open = false;
+    *stamp = STUB_STAMP;
     *stranger = false;
     return STORE_OK;
-}
-
-bool store_rollback(struct store *store, struct store_stamp *stamp)
-{
-    store->is_open = false;
-    *stamp = (struct store_stamp){{1}};
-    return true;
-}
-
-int64_t store_next_id(struct store *store, enum store_table table)
-{
-    (void)table;
-    return ++store->next_id;
-}
-
-const struct store_refusal *store_why_refused(const struct store *store)
-{
-    static const struct store_refusal WHYS[] = {{.memory_is_wrong = false},
-                                                {.memory_is_wrong = true}};
-    return &WHYS[store->memory_is_wrong];
-}
-
-bool store_is_current(const struct store *store, const struct store_stamp *stamp)
-{
-    (void)store;
-    (void)stamp;
-    return true;
-}
-
-bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
-                        struct err *err)
-{
-    (void)store;
-    (void)err;
-    revision[0] = '\0';
-    return true;
-}
-
-void store_upkeep(struct store *store)
-{
-    (void)store;
 }
 
 static void append_trait(const struct plan *plan, const char *name)
@@ -311,7 +251,7 @@ static void decide(struct bench *bench, const char *const *traits)
         good += bench->asks[i].request.err.status == 0;
     }
     assert_int_equal(bench->store.written_count, before + good); /* each once */
-    assert_false(bench->store.is_open);
+    assert_false(bench->store.stub.is_open);
     struct pipeline_figures figures = pipeline_figures(bench->pipeline);
     assert_int_equal(figures.outage, OUTAGE_NONE);
     assert_int_equal(figures.outages[OUTAGE_WRITES] + figures.outages[OUTAGE_ALL], 0);
@@ -385,7 +325,7 @@ static void test_fails_in_a_later_run(void **state)
             assert_int_equal(status == 0, is_known(bench, ask->trait));
             lost += status == 503;
         }
-        assert_false(bench->store.is_open);
+        assert_false(bench->store.stub.is_open);
         assert_true(lost > 0);
         assert_int_equal(pipeline_figures(bench->pipeline).outage, OUTAGE_WRITES);
         bench->store.fails_in = 0;
@@ -400,7 +340,7 @@ static void test_fails_in_a_later_run(void **state)
 static void test_memory_is_wrong(void **state)
 {
     struct bench *bench = *state;
-    bench->store.memory_is_wrong = true;
+    bench->store.stub.memory_is_wrong = true;
     run(bench, (const char *const[]){"A", "BAD1", "B", "BAD2", NULL});
     const int wanted[] = {0, 409, 0, 409};
     for (size_t i = 0; i < 4; i++)

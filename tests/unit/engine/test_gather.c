@@ -1,4 +1,5 @@
 /* How long a batch gathers: on a store that only takes time. */
+#include "stub_store.h"
 #include "unit.h"
 
 #include <stdatomic.h>
@@ -11,7 +12,7 @@
 enum { CROWD = 8, SLOW_US = 600000 };
 
 struct store {
-    bool is_loaded;
+    struct stub_store stub; /* first */
     atomic_uint commit_takes_us;
 };
 
@@ -19,24 +20,7 @@ enum store_begun store_begin(struct store *store, enum store_intent intent, stru
 {
     (void)intent;
     (void)err;
-    return store->is_loaded ? STORE_BEGIN_UNCHANGED : STORE_BEGIN_RELOAD;
-}
-
-enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
-{
-    (void)err;
-    sink(cls, &(struct change){.kind = CHANGE_LOAD_PROVIDERS_END});
-    store->is_loaded = true;
-    return STORE_OK;
-}
-
-enum store_result store_follow(struct store *store, store_sink *sink, void *cls, struct err *err)
-{
-    (void)store;
-    (void)sink;
-    (void)cls;
-    (void)err;
-    return STORE_FAILED;
+    return store->stub.is_loaded ? STORE_BEGIN_UNCHANGED : STORE_BEGIN_RELOAD;
 }
 
 enum store_result store_apply(struct store *store, const struct change_list *changes,
@@ -53,52 +37,9 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
 {
     (void)err;
     usleep(store->commit_takes_us);
-    *stamp = (struct store_stamp){{1}};
+    *stamp = STUB_STAMP;
     *stranger = false;
     return STORE_OK;
-}
-
-bool store_rollback(struct store *store, struct store_stamp *stamp)
-{
-    (void)store;
-    *stamp = (struct store_stamp){{1}};
-    return true;
-}
-
-int64_t store_next_id(struct store *store, enum store_table table)
-{
-    (void)store;
-    (void)table;
-    static int64_t id;
-    return ++id;
-}
-
-const struct store_refusal *store_why_refused(const struct store *store)
-{
-    static const struct store_refusal WHY;
-    (void)store;
-    return &WHY;
-}
-
-bool store_is_current(const struct store *store, const struct store_stamp *stamp)
-{
-    (void)store;
-    (void)stamp;
-    return true;
-}
-
-bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
-                        struct err *err)
-{
-    (void)store;
-    (void)err;
-    revision[0] = '\0';
-    return true;
-}
-
-void store_upkeep(struct store *store)
-{
-    (void)store;
 }
 
 struct ask {

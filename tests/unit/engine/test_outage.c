@@ -1,5 +1,6 @@
 /* What the log tells of a database that fails and works again: on a store that does as it is told.
  */
+#include "stub_store.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -12,102 +13,34 @@
 #include "log/settings.h"
 
 struct store {
-    bool is_loaded;
+    struct stub_store stub; /* first */
     const char *read_fails; /* the reason; NULL: it works */
     const char *lock_fails;
-    const char *load_fails;
     const char *apply_fails;
     const char *commit_fails;
     enum store_result commit_result;
 };
 
-static bool works(const char *reason, struct err *err)
-{
-    return reason == NULL || err_set(err, 503, NULL, "the database 'x' %s", reason);
-}
-
 enum store_begun store_begin(struct store *store, enum store_intent intent, struct err *err)
 {
-    if (!works(intent == STORE_TO_READ ? store->read_fails : store->lock_fails, err))
+    if (!stub_store_works(intent == STORE_TO_READ ? store->read_fails : store->lock_fails, err))
         return STORE_BEGIN_FAILED;
-    return store->is_loaded ? STORE_BEGIN_UNCHANGED : STORE_BEGIN_RELOAD;
-}
-
-enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
-{
-    if (!works(store->load_fails, err))
-        return STORE_FAILED;
-    sink(cls, &(struct change){.kind = CHANGE_LOAD_PROVIDERS_END});
-    store->is_loaded = true;
-    return STORE_OK;
-}
-
-enum store_result store_follow(struct store *store, store_sink *sink, void *cls, struct err *err)
-{
-    (void)store;
-    (void)sink;
-    (void)cls;
-    (void)err;
-    return STORE_FAILED;
+    return store->stub.is_loaded ? STORE_BEGIN_UNCHANGED : STORE_BEGIN_RELOAD;
 }
 
 enum store_result store_apply(struct store *store, const struct change_list *changes,
                               struct err *err)
 {
     (void)changes;
-    return works(store->apply_fails, err) ? STORE_OK : STORE_FAILED;
+    return stub_store_works(store->apply_fails, err) ? STORE_OK : STORE_FAILED;
 }
 
 enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *stranger,
                                struct err *err)
 {
-    *stamp = (struct store_stamp){{1}};
+    *stamp = STUB_STAMP;
     *stranger = false;
-    return works(store->commit_fails, err) ? STORE_OK : store->commit_result;
-}
-
-bool store_rollback(struct store *store, struct store_stamp *stamp)
-{
-    (void)store;
-    *stamp = (struct store_stamp){{1}};
-    return true;
-}
-
-int64_t store_next_id(struct store *store, enum store_table table)
-{
-    (void)store;
-    (void)table;
-    static int64_t id;
-    return ++id;
-}
-
-const struct store_refusal *store_why_refused(const struct store *store)
-{
-    static const struct store_refusal WHY;
-    (void)store;
-    return &WHY;
-}
-
-/* Every read asks the store. */
-bool store_is_current(const struct store *store, const struct store_stamp *stamp)
-{
-    (void)store;
-    (void)stamp;
-    return false;
-}
-
-bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
-                        struct err *err)
-{
-    (void)store;
-    (void)err;
-    revision[0] = '\0';
-    return true;
-}
-
-void store_upkeep(struct store *store)
-{
-    (void)store;
+    return stub_store_works(store->commit_fails, err) ? STORE_OK : store->commit_result;
 }
 
 struct bench {
@@ -123,6 +56,7 @@ static int setup(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
     char path[] = "/tmp/berth-test-outage-XXXXXX";
+    bench->store.stub.is_never_current = true;
     bench->log = mkstemp(path);
     assert_true(bench->log >= 0);
     assert_int_equal(unlink(path), 0);
@@ -234,13 +168,13 @@ static void test_reads_fail(void **state)
 static void test_load_fails(void **state)
 {
     struct bench *bench = *state;
-    bench->store.is_loaded = false;
-    bench->store.load_fails = "cannot be used: no such table: inventories";
+    bench->store.stub.is_loaded = false;
+    bench->store.stub.load_fails = "cannot be used: no such table: inventories";
     ask(bench, plan_trait, 503);
     expect_line(bench, ALL "cannot be used: no such table: inventories");
     ask(bench, NULL, 503);
     expect_line(bench, NULL);
-    bench->store.load_fails = NULL;
+    bench->store.stub.load_fails = NULL;
     ask(bench, NULL, 0);
     expect_line(bench, WORKS);
 }
