@@ -110,7 +110,7 @@ enum store_result store_follow(struct store *store, store_sink *sink, void *cls,
 
 /* Executes the statements of one request's changes. STORE_FAILED: the whole transaction is to be
  * rolled back. STORE_REFUSED: the same, after which memory counts as it did before and the other
- * requests may be planned again in a new transaction; or store_undo(). */
+ * requests may be planned again in a new transaction. */
 enum store_result store_apply(struct store *store, const struct change_list *changes,
                               struct err *err) BERTH_MUST_CHECK;
 
@@ -124,13 +124,6 @@ struct store_refusal {
     char columns[96];     /* "resource_providers.name", "t.a, t.b"; "" if none are named */
 };
 const struct store_refusal *store_why_refused(const struct store *store);
-
-/* For a batch that is planned again because one of its requests was refused: store_mark() before
- * each request, and store_undo() takes back what was applied since, a refusal and the ids that were
- * handed out included. It costs a copy of each page that a request touches first, so that a batch
- * does without until one is refused. False with err: as STORE_FAILED. */
-bool store_mark(struct store *store, struct err *err) BERTH_MUST_CHECK;
-bool store_undo(struct store *store, struct err *err) BERTH_MUST_CHECK;
 
 /* Whether a row that the last load left out, and that memory does not know therefore, has that
  * text where it must be unique: such a row cannot be inserted. `kind` is the change that would

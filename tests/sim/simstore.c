@@ -355,19 +355,6 @@ const struct store_refusal *store_why_refused(const struct store *store)
     return &none;
 }
 
-bool store_mark(struct store *store, struct err *err)
-{
-    (void)store;
-    (void)err;
-    return true;
-}
-
-bool store_undo(struct store *store, struct err *err)
-{
-    (void)store;
-    return err_set(err, 503, NULL, "the simulated database cannot undo one request");
-}
-
 bool store_is_taken(const struct store *store, enum change_kind kind, unsigned field,
                     struct slice text)
 {

@@ -321,7 +321,6 @@ enum store_result store_apply(struct store *store, const struct change_list *cha
         enum store_result result = apply_next(store, changes, &at, err);
         if (result != STORE_OK) {
             store->transaction.failed = true;
-            store->transaction.refused = result == STORE_REFUSED;
             store->refusal.change = at;
             return result;
         }
@@ -332,34 +331,6 @@ enum store_result store_apply(struct store *store, const struct change_list *cha
 const struct store_refusal *store_why_refused(const struct store *store)
 {
     return &store->refusal;
-}
-
-bool store_mark(struct store *store, struct err *err)
-{
-    struct transaction *transaction = &store->transaction;
-    check(transaction->open && transaction->intent == STORE_TO_WRITE && !transaction->failed);
-    if (transaction->marked && !store_run(store, STATEMENT_UNMARK, err))
-        return false;
-    transaction->marked = store_run(store, STATEMENT_MARK, err);
-    transaction->marked_touched = transaction->touched.len;
-    memcpy(transaction->marked_ids, store->next_ids, sizeof(store->next_ids));
-    return transaction->marked;
-}
-
-bool store_undo(struct store *store, struct err *err)
-{
-    struct transaction *transaction = &store->transaction;
-    check(transaction->open && transaction->marked);
-    check(!transaction->failed || (transaction->refused && !store->refusal.memory_is_wrong));
-    if (!store_run(store, STATEMENT_UNDO, err)) {
-        transaction->failed = true;
-        return false;
-    }
-    transaction->failed = transaction->refused = false;
-    transaction->touched.len = transaction->marked_touched;
-    transaction->touched_consumer = 0;
-    memcpy(store->next_ids, transaction->marked_ids, sizeof(store->next_ids));
-    return true;
 }
 
 bool store_is_taken(const struct store *store, enum change_kind kind, unsigned field,

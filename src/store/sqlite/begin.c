@@ -34,8 +34,6 @@ static void transaction_start(struct store *store, enum store_intent intent)
     transaction->stamp_known = false;
     transaction->settled = false;
     transaction->failed = false;
-    transaction->refused = false;
-    transaction->marked = false;
     transaction->touched.len = 0;
     transaction->touched_consumer = 0;
     log_entries_free(&transaction->to_follow);

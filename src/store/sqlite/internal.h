@@ -20,9 +20,6 @@ enum statement {
     STATEMENT_BEGIN_READ,
     STATEMENT_COMMIT,
     STATEMENT_ROLLBACK,
-    STATEMENT_MARK,
-    STATEMENT_UNDO,
-    STATEMENT_UNMARK,
     STATEMENT_DATA_VERSION,
     STATEMENT_HEAD_READ,
     STATEMENT_HEAD_SET,
@@ -74,15 +71,11 @@ struct transaction {
     int64_t data_version;
     struct store_stamp stamp; /* of the state that it began with */
     bool stamp_known;
-    uint32_t change; /* the stamp's */
-    bool settled;    /* memory has the state that it began with */
-    bool failed;     /* a statement failed: only a rollback is allowed */
-    bool broken;     /* by I/O: the connection is not to be used again */
-    bool refused;    /* it was for what a request's changes are: store_undo() helps */
-    bool marked;
-    size_t marked_touched;
+    uint32_t change;          /* the stamp's */
+    bool settled;             /* memory has the state that it began with */
+    bool failed;              /* a statement failed: only a rollback is allowed */
+    bool broken;              /* by I/O: the connection is not to be used again */
     int64_t touched_consumer; /* the last that `touched` names; 0: none is known */
-    int64_t marked_ids[STORE_TABLE_COUNT];
     struct buf touched;
     struct log_entries to_follow;
     struct followed before; /* what memory keeps if the transaction fails */

@@ -15,9 +15,6 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_BEGIN_READ] = "BEGIN",
     [STATEMENT_COMMIT] = "COMMIT",
     [STATEMENT_ROLLBACK] = "ROLLBACK",
-    [STATEMENT_MARK] = "SAVEPOINT request",
-    [STATEMENT_UNDO] = "ROLLBACK TO request",
-    [STATEMENT_UNMARK] = "RELEASE request",
     [STATEMENT_DATA_VERSION] = "PRAGMA data_version",
     /* The two agree, unless somebody altered one of them. */
     [STATEMENT_HEAD_READ] = "SELECT max(ifnull((SELECT CAST(seq AS INTEGER) FROM berth_head), 0),"

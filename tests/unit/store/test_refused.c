@@ -69,53 +69,6 @@ static void test_a_duplicate_is_no_reason_to_reload(void **state)
     store_close(store);
 }
 
-static void test_only_the_culprit_is_undone(void **state)
-{
-    struct fixture *fixture = *state;
-    struct store *store = open_odd(fixture);
-    struct store *other = fixture_open(fixture);
-    struct store_stamp stamp;
-    bool stranger;
-    expect_begin(fixture, other, STORE_BEGIN_RELOAD);
-    begin_unchanged(fixture, store);
-    int64_t next = 0;
-    for (int64_t i = 0; i < 3; i++) {
-        struct change_list list = changes_of(fixture);
-        assert_true(store_mark(store, &fixture->err));
-        int64_t id = store_next_id(store, STORE_TRAITS);
-        assert_true(next == 0 || id == next);
-        const char *name = arena_printf(fixture->arena, "CUSTOM_%ld", i).data;
-        add_catalog(&list, CHANGE_TRAIT_INSERT, id, name);
-        next = id + 1;
-        if (i != 1) {
-            assert_int_equal(store_apply(store, &list, &fixture->err), STORE_OK);
-            continue;
-        }
-        add_provider(&list, 100, 0, 100, "eeeeeeee-0000-4000-8000-000000000005", "odd");
-        expect_refused(fixture, store, &list, "resource_providers.name");
-        assert_true(store_undo(store, &fixture->err));
-        next = id;
-    }
-    assert_int_equal(store_commit(store, &stamp, &stranger, &fixture->err), STORE_OK);
-    struct buf out = {0};
-    foreign_rows(fixture->path, "SELECT name FROM traits WHERE name LIKE 'CUSTOM%' ORDER BY id",
-                 &out);
-    buf_append_char(&out, '\0');
-    assert_string_equal(out.data, "CUSTOM_0\nCUSTOM_2\n");
-    out.len = 0;
-    /* The log names what was kept, and nothing else. */
-    assert_int_equal(begin_into(fixture, other, &out), STORE_BEGIN_FOLLOW);
-    assert_true(store_rollback(other, &stamp));
-    buf_append_char(&out, '\0');
-    assert_non_null(strstr(out.data, "CUSTOM_0"));
-    assert_null(strstr(out.data, "CUSTOM_1"));
-    assert_non_null(strstr(out.data, "CUSTOM_2"));
-    buf_free(&out);
-    expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
-    store_close(other);
-    store_close(store);
-}
-
 /* A row that stays different whatever is read makes one reload, not one with each request. */
 static void test_a_mismatch_reloads_once(void **state)
 {
@@ -221,8 +174,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_duplicate_is_no_reason_to_reload, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_only_the_culprit_is_undone, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_a_mismatch_reloads_once, fixture_setup,
                                         fixture_teardown),
