@@ -69,7 +69,7 @@ static bool check_taking(const struct node_mirror *mirror, const struct plan *pl
             ? NULL
             : node_holder(plan->version, plan->rules, mirror->provider,
                           node_taker_of(mirror->takes, plan_metal(plan)), mirror->leaves);
-    return holder == NULL || node_refuse_associated(mirror->after, holder, err);
+    return holder == NULL || node_refuse_associated(mirror->after, consumer_uuid(holder), err);
 }
 
 /* C5: while somebody holds the node, no other instance gets it. */
@@ -85,7 +85,7 @@ static bool check_instance(const struct node_mirror *mirror, const struct plan *
         return true;
     const struct consumer *holder = node_holder(plan->version, plan->rules, mirror->provider,
                                                 (struct node_taker){.uuid = after}, mirror->leaves);
-    return holder == NULL || node_refuse_associated(mirror->after, holder, err);
+    return holder == NULL || node_refuse_associated(mirror->after, consumer_uuid(holder), err);
 }
 
 /* C7: a class that a stranger has allocated neither goes nor becomes the node's. */
@@ -95,7 +95,7 @@ static bool check_class(const struct node_mirror *mirror, const struct plan *pla
         return true;
     const struct consumer *stranger = node_class_stranger(plan->version, mirror->before,
                                                           mirror->after, mirror->ours, plan->arena);
-    return stranger == NULL || node_refuse_associated(mirror->after, stranger, err);
+    return stranger == NULL || node_refuse_associated(mirror->after, consumer_uuid(stranger), err);
 }
 
 /* C6. A provider with others below it cannot go, either. */
@@ -115,7 +115,7 @@ static bool check_going(struct node_mirror *mirror, const struct plan *plan, str
         stranger != NULL || version_place(plan->version, slot)->end > slot.v + 1;
     if (stranger == NULL || node_bool(mirror->before, NODE_MAINTENANCE))
         return true;
-    return node_refuse_associated(mirror->before, stranger, err);
+    return node_refuse_associated(mirror->before, consumer_uuid(stranger), err);
 }
 
 bool node_mirror_check(struct node_mirror *mirror, const struct plan *plan, struct err *err)

@@ -262,10 +262,15 @@ const struct consumer *node_class_stranger(const struct version *version, const 
     return stranger != NULL ? stranger : class_holder(version, provider, is, ours, left);
 }
 
-bool node_refuse_associated(const struct node *node, const struct consumer *holder, struct err *err)
+bool node_refuse_associated(const struct node *node, struct slice instance, struct err *err)
 {
     return err_set(err, 409, NULL, "Node %.*s is associated with instance %.*s.",
-                   SLICE_ARG(node_text(node, NODE_UUID)), SLICE_ARG(consumer_uuid(holder)));
+                   SLICE_ARG(node_text(node, NODE_UUID)), SLICE_ARG(instance));
+}
+
+bool node_refuse_existing(struct slice what, struct slice text, struct err *err)
+{
+    return err_set_join(err, 409, NULL, what, text, SLICE_LIT(" already exists."));
 }
 
 bool node_can_be_mirrored(const struct version *version, const struct node *node,
@@ -281,7 +286,7 @@ bool node_can_be_mirrored(const struct version *version, const struct node *node
             : node_class_stranger(version, told, node,
                                   has == NULL ? NULL : node_consumer_of(version, told, has, arena),
                                   arena);
-    return stranger == NULL || node_refuse_associated(node, stranger, err);
+    return stranger == NULL || node_refuse_associated(node, consumer_uuid(stranger), err);
 }
 
 static bool has_inventory(const struct version *version, const struct provider *provider,

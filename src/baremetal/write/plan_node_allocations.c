@@ -3,6 +3,7 @@
 #include "baremetal/write/plan_node_allocations.h"
 
 #include "baremetal/write/instance_info.h"
+#include "baremetal/write/node_provider.h"
 #include "baremetal/write/node_rule.h"
 #include "baremetal/write/node_write.h"
 #include "baremetal/write/plan_nodes.h"
@@ -23,16 +24,14 @@ static bool check_name(const struct node_allocation_draft *draft, const struct p
     const struct node_allocation *other =
         name.data == NULL ? NULL : version_node_allocation_by_name(plan->version, name);
     return other == NULL || other->record.id == draft->id ||
-           err_set_join(err, 409, NULL, SLICE_LIT("An allocation with name "), name,
-                        SLICE_LIT(" already exists."));
+           node_refuse_existing(SLICE_LIT("An allocation with name "), name, err);
 }
 
 static bool check_uuid(const struct node_allocation_draft *draft, const struct plan *plan,
                        struct err *err)
 {
     return version_node_allocation_by_uuid(plan->version, uuid_of(draft)) == NULL ||
-           err_set_join(err, 409, NULL, SLICE_LIT("An allocation with UUID "), uuid_of(draft),
-                        SLICE_LIT(" already exists."));
+           node_refuse_existing(SLICE_LIT("An allocation with UUID "), uuid_of(draft), err);
 }
 
 static void set_failed(struct node_allocation_draft *draft, struct slice reason)

@@ -1,6 +1,7 @@
 /* What may be altered of a node, and when. Writer thread only. */
 #include "baremetal/write/plan_nodes.h"
 
+#include "baremetal/write/node_provider.h"
 #include "baremetal/write/node_write.h"
 #include "model/node_states.h"
 #include "replica/nodes.h"
@@ -19,12 +20,6 @@ bool plan_node_is_unlocked(const struct node *node, const struct plan *plan, str
     return err_of_kind(err, REFUSED_LOCKED);
 }
 
-static bool refuse_associated(const struct node *node, struct slice instance, struct err *err)
-{
-    return err_set(err, 409, NULL, "Node %.*s is associated with instance %.*s.",
-                   SLICE_ARG(node_text(node, NODE_UUID)), SLICE_ARG(instance));
-}
-
 /* Nobody else has the draft's name or instance. */
 static bool check_unique(const struct node_draft *draft, const struct plan *plan, struct err *err)
 {
@@ -33,8 +28,7 @@ static bool check_unique(const struct node_draft *draft, const struct plan *plan
     struct slice instance = draft->value[NODE_INSTANCE_UUID].text;
     const struct node *other = name.data == NULL ? NULL : version_node_by_name(plan->version, name);
     if (other != NULL && other->record.id != draft->id)
-        return err_set_join(err, 409, NULL, SLICE_LIT("A node with name "), name,
-                            SLICE_LIT(" already exists."));
+        return node_refuse_existing(SLICE_LIT("A node with name "), name, err);
     other = instance.data == NULL ? NULL : version_node_by_instance(plan->version, instance);
     if (other != NULL && other->record.id != draft->id)
         return err_set(err, 409, NULL,
@@ -50,8 +44,7 @@ bool plan_node_create(struct node_draft *draft, const struct plan *plan, const s
     struct slice uuid = draft->value[NODE_UUID].text;
     draft->id = 0;
     if (version_node_by_uuid(plan->version, uuid) != NULL)
-        return err_set_join(err, 409, NULL, SLICE_LIT("A node with UUID "), uuid,
-                            SLICE_LIT(" already exists."));
+        return node_refuse_existing(SLICE_LIT("A node with UUID "), uuid, err);
     if (!check_unique(draft, plan, err))
         return false;
     draft->id = store_next_id(plan->store, STORE_NODES);
@@ -178,7 +171,7 @@ static bool check_instance(const struct plan_node_update *update, struct err *er
         update->after->value[NODE_INSTANCE_UUID].text.data == NULL ||
         same_text(node, update->after, NODE_INSTANCE_UUID))
         return true;
-    return refuse_associated(node, node_text(node, NODE_INSTANCE_UUID), err);
+    return node_refuse_associated(node, node_text(node, NODE_INSTANCE_UUID), err);
 }
 
 /* Section 6.2. */
@@ -265,7 +258,7 @@ bool plan_node_delete(const struct node *node, const struct plan *plan, struct e
         return false;
     bool maintenance = node_bool(node, NODE_MAINTENANCE);
     if (!maintenance && !node_is_null(node, NODE_INSTANCE_UUID))
-        return refuse_associated(node, node_text(node, NODE_INSTANCE_UUID), err);
+        return node_refuse_associated(node, node_text(node, NODE_INSTANCE_UUID), err);
     if (node_bool(node, NODE_PROTECTED))
         return err_set(err, 403, NULL,
                        "Node %.*s is protected and cannot be undeployed, rebuilt or deleted",

@@ -4,9 +4,8 @@
 
 #include "base/arena.h"
 #include "engine/provider_changes.h"
+#include "placement/write/taken_names.h"
 #include "replica/provider_consumers.h"
-
-static const char DUPLICATE_NAME[] = "placement.duplicate_name";
 
 const struct provider *plan_provider_find(const struct version *version, struct slice uuid,
                                           struct err *err)
@@ -45,12 +44,10 @@ static bool refuse_create(struct slice uuid, struct slice name, struct slice rea
 static bool check_duplicates(const struct version *version, struct slice uuid, struct slice name,
                              struct err *err)
 {
-    const struct slice conflict = SLICE_LIT("Conflicting resource provider ");
-    const struct slice exists = SLICE_LIT(" already exists.");
     if (version_provider_by_uuid(version, uuid) != NULL)
-        return err_set_join(err, 409, DUPLICATE_NAME, conflict, SLICE_LIT("uuid: "), uuid, exists);
+        return taken_names_refuse("uuid: ", uuid, err);
     if (version_provider_by_name(version, name) != NULL)
-        return err_set_join(err, 409, DUPLICATE_NAME, conflict, SLICE_LIT("name: "), name, exists);
+        return taken_names_refuse("name: ", name, err);
     return true;
 }
 
@@ -188,8 +185,7 @@ bool plan_provider_update(const struct plan_provider_update *update, const struc
         return false;
     const struct provider *namesake = version_provider_by_name(version, update->name);
     if (namesake != NULL && namesake->no.v != provider->no.v)
-        return err_set_join(err, 409, DUPLICATE_NAME, SLICE_LIT("Conflicting resource provider "),
-                            update->name, SLICE_LIT(" already exists."));
+        return taken_names_refuse("", update->name, err);
 
     const struct provider *root =
         parent == NULL ? provider : version_provider(version, parent->root);

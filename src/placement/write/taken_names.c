@@ -2,18 +2,22 @@
  * second one of its name. The words are those for a name that is known. */
 #include "placement/write/taken_names.h"
 
+bool taken_names_refuse(const char *what, struct slice text, struct err *err)
+{
+    return err_set_join(err, 409, "placement.duplicate_name",
+                        SLICE_LIT("Conflicting resource provider "), slice_of(what), text,
+                        SLICE_LIT(" already exists."));
+}
+
 static bool check_provider(const struct effect_provider *effect, const struct plan *plan,
                            struct err *err)
 {
-    const struct slice conflict = SLICE_LIT("Conflicting resource provider ");
-    const struct slice exists = SLICE_LIT(" already exists.");
     struct slice name = effect->row->name;
     bool is_new = effect->before == NULL;
     if ((!is_new && slice_equal(name, provider_name(effect->before))) ||
         !store_is_taken(plan->store, CHANGE_PROVIDER_INSERT, 0, name))
         return true;
-    return err_set_join(err, 409, "placement.duplicate_name", conflict,
-                        is_new ? SLICE_LIT("name: ") : SLICE_LIT(""), name, exists);
+    return taken_names_refuse(is_new ? "name: " : "", name, err);
 }
 
 static bool check_consumer(const struct effect_consumer *effect, const struct plan *plan,

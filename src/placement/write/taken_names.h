@@ -5,6 +5,10 @@
 #include "engine/effects.h"
 #include "engine/plan.h"
 
+/* The words for a provider's name, or its uuid, that another one has (409): `what` is "name: ",
+ * "uuid: " or "". False. */
+bool taken_names_refuse(const char *what, struct slice text, struct err *err);
+
 /* Refuses (409), as if the rows were known, a provider that gets a name, and a consumer that comes
  * with a uuid, that such a row has. */
 bool taken_names_check(const struct effects *effects, const struct plan *plan,
