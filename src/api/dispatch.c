@@ -15,6 +15,7 @@
 #include "api/services/thread_reader.h"
 #include "api/slow_passage.h"
 #include "api/stages.h"
+#include "api/write.h"
 #include "api/write_passage.h"
 #include "base/hash.h"
 
@@ -82,9 +83,12 @@ static struct api_request *request_create(struct http_exchange *exchange,
     struct {
         struct api_request request;
         struct api_passage passage;
-    } *both = arena_zalloc(exchange->arena, sizeof(*both));
-    struct api_request *request = &both->request;
-    request->passage = &both->passage;
+        struct api_write write;
+    } *all = arena_zalloc(exchange->arena, sizeof(*all));
+    struct api_request *request = &all->request;
+    request->passage = &all->passage;
+    request->write = &all->write.write;
+    all->write.request = request;
     request->passage->request = request;
     if (doorway->door->own_bytes > 0)
         request->own = arena_zalloc(exchange->arena, doorway->door->own_bytes);
@@ -186,7 +190,7 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
     case PHASE_WRITING:
         if (write_passage_is_to_be_made_anew(request))
             return run_handler(request);
-        request->err = request->write.err;
+        request->err = request->write->err;
         if (request->passage->is_large)
             return slow_passage_finish(request);
         request->route->finish(request);
@@ -194,9 +198,9 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
     case PHASE_FINISHING:
         return answer_give(request);
     case PHASE_FOLLOWING:
-        if (!err_is_set(&request->write.err))
+        if (!err_is_set(&request->write->err))
             return run_handler(request);
-        request->err = request->write.err;
+        request->err = request->write->err;
         return answer_give(request);
     case PHASE_AGAIN:
         return run_handler(request);

@@ -7,6 +7,7 @@
 #include "api/api.h"
 #include "api/passage.h"
 #include "api/services/thread_reader.h"
+#include "engine/pipeline.h"
 
 enum { FRESH_SPINS = 64 };
 

@@ -10,7 +10,6 @@
 #include "api/route.h"
 #include "auth/identity.h"
 #include "base/err.h"
-#include "engine/pipeline.h"
 #include "http/http.h"
 
 struct api;
@@ -19,6 +18,7 @@ struct arena;
 struct door;
 struct doorway;
 struct json_t;
+struct pipeline_request;
 struct version;
 
 enum {
@@ -49,11 +49,11 @@ struct api_request {
     char request_id[REQUEST_ID_LEN + 1];
     struct slice global_id; /* the client's, or data == NULL */
 
-    const struct version *version; /* pinned while handle runs, for routes that read */
-    struct pipeline_request write;
-    struct json_t *body; /* the parsed body, freed with the request */
-    void *state;         /* the handler's, between handle and finish */
-    void *own;           /* the door's: see own_bytes there */
+    const struct version *version;  /* pinned while handle runs, for routes that read */
+    struct pipeline_request *write; /* see api/write.h */
+    struct json_t *body;            /* the parsed body, freed with the request */
+    void *state;                    /* the handler's, between handle and finish */
+    void *own;                      /* the door's: see own_bytes there */
     struct api_passage *passage;
 
     /* the answer */
@@ -90,12 +90,6 @@ static inline uint64_t api_body_bytes(const struct api_request *request)
 static inline struct buf *api_out(struct api_request *request)
 {
     return &request->http->out;
-}
-
-/* The request that a write belongs to, for planners. */
-static inline struct api_request *api_request_of(struct pipeline_request *write)
-{
-    return (struct api_request *)((char *)write - offsetof(struct api_request, write));
 }
 
 /* Whether the handler runs on the slow lane, where a version is pinned for as long as it takes. */

@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "api/door.h"
 #include "api/passage.h"
+#include "api/write.h"
 
 enum { CHANGES_MET_MAX = 3 };
 
@@ -16,13 +17,13 @@ static void resume(struct pipeline_request *write)
 static enum http_step submit(struct api_request *request, enum request_phase phase)
 {
     request->passage->phase = phase;
-    request->write.done = resume;
-    request->write.err = (struct err){.arena = request->arena};
-    request->write.author = request->door->author;
+    request->write->done = resume;
+    request->write->err = (struct err){.arena = request->arena};
+    request->write->author = request->door->author;
     if (request->door->submit != NULL && phase == PHASE_WRITING)
         request->door->submit(request);
     else
-        pipeline_submit(request->api->pipeline, &request->write);
+        pipeline_submit(request->api->pipeline, request->write);
     return HTTP_PENDING;
 }
 
@@ -34,8 +35,8 @@ static uint64_t rows_allowed(const struct api_request *request)
 
 enum http_step write_passage_begin(struct api_request *request)
 {
-    request->write.max_rows = rows_allowed(request);
-    if (!plan_rows_fit(request->write.least_rows, request->write.max_rows, &request->err))
+    request->write->max_rows = rows_allowed(request);
+    if (!plan_rows_fit(request->write->least_rows, request->write->max_rows, &request->err))
         return answer_give(request);
     return submit(request, PHASE_WRITING);
 }
@@ -47,9 +48,9 @@ enum http_step write_passage_follow(struct api_request *request)
 
 bool write_passage_is_to_be_made_anew(struct api_request *request)
 {
-    if (!err_is_set(&request->write.err) || request->write.err.kind != (int)REFUSED_CHANGED)
+    if (!err_is_set(&request->write->err) || request->write->err.kind != (int)REFUSED_CHANGED)
         return false;
-    request->write.plan = NULL;
-    request->write.settled = NULL;
+    request->write->plan = NULL;
+    request->write->settled = NULL;
     return request->passage->changes_met++ < CHANGES_MET_MAX;
 }

@@ -1,5 +1,5 @@
-/* Sums of amounts by key: few are summed up as they come, many by sorting, so that any number of
- * them costs little more than to name them. One thread. */
+/* Sums of amounts by key. While there are few keys, amounts are summed as they come; many are
+ * sorted at the end, so that a large request costs little more than its rows. One thread. */
 #ifndef BERTH_BASE_SUMS_H
 #define BERTH_BASE_SUMS_H
 
@@ -14,7 +14,7 @@ enum { SUM_KEYS = 3 };
 struct sum {
     int64_t key[SUM_KEYS]; /* unused ones are 0 */
     int64_t amount;
-    const void *of; /* the caller's, as it came with one of the amounts of that key */
+    const void *of; /* the caller's, from one of the amounts with that key */
 };
 
 /* All zero but for the arena: empty. */
@@ -27,11 +27,11 @@ struct sums {
 
 void sums_add(struct sums *sums, const struct sum *amount);
 
-/* Has each key once: in the order in which keys came first as long as there are few, else sorted.
- * Nothing may be added afterwards, here and below. */
+/* Afterwards each key is there once. A few keys keep the order in which they first came; many are
+ * sorted. Nothing may be added after this or the next function. */
 void sums_end(struct sums *sums);
 
-/* The same, always sorted. */
+/* The same, but always sorted. */
 void sums_end_sorted(struct sums *sums);
 
 /* For qsort and bsearch: by key, the first number first. */

@@ -8,8 +8,10 @@
 
 #include "base/clock.h"
 #include "daemon/logging.h"
+#include "engine/pipeline.h"
 #include "log/log.h"
 #include "policy/keeper.h"
+#include "replica/replica.h"
 
 enum { TICK_MS = 500, STATUS_EVERY_US = 10 * 1000 * 1000 };
 

@@ -18,8 +18,9 @@ struct plan_said {
     struct generation_word *generations; /* see generations.h */
     bool records_what_is; /* it writes down what exists already, as an operator's backfill does:
                              rules about who may get something do not apply */
-    const struct effects *effects; /* of its whole list, if the planner had to derive them: the
-                                      engine goes on with these. Nothing is appended afterwards */
+    const struct effects *effects; /* of the whole list, if the planner derived them: the engine
+                                      uses these, and the planner appends nothing afterwards.
+                                      NULL: the engine derives them */
 };
 
 /* What a request is planned with. */

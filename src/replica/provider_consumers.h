@@ -6,7 +6,7 @@
 
 #include "replica/version.h"
 
-/* A walk can pause between two consumers for as long as its version is pinned. */
+/* A walk may pause between two consumers as long as its version stays pinned. */
 struct provider_consumers {
     const struct version *version;
     struct ptree_iter iter;

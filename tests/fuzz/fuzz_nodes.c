@@ -307,9 +307,9 @@ static void ask(struct play *play, unsigned route, const uint8_t *data, size_t s
     if (ROUTES[route].handle(request) == API_WRITE) {
         request->version = NULL; /* as in dispatch: not pinned any more */
         struct plan plan = plan_of(play);
-        bool accepted = request->write.plan(&request->write, &plan);
-        conclude(play, &plan, accepted, &request->write.err, door == &baremetal_door);
-        request->err = request->write.err;
+        bool accepted = request->write->plan(request->write, &plan);
+        conclude(play, &plan, accepted, &request->write->err, door == &baremetal_door);
+        request->err = request->write->err;
         ROUTES[route].finish(request);
     }
     fuzz_request_check_answer(&r);

@@ -73,9 +73,9 @@ static void carry_out(struct api_request *request, struct arena *arena)
                         .rules = products_open(&products, NULL),
                         .said = &said,
                         .now_us = 1000000};
-    bool is_planned = request->write.plan(&request->write, &plan);
-    check(is_planned == !err_is_set(&request->write.err));
-    if (is_planned && judge_planned(&judged, &plan, &request->write.err)) {
+    bool is_planned = request->write->plan(request->write, &plan);
+    check(is_planned == !err_is_set(&request->write->err));
+    if (is_planned && judge_planned(&judged, &plan, &request->write->err)) {
         struct buf why = {0};
         apply_changes(edit, &changes);
         if (!audit_version(edit->version, &why)) {
@@ -85,7 +85,7 @@ static void carry_out(struct api_request *request, struct arena *arena)
         buf_free(&why);
     }
     products_close(&products);
-    request->err = request->write.err;
+    request->err = request->write->err;
     replica_abandon(world->replica, edit);
 }
 

@@ -151,6 +151,7 @@ struct api_request *fuzz_request_begin(struct fuzz_request *r, struct arena *are
     r->settings.incomplete_project_id = SLICE_LIT("incomplete");
     r->settings.incomplete_user_id = SLICE_LIT("incomplete");
     r->passage.request = &r->request;
+    r->write = (struct api_write){{.err = {.arena = arena}}, &r->request};
     r->request = (struct api_request){.http = &r->exchange.http,
                                       .own = &r->own,
                                       .passage = &r->passage,
@@ -162,7 +163,7 @@ struct api_request *fuzz_request_begin(struct fuzz_request *r, struct arena *are
                                       .has_minor = true,
                                       .status = 200,
                                       .err = {.arena = arena},
-                                      .write.err = {.arena = arena}};
+                                      .write = &r->write.write};
     static const struct slice ADMIN = SLICE_LIT("admin");
     r->request.identity.roles = (struct identity_roles){&ADMIN, 1};
     request_id_generate(r->request.request_id);

@@ -4,7 +4,7 @@
 
 #include "api/door.h"
 #include "api/passage.h"
-#include "api/request.h"
+#include "api/write.h"
 #include "http/http_internal.h"
 #include "model/change.h"
 #include "placement/api/placement_request.h"
@@ -32,6 +32,7 @@ struct fuzz_request {
     struct placement_request own;
     struct api_passage passage;
     struct api_request request;
+    struct api_write write;
 };
 
 /* The default policies; the caller keeps them for good. */

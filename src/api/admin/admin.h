@@ -10,6 +10,7 @@
 #include "api/request.h"
 
 struct admin;
+struct store;
 
 /* Api and store outlive it; api is filled. */
 struct admin *admin_create(const struct api *api, const struct store *store);

@@ -23,10 +23,10 @@ enum slow_refusal {
 };
 
 /* One job: either `run` is called once, on a thread of the lane, or `refuse` is, on any thread
- * (also within slow_lane_submit). A job that must not be refused has no `refuse`: `run` is called
- * in its place, without a turn, so that it may not call slow_lane_pass() or slow_lane_rest() then
- * (slice_began_us is 0). The caller owns it and keeps it until that call has returned, or
- * until the call has given it away: the lane does not touch it in between, except by
+ * (also within slow_lane_submit). If `refuse` is NULL, `run` is called in its place: for jobs that
+ * must not be refused. Such a call has no turn: slice_began_us is 0, and it must not call
+ * slow_lane_pass() or slow_lane_rest(). The caller owns it and keeps it until that call has
+ * returned, or until the call has given it away: the lane does not touch it in between, except by
  * slow_lane_pass(), and not afterwards. */
 struct slow_job {
     void (*run)(void *cls);

@@ -24,7 +24,7 @@ static const struct cors_names CORS_HEADERS = {CORS_NAMES,
 static void submit(struct api_request *request)
 {
     struct conductor_wait *wait = arena_zalloc(request->arena, sizeof(*wait));
-    conductor_submit(metal_conductor(request), wait, &request->write);
+    conductor_submit(metal_conductor(request), wait, request->write);
 }
 
 const struct door baremetal_door = {

@@ -105,8 +105,8 @@ const struct consumer *node_class_stranger(const struct version *version, const 
 /* 409: somebody holds the node. Always false. */
 bool node_refuse_associated(const struct node *node, struct slice instance, struct err *err);
 
-/* The words for a name or uuid that is to be unique and is not (409): `what` ("A node with name ")
- * and the text. False. */
+/* 409: another row has this name or uuid. `what` is the beginning of the sentence, such as "A node
+ * with name ". Always false. */
 bool node_refuse_existing(struct slice what, struct slice text, struct err *err);
 
 /* Whether Placement can come to see the row as it is. False: err is set (409). */

@@ -1,8 +1,8 @@
 /* GET and PUT /resource_providers/{uuid}/aggregates. */
-#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "api/text/latin1.h"
+#include "api/write.h"
 #include "base/json_write.h"
 #include "placement/api/handlers.h"
 #include "placement/write/plan_aggregates.h"
@@ -82,9 +82,9 @@ enum api_step handle_placement_aggregates_set(struct api_request *request)
         state->wanted.generation =
             body_schema_integer(json_object_get(body, "resource_provider_generation"));
     request->state = state;
-    request->write.plan = plan_set;
-    request->write.settled = see_generation;
-    request->write.least_rows = state->wanted.uuid_count; /* as many as are looked at */
+    request->write->plan = plan_set;
+    request->write->settled = see_generation;
+    request->write->least_rows = state->wanted.uuid_count; /* as many as are looked at */
     return API_WRITE;
 }
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "api/charge.h"
-#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "api/text/latin1.h"
 #include "api/text/uuid_like.h"
+#include "api/write.h"
 #include "base/json_write.h"
 #include "placement/api/allocation_handlers.h"
 #include "placement/api/claim_read.h"
@@ -175,8 +175,8 @@ static enum api_step submit_claims(struct api_request *request, struct claim *cl
     struct allocations_write *state = arena_alloc(request->arena, sizeof(*state));
     *state = (struct allocations_write){claims, count, door};
     request->state = state;
-    request->write.plan = plan_claims;
-    request->write.least_rows = claim_least_rows(claims, count);
+    request->write->plan = plan_claims;
+    request->write->least_rows = claim_least_rows(claims, count);
     return API_WRITE;
 }
 
@@ -243,6 +243,6 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
 
 enum api_step handle_placement_allocations_delete(struct api_request *request)
 {
-    request->write.plan = plan_delete;
+    request->write->plan = plan_delete;
     return API_WRITE;
 }

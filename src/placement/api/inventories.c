@@ -1,11 +1,11 @@
 /* /resource_providers/{uuid}/inventories and one of them. Handlers run on a worker, planners on the
  * writer's thread. Answers to writes show what is stored. */
 #include "api/charge.h"
-#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/schema.h"
 #include "api/schema/tables.h"
 #include "api/text/latin1.h"
+#include "api/write.h"
 #include "base/buf.h"
 #include "base/json_write.h"
 #include "placement/api/allocation_handlers.h"
@@ -166,7 +166,7 @@ static struct inventories_write *begin(struct api_request *request, pipeline_pla
     state->wanted.provider_uuid = latin1_text(request->arena, request->args[0]);
     state->wanted.all_can_be_reserved = request->minor >= 26;
     request->state = state;
-    request->write.plan = plan;
+    request->write->plan = plan;
     return state;
 }
 
@@ -271,7 +271,7 @@ enum api_step handle_placement_inventories_set(struct api_request *request)
     state->wanted.items = items;
     state->wanted.item_count = count;
     state->wanted.generation = generation_in(body);
-    request->write.least_rows = count; /* as many as are looked at */
+    request->write->least_rows = count; /* as many as are looked at */
     return API_WRITE;
 }
 

@@ -1,9 +1,9 @@
 /* GET, PUT, DELETE /resource_providers/{uuid}/traits. */
 #include "api/charge.h"
-#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "api/text/latin1.h"
+#include "api/write.h"
 #include "base/json_write.h"
 #include "placement/api/handlers.h"
 #include "placement/write/plan_provider_traits.h"
@@ -71,8 +71,8 @@ static struct traits_write *begin(struct api_request *request)
     struct traits_write *state = arena_zalloc(request->arena, sizeof(*state));
     state->wanted.provider_uuid = latin1_text(request->arena, request->args[0]);
     request->state = state;
-    request->write.plan = plan_set;
-    request->write.settled = see_generation;
+    request->write->plan = plan_set;
+    request->write->settled = see_generation;
     return state;
 }
 
@@ -90,7 +90,7 @@ enum api_step handle_placement_provider_traits_set(struct api_request *request)
     struct traits_write *state = begin(request);
     state->wanted.names = names;
     state->wanted.name_count = count;
-    request->write.least_rows = count; /* as many as are looked at */
+    request->write->least_rows = count; /* as many as are looked at */
     state->wanted.has_generation = true;
     state->wanted.generation =
         body_schema_integer(json_object_get(body, "resource_provider_generation"));

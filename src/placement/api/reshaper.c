@@ -1,7 +1,7 @@
 /* POST /reshaper. Reads and validates on a worker; placement/write/plan_reshaper.c decides. */
-#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
+#include "api/write.h"
 #include "base/arena.h"
 #include "placement/api/allocation_handlers.h"
 #include "placement/api/claim_read.h"
@@ -96,7 +96,7 @@ enum api_step handle_placement_reshaper_apply(struct api_request *request)
         .claim_count = json_object_size(by_consumer),
     };
     request->state = reshape;
-    request->write.plan = plan_reshape;
-    request->write.least_rows = least_rows(reshape);
+    request->write->plan = plan_reshape;
+    request->write->least_rows = least_rows(reshape);
     return API_WRITE;
 }

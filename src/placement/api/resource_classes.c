@@ -1,9 +1,9 @@
 /* GET and POST /resource_classes; GET, PUT, DELETE /resource_classes/{name}. */
 #include "api/charge.h"
-#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "api/text/latin1.h"
+#include "api/write.h"
 #include "base/json_write.h"
 #include "placement/api/handlers.h"
 #include "placement/api/provider_json.h"
@@ -79,7 +79,7 @@ static struct class_write *begin(struct api_request *request, pipeline_plan *pla
 {
     struct class_write *state = arena_zalloc(request->arena, sizeof(*state));
     request->state = state;
-    request->write.plan = plan;
+    request->write->plan = plan;
     return state;
 }
 

@@ -1,11 +1,11 @@
 /* POST /resource_providers; GET, PUT, DELETE /resource_providers/{uuid}. Handlers run on a worker,
  * planners on the writer's thread. */
-#include "api/request.h"
 #include "api/request_id.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "api/text/latin1.h"
 #include "api/text/uuid_like.h"
+#include "api/write.h"
 #include "placement/api/handlers.h"
 #include "placement/api/provider_json.h"
 #include "placement/write/plan_providers.h"
@@ -65,7 +65,7 @@ enum api_step handle_placement_provider_create(struct api_request *request)
     state->wanted.name = body_schema_text(json_object_get(body, "name"));
     state->wanted.parent_uuid = body_schema_text(json_object_get(body, "parent_provider_uuid"));
     request->state = state;
-    request->write.plan = plan_create;
+    request->write->plan = plan_create;
     return API_WRITE;
 }
 
@@ -121,8 +121,8 @@ enum api_step handle_placement_provider_update(struct api_request *request)
         .may_move = request->minor >= 37,
     };
     request->state = state;
-    request->write.plan = plan_update;
-    request->write.settled = see_generation;
+    request->write->plan = plan_update;
+    request->write->settled = see_generation;
     return API_WRITE;
 }
 
@@ -141,6 +141,6 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
 
 enum api_step handle_placement_provider_delete(struct api_request *request)
 {
-    request->write.plan = plan_delete;
+    request->write->plan = plan_delete;
     return API_WRITE;
 }

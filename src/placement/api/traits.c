@@ -1,11 +1,11 @@
 /* GET /traits; GET, PUT, DELETE /traits/{name}. */
 #include "api/charge.h"
-#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/patterns.h"
 #include "api/schema/tables.h"
 #include "api/text/latin1.h"
 #include "api/text/query_string.h"
+#include "api/write.h"
 #include "base/buf.h"
 #include "base/json_write.h"
 #include "placement/api/handlers.h"
@@ -188,7 +188,7 @@ enum api_step handle_placement_trait_ensure(struct api_request *request)
         return API_DONE;
     }
     request->state = arena_zalloc(request->arena, sizeof(struct planned_trait));
-    request->write.plan = plan_put;
+    request->write->plan = plan_put;
     return API_WRITE;
 }
 
@@ -210,6 +210,6 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
 
 enum api_step handle_placement_trait_delete(struct api_request *request)
 {
-    request->write.plan = plan_delete;
+    request->write->plan = plan_delete;
     return API_WRITE;
 }

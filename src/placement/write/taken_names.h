@@ -5,8 +5,8 @@
 #include "engine/effects.h"
 #include "engine/plan.h"
 
-/* The words for a provider's name, or its uuid, that another one has (409): `what` is "name: ",
- * "uuid: " or "". False. */
+/* Refuses (409) a provider's name or uuid because another provider has it. `what` is "name: ",
+ * "uuid: " or "". Always false. */
 bool taken_names_refuse(const char *what, struct slice text, struct err *err);
 
 /* Refuses (409), as if the rows were known, a provider that gets a name, and a consumer that comes

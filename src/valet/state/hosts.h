@@ -18,7 +18,7 @@ struct host_marks {
 
 struct host_marks host_marks_of(const struct version *version);
 
-/* Whether it is storage, or anything else, that many share. */
+/* Whether the provider shares its inventory with others, via aggregates. */
 static inline bool host_shares(const struct host_marks *marks, const struct provider *provider)
 {
     return marks->shares != NUMBER_NONE && name_set_has(provider->traits, marks->shares);
@@ -90,7 +90,7 @@ struct host_claim {
 struct host_claim host_claim_of(const struct version *version, const struct provider *host);
 
 /* The group that claims the host and has no such member, so that the project may not hold more on
- * it; NULL: it may. `marks` may be NULL: they are looked up if they are needed. */
+ * it; NULL: it may. If `marks` is NULL, they are looked up when they are needed. */
 const struct valet_group *host_refuses(const struct version *version,
                                        const struct host_marks *marks, const struct provider *host,
                                        struct slice project);

@@ -2,8 +2,7 @@
  *
  * Only what it touches can grow, and only by what its own consumers held before and are to hold: so
  * a server that is rewritten, shrunk, moved away or handed to another consumer of its project adds
- * nothing, whoever was there first. The sums (base/sums.h) cost a request of any size
- * little more than its rows. A tree is claimed if it is so before the request or by what the
+ * nothing, whoever was there first. A tree is claimed if it is so before the request or by what the
  * request adds to its root's aggregates. Writer thread only. */
 #include "valet/write/exclusivity.h"
 
@@ -12,7 +11,7 @@
 #include "replica/provider_consumers.h"
 #include "valet/state/hosts.h"
 
-/* What is asked about a request. */
+/* The request, with the traits that refusing() needs for each share: looked up once. */
 struct look {
     const struct effects *effects;
     struct host_marks marks;
@@ -209,11 +208,11 @@ static bool check_consumers(const struct effects *effects, struct err *err)
 
 /* What consumers hold on the provider comes along: a stranger's is more in the new tree. Those that
  * the request itself is about are summed up with what they are to hold. */
-static bool check_moved(const struct effects *effects, const struct effect_provider *moved,
+static bool check_moved(const struct look *look, const struct effect_provider *moved,
                         struct err *err)
 {
+    const struct effects *effects = look->effects;
     const struct version *version = effects->before;
-    struct look look = look_at(effects);
     int64_t root_id = effects_root_id(effects, moved);
     uint32_t last = NUMBER_NONE;
     struct provider_consumers walk;
@@ -224,7 +223,7 @@ static bool check_moved(const struct effects *effects, const struct effect_provi
             continue;
         last = consumer->project;
         const struct valet_group *group = refusing(
-            &look, root_id, catalog_name(catalog_row_at(&version->projects, consumer->project)));
+            look, root_id, catalog_name(catalog_row_at(&version->projects, consumer->project)));
         if (group != NULL)
             return refuse(effects, root_id, group, err);
     }
@@ -233,11 +232,12 @@ static bool check_moved(const struct effects *effects, const struct effect_provi
 
 static bool check_providers(const struct effects *effects, struct err *err)
 {
+    struct look look = look_at(effects);
     for (size_t i = 0; i < effects->provider_count; i++) {
         const struct effect_provider *effect = &effects->providers[i];
         if (effect->before != NULL && effect->row != NULL &&
             effects_root_id(effects, effect) != root_before(effects->before, effect->before->no) &&
-            !check_moved(effects, effect, err))
+            !check_moved(&look, effect, err))
             return false;
     }
     return true;

@@ -1,9 +1,9 @@
 /* POST /v1/allocations (baremetal-allocations spec, 3.1 and 5): what stands in the body is checked
  * on a worker, nodes and what is in use on the writer's thread, where the newest state is. The
  * answer is the row as it was stored, before any node was looked for. */
-#include "api/request.h"
 #include "api/request_id.h"
 #include "api/text/name_table.h"
+#include "api/write.h"
 #include "baremetal/api/access.h"
 #include "baremetal/api/allocations/allocation_json.h"
 #include "baremetal/api/handlers.h"
@@ -235,7 +235,7 @@ enum api_step handle_baremetal_allocation_create(struct api_request *request)
         !check_version_of_node(request, creation))
         return API_DONE;
     choose_uuid(request, creation);
-    request->write.plan = plan_create;
+    request->write->plan = plan_create;
     return API_WRITE;
 }
 

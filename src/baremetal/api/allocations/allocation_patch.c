@@ -1,6 +1,6 @@
 /* PATCH /v1/allocations/{ident} (baremetal-allocations spec, 3.4): on the newest row, so that
  * neither another patch nor the worker that looks for a node is overwritten. */
-#include "api/request.h"
+#include "api/write.h"
 #include "baremetal/api/allocations/allocation_find.h"
 #include "baremetal/api/allocations/allocation_json.h"
 #include "baremetal/api/handlers.h"
@@ -109,7 +109,7 @@ enum api_step handle_baremetal_allocation_patch(struct api_request *request)
     if (request->body == NULL || !json_patch_check(request->body, &request->err))
         return API_DONE;
     request->state = arena_zalloc(request->arena, sizeof(struct allocation_shown));
-    request->write.plan = plan_patch;
+    request->write->plan = plan_patch;
     return API_WRITE;
 }
 

@@ -2,7 +2,7 @@
  * (baremetal-allocations spec, 3 and 6.1). Handlers run on a worker, planners on the writer's
  * thread. */
 #include "api/charge.h"
-#include "api/request.h"
+#include "api/write.h"
 #include "baremetal/api/access.h"
 #include "baremetal/api/allocations/allocation_find.h"
 #include "baremetal/api/allocations/allocation_json.h"
@@ -280,7 +280,7 @@ static enum api_step begin_delete(struct api_request *request, pipeline_plan *pl
     struct query_string query = query_string_parse(request->arena, request->query);
     if (!arguments_check_names(&query, NAMES, &request->err))
         return API_DONE;
-    request->write.plan = plan;
+    request->write->plan = plan;
     return API_WRITE;
 }
 

@@ -1,8 +1,8 @@
 /* POST /v1/nodes (bare metal spec 8.3). The handler runs on a worker, the planner on the writer's
  * thread. */
-#include "api/request.h"
 #include "api/request_id.h"
 #include "api/text/uuid_like.h"
+#include "api/write.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/body_checks.h"
 #include "baremetal/api/input/intake.h"
@@ -77,7 +77,7 @@ enum api_step handle_baremetal_node_create(struct api_request *request)
     if (!fill(request, body, owner, &state->draft))
         return API_DONE;
     request->state = state;
-    request->write.plan = plan_create;
+    request->write->plan = plan_create;
     return API_WRITE;
 }
 

@@ -1,6 +1,6 @@
 /* PUT and DELETE /v1/nodes/{ident}/maintenance (bare metal spec 8.3). Planners run on the writer's
  * thread. */
-#include "api/request.h"
+#include "api/write.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/intake.h"
 #include "baremetal/api/nodes/action_bodies.h"
@@ -26,7 +26,7 @@ enum api_step handle_baremetal_node_maintenance_set(struct api_request *request)
     if (body == NULL || !action_bodies_maintenance(body, reason, &request->err))
         return API_DONE;
     request->state = reason;
-    request->write.plan = plan_set;
+    request->write->plan = plan_set;
     return API_WRITE;
 }
 
@@ -42,7 +42,7 @@ enum api_step handle_baremetal_node_maintenance_clear(struct api_request *reques
 {
     if (!intake_no_query(request))
         return API_DONE;
-    request->write.plan = plan_clear;
+    request->write->plan = plan_clear;
     return API_WRITE;
 }
 

@@ -1,7 +1,7 @@
 /* PATCH and DELETE /v1/nodes/{ident} (bare metal spec 8.3). Handlers look at the patch alone;
  * everything that needs the node is done in the planner, on the newest row, so that nothing is lost
  * between reading and writing it. Planners run on the writer's thread. */
-#include "api/request.h"
+#include "api/write.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/arguments.h"
 #include "baremetal/api/input/body_checks.h"
@@ -254,7 +254,7 @@ enum api_step handle_baremetal_node_patch(struct api_request *request)
     state->patch = patch;
     state->rules = rules_of(patch, request->arena);
     request->state = state;
-    request->write.plan = plan_patch;
+    request->write->plan = plan_patch;
     return API_WRITE;
 }
 
@@ -282,6 +282,6 @@ enum api_step handle_baremetal_node_delete(struct api_request *request)
 {
     if (!intake_no_query(request))
         return API_DONE;
-    request->write.plan = plan_delete;
+    request->write->plan = plan_delete;
     return API_WRITE;
 }

@@ -1,7 +1,7 @@
 /* GET /v1/nodes/{ident}/states, PUT …/states/provision and …/states/power (bare metal spec 8.3 to
  * 8.6). What the node's state decides is decided in the planner, on the newest row. Planners run on
  * the writer's thread. */
-#include "api/request.h"
+#include "api/write.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/intake.h"
 #include "baremetal/api/metal_request.h"
@@ -59,7 +59,7 @@ enum api_step handle_baremetal_node_provision_set(struct api_request *request)
     if (body == NULL || !action_bodies_provision(body, state, &request->err))
         return API_DONE;
     request->state = state;
-    request->write.plan = plan_provision;
+    request->write->plan = plan_provision;
     return API_WRITE;
 }
 
@@ -83,7 +83,7 @@ enum api_step handle_baremetal_node_power_set(struct api_request *request)
     if (body == NULL || !action_bodies_power(body, state, &request->err))
         return API_DONE;
     request->state = state;
-    request->write.plan = plan_power;
+    request->write->plan = plan_power;
     return API_WRITE;
 }
 

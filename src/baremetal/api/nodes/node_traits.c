@@ -1,6 +1,6 @@
 /* GET, PUT and DELETE /v1/nodes/{ident}/traits and …/traits/{trait} (bare metal spec 8.3). Planners
  * run on the writer's thread. */
-#include "api/request.h"
+#include "api/write.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/body_checks.h"
 #include "baremetal/api/input/intake.h"
@@ -112,7 +112,7 @@ static enum api_step set(struct api_request *request, struct slice trait)
     state->trait = trait;
     state->traits = json_object_get(body, "traits");
     request->state = state;
-    request->write.plan = plan_set;
+    request->write->plan = plan_set;
     return API_WRITE;
 }
 
@@ -147,7 +147,7 @@ enum api_step handle_baremetal_node_traits_clear(struct api_request *request)
 {
     if (!intake_no_query(request))
         return API_DONE;
-    request->write.plan = plan_clear;
+    request->write->plan = plan_clear;
     return API_WRITE;
 }
 
@@ -182,6 +182,6 @@ enum api_step handle_baremetal_node_trait_remove(struct api_request *request)
 {
     if (!intake_no_query(request))
         return API_DONE;
-    request->write.plan = plan_remove;
+    request->write->plan = plan_remove;
     return API_WRITE;
 }

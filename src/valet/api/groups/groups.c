@@ -1,7 +1,7 @@
 /* /v1/groups and /v1/groups/{group_id} (Valet spec, 4.3 to 4.5 and 4.9). */
 #include "api/charge.h"
-#include "api/request.h"
 #include "api/request_id.h"
+#include "api/write.h"
 #include "query/budget.h"
 #include "valet/api/body.h"
 #include "valet/api/body_schemas.h"
@@ -93,7 +93,7 @@ enum api_step handle_valet_group_create(struct api_request *request)
     if (view->description.data == NULL)
         view->description = SLICE_LIT("");
     request->state = view;
-    request->write.plan = plan_create;
+    request->write->plan = plan_create;
     return API_WRITE;
 }
 
@@ -121,7 +121,7 @@ enum api_step handle_valet_group_update(struct api_request *request)
         return API_DONE;
     *description = body_text(body, "description");
     request->state = description;
-    request->write.plan = plan_describe;
+    request->write->plan = plan_describe;
     return API_WRITE;
 }
 
@@ -134,6 +134,6 @@ enum api_step handle_valet_group_delete(struct api_request *request)
 {
     if (ids_group(request) == NULL)
         return API_DONE;
-    request->write.plan = plan_delete;
+    request->write->plan = plan_delete;
     return API_WRITE;
 }

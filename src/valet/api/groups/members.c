@@ -1,8 +1,8 @@
 /* /v1/groups/{group_id}/members and below (Valet spec, 4.6 to 4.8). */
 #include "api/api.h"
-#include "api/request.h"
 #include "api/schema/body_schema.h"
 #include "api/text/uuid_like.h"
+#include "api/write.h"
 #include "base/hex.h"
 #include "keystone/projects.h"
 #include "valet/api/body.h"
@@ -108,7 +108,7 @@ static bool plan_add(struct pipeline_request *write, const struct plan *plan)
 
 static enum api_step write_members(struct api_request *request)
 {
-    request->write.plan = plan_add;
+    request->write->plan = plan_add;
     return API_WRITE;
 }
 
@@ -145,7 +145,7 @@ enum api_step handle_valet_members_delete(struct api_request *request)
 {
     if (ids_group(request) == NULL)
         return API_DONE;
-    request->write.plan = plan_remove;
+    request->write->plan = plan_remove;
     return API_WRITE;
 }
 
@@ -162,6 +162,6 @@ enum api_step handle_valet_member_delete(struct api_request *request)
     const struct valet_group *group = ids_group(request);
     if (group == NULL || ids_member(request, group) == NULL)
         return API_DONE;
-    request->write.plan = plan_remove;
+    request->write->plan = plan_remove;
     return API_WRITE;
 }

@@ -1,8 +1,8 @@
 /* GET /v1/placements, GET and DELETE /v1/placements/{placement_id} (Valet spec, 7.1 and 7.4).
  * Handlers run on a worker or the slow lane, planners on the writer's thread. */
 #include "api/charge.h"
-#include "api/request.h"
 #include "api/text/query_string.h"
+#include "api/write.h"
 #include "base/arena.h"
 #include "replica/version.h"
 #include "valet/api/handlers.h"
@@ -198,6 +198,6 @@ enum api_step handle_valet_placement_delete(struct api_request *request)
     struct valet_caller *caller = arena_alloc(request->arena, sizeof(*caller));
     *caller = valet_caller_of(request);
     request->state = caller;
-    request->write.plan = plan_delete;
+    request->write->plan = plan_delete;
     return API_WRITE;
 }

@@ -1,6 +1,7 @@
 /* What the solver is asked of the version that the handler sees, and what the client is told once
  * the writer has said yes. */
 #include "valet/api/plans/plan_solving.h"
+#include "api/write.h"
 
 #include "api/charge.h"
 #include "valet/api/valet_settings.h"
@@ -92,7 +93,7 @@ enum api_step plan_solving_run(struct solving *solving)
     if (step != API_WRITE)
         return step;
     request->state = plan_making_commit(solving, &outcome);
-    request->write.plan = plan_solving_commit;
+    request->write->plan = plan_solving_commit;
     return request->state == NULL ? API_DONE : API_WRITE;
 }
 

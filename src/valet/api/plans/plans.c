@@ -1,7 +1,7 @@
 /* GET /v1/plans, GET and DELETE /v1/plans/{plan_id} (Valet spec, 6.7 and 6.9). Handlers run on a
  * worker or the slow lane, planners on the writer's thread. */
 #include "api/charge.h"
-#include "api/request.h"
+#include "api/write.h"
 #include "base/arena.h"
 #include "query/budget.h"
 #include "valet/api/handlers.h"
@@ -77,6 +77,6 @@ enum api_step handle_valet_plan_delete(struct api_request *request)
     struct valet_caller *caller = arena_alloc(request->arena, sizeof(*caller));
     *caller = valet_caller_of(request);
     request->state = caller;
-    request->write.plan = plan_delete;
+    request->write->plan = plan_delete;
     return API_WRITE;
 }

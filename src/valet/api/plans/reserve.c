@@ -2,7 +2,7 @@
  * may be and somebody keeps its capacity, that is noted; else it is planned anew, first alone, and
  * if that cannot be, with those of its plan that are not reserved. On a worker or the slow lane,
  * maybe several times for one request. */
-#include "api/request.h"
+#include "api/write.h"
 #include "valet/api/handlers.h"
 #include "valet/api/ids.h"
 #include "valet/api/plans/plan_body.h"
@@ -99,7 +99,7 @@ static enum api_step note(struct api_request *request, const struct valet_placem
     solved->views->location = arena_copy(arena, location);
     solved->answer = record_text(&change->after->record, VALET_PLACEMENT_UUID);
     request->state = solved;
-    request->write.plan = plan_solving_commit;
+    request->write->plan = plan_solving_commit;
     return API_WRITE;
 }
 

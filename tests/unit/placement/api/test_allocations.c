@@ -6,6 +6,7 @@
 #include "placement/api/allocation_handlers.h"
 #include "policy/keeper.h"
 #include "replica/apply.h"
+#include "replica/replica.h"
 #include "unit.h"
 
 struct world {

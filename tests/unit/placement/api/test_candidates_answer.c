@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "placement/api/handlers.h"
 #include "replica/apply.h"
+#include "replica/replica.h"
 #include "unit.h"
 
 static const struct api API = {0};
