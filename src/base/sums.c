@@ -2,11 +2,8 @@
 #include "base/sums.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/arena.h"
-
-enum { FEW = 16 };
 
 static bool is_same(const struct sum *sum, const struct sum *other)
 {
@@ -14,16 +11,10 @@ static bool is_same(const struct sum *sum, const struct sum *other)
            sum->key[2] == other->key[2];
 }
 
-void sums_add(struct sums *sums, const struct sum *amount)
+void sums_make_room(struct sums *sums)
 {
-    for (size_t i = 0; i < sums->count && sums->count < FEW; i++)
-        if (is_same(&sums->items[i], amount)) {
-            sums->items[i].amount += amount->amount;
-            return;
-        }
     sums->items =
         arena_grow(sums->arena, sums->items, sums->count, &sums->capacity, sizeof(*sums->items));
-    sums->items[sums->count++] = *amount;
 }
 
 int sums_compare(const void *sum, const void *other)
@@ -51,6 +42,6 @@ void sums_end_sorted(struct sums *sums)
 
 void sums_end(struct sums *sums)
 {
-    if (sums->count >= FEW)
+    if (sums->count >= SUMS_FEW)
         sums_end_sorted(sums);
 }

@@ -9,7 +9,7 @@
 
 struct arena;
 
-enum { SUM_KEYS = 3 };
+enum { SUM_KEYS = 3, SUMS_FEW = 16 };
 
 struct sum {
     int64_t key[SUM_KEYS]; /* unused ones are 0 */
@@ -25,7 +25,24 @@ struct sums {
     size_t capacity;
 };
 
-void sums_add(struct sums *sums, const struct sum *amount);
+/* For sums_add(). */
+void sums_make_room(struct sums *sums);
+
+/* Adds to the sum of that key. In the header, because every claim comes here. */
+static inline void sums_add(struct sums *sums, int64_t key_0, int64_t key_1, int64_t key_2,
+                            int64_t amount, const void *of)
+{
+    for (size_t i = 0; i < sums->count && sums->count < SUMS_FEW; i++) {
+        struct sum *sum = &sums->items[i];
+        if (sum->key[0] == key_0 && sum->key[1] == key_1 && sum->key[2] == key_2) {
+            sum->amount += amount;
+            return;
+        }
+    }
+    if (sums->count == sums->capacity)
+        sums_make_room(sums);
+    sums->items[sums->count++] = (struct sum){{key_0, key_1, key_2}, amount, of};
+}
 
 /* Afterwards each key is there once. A few keys keep the order in which they first came; many are
  * sorted. Nothing may be added after this or the next function. */

@@ -293,10 +293,8 @@ static void note_of_provider(struct effects *effects, const struct version *vers
 
 void effects_derive(struct effects *effects, const struct plan *plan)
 {
-    *effects = (struct effects){.before = plan->version,
-                                .changes = plan->changes,
-                                .change_count = plan->changes->count,
-                                .arena = plan->arena};
+    *effects =
+        (struct effects){.before = plan->version, .changes = plan->changes, .arena = plan->arena};
     for (size_t i = 0; i < plan->changes->count; i++) {
         const struct change *change = &plan->changes->items[i];
         effects->kinds |= (uint64_t)1 << change->kind;

@@ -73,7 +73,6 @@ struct effect_row {
 struct effects {
     const struct version *before; /* what the changes are made on */
     const struct change_list *changes;
-    size_t change_count; /* of the list, when they were derived */
     struct arena *arena;
     uint64_t kinds; /* a bit for each enum change_kind that occurs */
     struct effect_consumer *consumers;

@@ -11,7 +11,7 @@ static void find_effects(struct effects *effects, const struct plan *plan)
         return;
     }
     *effects = *plan->said->effects;
-    check(effects->changes == plan->changes && effects->change_count == plan->changes->count);
+    check(effects->changes == plan->changes && plan->said->effects_end == plan->changes->count);
 }
 
 bool judge_planned(struct judged *judged, const struct plan *plan, struct err *err)

@@ -21,6 +21,7 @@ struct plan_said {
     const struct effects *effects; /* of the whole list, if the planner derived them: the engine
                                       uses these, and the planner appends nothing afterwards.
                                       NULL: the engine derives them */
+    size_t effects_end;            /* how long the list was then */
 };
 
 /* What a request is planned with. */

@@ -10,7 +10,7 @@
 /* What comes, less what goes. */
 static void add(struct sums *flows, int64_t provider_id, int64_t class_id, int64_t amount)
 {
-    sums_add(flows, &(struct sum){.key = {provider_id, class_id}, .amount = amount});
+    sums_add(flows, provider_id, class_id, 0, amount, NULL);
 }
 
 static void add_consumer(struct sums *flows, const struct effects *effects,

@@ -171,7 +171,7 @@ static bool is_hold(const struct version *version, struct slice uuid,
 /* Of a class in a tree: what comes, less what goes. */
 static void add_portion(struct sums *portions, uint32_t root, uint32_t class_number, int64_t amount)
 {
-    sums_add(portions, &(struct sum){.key = {root, class_number}, .amount = amount});
+    sums_add(portions, root, class_number, 0, amount, NULL);
 }
 
 static void add_held(struct sums *portions, const struct version *version,

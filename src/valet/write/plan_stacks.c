@@ -157,6 +157,7 @@ static bool keeps_exclusivity(const struct plan *plan)
     struct err ignored = {.arena = plan->arena};
     effects_derive(effects, plan);
     plan->said->effects = effects;
+    plan->said->effects_end = plan->changes->count;
     return exclusivity_check(effects, &ignored);
 }
 

@@ -172,12 +172,8 @@ static void add_consumer(struct portions *all, const struct consumer *consumer)
         struct slice class_name =
             catalog_name(catalog_row_at(&version->classes, allocation->class_no.v));
         if (version_provider(version, allocation->provider)->root.v == all->host->no.v)
-            sums_add(&all->sums,
-                     &(struct sum){
-                         .key = {(int64_t)project_hash(*project), (int64_t)hash_text(class_name)},
-                         .amount = allocation->used,
-                         .of = project,
-                     });
+            sums_add(&all->sums, (int64_t)project_hash(*project), (int64_t)hash_text(class_name), 0,
+                     allocation->used, project);
     }
 }
 
