@@ -191,7 +191,7 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
         if (write_passage_is_to_be_made_anew(request))
             return run_handler(request);
         request->err = request->write->err;
-        if (request->passage->is_large)
+        if (request->passage->is_large || request->ends_slowly)
             return slow_passage_finish(request);
         request->route->finish(request);
         return answer_give(request);

@@ -53,6 +53,7 @@ struct api_request {
     struct pipeline_request *write; /* see api/write.h */
     struct json_t *body;            /* the parsed body, freed with the request */
     void *state;                    /* the handler's, between handle and finish */
+    bool ends_slowly;               /* finish has too much to do for a worker; the handler's, too */
     void *own;                      /* the door's: see own_bytes there */
     struct api_passage *passage;
 

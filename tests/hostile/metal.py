@@ -17,6 +17,7 @@ import door  # noqa: E402
 NODE = "/v1/nodes/aaaaaaaa-0000-4000-8000-00000000000a"
 ALLOCATION = "/v1/allocations/cccccccc-0000-4000-8000-00000000000c"
 EXTRA = {"list": [1, 2, 3], "object": {"a": {"b": None}}, "text": "xyz", "": 0}
+WRITER_MOST_MS = 60  # for the patch of a large object, also with sanitizers; the writer once took 200 in a plain build
 WAIT_MOST_S = 5  # of a small write beside a large one, also with sanitizers
 
 DOORS = [("POST", "/v1/allocations"), ("POST", "/v1/nodes"), ("PATCH", ALLOCATION), ("PATCH", NODE), ("PUT", NODE + "/states/provision"),
@@ -127,6 +128,60 @@ def heavy(report, server, one):
             other.must(204, "DELETE", "/v1/allocations/bulk")
 
 
+def writer_ms(server):
+    """Processor time of the writer's thread so far."""
+    folder = f"/proc/{server.process.pid}/task"
+    for thread in os.listdir(folder):
+        with open(f"{folder}/{thread}/comm") as file:
+            if file.read().strip() != "writer":
+                continue
+        with open(f"{folder}/{thread}/schedstat") as file:
+            return int(file.read().split()[0]) / 1e6
+    raise RuntimeError("there is no writer")
+
+
+def patch_all(server, path, patches):
+    """Each patch by a client of its own, at the same time, until it is applied; the statuses."""
+    statuses = []
+
+    def send(operations):
+        client = door.Door(server.port)
+        while True:
+            answer = client.ask("PATCH", path, operations)
+            statuses.append(answer.status)
+            if answer.status != 409 or "please retry" not in str(answer.fault):
+                return
+
+    senders = [threading.Thread(target=send, args=(operations,)) for operations in patches]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.join()
+    return set(statuses)
+
+
+def large_objects(report, server, one):
+    """A small patch of a large object occupies the writer no longer than it takes to store it, and none is lost."""
+    one.must(201, "POST", "/v1/nodes", {"driver": "fake-hardware", "name": "large"})
+    one.must(201, "POST", "/v1/allocations", {"name": "large", "resource_class": "none"})
+    large = {"list": [1] * 340000}
+    for path, fields in (("/v1/nodes/large", ("extra", "properties", "driver_info", "instance_info")), ("/v1/allocations/large", ("extra",))):
+        for field in fields:
+            one.must(200, "PATCH", path, [{"op": "add", "path": "/" + field, "value": large}])
+        for name, status, operations in (("an insertion", 200, [{"op": "add", "path": "/extra/list/0", "value": 1}] * 1000),
+                                         ("what is not there", 400, [{"op": "remove", "path": "/extra/none"}]),
+                                         ("the object's end", 200, [{"op": "add", "path": "/extra/list", "value": large["list"]}])):
+            before = writer_ms(server)
+            one.must(status, "PATCH", path, operations)
+            took = writer_ms(server) - before
+            report(took < WRITER_MOST_MS, f"metal: the writer, for {name} in {path}", f"{took:.0f} ms")
+        statuses = patch_all(server, path, [[{"op": "add", "path": f"/extra/k{i}", "value": i}] for i in range(6)])
+        report(statuses <= {200, 409}, f"metal: patches of {path} at the same time", statuses)
+        extra = one.must(200, "GET", path)["extra"]
+        report(len(extra) == 7, f"metal: none of the patches of {path} is lost", list(extra))
+        one.must(204, "DELETE", path)
+
+
 def state(one):
     nodes, allocations = one.at_rest()
     rows = json.loads(nodes.text), json.loads(allocations.text)
@@ -155,5 +210,6 @@ def attack(report, berthd):
         arguments(report, one)
         growth(report, one)
         heavy(report, server, one)
+        large_objects(report, server, one)
         report(state(one) == before, "metal: nothing changed", "the state differs")
         report(not server.complaint(), "metal: the server is well", server.complaint())

@@ -14,4 +14,14 @@ void json_text_append(struct buf *out, const json_t *value);
 /* The same in the arena. */
 struct slice json_text(const json_t *value, struct arena *arena);
 
+/* What it costs to parse, copy and write a text: steps of about five nanoseconds, and bytes of
+ * memory. Both are estimates. At most `most_values` values are counted, because counting those of a
+ * large text takes a millisecond. */
+struct json_text_cost {
+    int64_t steps;
+    uint64_t bytes;
+};
+
+struct json_text_cost json_text_cost(struct slice text, size_t most_values);
+
 #endif

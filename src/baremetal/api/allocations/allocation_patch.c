@@ -1,5 +1,8 @@
 /* PATCH /v1/allocations/{ident} (baremetal-allocations spec, 3.4): on the newest row, so that
- * neither another patch nor the worker that looks for a node is overwritten. */
+ * neither another patch nor the worker that looks for a node is overwritten. As with nodes
+ * (nodes/node_patch.c), a large patch or a patch of a large row is applied by the handler, and the
+ * planner takes the result if the row is still the same. */
+#include "api/charge.h"
 #include "api/write.h"
 #include "baremetal/api/allocations/allocation_find.h"
 #include "baremetal/api/allocations/allocation_json.h"
@@ -9,6 +12,19 @@
 #include "baremetal/api/input/json_patch.h"
 #include "baremetal/write/json_text.h"
 #include "baremetal/write/plan_node_allocations.h"
+
+enum {
+    ON_WRITER_BYTES_MAX = 16 * 1024, /* row and patch together */
+    STEPS_OF_A_BYTE = 16,            /* to parse, to copy, to patch and to write */
+};
+
+struct allocation_patching {
+    struct allocation_shown shown;
+    size_t patch_bytes;
+    const struct node_allocation *row;  /* what the handler applied it to; NULL: it did not */
+    struct node_allocation_draft draft; /* the result, */
+    struct err fault;                   /* or why there is none */
+};
 
 static const char *const PATCHED[] = {"name", "extra", NULL};
 
@@ -81,40 +97,107 @@ static bool apply(struct api_request *request, const struct node_allocation *row
     return ok;
 }
 
+static bool is_small(const struct allocation_patching *state, const struct node_allocation *row)
+{
+    return node_allocation_bytes(row) + state->patch_bytes <= ON_WRITER_BYTES_MAX;
+}
+
+static bool refuse_changed(struct slice ident, struct err *err)
+{
+    err_set_join(err, 409, NULL, SLICE_LIT("Allocation "), ident,
+                 SLICE_LIT(" is being changed by other requests, please retry."));
+    return err_of_kind(err, REFUSED_CHANGED);
+}
+
+/* The patched draft: the handler's, if the row is still the same. */
+static bool take_draft(struct api_request *request, const struct node_allocation *row,
+                       struct node_allocation_draft *draft, struct err *err)
+{
+    const struct allocation_patching *state = request->state;
+    if (state->row != NULL && node_allocation_bytes(row) == node_allocation_bytes(state->row) &&
+        memcmp(row, state->row, node_allocation_bytes(row)) == 0) {
+        if (err_is_set(&state->fault)) {
+            *err = state->fault;
+            return false;
+        }
+        *draft = state->draft;
+        return true;
+    }
+    if (!is_small(state, row))
+        return refuse_changed(request->args[0], err);
+    *draft = node_allocation_draft_of(row);
+    return apply(request, row, draft, err);
+}
+
 static bool plan_patch(struct pipeline_request *write, const struct plan *plan)
 {
     struct api_request *request = api_request_of(write);
-    struct allocation_shown *shown = request->state;
+    struct allocation_patching *state = request->state;
     const struct node_allocation *row = allocation_find(
         request, request->args[0], POLICY_NODE_ALLOCATION_UPDATE, plan->version, &write->err);
     const struct node_allocation *after;
+    struct node_allocation_draft draft;
     if (row == NULL || !json_patch_check_fields(request->body, PATCHED, &write->err) ||
-        !check_names(request->body, &write->err))
-        return false;
-    struct node_allocation_draft draft = node_allocation_draft_of(row);
-    if (!apply(request, row, &draft, &write->err) ||
+        !check_names(request->body, &write->err) ||
+        !take_draft(request, row, &draft, &write->err) ||
         !plan_node_allocation_update(row, &draft, plan, &after, &write->err))
         return false;
-    *shown = allocation_shown_copy(plan->version, after, request->arena);
+    state->shown = allocation_shown_copy(plan->version, after, request->arena);
     return true;
+}
+
+/* Applies the patch to a large row, or a large patch, if the caller may do that. What is wrong with
+ * the patch is answered by the planner, behind what it finds first. */
+static enum api_step prepare(struct api_request *request, struct allocation_patching *state)
+{
+    struct err ignored = {.arena = request->arena};
+    struct memory_share share;
+    const struct node_allocation *row = allocation_find(
+        request, request->args[0], POLICY_NODE_ALLOCATION_UPDATE, request->version, &ignored);
+    state->row = NULL;
+    if (row == NULL || is_small(state, row))
+        return API_WRITE;
+    size_t row_bytes = node_allocation_bytes(row);
+    struct budget budget = api_budget(request);
+    if (!budget_take(&budget, (int64_t)(row_bytes + state->patch_bytes) * STEPS_OF_A_BYTE))
+        return api_over_budget(request);
+    struct json_text_cost cost =
+        json_text_cost(node_allocation_text(row, NODE_ALLOCATION_EXTRA), SIZE_MAX);
+    if (!intake_memory(request, 2 * cost.bytes + state->patch_bytes, &share))
+        return API_DONE;
+    struct node_allocation *copy = arena_alloc(request->arena, row_bytes);
+    memcpy(copy, row, row_bytes);
+    state->draft = node_allocation_draft_of(copy);
+    state->fault = (struct err){.arena = request->arena};
+    if (json_patch_check_fields(request->body, PATCHED, &state->fault) &&
+        check_names(request->body, &state->fault))
+        (void)apply(request, copy, &state->draft, &state->fault);
+    state->row = copy;
+    memory_give_back(&share);
+    return API_WRITE;
 }
 
 enum api_step handle_baremetal_allocation_patch(struct api_request *request)
 {
     static const char *const NAMES[] = {NULL};
-    struct query_string query = query_string_parse(request->arena, request->query);
-    if (!arguments_check_names(&query, NAMES, &request->err))
-        return API_DONE;
-    (void)intake_body(request);
-    if (request->body == NULL || !json_patch_check(request->body, &request->err))
-        return API_DONE;
-    request->state = arena_zalloc(request->arena, sizeof(struct allocation_shown));
+    if (request->state == NULL) { /* else again: on the slow lane, or since the row has changed */
+        struct query_string query = query_string_parse(request->arena, request->query);
+        if (!arguments_check_names(&query, NAMES, &request->err))
+            return API_DONE;
+        (void)intake_body(request);
+        if (request->body == NULL || !json_patch_check(request->body, &request->err))
+            return API_DONE;
+        struct allocation_patching *state = arena_zalloc(request->arena, sizeof(*state));
+        state->patch_bytes = request->http->body.len;
+        request->state = state;
+    }
     request->write->plan = plan_patch;
-    return API_WRITE;
+    return prepare(request, request->state);
 }
 
 void finish_baremetal_allocation_patch(struct api_request *request)
 {
+    const struct allocation_patching *state = request->state;
     if (!err_is_set(&request->err))
-        allocation_answer(request, request->state);
+        allocation_answer(request, &state->shown);
 }

@@ -26,3 +26,20 @@ json_t *intake_body(struct api_request *request)
     request->body = body_checks_load(request->http->body, body_schema_heap(request), &request->err);
     return request->body;
 }
+
+bool intake_memory(struct api_request *request, uint64_t bytes, struct memory_share *share)
+{
+    *share = request->http->share;
+    share->bytes = 0; /* those are the body's */
+    switch (memory_take(share, bytes)) {
+    case MEMORY_GRANTED:
+        return true;
+    case MEMORY_TAKEN:
+        request->retry_after = SLICE_LIT("10");
+        return err_set(&request->err, 503, NULL,
+                       "Too many large requests are being served. Ask again later.");
+    case MEMORY_TOO_MUCH:
+        break;
+    }
+    return err_set(&request->err, 413, NULL, "The objects to be patched are too large.");
+}

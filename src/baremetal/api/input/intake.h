@@ -17,4 +17,9 @@ bool intake_no_query(struct api_request *request) BERTH_MUST_CHECK;
 /* The body, which is the request's; an empty object of none. NULL with err set: 400, 413. */
 json_t *intake_body(struct api_request *request);
 
+/* Takes memory for documents that the request makes, beside its body, from what large bodies have
+ * together; the caller gives it back. 503 or 413. */
+bool intake_memory(struct api_request *request, uint64_t bytes,
+                   struct memory_share *share) BERTH_MUST_CHECK;
+
 #endif

@@ -53,14 +53,36 @@ static json_t *json_of(const struct node *node, enum node_field field)
     }
 }
 
-json_t *node_body_of(const struct node *node)
+static bool is_object_in_patch(unsigned field)
+{
+    return (NODE_SHAPE.fields[field].flags & RECORD_IN_PATCH) != 0 &&
+           NODE_SHAPE.fields[field].kind == RECORD_JSON;
+}
+
+json_t *node_body_of(const struct node *node, const bool *needed)
 {
     json_t *document = json_object();
-    for (unsigned i = 0; i < NODE_FIELD_COUNT; i++)
-        if ((NODE_SHAPE.fields[i].flags & RECORD_IN_PATCH) != 0)
-            check(json_object_set_new(document, NODE_SHAPE.fields[i].name,
-                                      json_of(node, (enum node_field)i)) == 0);
+    for (unsigned i = 0; i < NODE_FIELD_COUNT; i++) {
+        if ((NODE_SHAPE.fields[i].flags & RECORD_IN_PATCH) == 0)
+            continue;
+        json_t *value =
+            is_object_in_patch(i) && !needed[i] ? json_object() : json_of(node, (enum node_field)i);
+        check(json_object_set_new(document, NODE_SHAPE.fields[i].name, value) == 0);
+    }
     return document;
+}
+
+struct json_text_cost node_body_cost(const struct node *node, const bool *needed)
+{
+    struct json_text_cost all = {0};
+    for (unsigned i = 0; i < NODE_STORED_COUNT; i++) {
+        if (!is_object_in_patch(i) || !needed[i])
+            continue;
+        struct json_text_cost one = json_text_cost(node_text(node, (enum node_field)i), SIZE_MAX);
+        all.steps += one.steps;
+        all.bytes += one.bytes;
+    }
+    return all;
 }
 
 /* BEFORE VALUE BEHIND */
@@ -98,7 +120,7 @@ static struct slice lower(struct arena *arena, struct slice text)
 static bool set_text(struct node_draft *draft, enum node_field field, const json_t *value,
                      struct arena *arena, struct err *err)
 {
-    struct slice text = text_of(value);
+    struct slice text = arena_copy(arena, text_of(value));
     if (!check_length(&NODE_SHAPE.fields[field], text, err))
         return false;
     if (field == NODE_CONDUCTOR_GROUP)

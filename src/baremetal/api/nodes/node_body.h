@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "baremetal/write/json_text.h"
 #include "base/err.h"
 #include "model/node.h"
 
@@ -17,11 +18,16 @@ enum { NODE_BODY_OBJECT_BYTES_MAX = 1 << 20 };
 bool node_body_check_versions(const json_t *document, unsigned minor,
                               struct err *err) BERTH_MUST_CHECK;
 
-/* The fields that can be patched, as they are stored, null where there is nothing; the caller's. */
-json_t *node_body_of(const struct node *node);
+/* The fields that can be patched, as they are stored, null where there is nothing; the caller's.
+ * Objects that are not needed (by number of field, NODE_FIELD_COUNT of them) are left empty,
+ * because parsing a large one takes long. */
+json_t *node_body_of(const struct node *node, const bool *needed);
+
+/* What parsing, patching and writing the needed objects costs. */
+struct json_text_cost node_body_cost(const struct node *node, const bool *needed);
 
 /* The document's values into the draft of a new node; the document has passed body_checks_node and
- * its name was looked at. The draft's texts are the document's, or in the arena. 400. */
+ * its name was looked at. The draft's texts are in the arena. 400. */
 bool node_body_create(struct node_draft *draft, const json_t *document, struct arena *arena,
                       struct err *err) BERTH_MUST_CHECK;
 

@@ -9,7 +9,10 @@
 #include "baremetal/write/json_text.h"
 #include "base/json_write.h"
 
-enum { MINOR_OF_AVAILABLE = 2 }; /* before it, a node that is available had no state */
+enum {
+    MINOR_OF_AVAILABLE = 2, /* before it, a node that is available had no state */
+    VALUES_COUNTED = 8192,  /* far more than a worker's budget */
+};
 
 struct record_fields node_fields_all(unsigned minor)
 {
@@ -192,6 +195,16 @@ static void write_derived(struct api_request *request, const struct node *node,
         baremetal_write_links_as(request, name, resource, uuid, slice_of(name), out);
         return;
     }
+}
+
+int64_t node_json_steps(const struct node_view *view, const struct node *node)
+{
+    static const enum node_field MASKED[] = {NODE_DRIVER_INFO, NODE_INSTANCE_INFO};
+    int64_t steps = 0;
+    for (size_t i = 0; i < sizeof(MASKED) / sizeof(MASKED[0]); i++)
+        if (view->fields.has[MASKED[i]])
+            steps += json_text_cost(node_text(node, MASKED[i]), VALUES_COUNTED).steps;
+    return steps;
 }
 
 void node_write_json(struct api_request *request, const struct node_view *view,

@@ -34,6 +34,9 @@ void node_view_begin(struct node_view *view, struct api_request *request,
 void node_write_json(struct api_request *request, const struct node_view *view,
                      const struct node *node, struct slice allocation_uuid, struct buf *out);
 
+/* What it takes to hide secrets in it, for the budget: a node of the largest takes 100 ms. */
+int64_t node_json_steps(const struct node_view *view, const struct node *node);
+
 /* The uuid of the allocation that has the node in that version, or data == NULL. */
 struct slice node_allocation_uuid(const struct version *version, const struct node *node);
 

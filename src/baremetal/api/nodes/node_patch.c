@@ -1,6 +1,12 @@
-/* PATCH and DELETE /v1/nodes/{ident} (bare metal spec 8.3). Handlers look at the patch alone;
- * everything that needs the node is done in the planner, on the newest row, so that nothing is lost
- * between reading and writing it. Planners run on the writer's thread. */
+/* PATCH and DELETE /v1/nodes/{ident} (bare metal spec 8.3). Everything that needs the node is
+ * decided in the planner, on the newest row, so that nothing is lost between reading and writing
+ * it. Planners run on the writer's thread.
+ *
+ * A node can have megabytes of JSON, which would keep the writer busy for hundreds of milliseconds.
+ * So a patch of a large node, or a large patch, is applied by the handler, on a worker or the slow
+ * lane. The planner takes the result if the row is still the one that it was made of; otherwise the
+ * handler runs again. */
+#include "api/charge.h"
 #include "api/write.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/arguments.h"
@@ -16,10 +22,19 @@
 enum {
     MINOR_OF_INSPECT_WAIT = 39,
     MINOR_OF_RESET_INTERFACES = 45,
+    STEPS_OF_A_BYTE = 16, /* to parse, to copy, to patch and to write */
 };
+
+/* Row and patch together: what the writer's thread parses and patches in a few milliseconds. */
+enum { ON_WRITER_BYTES_MAX = 16 * 1024 };
 
 struct node_patching {
     const json_t *patch;
+    size_t patch_bytes;
+    bool needed[NODE_FIELD_COUNT];     /* objects that the patch looks into */
+    const struct node *row;            /* what the handler applied it to; NULL: it did not */
+    struct node_draft draft;           /* the result, */
+    struct err fault;                  /* or why there is none */
     enum policy_baremetal_rule *rules; /* what the operations ask */
     struct node_outcome outcome;
 };
@@ -153,12 +168,11 @@ static enum policy_baremetal_rule *rules_of(const json_t *patch, struct arena *a
 }
 
 /* The node, if the caller may do all of that to it. */
-static const struct node *find(struct api_request *request, const struct plan *plan,
+static const struct node *find(struct api_request *request, const struct version *version,
                                struct access *access, struct err *err)
 {
     struct node_patching *state = request->state;
-    const struct node *node =
-        node_find_visible(request, plan->version, request->args[0], access, err);
+    const struct node *node = node_find_visible(request, version, request->args[0], access, err);
     if (node == NULL)
         return NULL;
     struct access_node whose = node_find_whose(node);
@@ -188,19 +202,48 @@ static bool check_names(const json_t *patch, struct slice ident, struct err *err
     return true;
 }
 
-/* What the patch leaves, which `draft` then has; NULL: err is set. The draft's texts are its. */
-static json_t *apply(const json_t *patch, const struct node *node, struct node_draft *draft,
-                     const struct plan *plan, struct err *err)
+/* The draft then has what the patch leaves; its texts are the node's, or in the arena. */
+static bool apply(const struct node_patching *state, const struct node *node,
+                  struct node_draft *draft, struct arena *arena, struct err *err)
 {
-    json_t *before = node_body_of(node);
-    json_t *after = json_patch_apply(before, patch, err);
-    if (after != NULL && (!body_checks_node(after, "patch", true, err) ||
-                          !node_body_patch(draft, before, after, plan->arena, err))) {
-        json_decref(after);
-        after = NULL;
-    }
+    json_t *before = node_body_of(node, state->needed);
+    json_t *after = json_patch_apply(before, state->patch, err);
+    bool good = after != NULL && body_checks_node(after, "patch", true, err) &&
+                node_body_patch(draft, before, after, arena, err);
+    json_decref(after);
     json_decref(before);
-    return after;
+    return good;
+}
+
+static bool is_small(const struct node_patching *state, const struct node *node)
+{
+    return node_bytes(node) + state->patch_bytes <= ON_WRITER_BYTES_MAX;
+}
+
+static bool refuse_changed(struct slice ident, struct err *err)
+{
+    err_set_join(err, 409, NULL, SLICE_LIT("Node "), ident,
+                 SLICE_LIT(" is being changed by other requests, please retry."));
+    return err_of_kind(err, REFUSED_CHANGED);
+}
+
+/* The patched draft: the handler's, if the row is still the same. */
+static bool take_draft(const struct node_patching *state, const struct node *node,
+                       struct slice ident, struct node_draft *draft, const struct plan *plan,
+                       struct err *err)
+{
+    if (state->row != NULL && node_bytes(node) == node_bytes(state->row) &&
+        memcmp(node, state->row, node_bytes(node)) == 0) {
+        if (err_is_set(&state->fault)) {
+            *err = state->fault;
+            return false;
+        }
+        *draft = state->draft;
+        return true;
+    }
+    if (!is_small(state, node))
+        return refuse_changed(ident, err);
+    return apply(state, node, draft, plan->arena, err);
 }
 
 static bool plan_patch(struct pipeline_request *write, const struct plan *plan)
@@ -209,7 +252,7 @@ static bool plan_patch(struct pipeline_request *write, const struct plan *plan)
     struct node_patching *state = request->state;
     struct err *err = &write->err;
     struct access access;
-    const struct node *node = find(request, plan, &access, err);
+    const struct node *node = find(request, plan->version, &access, err);
     if (node == NULL)
         return false;
     struct access_node whose = node_find_whose(node);
@@ -225,18 +268,82 @@ static bool plan_patch(struct pipeline_request *write, const struct plan *plan)
         .knows_inspect_wait = request->minor >= MINOR_OF_INSPECT_WAIT,
     };
     if (!plan_node_update_check(&update, plan, err) ||
-        !check_names(state->patch, request->args[0], err))
-        return false;
-    json_t *after = apply(state->patch, node, &draft, plan, err);
-    if (after == NULL)
+        !check_names(state->patch, request->args[0], err) ||
+        !take_draft(state, node, request->args[0], &draft, plan, err))
         return false;
     const struct node *result;
     bool released;
-    bool good = plan_node_update(&update, plan, &result, &released, err);
-    if (good)
-        node_outcome_keep(&state->outcome, request, plan, result, released);
-    json_decref(after);
-    return good;
+    if (!plan_node_update(&update, plan, &result, &released, err))
+        return false;
+    node_outcome_keep(&state->outcome, request, plan, result, released);
+    return true;
+}
+
+/* Applies the patch to a large node, or a large patch, if the caller may do that at all. What is
+ * wrong with the patch is answered by the planner, behind what it finds first. */
+static enum api_step prepare(struct api_request *request, struct node_patching *state)
+{
+    struct access access;
+    struct err ignored = {.arena = request->arena};
+    struct memory_share share;
+    const struct node *node = find(request, request->version, &access, &ignored);
+    state->row = NULL;
+    if (node == NULL || is_small(state, node))
+        return API_WRITE;
+    struct budget budget = api_budget(request);
+    if (!budget_take(&budget, (int64_t)(node_bytes(node) + state->patch_bytes) * STEPS_OF_A_BYTE))
+        return api_over_budget(request);
+    /* before and after */
+    uint64_t bytes = 2 * node_body_cost(node, state->needed).bytes + state->patch_bytes;
+    if (!intake_memory(request, bytes, &share))
+        return API_DONE;
+    struct node *row = arena_alloc(request->arena, node_bytes(node));
+    memcpy(row, node, node_bytes(node));
+    state->draft = node_draft_of(row);
+    state->fault = (struct err){.arena = request->arena};
+    (void)apply(state, row, &state->draft, request->arena, &state->fault);
+    state->row = row;
+    request->ends_slowly = true;
+    memory_give_back(&share);
+    return API_WRITE;
+}
+
+static bool is_within(struct slice path, struct slice field)
+{
+    return slice_starts_with(slice_skip(path, 1), field) && path.len > 1 + field.len &&
+           path.data[1 + field.len] == '/';
+}
+
+/* Which objects the operations look into: those that they name. A reason quotes the whole document
+ * where an operation removes a field and another one looks into it. */
+static void find_needed(struct node_patching *state)
+{
+    const json_t *patch = state->patch;
+    bool removes[NODE_FIELD_COUNT] = {false};
+    bool needs_all = false;
+    for (size_t i = 0; i < json_array_size(patch); i++) {
+        const json_t *operation = json_array_get(patch, i);
+        struct slice path = member_text(operation, "path");
+        int field = record_find(&NODE_SHAPE, json_patch_field(operation));
+        if (field < 0)
+            continue;
+        bool is_inside = is_within(path, slice_of(NODE_SHAPE.fields[field].name));
+        needs_all = needs_all || (is_inside && removes[field]);
+        removes[field] = removes[field] || !is_inside;
+        state->needed[field] = true;
+    }
+    for (unsigned i = 0; i < NODE_FIELD_COUNT; i++)
+        state->needed[i] = state->needed[i] || needs_all;
+}
+
+static struct node_patching *patching_create(struct api_request *request, const json_t *patch)
+{
+    struct node_patching *state = arena_zalloc(request->arena, sizeof(*state));
+    state->patch = patch;
+    state->patch_bytes = request->http->body.len;
+    state->rules = rules_of(patch, request->arena);
+    find_needed(state);
+    return state;
 }
 
 enum api_step handle_baremetal_node_patch(struct api_request *request)
@@ -244,18 +351,19 @@ enum api_step handle_baremetal_node_patch(struct api_request *request)
     bool is_given;
     bool resets = false;
     struct err *err = &request->err;
+    if (request->state != NULL) { /* again: on the slow lane, or since the node has changed */
+        request->write->plan = plan_patch;
+        return prepare(request, request->state);
+    }
     if (!read_reset(request, &is_given, &resets))
         return API_DONE;
     json_t *patch = intake_body(request);
     if (patch == NULL || !json_patch_check(patch, err) ||
         !check_reset(request, patch, is_given, resets) || !check_descriptions(patch, err))
         return API_DONE;
-    struct node_patching *state = arena_zalloc(request->arena, sizeof(*state));
-    state->patch = patch;
-    state->rules = rules_of(patch, request->arena);
-    request->state = state;
+    request->state = patching_create(request, patch);
     request->write->plan = plan_patch;
-    return API_WRITE;
+    return prepare(request, request->state);
 }
 
 void finish_baremetal_node_patch(struct api_request *request)

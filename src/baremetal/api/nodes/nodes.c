@@ -201,11 +201,13 @@ static bool write_list(struct api_request *request, const struct node_list *list
     buf_append_lit(out, "{\"nodes\": [");
     for (size_t i = 0; i < page->count; i++) {
         const struct node *node = node_of(page->rows[i]);
+        if (!budget_take(budget, steps_of_one + node_json_steps(&view, node)))
+            return false;
         if (i > 0)
             buf_append_lit(out, ", ");
         node_write_json(request, &view, node, node_allocation_uuid(request->version, node), out);
         page_limit_answer(page, i + 1, out->len);
-        if (!budget_take(budget, steps_of_one) || !api_charge_text(request, budget, &counted))
+        if (!api_charge_text(request, budget, &counted))
             return false;
     }
     buf_append_char(out, ']');
@@ -263,10 +265,10 @@ enum api_step handle_baremetal_node_show(struct api_request *request)
         (asked.has_fields && !node_fields_read(&asked.words, &fields, err)))
         return API_DONE;
     struct budget budget = api_budget(request);
-    if (!budget_take(&budget, node->record.bytes / API_BYTES_A_STEP))
-        return api_over_budget(request);
     struct node_view view;
     node_view_begin(&view, request, &fields, node);
+    if (!budget_take(&budget, node->record.bytes / API_BYTES_A_STEP + node_json_steps(&view, node)))
+        return api_over_budget(request);
     node_write_json(request, &view, node, node_allocation_uuid(request->version, node),
                     api_out(request));
     api_answer_json(request, 0);

@@ -142,7 +142,9 @@ static void versions(void **state)
 /* What a patched document makes of the node. */
 static const struct node *patch(const struct node *node, const char *field, const char *value)
 {
-    json_t *before = node_body_of(node);
+    bool needed[NODE_FIELD_COUNT];
+    memset(needed, true, sizeof(needed));
+    json_t *before = node_body_of(node, needed);
     json_t *after = json_deep_copy(before);
     struct node_draft draft = node_draft_of(node);
     if (value == NULL)
@@ -183,6 +185,33 @@ static void patches(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* 340 000 values take some ten milliseconds, and the workers' budget is one. Objects that a patch
+ * does not look into cost nothing. */
+static void costs(void **state)
+{
+    (void)state;
+    enum { VALUES = 340000, COUNTED = 8192 };
+    struct buf text = {0};
+    buf_append_lit(&text, "{\"driver\": \"fake-hardware\", \"extra\": {\"l\": [1");
+    for (unsigned i = 1; i < VALUES; i++)
+        buf_append_lit(&text, ",1");
+    buf_append_lit(&text, "]}}");
+    const struct node *node = create(arena_copy(arena, buf_slice(&text)).data);
+    buf_free(&text);
+    assert_non_null(node);
+    bool needed[NODE_FIELD_COUNT] = {false};
+    assert_int_equal(node_body_cost(node, needed).steps, 0);
+    json_t *document = node_body_of(node, needed);
+    assert_int_equal(json_object_size(json_object_get(document, "extra")), 0);
+    json_decref(document);
+    needed[NODE_EXTRA] = true;
+    struct json_text_cost cost = node_body_cost(node, needed);
+    assert_true(cost.steps > 2 * 1000 * 1000 && cost.steps < 40 * 1000 * 1000);
+    assert_true(cost.bytes > VALUES * 48ULL && cost.bytes < VALUES * 200ULL);
+    assert_true(json_text_cost(node_text(node, NODE_EXTRA), COUNTED).steps < cost.steps);
+    assert_true(json_text_cost(SLICE_LIT("{\"a\":\"b\"}"), COUNTED).steps < 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +221,7 @@ int main(void)
         TEST(limits),
         TEST(versions),
         TEST(patches),
+        TEST(costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
