@@ -66,13 +66,14 @@ static void keep_members(struct ac_plan *plan, const struct ac_plan_group *group
                                   .any_count = group->aggregates.any_count};
     struct fit_filter negative = {.none = group->aggregates.none,
                                   .none_count = group->aggregates.none_count};
+    int64_t cost = fit_filter_steps(&group->aggregates);
     bool root_is_member = fit_filter_slot(&positive, (struct slot_no){root});
-    int64_t cost = 1 + (int64_t)positive.any_count + negative.none_count;
+    ac_charge(plan, cost);
     for (uint32_t w = 0; w < plan->tree.own_words; w++) {
         for (uint64_t left = words[w]; left != 0; left &= left - 1) {
             struct slot_no at = {plan->tree.base + w * 64 + (uint32_t)__builtin_ctzll(left)};
             ac_charge(plan, cost);
-            if ((!root_is_member && !fit_filter_slot(&positive, at)) ||
+            if ((!root_is_member && (at.v == root || !fit_filter_slot(&positive, at))) ||
                 !fit_filter_slot(&negative, at))
                 words[w] &= ~(left & -left);
         }
@@ -135,6 +136,7 @@ static bool set_kind(struct ac_plan *plan, uint32_t k, uint32_t root, uint32_t e
     if (!group->is_granular && !plan->is_flat) {
         struct fit_filter negative = {.none = group->aggregates.none,
                                       .none_count = group->aggregates.none_count};
+        ac_charge(plan, negative.none_count / 2);
         if (negative.none_count > 0 && !fit_filter_slot(&negative, (struct slot_no){root}))
             return false; /* item 2: the root is in a forbidden aggregate */
         if (group->in_tree && root != group->tree_root)

@@ -257,7 +257,7 @@ static bool note_sharing(struct ac_plan *plan, uint32_t slot)
     bool any = false;
     for (uint32_t k = 0; k < plan->kind_count; k++) {
         struct ac_kind *kind = &plan->kinds[k];
-        if (!budget_take(plan->budget, 2))
+        if (!budget_take(plan->budget, 2 + (int64_t)plan->groups[kind->group].set_count / 2))
             return false;
         if (!shares_for(plan, kind, slot))
             continue;

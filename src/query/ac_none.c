@@ -70,12 +70,13 @@ static struct fit_filter negative(const struct fit_filter *filter)
 static void keep_by_root(struct ac_plan *plan, const struct fit_filter *filter, bool either,
                          uint32_t page, uint64_t words[FIT_WORDS])
 {
+    int64_t cost = 4 + 2 * fit_filter_steps(filter);
     for (uint32_t w = 0; w < FIT_WORDS; w++) {
         for (uint64_t left = words[w]; left != 0; left &= left - 1) {
             struct slot_no slot = {page * FIT_PAGE_SLOTS + w * 64 +
                                    (uint32_t)__builtin_ctzll(left)};
             struct slot_no root = {version_place(plan->version, slot)->root};
-            ac_charge(plan, 4 + 2 * (int64_t)(filter->any_count + filter->none_count));
+            ac_charge(plan, cost);
             bool own = fit_filter_slot(filter, slot);
             bool roots = fit_filter_slot(filter, root);
             if (either ? !own && !roots : !own || !roots)

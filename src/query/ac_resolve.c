@@ -178,7 +178,8 @@ static bool has_root(struct resolver *r)
     const struct version *version = r->version;
     if (r->plan->roots.any_count == 0 && r->plan->roots.none_count == 0)
         return true;
-    for (uint32_t slot = 0; slot < version->slot_limit && budget_take(r->budget, 2); slot++) {
+    int64_t cost = 1 + fit_filter_steps(&r->plan->roots);
+    for (uint32_t slot = 0; slot < version->slot_limit && budget_take(r->budget, cost); slot++) {
         const struct place *place = version_place(version, (struct slot_no){slot});
         if (place != NULL && place->provider != NULL && place->root == slot &&
             fit_filter_slot(&r->plan->roots, (struct slot_no){slot}))

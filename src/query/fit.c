@@ -197,3 +197,12 @@ bool fit_filter_slot(const struct fit_filter *filter, struct slot_no slot)
             return false;
     return true;
 }
+
+int64_t fit_filter_steps(const struct fit_filter *filter)
+{
+    enum { SETS_A_STEP = 2 };
+    int64_t sets = filter->none_count;
+    for (uint32_t i = 0; i < filter->any_count; i++)
+        sets += filter->any[i].count;
+    return 1 + sets / SETS_A_STEP;
+}

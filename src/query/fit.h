@@ -62,6 +62,9 @@ static inline int32_t fit_demand_headroom(const struct fit_demand *demand, struc
 }
 bool fit_filter_slot(const struct fit_filter *filter, struct slot_no slot);
 
+/* What fit_filter_slot costs: it looks into each set until one has the slot. */
+int64_t fit_filter_steps(const struct fit_filter *filter);
+
 static inline bool fit_words_empty(const uint64_t words[FIT_WORDS])
 {
     uint64_t all = 0;

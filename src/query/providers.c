@@ -190,9 +190,8 @@ static void consider(struct finder *finder, const struct provider *provider)
 /* What it costs to ask whether one provider passes. */
 static int64_t filter_steps(const struct filter *filter)
 {
-    return 8 + 2 * ((int64_t)filter->demand_count + filter->traits.any_count +
-                    filter->traits.none_count + filter->aggregates.any_count +
-                    filter->aggregates.none_count);
+    return 8 + 2 * (int64_t)filter->demand_count + fit_filter_steps(&filter->traits) +
+           fit_filter_steps(&filter->aggregates);
 }
 
 enum { STEPS_OF_A_ROW = 20 }; /* read in the order of ids, which is not that of memory */
@@ -270,8 +269,9 @@ static void find(struct finder *finder)
     } else if (finder->question->uuid.len > 0) {
         consider(finder, version_provider_by_uuid(version, finder->question->uuid));
     } else if (filter->in_tree) {
+        int64_t cost = filter_steps(filter);
         for (uint32_t slot = filter->tree_root; slot < filter->tree_end; slot++)
-            if (budget_take(finder->budget, filter_steps(filter)))
+            if (budget_take(finder->budget, cost))
                 consider(finder, version_place(version, (struct slot_no){slot})->provider);
     } else if (has_positive_filter(filter)) {
         scan_pages(finder);

@@ -5,6 +5,7 @@
 #include "cloud.h"
 #include "oracle.h"
 #include "query/ac_search.h"
+#include "query/fit.h"
 #include "questions.h"
 #include "unit.h"
 
@@ -168,6 +169,47 @@ static void budget_ends(void **state)
     cloud_destroy(&cloud);
 }
 
+/* What a search for one unit in any of these aggregates takes: the same one, named so often. */
+static int64_t steps_of_members(struct cloud *cloud, uint32_t names)
+{
+    struct ac_resource resource = {SLICE_LIT("C1"), 1};
+    struct ac_names any = {arena_array(cloud->arena, names, sizeof(struct slice)), names};
+    for (uint32_t i = 0; i < names; i++)
+        any.names[i] = SLICE_LIT("A1");
+    struct ac_group group = {.suffix = SLICE_LIT(""),
+                             .resources = &resource,
+                             .resource_count = 1,
+                             .member_of = &any,
+                             .member_of_count = 1};
+    struct ac_request request = {
+        .groups = &group, .group_count = 1, .limit = -1, .most = -1, .nested_aware = true};
+    struct budget budget = {.left = INT64_MAX / 2};
+    struct err err = {.arena = cloud->arena};
+    struct ac_summaries summaries;
+    enum ac_none none;
+    struct collector collector = {cloud->version, &request, found_create(),
+                                  calloc(cloud->version->slot_limit, sizeof(*collector.used))};
+    assert_int_equal(ac_search(cloud->version, &request, cloud->arena, &budget, collect, &collector,
+                               &summaries, &none, &err),
+                     AC_DONE);
+    found_free(&collector.found);
+    free(collector.used);
+    return INT64_MAX / 2 - budget.left;
+}
+
+/* A tree whose root is in none of many aggregates is compared with each of them. */
+static void many_aggregates_are_charged(void **state)
+{
+    (void)state;
+    enum { PROVIDERS = 1000, NAMES = 400, PAGES = 4, TREES_LEAST = 100 };
+    srandom(1);
+    struct cloud cloud = cloud_create(PROVIDERS, 5, 0);
+    int64_t few = steps_of_members(&cloud, 1);
+    int64_t many = steps_of_members(&cloud, NAMES);
+    assert_true(many - few > NAMES * (PAGES * FIT_STEPS_A_SET + TREES_LEAST / 2));
+    cloud_destroy(&cloud);
+}
+
 /* A name that nobody has is told whole, NUL bytes included. */
 static void unknown_class(void **state)
 {
@@ -194,9 +236,8 @@ static void unknown_class(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_oracle),
-        cmocka_unit_test(crowds_against_oracle),
-        cmocka_unit_test(budget_ends),
+        cmocka_unit_test(against_oracle), cmocka_unit_test(crowds_against_oracle),
+        cmocka_unit_test(budget_ends),    cmocka_unit_test(many_aggregates_are_charged),
         cmocka_unit_test(unknown_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
