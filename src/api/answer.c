@@ -77,11 +77,21 @@ void answer_refuse_large(struct api_request *request)
             "Too many clients are reading large answers. Ask again later, or for fewer.");
 }
 
+bool answer_refuse_memory(struct api_request *request)
+{
+    if (request->http->arena_share.over == MEMORY_TOO_MUCH)
+        return err_set(&request->err, 413, NULL,
+                       "The request needs more memory than this service gives to one.");
+    return err_set(&request->err, 503, NULL,
+                   "Too many large requests are being served. Ask again later.");
+}
+
 /* Whether others' bodies, and what is made of them, leave no memory for this one. */
 static bool is_refused_for_now(const struct api_request *request)
 {
     return request->err.status == 503 &&
-           (request->http->fault == HTTP_FAULT_NO_MEMORY ||
+           (request->http->arena_share.over == MEMORY_TAKEN ||
+            request->http->fault == HTTP_FAULT_NO_MEMORY ||
             (request->passage->heap != NULL && json_heap_was_refused(request->passage->heap)));
 }
 

@@ -11,6 +11,9 @@ bool answer_fits(struct api_request *request);
 /* What is said when there is none: sets err. */
 void answer_refuse_large(struct api_request *request);
 
+/* The same when others leave no memory for the request, or for what is made of it. */
+bool answer_refuse_memory(struct api_request *request); /* false */
+
 /* Adds all headers to the exchange and hands over status and body. */
 void answer_headers(struct api_request *request);
 

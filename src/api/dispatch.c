@@ -117,7 +117,7 @@ static enum http_step after_token(struct api_request *request, enum stages_outco
         return HTTP_PENDING;
     if (outcome == STAGES_FAILED)
         return HTTP_SKIP_BODY;
-    request->http->share.owner = hash_text(owner_of(request));
+    http_set_owner(request->http, hash_text(owner_of(request)));
     return HTTP_READ_BODY;
 }
 

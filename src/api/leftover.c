@@ -59,6 +59,6 @@ void leftover_drop(struct api_request *request)
     };
     if (request->passage->heap != NULL)
         leftover->blocks = json_heap_detach(request->passage->heap);
-    leftover->memory = http_take_memory(request->http);
+    http_take_memory(request->http, &leftover->memory);
     slow_lane_submit(lane, &leftover->job);
 }

@@ -36,11 +36,12 @@ struct api_passage {
     enum api_step slow_step; /* what the handler said there */
     uint64_t slow_limit_us;  /* how long it may stay there, its wait counted in */
     enum slow_end {
-        SLOW_END_NONE,     /* the handler came to its end */
-        SLOW_END_GONE,     /* its client has gone */
-        SLOW_END_LATE,     /* its time was over */
-        SLOW_END_TOO_MANY, /* too many were waiting to begin */
-        SLOW_END_NO_ROOM,  /* its answer has outgrown the memory for large ones */
+        SLOW_END_NONE,      /* the handler came to its end */
+        SLOW_END_GONE,      /* its client has gone */
+        SLOW_END_LATE,      /* its time was over */
+        SLOW_END_TOO_MANY,  /* too many were waiting to begin */
+        SLOW_END_NO_ROOM,   /* its answer has outgrown the memory for large ones */
+        SLOW_END_NO_MEMORY, /* what it needs has outgrown the memory of requests */
     } slow_end;
     unsigned changes_met;   /* how often the write found the state changed that it was made on */
     bool is_large;          /* too large a body to be handled on a worker */

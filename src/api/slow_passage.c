@@ -32,6 +32,9 @@ static bool is_to_end(void *cls)
     }
     if (request->passage->slow_end == SLOW_END_NONE && !answer_fits(request))
         request->passage->slow_end = SLOW_END_NO_ROOM;
+    if (request->passage->slow_end == SLOW_END_NONE &&
+        request->http->arena_share.over != MEMORY_GRANTED)
+        request->passage->slow_end = SLOW_END_NO_MEMORY;
     return request->passage->slow_end != SLOW_END_NONE;
 }
 
@@ -74,6 +77,9 @@ static void refuse_slow(struct api_request *request)
         return;
     case SLOW_END_NO_ROOM:
         answer_refuse_large(request);
+        return;
+    case SLOW_END_NO_MEMORY:
+        answer_refuse_memory(request);
         return;
     case SLOW_END_NONE:
     case SLOW_END_GONE:

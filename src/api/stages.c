@@ -4,6 +4,7 @@
 
 #include <strings.h>
 
+#include "api/answer.h"
 #include "api/api.h"
 #include "api/door.h"
 #include "api/passage.h"
@@ -24,8 +25,7 @@ static bool stage_framing(struct api_request *request)
         return err_set(&request->err, 400, NULL,
                        "The request's first line or its headers are not valid HTTP.");
     case HTTP_FAULT_NO_MEMORY:
-        return err_set(&request->err, 503, NULL,
-                       "Too many large requests are being served. Ask again later.");
+        return answer_refuse_memory(request);
     case HTTP_FAULT_FRAMING:
         return err_set(&request->err, 400, NULL,
                        "A request may not have both content-length and transfer-encoding.");

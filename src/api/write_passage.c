@@ -35,6 +35,10 @@ static uint64_t rows_allowed(const struct api_request *request)
 
 enum http_step write_passage_begin(struct api_request *request)
 {
+    if (request->http->arena_share.over != MEMORY_GRANTED) { /* while nothing is written yet */
+        answer_refuse_memory(request);
+        return answer_give(request);
+    }
     request->write->max_rows = rows_allowed(request);
     if (!plan_rows_fit(request->write->least_rows, request->write->max_rows, &request->err))
         return answer_give(request);

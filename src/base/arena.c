@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory_budget.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_ASAN
 #elif defined(__has_feature)
@@ -27,6 +29,7 @@ enum {
     ARENA_FIRST_BYTES = 8 * 1024,
     ARENA_LARGEST_BYTES = 1024 * 1024,
     ARENA_KEEP_BYTES = 64 * 1024,
+    ARENA_FREE_BYTES = 128 * 1024, /* of charge: the first four blocks */
     ARENA_FIRST_ELEMENTS = 16
 };
 
@@ -40,7 +43,22 @@ struct arena_block {
 struct arena {
     struct arena_block *newest;
     size_t footprint;
+    struct memory_share *share; /* NULL: nobody is charged */
+    size_t charged;             /* of the footprint */
 };
+
+/* The share follows the footprint. */
+static void settle(struct arena *arena)
+{
+    size_t due = arena->share != NULL && arena->footprint > ARENA_FREE_BYTES
+                     ? arena->footprint - ARENA_FREE_BYTES
+                     : 0;
+    if (due > arena->charged)
+        memory_charge(arena->share, due - arena->charged);
+    else if (due < arena->charged)
+        memory_give_back_part(arena->share, arena->charged - due);
+    arena->charged = due;
+}
 
 static void block_push(struct arena *arena, size_t size)
 {
@@ -52,6 +70,7 @@ static void block_push(struct arena *arena, size_t size)
     ARENA_POISON(block->data, size);
     arena->newest = block;
     arena->footprint += sizeof(*block) + size;
+    settle(arena);
 }
 
 static void block_free(struct arena *arena, struct arena_block *block)
@@ -78,7 +97,20 @@ void arena_destroy(struct arena *arena)
         arena->newest = block->next;
         block_free(arena, block);
     }
+    settle(arena);
     free(arena);
+}
+
+struct arena *arena_create_beside(const struct arena *other)
+{
+    struct arena *arena = arena_create();
+    arena->share = other->share;
+    return arena;
+}
+
+void arena_charge_to(struct arena *arena, struct memory_share *share)
+{
+    arena->share = share;
 }
 
 void arena_reset(struct arena *arena)
@@ -96,6 +128,7 @@ void arena_reset(struct arena *arena)
         block_push(arena, ARENA_FIRST_BYTES);
         return;
     }
+    settle(arena);
     keep->next = NULL;
     keep->used = 0;
     ARENA_POISON(keep->data, keep->size);

@@ -10,11 +10,20 @@
 #include "base/slice.h"
 
 struct arena;
+struct memory_share;
 
 /* A new, empty arena; the caller owns it. Out of memory ends the process (here and below): whatever
  * a client sizes has been limited before. */
 struct arena *arena_create(void);
 void arena_destroy(struct arena *arena);
+
+/* One that is charged as the other is, and destroyed before it. */
+struct arena *arena_create_beside(const struct arena *other);
+
+/* What it takes beyond its first 128 KiB is charged to the share, until it is given back by a reset
+ * or the end; share->over says that this was too much. The share outlives the arena; a copy of
+ * it may take its place, if nothing has been charged since. */
+void arena_charge_to(struct arena *arena, struct memory_share *share);
 
 /* Forgets everything allocated, and keeps one block for the next user. Under ASan the forgotten
  * memory is poisoned. */

@@ -1,6 +1,6 @@
 /* Counters: one of everything, and two tables with one for each owner and each address. A charge is
  * added first and looked at then, and taken off again if it was too much, so that no interleaving
- * exceeds the limit.
+ * of memory_take() exceeds the limit; what memory_charge() adds beyond it stays.
  *
  * An owner that holds `own` of `used` may have at most half of what the others leave:
  * own <= (limit - (used - own)) / 2. */
@@ -59,29 +59,74 @@ static void take_off(const struct memory_share *share, uint64_t bytes)
     atomic_fetch_sub(&budget->used, bytes);
 }
 
-enum memory_verdict memory_take(struct memory_share *share, uint64_t bytes)
+/* Adds it to the books; false: it is too much, and has to be taken off again or noted. */
+static bool put_on(const struct memory_share *share, uint64_t bytes)
 {
     struct memory_budget *budget = share->budget;
-    if (budget == NULL) {
-        share->bytes += bytes;
-        return MEMORY_GRANTED;
-    }
-    if (bytes > budget->limit || share->bytes + bytes > budget->limit / 2)
-        return MEMORY_TOO_MUCH;
     uint64_t used = atomic_fetch_add(&budget->used, bytes) + bytes;
     uint64_t own = atomic_fetch_add(row_of(budget->of_owner, share->owner), bytes) + bytes;
     uint64_t there = atomic_fetch_add(row_of(budget->of_address, share->address), bytes) + bytes;
-    if (used > budget->limit || !is_fair(budget, used, own) || !is_fair(budget, used, there)) {
+    return used <= budget->limit && is_fair(budget, used, own) && is_fair(budget, used, there);
+}
+
+static bool is_too_much(const struct memory_share *share, uint64_t bytes)
+{
+    uint64_t held = share->held != NULL ? *share->held : share->bytes;
+    return bytes > share->budget->limit || held + bytes > share->budget->limit / 2;
+}
+
+static void hold(struct memory_share *share, uint64_t bytes)
+{
+    share->bytes += bytes;
+    if (share->held != NULL)
+        *share->held += bytes;
+}
+
+enum memory_verdict memory_take(struct memory_share *share, uint64_t bytes)
+{
+    if (share->budget != NULL && is_too_much(share, bytes))
+        return MEMORY_TOO_MUCH;
+    if (share->budget != NULL && !put_on(share, bytes)) {
         take_off(share, bytes);
         return MEMORY_TAKEN;
     }
-    share->bytes += bytes;
+    hold(share, bytes);
     return MEMORY_GRANTED;
+}
+
+void memory_charge(struct memory_share *share, uint64_t bytes)
+{
+    if (share->budget != NULL && is_too_much(share, bytes))
+        share->over = MEMORY_TOO_MUCH;
+    if (share->budget != NULL && !put_on(share, bytes) && share->over == MEMORY_GRANTED)
+        share->over = MEMORY_TAKEN;
+    hold(share, bytes);
+}
+
+struct memory_share memory_another(const struct memory_share *share)
+{
+    return (struct memory_share){.budget = share->budget,
+                                 .owner = share->owner,
+                                 .address = share->address,
+                                 .held = share->held};
+}
+
+void memory_detach(struct memory_share *share)
+{
+    if (share->held != NULL)
+        *share->held -= share->bytes;
+    share->held = NULL;
+}
+
+void memory_give_back_part(struct memory_share *share, uint64_t bytes)
+{
+    check(bytes <= share->bytes);
+    if (share->budget != NULL && bytes > 0)
+        take_off(share, bytes);
+    hold(share, -bytes);
 }
 
 void memory_give_back(struct memory_share *share)
 {
-    if (share->budget != NULL && share->bytes > 0)
-        take_off(share, share->bytes);
-    share->bytes = 0;
+    memory_give_back_part(share, share->bytes);
 }

@@ -51,9 +51,9 @@ static const struct details table[] = {
      "/reshaper and POST /allocations of many consumers; 16 MiB hold some hundred thousand "
      "allocations."},
     {"berth", "body_memory",
-     "It covers request bodies over 16 KiB and the documents they are parsed into, which need up "
-     "to "
-     "75 times as much; real requests need about 8 times. A project, and a client address, may use "
+     "It covers request bodies over 16 KiB, the documents they are parsed into, which need up to "
+     "75 times as much, and what else a request needs beyond 128 KiB; real requests need about 10 "
+     "times as much as their bodies. A project, and a client address, may use "
      "at most half of what the others leave. A request that finds too little left is answered with "
      "503 and Retry-After, one that needs more than half of everything with 413. Where a resource "
      "limit or a control group limits the memory of the process, at most a quarter of that limit "

@@ -64,7 +64,7 @@ const struct option option_table[] = {
     ROW(STR, USED, "berth", "tls_priorities", TLS_PRIORITIES, "Versions and ciphers, as GnuTLS writes them.", MUTABLE),
     ROW(INT, USED, "berth", "worker_threads", "0", "HTTP threads for each address; 0: one a core, at least 2.", BOUNDS(0, 1024)),
     ROW(INT, USED, "berth", "max_body", "16777216", "Largest request body in bytes.", BOUNDS(1024, GIB)),
-    ROW(INT, USED, "berth", "body_memory", "536870912", "Bytes of memory for all large request bodies together.", BOUNDS(65536, 64L * GIB)),
+    ROW(INT, USED, "berth", "body_memory", "536870912", "Bytes of memory for all large requests together.", BOUNDS(65536, 64L * GIB)),
     ROW(INT, USED, "berth", "max_connections", "4096", "Open connections to one address in all.", BOUNDS(1, 1000000)),
     ROW(INT, USED, "berth", "max_connections_per_address", "2048", "Open connections to one address from one address of clients.", BOUNDS(1, 1000000)),
     ROW(INT, USED, "berth", "idle_timeout", "60", "Seconds after which a silent connection is closed.", BOUNDS(1, DAY_S)),

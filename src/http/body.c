@@ -7,7 +7,6 @@
  * The library takes an answer before or behind the body, not within. */
 #include <string.h>
 
-#include "base/hash.h"
 #include "http/http_internal.h"
 
 static void deadline_set(struct exchange *exchange, uint64_t bytes)
@@ -124,7 +123,6 @@ static enum body_verdict ask(struct exchange *exchange,
 static enum body_verdict ask_first(struct exchange *exchange)
 {
     const struct http_service *service = &exchange->server->service;
-    exchange->http.share.address = hash_text(exchange->http.peer);
     if (service->on_large_body != NULL)
         return ask(exchange, service->on_large_body);
     admit(exchange);

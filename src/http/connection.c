@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/hash.h"
 #include "http/http_internal.h"
 
 static void peer_write(struct connection *connection, const struct sockaddr *address)
@@ -28,6 +29,7 @@ static void peer_write(struct connection *connection, const struct sockaddr *add
     if (text == NULL) /* as the Python service logs a request whose server names no address */
         text = memcpy(connection->peer, "-", 2);
     connection->peer_len = strlen(text);
+    connection->peer_hash = hash_text((struct slice){connection->peer, connection->peer_len});
 }
 
 static struct shelf *shelf_of_this_thread(struct http_server *server)

@@ -49,6 +49,7 @@ static struct exchange *shelf_take(struct shelf *shelf)
     exchange = calloc(1, sizeof(*exchange));
     check(exchange != NULL);
     exchange->http.arena = arena_create();
+    arena_charge_to(exchange->http.arena, &exchange->http.arena_share);
     return exchange;
 }
 
@@ -97,7 +98,11 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     exchange->http.port = server->listener.port;
     exchange->http.peer = (struct slice){connection->peer, connection->peer_len};
     exchange->http.started_us = clock_now_us(CLOCK_MONOTONIC);
-    exchange->http.share.budget = server->limits.bodies;
+    exchange->http.share = (struct memory_share){.budget = server->limits.bodies,
+                                                 .owner = connection->peer_hash,
+                                                 .address = connection->peer_hash,
+                                                 .held = &exchange->http.held_bytes};
+    exchange->http.arena_share = memory_another(&exchange->http.share);
     count_add(&connection->shelf->begun, 1);
 
     atomic_store_explicit(&connection->line_us, exchange->http.started_us, memory_order_relaxed);
@@ -204,10 +209,21 @@ void exchange_end(struct exchange *exchange)
     count_add(&connection->shelf->begun, 0U - 1);
 }
 
-struct http_memory http_take_memory(struct http_exchange *exchange)
+void http_take_memory(struct http_exchange *exchange, struct http_memory *memory)
 {
-    struct http_memory memory = {exchange->arena, exchange->out};
+    *memory = (struct http_memory){exchange->arena, exchange->arena_share, exchange->out};
+    memory_detach(&memory->share);
+    arena_charge_to(memory->arena, &memory->share);
+    exchange->arena_share.bytes = 0;
     exchange->arena = arena_create();
+    arena_charge_to(exchange->arena, &exchange->arena_share);
     exchange->out = (struct buf){0};
-    return memory;
+}
+
+void http_set_owner(struct http_exchange *exchange, uint64_t owner)
+{
+    struct memory_share *shares[] = {&exchange->share, &exchange->arena_share};
+    for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+        if (shares[i]->bytes == 0)
+            shares[i]->owner = owner;
 }

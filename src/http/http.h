@@ -61,6 +61,8 @@ struct http_exchange {
     /* Whose the memory is that the body takes. The edge fills in the budget and the address, the
      * service the owner. */
     struct memory_share share;
+    uint64_t held_bytes;             /* by all shares of the request */
+    struct memory_share arena_share; /* the same of what the arena takes; `over`: end soon */
 
     /* the answer, filled by the service */
     int status;
@@ -139,9 +141,13 @@ void http_release_body(struct http_exchange *exchange);
  * them, where that holds up nobody. In on_finished, as the last that is done with the exchange. */
 struct http_memory {
     struct arena *arena;
+    struct memory_share share; /* of the arena, which points to it */
     struct buf out;
 };
-struct http_memory http_take_memory(struct http_exchange *exchange);
+void http_take_memory(struct http_exchange *exchange, struct http_memory *memory);
+
+/* Whose the memory is from now on, a hash, as far as nothing has been charged. */
+void http_set_owner(struct http_exchange *exchange, uint64_t owner);
 
 /* Lets on_resume run for a pending exchange. Any thread, exactly once for each HTTP_PENDING. */
 void http_resume(struct http_exchange *exchange);

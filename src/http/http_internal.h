@@ -91,6 +91,7 @@ struct connection {
     struct shelf *shelf;
     char peer[INET6_ADDRSTRLEN];
     size_t peer_len;
+    uint64_t peer_hash;
     struct MHD_Connection *mhd;
     struct tls_credentials *credentials; /* NULL: plain */
 

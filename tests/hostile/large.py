@@ -39,6 +39,13 @@ def numbers(size):
     return b"[" + b"1," * (size // 2 - 2) + b"1]"
 
 
+def claims(count):
+    """Consumers that want something of a host that is not there."""
+    return json.dumps({f"{n:08x}-0000-4000-8000-000000000001": {
+        "allocations": {"00000001-0000-4000-8000-000000000002": {"resources": {"VCPU": 1}}}, "project_id": "p",
+        "user_id": "u", "consumer_generation": None, "consumer_type": "INSTANCE"} for n in range(count)}).encode()
+
+
 def run(report, berthd):
     options = {"body_memory": BODY_MEMORY_MIB * MIB, "access_log": "false", "body_deadline": 30}
     with Server(berthd, **options) as server:
@@ -50,6 +57,7 @@ def run(report, berthd):
         beside(report, server)
         report(server.is_well(), "large: the server is well", server.tail())
     report(not server.complaint, "large: the server ends well", server.complaint)
+    what_is_made(report, berthd)
     no_abort(report, berthd)
 
 
@@ -197,13 +205,27 @@ def beside(report, server):
     report(most[0] < BODY_MEMORY_MIB + 48, "large: memory of their values", f"{most[0]:.0f} MiB more")
 
 
+def what_is_made(report, berthd):
+    """What is made of a document counts, too: claims are refused where there is memory for the document alone."""
+    found = {}
+    for mib in (40, 51, 70):  # of which one request may have half
+        with Server(berthd, access_log="false", max_write_rows=1000000, body_memory=mib * MIB) as server:
+            found[mib] = exchange(server, with_body("POST", "/allocations", claims(10000)), 30)
+        report(not server.complaint, "large: the server ends well", server.complaint)
+    texts = {40: (413, b"more values than this service takes"), 51: (413, b"needs more memory than this service gives to one"),
+             70: (400, b"")}
+    for mib, (status, text) in texts.items():
+        report(found[mib].status == status and text in found[mib].body, f"large: claims where there are {mib} MiB",
+               f"{found[mib].status} {found[mib].body[:300]}")
+
+
 def no_abort(report, berthd):
     """Where memory is short, clients hear so."""
     limit = ADDRESS_SPACE_MIB * MIB
     with Server(berthd, access_log="false", limits={resource.RLIMIT_AS: (limit, limit)}) as server:
         server.must("POST", "/resource_providers", {"name": "home"})
         statuses = set()
-        for name, text in (("objects", dense(16 * MIB - 16)), ("keys", keys(15 * MIB)), ("text", b'"' + b"x" * (15 * MIB) + b'"')):
+        for name, text in (("objects", dense(16 * MIB - 16)), ("keys", keys(15 * MIB)), ("text", b'"' + b"x" * (15 * MIB) + b'"'), ("claims", claims(40000))):
             socks = [connect(server, timeout=30) for _ in range(60)]
             for sock in socks:
                 try:

@@ -80,10 +80,9 @@ static bool go_on(void *cls, size_t bytes)
 struct json_heap *body_schema_heap(struct api_request *request)
 {
     if (request->passage->heap == NULL) {
-        struct memory_share share = request->http->share;
-        share.bytes = 0; /* those are the edge's */
-        request->passage->heap = json_heap_create(request->arena, share,
-                                                  request->http->body.len > HTTP_SMALL_BODY_BYTES);
+        request->passage->heap =
+            json_heap_create(request->arena, memory_another(&request->http->arena_share),
+                             request->http->body.len > HTTP_SMALL_BODY_BYTES);
         if (request->passage->pace != NULL)
             json_heap_set_pace(request->passage->heap,
                                (struct json_pace){go_on, request->passage->pace});

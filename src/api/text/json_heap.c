@@ -214,6 +214,7 @@ size_t json_heap_bytes(const struct json_heap *heap)
 struct json_blocks json_heap_detach(struct json_heap *heap)
 {
     struct json_blocks blocks = heap->blocks;
+    memory_detach(&blocks.share);
     heap->blocks.first = NULL;
     heap->blocks.share.bytes = 0;
     heap->at = heap->end = NULL;

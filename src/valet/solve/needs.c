@@ -277,7 +277,7 @@ bool needs_search(const struct version *version, const struct hosts *hosts, stru
 {
     uint32_t overlay_count;
     const struct fit_room *overlay = rooms_overlay(rooms, &overlay_count);
-    struct arena *scratch = arena_create();
+    struct arena *scratch = arena_create_beside(arena);
     bool is_done = true;
     for (uint32_t n = 0; n < needs->count && is_done; n++) {
         struct need *need = &needs->need[n];

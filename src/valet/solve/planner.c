@@ -112,7 +112,7 @@ static enum search_result run_round(struct rounds *rounds, const struct stays *s
                      solver->units.unit_count * ((int64_t)solver->hosts.words + 16)))
         return SEARCH_EXPENSIVE;
     if (!is_last && rounds->scratch == NULL)
-        rounds->scratch = arena_create();
+        rounds->scratch = arena_create_beside(arena);
     rounds->request.step_limit = is_last ? rounds->left : (rounds->first + 1) / 2;
     const struct solve_request *asked = solver->request;
     solver->request = &rounds->request;

@@ -1,5 +1,6 @@
 /* The arena: what is handed out is aligned, apart from everything else, and forgotten at once. */
 #include "base/arena.h"
+#include "base/memory_budget.h"
 #include "unit.h"
 
 static void blocks_do_not_overlap(void **state)
@@ -97,6 +98,42 @@ static void texts(void **state)
     arena_destroy(arena);
 }
 
+/* What it has beyond its first 128 KiB is charged, until it is forgotten. */
+static void what_it_takes_is_charged(void **state)
+{
+    (void)state;
+    enum { KIB = 1024 };
+    struct memory_budget *budget = memory_budget_create(1024 * KIB);
+    struct memory_share share = {.budget = budget, .owner = 1, .address = 2};
+    struct arena *arena = arena_create();
+    arena_charge_to(arena, &share);
+    for (unsigned round = 0; round < 2; round++) {
+        (void)arena_alloc(arena, 100 * KIB);
+        assert_int_equal(share.bytes, 0);
+        (void)arena_alloc(arena, 300 * KIB);
+        assert_in_range(share.bytes, arena_footprint_bytes(arena) - 129 * KIB,
+                        arena_footprint_bytes(arena) - 127 * KIB);
+        assert_int_equal(memory_budget_used(budget), share.bytes);
+        assert_int_equal(share.over, MEMORY_GRANTED);
+        arena_reset(arena);
+        assert_int_equal(share.bytes, 0);
+    }
+    (void)arena_alloc(arena, 500 * KIB);
+    struct arena *beside = arena_create_beside(arena);
+    uint64_t before = share.bytes;
+    (void)arena_alloc(beside, 300 * KIB); /* it is there, though it is more than half */
+    assert_in_range(share.bytes, before + 170 * KIB, before + 190 * KIB);
+    assert_int_equal(share.over, MEMORY_TOO_MUCH);
+    arena_destroy(beside);
+    assert_int_equal(share.bytes, before);
+    struct memory_share heir = share;
+    arena_charge_to(arena, &heir);
+    share.bytes = 0;
+    arena_destroy(arena);
+    assert_int_equal(heir.bytes, 0);
+    memory_budget_destroy(budget); /* checks that nothing is charged */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +142,7 @@ int main(void)
         cmocka_unit_test(reset_keeps_one_small_block),
         cmocka_unit_test(arrays_grow),
         cmocka_unit_test(texts),
+        cmocka_unit_test(what_it_takes_is_charged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,6 +83,39 @@ static void many_owners_stay_within_the_limit(void **state)
     memory_budget_destroy(budget);
 }
 
+/* What one request holds is one sum, however many shares it has of it; what is charged without
+ * asking is told. */
+static void shares_of_one_holder(void **state)
+{
+    (void)state;
+    struct memory_budget *budget = memory_budget_create(1000);
+    uint64_t held = 0;
+    struct memory_share body = {.budget = budget, .owner = 1, .address = 1, .held = &held};
+    struct memory_share other = memory_another(&body);
+    assert_int_equal(memory_take(&body, 300), MEMORY_GRANTED);
+    assert_int_equal(memory_take(&other, 201), MEMORY_TOO_MUCH);
+    assert_int_equal(memory_take(&other, 200), MEMORY_GRANTED);
+    assert_int_equal(held, 500);
+    memory_charge(&other, 1);
+    assert_int_equal(other.over, MEMORY_TOO_MUCH);
+    assert_int_equal(other.bytes, 201);
+    memory_detach(&other);
+    assert_int_equal(held, 300);
+    memory_give_back_part(&other, 1);
+    memory_give_back(&body);
+    assert_int_equal(held, 0);
+
+    struct memory_share late = {.budget = budget, .owner = 2, .address = 2, .held = &held};
+    memory_charge(&late, 400); /* half of the 800 that are left */
+    assert_int_equal(late.over, MEMORY_GRANTED);
+    memory_charge(&late, 1);
+    assert_int_equal(late.over, MEMORY_TAKEN);
+    assert_int_equal(memory_budget_used(budget), 601);
+    memory_give_back(&late);
+    memory_give_back(&other);
+    memory_budget_destroy(budget);
+}
+
 static void without_a_budget_all_is_granted(void **state)
 {
     (void)state;
@@ -130,6 +163,7 @@ int main(void)
         cmocka_unit_test(one_owner_is_bounded),
         cmocka_unit_test(one_address_is_bounded),
         cmocka_unit_test(many_owners_stay_within_the_limit),
+        cmocka_unit_test(shares_of_one_holder),
         cmocka_unit_test(without_a_budget_all_is_granted),
         cmocka_unit_test(threads_lose_nothing),
     };

@@ -54,7 +54,7 @@ static void take_consumer(struct memory *memory, const struct change *change)
     set_text(to->uuid, sizeof(to->uuid), change->consumer.uuid);
 }
 
-void memory_take(void *cls, const struct change *change)
+void memory_sink(void *cls, const struct change *change)
 {
     struct memory *memory = cls;
     struct provider *providers = memory->providers;

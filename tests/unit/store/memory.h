@@ -46,6 +46,6 @@ struct memory {
 };
 
 /* Takes in one record; cls is the struct memory. */
-void memory_take(void *cls, const struct change *change);
+void memory_sink(void *cls, const struct change *change);
 
 #endif

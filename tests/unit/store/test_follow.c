@@ -21,7 +21,7 @@ static struct change *act(struct memory *memory, struct change_list *list, struc
     int64_t created_at_us = added->created_at_us;
     *added = change;
     added->created_at_us = created_at_us;
-    memory_take(memory, added);
+    memory_sink(memory, added);
     return added;
 }
 
@@ -194,11 +194,11 @@ static void begin_and_update(struct fixture *fixture, struct store *store, struc
     if (begun == STORE_BEGIN_RELOAD) {
         memset(memory, 0, sizeof(*memory));
         memory->loading = true;
-        assert_int_equal(store_load(store, memory_take, memory, &fixture->err), STORE_OK);
+        assert_int_equal(store_load(store, memory_sink, memory, &fixture->err), STORE_OK);
         memory->loading = false;
     }
     if (begun == STORE_BEGIN_FOLLOW)
-        assert_int_equal(store_follow(store, memory_take, memory, &fixture->err), STORE_OK);
+        assert_int_equal(store_follow(store, memory_sink, memory, &fixture->err), STORE_OK);
     assert_int_not_equal(begun, STORE_BEGIN_FAILED);
 }
 
@@ -242,7 +242,7 @@ static void test_walk(void **state)
         memset(&memories[2], 0, sizeof(*memories));
         memories[2].loading = true;
         begin_and_update(fixture, stores[0], &memories[0]);
-        assert_int_equal(store_load(stores[0], memory_take, &memories[2], &fixture->err), STORE_OK);
+        assert_int_equal(store_load(stores[0], memory_sink, &memories[2], &fixture->err), STORE_OK);
         memories[2].loading = false;
         assert_true(store_rollback(stores[0], &stamp));
         assert_memory_equal(&memories[0], &memories[2], sizeof(*memories));

@@ -1,6 +1,7 @@
 /* Workers. */
 #include "baremetal/api/input/intake.h"
 
+#include "api/answer.h"
 #include "api/schema/body_schema.h"
 #include "baremetal/api/input/arguments.h"
 #include "baremetal/api/input/body_checks.h"
@@ -29,15 +30,13 @@ json_t *intake_body(struct api_request *request)
 
 bool intake_memory(struct api_request *request, uint64_t bytes, struct memory_share *share)
 {
-    *share = request->http->share;
-    share->bytes = 0; /* those are the body's */
+    *share = memory_another(&request->http->arena_share);
     switch (memory_take(share, bytes)) {
     case MEMORY_GRANTED:
         return true;
     case MEMORY_TAKEN:
         request->retry_after = SLICE_LIT("10");
-        return err_set(&request->err, 503, NULL,
-                       "Too many large requests are being served. Ask again later.");
+        return answer_refuse_memory(request);
     case MEMORY_TOO_MUCH:
         break;
     }
