@@ -81,7 +81,7 @@ static char *path_beside(const char *path, const char *suffix)
 static ino_t inode_of(const char *path)
 {
     struct stat file;
-    return path != NULL && stat(path, &file) == 0 ? file.st_ino : 0;
+    return path != NULL && lstat(path, &file) == 0 ? file.st_ino : 0;
 }
 
 static void remember_files(struct sentinel *sentinel)

@@ -136,6 +136,29 @@ static void test_taken_away_at_rest(void **state)
     }
 }
 
+/* The WAL lies elsewhere, and a link to it in its place: SQLite follows none there. */
+static void test_a_link_in_its_place(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_first(fixture);
+    char name[128];
+    char elsewhere[128];
+    name_of(fixture, "-wal", name);
+    name_of(fixture, "-elsewhere", elsewhere);
+    assert_int_equal(try_commit(fixture, store, 0), STORE_OK);
+    assert_int_equal(rename(name, elsewhere), 0);
+    assert_int_equal(symlink(elsewhere, name), 0);
+    store->file_checked_at_us = 0; /* 100 ms ago */
+    store_upkeep(store);
+    unlink(name); /* as an operator would after a crash */
+    expect_after_crash(fixture, fixture->path, 1);
+    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+    assert_int_equal(try_commit(fixture, store, 1), STORE_OK);
+    expect_after_crash(fixture, fixture->path, 2);
+    store_close(store);
+    unlink(elsewhere);
+}
+
 static void test_taken_away_in_a_transaction(void **state)
 {
     struct fixture *fixture = *state;
@@ -318,6 +341,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_taken_away_between_commits, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_taken_away_at_rest, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_link_in_its_place, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_taken_away_in_a_transaction, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_others_come_meanwhile, fixture_setup,
