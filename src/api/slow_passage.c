@@ -177,6 +177,7 @@ enum http_step slow_passage_begin(struct api_request *request)
     request->passage->phase = PHASE_SLOW;
     request->passage->slow_end = SLOW_END_NONE;
     request->passage->slow_limit_us = request->api->query_deadline_us;
+    http_set_owner(request->http, owner_of(request));
     submit(request, (struct slow_job){
                         .run = run_slow,
                         .refuse = refuse_to_run,

@@ -222,8 +222,9 @@ void http_take_memory(struct http_exchange *exchange, struct http_memory *memory
 
 void http_set_owner(struct http_exchange *exchange, uint64_t owner)
 {
-    struct memory_share *shares[] = {&exchange->share, &exchange->arena_share};
-    for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
-        if (shares[i]->bytes == 0)
-            shares[i]->owner = owner;
+    if (exchange->share.bytes == 0)
+        exchange->share.owner = owner;
+    /* searches of many projects come through one proxy: of their arenas none is an address's */
+    if (exchange->arena_share.bytes == 0)
+        exchange->arena_share.owner = exchange->arena_share.address = owner;
 }

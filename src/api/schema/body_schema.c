@@ -81,7 +81,7 @@ struct json_heap *body_schema_heap(struct api_request *request)
 {
     if (request->passage->heap == NULL) {
         request->passage->heap =
-            json_heap_create(request->arena, memory_another(&request->http->arena_share),
+            json_heap_create(request->arena, memory_another(&request->http->share),
                              request->http->body.len > HTTP_SMALL_BODY_BYTES);
         if (request->passage->pace != NULL)
             json_heap_set_pace(request->passage->heap,

@@ -30,7 +30,7 @@ json_t *intake_body(struct api_request *request)
 
 bool intake_memory(struct api_request *request, uint64_t bytes, struct memory_share *share)
 {
-    *share = memory_another(&request->http->arena_share);
+    *share = memory_another(&request->http->share);
     switch (memory_take(share, bytes)) {
     case MEMORY_GRANTED:
         return true;
