@@ -139,6 +139,9 @@ class Bodies(case.Case):
             half = Sender(server.port, "POST", "/resource_providers", "late", padded({"name": "half"}, BODY))
             half.left = half.left[:MIB]
             expect(half.send_until_stuck(0.1) == MIB, "a body of a known token is not read")
+            deadline = time.monotonic() + 30
+            while memory_of_bodies(server) < MIB and time.monotonic() < deadline:
+                time.sleep(0.05)
             expect(memory_of_bodies(server) >= MIB, "nothing is charged for what comes")
             half.sock.close()
             await_no_memory(server)
