@@ -17,7 +17,9 @@ import door  # noqa: E402
 NODE = "/v1/nodes/aaaaaaaa-0000-4000-8000-00000000000a"
 ALLOCATION = "/v1/allocations/cccccccc-0000-4000-8000-00000000000c"
 EXTRA = {"list": [1, 2, 3], "object": {"a": {"b": None}}, "text": "xyz", "": 0}
-WRITER_MOST_MS = 60  # for the patch of a large object, also with sanitizers; the writer once took 200 in a plain build
+# For the patch of a large object, also with sanitizers; the writer once took 200 in a plain build, and many times that with
+# ThreadSanitizer.
+WRITER_MOST_MS, WRITER_MOST_MS_TSAN = 60, 300
 WAIT_MOST_S = 5  # of a small write beside a large one, also with sanitizers
 
 DOORS = [("POST", "/v1/allocations"), ("POST", "/v1/nodes"), ("PATCH", ALLOCATION), ("PATCH", NODE), ("PUT", NODE + "/states/provision"),
@@ -160,7 +162,7 @@ def patch_all(server, path, patches):
     return set(statuses)
 
 
-def large_objects(report, server, one):
+def large_objects(report, berthd, server, one):
     """A small patch of a large object occupies the writer no longer than it takes to store it, and none is lost."""
     one.must(201, "POST", "/v1/nodes", {"driver": "fake-hardware", "name": "large"})
     one.must(201, "POST", "/v1/allocations", {"name": "large", "resource_class": "none"})
@@ -174,7 +176,8 @@ def large_objects(report, server, one):
             before = writer_ms(server)
             one.must(status, "PATCH", path, operations)
             took = writer_ms(server) - before
-            report(took < WRITER_MOST_MS, f"metal: the writer, for {name} in {path}", f"{took:.0f} ms")
+            most = WRITER_MOST_MS_TSAN if "tsan" in berthd else WRITER_MOST_MS
+            report(took < most, f"metal: the writer, for {name} in {path}", f"{took:.0f} ms")
         statuses = patch_all(server, path, [[{"op": "add", "path": f"/extra/k{i}", "value": i}] for i in range(6)])
         report(statuses <= {200, 409}, f"metal: patches of {path} at the same time", statuses)
         extra = one.must(200, "GET", path)["extra"]
@@ -210,6 +213,6 @@ def attack(report, berthd):
         arguments(report, one)
         growth(report, one)
         heavy(report, server, one)
-        large_objects(report, server, one)
+        large_objects(report, berthd, server, one)
         report(state(one) == before, "metal: nothing changed", "the state differs")
         report(not server.complaint(), "metal: the server is well", server.complaint())
