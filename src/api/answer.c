@@ -95,6 +95,22 @@ static bool is_refused_for_now(const struct api_request *request)
             (request->passage->heap != NULL && json_heap_was_refused(request->passage->heap)));
 }
 
+enum { MESSAGE_MAX_BYTES = 32 * 1024 }; /* escaped, it grows sixfold at most */
+
+/* An error message may quote everything that the client sent, or name everything that the request
+ * concerns. A worker writes it, and it is not charged as a large answer. */
+static void shorten(struct api_request *request)
+{
+    struct slice *message = &request->err.message;
+    if (message->len <= MESSAGE_MAX_BYTES)
+        return;
+    size_t len = MESSAGE_MAX_BYTES;
+    while (len > 0 && (message->data[len] & 0xc0) == 0x80) /* not inside a character */
+        len--;
+    struct slice parts[] = {{message->data, len}, SLICE_LIT("...")};
+    *message = arena_join(request->arena, parts, 2);
+}
+
 enum http_step answer_give(struct api_request *request)
 {
     bool is_committed =
@@ -104,8 +120,10 @@ enum http_step answer_give(struct api_request *request)
     else if (!err_is_set(&request->err) && !answer_fits(request))
         answer_refuse_large(request);
     request->http->goes_on = request->passage->reader != NULL && !err_is_set(&request->err);
-    if (err_is_set(&request->err))
+    if (err_is_set(&request->err)) {
+        shorten(request);
         request->door->write_fault(request);
+    }
     if (is_refused_for_now(request))
         request->retry_after = SLICE_LIT("1");
     answer_headers(request);

@@ -1,4 +1,6 @@
 /* The headers of answers, and the parts of requests that they repeat. */
+#include <stdlib.h>
+
 #include "api/answer.h"
 #include "api/api.h"
 #include "api/asked.h"
@@ -101,6 +103,60 @@ static void errors(void **state)
     asked_close(&asked);
 }
 
+enum { LONG_BYTES = 1 << 20, MOST_BYTES = 32 * 1024 };
+
+/* The body of a 400 with that message. The caller closes asked. */
+static struct slice fault_body(struct asked *asked, const char *accept, struct slice message)
+{
+    asked_open(asked, &API);
+    asked_header(asked, "Accept", slice_of(accept));
+    err_set_text(&asked->request.err, 400, NULL, message);
+    assert_int_equal(answer_give(&asked->request), HTTP_ANSWERED);
+    return buf_slice(&asked->exchange.http.out);
+}
+
+static bool has(struct slice text, struct slice part)
+{
+    return memmem(text.data, text.len, part.data, part.len) != NULL;
+}
+
+/* What a client has sent, or named, is not all sent back to it. */
+static void long_errors(void **state)
+{
+    (void)state;
+    struct asked asked;
+    char *text = malloc(LONG_BYTES);
+    assert_non_null(text);
+    text[0] = 'a'; /* the limit is inside a character */
+    for (size_t i = 1; i < LONG_BYTES; i++)
+        text[i] = i % 2 == 1 ? '\xc3' : '\xa9';
+    struct slice body = fault_body(&asked, "text/plain", (struct slice){text, LONG_BYTES - 1});
+    assert_in_range(body.len, MOST_BYTES, MOST_BYTES + 300);
+    assert_true(has(body, SLICE_LIT("\xc3\xa9...")));
+    asked_close(&asked);
+    body = fault_body(&asked, "application/json", (struct slice){text, LONG_BYTES - 1});
+    assert_in_range(body.len, MOST_BYTES, 3 * MOST_BYTES + 300);
+    assert_true(has(body, SLICE_LIT("\\u00e9...")));
+    asked_close(&asked);
+    memset(text, '\xa9', LONG_BYTES); /* no character at all */
+    body = fault_body(&asked, "text/plain", (struct slice){text, LONG_BYTES});
+    assert_in_range(body.len, 1, 300);
+    asked_close(&asked);
+    free(text);
+}
+
+static void errors_that_fit(void **state)
+{
+    (void)state;
+    char text[MOST_BYTES];
+    memset(text, 'a', sizeof(text));
+    struct asked asked;
+    struct slice body = fault_body(&asked, "application/json", (struct slice){text, sizeof(text)});
+    assert_true(has(body, (struct slice){text, sizeof(text)}));
+    assert_false(has(body, SLICE_LIT("...")));
+    asked_close(&asked);
+}
+
 static void repeated_parts(void **state)
 {
     (void)state;
@@ -126,6 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_answers),   cmocka_unit_test(seconds_are_not_mixed_up),
         cmocka_unit_test(empty_answers),  cmocka_unit_test(errors),
+        cmocka_unit_test(long_errors),    cmocka_unit_test(errors_that_fit),
         cmocka_unit_test(repeated_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
