@@ -304,6 +304,17 @@ static void write_summary(struct candidates_writer *writer, const struct provide
     buf_append_char(out, '}');
 }
 
+/* More or less; of a few kilobytes it does not matter. */
+static int64_t steps_of_summary(const struct candidates_writer *writer,
+                                const struct provider *provider)
+{
+    size_t bytes =
+        provider->inventory_count * sizeof("\"MEMORY_MB\": {\"capacity\": 1, \"used\": 1}, ");
+    if (writer->minor >= 17)
+        bytes += name_set_json(provider->traits).len;
+    return (int64_t)(bytes / READY_A_STEP);
+}
+
 bool candidates_write_summaries(struct candidates_writer *writer,
                                 const struct ac_summaries *summaries)
 {
@@ -313,8 +324,11 @@ bool candidates_write_summaries(struct candidates_writer *writer,
         uint32_t end =
             summaries->are_roots ? version_place(writer->version, slot)->end : slot.v + 1;
         for (; slot.v < end; slot.v++) {
+            const struct provider *provider = provider_at(writer, slot);
+            if (!budget_allows(writer->budget, steps_of_summary(writer, provider)))
+                return false;
             size_t before = writer->out->len;
-            write_summary(writer, provider_at(writer, slot));
+            write_summary(writer, provider);
             if (!budget_take(writer->budget,
                              4 + (int64_t)((writer->out->len - before) / READY_A_STEP)))
                 return false;
