@@ -164,6 +164,13 @@ def always(run):
         {"resource_provider_generation": 1, "inventories": {f"CUSTOM_{i:060}": {"total": 1} for i in range(90000)}}))
     yield "aggregates of 8 MiB", place("PUT", f"/resource_providers/{lanes.HOST}/aggregates", text(
         [clouds.uuid("many", i) for i in range(BODY_BYTES // 40)]), "", "1.1")
+    broad = clouds.uuid("broad", run)
+    many = [clouds.uuid("broadly", i) for i in range(20000)]
+    yield "a tree of 20 000 memberships moves", kind(
+        raw("PUT", f"/resource_providers/{broad}", text({"name": f"broad {run}", "parent_provider_uuid": lanes.HOST})),
+        raw("POST", "/resource_providers", text({"name": f"broad {run}", "uuid": broad})),
+        *(raw("PUT", f"/resource_providers/{broad}/aggregates", text(many[:count]), "", "1.1")
+          for count in range(1000, len(many) + 1, 1000)))
     yield "claims of 1 000 consumers", kind(claims(f"few{run}", range(1000), ONE))
     yield "claims of 20 000 consumers", kind(claims(f"many{run}", range(20000), ONE))
     yield "and without them", kind(claims(f"many{run}", range(20000), {}))
