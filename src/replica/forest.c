@@ -312,6 +312,48 @@ void forest_move(struct edit *edit, struct provider_no no, struct provider_no pa
     free(sub);
 }
 
+static uint64_t work_of_places(const struct version *version, uint32_t from, uint32_t end)
+{
+    uint64_t work = 0;
+    for (uint32_t slot = from; slot < end; slot++) {
+        const struct provider *provider = version_place(version, (struct slot_no){slot})->provider;
+        work += FOREST_WORK_OF_PLACE + provider->inventory_count + provider->traits->count +
+                provider->aggregates->count;
+    }
+    return work;
+}
+
+static uint64_t work_of_tree(const struct version *version, uint32_t root)
+{
+    return work_of_places(version, root, version_place(version, (struct slot_no){root})->end);
+}
+
+uint64_t forest_insert_work(const struct version *version, struct provider_no parent)
+{
+    const struct place *place = version_place(version, version_slot(version, parent));
+    uint32_t n = tree_size(version, place->root);
+    bool is_in_place = log2_ceil(n + 1) == log2_ceil(n);
+    return work_of_places(version, is_in_place ? place->end : place->root, place->root + n);
+}
+
+uint64_t forest_remove_work(const struct version *version, struct provider_no no)
+{
+    struct slot_no slot = version_slot(version, no);
+    uint32_t root = version_place(version, slot)->root;
+    return work_of_places(version, slot.v, root + tree_size(version, root));
+}
+
+uint64_t forest_move_work(const struct version *version, struct provider_no no,
+                          struct provider_no parent)
+{
+    uint32_t root = version_place(version, version_slot(version, no))->root;
+    uint64_t work = work_of_tree(version, root);
+    if (parent.v == NUMBER_NONE)
+        return work;
+    uint32_t other = version_place(version, version_slot(version, parent))->root;
+    return other == root ? work : work + work_of_tree(version, other);
+}
+
 void forest_refresh(struct edit *edit, const struct provider *provider,
                     const struct provider_inventory *inventory)
 {

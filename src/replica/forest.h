@@ -16,6 +16,15 @@ void forest_remove(struct edit *edit, struct provider_no no);
  * and the provider's parent in the rows are set. The new parent is not in the subtree. */
 void forest_move(struct edit *edit, struct provider_no no, struct provider_no parent);
 
+/* How much an insert, a removal and a move rewrite: for each provider that gets another place
+ * FOREST_WORK_OF_PLACE, plus one for each of its inventories, traits and aggregates. Any thread, on
+ * a pinned version. */
+enum { FOREST_WORK_OF_PLACE = 8 };
+uint64_t forest_insert_work(const struct version *version, struct provider_no parent);
+uint64_t forest_remove_work(const struct version *version, struct provider_no no);
+uint64_t forest_move_work(const struct version *version, struct provider_no no,
+                          struct provider_no parent);
+
 /* Lays out a whole database at once: rows in any order, parents known by number, roots set here. A
  * ring of parents, which another program may have left, is cut. */
 void forest_layout(struct edit *edit, struct provider **providers, uint32_t count);

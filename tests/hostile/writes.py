@@ -8,14 +8,15 @@ import uuid
 from lanes import free_port
 from server import HOME, Server, wait_for
 
-MOST, PLANNED = 200, 3  # the last of the requests can only be counted by the writer
+MOST, PLANNED = 200, 4  # the last of the requests can only be counted by the writer
 
 
 def uuid_of(number):
     return str(uuid.UUID(int=number))
 
 
-HOST, OTHER, TREE = uuid_of(1), uuid_of(2), uuid_of(3)
+LEAVES = 30  # rewriting the places of their traits takes time when the tree moves
+HOST, OTHER, TREE, THICK = (uuid_of(n) for n in range(1, 5))
 BASE = "/resource_providers/" + HOST
 
 
@@ -51,11 +52,12 @@ def requests(server):
     yield "POST", "/allocations", claims(half)
     yield "PUT", BASE + "/aggregates", {"resource_provider_generation": generation(server),
                                         "aggregates": [uuid_of(5000 + n) for n in range(MOST)]}
+    yield "PUT", "/resource_providers/" + THICK, {"name": "thick", "parent_provider_uuid": OTHER}
     yield "PUT", "/resource_providers/" + TREE, {"name": "tree", "parent_provider_uuid": OTHER}
 
 
 def fill(server):
-    for number, name in ((1, "home"), (2, "other"), (3, "tree")):
+    for number, name in enumerate(("home", "other", "tree", "thick"), 1):
         server.must("POST", "/resource_providers", {"name": name, "uuid": uuid_of(number)})
     for number in range(MOST):
         server.must("POST", "/resource_providers", {"name": f"leaf {number}", "uuid": uuid_of(10000 + number),
@@ -64,6 +66,11 @@ def fill(server):
             server.must("PUT", f"/traits/CUSTOM_{number}")
     server.must("PUT", BASE + "/inventories", {"resource_provider_generation": 0,
                                                "inventories": {"VCPU": {"total": 100000}}})
+    traits = [f"CUSTOM_{number}" for number in range(0, MOST, 2)]
+    for number in range(LEAVES):
+        leaf = uuid_of(20000 + number)
+        server.must("POST", "/resource_providers", {"name": f"thick {number}", "uuid": leaf, "parent_provider_uuid": THICK})
+        server.must("PUT", f"/resource_providers/{leaf}/traits", {"resource_provider_generation": 0, "traits": traits})
 
 
 def usual(report, berthd):

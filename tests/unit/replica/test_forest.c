@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "replica/apply.h"
 #include "replica/audit.h"
+#include "replica/forest.h"
 #include "replica/replica.h"
 #include "unit.h"
 
@@ -83,6 +84,43 @@ static void put(struct world *world, enum change_kind kind, int id, int parent)
     apply_changes(world->edit, &list);
 }
 
+/* Where all stand; UINT32_MAX: nowhere. */
+static void note_slots(const struct world *world, uint32_t slots[PROVIDERS + 1])
+{
+    for (int id = 1; id <= PROVIDERS; id++)
+        slots[id] = provider(world, id) == NULL ? UINT32_MAX : slot_of(world, id).v;
+}
+
+static uint64_t work_of(const struct world *world, enum change_kind kind, int id, int parent)
+{
+    const struct version *version = world->edit->version;
+    struct provider_no parent_no = {parent == 0 ? NUMBER_NONE : provider(world, parent)->no.v};
+    if (kind == CHANGE_PROVIDER_DELETE)
+        return forest_remove_work(version, provider(world, id)->no);
+    if (kind == CHANGE_PROVIDER_UPDATE)
+        return forest_move_work(version, provider(world, id)->no, parent_no);
+    return parent == 0 ? 0 : forest_insert_work(version, parent_no);
+}
+
+/* What is said to be written anew is what has another place afterwards; where a tree moves its
+ * range may be the same. */
+static void put_counted(struct world *world, enum change_kind kind, int id, int parent)
+{
+    uint32_t before[PROVIDERS + 1];
+    uint32_t after[PROVIDERS + 1];
+    uint64_t work = work_of(world, kind, id, parent);
+    uint64_t moved = 0;
+    note_slots(world, before);
+    put(world, kind, id, parent);
+    note_slots(world, after);
+    for (int i = 1; i <= PROVIDERS; i++)
+        moved += before[i] != UINT32_MAX && before[i] != after[i];
+    if (kind == CHANGE_PROVIDER_UPDATE)
+        assert_true(moved * FOREST_WORK_OF_PLACE <= work);
+    else
+        assert_int_equal(moved * FOREST_WORK_OF_PLACE, work);
+}
+
 static void step(struct world *world)
 {
     int id = 1 + (int)random() % PROVIDERS;
@@ -93,15 +131,15 @@ static void step(struct world *world)
     for (int i = 1; i <= PROVIDERS; i++)
         has_children = has_children || world->parent[i] == id;
     if (world->parent[id] < 0) {
-        put(world, CHANGE_PROVIDER_INSERT, id, parent);
+        put_counted(world, CHANGE_PROVIDER_INSERT, id, parent);
     } else if (!has_children && random() % 3 == 0) {
-        put(world, CHANGE_PROVIDER_DELETE, id, 0);
+        put_counted(world, CHANGE_PROVIDER_DELETE, id, 0);
         world->parent[id] = -1;
         return;
     } else if (is_below(world, parent, id) || parent == world->parent[id]) {
         return;
     } else {
-        put(world, CHANGE_PROVIDER_UPDATE, id, parent);
+        put_counted(world, CHANGE_PROVIDER_UPDATE, id, parent);
     }
     world->parent[id] = parent;
     world->since[id] = ++world->now;
