@@ -110,6 +110,7 @@ struct arena *arena_create_beside(const struct arena *other)
 
 void arena_charge_to(struct arena *arena, struct memory_share *share)
 {
+    check(share == NULL || share->bytes >= arena->charged);
     arena->share = share;
 }
 

@@ -91,6 +91,12 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     exchange->server = server;
     exchange->connection = connection;
     exchange->mhd = mhd;
+    exchange->http.share = (struct memory_share){.budget = server->limits.bodies,
+                                                 .owner = connection->peer_hash,
+                                                 .address = connection->peer_hash,
+                                                 .held = &exchange->http.held_bytes};
+    /* before anything is put in the arena, which is charged to it */
+    exchange->http.arena_share = memory_another(&exchange->http.share);
     exchange->http.target =
         arena_copy(exchange->http.arena, target == NULL ? SLICE_LIT("") : slice_of(target));
     exchange->target_end = target == NULL ? NULL : target + exchange->http.target.len;
@@ -98,11 +104,6 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     exchange->http.port = server->listener.port;
     exchange->http.peer = (struct slice){connection->peer, connection->peer_len};
     exchange->http.started_us = clock_now_us(CLOCK_MONOTONIC);
-    exchange->http.share = (struct memory_share){.budget = server->limits.bodies,
-                                                 .owner = connection->peer_hash,
-                                                 .address = connection->peer_hash,
-                                                 .held = &exchange->http.held_bytes};
-    exchange->http.arena_share = memory_another(&exchange->http.share);
     count_add(&connection->shelf->begun, 1);
 
     atomic_store_explicit(&connection->line_us, exchange->http.started_us, memory_order_relaxed);

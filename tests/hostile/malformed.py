@@ -1,5 +1,6 @@
 """Malformed HTTP, one connection each: the API's own error, or a closed connection."""
 
+import random
 import socket
 
 from wire import connect, exchange, head, receive, with_body
@@ -117,6 +118,9 @@ REQUESTS = [
     ("10 000 query parameters", head("GET", HOME + "?" + "&".join(f"a{i}=1" for i in range(10000))),
      {414, 431, *BAD}),
     ("1 000 query parameters", head("GET", HOME + "?" + "&".join(f"a{i}=1" for i in range(1000))), {400}),
+    ("60 KB of path", head("GET", "/" + "a" * 60000), {404}),
+    ("60 KB of segments", head("GET", "/a" * 30000), {404}),
+    ("60 KB of escapes", head("GET", HOME + "?name=" + "%41" * 20000), {200, 400}),
     ("1 000 groups", head("GET", "/allocation_candidates?group_policy=none&" + "&".join(
         f"resources{i}=VCPU:1" for i in range(1000))), {200}),
 ]
@@ -124,11 +128,17 @@ REQUESTS = [
 
 def run(report, server):
     before = server.state()
-    for name, data, right in REQUESTS:
-        answer = exchange(server, data)
-        good = answer.status in right and (answer.status not in OURS or answer.is_api())
-        good = good and b"x-evil" not in answer.headers.lower()
-        report(good, "malformed: " + name, f"{answer}, wanted {sorted(str(status) for status in right)}")
+    growing(report, server)
+    # thrice, since what one leaves behind meets the next
+    for seed in range(3):
+        requests = list(REQUESTS)
+        if seed > 0:
+            random.Random(seed).shuffle(requests)
+        for name, data, right in requests:
+            answer = exchange(server, data)
+            good = answer.status in right and (answer.status not in OURS or answer.is_api())
+            good = good and b"x-evil" not in answer.headers.lower()
+            report(good, "malformed: " + name, f"{answer}, wanted {sorted(str(status) for status in right)}")
     report(server.is_well(), "malformed: the server is well", server.tail())
     report(server.state() == before, "malformed: nothing changed", "the state differs")
     smuggle(report, server)
@@ -149,6 +159,15 @@ def smuggle(report, server):
         report(server.ask("GET", "/traits/CUSTOM_SMUGGLED")[0] == 404, "malformed: smuggling by " + name,
                "the inner request was served")
     report(server.ask("GET", "/resource_providers/" + uuid)[0] == 404, "malformed: nothing smuggled", "")
+
+
+def growing(report, server):
+    """Targets that do not fit in what the request before has left, on a server that had no large ones yet."""
+    sizes = (50000, 55000, 60000)
+    with connect(server) as sock:
+        for size in sizes:
+            sock.sendall(head("GET", "/" + "a" * size))
+            report(receive(sock).status == 404, f"malformed: a longer target, {size}", server.tail())
 
 
 def pipelined(report, server):
