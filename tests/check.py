@@ -88,7 +88,7 @@ def sanitized(name, kinds):
              script("tests/valet/ids.py", "--berthd", berthd),
              script("tests/valet/answers.py", "--berthd", berthd)),
         # without "pathological": it measures memory and time, of which sanitizers take their own
-        part("hostile", script("tests/hostile/run.py", "--berthd", berthd, "malformed", "bodies", "slow", "metal", "greedy")),
+        part("hostile", script("tests/hostile/run.py", "--berthd", berthd, "malformed", "bodies", "slow", "metal", "greedy", "mixture")),
         part("running",
              script("tests/running/run.py", "--berthd", berthd, "--quick", "tls", "sockets", "stop", "restart"), **ends_at_once),
         part("admin",

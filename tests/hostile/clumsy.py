@@ -8,6 +8,8 @@ import sqlite3
 import subprocess
 import tempfile
 
+from server import free_port
+
 END_S = 10
 NOBODY = 65534
 
@@ -51,12 +53,6 @@ class Desk:
     def environment(self, **more):
         clean = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
         return {**clean, "HOME": self.directory, **more}
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def logged(line):

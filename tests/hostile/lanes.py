@@ -10,7 +10,7 @@ import time
 
 from bodies import BASE, PROVIDER
 from pathological import endless
-from server import HOME, Server, wait_for
+from server import HOME, Server, free_port, wait_for
 from wire import connect, exchange, head, receive
 
 NOW = ("2026-01-01 00:00:00", "2026-01-01 00:00:00")
@@ -73,21 +73,11 @@ class Door:
         self.port = port
 
 
-def free_port():
-    import socket
-    with socket.socket() as probe:
-        probe.bind((HOME, 0))
-        return probe.getsockname()[1]
-
-
 def server_of(berthd, **options):
     """A server with all its doors, and a file that stays with the test."""
-    ports = {"admin": free_port(), "baremetal": free_port(), "valet": free_port()}
-    server = Server(berthd, access_log="false", admin_listen=f"{HOME}:{ports['admin']}", **options)
-    with open(server.directory + "/placement.conf", "a") as file:
-        for name in ("baremetal", "valet"):
-            file.write(f"[{name}]\nenabled = true\nlisten = {HOME}:{ports[name]}\n")
-    server.ports = ports
+    admin = free_port()
+    server = Server(berthd, doors=("baremetal", "valet"), access_log="false", admin_listen=f"{HOME}:{admin}", **options)
+    server.ports = {"admin": admin, **server.doors}
     return server
 
 

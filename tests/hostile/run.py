@@ -2,7 +2,8 @@
 """Bad input against a live berthd: malformed HTTP, bodies, slow and vanishing clients, pathological
 queries, requests that are expensive for everybody else, and an operator who gets everything wrong.
 
-    tests/hostile/run.py [--berthd build/berthd] [PART…]      parts: malformed bodies large slow pathological lanes metal greedy operator
+    tests/hostile/run.py [--berthd build/berthd] [PART…]      parts: malformed bodies large slow pathological lanes metal greedy writes mixture
+                                                           operator
 
 For each: the API's own error or a closed connection; never a crash, a hang, growth without bound or a
 half-done change; the server answers normally afterwards. The last line is `N passed, N failed`.
@@ -25,6 +26,7 @@ import lanes  # noqa: E402
 import large  # noqa: E402
 import malformed  # noqa: E402
 import metal  # noqa: E402
+import mixture  # noqa: E402
 import pathological  # noqa: E402
 import slow  # noqa: E402
 import writes  # noqa: E402
@@ -80,7 +82,7 @@ def served(report, part, berthd):
 
 
 def main():
-    parts = ["malformed", "bodies", "large", "slow", "pathological", "lanes", "metal", "greedy", "writes", "operator"]
+    parts = ["malformed", "bodies", "large", "slow", "pathological", "lanes", "metal", "greedy", "writes", "mixture", "operator"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--berthd", default="build/berthd")
     parser.add_argument("parts", nargs="*", metavar="PART")
@@ -104,6 +106,8 @@ def main():
             metal.run(report, arguments.berthd)
         elif part == "greedy":
             greedy.run(report, arguments.berthd)
+        elif part == "mixture":
+            mixture.run(report, arguments.berthd)
         elif part == "writes":
             writes.run(report, arguments.berthd)
         else:

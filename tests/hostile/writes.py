@@ -5,8 +5,7 @@ import re
 import signal
 import uuid
 
-from lanes import free_port
-from server import HOME, Server, wait_for
+from server import HOME, Server, free_port, wait_for
 
 MOST, PLANNED = 200, 4  # the last of the requests can only be counted by the writer
 
