@@ -95,20 +95,29 @@ static bool is_refused_for_now(const struct api_request *request)
             (request->passage->heap != NULL && json_heap_was_refused(request->passage->heap)));
 }
 
-enum { MESSAGE_MAX_BYTES = 32 * 1024 }; /* escaped, it grows sixfold at most */
+enum { MESSAGE_END_BYTES = 8 * 1024 }; /* escaped, it grows sixfold at most */
+
+static bool is_within_character(struct slice text, size_t at)
+{
+    return at < text.len && ((unsigned char)text.data[at] & 0xc0) == 0x80;
+}
 
 /* An error message may quote everything that the client sent, or name everything that the request
- * concerns. A worker writes it, and it is not charged as a large answer. */
+ * concerns: of a long one the two ends are shown. A worker writes it, and it is not charged as a
+ * large answer. */
 static void shorten(struct api_request *request)
 {
     struct slice *message = &request->err.message;
-    if (message->len <= MESSAGE_MAX_BYTES)
+    if (message->len <= 2 * MESSAGE_END_BYTES)
         return;
-    size_t len = MESSAGE_MAX_BYTES;
-    while (len > 0 && (message->data[len] & 0xc0) == 0x80) /* not inside a character */
-        len--;
-    struct slice parts[] = {{message->data, len}, SLICE_LIT("...")};
-    *message = arena_join(request->arena, parts, 2);
+    size_t first = MESSAGE_END_BYTES;
+    size_t last = message->len - MESSAGE_END_BYTES;
+    while (first > 0 && is_within_character(*message, first))
+        first--;
+    while (is_within_character(*message, last))
+        last++;
+    struct slice parts[] = {{message->data, first}, SLICE_LIT("..."), slice_skip(*message, last)};
+    *message = arena_join(request->arena, parts, 3);
 }
 
 enum http_step answer_give(struct api_request *request)

@@ -96,9 +96,6 @@ static inline struct buf *api_out(struct api_request *request)
 /* Whether the handler runs on the slow lane, where a version is pinned for as long as it takes. */
 bool api_is_on_slow_lane(const struct api_request *request);
 
-/* Whether the slow lane has ended it before the handler was through. */
-bool api_was_cut_short(const struct api_request *request);
-
 /* What a handler has begun that returns API_AGAIN is done. Any thread, once. */
 void api_resume(struct api_request *request);
 

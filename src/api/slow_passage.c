@@ -43,7 +43,8 @@ bool api_is_on_slow_lane(const struct api_request *request)
     return request->passage->phase == PHASE_SLOW;
 }
 
-bool api_was_cut_short(const struct api_request *request)
+/* Whether it has ended before the handler was through. */
+static bool was_cut_short(const struct api_request *request)
 {
     return request->passage->slow_end != SLOW_END_NONE;
 }
@@ -129,7 +130,7 @@ static void run_slow(void *cls)
     request->passage->is_on_lane = true;
     atomic_store(&request->passage->met, 0);
     enum api_step step = request->route->handle(request);
-    if (step == API_DONE && api_was_cut_short(request))
+    if (step == API_DONE && was_cut_short(request))
         refuse_slow(request); /* whatever the handler made of it */
     if (step == API_DONE && !err_is_set(&request->err) && !answer_fits(request))
         answer_refuse_large(request);

@@ -3,7 +3,7 @@
 
 #include "api/request.h"
 #include "api/services/access_log.h"
-#include "base/arena.h"
+#include "api/write.h"
 #include "base/json_write.h"
 #include "log/log.h"
 
@@ -29,14 +29,13 @@ static const struct words {
      "The server has either erred or is incapable of performing the requested operation."},
 };
 
-enum { WORDS_COUNT = sizeof(WORDS) / sizeof(WORDS[0]), END_BYTES = 8 << 10 };
+enum { WORDS_COUNT = sizeof(WORDS) / sizeof(WORDS[0]) };
 
 /* What has no words of its own is a fault of ours. */
 static const struct words *words_of(const struct api_request *request)
 {
     int status = request->err.status;
-    bool is_database = request->fault_form != FAULT_OUTSIDE && !api_was_cut_short(request);
-    if (status == 503 && is_database)
+    if (status == 503 && request->write->err.status == 503) /* what the database refuses */
         status = 500;
     unsigned at = 0;
     while (at < WORDS_COUNT - 1 && WORDS[at].status != status)
@@ -61,27 +60,6 @@ static void tell_log(const struct api_request *request, struct slice what)
               SLICE_ARG(what));
 }
 
-static bool is_within_character(struct slice text, size_t at)
-{
-    return ((unsigned char)text.data[at] & 0xc0) == 0x80;
-}
-
-/* What a client sent may be in the midst of it, as long as a body is. */
-static void write_explanation(struct buf *out, struct slice text, struct arena *arena)
-{
-    if (text.len > 2 * END_BYTES) {
-        size_t first = END_BYTES;
-        size_t last = text.len - END_BYTES;
-        while (first > 0 && is_within_character(text, first))
-            first--;
-        while (last < text.len && is_within_character(text, last))
-            last++;
-        struct slice parts[] = {{text.data, first}, SLICE_LIT("…"), slice_skip(text, last)};
-        text = arena_join(arena, parts, 3);
-    }
-    json_write_string(out, text);
-}
-
 void valet_write_fault(struct api_request *request)
 {
     struct buf *out = api_out(request);
@@ -97,8 +75,7 @@ void valet_write_fault(struct api_request *request)
         explanation = SLICE_LIT("Not working: store");
     }
     buf_printf(out, "{\"title\": \"%s\", \"explanation\": ", words->title);
-    write_explanation(out, explanation.len > 0 ? explanation : slice_of(words->message),
-                      request->arena);
+    json_write_string(out, explanation.len > 0 ? explanation : slice_of(words->message));
     buf_printf(out,
                ", \"code\": %d, \"error\": {\"message\": \"%s\", \"traceback\": null, \"type\": "
                "\"%s\"}}",

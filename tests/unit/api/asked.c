@@ -23,6 +23,7 @@ void asked_open(struct asked *asked, const struct api *api)
     asked->request = (struct api_request){.http = &asked->exchange.http,
                                           .own = &asked->own,
                                           .passage = &asked->passage,
+                                          .write = &asked->write.write,
                                           .doorway = &asked->doorway,
                                           .door = &placement_door,
                                           .api = api,

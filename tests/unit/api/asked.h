@@ -6,6 +6,7 @@
 #include "api/door.h"
 #include "api/passage.h"
 #include "api/request.h"
+#include "api/write.h"
 #include "http/http_internal.h"
 #include "placement/api/placement_request.h"
 #include "placement/api/routes.h"
@@ -18,6 +19,7 @@ struct asked {
     struct placement_settings settings;
     struct placement_request own;
     struct api_passage passage;
+    struct api_write write;
     struct api_request request;
 };
 

@@ -8,13 +8,15 @@
 
 static const struct api API = {0};
 
-static void assert_fault(int status, const char *said, enum fault_form form, int shown,
-                         const char *type, const char *body)
+static void assert_fault_of(bool is_writers, int status, const char *said, enum fault_form form,
+                            int shown, const char *type, const char *body)
 {
     struct asked asked;
     asked_open(&asked, &API);
     struct buf *out = &asked.exchange.http.out;
     asked.request.fault_form = form;
+    if (is_writers)
+        err_set_text(&asked.write.write.err, status, NULL, slice_of(said));
     err_set_text(&asked.request.err, status, NULL, slice_of(said));
     buf_append_lit(out, "what the handler had begun");
     valet_write_fault(&asked.request);
@@ -22,6 +24,12 @@ static void assert_fault(int status, const char *said, enum fault_form form, int
     asked_expect_header(&asked, "Content-Type", type);
     assert_int_equal(asked.request.status, shown);
     asked_close(&asked);
+}
+
+static void assert_fault(int status, const char *said, enum fault_form form, int shown,
+                         const char *type, const char *body)
+{
+    assert_fault_of(false, status, said, form, shown, type, body);
 }
 
 #define MALFORMED                                                                                  \
@@ -56,7 +64,7 @@ static void json(void **state)
 
 #define BROKEN "The server has either erred or is incapable of performing the requested operation."
 
-/* A database that fails is a fault of ours, and Keystone's absence is not. */
+/* A database that fails is a fault of ours; that Keystone is absent, or memory short, is not. */
 static void of_the_server(void **state)
 {
     (void)state;
@@ -66,14 +74,16 @@ static void of_the_server(void **state)
     assert_fault(500, "gone", FAULT_OF_API, 500, JSON, broken);
     const char *store = FAULT("500", "Internal Server Error", "Not working: store", BROKEN,
                               "HTTPInternalServerError");
-    assert_fault(503, "the database '/x' is gone", FAULT_OF_API, 500, JSON, store);
+    assert_fault_of(true, 503, "the database '/x' is gone", FAULT_OF_API, 500, JSON, store);
     assert_fault(507, "the database '/x' is gone", FAULT_OF_API, 500, JSON, store);
     assert_fault(500, "", FAULT_OF_API, 500, JSON,
                  FAULT("500", "Internal Server Error", BROKEN, BROKEN, "HTTPInternalServerError"));
-    assert_fault(503, "gone", FAULT_OUTSIDE, 503, JSON,
-                 FAULT("503", "Service Unavailable", "gone",
-                       "The server is currently unavailable. Please try again at a later time.",
-                       "HTTPServiceUnavailable"));
+    const char *busy = FAULT("503", "Service Unavailable", "gone",
+                             "The server is currently unavailable. Please try again at a later "
+                             "time.",
+                             "HTTPServiceUnavailable");
+    assert_fault(503, "gone", FAULT_OUTSIDE, 503, JSON, busy);
+    assert_fault(503, "gone", FAULT_OF_API, 503, JSON, busy); /* no memory, say */
 }
 
 /* Of whatever cause, and whoever has found it. */
