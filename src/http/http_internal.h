@@ -38,9 +38,12 @@ struct http_process {
     uint64_t large_answers_bytes;
     _Atomic uint64_t large_bytes; /* of the large bodies that are not finished */
     _Atomic uint64_t by_owner[ANSWER_SHARES];
-    unsigned connections_max[2]; /* of all servers together; [1]: of those that are reserved */
+    unsigned reserved_max;
+    _Atomic unsigned connections_max[2]; /* of all servers; [1]: of those that are reserved */
     _Atomic unsigned connections[2];
-    pthread_mutex_t lock; /* over the list; taken before a server's */
+    pthread_mutex_t lock; /* over what follows; taken before a server's */
+    uint64_t descriptors; /* the limit, and what is not for connections */
+    uint64_t taken_descriptors;
     struct http_server *servers;
 };
 

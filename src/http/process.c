@@ -7,7 +7,8 @@
  *
  * Descriptors: the process has as many as its limit allows, whichever listener takes them. Some are
  * set aside for the database, the log, Keystone and the listeners whose connections are reserved
- * (metrics and health).
+ * (metrics and health), and each server takes some for itself, by its workers: on a machine with
+ * many processors these are more than all others.
  *
  * Any thread. */
 #include <limits.h>
@@ -16,11 +17,34 @@
 
 #include "http/http_internal.h"
 
-enum { DESCRIPTORS_FOR_OTHERS = 96, CONNECTIONS_AT_LEAST = 8, RESERVED_PART = 8 };
+enum {
+    DESCRIPTORS_FOR_OTHERS = 96,
+    SERVER_DESCRIPTORS = 4, /* the listener, the acceptor's, and the two of handshakes */
+    WORKER_DESCRIPTORS = 2, /* the library's: its epoll set, and what wakes it */
+    CONNECTIONS_AT_LEAST = 8,
+    RESERVED_PART = 8
+};
 
 static unsigned at_most(unsigned wanted, uint64_t possible)
 {
     return wanted < possible ? wanted : (unsigned)possible;
+}
+
+static void share_out(struct http_process *process)
+{
+    uint64_t left = 2 * CONNECTIONS_AT_LEAST;
+    if (process->descriptors > process->taken_descriptors + left)
+        left = process->descriptors - process->taken_descriptors;
+    uint64_t part = left / RESERVED_PART;
+    unsigned reserved =
+        at_most(process->reserved_max, part < CONNECTIONS_AT_LEAST ? CONNECTIONS_AT_LEAST : part);
+    atomic_store(&process->connections_max[true], reserved);
+    atomic_store(&process->connections_max[false], (unsigned)(left - reserved));
+}
+
+static uint64_t descriptors_of(const struct http_server *server)
+{
+    return SERVER_DESCRIPTORS + (uint64_t)WORKER_DESCRIPTORS * server->shelf_count;
 }
 
 struct http_process *http_process_create(uint64_t large_answers_bytes, unsigned reserved_max)
@@ -28,16 +52,13 @@ struct http_process *http_process_create(uint64_t large_answers_bytes, unsigned 
     struct http_process *process = calloc(1, sizeof(*process));
     check(process != NULL);
     process->large_answers_bytes = large_answers_bytes;
+    process->reserved_max = reserved_max;
+    process->taken_descriptors = DESCRIPTORS_FOR_OTHERS;
     struct rlimit files;
-    uint64_t left = UINT_MAX;
+    process->descriptors = UINT_MAX;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < UINT_MAX)
-        left = files.rlim_cur > DESCRIPTORS_FOR_OTHERS + 2 * CONNECTIONS_AT_LEAST
-                   ? files.rlim_cur - DESCRIPTORS_FOR_OTHERS
-                   : 2 * CONNECTIONS_AT_LEAST;
-    uint64_t part = left / RESERVED_PART;
-    process->connections_max[true] =
-        at_most(reserved_max, part < CONNECTIONS_AT_LEAST ? CONNECTIONS_AT_LEAST : part);
-    process->connections_max[false] = (unsigned)(left - process->connections_max[true]);
+        process->descriptors = files.rlim_cur;
+    share_out(process);
     pthread_mutex_init(&process->lock, NULL);
     return process;
 }
@@ -56,6 +77,8 @@ void process_add(struct http_process *process, struct http_server *server)
     pthread_mutex_lock(&process->lock);
     server->next_of_process = process->servers;
     process->servers = server;
+    process->taken_descriptors += descriptors_of(server);
+    share_out(process);
     pthread_mutex_unlock(&process->lock);
 }
 
@@ -66,6 +89,8 @@ void process_remove(struct http_process *process, struct http_server *server)
     while (*at != server)
         at = &(*at)->next_of_process;
     *at = server->next_of_process;
+    process->taken_descriptors -= descriptors_of(server);
+    share_out(process);
     pthread_mutex_unlock(&process->lock);
 }
 

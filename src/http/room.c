@@ -196,7 +196,7 @@ bool room_is_exhausted(const struct http_server *server)
     unsigned open = atomic_load(&process->connections[server->limits.is_reserved]);
     uint64_t handed =
         atomic_load(&server->connections_handed) - atomic_load(&server->connections_taken);
-    unsigned most = process->connections_max[server->limits.is_reserved];
+    unsigned most = atomic_load(&process->connections_max[server->limits.is_reserved]);
     return most < UINT_MAX - ACCEPTED_BEYOND && open + handed >= most + ACCEPTED_BEYOND;
 }
 
@@ -216,7 +216,7 @@ bool room_enter_process(struct http_server *server)
     struct http_process *process = server->process;
     bool is_reserved = server->limits.is_reserved;
     if (atomic_fetch_add(&process->connections[is_reserved], 1) <
-        process->connections_max[is_reserved])
+        atomic_load(&process->connections_max[is_reserved]))
         return true;
     pthread_mutex_lock(&process->lock);
     struct http_server *fullest = find_fullest(process, is_reserved);

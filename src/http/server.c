@@ -123,14 +123,14 @@ static struct http_server *server_create(const struct http_limits *limits,
     server->owns_process = limits->process == NULL;
     server->process = server->owns_process ? http_process_create(limits->large_answers_bytes, 0)
                                            : limits->process;
-    unsigned possible = server->process->connections_max[limits->is_reserved];
-    if (server->limits.connections_max > possible)
-        server->limits.connections_max = possible;
     server->service = *service;
     server->shelf_count = workers;
     pthread_mutex_init(&server->lock, NULL);
     wait_init(&server->watcher_wake);
     process_add(server->process, server);
+    unsigned possible = atomic_load(&server->process->connections_max[limits->is_reserved]);
+    if (server->limits.connections_max > possible)
+        server->limits.connections_max = possible;
     return server;
 }
 

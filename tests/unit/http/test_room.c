@@ -1,5 +1,6 @@
 /* Who is closed when there are as many connections as there may be. */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -314,6 +315,40 @@ static void descriptors_are_shared(void **state)
     http_process_destroy(process);
 }
 
+static unsigned count_open(void)
+{
+    unsigned count = 0;
+    for (int fd = 0; fd < 4096; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* What a server's own workers take is left to no connection, however many there are. */
+static void workers_take_descriptors(void **state)
+{
+    (void)state;
+    enum { LIMIT = 512, WORKERS = 64, NEEDED = 48 };
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    struct rlimit low = {.rlim_cur = LIMIT, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    struct http_process *process = http_process_create(1 << 30, 256);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    unsigned at_first = process->connections_max[false];
+    struct http_limits limits = harness_limits;
+    limits.process = process;
+    limits.worker_threads = WORKERS;
+    static struct harness other;
+    harness_start(&harness, &limits);
+    harness_start(&other, &limits);
+    assert_in_range(count_open() + process->connections_max[false] + process->connections_max[true],
+                    LIMIT / 4, LIMIT - NEEDED);
+    harness_stop(&harness);
+    harness_stop(&other);
+    assert_int_equal(process->connections_max[false], at_first);
+    http_process_destroy(process);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +359,7 @@ int main(void)
         cmocka_unit_test(networks_are_one_client),
         cmocka_unit_test(half_requests_of_the_gone_end),
         cmocka_unit_test(descriptors_are_shared),
+        cmocka_unit_test(workers_take_descriptors),
         cmocka_unit_test(bodies_that_are_cut_short),
         cmocka_unit_test(the_late_go_one_after_another),
     };
