@@ -5,11 +5,17 @@
  * to this WAL, and under the write lock nobody will while it is copied. If they differ, others have
  * gone on in a file of their own that took the name; so they have if both WAL and index are new and
  * the new WAL has frames. What they wrote and what is here cannot be brought together, so that the
- * file stays as it is, and whole. Writer thread only. */
+ * file stays as it is, and whole.
+ *
+ * A WAL that took the place of ours, while the index is still ours, nobody has written to: it is a
+ * copy of an older one, which SQLite would play into the file at the next recovery, over what has
+ * been copied since. It is emptied before anything more is acknowledged. Writer thread only. */
 #include <endian.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "store/sqlite/sentinel.h"
@@ -96,6 +102,26 @@ static bool others_have_written(const struct sentinel *sentinel)
            index.st_ino != sentinel->index_inode && wal.st_size > 0;
 }
 
+static bool empty_file(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    bool ok = fd >= 0 && ftruncate(fd, 0) == 0 && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* Not beside another database, whose own it may be; SQLite reads no WAL that is a link. */
+static bool empty_other_wal(const struct sentinel *sentinel)
+{
+    struct stat wal;
+    if (sentinel_check_file(sentinel) != SENTINEL_SAME || sentinel->wal_path == NULL ||
+        lstat(sentinel->wal_path, &wal) != 0 || wal.st_ino == sentinel->wal_inode ||
+        !S_ISREG(wal.st_mode) || wal.st_size == 0)
+        return true;
+    return empty_file(sentinel->wal_path);
+}
+
 static bool copy_all(struct sentinel *sentinel)
 {
     int logged = -1;
@@ -113,11 +139,12 @@ static enum sentinel_salvage salvage_locked(struct sentinel *sentinel)
     if (!sentinel_read(sentinel, &stamp))
         return SENTINEL_BLOCKED;
     uint32_t frames = sentinel_stamp_frames(&stamp);
-    if (frames == 0 || sentinel_backfilled(sentinel) == frames)
-        return SENTINEL_SALVAGED;
-    if (others_have_written(sentinel) || !bears_out(sentinel, &stamp))
-        return SENTINEL_LOST;
-    return copy_all(sentinel) ? SENTINEL_SALVAGED : SENTINEL_BLOCKED;
+    bool has_all = frames == 0 || sentinel_backfilled(sentinel) == frames;
+    if (others_have_written(sentinel) || (frames > 0 && !bears_out(sentinel, &stamp)))
+        return has_all ? SENTINEL_SALVAGED : SENTINEL_LOST;
+    if (!has_all && !copy_all(sentinel))
+        return SENTINEL_BLOCKED;
+    return empty_other_wal(sentinel) ? SENTINEL_SALVAGED : SENTINEL_BLOCKED;
 }
 
 enum sentinel_salvage sentinel_salvage(struct sentinel *sentinel)

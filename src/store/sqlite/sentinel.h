@@ -90,7 +90,8 @@ bool sentinel_has_wal(const struct sentinel *sentinel);
 bool sentinel_has_wal_and_index(const struct sentinel *sentinel);
 
 /* salvage.c: the file, its WAL or its index was removed, moved or replaced under the connection,
- * which still holds them open. Copies what only the open WAL has into the open file, durably. */
+ * which still holds them open. Copies what only the open WAL has into the open file, durably, and
+ * empties what took the WAL's place. */
 enum sentinel_salvage {
     SENTINEL_SALVAGED, /* or there was nothing to be copied */
     SENTINEL_BLOCKED,  /* somebody reads, writes or copies, or the disk fails: to be tried again */

@@ -119,6 +119,13 @@ static void test_taken_away_between_commits(void **state)
     }
 }
 
+static void checkpoint(struct store *store)
+{
+    assert_int_equal(sqlite3_wal_checkpoint_v2(store->writer.handle, "main",
+                                               SQLITE_CHECKPOINT_PASSIVE, NULL, NULL),
+                     SQLITE_OK);
+}
+
 /* Nobody asks for anything: the upkeep sees it. */
 static void test_taken_away_at_rest(void **state)
 {
@@ -157,6 +164,39 @@ static void test_a_link_in_its_place(void **state)
     expect_after_crash(fixture, fixture->path, 2);
     store_close(store);
     unlink(elsewhere);
+}
+
+/* A copy from before the last commits takes the place of the WAL: it is not played into the file,
+ * whether or not that had everything already. */
+static void test_an_older_copy_in_its_place(void **state)
+{
+    struct fixture *fixture = *state;
+    char name[128];
+    char older[128];
+    name_of(fixture, "-wal", name);
+    name_of(fixture, "-older", older);
+    for (int is_copied = 0; is_copied < 2; is_copied++) {
+        struct store *store = open_first(fixture);
+        for (int64_t i = 0; i < 8; i += 4) {
+            assert_int_equal(try_commit(fixture, store, i), STORE_OK);
+            copy_file(name, older);
+            assert_int_equal(try_commit(fixture, store, i + 1), STORE_OK);
+            if (is_copied)
+                checkpoint(store);
+            assert_int_equal(rename(older, name), 0);
+            if (i == 0) {
+                store->file_checked_at_us = 0; /* 100 ms ago */
+                store_upkeep(store);
+                expect_after_crash(fixture, fixture->path, i + 2);
+            }
+            assert_int_equal(try_commit(fixture, store, i + 2), STORE_OK);
+            expect_after_crash(fixture, fixture->path, i + 3);
+            assert_int_equal(try_commit(fixture, store, i + 3), STORE_OK);
+        }
+        store_close(store);
+        expect_after_crash(fixture, fixture->path, 8);
+        assert_int_equal(remove(fixture->path), 0);
+    }
 }
 
 static void test_taken_away_in_a_transaction(void **state)
@@ -304,9 +344,7 @@ static void test_somebody_else_has_gone_on(void **state)
 {
     struct fixture *fixture = *state;
     struct store *store = open_first(fixture);
-    assert_int_equal(sqlite3_wal_checkpoint_v2(store->writer.handle, "main",
-                                               SQLITE_CHECKPOINT_PASSIVE, NULL, NULL),
-                     SQLITE_OK);
+    checkpoint(store);
     assert_int_equal(try_commit(fixture, store, 0), STORE_OK);
     take_away(fixture, WAL | INDEX);
     pid_t child = fork();
@@ -342,6 +380,8 @@ int main(void)
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_taken_away_at_rest, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_a_link_in_its_place, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_an_older_copy_in_its_place, fixture_setup,
+                                        fixture_teardown),
         cmocka_unit_test_setup_teardown(test_taken_away_in_a_transaction, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_others_come_meanwhile, fixture_setup,
