@@ -97,6 +97,20 @@ static void take_stamp(struct store *store, struct store_stamp *stamp, bool *str
         store_saw_other(store);
 }
 
+/* Whether the WAL at its path has what was just committed, and all before it. */
+static bool is_wal_whole(struct store *store)
+{
+    struct sentinel *sentinel = store->sentinel;
+    sqlite3_file *wal = NULL;
+    if (sentinel == NULL)
+        return true;
+    if (!sentinel_has_wal(sentinel))
+        return false;
+    sqlite3_file_control(store->writer.handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
+    return !store->transaction.stamp_known || wal == NULL || wal->pMethods == NULL ||
+           sentinel_has_frames(sentinel, wal, &store->transaction.stamp);
+}
+
 enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *stranger,
                                struct err *err)
 {
@@ -129,8 +143,7 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
         return STORE_FAILED;
     }
     transaction->open = transaction->failed = false;
-    if (store->sentinel != NULL && !sentinel_has_wal(store->sentinel) &&
-        !store_salvage_commit(store)) {
+    if (!is_wal_whole(store) && !store_salvage_commit(store)) {
         store->followed.valid = false;
         err_set(err, 503, NULL,
                 "the database '%s' lost its WAL; whether the write was made is not known",

@@ -174,9 +174,16 @@ void store_forget_file(struct store *store)
 
 static void tell_salvage(const struct store *store, enum sentinel_salvage salvage, bool is_moved)
 {
+    bool is_cut = store->sentinel->wal_is_cut;
     const char *what = is_moved ? "was removed, moved or replaced"
+                       : is_cut ? "has a -wal file that somebody else has cut off"
                                 : "lost its -wal or -shm file, which was removed or replaced";
-    if (salvage == SENTINEL_LOST)
+    if (salvage == SENTINEL_LOST && is_cut)
+        log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
+                  "the database '%s' %s: what was committed before and not yet copied into the "
+                  "file is lost",
+                  store->path, what);
+    else if (salvage == SENTINEL_LOST)
         log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
                   "the database '%s' %s, and somebody else has written to it since: what was "
                   "committed before and not yet copied into the file is lost",

@@ -1,4 +1,5 @@
-/* What only an open WAL still has, when its name or that of its file leads elsewhere.
+/* What only an open WAL still has, when its name or that of its file leads elsewhere, or when
+ * somebody has cut it off.
  *
  * The wal-index is believed only as far as the open WAL bears it out: the checksums of its frames
  * run on from one to the next, and those of the last are in the index. Then nobody has written but
@@ -145,6 +146,25 @@ static enum sentinel_salvage salvage_locked(struct sentinel *sentinel)
     if (!has_all && !copy_all(sentinel))
         return SENTINEL_BLOCKED;
     return empty_other_wal(sentinel) ? SENTINEL_SALVAGED : SENTINEL_BLOCKED;
+}
+
+bool sentinel_has_frames(struct sentinel *sentinel, sqlite3_file *wal,
+                         const struct store_stamp *before)
+{
+    unsigned char header[SENTINEL_FRAME_HEADER_BYTES] = {0};
+    const unsigned char *salts = before->bytes + STAMP_SALTS_AT;
+    struct store_stamp after;
+    if (sentinel->index == NULL || sentinel_stamp_frames(before) == 0)
+        return true;
+    uint64_t at = sentinel_stamp_wal_end(before) - sentinel_stamp_frame_bytes(before);
+    int rc = wal->pMethods->xRead(wal, header, sizeof(header), (sqlite3_int64)at);
+    bool is_there = memcmp(header + FRAME_SALTS_AT, salts, SALTS_BYTES) == 0;
+    /* Unless the WAL has started over since. */
+    if ((rc == SQLITE_OK || rc == SQLITE_IOERR_SHORT_READ) && !is_there &&
+        sentinel_read(sentinel, &after) &&
+        memcmp(after.bytes + STAMP_SALTS_AT, salts, SALTS_BYTES) == 0)
+        sentinel->wal_is_cut = true;
+    return !sentinel->wal_is_cut;
 }
 
 enum sentinel_salvage sentinel_salvage(struct sentinel *sentinel)

@@ -289,13 +289,25 @@ enum sentinel_file sentinel_check_file(const struct sentinel *sentinel)
                                                                              : SENTINEL_REPLACED;
 }
 
-bool sentinel_has_wal(const struct sentinel *sentinel)
+bool sentinel_has_wal(struct sentinel *sentinel)
 {
-    return sentinel->index == NULL ||
-           (sentinel->wal_inode != 0 && inode_of(sentinel->wal_path) == sentinel->wal_inode);
+    struct store_stamp before;
+    struct store_stamp after;
+    struct stat file;
+    if (sentinel->index == NULL)
+        return true;
+    bool is_known = sentinel_read(sentinel, &before);
+    if (sentinel->wal_inode == 0 || lstat(sentinel->wal_path, &file) != 0 ||
+        file.st_ino != sentinel->wal_inode)
+        return false;
+    /* Others may start the WAL over meanwhile, and cut it themselves. */
+    if (is_known && (uint64_t)file.st_size < sentinel_stamp_wal_bytes(&before) &&
+        sentinel_read(sentinel, &after) && memcmp(&before, &after, sizeof(before)) == 0)
+        sentinel->wal_is_cut = true;
+    return !sentinel->wal_is_cut;
 }
 
-bool sentinel_has_wal_and_index(const struct sentinel *sentinel)
+bool sentinel_has_wal_and_index(struct sentinel *sentinel)
 {
     return sentinel_has_wal(sentinel) &&
            (sentinel->index == NULL || inode_of(sentinel->index_path) == sentinel->index_inode);

@@ -30,7 +30,8 @@ struct sentinel {
     char *index_path;
     ino_t wal_inode; /* 0: there was none */
     ino_t index_inode;
-    bool is_closed; /* the connection is */
+    bool wal_is_cut; /* frames that the index tells of were seen to be missing */
+    bool is_closed;  /* the connection is */
     int64_t retired_at_us;
     struct sentinel *next_retired;
 };
@@ -84,18 +85,24 @@ enum sentinel_file { SENTINEL_SAME, SENTINEL_REPLACED, SENTINEL_GONE };
 /* Whether the path still leads to the file that was opened: one stat(). */
 enum sentinel_file sentinel_check_file(const struct sentinel *sentinel);
 
-/* Whether the WAL, and the WAL and the index, at their paths are those that were opened: one stat()
- * each. True without an index. */
-bool sentinel_has_wal(const struct sentinel *sentinel);
-bool sentinel_has_wal_and_index(const struct sentinel *sentinel);
+/* Whether the WAL, and the WAL and the index, at their paths are those that were opened, and the
+ * WAL is as long as the index says: one stat() each. True without an index. */
+bool sentinel_has_wal(struct sentinel *sentinel);
+bool sentinel_has_wal_and_index(struct sentinel *sentinel);
 
-/* salvage.c: the file, its WAL or its index was removed, moved or replaced under the connection,
- * which still holds them open. Copies what only the open WAL has into the open file, durably, and
- * empties what took the WAL's place. */
+/* Behind a commit: whether the open WAL `wal` still has the last frame of the state `before` it.
+ * Who cuts the file off takes that one first, and a commit fills the gap with zeros. */
+bool sentinel_has_frames(struct sentinel *sentinel, sqlite3_file *wal,
+                         const struct store_stamp *before);
+
+/* salvage.c: the file, its WAL or its index was removed, moved, replaced or cut off under the
+ * connection, which still holds them open. Copies what only the open WAL has into the open file,
+ * durably, and empties what took the WAL's place. */
 enum sentinel_salvage {
     SENTINEL_SALVAGED, /* or there was nothing to be copied */
     SENTINEL_BLOCKED,  /* somebody reads, writes or copies, or the disk fails: to be tried again */
-    SENTINEL_LOST,     /* somebody has written elsewhere since: the file was left alone */
+    SENTINEL_LOST,     /* somebody has written elsewhere since, or to the WAL itself: the file was
+                          left alone */
 };
 enum sentinel_salvage sentinel_salvage(struct sentinel *sentinel);
 

@@ -199,6 +199,46 @@ static void test_an_older_copy_in_its_place(void **state)
     }
 }
 
+/* Somebody empties the WAL, or takes its last byte: what it had is lost, but nothing is
+ * acknowledged behind the gap. */
+static void test_cut_off(void **state)
+{
+    struct fixture *fixture = *state;
+    char name[128];
+    name_of(fixture, "-wal", name);
+    for (int how = 0; how < 4; how++) {
+        bool is_emptied = how % 2 == 0;
+        bool is_in_transaction = how / 2 == 0;
+        struct store *store = open_first(fixture);
+        struct change_list list = changes_of(fixture);
+        struct store_stamp stamp;
+        bool stranger;
+        checkpoint(store);
+        assert_int_equal(try_commit(fixture, store, 0), STORE_OK);
+        assert_true(sentinel_read(store->sentinel, &stamp));
+        off_t missing = is_in_transaction ? (off_t)sentinel_stamp_frame_bytes(&stamp) : 1;
+        off_t left = is_emptied ? 0 : (off_t)sentinel_stamp_wal_bytes(&stamp) - missing;
+        add_generation(&list, 1, 1, 2);
+        if (is_in_transaction) {
+            begin_into(fixture, store, NULL);
+            assert_int_equal(store_apply(store, &list, &fixture->err), STORE_OK);
+            assert_int_equal(truncate(name, left), 0);
+            assert_int_equal(store_commit(store, &stamp, &stranger, &fixture->err), STORE_UNKNOWN);
+        } else {
+            assert_int_equal(truncate(name, left), 0);
+        }
+        fixture->err = (struct err){.arena = fixture->arena};
+        expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+        expect_after_crash(fixture, fixture->path, 0);
+        for (int64_t i = 0; i < 3; i++) {
+            assert_int_equal(try_commit(fixture, store, i), STORE_OK);
+            expect_after_crash(fixture, fixture->path, i + 1);
+        }
+        store_close(store);
+        assert_int_equal(remove(fixture->path), 0);
+    }
+}
+
 static void test_taken_away_in_a_transaction(void **state)
 {
     struct fixture *fixture = *state;
@@ -382,6 +422,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_link_in_its_place, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_an_older_copy_in_its_place, fixture_setup,
                                         fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_cut_off, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_taken_away_in_a_transaction, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_others_come_meanwhile, fixture_setup,
