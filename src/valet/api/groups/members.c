@@ -86,7 +86,6 @@ static bool check_told(struct api_request *request, const struct addition *addit
         return true;
     if (addition->verdict == KEYSTONE_REFUSED)
         return refuse_member(addition->projects[addition->unknown], &request->err);
-    request->fault_form = FAULT_OUTSIDE;
     return err_set(&request->err, 503, NULL,
                    "Keystone does not say whether the members are tenants. Ask again later.");
 }
