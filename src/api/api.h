@@ -9,6 +9,7 @@
 #include "api/door.h"
 
 struct conf_healthcheck;
+struct expensive;
 struct give_way;
 struct keystone;
 struct memory_budget;
@@ -24,6 +25,7 @@ struct api {
     struct replica *replica;
     struct pipeline *pipeline;
     struct slow_lane *slow_lane;
+    struct expensive *expensive;  /* what begins there */
     struct give_way *give_way;    /* of all lanes */
     struct memory_budget *bodies; /* of large request bodies and what is parsed of them */
     struct keystone *keystone;    /* NULL: noauth2 */

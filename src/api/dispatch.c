@@ -11,6 +11,7 @@
 #include "api/passage.h"
 #include "api/pin.h"
 #include "api/services/access_log.h"
+#include "api/services/expensive.h"
 #include "api/services/healthcheck.h"
 #include "api/services/thread_reader.h"
 #include "api/slow_passage.h"
@@ -37,13 +38,34 @@ static enum http_step after_handler(struct api_request *request, enum api_step s
 
 enum { LONG_QUERY_BYTES = 16 * 1024 };
 
+static uint64_t question_of(const struct api_request *request)
+{
+    return hash_text(request->http->target) ^ hash_text(request->identity.project_id) ^
+           (uint64_t)request->doorway->door->id;
+}
+
+/* A worker does not try again and again what is too expensive for it. */
+static enum api_step handle_question(struct api_request *request)
+{
+    struct expensive *expensive = request->api->expensive;
+    uint64_t now_us = request->http->started_us;
+    if (expensive_has_any(expensive, now_us) &&
+        expensive_is(expensive, question_of(request), now_us))
+        return API_SLOW;
+    enum api_step step = request->route->handle(request);
+    if (step == API_SLOW)
+        expensive_note(expensive, question_of(request), now_us);
+    return step;
+}
+
 /* To parse and to check a large body, or a long query, takes too long for a worker. */
 static enum api_step handle(struct api_request *request)
 {
     request->passage->is_on_lane = false;
     if (request->passage->is_large || request->query.len > LONG_QUERY_BYTES)
         return API_SLOW;
-    return request->route->handle(request);
+    return slice_equal(request->http->method, SLICE_LIT("GET")) ? handle_question(request)
+                                                                : request->route->handle(request);
 }
 
 static enum http_step run_handler(struct api_request *request)

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "api/routes.h"
+#include "api/services/expensive.h"
 #include "api/services/give_way.h"
 #include "api/services/slow_lane.h"
 #include "baremetal/api/door.h"
@@ -113,6 +114,7 @@ bool api_settings_fill(struct daemon *daemon)
     api->bodies = memory_budget_create(memory_of_bodies(conf));
     api->give_way = arena_zalloc(daemon->arena, sizeof(*api->give_way));
     api->give_way->processors = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+    api->expensive = expensive_create();
     api->slow_lane = slow_lane_of_machine(api->give_way);
     return api->slow_lane != NULL ||
            err_set(&daemon->err, 503, NULL, "cannot start the threads of expensive queries");

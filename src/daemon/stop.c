@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "api/services/expensive.h"
 #include "api/services/readiness.h"
 #include "api/services/slow_lane.h"
 #include "baremetal/write/conductor.h"
@@ -143,5 +144,6 @@ void listeners_close(struct daemon *daemon)
     daemon->admin = NULL;
     if (daemon->api.slow_lane != NULL)
         slow_lane_stop(daemon->api.slow_lane);
+    expensive_destroy(daemon->api.expensive);
     memory_budget_destroy(daemon->api.bodies);
 }
