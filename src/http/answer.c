@@ -10,7 +10,7 @@
 
 enum { STATUS_NO_CONTENT = 204, STATUS_NOT_MODIFIED = 304 };
 
-enum { AT_ONCE_BYTES = 256 * 1024, PART_BYTES = 128 * 1024 }; /* sent while others wait */
+enum { AT_ONCE_BYTES = 4096 * 1024, PART_BYTES = 1024 * 1024 }; /* sent while others wait */
 
 void http_add_header(struct http_exchange *exchange, const char *name, struct slice value)
 {
