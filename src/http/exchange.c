@@ -11,8 +11,9 @@
 
 enum {
     KEEP_BYTES = 16 * 1024,
-    /* of larger answers' buffers: growing one costs a fifth of filling it */
-    SHELF_KEEP_BYTES = 4 << 20,
+    /* of larger answers' buffers, by all workers together: a new one costs half of filling it, and
+     * as many are in use as answers are on their way */
+    LARGE_KEEP_BYTES = 32 << 20,
 };
 
 static void exchange_free(struct exchange *exchange)
@@ -37,13 +38,22 @@ static struct buf buf_to_keep(struct buf buf, bool even_if_large)
     return buf;
 }
 
-static struct exchange *shelf_take(struct shelf *shelf)
+static bool keep(struct http_process *process, size_t bytes)
+{
+    if (bytes == 0 || atomic_fetch_add(&process->kept_bytes, bytes) + bytes <= LARGE_KEEP_BYTES)
+        return true;
+    atomic_fetch_sub(&process->kept_bytes, bytes);
+    return false;
+}
+
+static struct exchange *shelf_take(struct http_process *process, struct shelf *shelf)
 {
     struct exchange *exchange = shelf->spare;
     if (exchange != NULL) {
         shelf->spare = exchange->next_spare;
         shelf->spare_count--;
-        shelf->kept_bytes -= large_bytes(&exchange->http.out);
+        if (large_bytes(&exchange->http.out) > 0)
+            atomic_fetch_sub(&process->kept_bytes, large_bytes(&exchange->http.out));
         return exchange;
     }
     exchange = calloc(1, sizeof(*exchange));
@@ -53,7 +63,7 @@ static struct exchange *shelf_take(struct shelf *shelf)
     return exchange;
 }
 
-static void shelf_put(struct shelf *shelf, struct exchange *exchange)
+static void shelf_put(struct http_process *process, struct shelf *shelf, struct exchange *exchange)
 {
     if (shelf->spare_count == SHELF_EXCHANGES_MAX) {
         exchange_free(exchange);
@@ -61,9 +71,8 @@ static void shelf_put(struct shelf *shelf, struct exchange *exchange)
     }
     struct arena *arena = exchange->http.arena;
     struct buf body = buf_to_keep(exchange->body, false);
-    bool has_room = shelf->kept_bytes + large_bytes(&exchange->http.out) <= SHELF_KEEP_BYTES;
+    bool has_room = keep(process, large_bytes(&exchange->http.out));
     struct buf out = buf_to_keep(exchange->http.out, has_room);
-    shelf->kept_bytes += large_bytes(&out);
     arena_reset(arena);
     *exchange = (struct exchange){
         .http = {.arena = arena, .out = out}, .body = body, .next_spare = shelf->spare};
@@ -71,10 +80,10 @@ static void shelf_put(struct shelf *shelf, struct exchange *exchange)
     shelf->spare_count++;
 }
 
-void shelf_clear(struct shelf *shelf)
+void shelf_clear(struct http_process *process, struct shelf *shelf)
 {
     while (shelf->spare != NULL)
-        exchange_free(shelf_take(shelf));
+        exchange_free(shelf_take(process, shelf));
 }
 
 static void deadline_set(struct exchange *exchange, uint64_t deadline_us)
@@ -87,7 +96,7 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
 {
     struct connection *connection =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-    struct exchange *exchange = shelf_take(connection->shelf);
+    struct exchange *exchange = shelf_take(server->process, connection->shelf);
     exchange->server = server;
     exchange->connection = connection;
     exchange->mhd = mhd;
@@ -200,7 +209,7 @@ void exchange_end(struct exchange *exchange)
         server->service.on_finished(&exchange->http, server->service.cls);
     answer_forget(exchange);
     body_release(exchange);
-    shelf_put(connection->shelf, exchange);
+    shelf_put(server->process, connection->shelf, exchange);
     atomic_store_explicit(&connection->line_us, 0, memory_order_relaxed);
     atomic_store_explicit(&connection->receiving_us, 0, memory_order_relaxed);
     atomic_store_explicit(&connection->sending_us, 0, memory_order_relaxed);

@@ -38,6 +38,7 @@ struct http_process {
     uint64_t large_answers_bytes;
     _Atomic uint64_t large_bytes; /* of the large bodies that are not finished */
     _Atomic uint64_t by_owner[ANSWER_SHARES];
+    _Atomic uint64_t kept_bytes; /* of large buffers that are to be used again */
     unsigned reserved_max;
     _Atomic unsigned connections_max[2]; /* of all servers; [1]: of those that are reserved */
     _Atomic unsigned connections[2];
@@ -65,7 +66,6 @@ struct shelf {
     _Alignas(SHELF_ALIGNMENT) pthread_t thread;
     struct exchange *spare; /* finished exchanges, to be used again */
     unsigned spare_count;
-    size_t kept_bytes;           /* of their large buffers */
     _Atomic unsigned begun;      /* exchanges from request line to end */
     _Atomic unsigned in_service; /* of these, handed to the service and not answered yet */
     _Atomic uint64_t called_us;  /* since when the worker is inside a call of the service; 0: it is
@@ -275,7 +275,7 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
 enum MHD_Result exchange_continue(struct exchange *exchange, const char *method,
                                   const char *version, const char *data, size_t *size);
 void exchange_end(struct exchange *exchange);
-void shelf_clear(struct shelf *shelf);
+void shelf_clear(struct http_process *process, struct shelf *shelf);
 
 /* request.c: the headers of a request, and what is wrong with its framing. The texts are the
  * library's, where the request came. */

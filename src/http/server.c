@@ -138,7 +138,7 @@ static void server_destroy(struct http_server *server)
 {
     process_remove(server->process, server);
     for (unsigned i = 0; i < server->shelf_count; i++)
-        shelf_clear(&server->shelves[i]);
+        shelf_clear(server->process, &server->shelves[i]);
     if (server->owns_process)
         http_process_destroy(server->process);
     pthread_cond_destroy(&server->watcher_wake);
