@@ -50,8 +50,8 @@ def text(value):
     return json.dumps(value).encode()
 
 
-ALLOWED = 2400 - 20  # rows, without those of the provider and of names
-NEW_ROWS, OLD_ROWS = 5, 2  # that a consumer counts for, beside its allocations
+ALLOWED = 3000 - 20  # rows, without those of the provider and of names
+NEW_ROWS, OTHER_ROWS, OLD_ROWS = 10, 7, 4  # that a consumer counts for, beside its allocations
 ONE, THREE = {"DISK_GB": 1}, {"CUSTOM_DEVICE": 1, "VCPU": 1, "DISK_GB": 1}
 
 
@@ -93,11 +93,14 @@ def at_the_limit(run):
 
     yield "new consumers", new(ONE)
     yield "new consumers, three classes", new(THREE)
+    yield "a consumer of many hosts", kind(raw("POST", "/allocations", text({clouds.uuid(f"wide{run}", 0): {
+        "allocations": {clouds.provider_uuid(lanes.CLOUD, i + 2): {"resources": {"VCPU": 1}} for i in range(ALLOWED // 2)}, **PROJECT,
+        "consumer_generation": None, "consumer_type": "INSTANCE"}})))
     yield "their amounts", those(OLD_ROWS + 2, ONE, more(ONE))
     yield "their amounts, three classes", those(OLD_ROWS + 6, THREE, more(THREE))
-    yield "their owners", those(NEW_ROWS + 2, ONE, ONE, {**PROJECT, "project_id": questions.USER})
-    yield "consumers that go", those(NEW_ROWS + 1, ONE, {})
-    yield "they go, three classes", those(NEW_ROWS + 3, THREE, {})
+    yield "their owners", those(OTHER_ROWS + 2, ONE, ONE, {**PROJECT, "project_id": questions.USER})
+    yield "consumers that go", those(OTHER_ROWS + 1, ONE, {})
+    yield "they go, three classes", those(OTHER_ROWS + 3, THREE, {})
     yield "new aggregates", place(*(clouds.uuid(f"aggregate{run}", i) for i in range(ALLOWED // 2)))
     yield "no aggregates", place()
 
@@ -178,6 +181,11 @@ def always(run):
         clouds.uuid("reshape", i): {"resource_provider_generation": 0, "inventories": {}} for i in range(80000)},
         "allocations": {}}))
     yield "a node of 1 MiB", kind(raw("POST", "/v1/nodes", text({"driver": "fake-hardware", "extra": {"a": "x" * 900000}})), door=METAL)
+    node = clouds.uuid("thick", run)
+    parts = [raw("PATCH", f"/v1/nodes/{node}", text([{"op": "add", "path": f"/{name}/a", "value": "x" * 980000}]))
+             for name in ("extra", "properties", "driver_info")]
+    yield "a node of 3 MiB", kind(parts.pop(), raw("POST", "/v1/nodes", text({"driver": "fake-hardware", "uuid": node})),
+                                  *parts, door=METAL)
     yield "a node of many values", kind(raw("POST", "/v1/nodes", text({"driver": "fake-hardware", "extra": {
         f"k{i}": i for i in range(60000)}})), door=METAL)
     yield "a plan of 1 MiB", kind(raw("POST", "/v1/plans", text({"stack": until(PLAN_BYTES, lambda i: {"name": f"s{i}"})})), door=VALET)

@@ -101,11 +101,12 @@ static const struct details table[] = {
      "database it began with in memory."},
     {"berth", "max_write_rows",
      "Every row that a request inserts, changes or deletes counts, including its consequences: "
-     "consumers, allocations, inventories, traits, aggregates. A consumer that comes, goes or "
-     "changes hands counts as five, and one whose generation alone is raised as two, because of "
-     "its indexes. When a tree changes its shape, every two providers that get another place in "
+     "consumers, allocations, inventories, traits, aggregates. A new consumer counts as ten, one "
+     "that goes or changes hands as seven, and one whose generation alone is raised as four, "
+     "because of their indexes; a row of bare metal or Valet counts as one more for each KiB. When "
+     "a tree changes its shape, every two providers that get another place in "
      "memory count as one, and so do 16 of their inventories, traits and aggregates. "
-     "All other writes wait meanwhile: 2400 rows take about 10 ms, and are more than "
+     "All other writes wait meanwhile: 3000 rows take about 10 ms, and are more than "
      "a reshape of a host with 290 servers of three classes needs. A larger request is answered "
      "with 413 and nothing is written. Raise the limit "
      "for the duration of a larger migration. The limits of the Valet API allow 20000 rows "

@@ -77,7 +77,7 @@ const struct option option_table[] = {
     ROW(BOOL, USED, "berth", "access_log", "true", "One line for each request.", MUTABLE),
     ROW(INT, USED, "berth", "query_deadline", "60", "Seconds for a request that is too expensive for a worker.", BOUNDS(1, DAY_S), MUTABLE),
     /* 10 ms of the writer's thread; a reshape of a host with 290 servers of three classes: 2330 */
-    ROW(INT, USED, "berth", "max_write_rows", "2400", "Rows of the database that one request may write.", BOUNDS(100, 1000000000), MUTABLE),
+    ROW(INT, USED, "berth", "max_write_rows", "3000", "Rows of the database that one request may write.", BOUNDS(100, 1000000000), MUTABLE),
     ROW(INT, USED, "berth", "slow_request_ms", "1000", "A request that takes longer is logged; 0: none.", BOUNDS(0, DAY_S * 1000), MUTABLE),
     ROW(INT, NONE, "berth", "bounded_staleness_ms", "0", "How old an answer may be; 0: reads are strict.", BOUNDS(0, DAY_S * 1000)),
 

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "engine/pipeline.h"
 #include "engine/rules.h"
+#include "model/node.h"
 #include "placement/write/plan_allocations.h"
 #include "store/store.h"
 #include "unit.h"
@@ -253,12 +254,40 @@ static void test_rows_of_claims(void **state)
 {
     struct bench *bench = *state;
     assert_int_equal(status_of(bench, plan_provider, 0), 0);
-    enum { NAMES = 2, NAME = 1, PROVIDER = 1, CONSUMER = 5, CONSUMER_RAISED = 2 };
-    expect_rows(bench, plan_all, NAMES + CONSUMER + CLASSES + PROVIDER);
+    enum {
+        NAMES = 2,
+        NAME = 1,
+        PROVIDER = 1,
+        NEW_CONSUMER = 10,
+        CONSUMER = 7,
+        CONSUMER_RAISED = 4
+    };
+    expect_rows(bench, plan_all, NAMES + NEW_CONSUMER + CLASSES + PROVIDER);
     expect_rows(bench, plan_one, CONSUMER_RAISED + CLASSES + 1 + PROVIDER);
     expect_rows(bench, plan_another, NAME + CONSUMER + 1 + 1 + PROVIDER);
     expect_rows(bench, plan_one, CONSUMER + 1 + 1 + PROVIDER);
     expect_rows(bench, plan_none, CONSUMER + 1 + PROVIDER);
+}
+
+enum { OBJECT_BYTES = 100 * 1024 };
+
+static bool plan_node(struct pipeline_request *request, const struct plan *plan)
+{
+    (void)request;
+    struct node_draft draft = node_draft_new(1);
+    struct slice text = arena_printf(plan->arena, "{\"a\": \"%0*d\"}", OBJECT_BYTES, 0);
+    node_set_text(&draft, NODE_UUID, SLICE_LIT("11111111-1111-4111-8111-111111111111"));
+    node_set_text(&draft, NODE_EXTRA, text);
+    change_put_node(plan->changes, node_pack(&draft, plan->arena));
+    return true;
+}
+
+/* What fills many pages of the database costs as much as rows that do. */
+static void test_rows_of_texts(void **state)
+{
+    struct bench *bench = *state;
+    assert_int_equal(status_of(bench, plan_node, OBJECT_BYTES / 1024), 413);
+    assert_int_equal(status_of(bench, plan_node, OBJECT_BYTES / 1024 + 5), 0);
 }
 
 int main(void)
@@ -268,6 +297,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_rows_that_follow, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(test_rows_of_claims, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_rows_of_texts, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
