@@ -7,6 +7,7 @@
 
 #include "base/memory_budget.h"
 #include "harness.h"
+#include "http/http_internal.h"
 
 enum { KIB = 1024 };
 
@@ -269,9 +270,113 @@ static void leavers(void **state)
     close(fd);
 }
 
+static _Atomic bool has_stopped;
+
+static void *stop_in_background(void *cls)
+{
+    (void)cls;
+    stop();
+    atomic_store(&has_stopped, true);
+    return NULL;
+}
+
+/* Who considers a body has the exchange, so the server stays; after the cut nobody is asked. */
+static void a_stop_waits_for_who_considers(void **state)
+{
+    (void)state;
+    static const char *const LINES[] = {"Content-Length: 300000\r\n",
+                                        "Transfer-Encoding: chunked\r\n"};
+    for (unsigned i = 0; i < 2; i++) {
+        start(2048 * KIB);
+        struct http_server *server = harness.server;
+        int late = client_connect(&harness);
+        int fd = client_connect(&harness);
+        send_head(fd, "POST", "/count?held", LINES[i]);
+        if (i == 1)
+            send_chunks(fd, 100000, 50000);
+        harness_wait_held(&harness, 1);
+        assert_int_equal(atomic_load(&server->asking), 1);
+        http_server_cut(server);
+        assert_int_equal(atomic_load(&server->asking), 1);
+        send_head(late, "POST", "/count", "Content-Length: 300000\r\n");
+        assert_true(client_closed_within(late, 2000));
+        assert_int_equal(atomic_load(&harness.asked), 1);
+        assert_int_equal(atomic_load(&server->asking), 1);
+
+        struct http_exchange *held = harness.held[0];
+        harness.held_count = 0; /* so that the harness does not resume it */
+        pthread_t stopper;
+        atomic_store(&has_stopped, false);
+        assert_int_equal(pthread_create(&stopper, NULL, stop_in_background, NULL), 0);
+        nap_ms(1500); /* longer than what it grants */
+        assert_false(atomic_load(&has_stopped));
+        assert_int_equal(atomic_load(&server->asking), 1);
+        http_resume(held);
+        pthread_join(stopper, NULL);
+        close(late);
+        close(fd);
+    }
+}
+
+/* What keeps coming gets more time: 10 KB a second. */
+static void chunks_that_keep_coming(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.body_deadline_ms = 400;
+    harness_start(&harness, &limits);
+    int fd = client_connect(&harness);
+    send_head(fd, "POST", "/count", "Transfer-Encoding: chunked\r\n");
+    for (unsigned i = 0; i < 10; i++) {
+        client_send(fd, "c350\r\n");
+        send_body(fd, 50000);
+        client_send(fd, "\r\n");
+        nap_ms(200);
+    }
+    client_send(fd, "0\r\n\r\n");
+    assert_next(fd, 200, "500000 of 500000 bytes, z");
+    close(fd);
+    harness_stop(&harness);
+}
+
+/* Behind a proxy all projects have one address: what their requests compute is theirs alone, and
+ * their bodies are both's. */
+static void arenas_are_the_projects(void **state)
+{
+    (void)state;
+    struct memory_budget *fresh = memory_budget_create(1024 * KIB);
+    struct exchange requests[3] = {0};
+    for (uint64_t i = 0; i < 3; i++) {
+        struct http_exchange *http = &requests[i].http;
+        http->share = (struct memory_share){
+            .budget = fresh, .owner = 99, .address = i == 2 ? 98 : 99, .held = &http->held_bytes};
+        http->arena_share = memory_another(&http->share);
+        http_set_owner(http, i == 1 ? 6 : 5);
+    }
+    struct memory_share *arena = &requests[0].http.arena_share;
+    assert_int_equal(memory_take(arena, 500 * KIB), MEMORY_GRANTED);
+    /* another project at this address, and the same one at another */
+    assert_int_equal(memory_take(&requests[1].http.arena_share, 200 * KIB), MEMORY_GRANTED);
+    assert_int_equal(memory_take(&requests[2].http.arena_share, 10 * KIB), MEMORY_TAKEN);
+    memory_give_back(&requests[1].http.arena_share);
+    memory_give_back(arena);
+
+    struct memory_share *body = &requests[0].http.share;
+    assert_int_equal(memory_take(body, 500 * KIB), MEMORY_GRANTED);
+    assert_int_equal(memory_take(&requests[1].http.share, 20 * KIB), MEMORY_TAKEN);
+    assert_int_equal(memory_take(&requests[2].http.share, 20 * KIB), MEMORY_TAKEN);
+    http_set_owner(&requests[0].http, 7); /* too late: its books have been written */
+    assert_int_equal(body->owner, 5);
+    memory_give_back(body);
+    memory_budget_destroy(fresh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stop_waits_for_who_considers),
+        cmocka_unit_test(chunks_that_keep_coming),
+        cmocka_unit_test(arenas_are_the_projects),
         cmocka_unit_test(small_ones_are_just_read),
         cmocka_unit_test(wanted_and_skipped),
         cmocka_unit_test(held_before_the_body),
