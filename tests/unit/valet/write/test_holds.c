@@ -214,6 +214,12 @@ static void the_reshaper_drops_it_too(void **state)
     assert_int_equal(valet_reshape(&bench, &claim, 1, NULL), 0);
     assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0);
     assert_int_equal(valet_holds(&bench, "s1", "h1"), HOST_VCPU);
+    /* also when a claim of its own says that it is to stay, for which there is no room */
+    valet_place(&bench, "pl2", "s2", "h2", HOST_VCPU);
+    const char *const both[] = {"s2 p h2:VCPU=8", "pl2 p h2:VCPU=8"};
+    assert_int_equal(valet_reshape(&bench, both, 2, NULL), 0);
+    assert_int_equal(valet_holds(&bench, "pl2", "h2"), 0);
+    assert_int_equal(valet_holds(&bench, "s2", "h2"), HOST_VCPU);
 }
 
 static void holds_are_written_by_nobody_else(void **state)
