@@ -101,7 +101,7 @@ static const struct details table[] = {
      "database it began with in memory."},
     {"berth", "max_write_rows",
      "Every row that a request inserts, changes or deletes counts, including its consequences: "
-     "consumers, allocations, inventories, traits, aggregates. A new consumer counts as ten, one "
+     "consumers, allocations, inventories, traits, aggregates. A new consumer counts as 15, one "
      "that goes or changes hands as seven, and one whose generation alone is raised as four, "
      "because of their indexes; a row of bare metal or Valet counts as one more for each KiB. When "
      "a tree changes its shape, every two providers that get another place in "
@@ -109,7 +109,7 @@ static const struct details table[] = {
      "All other writes wait meanwhile: 3000 rows take about 10 ms, and are more than "
      "a reshape of a host with 290 servers of three classes needs. A larger request is answered "
      "with 413 and nothing is written. Raise the limit "
-     "for the duration of a larger migration. The limits of the Valet API allow 20000 rows "
+     "for the duration of a larger migration. The limits of the Valet API allow 25000 rows "
      "whatever is set here."},
     {"berth", "slow_request_ms",
      "In milliseconds, from the request line to the answer. The line is a warning, with the "

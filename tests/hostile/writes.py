@@ -20,7 +20,7 @@ BASE = "/resource_providers/" + HOST
 
 
 def claims(count, first=1000):
-    """New consumers of one class each: eleven rows for each of them, and those of the provider and of names."""
+    """New consumers of one class each: 16 rows for each of them, and those of the provider and of names."""
     return {uuid_of(first + n): {"allocations": {HOST: {"resources": {"VCPU": 1}}}, "project_id": "p", "user_id": "u",
                                  "consumer_generation": None, "consumer_type": "INSTANCE"} for n in range(count)}
 
@@ -110,7 +110,7 @@ def run(report, berthd):
         planned = refused_by_writer(admin)
         report(planned == PLANNED, "writes: what a body tells is refused before the writer", f"{planned} by the writer")
         report(server.state() == before, "writes: nothing of them was written", "the state differs")
-        report(server.ask("POST", "/allocations", claims((MOST - 10) // 11))[0] == 204, "writes: as many as are allowed", "")
+        report(server.ask("POST", "/allocations", claims((MOST - 10) // 16))[0] == 204, "writes: as many as are allowed", "")
         raise_limit(server)
         method, path, body = asked[-1]
         report(wait_for(lambda: server.ask(method, path, body)[0] == 200, 10), "writes: a reload raises the limit",

@@ -258,7 +258,7 @@ static void test_rows_of_claims(void **state)
         NAMES = 2,
         NAME = 1,
         PROVIDER = 1,
-        NEW_CONSUMER = 10,
+        NEW_CONSUMER = 15,
         CONSUMER = 7,
         CONSUMER_RAISED = 4
     };
