@@ -13,7 +13,7 @@ enum {
     KEEP_BYTES = 16 * 1024,
     /* of larger answers' buffers, by all workers together: a new one costs half of filling it, and
      * as many are in use as answers are on their way */
-    LARGE_KEEP_BYTES = 32 << 20,
+    LARGE_KEEP_BYTES = 64 << 20,
 };
 
 static void exchange_free(struct exchange *exchange)
