@@ -221,7 +221,7 @@ static void pay_debts(struct replica *replica, bool has_loaded)
 {
     struct debts *debts = &replica->debts;
     note_freed(replica, debts_settle(debts, oldest_pin(replica)));
-    if (debts->oldest != NULL && (has_loaded || debts->waiting_nodes > debts->sift_at))
+    if (debts->oldest != NULL && (has_loaded || debts_are_to_sift(debts)))
         look_through_debts(replica, true);
 }
 

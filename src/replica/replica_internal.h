@@ -23,7 +23,9 @@ struct debts {
     struct debt *newest;
     size_t whole_count;     /* versions that wait as a whole: those before a load */
     size_t waiting_nodes;   /* of all others */
-    size_t sift_at;         /* so many are worth a look at each */
+    size_t kept_nodes;      /* of these, the oldest pinned version's, as far as that is known */
+    uint64_t kept_by;       /* that version */
+    size_t sift_at;         /* so many of the rest are worth a look at each */
     struct version *ending; /* a whole version that is freed part by part; NULL: none is */
     unsigned ending_part;
     struct counter count;
@@ -44,8 +46,12 @@ size_t debts_settle(struct debts *debts, uint64_t oldest_pin);
 /* Frees the whole versions of loads that no pin is in; returns their bytes. */
 size_t debts_drop_loads(struct debts *debts, const struct pins *pins);
 
-/* Looks at each node, and frees those that no pinned version has; returns their bytes. */
+/* Looks at each node that is not known to be the oldest pinned version's, and frees those that no
+ * pinned version has; returns their bytes. */
 size_t debts_sift(struct debts *debts, const struct pins *pins);
+
+/* Whether so many nodes wait that it is worth it. */
+bool debts_are_to_sift(const struct debts *debts);
 
 /* Frees the next part of a whole version that nobody needs any more: what takes a tenth of a second
  * in a cloud of a million hosts is done bit by bit. False: there was none. */
