@@ -10,8 +10,9 @@
 #include "query/ac_plan.h"
 
 enum {
-    PAIRS_MAX = 12, /* demands that are compared one by one */
-    ALIKE_MIN = 4,  /* granular groups, among which it pays to look for a kind */
+    PAIRS_MAX = 12,        /* demands that are compared one by one */
+    ALIKE_MIN = 4,         /* granular groups, among which it pays to look for a kind */
+    SUBTREES_COMPARED = 8, /* of a level, with all of another's */
 };
 
 /* What a granular group asks of its provider, as numbers: groups with the same ones are of a kind.
@@ -352,11 +353,55 @@ static void list_subtrees(struct ac_plan *plan)
         }
 }
 
-static bool same_subtrees(const struct ac_level *a, const struct ac_level *b)
+static bool has_level(const struct ac_subtree *subtree, uint32_t level)
 {
-    return a->subtree_count == b->subtree_count &&
-           (a->subtree_count == 0 ||
-            memcmp(a->subtrees, b->subtrees, a->subtree_count * sizeof(*a->subtrees)) == 0);
+    for (uint32_t i = 0; i < subtree->level_count; i++)
+        if (subtree->levels[i] == level)
+            return true;
+    return false;
+}
+
+/* Whether `one` would be `other` if the levels changed places. */
+static bool is_other_with(struct ac_plan *plan, const struct ac_subtree *one,
+                          const struct ac_subtree *other, uint32_t level, uint32_t with)
+{
+    ac_charge(plan, (int64_t)one->level_count * other->level_count / 2);
+    if (one->level_count != other->level_count || !has_level(other, with))
+        return false;
+    for (uint32_t i = 0; i < one->level_count; i++)
+        if (one->levels[i] != level && !has_level(other, one->levels[i]))
+            return false;
+    return true;
+}
+
+/* Whether each subtree of `level` has the other level, too, or would be one of that one's if they
+ * changed places. */
+static bool may_take_place(struct ac_plan *plan, uint32_t level, uint32_t of)
+{
+    const struct ac_level *a = &plan->levels[level];
+    const struct ac_level *b = &plan->levels[of];
+    for (uint32_t i = 0; i < a->subtree_count; i++) {
+        const struct ac_subtree *subtree = &plan->subtrees[a->subtrees[i]];
+        bool found = has_level(subtree, of);
+        for (uint32_t j = 0; j < b->subtree_count && !found; j++)
+            found = is_other_with(plan, subtree, &plan->subtrees[b->subtrees[j]], level, of);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static bool alike_in_subtrees(struct ac_plan *plan, uint32_t x, uint32_t y)
+{
+    const struct ac_level *a = &plan->levels[x];
+    const struct ac_level *b = &plan->levels[y];
+    if (a->subtree_count != b->subtree_count)
+        return false;
+    if (a->subtree_count == 0 ||
+        memcmp(a->subtrees, b->subtrees, a->subtree_count * sizeof(*a->subtrees)) == 0)
+        return true;
+    return a->subtree_count <= SUBTREES_COMPARED && may_take_place(plan, x, y) &&
+           may_take_place(plan, y, x);
 }
 
 bool ac_levels_subtrees(struct ac_plan *plan)
@@ -373,7 +418,7 @@ bool ac_levels_subtrees(struct ac_plan *plan)
         *of_kind = l;
         if (!budget_take(plan->budget, 2 + level->subtree_count / 4))
             return false;
-        if (other == NUMBER_NONE || !same_subtrees(level, &plan->levels[other]))
+        if (other == NUMBER_NONE || !alike_in_subtrees(plan, l, other))
             continue;
         level->twin = other;
         level->has_twin = plan->levels[other].has_twin = plan->has_twins = true;

@@ -121,6 +121,32 @@ static void twins_are_not_tried_again(void **state)
     devices_destroy(&fleet);
 }
 
+/* So are groups of which each is to be in a subtree with the same other group: if two of them
+ * change places, the subtrees are the same. */
+static void twins_may_have_subtrees_each(void **state)
+{
+    (void)state;
+    enum { GROUPS = 9 };
+    struct devices_shape shape = {1, GROUPS, 8, false, 0, 0};
+    struct devices_fleet fleet = devices_create(&shape);
+    struct arena *arena = arena_create();
+    struct ac_request request = devices_ask(arena, GROUPS, 1, true, DEVICES_ALIKE);
+    struct ac_names pairs[GROUPS - 1];
+    for (unsigned g = 0; g < GROUPS - 1; g++) {
+        struct slice *names = arena_array(arena, 2, sizeof(*names));
+        names[g % 2] = request.groups[g].suffix;
+        names[1 - g % 2] = request.groups[GROUPS - 1].suffix;
+        pairs[g] = (struct ac_names){names, 2};
+    }
+    request.same_subtrees = pairs;
+    request.same_subtree_count = GROUPS - 1;
+    struct answer answer = ask(fleet.version, &request, arena, 200000);
+    assert_int_equal(answer.outcome, AC_DONE);
+    assert_int_equal(answer.found, 0);
+    arena_destroy(arena);
+    devices_destroy(&fleet);
+}
+
 /* There is room for all, but not if those that could have any device take what the others need: the
  * matching goes along with the choices. */
 static void room_is_kept_for_the_last(void **state)
@@ -236,6 +262,7 @@ int main(void)
         cmocka_unit_test(one_too_many),
         cmocka_unit_test(amounts_that_do_not_fit),
         cmocka_unit_test(twins_are_not_tried_again),
+        cmocka_unit_test(twins_may_have_subtrees_each),
         cmocka_unit_test(room_is_kept_for_the_last),
         cmocka_unit_test(steps_are_charged),
         cmocka_unit_test(long_candidates),
