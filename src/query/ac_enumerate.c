@@ -100,16 +100,23 @@ static bool is_alone_in_tree(const struct ac_plan *plan, const struct ac_walk *w
 static bool may_hold_later(struct ac_plan *plan, uint32_t depth, const struct ac_subtree *subtree,
                            uint32_t least, uint32_t most)
 {
+    const struct ac_kind *last = NULL;
     for (uint32_t i = 0; i < subtree->level_count; i++) {
-        if (subtree->levels[i] <= depth)
+        const struct ac_kind *kind = plan->levels[subtree->levels[i]].kind;
+        ac_charge(plan, 1);
+        if (subtree->levels[i] <= depth || kind == last)
             continue;
-        const uint64_t *options = plan->levels[subtree->levels[i]].kind->options;
+        last = kind;
+        const uint64_t *options = kind->options;
         for (uint32_t bit = ac_next_option(&plan->tree, options, NULL, 0); bit != NUMBER_NONE;
              bit = ac_next_option(&plan->tree, options, NULL, bit + 1)) {
             uint32_t slot = ac_option_slot(plan, bit);
             ac_charge(plan, 1);
             if (slot < least && most < place_at(plan, slot)->end)
                 return true;
+            /* of the tree's own none behind it is above; the sharing ones follow */
+            if (slot >= least && bit < plan->tree.own_words * 64)
+                bit = plan->tree.own_words * 64 - 1;
         }
         if (plan->budget->left < 0)
             return true;

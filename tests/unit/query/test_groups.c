@@ -147,6 +147,28 @@ static void twins_may_have_subtrees_each(void **state)
     devices_destroy(&fleet);
 }
 
+/* Whether one that is chosen later can be above those that are is asked once for all that ask for
+ * the same. */
+static void later_members_are_looked_at_once(void **state)
+{
+    (void)state;
+    enum { GROUPS = 60 };
+    struct devices_shape shape = {1, 64, 8, false, 0, 0};
+    struct devices_fleet fleet = devices_create(&shape);
+    struct arena *arena = arena_create();
+    struct ac_request request = devices_ask(arena, GROUPS, 1, true, DEVICES_ALIKE);
+    struct ac_names all = {arena_array(arena, GROUPS, sizeof(struct slice)), GROUPS};
+    for (unsigned g = 0; g < GROUPS; g++)
+        all.names[g] = request.groups[g].suffix;
+    request.same_subtrees = &all;
+    request.same_subtree_count = 1;
+    struct answer answer = ask(fleet.version, &request, arena, 1000000);
+    assert_int_equal(answer.outcome, AC_DONE);
+    assert_int_equal(answer.found, 0);
+    arena_destroy(arena);
+    devices_destroy(&fleet);
+}
+
 /* There is room for all, but not if those that could have any device take what the others need: the
  * matching goes along with the choices. */
 static void room_is_kept_for_the_last(void **state)
@@ -263,6 +285,7 @@ int main(void)
         cmocka_unit_test(amounts_that_do_not_fit),
         cmocka_unit_test(twins_are_not_tried_again),
         cmocka_unit_test(twins_may_have_subtrees_each),
+        cmocka_unit_test(later_members_are_looked_at_once),
         cmocka_unit_test(room_is_kept_for_the_last),
         cmocka_unit_test(steps_are_charged),
         cmocka_unit_test(long_candidates),
