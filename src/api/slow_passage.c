@@ -8,20 +8,11 @@
 #include "api/charge.h"
 #include "api/passage.h"
 #include "api/pin.h"
-#include "api/services/expensive.h"
 #include "api/services/thread_reader.h"
 #include "base/clock.h"
 #include "base/hash.h"
 
-/* A step is some nanoseconds. A worker's first ones take a millisecond where none of the memory is
- * in a cache; more are for who needed less. */
-enum {
-    WORKER_STEPS = 120000,
-    WORKER_STEPS_MORE = 20000,
-    WORKER_US = 1200,
-    EXPENSIVE_US = 2000, /* no worker would come to its end, even with warm caches */
-    SLOW_STEPS_BETWEEN_LOOKS = 50000,
-};
+enum { WORKER_STEPS = 120000, SLOW_STEPS_BETWEEN_LOOKS = 50000 }; /* a step is some nanoseconds */
 
 /* A job of the slow lane lets others have its turn here, and ends when there is nobody to answer,
  * no time left, or no room for its answer. */
@@ -47,12 +38,6 @@ static bool is_to_end(void *cls)
     return request->passage->slow_end != SLOW_END_NONE;
 }
 
-static bool is_over_time(void *cls)
-{
-    const struct api_request *request = cls;
-    return clock_thread_us() >= request->passage->handled_us + WORKER_US;
-}
-
 bool api_is_on_slow_lane(const struct api_request *request)
 {
     return request->passage->phase == PHASE_SLOW;
@@ -66,16 +51,8 @@ static bool was_cut_short(const struct api_request *request)
 
 struct budget api_budget(struct api_request *request)
 {
-    if (request->passage->phase != PHASE_SLOW) {
-        request->passage->handled_us = clock_thread_us();
-        return (struct budget){
-            .left = WORKER_STEPS,
-            .refill = WORKER_STEPS_MORE,
-            .cancelled = is_over_time,
-            .cls = request,
-            .is_short = true,
-        };
-    }
+    if (request->passage->phase != PHASE_SLOW)
+        return (struct budget){.left = WORKER_STEPS};
     return (struct budget){
         .left = SLOW_STEPS_BETWEEN_LOOKS,
         .refill = SLOW_STEPS_BETWEEN_LOOKS,
@@ -138,15 +115,6 @@ void api_resume(struct api_request *request)
         http_resume(request->http);
 }
 
-static enum api_step handle_measured(struct api_request *request)
-{
-    uint64_t before_us = clock_thread_us();
-    enum api_step step = request->route->handle(request);
-    if (request->passage->question != 0 && clock_thread_us() > before_us + EXPENSIVE_US)
-        expensive_note(request->api->expensive, request->passage->question, clock_monotonic_us());
-    return step;
-}
-
 static void run_slow(void *cls)
 {
     struct api_request *request = cls;
@@ -161,7 +129,7 @@ static void run_slow(void *cls)
     *request->passage->pace = api_budget(request);
     request->passage->is_on_lane = true;
     atomic_store(&request->passage->met, 0);
-    enum api_step step = handle_measured(request);
+    enum api_step step = request->route->handle(request);
     if (step == API_DONE && was_cut_short(request))
         refuse_slow(request); /* whatever the handler made of it */
     if (step == API_DONE && !err_is_set(&request->err) && !answer_fits(request))

@@ -1,8 +1,5 @@
 /* How much work a query may do. A worker gives a query a budget; one that exceeds it is run again
- * on the slow lane, without a limit but asking now and then whether its client is still there.
- *
- * A step takes several times as long where memory is not in the processor's caches. So a worker's
- * steps are for the worst, and are refilled while the clock says that little time has passed. */
+ * on the slow lane, without a limit but asking now and then whether its client is still there. */
 #ifndef BERTH_QUERY_BUDGET_H
 #define BERTH_QUERY_BUDGET_H
 
@@ -15,7 +12,6 @@ struct budget {
     bool (*cancelled)(void *cls); /* used with refill; NULL: never */
     void *cls;
     bool exhausted;
-    bool is_short; /* a worker's: what is more than what is left is not begun */
 };
 
 /* Out of line: what happens when nothing is left. */
@@ -32,9 +28,7 @@ static inline void budget_exhaust(struct budget *budget)
  * at once, which spares what would be thrown away. They are taken as the work is done. */
 static inline bool budget_allows(struct budget *budget, int64_t steps)
 {
-    if (steps <= budget->left || (budget->refill > 0 && !budget->is_short))
-        return true;
-    if (steps <= budget->refill && budget_renew(budget))
+    if (budget->refill > 0 || steps <= budget->left)
         return true;
     budget_exhaust(budget);
     return false;

@@ -1,5 +1,5 @@
-/* Questions that took far more than a worker has time for, a short while ago. They begin on the
- * slow lane: what a worker does before it gives one up is thrown away. Any thread. */
+/* Questions that were too expensive for a worker a short while ago. They begin on the slow lane:
+ * what a worker does before it gives one up is thrown away. Any thread. */
 #ifndef BERTH_API_SERVICES_EXPENSIVE_H
 #define BERTH_API_SERVICES_EXPENSIVE_H
 

@@ -45,36 +45,12 @@ static void renewed_for_ever(void **state)
     assert_false(budget.exhausted);
 }
 
-/* A worker begins nothing that is more than what may be left. */
-static void short_ones(void **state)
-{
-    (void)state;
-    unsigned asked = 0;
-    struct budget budget = {
-        .left = 10, .refill = 5, .cancelled = at_the_third, .cls = &asked, .is_short = true};
-    assert_true(budget_allows(&budget, 10));
-    assert_int_equal(budget.left, 10);
-    assert_int_equal(asked, 0);
-    assert_true(budget_take(&budget, 8));
-    assert_true(budget_allows(&budget, 5)); /* renewed, since less is left */
-    assert_int_equal(asked, 1);
-    assert_int_equal(budget.left, 5);
-    assert_false(budget_allows(&budget, 6));
-    assert_int_equal(asked, 1);
-    assert_true(budget.exhausted);
-    assert_false(budget_allows(&budget, 1));
-
-    budget = (struct budget){.left = 1, .refill = 5, .cancelled = at_the_third, .cls = &asked};
-    assert_true(budget_allows(&budget, 1000)); /* the slow lane has time for everything */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_out),
         cmocka_unit_test(renewed_until_cancelled),
         cmocka_unit_test(renewed_for_ever),
-        cmocka_unit_test(short_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
