@@ -129,78 +129,6 @@ static void who_waits_for_the_service_is_kept(void **state)
     harness_stop(&harness);
 }
 
-/* Everything is with the service, for clients that have gone. */
-static void the_gone_make_room(void **state)
-{
-    (void)state;
-    struct http_limits limits = harness_limits;
-    limits.connections_max = 3;
-    harness_start(&harness, &limits);
-    int held[3];
-    for (unsigned i = 0; i < 3; i++) {
-        held[i] = client_connect(&harness);
-        client_send(held[i], "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
-    }
-    harness_wait_held(&harness, 3);
-    int refused = client_connect(&harness);
-    assert_true(client_closed_within(refused, 1000));
-    close(held[1]);
-    nap_ms(100);
-    int fd = client_connect(&harness);
-    assert_true(is_served(fd));
-    for (unsigned i = 0; i < 3; i++)
-        harness_resume(&harness);
-    for (unsigned i = 0; i < 3; i += 2) {
-        struct reply reply = client_read(held[i]);
-        assert_reply(reply, 200, "GET /hold ");
-        close(held[i]);
-    }
-    close(refused);
-    close(fd);
-    harness_stop(&harness);
-}
-
-/* Those that were shut before still stand in the list, before who has gone since. */
-static void each_of_the_gone_makes_room_once(void **state)
-{
-    (void)state;
-    enum { FIRST = 4, AT_ONCE = 16, ALL = FIRST + AT_ONCE };
-    static const char HOLD[] = "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n";
-    struct http_limits limits = harness_limits;
-    limits.connections_max = ALL;
-    harness_start(&harness, &limits);
-    int fds[ALL];
-    for (unsigned i = 0; i < ALL; i++) {
-        fds[i] = client_connect(&harness);
-        client_send(fds[i], HOLD);
-        harness_wait_held(&harness, i + 1);
-    }
-    for (unsigned i = FIRST; i < ALL; i++)
-        close(fds[i]);
-    nap_ms(100);
-    for (unsigned i = FIRST; i < ALL; i++) {
-        fds[i] = client_connect(&harness);
-        client_send(fds[i], HOLD);
-        harness_wait_held(&harness, AT_ONCE + i + 1);
-    }
-    int refused = client_connect(&harness);
-    assert_true(client_closed_within(refused, 1000));
-    close(refused);
-    for (unsigned i = 0; i < FIRST; i++)
-        close(fds[i]);
-    nap_ms(100);
-    for (unsigned i = 0; i < FIRST; i++) {
-        fds[i] = client_connect(&harness);
-        client_send(fds[i], HOLD);
-        harness_wait_held(&harness, ALL + AT_ONCE + i + 1);
-    }
-    for (unsigned i = 0; i < 2 * ALL; i++)
-        harness_resume(&harness);
-    for (unsigned i = 0; i < ALL; i++)
-        close(fds[i]);
-    harness_stop(&harness);
-}
-
 static uint64_t key_of(const char *text)
 {
     struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
@@ -396,8 +324,6 @@ int main(void)
         cmocka_unit_test(unfinished_requests_make_room),
         cmocka_unit_test(proxies_keep_what_is_served),
         cmocka_unit_test(who_waits_for_the_service_is_kept),
-        cmocka_unit_test(the_gone_make_room),
-        cmocka_unit_test(each_of_the_gone_makes_room_once),
         cmocka_unit_test(networks_are_one_client),
         cmocka_unit_test(half_requests_of_the_gone_end),
         cmocka_unit_test(descriptors_are_shared),
