@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "api/services/expensive.h"
 #include "api/services/slow_lane.h"
 #include "base/memory_budget.h"
 #include "conf/load.h"
@@ -45,6 +46,7 @@ static void settings(void **state)
     assert_int_equal(api->cors.max_age_s, 9);
     assert_false(api->cors.allow_credentials);
     slow_lane_stop(daemon.api.slow_lane);
+    expensive_destroy(daemon.api.expensive);
     memory_budget_destroy(daemon.api.bodies);
     conf_destroy(daemon.conf);
     arena_destroy(daemon.arena);
