@@ -94,8 +94,8 @@ def at_the_limit(run):
     yield "new consumers", new(ONE)
     yield "new consumers, three classes", new(THREE)
     yield "a consumer of many hosts", kind(raw("POST", "/allocations", text({clouds.uuid(f"wide{run}", 0): {
-        "allocations": {clouds.provider_uuid(lanes.CLOUD, i + 2): {"resources": {"VCPU": 1}} for i in range(ALLOWED // 2)}, **PROJECT,
-        "consumer_generation": None, "consumer_type": "INSTANCE"}})))
+        "allocations": {clouds.provider_uuid(lanes.CLOUD, i + 2): {"resources": {"VCPU": 1}} for i in range(ALLOWED // 2)},
+        **PROJECT, "consumer_generation": None, "consumer_type": "INSTANCE"}})))
     yield "their amounts", those(OLD_ROWS + 2, ONE, more(ONE))
     yield "their amounts, three classes", those(OLD_ROWS + 6, THREE, more(THREE))
     yield "their owners", those(OTHER_ROWS + 2, ONE, ONE, {**PROJECT, "project_id": questions.USER})

@@ -63,6 +63,18 @@ void cow_retired_free(struct cow_retired *retired)
     *retired = (struct cow_retired){0};
 }
 
+void cow_retired_shrink(struct cow_retired *retired)
+{
+    if (retired->count == 0) {
+        cow_retired_free(retired);
+    } else if (retired->count < retired->capacity / 2) {
+        void **items = realloc(retired->items, retired->count * sizeof(*items));
+        check(items != NULL);
+        retired->items = items;
+        retired->capacity = retired->count;
+    }
+}
+
 static struct cow_dir *own_dir(struct cow *cow, void **at)
 {
     if (*at == NULL)

@@ -52,6 +52,9 @@ void cow_drop(struct cow *cow, const void *node);
 /* Frees the nodes and the list; when, replica.c knows. */
 void cow_retired_free(struct cow_retired *retired);
 
+/* Gives the memory back that a list no longer needs after it has become much shorter. */
+void cow_retired_shrink(struct cow_retired *retired);
+
 /* The memory that a node takes, for metrics. */
 size_t cow_node_bytes(const void *node);
 

@@ -110,19 +110,6 @@ size_t debts_settle(struct debts *debts, uint64_t oldest_pin)
     return bytes;
 }
 
-/* A list that has become much shorter gives its memory back. */
-static void shorten(struct cow_retired *nodes)
-{
-    if (nodes->count == 0) {
-        cow_retired_free(nodes);
-    } else if (nodes->count < nodes->capacity / 2) {
-        void **items = realloc(nodes->items, nodes->count * sizeof(*items));
-        check(items != NULL);
-        nodes->items = items;
-        nodes->capacity = nodes->count;
-    }
-}
-
 /* Of a debt that is shared: frees the nodes that nobody needs. */
 static size_t sift(struct debts *debts, struct debt *debt, const struct pins *pins)
 {
@@ -142,7 +129,7 @@ static size_t sift(struct debts *debts, struct debt *debt, const struct pins *pi
     }
     debts->waiting_nodes -= nodes->count - kept;
     nodes->count = kept;
-    shorten(nodes);
+    cow_retired_shrink(nodes);
     debt->bytes -= bytes;
     counter_add(&debts->bytes, 0 - (uint64_t)bytes);
     if (debt->version != NULL && !pins_need(pins, debt->version->node.birth, debt->number)) {
