@@ -49,12 +49,11 @@ static enum api_step handle_question(struct api_request *request)
 {
     struct expensive *expensive = request->api->expensive;
     uint64_t now_us = request->http->started_us;
-    if (expensive_has_any(expensive, now_us) &&
-        expensive_is(expensive, question_of(request), now_us))
-        return API_SLOW;
-    enum api_step step = request->route->handle(request);
+    bool is_expensive = expensive_has_any(expensive, now_us) &&
+                        expensive_is(expensive, question_of(request), now_us);
+    enum api_step step = is_expensive ? API_SLOW : request->route->handle(request);
     if (step == API_SLOW)
-        expensive_note(expensive, question_of(request), now_us);
+        request->passage->question = question_of(request);
     return step;
 }
 

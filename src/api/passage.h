@@ -46,6 +46,8 @@ struct api_passage {
     unsigned changes_met;   /* how often the write found the state changed that it was made on */
     bool is_large;          /* too large a body to be handled on a worker */
     bool is_on_lane;        /* where the handler runs */
+    uint64_t handled_us;    /* when a worker began to handle it, on its own clock */
+    uint64_t question;      /* of a GET that goes to the slow lane: see services/expensive.h */
     _Atomic unsigned met;   /* there: of the handler's end and api_resume(), how many have come */
     struct json_heap *heap; /* where the parsed body is; NULL: in memory of its own */
     struct budget *pace;    /* what reading the body is charged to; NULL: a worker reads it */

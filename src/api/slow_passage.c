@@ -8,11 +8,21 @@
 #include "api/charge.h"
 #include "api/passage.h"
 #include "api/pin.h"
+#include "api/services/expensive.h"
 #include "api/services/thread_reader.h"
 #include "base/clock.h"
 #include "base/hash.h"
 
-enum { WORKER_STEPS = 120000, SLOW_STEPS_BETWEEN_LOOKS = 50000 }; /* a step is some nanoseconds */
+/* A step is some nanoseconds. A worker's first ones take a millisecond where none of the memory is
+ * in a cache; more are for who needed less, up to what takes a millisecond where all of it is. */
+enum {
+    WORKER_STEPS = 120000,
+    WORKER_STEPS_MORE = 20000,
+    WORKER_STEPS_SPARE = 360000,
+    WORKER_US = 1200,
+    EXPENSIVE_US = 2000, /* no worker would come to its end, even with warm caches */
+    SLOW_STEPS_BETWEEN_LOOKS = 50000,
+};
 
 /* A job of the slow lane lets others have its turn here, and ends when there is nobody to answer,
  * no time left, or no room for its answer. */
@@ -38,6 +48,12 @@ static bool is_to_end(void *cls)
     return request->passage->slow_end != SLOW_END_NONE;
 }
 
+static bool is_over_time(void *cls)
+{
+    const struct api_request *request = cls;
+    return clock_thread_us() >= request->passage->handled_us + WORKER_US;
+}
+
 bool api_is_on_slow_lane(const struct api_request *request)
 {
     return request->passage->phase == PHASE_SLOW;
@@ -51,8 +67,17 @@ static bool was_cut_short(const struct api_request *request)
 
 struct budget api_budget(struct api_request *request)
 {
-    if (request->passage->phase != PHASE_SLOW)
-        return (struct budget){.left = WORKER_STEPS};
+    if (request->passage->phase != PHASE_SLOW) {
+        request->passage->handled_us = clock_thread_us();
+        return (struct budget){
+            .left = WORKER_STEPS,
+            .refill = WORKER_STEPS_MORE,
+            .cancelled = is_over_time,
+            .cls = request,
+            .is_short = true,
+            .spare = WORKER_STEPS_SPARE,
+        };
+    }
     return (struct budget){
         .left = SLOW_STEPS_BETWEEN_LOOKS,
         .refill = SLOW_STEPS_BETWEEN_LOOKS,
@@ -115,6 +140,20 @@ void api_resume(struct api_request *request)
         http_resume(request->http);
 }
 
+static enum api_step handle_measured(struct api_request *request)
+{
+    uint64_t before_us = clock_thread_us();
+    enum api_step step = request->route->handle(request);
+    uint64_t question = request->passage->question;
+    if (question == 0)
+        return step;
+    if (clock_thread_us() > before_us + EXPENSIVE_US)
+        expensive_note(request->api->expensive, question, clock_monotonic_us());
+    else
+        expensive_forget(request->api->expensive, question);
+    return step;
+}
+
 static void run_slow(void *cls)
 {
     struct api_request *request = cls;
@@ -129,7 +168,7 @@ static void run_slow(void *cls)
     *request->passage->pace = api_budget(request);
     request->passage->is_on_lane = true;
     atomic_store(&request->passage->met, 0);
-    enum api_step step = request->route->handle(request);
+    enum api_step step = handle_measured(request);
     if (step == API_DONE && was_cut_short(request))
         refuse_slow(request); /* whatever the handler made of it */
     if (step == API_DONE && !err_is_set(&request->err) && !answer_fits(request))

@@ -30,11 +30,26 @@ int64_t clock_wall_us(void)
     return (int64_t)now.tv_sec * US_PER_SECOND + now.tv_nsec / 1000;
 }
 
-uint64_t clock_monotonic_us(void)
+static uint64_t now_us(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * US_PER_SECOND + (uint64_t)now.tv_nsec / 1000;
+}
+
+uint64_t clock_monotonic_us(void)
+{
+    return now_us(CLOCK_MONOTONIC);
+}
+
+uint64_t clock_thread_us(void)
+{
+    return now_us(CLOCK_THREAD_CPUTIME_ID);
+}
+
+uint64_t clock_process_us(void)
+{
+    return now_us(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static int64_t floor_divide(int64_t a, int64_t b)

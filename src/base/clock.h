@@ -18,6 +18,10 @@ int64_t clock_wall_us(void);
 /* Microseconds of a clock that never jumps. */
 uint64_t clock_monotonic_us(void);
 
+/* Microseconds of processor time that this thread, or all of the process, has had. */
+uint64_t clock_thread_us(void);
+uint64_t clock_process_us(void);
+
 /* A point in UTC as HTTP writes it (Last-Modified), whole seconds rounded down. Here and below:
  * years 0 to 9999. */
 void clock_format_rfc1123(int64_t wall_us, char out[CLOCK_RFC1123_BYTES]);

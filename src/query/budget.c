@@ -3,14 +3,26 @@
 
 #include <stddef.h>
 
+/* Whoever is short pays what it took too much: no work of any size is begun on credit. */
+static bool refill(struct budget *budget)
+{
+    if (!budget->is_short) {
+        budget->left = budget->refill;
+        return true;
+    }
+    if (budget->spare < budget->refill)
+        return false;
+    budget->spare -= budget->refill;
+    budget->left += budget->refill;
+    return budget->left >= 0;
+}
+
 bool budget_renew(struct budget *budget)
 {
     if (budget->exhausted)
         return false;
-    if (budget->refill > 0 && (budget->cancelled == NULL || !budget->cancelled(budget->cls))) {
-        budget->left = budget->refill;
-        return true;
-    }
-    budget->exhausted = true;
-    return false;
+    bool goes_on = budget->refill > 0 &&
+                   (budget->cancelled == NULL || !budget->cancelled(budget->cls)) && refill(budget);
+    budget->exhausted = !goes_on;
+    return goes_on;
 }

@@ -1,5 +1,8 @@
 /* How much work a query may do. A worker gives a query a budget; one that exceeds it is run again
- * on the slow lane, without a limit but asking now and then whether its client is still there. */
+ * on the slow lane, without a limit but asking now and then whether its client is still there.
+ *
+ * A step takes several times as long where memory is not in the processor's caches. So a worker's
+ * steps are for the worst, and are refilled while the clock says that little time has passed. */
 #ifndef BERTH_QUERY_BUDGET_H
 #define BERTH_QUERY_BUDGET_H
 
@@ -12,6 +15,8 @@ struct budget {
     bool (*cancelled)(void *cls); /* used with refill; NULL: never */
     void *cls;
     bool exhausted;
+    bool is_short; /* a worker's: what is more than what is left is not begun */
+    int64_t spare; /* a worker's: what refills may take */
 };
 
 /* Out of line: what happens when nothing is left. */
@@ -24,14 +29,17 @@ static inline void budget_exhaust(struct budget *budget)
     budget->exhausted = true;
 }
 
-/* Whether work of so many steps may be begun: on a worker they have to be left, or it is exhausted
- * at once, which spares what would be thrown away. They are taken as the work is done. */
+/* Whether work of so many steps may be begun: on a worker they have to be left, if need be after a
+ * refill, or it is exhausted at once. That spares what would be thrown away. They are taken as the
+ * work is done. */
 static inline bool budget_allows(struct budget *budget, int64_t steps)
 {
-    if (budget->refill > 0 || steps <= budget->left)
+    if (steps <= budget->left || (budget->refill > 0 && !budget->is_short))
         return true;
-    budget_exhaust(budget);
-    return false;
+    budget->left -= steps;
+    bool is_renewed = budget_renew(budget);
+    budget->left += is_renewed ? steps : 0;
+    return is_renewed;
 }
 
 /* Takes steps; false when the query is to stop. */

@@ -48,6 +48,15 @@ void expensive_note(struct expensive *expensive, uint64_t question, uint64_t now
     atomic_store_explicit(&expensive->latest_us, now_us, memory_order_relaxed);
 }
 
+void expensive_forget(struct expensive *expensive, uint64_t question)
+{
+    _Atomic uint64_t *place = &expensive->places[place_of(question)];
+    uint64_t note = atomic_load_explicit(place, memory_order_relaxed);
+    if ((note & ~TICKS_MASK) == (question & ~TICKS_MASK))
+        atomic_compare_exchange_strong_explicit(place, &note, 0, memory_order_relaxed,
+                                                memory_order_relaxed);
+}
+
 bool expensive_has_any(const struct expensive *expensive, uint64_t now_us)
 {
     uint64_t latest_us = atomic_load_explicit(&expensive->latest_us, memory_order_relaxed);

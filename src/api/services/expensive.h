@@ -1,5 +1,5 @@
-/* Questions that were too expensive for a worker a short while ago. They begin on the slow lane:
- * what a worker does before it gives one up is thrown away. Any thread. */
+/* Questions that took far more than a worker has time for, a short while ago. They begin on the
+ * slow lane: what a worker does before it gives one up is thrown away. Any thread. */
 #ifndef BERTH_API_SERVICES_EXPENSIVE_H
 #define BERTH_API_SERVICES_EXPENSIVE_H
 
@@ -15,6 +15,9 @@ void expensive_destroy(struct expensive *expensive); /* NULL: nothing */
 /* The question, a hash of all that it depends on, has just been too expensive; now_us on the
  * monotonic clock. */
 void expensive_note(struct expensive *expensive, uint64_t question, uint64_t now_us);
+
+/* It was cheap enough this time. */
+void expensive_forget(struct expensive *expensive, uint64_t question);
 
 /* Whether anything was noted in the last seconds: if not, no question need be hashed. */
 bool expensive_has_any(const struct expensive *expensive, uint64_t now_us);

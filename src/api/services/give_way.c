@@ -4,8 +4,6 @@
  * processes does not count: the kernel is fair among processes anyway. */
 #include "api/services/give_way.h"
 
-#include <time.h>
-
 #include "base/clock.h"
 
 enum {
@@ -49,20 +47,13 @@ uint64_t give_way_count(struct give_way *way, uint64_t slice_us,
     return rest_of(slice_us, atomic_load(&way->busy));
 }
 
-static uint64_t processor_us(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
 uint64_t give_way_rest_us(void *cls, uint64_t slice_us)
 {
     static _Thread_local uint64_t last_us;
-    uint64_t thread_us = processor_us(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t thread_us = clock_thread_us();
     struct give_way_clocks clocks = {
         .now_us = clock_monotonic_us(),
-        .process_us = processor_us(CLOCK_PROCESS_CPUTIME_ID),
+        .process_us = clock_process_us(),
         .own_us = thread_us - last_us,
     };
     last_us = thread_us;

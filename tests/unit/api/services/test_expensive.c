@@ -40,6 +40,10 @@ static void questions_differ(void **state)
     expensive_note(expensive, (uint64_t)77 << 40 | 7, now_us);
     assert_true(expensive_is(expensive, (uint64_t)77 << 40 | 7, now_us));
     assert_false(expensive_is(expensive, (uint64_t)7 << 40 | 7, now_us));
+    expensive_forget(expensive, (uint64_t)78 << 40 | 7); /* another in its place */
+    assert_true(expensive_is(expensive, (uint64_t)77 << 40 | 7, now_us));
+    expensive_forget(expensive, (uint64_t)77 << 40 | 7);
+    assert_false(expensive_is(expensive, (uint64_t)77 << 40 | 7, now_us));
     expensive_destroy(expensive);
     expensive_destroy(NULL);
 }

@@ -49,8 +49,10 @@ static void run(const struct hostile_means *means, unsigned divisor)
     plan->arena = work;
     double before = hostile_clock_ms();
     struct looks looks = {.last = before};
-    plan->budget =
-        (struct budget){STEPS_BETWEEN_LOOKS, STEPS_BETWEEN_LOOKS, is_gone, &looks, false};
+    plan->budget = (struct budget){.left = STEPS_BETWEEN_LOOKS,
+                                   .refill = STEPS_BETWEEN_LOOKS,
+                                   .cancelled = is_gone,
+                                   .cls = &looks};
     plan_solve(plan, cloud->version);
     look(&looks);
     printf("%-18s %8.0f ms, %6.0f ms at most in %5ld looks, %5zu MiB, %7lld steps, %.100s\n",

@@ -60,7 +60,8 @@ static double solve_for(struct plan *plan, const struct cloud *cloud, struct cli
     double begun = hostile_clock_ms();
     client->last_ms = begun;
     plan->arena = arena;
-    plan->budget = (struct budget){LOOK_STEPS, LOOK_STEPS, is_gone, client, false};
+    plan->budget = (struct budget){
+        .left = LOOK_STEPS, .refill = LOOK_STEPS, .cancelled = is_gone, .cls = client};
     plan_solve(plan, cloud->version);
     note(client);
     return hostile_clock_ms() - begun;
