@@ -79,7 +79,8 @@ static void test_wal_stays_small(void **state)
     assert_true(restarts >= 4);
     assert_in_range(most, 0, 400); /* of more than 800 that a WAL has */
     assert_true(largest > 8 << 20);
-    assert_true(largest < 128 << 20);
+    /* 98 MiB on a quiet disk; where it is slow the brake lets more come before it holds. */
+    assert_true(largest < CUT_TO);
     expect_batches(fixture, BATCHES);
     assert_true(foreign(fixture->path, "SELECT count(*) FROM berth_log") < 4096 + 64);
     store_close(store);
