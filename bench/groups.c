@@ -35,12 +35,12 @@ static void measure(const struct devices_shape *shape, unsigned groups, bool iso
         struct budget budget = {.left = steps};
         struct err err = {.arena = arena};
         struct ac_summaries summaries;
-        enum ac_none none;
+        struct ac_reason reason;
         request.limit = limit;
         found = 0;
         double before = cpu_ms();
         outcome = ac_search(fleet.version, &request, arena, &budget, count, &found, &summaries,
-                            &none, &err);
+                            &reason, &err);
         double after = cpu_ms();
         best = after - before < best ? after - before : best;
         used = steps - budget.left;

@@ -23,7 +23,7 @@ import occupy_kinds
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 THREADS = "worker", "writer"
-SETTLE_S = 0.15
+REST_S = 0.15
 
 
 class Turns:
@@ -44,11 +44,11 @@ class Turns:
 
 
 def server_of(binary, build, work, turns):
-    ports = {door: measure.free_port() for door in (occupy_kinds.VALET, occupy_kinds.METAL)}
+    ports = {api: measure.free_port() for api in (occupy_kinds.VALET, occupy_kinds.METAL)}
     config = os.path.join(work, "occupy.conf")
     with open(config, "w") as file:
-        for door, port in ports.items():
-            file.write(f"[{door}]\nenabled = true\nlisten = 127.0.0.1:{port}\n")
+        for api, port in ports.items():
+            file.write(f"[{api}]\nenabled = true\nlisten = 127.0.0.1:{port}\n")
     os.environ["BERTH_TURNS"], os.environ["LD_PRELOAD"] = turns, os.path.join(build, "bench", "liboccupy_watch.so")
     try:
         server = measure.berthd(binary, database(work), work, "--config-file", config)
@@ -80,14 +80,14 @@ def measured(binary, build, work, runs=5, names=()):
         occupy_kinds.ask(ports[None], occupy_kinds.raw("GET", f"/resource_providers/{lanes.HOST}"))
         rows = {}
         for run in range(runs):
-            for name, (door, prepare) in occupy_kinds.kinds(run):
+            for name, (api, prepare) in occupy_kinds.kinds(run):
                 if names and name not in names:
                     continue
                 request = prepare(ports)
-                time.sleep(SETTLE_S)
+                time.sleep(REST_S)
                 turns.reset()
-                status = occupy_kinds.ask(ports[door], request)
-                time.sleep(SETTLE_S)  # what comes behind the answer counts, too
+                status = occupy_kinds.ask(ports[api], request)
+                time.sleep(REST_S)  # what comes behind the answer counts, too
                 rows.setdefault(name, []).append((turns.read(), status))
         for name, of_runs in rows.items():
             found[name] = {thread: [statistics.median(row[thread][k] for row, _ in of_runs) for k in range(2)]

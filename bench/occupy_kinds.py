@@ -1,6 +1,6 @@
 """Requests that are made to be expensive, and the largest writes that are accepted (bench/occupy.py measures both).
 
-A kind is a name, the door (None: Placement's), and a function from the ports of the doors to the request, which does what
+A kind is a name, the API (None: Placement's), and a function from the ports of the APIs to the request, which does what
 has to be there before it."""
 
 import json
@@ -55,12 +55,12 @@ NEW_ROWS, OTHER_ROWS, OLD_ROWS = 15, 7, 4  # that a consumer counts for, beside 
 ONE, THREE = {"DISK_GB": 1}, {"CUSTOM_DEVICE": 1, "VCPU": 1, "DISK_GB": 1}
 
 
-def kind(request, *before, door=None):
+def kind(request, *before, api=None):
     def prepare(ports):
         for earlier in before:
-            ask(ports[door], earlier)
+            ask(ports[api], earlier)
         return request
-    return door, prepare
+    return api, prepare
 
 
 def allocations(name, numbers, resources, generation=None, owner=PROJECT):
@@ -180,19 +180,19 @@ def always(run):
     yield "a reshape of 8 MiB", place("POST", "/reshaper", text({"inventories": {
         clouds.uuid("reshape", i): {"resource_provider_generation": 0, "inventories": {}} for i in range(80000)},
         "allocations": {}}))
-    yield "a node of 1 MiB", kind(raw("POST", "/v1/nodes", text({"driver": "fake-hardware", "extra": {"a": "x" * 900000}})), door=METAL)
+    yield "a node of 1 MiB", kind(raw("POST", "/v1/nodes", text({"driver": "fake-hardware", "extra": {"a": "x" * 900000}})), api=METAL)
     node = clouds.uuid("thick", run)
     parts = [raw("PATCH", f"/v1/nodes/{node}", text([{"op": "add", "path": f"/{name}/a", "value": "x" * 980000}]))
              for name in ("extra", "properties", "driver_info")]
     yield "a node of 3 MiB", kind(parts.pop(), raw("POST", "/v1/nodes", text({"driver": "fake-hardware", "uuid": node})),
-                                  *parts, door=METAL)
+                                  *parts, api=METAL)
     yield "a node of many values", kind(raw("POST", "/v1/nodes", text({"driver": "fake-hardware", "extra": {
-        f"k{i}": i for i in range(60000)}})), door=METAL)
-    yield "a plan of 1 MiB", kind(raw("POST", "/v1/plans", text({"stack": until(PLAN_BYTES, lambda i: {"name": f"s{i}"})})), door=VALET)
+        f"k{i}": i for i in range(60000)}})), api=METAL)
+    yield "a plan of 1 MiB", kind(raw("POST", "/v1/plans", text({"stack": until(PLAN_BYTES, lambda i: {"name": f"s{i}"})})), api=VALET)
 
 
 def kinds(run):
-    """(name, (door, function)) of that run."""
+    """(name, (api, function)) of that run."""
     yield from always(run)
     yield from at_the_limit(run)
     yield from of_valet(run)

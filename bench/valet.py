@@ -1,6 +1,6 @@
 """Plans of stacks: how long one takes, commit included, while 16 clients claim, and what that costs the clients.
 
-The cloud has 1 000 hosts in 40 racks, 80 % or 99 % full, made anew from each seed: a consumer of a stranger fills each
+The cloud has 1 000 hosts in 40 racks, 80 % or 99 % full, made anew from each seed: a consumer of a non-member fills each
 host to a level of its own, and six hosts are empty. A plan has 20 servers, two rack diversity groups and an exclusivity
 group. The clients claim one unit of a class that nothing else uses, on hosts that are not empty: they race the plans for
 the providers' generations, but leave the cloud as full as it is. Plans that cannot be are asked for as well."""
@@ -111,7 +111,7 @@ def allocations(host, resources, project):
 
 
 def fill(path, level, seed):
-    """Writes what a stranger holds on each host; returns the numbers of the hosts that stay empty."""
+    """Writes what a non-member holds on each host; returns the numbers of the hosts that stay empty."""
     chance = random.Random(seed)
     empty = set(chance.sample(range(HOSTS), EMPTY))
     free = HOSTS * VCPU * (100 - level) // 100 - EMPTY * VCPU  # to be spread over the others

@@ -22,12 +22,13 @@ tree_git() {
     git -c safe.directory="*" "$@"
 }
 
-# The files of the working tree, each ended by a NUL byte. Those that are deleted are listed twice, and so not at all.
+# list_files FILE: the files of the working tree, each ended by a NUL byte. Those that are deleted are listed twice, and so
+# not at all. One command after the other here and below: a pipe would hide the failure of all but its last.
 list_files() {
-    {
-        tree_git ls-files -z --cached --others --exclude-standard
-        tree_git ls-files -z --deleted
-    } | sort -z | uniq -z -u
+    tree_git ls-files -z --cached --others --exclude-standard >"$1.twice"
+    tree_git ls-files -z --deleted >>"$1.twice"
+    sort --zero-terminated --output="$1.sorted" "$1.twice"
+    uniq --zero-terminated --unique "$1.sorted" "$1"
 }
 
 tree_git rev-parse --is-inside-work-tree >/dev/null 2>&1 ||
@@ -39,10 +40,14 @@ SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -l "$changelog" -S Timestamp)
 export SOURCE_DATE_EPOCH
 
 find "$out" -mindepth 1 -delete
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 tree=$out/berth-$upstream
-list_files | tar --create --null --files-from=- --no-recursion --transform "flags=r;s,^,berth-$upstream/," --sort=name \
-    --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rwX,go+rX,go-w |
-    xz --threads=1 >"$out/berth_$upstream.orig.tar.xz"
+list_files "$scratch/files"
+tar --create --file "$scratch/source.tar" --no-recursion --null --files-from="$scratch/files" \
+    --transform "flags=r;s,^,berth-$upstream/," --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 \
+    --numeric-owner --mode=u+rwX,go+rX,go-w
+xz --threads=1 --stdout "$scratch/source.tar" >"$out/berth_$upstream.orig.tar.xz"
 tar --extract --file "$out/berth_$upstream.orig.tar.xz" --directory "$out"
 cp -a "$tree/packaging/debian" "$tree/debian"
 cd "$tree"

@@ -44,24 +44,19 @@ static void return_freed_memory(void)
 
 static bool start(struct daemon *daemon)
 {
+    bool opened = policies_open(daemon) && catalogue_open(daemon) && tls_open(daemon) &&
+                  authentication_open(daemon) && database_open(daemon);
+    /* behind the line that says what is served; if nothing is, they may say why */
     notes_log(daemon->conf);
     logging_tell_options(daemon->conf, daemon->inputs);
-    if (!policies_open(daemon) || !catalogue_open(daemon) || !tls_open(daemon) ||
-        !authentication_open(daemon) || !database_open(daemon) || !api_settings_fill(daemon))
-        return false;
-    return listeners_open(daemon);
+    return opened && api_settings_fill(daemon) && listeners_open(daemon);
 }
 
-static void print_error(const struct daemon *daemon)
-{
-    fprintf(stderr, "berthd: %.*s\n", SLICE_ARG(daemon->err.message));
-}
-
-static bool run(struct daemon *daemon)
+static bool main_run(struct daemon *daemon)
 {
     loop_block_signals();
     if (!activation_read(&daemon->activation, daemon->arena, &daemon->err)) {
-        print_error(daemon);
+        logging_print_error(daemon->err.message);
         return false;
     }
     raise_descriptor_limit();
@@ -71,7 +66,7 @@ static bool run(struct daemon *daemon)
         listeners_print_ready(daemon);
         loop_run(daemon);
     } else {
-        print_error(daemon);
+        logging_print_error(daemon->err.message);
     }
     authentication_hurry(daemon);
     listeners_close(daemon);
@@ -80,7 +75,7 @@ static bool run(struct daemon *daemon)
     tls_close(daemon);
     catalogue_close(daemon);
     policies_close(daemon);
-    logging_stop();
+    logging_stop(started);
     return started;
 }
 
@@ -91,7 +86,7 @@ int main(int argc, char **argv)
     command_line_parse_all(command_line_berthd, argc, argv, &line);
     switch (line.action) {
     case COMMAND_LINE_HELP:
-        printf("usage: berthd [switches]\n\nServes the Placement API.\n\n");
+        printf("usage: berthd [switches]\n\nServes the Placement API.\n\nswitches:\n");
         command_line_print_switches(command_line_berthd, stdout);
         return EXIT_SUCCESS;
     case COMMAND_LINE_VERSION:
@@ -106,9 +101,9 @@ int main(int argc, char **argv)
     struct daemon daemon = {.arena = arena_create(), .inputs = &line.inputs};
     daemon.err.arena = daemon.arena;
     daemon.conf = conf_load(&line.inputs, &daemon.err);
-    bool ok = daemon.conf != NULL && run(&daemon);
+    bool ok = daemon.conf != NULL && main_run(&daemon);
     if (daemon.conf == NULL)
-        print_error(&daemon);
+        logging_print_error(daemon.err.message);
     conf_destroy(daemon.reloaded);
     conf_destroy(daemon.conf);
     arena_destroy(daemon.arena);

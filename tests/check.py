@@ -1,8 +1,11 @@
 #!/usr/bin/python3
 """./dev check: everything that must hold, part by part, each with its time.
 
-    tests/check.py [PART…]        all parts, or those named
-    tests/check.py --list         their names
+    tests/check.py [TIER | PART…]   the parts of a tier (landing unless one is named), or those named
+    tests/check.py --list           their names, each with its tier
+
+The tiers, each with all parts of those before it: `quick` for every few minutes of work, `landing` for what CI wants
+to see, `full` for nights: long seeds and loads, fuzzing, coverage, and every suite under TSan.
     tests/check.py --jobs N       so many at a time; 2 unless said otherwise, since most of them wait most of the time
 
 A part is a command whose last line is `N passed, N failed`, or one that passes or fails as a whole. What it
@@ -29,14 +32,19 @@ SHOWN_LINES = 150
 children = set()  # commands that run now
 
 
+TIERS = ("quick", "landing", "full")
+
+
 class Part:
-    """`after`: parts that it needs the outcome of. `room`: of those that name one only one runs at a time. `alone`:
+    """`tier`: the first one that it is in. `after`: parts that it needs the outcome of. `room`: of those that name one only one runs at a time. `alone`:
     nothing runs beside it, because it measures. `waits`: most of its time it waits for clients and timeouts, so it runs
     beside as many others as there are jobs."""
 
-    def __init__(self, name, *commands, reports=None, after=("build",), room=None, alone=False, waits=False,
-                 **environment):
+    def __init__(self, name, *commands, tier="landing", reports=None, after=("build",), room=None, alone=False,
+                 waits=False, seconds_most=PART_TIMEOUT_S, **environment):
         self.name = name
+        self.tier = tier
+        self.seconds_most = seconds_most
         self.commands = commands
         self.reports = reports  # sanitizers write here what they find
         self.after, self.room, self.alone, self.waits = set(after), room, alone, waits
@@ -68,12 +76,16 @@ def sanitized(name, kinds):
     # a second signal ends berthd in the middle of everything, which is a leak of threads to the tool, and it waits a second then
     ends_at_once = {"TSAN_OPTIONS": found["TSAN_OPTIONS"] + ":report_thread_leaks=0:atexit_sleep_ms=0"}
 
+    # Races are in what threads share, which the functional suites' single requests are not after.
+    full = {"tsan": ("keystone", "api", "baremetal", "valet", "hostile", "running", "admin", "logging", "policy")}
+
     def part(what, *commands, waits=False, **other):
         reports = os.path.join(ROOT, directory, "reports", what)
         environment = {key: f"log_path={reports}/report:{value}" for key, value in {**found, **other}.items()}
-        return Part(f"{name}-{what}", *commands, reports=reports, after=(name + "-build",), waits=waits, **environment)
+        return Part(f"{name}-{what}", *commands, tier="full" if what in full.get(name, ()) else "landing", reports=reports,
+                    after=(name + "-build",), waits=waits, **environment)
 
-    return [
+    parts = [
         # of debug information only what a report's lines need
         Part(name + "-build", build(directory, f"-Db_sanitize={kinds}", "-Db_lundef=false", "-Doptimization=1", "-Ddebug=false",
                                     "-Dc_args=-g1"), after=()),
@@ -104,24 +116,54 @@ def sanitized(name, kinds):
              script("tests/policy/run.py", "--build", directory),
              script("tests/policy/diff.py", "--build", directory, "--seeds", "1", "--files", "30")),
     ]
+    if name == "tsan":
+        parts += [part("races", script("tests/baremetal/races.py", "--berthd", berthd)),
+                  part("sim", *([f"{directory}/tests/sim/{program}", "--seeds", "20"]
+                                for program in ("sim", "sim_nodes", "sim_valet")))]
+    return parts
+
+
+HOUR_S = 3600
+
+
+def at_length():
+    """What takes hours."""
+    return [
+        Part("diff-long", script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "10000", "--seeds", "10"),
+             tier="full", seconds_most=2 * HOUR_S),
+        Part("baremetal-diff-long",
+             script("tests/baremetal/differential.py", "--berthd", "build/berthd", "--requests", "10000"), tier="full",
+             seconds_most=HOUR_S),
+        Part("sim-long", *([f"build/tests/sim/{program}", "--seeds", seeds] for program, seeds in
+                           (("sim", "20000"), ("sim_nodes", "20000"), ("sim_valet", "20000"))), tier="full",
+             seconds_most=3 * HOUR_S),
+        Part("kill-long", script("tests/crash/kill.py", "--berthd", "build/berthd", "--kills", "200", "--terms", "50"),
+             tier="full", seconds_most=HOUR_S),
+        Part("chaos-long", *(script("tests/valet/chaos.py", "--berthd", "build/berthd", "--seed", str(seed))
+                             for seed in range(100, 120)), tier="full", seconds_most=HOUR_S),
+        Part("clang-tidy-all", script("tests/clang_tidy.py", "--all"), after=("clang",), tier="full", seconds_most=HOUR_S),
+        Part("fuzz", ["./dev", "fuzz", "120"], tier="full", seconds_most=3 * HOUR_S),
+        Part("coverage", script("tests/coverage.py"), tier="full", after=(), alone=True, seconds_most=4 * HOUR_S),
+    ]
 
 
 PARTS = [
-    Part("build", build("build"), after=()),
+    Part("build", build("build"), tier="quick", after=()),
     # for its warnings: none of them depends on how well it optimises
     Part("clang", build("build-clang", "-Doptimization=0", "-Ddebug=false", compiler="clang"), after=()),
     Part("format",
-         ["sh", "-c", "find src tests bench -name '*.[ch]' 2>/dev/null | xargs clang-format --dry-run -Werror"], after=()),
-    Part("tidy", script("tests/tidy.py"), after=()),
-    Part("units", script("tests/units.py", "build")),
-    Part("api", script("tests/api/run.py", "--berthd", "build/berthd")),
+         ["sh", "-c", "find src tests bench -name '*.[ch]' 2>/dev/null | xargs clang-format --dry-run -Werror"], tier="quick", after=()),
+    Part("tidy", script("tests/tidy.py"), tier="quick", after=()),
+    Part("clang-tidy", script("tests/clang_tidy.py"), after=("clang",)),
+    Part("units", script("tests/units.py", "build"), tier="quick"),
+    Part("api", script("tests/api/run.py", "--berthd", "build/berthd"), tier="quick"),
     Part("api-coverage", script("tests/api/run.py", "--coverage")),
     Part("diff",
          script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "8000")),
     Part("diff-selftest", script("tests/diff/selftest.py")),
     Part("policy", script("tests/policy/run.py", "--build", "build")),
     Part("policy-diff", script("tests/policy/diff.py", "--build", "build")),
-    Part("valet-api", script("tests/valet/api.py", "--berthd", "build/berthd")),
+    Part("valet-api", script("tests/valet/api.py", "--berthd", "build/berthd"), tier="quick"),
     Part("valet-contract", script("tests/valet/contract.py", "--berthd", "build/berthd")),
     Part("valet-plans", script("tests/valet/plans.py", "--berthd", "build/berthd"),
          script("tests/valet/dear.py", "--berthd", "build/berthd")),
@@ -130,7 +172,7 @@ PARTS = [
          script("tests/valet/generations.py", "--berthd", "build/berthd")),
     Part("valet-answers", script("tests/valet/answers.py", "--berthd", "build/berthd")),
     Part("baremetal-checks", script("tests/baremetal/checks.py", "--build", "build")),
-    Part("baremetal-api", script("tests/baremetal/api.py", "--berthd", "build/berthd")),
+    Part("baremetal-api", script("tests/baremetal/api.py", "--berthd", "build/berthd"), tier="quick"),
     Part("baremetal-clients", script("tests/baremetal/clients.py", "--berthd", "build/berthd"), waits=True),
     Part("baremetal-nova", script("tests/baremetal/nova_driver.py", "--berthd", "build/berthd")),
     Part("baremetal-races", script("tests/baremetal/races.py", "--berthd", "build/berthd")),
@@ -147,6 +189,9 @@ PARTS = [
     Part("conf", script("tests/conf/run.py", "--build", "build")),
     Part("reload", script("tests/conf/reload.py", "--berthd", "build/berthd"), waits=True),
     Part("cli", script("tests/cli/run.py", "--build", "build")),
+    Part("dev", script("tests/cli/dev.py")),
+    Part("completions", script("tests/cli/completions.py", "--build", "build")),
+    Part("cli-help", script("tests/cli/operator.py", "--build", "build")),
     Part("keystone", script("tests/keystone/run.py", "--berthd", "build/berthd")),
     Part("keystone-faults", script("tests/keystone/faults.py", "--berthd", "build/berthd"), waits=True),
     Part("sim-nodes", ["build/tests/sim/sim_nodes", "--seeds", "1000"]),
@@ -167,8 +212,10 @@ PARTS = [
     Part("running", script("tests/running/run.py", "--berthd", "build/berthd")),
     Part("proxies", script("tests/proxies/run.py", "--berthd", "build/berthd"), waits=True),
     Part("beside", script("tests/faults/beside.py", "--berthd", "build/berthd")),
+    Part("backups", script("tests/faults/backups.py", "--berthd", "build/berthd")),
     *sanitized("asan", "address,undefined"),
     *sanitized("tsan", "thread"),
+    *at_length(),
 ]
 
 
@@ -179,12 +226,12 @@ def end_group(pid):
         pass
 
 
-def run_command(command, environment, log):
+def run_command(command, environment, log, seconds_most):
     """(exit status, seconds of CPU of it and of all that it waited for); what it leaves running ends with it."""
     child = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                              env={**os.environ, **environment}, start_new_session=True)
     children.add(child.pid)
-    end = time.monotonic() + PART_TIMEOUT_S
+    end = time.monotonic() + seconds_most
     try:
         while time.monotonic() < end:
             pid, status, used = os.wait4(child.pid, os.WNOHANG)
@@ -192,7 +239,7 @@ def run_command(command, environment, log):
                 child.returncode = os.waitstatus_to_exitcode(status)
                 return child.returncode, used.ru_utime + used.ru_stime
             time.sleep(0.05)
-        log.write(f"\nended after {PART_TIMEOUT_S} s\n".encode())
+        log.write(f"\nended after {seconds_most} s\n".encode())
         return 1, 0
     finally:
         end_group(child.pid)
@@ -200,7 +247,7 @@ def run_command(command, environment, log):
         children.discard(child.pid)
 
 
-def judge(status, text, reports):
+def verdict_of(status, text, reports):
     """(passed, failed) of a part's output."""
     counts = re.findall(r"^(\d+) passed, (\d+) failed$", text, re.M)
     if not counts:
@@ -224,13 +271,13 @@ def run_part(part):
             log.write(f"$ {shlex.join(command)}\n".encode())
             log.flush()
             if not status:
-                status, spent = run_command(command, part.environment, log)
+                status, spent = run_command(command, part.environment, log, part.seconds_most)
                 cpu += spent
     text = open(path, errors="replace").read()
     found = glob.glob(part.reports + "/report*") if part.reports else []
     for report in found:
         text += f"\n{report}:\n" + open(report, errors="replace").read()[:8000]
-    return *judge(status, text, found), cpu, text
+    return *verdict_of(status, text, found), cpu, text
 
 
 class Schedule:
@@ -291,21 +338,34 @@ def work(schedule, score, only_waits):
         schedule.ended(part)
 
 
+def chosen(words, parser):
+    """The names of the parts."""
+    names, unknown = set(), []
+    for word in words:
+        if word in TIERS:
+            names |= {part.name for part in PARTS if TIERS.index(part.tier) <= TIERS.index(word)}
+        elif any(part.name == word for part in PARTS):
+            names.add(word)
+        else:
+            unknown.append(word)
+    if unknown:
+        parser.error("no such tier or part: " + ", ".join(unknown))
+    return names
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev check")
     parser.add_argument("--list", action="store_true", help="name the parts")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="parts at a time (2), and one that mostly waits")
-    parser.add_argument("parts", nargs="*", metavar="PART")
+    parser.add_argument("parts", nargs="*", metavar="TIER or PART", help="a tier (quick, landing, full) or parts; landing")
     options = parser.parse_args()
+    wanted = chosen(options.parts or ["landing"], parser)
     if options.list:
-        print("\n".join(part.name for part in PARTS))
+        print("\n".join(f"{part.name:25} {part.tier}" for part in PARTS))
         return 0
-    unknown = set(options.parts) - {part.name for part in PARTS}
-    if unknown:
-        parser.error("no such part: " + ", ".join(sorted(unknown)))
     os.makedirs(os.path.join(ROOT, LOGS), exist_ok=True)
     began = time.monotonic()
-    schedule = Schedule(part for part in PARTS if not options.parts or part.name in options.parts)
+    schedule = Schedule(part for part in PARTS if part.name in wanted)
     score = Score()
     workers = [threading.Thread(target=work, args=(schedule, score, only_waits), daemon=True)
                for only_waits in [False] * max(1, options.jobs) + [True]]

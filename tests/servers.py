@@ -122,10 +122,10 @@ class Berthd(Server):
         self.valet_port = valet_port  # the same of the Valet API
 
     def command(self):
-        doors = [] if self.baremetal_port is None else ["--baremetal-listen", f"127.0.0.1:{self.baremetal_port}"]
+        listens = [] if self.baremetal_port is None else ["--baremetal-listen", f"127.0.0.1:{self.baremetal_port}"]
         if self.valet_port is not None:
-            doors += ["--valet-listen", f"127.0.0.1:{self.valet_port}"]
-        return [self.program, "--config-file", self.config_file, "--listen", f"127.0.0.1:{self.port}", *doors]
+            listens += ["--valet-listen", f"127.0.0.1:{self.valet_port}"]
+        return [self.program, "--config-file", self.config_file, "--listen", f"127.0.0.1:{self.port}", *listens]
 
 
 class PythonService(Server):

@@ -224,6 +224,44 @@ def check_text(paths):
         check(not UNFINISHED.search(text), path, "something is left to do")
 
 
+# What the code once called things, and what it calls them now (HACKING.md, Glossary).
+PRIVATE_WORDS = {
+    r"doors?|doorways?": "API, its definition or its endpoint",
+    r"settl(?:e|es|ed|ing)": "consequences, applied, at rest",
+    r"sweeps?|sweeping": "a scan of foreign writes",
+    r"shel(?:f|ves)": "a pool",
+    r"debts?": "garbage",
+    r"aparts": "anti-affinity",
+    r"strangers?": "a foreign writer, a non-member, another consumer",
+    r"judg(?:e|es|ed|ing|ement)": "check",
+}
+
+
+def check_words(paths):
+    """No word is private where the field has one: neither alone nor as a part of a name."""
+    words = [(re.compile(rf"(?<![A-Za-z])(?:{pattern})(?![A-Za-z])", re.I), instead) for pattern, instead in PRIVATE_WORDS.items()]
+    for path in paths:
+        text = read(path)
+        for pattern, instead in words:
+            found = pattern.search(text)
+            line = text.count("\n", 0, found.start()) + 1 if found else 0
+            check(not found, f"{path}:{line}", f"{found.group(0)!r} is now {instead}" if found else "")
+
+
+SAME_STATIC_MOST = 3
+
+
+def check_static_names(paths):
+    """A debugger or a profiler that shows a function's name says which one it is: few files have a static function of the
+    same name."""
+    owners = {}
+    for path in paths:
+        for name in re.findall(r"^static\s[^;={}()]*?\b(\w+)\(", read(path), re.M):
+            owners.setdefault(name, set()).add(path)
+    for name, where in sorted(owners.items()):
+        check(len(where) <= SAME_STATIC_MOST, name, f"a static function in {len(where)} files: begin it with its file's name")
+
+
 def check_headers(headers):
     """Each compiles alone."""
     flags = subprocess.run(["pkg-config", "--cflags", "libmicrohttpd", "jansson", "sqlite3", "libcurl", "nettle"],
@@ -404,6 +442,8 @@ def main():
     check_shape(programs)
     check_c(c_files)
     check_text([path for path in texts if not path.startswith("build")])
+    check_words(c_files)
+    check_static_names([path for path in sources if path.endswith(".c")])
     check_headers([path for path in c_files if path.endswith(".h")])
     check_units(table)
     check_matrix()

@@ -3,7 +3,7 @@
 
 #include "api/api.h"
 #include "api/cors.h"
-#include "api/door.h"
+#include "api/definition.h"
 #include "api/passage.h"
 #include "api/services/meter.h"
 #include "api/text/json_heap.h"
@@ -29,7 +29,7 @@ void answer_headers(struct api_request *request)
         http_add_header(http, "Allow", request->allow);
     if (request->retry_after.data != NULL)
         http_add_header(http, "Retry-After", request->retry_after);
-    request->door->add_headers(request);
+    request->definition->add_headers(request);
     if (request->err.status == 401 && request->api->keystone != NULL)
         http_add_header(http, "WWW-Authenticate",
                         keystone_www_authenticate(request->api->keystone));
@@ -43,7 +43,7 @@ void answer_headers(struct api_request *request)
         http_add_header(http, "vary", SLICE_LIT("Origin"));
     if (cross_origin)
         cors_add_headers(request);
-    http_add_header(http, request->door->request_id_header,
+    http_add_header(http, request->definition->request_id_header,
                     (struct slice){request->request_id, REQUEST_ID_LEN});
     http->status = request->status;
 }
@@ -131,9 +131,10 @@ enum http_step answer_give(struct api_request *request)
     request->http->goes_on = request->passage->reader != NULL && !err_is_set(&request->err);
     if (err_is_set(&request->err)) {
         shorten(request);
-        request->door->write_fault(request);
+        request->definition->write_fault(request);
     }
-    if (is_refused_for_now(request))
+    bool is_for_now = is_refused_for_now(request) || request->status == 503;
+    if (is_for_now && request->retry_after.data == NULL)
         request->retry_after = SLICE_LIT("1");
     answer_headers(request);
     return answer_count(request);

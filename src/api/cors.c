@@ -3,7 +3,7 @@
 #include "api/cors.h"
 
 #include "api/api.h"
-#include "api/door.h"
+#include "api/definition.h"
 #include "api/passage.h"
 #include "api/request.h"
 #include "base/arena.h"
@@ -42,7 +42,7 @@ static bool header_is_permitted(const struct api_request *request, struct slice 
     for (size_t i = 0; i < sizeof(SIMPLE) / sizeof(SIMPLE[0]); i++)
         if (slice_equal_nocase(slice_of(SIMPLE[i]), name))
             return true;
-    const struct cors_names *own = request->door->cors_headers;
+    const struct cors_names *own = request->definition->cors_headers;
     return has_nocase(&request->api->cors.allow_headers, name) ||
            (own != NULL && has_nocase(own, name));
 }
@@ -97,7 +97,7 @@ static void add_preflight_headers(struct api_request *request)
 static bool is_preflight(const struct api_request *request)
 {
     return slice_equal(request->http->method, SLICE_LIT("OPTIONS")) &&
-           (!request->door->has_own_options ||
+           (!request->definition->has_own_options ||
             (http_request_header(request->http, "Origin").data != NULL &&
              http_request_header(request->http, "Access-Control-Request-Method").data != NULL));
 }
@@ -118,10 +118,10 @@ bool cors_is_allowed(const struct api_request *request)
            allowed_origin(request).data != NULL;
 }
 
-/* The configured ones and the door's own, joined by commas. */
+/* The configured ones and the API's own, joined by commas. */
 static struct slice exposed_headers(struct api_request *request)
 {
-    const struct cors_names *own = request->door->cors_headers;
+    const struct cors_names *own = request->definition->cors_headers;
     struct slice text = request->api->cors.expose_headers;
     for (unsigned i = 0; own != NULL && i < own->count; i++)
         text = arena_printf(request->arena, "%.*s%s%.*s", SLICE_ARG(text), text.len > 0 ? "," : "",

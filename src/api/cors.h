@@ -15,20 +15,20 @@ struct cors_names {
 };
 
 struct cors_settings {
-    struct cors_names allowed_origins; /* none: no CORS at all */
+    struct cors_names allowed_origins; /* none: CORS is disabled */
     struct cors_names allow_methods;
     struct cors_names allow_headers;
     struct slice expose_headers; /* joined by commas */
     bool allow_credentials;
-    int64_t max_age_s; /* 0: not told */
+    int64_t max_age_s; /* 0: not sent */
 };
 
-/* Answers an OPTIONS request when CORS is on: 200 without a body, whatever the path, the token and
- * the origin. False: CORS is off, the request goes its way. */
+/* Answers an OPTIONS request if CORS is enabled: 200 without a body, whatever the path, token and
+ * origin are. False: CORS is disabled, and the request is processed normally. */
 bool cors_answer_preflight(struct api_request *request);
 
-/* Whether another request comes from an allowed origin: then the headers below go out, and "Origin"
- * into vary. */
+/* Whether any other request comes from an allowed origin. If so, the answer has the headers of
+ * cors_add_headers(), and vary includes "Origin". */
 bool cors_is_allowed(const struct api_request *request);
 void cors_add_headers(struct api_request *request);
 

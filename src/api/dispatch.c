@@ -13,6 +13,7 @@
 #include "api/services/access_log.h"
 #include "api/services/expensive.h"
 #include "api/services/healthcheck.h"
+#include "api/services/reason_log.h"
 #include "api/services/thread_reader.h"
 #include "api/slow_passage.h"
 #include "api/stages.h"
@@ -41,7 +42,7 @@ enum { LONG_QUERY_BYTES = 16 * 1024 };
 static uint64_t question_of(const struct api_request *request)
 {
     return hash_text(request->http->target) ^ hash_text(request->identity.project_id) ^
-           (uint64_t)request->doorway->door->id;
+           (uint64_t)request->endpoint->definition->id;
 }
 
 /* A worker does not try again and again what is too expensive for it. */
@@ -99,7 +100,7 @@ static enum http_step after_stages(struct api_request *request, enum stages_outc
 }
 
 static struct api_request *request_create(struct http_exchange *exchange,
-                                          const struct doorway *doorway)
+                                          const struct api_endpoint *endpoint)
 {
     struct {
         struct api_request request;
@@ -111,12 +112,12 @@ static struct api_request *request_create(struct http_exchange *exchange,
     request->write = &all->write.write;
     all->write.request = request;
     request->passage->request = request;
-    if (doorway->door->own_bytes > 0)
-        request->own = arena_zalloc(exchange->arena, doorway->door->own_bytes);
+    if (endpoint->definition->own_bytes > 0)
+        request->own = arena_zalloc(exchange->arena, endpoint->definition->own_bytes);
     request->http = exchange;
-    request->doorway = doorway;
-    request->door = request->doorway->door;
-    request->api = request->doorway->api;
+    request->endpoint = endpoint;
+    request->definition = request->endpoint->definition;
+    request->api = request->endpoint->api;
     request->arena = exchange->arena;
     request->err.arena = exchange->arena;
     request->status = 200;
@@ -145,7 +146,7 @@ static enum http_step after_token(struct api_request *request, enum stages_outco
 /* What needs no token needs no body. */
 static bool is_for_everybody(const struct api_request *request)
 {
-    return healthcheck_is_asked(request) || request->door->is_public(request) ||
+    return healthcheck_is_asked(request) || request->definition->is_public(request) ||
            slice_equal(request->http->method, SLICE_LIT("OPTIONS"));
 }
 
@@ -161,12 +162,13 @@ static enum http_step on_large_body(struct http_exchange *exchange, void *cls)
     return after_token(request, stages_identify(request));
 }
 
-/* The token has been judged before the body came. That the body is too long comes first. */
+/* The token has been checked before the body came. That the body is too long comes first. */
 static enum http_step go_on_with_body(struct api_request *request)
 {
     request->passage->phase = PHASE_ARRIVED;
     request->passage->is_large = request->http->body.len > HTTP_SMALL_BODY_BYTES;
-    if (request->http->fault == HTTP_FAULT_BODY_TOO_LARGE && !request->door->judges_length_late) {
+    if (request->http->fault == HTTP_FAULT_BODY_TOO_LARGE &&
+        !request->definition->checks_length_late) {
         request->err = (struct err){.arena = request->arena};
         request->fault_form = FAULT_OF_API;
     }
@@ -250,14 +252,16 @@ static void on_finished(struct http_exchange *exchange, void *cls)
         return;
     bool has_begun =
         request->passage->phase != PHASE_OWNER && request->passage->phase != PHASE_BODY;
-    if (has_begun && request->passage->phase != PHASE_CHECKING)
+    if (has_begun && request->passage->phase != PHASE_CHECKING) {
+        reason_log_write(request);
         access_log_write(request);
+    }
     pin_close(request);
     keystone_request_close(&request->passage->tokens);
     leftover_drop(request);
 }
 
-struct http_service dispatch_service(const struct doorway *doorway)
+struct http_service dispatch_service(const struct api_endpoint *endpoint)
 {
     return (struct http_service){
         .on_request = on_request,
@@ -265,6 +269,6 @@ struct http_service dispatch_service(const struct doorway *doorway)
         .on_more = on_more,
         .on_finished = on_finished,
         .on_large_body = on_large_body,
-        .cls = (void *)(uintptr_t)doorway,
+        .cls = (void *)(uintptr_t)endpoint,
     };
 }

@@ -1,10 +1,10 @@
-/* The service of a door's listeners: the way of every request. */
+/* The service of an API's listeners: every request passes through it. */
 #ifndef BERTH_API_DISPATCH_H
 #define BERTH_API_DISPATCH_H
 
 #include "api/request.h"
 
-/* The doorway outlives the listener. */
-struct http_service dispatch_service(const struct doorway *doorway);
+/* The endpoint outlives the listener. */
+struct http_service dispatch_service(const struct api_endpoint *endpoint);
 
 #endif

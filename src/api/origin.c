@@ -24,7 +24,7 @@ static void read_forwarded(struct slice header, struct origin *origin)
     }
 }
 
-static void take(const struct api_request *request, const char *name, struct slice *into)
+static void origin_take(const struct api_request *request, const char *name, struct slice *into)
 {
     struct slice value = http_request_header(request->http, name);
     if (value.len > 0)
@@ -63,12 +63,12 @@ struct origin origin_read(const struct api_request *request, bool trust_proxies)
     if (forwarded.len > 0) {
         read_forwarded(forwarded, &origin);
     } else {
-        take(request, "X-Forwarded-Proto", &origin.scheme);
-        take(request, "X-Forwarded-Host", &origin.host);
-        take(request, "X-Forwarded-For", &origin.address);
+        origin_take(request, "X-Forwarded-Proto", &origin.scheme);
+        origin_take(request, "X-Forwarded-Host", &origin.host);
+        origin_take(request, "X-Forwarded-For", &origin.address);
         add_port(request, &origin);
     }
-    take(request, "X-Forwarded-Prefix", &origin.prefix);
+    origin_take(request, "X-Forwarded-Prefix", &origin.prefix);
     while (origin.prefix.len > 0 && origin.prefix.data[origin.prefix.len - 1] == '/')
         origin.prefix.len--;
     return origin;

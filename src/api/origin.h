@@ -1,5 +1,5 @@
-/* Where a request came from and how the client wrote this service's address, proxies in front
- * included. */
+/* Where a request came from, and the address of this service as the client wrote it, taking proxies
+ * into account. */
 #ifndef BERTH_API_ORIGIN_H
 #define BERTH_API_ORIGIN_H
 
@@ -14,14 +14,14 @@ struct origin {
     struct slice prefix;  /* X-Forwarded-Prefix, to be put before hrefs; without a trailing slash */
 };
 
-/* Reads the Host header and, if `trust_proxies` ([oslo_middleware] enable_proxy_headers_parsing),
+/* Reads the Host header and, with `trust_proxies` ([oslo_middleware] enable_proxy_headers_parsing),
  * Forwarded (its first element), or else X-Forwarded-Proto, -Host and -For, and X-Forwarded-Prefix,
- * as oslo.middleware takes them; X-Forwarded-Port, which it does not know, completes a host without
- * a port. */
+ * as oslo.middleware reads them. X-Forwarded-Port, which oslo.middleware does not know, adds the
+ * port to a host without one. */
 struct origin origin_read(const struct api_request *request, bool trust_proxies);
 
-/* SCHEME://HOST of the origin without a scheme's own port, then the path; the path alone if no host
- * was named (RFC 9110, section 10.2.2). In the request's arena. */
+/* SCHEME://HOST of the origin, without the scheme's default port, then the path; only the path if
+ * the request named no host (RFC 9110, section 10.2.2). In the request's arena. */
 struct slice origin_absolute(const struct api_request *request, struct slice path);
 
 #endif

@@ -1,5 +1,5 @@
-/* A request's way through dispatch.c, write_passage.c and slow_passage.c, and its waits: what
- * nobody else sees. */
+/* A request's progress through dispatch.c, write_passage.c and slow_passage.c, and what it waits
+ * for. Internal to these files. */
 #ifndef BERTH_API_PASSAGE_H
 #define BERTH_API_PASSAGE_H
 
@@ -17,45 +17,45 @@ struct json_heap;
 struct replica_reader;
 
 struct api_passage {
-    struct api_request *request; /* whose it is */
+    struct api_request *request; /* the request that it belongs to */
     enum request_phase {
         PHASE_ARRIVED,
-        PHASE_OWNER,     /* waits for Keystone; its body is to come */
-        PHASE_BODY,      /* its body comes */
+        PHASE_OWNER,     /* waits for Keystone; its body has not arrived yet */
+        PHASE_BODY,      /* its body is arriving */
         PHASE_TOKEN,     /* waits for Keystone */
         PHASE_FOLLOWING, /* waits until memory is as new as the database */
         PHASE_WRITING,   /* waits for the writer */
         PHASE_SLOW,      /* on the slow lane */
-        PHASE_FINISHING, /* there, too: its answer is written */
-        PHASE_AGAIN,     /* waits for what the handler has begun */
-        PHASE_CHECKING,  /* /healthcheck: waits for what the checks find */
+        PHASE_FINISHING, /* on the slow lane: its answer is being written */
+        PHASE_AGAIN,     /* waits for the operation that the handler began */
+        PHASE_CHECKING,  /* /healthcheck: waits for the results of the checks */
     } phase;
 
     struct keystone_request tokens; /* what the identity points into, with keystone */
     struct slow_job slow;
-    enum api_step slow_step; /* what the handler said there */
-    uint64_t slow_limit_us;  /* how long it may stay there, its wait counted in */
+    enum api_step slow_step; /* the handler's result there */
+    uint64_t slow_limit_us;  /* how long it may stay there, its wait included */
     enum slow_end {
-        SLOW_END_NONE,      /* the handler came to its end */
-        SLOW_END_GONE,      /* its client has gone */
-        SLOW_END_LATE,      /* its time was over */
+        SLOW_END_NONE,      /* the handler finished */
+        SLOW_END_GONE,      /* its client has disconnected */
+        SLOW_END_LATE,      /* its time ran out */
         SLOW_END_TOO_MANY,  /* too many were waiting to begin */
         SLOW_END_NO_ROOM,   /* its answer has outgrown the memory for large ones */
         SLOW_END_NO_MEMORY, /* what it needs has outgrown the memory of requests */
     } slow_end;
-    unsigned changes_met;   /* how often the write found the state changed that it was made on */
+    unsigned changes_met;   /* how often the write met an optimistic conflict */
     bool is_large;          /* too large a body to be handled on a worker */
     bool is_on_lane;        /* where the handler runs */
     uint64_t handled_us;    /* when a worker began to handle it, on its own clock */
     uint64_t question;      /* of a GET that goes to the slow lane: see services/expensive.h */
-    _Atomic unsigned met;   /* there: of the handler's end and api_resume(), how many have come */
+    _Atomic unsigned met;   /* there: counts the handler's end and api_resume() */
     struct json_heap *heap; /* where the parsed body is; NULL: in memory of its own */
-    struct budget *pace;    /* what reading the body is charged to; NULL: a worker reads it */
-    struct replica_reader *reader; /* who pins the version of an answer in pieces; NULL: not yet */
-    bool is_preflight;             /* a CORS preflight: its headers are there already */
+    struct budget *pace;    /* the budget for reading the body; NULL: a worker reads it */
+    struct replica_reader *reader; /* pins the version of an answer in pieces; NULL: not yet */
+    bool is_preflight;             /* a CORS preflight: its headers are already set */
 };
 
-/* The passage whose tokens these are. */
+/* The passage that contains these tokens. */
 static inline struct api_passage *api_passage_of_tokens(struct keystone_request *tokens)
 {
     return (struct api_passage *)((char *)tokens - offsetof(struct api_passage, tokens));

@@ -1,4 +1,4 @@
-/* The version that a handler sees. */
+/* Pins the version that a handler reads. */
 #ifndef BERTH_API_PIN_H
 #define BERTH_API_PIN_H
 
@@ -6,13 +6,13 @@
 
 struct replica_reader;
 
-/* Pins one that is as new as the database, or returns NULL: the writer must look first. */
+/* Pins a version that is as new as the database, or returns NULL: the writer must follow first. */
 const struct version *pin_current(struct api_request *request, struct replica_reader *reader);
 
-/* Behind the handler: lets the version go, or keeps it for an answer in pieces. */
+/* After the handler: releases the version, or keeps it for an answer in pieces. */
 void pin_release(struct api_request *request, struct replica_reader *reader, enum api_step step);
 
-/* At the request's end. */
+/* To be called at the end of the request. */
 void pin_close(struct api_request *request);
 
 #endif

@@ -1,4 +1,4 @@
-/* One row of a door's table of routes. */
+/* One row of an API's table of routes. */
 #ifndef BERTH_API_ROUTE_H
 #define BERTH_API_ROUTE_H
 
@@ -9,7 +9,7 @@ struct api_request;
 enum api_step {
     API_DONE,  /* the answer is written, or err is set */
     API_WRITE, /* request->write is planned and to be submitted; route->finish writes the answer */
-    API_AGAIN, /* what the handler has begun resumes the exchange: then run the handler again */
+    API_AGAIN, /* what the handler began resumes the exchange; then run the handler again */
     API_SLOW, /* too much work for a worker: run the handler again on the slow lane, where a version
                  is pinned */
 };
@@ -19,8 +19,8 @@ struct api_route {
     const char *path; /* "/resource_providers/{uuid}/traits" */
     unsigned min_minor;
     unsigned max_minor;
-    unsigned flags;  /* the door's own */
-    unsigned policy; /* a rule of the door's own service; 0: the handler checks, or nobody does */
+    unsigned flags;  /* the API's own */
+    unsigned policy; /* a rule of the API's own service; 0: the handler checks, or no check */
     /* Reads request->version (pinned, as new as the database) and writes the answer; or validates
      * the body and fills request->write. */
     enum api_step (*handle)(struct api_request *request);

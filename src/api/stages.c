@@ -1,12 +1,12 @@
-/* What all doors do between a request's arrival and its handler: framing, target, token; then the
- * door's own stages. The first that fails sets err. Worker threads. */
+/* What all APIs do between a request's arrival and its handler: framing, target, token; then the
+ * API's own stages. The first that fails sets err. Worker threads. */
 #include "api/stages.h"
 
 #include <strings.h>
 
 #include "api/answer.h"
 #include "api/api.h"
-#include "api/door.h"
+#include "api/definition.h"
 #include "api/passage.h"
 #include "api/services/access_log.h"
 #include "api/text/query_string.h"
@@ -17,7 +17,7 @@ static bool stage_framing(struct api_request *request)
 {
     switch (request->http->fault) {
     case HTTP_FAULT_BODY_TOO_LARGE:
-        if (request->door->judges_length_late)
+        if (request->definition->checks_length_late)
             break;
         return err_set(&request->err, 413, NULL,
                        "The request body is larger than this service takes.");
@@ -55,8 +55,8 @@ static void strip_mount(struct api_request *request)
     struct slice mounted = {0};
     if (proxied.len > 0 && is_below(request->path, proxied))
         strip(request, proxied.len);
-    for (unsigned i = 0; i < request->doorway->mount_prefix_count; i++) {
-        struct slice prefix = request->doorway->mount_prefixes[i];
+    for (unsigned i = 0; i < request->endpoint->mount_prefix_count; i++) {
+        struct slice prefix = request->endpoint->mount_prefixes[i];
         if (prefix.len > mounted.len && is_below(request->path, prefix))
             mounted = prefix;
     }
@@ -129,8 +129,8 @@ static struct slice mount_of_rules(const struct api_request *request)
     struct slice proxied = request->origin.prefix;
     if (proxied.len == 0)
         return request->mount;
-    for (unsigned i = 0; i < request->doorway->mount_prefix_count; i++)
-        if (slice_equal(request->doorway->mount_prefixes[i], proxied))
+    for (unsigned i = 0; i < request->endpoint->mount_prefix_count; i++)
+        if (slice_equal(request->endpoint->mount_prefixes[i], proxied))
             return request->mount;
     return slice_skip(request->mount, proxied.len);
 }
@@ -141,7 +141,7 @@ static void fill_tokens(struct api_request *request)
     if (token.data == NULL)
         token = http_request_header(request->http, "X-Storage-Token");
     request->passage->tokens = (struct keystone_request){
-        .service_of_ours = request->door->service,
+        .service_of_ours = request->definition->service,
         .user_token = token,
         .service_token = http_request_header(request->http, "X-Service-Token"),
         .method = request->http->method,
@@ -185,11 +185,11 @@ static enum stages_outcome identify_keystone(struct api_request *request)
 /* Everything behind this stage may rely on the identity, unless its path is for everybody. */
 static enum stages_outcome stage_token(struct api_request *request)
 {
-    if (request->door->is_public(request))
+    if (request->definition->is_public(request))
         return STAGES_PASSED;
     if (request->api->keystone != NULL)
         return identify_keystone(request);
-    return request->door->identify(request) ? STAGES_PASSED : STAGES_FAILED;
+    return request->definition->identify(request) ? STAGES_PASSED : STAGES_FAILED;
 }
 
 enum stages_outcome stages_identify_again(struct api_request *request)
@@ -204,24 +204,24 @@ enum stages_outcome stages_identify(struct api_request *request)
     return stage_token(request);
 }
 
-static enum stages_outcome pass_door(struct api_request *request, enum stages_outcome token)
+static enum stages_outcome pass_api(struct api_request *request, enum stages_outcome token)
 {
     if (token != STAGES_PASSED)
         return token;
-    return request->door->pass(request) ? STAGES_PASSED : STAGES_FAILED;
+    return request->definition->pass(request) ? STAGES_PASSED : STAGES_FAILED;
 }
 
 enum stages_outcome stages_pass_identified(struct api_request *request)
 {
-    return stage_framing(request) ? pass_door(request, STAGES_PASSED) : STAGES_FAILED;
+    return stage_framing(request) ? pass_api(request, STAGES_PASSED) : STAGES_FAILED;
 }
 
 enum stages_outcome stages_go_on(struct api_request *request)
 {
-    return pass_door(request, stage_token(request));
+    return pass_api(request, stage_token(request));
 }
 
 enum stages_outcome stages_pass(struct api_request *request)
 {
-    return stage_framing(request) ? pass_door(request, stages_identify(request)) : STAGES_FAILED;
+    return stage_framing(request) ? pass_api(request, stages_identify(request)) : STAGES_FAILED;
 }

@@ -15,19 +15,20 @@ enum stages_outcome {
 /* Fills the request's target (origin, mount, path, query) and its global id. */
 void stages_read_target(struct api_request *request);
 
-/* Behind it: fills the rest (identity, microversion, route, arguments) and checks the request. */
+/* After the target: fills the rest (identity, microversion, route, arguments) and checks the
+ * request. */
 enum stages_outcome stages_pass(struct api_request *request) BERTH_MUST_CHECK;
 
-/* The same from the token on, after PENDING. */
+/* The same, continued at the token, after STAGES_PENDING. */
 enum stages_outcome stages_go_on(struct api_request *request) BERTH_MUST_CHECK;
 
-/* The same in two halves, where the body is read in between: the token, and again after PENDING;
- * then all that is behind it. */
+/* The same in two parts, with the body read in between: first the token (again after
+ * STAGES_PENDING), then all later stages. */
 enum stages_outcome stages_identify(struct api_request *request) BERTH_MUST_CHECK;
 enum stages_outcome stages_identify_again(struct api_request *request) BERTH_MUST_CHECK;
 enum stages_outcome stages_pass_identified(struct api_request *request) BERTH_MUST_CHECK;
 
-/* What counts of the request where there is no authentication. */
+/* The headers that identify a caller when authentication is disabled. */
 struct noauth_headers stages_noauth_headers(const struct api_request *request);
 
 #endif

@@ -1,5 +1,5 @@
-/* A request's write. Handlers fill in request->write and return API_WRITE; their planners get it
- * back on the writer thread. Only sources that plan writes need this header. */
+/* A request's write. Handlers fill in request->write and return API_WRITE; their planners receive
+ * it on the writer thread. Only sources that plan writes need this header. */
 #ifndef BERTH_API_WRITE_H
 #define BERTH_API_WRITE_H
 
@@ -8,10 +8,10 @@
 #include "api/request.h"
 #include "engine/pipeline.h"
 
-/* Where request->write is. */
+/* The container of request->write. */
 struct api_write {
     struct pipeline_request write;
-    struct api_request *request; /* whose it is */
+    struct api_request *request; /* the request that it belongs to */
 };
 
 /* The request that a write belongs to, for planners. */

@@ -3,7 +3,7 @@
 
 #include "api/answer.h"
 #include "api/api.h"
-#include "api/door.h"
+#include "api/definition.h"
 #include "api/passage.h"
 #include "api/write.h"
 
@@ -19,9 +19,9 @@ static enum http_step submit(struct api_request *request, enum request_phase pha
     request->passage->phase = phase;
     request->write->done = resume;
     request->write->err = (struct err){.arena = request->arena};
-    request->write->author = request->door->author;
-    if (request->door->submit != NULL && phase == PHASE_WRITING)
-        request->door->submit(request);
+    request->write->author = request->definition->author;
+    if (request->definition->submit != NULL && phase == PHASE_WRITING)
+        request->definition->submit(request);
     else
         pipeline_submit(request->api->pipeline, request->write);
     return HTTP_PENDING;
@@ -30,7 +30,8 @@ static enum http_step submit(struct api_request *request, enum request_phase pha
 static uint64_t rows_allowed(const struct api_request *request)
 {
     uint64_t configured = request->api->max_write_rows;
-    return configured > request->door->rows_allowed ? configured : request->door->rows_allowed;
+    return configured > request->definition->rows_allowed ? configured
+                                                          : request->definition->rows_allowed;
 }
 
 enum http_step write_passage_begin(struct api_request *request)
@@ -55,6 +56,6 @@ bool write_passage_is_to_be_made_anew(struct api_request *request)
     if (!err_is_set(&request->write->err) || request->write->err.kind != (int)REFUSED_CHANGED)
         return false;
     request->write->plan = NULL;
-    request->write->settled = NULL;
+    request->write->applied = NULL;
     return request->passage->changes_met++ < CHANGES_MET_MAX;
 }

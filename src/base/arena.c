@@ -48,7 +48,7 @@ struct arena {
 };
 
 /* The share follows the footprint. */
-static void settle(struct arena *arena)
+static void charge_budget(struct arena *arena)
 {
     size_t due = arena->share != NULL && arena->footprint > ARENA_FREE_BYTES
                      ? arena->footprint - ARENA_FREE_BYTES
@@ -70,7 +70,7 @@ static void block_push(struct arena *arena, size_t size)
     ARENA_POISON(block->data, size);
     arena->newest = block;
     arena->footprint += sizeof(*block) + size;
-    settle(arena);
+    charge_budget(arena);
 }
 
 static void block_free(struct arena *arena, struct arena_block *block)
@@ -97,7 +97,7 @@ void arena_destroy(struct arena *arena)
         arena->newest = block->next;
         block_free(arena, block);
     }
-    settle(arena);
+    charge_budget(arena);
     free(arena);
 }
 
@@ -129,14 +129,14 @@ void arena_reset(struct arena *arena)
         block_push(arena, ARENA_FIRST_BYTES);
         return;
     }
-    settle(arena);
+    charge_budget(arena);
     keep->next = NULL;
     keep->used = 0;
     ARENA_POISON(keep->data, keep->size);
     arena->newest = keep;
 }
 
-static char *take(struct arena_block *block, size_t size, size_t rounded)
+static char *arena_take(struct arena_block *block, size_t size, size_t rounded)
 {
     char *at = block->data + block->used;
     block->used += rounded;
@@ -151,7 +151,7 @@ static __attribute__((noinline)) char *take_of_new_block(struct arena *arena, si
     size_t last = arena->newest->size;
     size_t next = last * 2 < ARENA_LARGEST_BYTES ? last * 2 : ARENA_LARGEST_BYTES;
     block_push(arena, rounded > next ? rounded : next);
-    return take(arena->newest, size, rounded);
+    return arena_take(arena->newest, size, rounded);
 }
 
 void *arena_alloc(struct arena *arena, size_t size)
@@ -160,7 +160,7 @@ void *arena_alloc(struct arena *arena, size_t size)
     size_t rounded = (size + 15) & ~(size_t)15;
     struct arena_block *block = arena->newest;
     return block->size - block->used < rounded ? take_of_new_block(arena, size, rounded)
-                                               : take(block, size, rounded);
+                                               : arena_take(block, size, rounded);
 }
 
 void *arena_zalloc(struct arena *arena, size_t size)

@@ -92,7 +92,7 @@ static int64_t days_of(int year, unsigned month, unsigned day)
 }
 
 /* Writes the last `width` digits. */
-static char *put(char *at, unsigned value, int width)
+static char *clock_put(char *at, unsigned value, int width)
 {
     for (int i = width - 1; i >= 0; i--) {
         at[i] = (char)('0' + value % 10);
@@ -109,11 +109,11 @@ static char *put_text(char *at, const char *text, size_t len)
 
 static char *put_time(char *at, const struct civil *civil)
 {
-    at = put(at, civil->hour, 2);
+    at = clock_put(at, civil->hour, 2);
     *at++ = ':';
-    at = put(at, civil->minute, 2);
+    at = clock_put(at, civil->minute, 2);
     *at++ = ':';
-    return put(at, civil->second, 2);
+    return clock_put(at, civil->second, 2);
 }
 
 void clock_format_rfc1123(int64_t wall_us, char out[CLOCK_RFC1123_BYTES])
@@ -123,11 +123,11 @@ void clock_format_rfc1123(int64_t wall_us, char out[CLOCK_RFC1123_BYTES])
     struct civil civil = to_civil(wall_us);
     char *at = put_text(out, days + (size_t)civil.weekday * 3, 3);
     at = put_text(at, ", ", 2);
-    at = put(at, civil.day, 2);
+    at = clock_put(at, civil.day, 2);
     *at++ = ' ';
     at = put_text(at, months + (size_t)(civil.month - 1) * 3, 3);
     *at++ = ' ';
-    at = put(at, (unsigned)civil.year, 4);
+    at = clock_put(at, (unsigned)civil.year, 4);
     *at++ = ' ';
     at = put_time(at, &civil);
     (void)put_text(at, " GMT", 5);
@@ -136,20 +136,20 @@ void clock_format_rfc1123(int64_t wall_us, char out[CLOCK_RFC1123_BYTES])
 void clock_format_iso(int64_t wall_us, char out[CLOCK_ISO_BYTES])
 {
     struct civil civil = to_civil(wall_us);
-    char *at = put(out, (unsigned)civil.year, 4);
+    char *at = clock_put(out, (unsigned)civil.year, 4);
     *at++ = '-';
-    at = put(at, civil.month, 2);
+    at = clock_put(at, civil.month, 2);
     *at++ = '-';
-    at = put(at, civil.day, 2);
+    at = clock_put(at, civil.day, 2);
     *at++ = ' ';
     at = put_time(at, &civil);
     *at++ = '.';
-    at = put(at, civil.us, 6);
+    at = clock_put(at, civil.us, 6);
     *at = '\0';
 }
 
 /* Reads `width` digits and, if `then` is not 0, that sign behind them. */
-static bool take(struct slice *text, size_t width, char then, unsigned *value)
+static bool clock_take(struct slice *text, size_t width, char then, unsigned *value)
 {
     *value = 0;
     if (text->len < width + (then != '\0'))
@@ -175,7 +175,7 @@ static bool take_fraction(struct slice *text, unsigned *us)
         return false;
     *text = slice_skip(*text, 1);
     size_t digits = text->len;
-    if (digits == 0 || !take(text, digits, '\0', us))
+    if (digits == 0 || !clock_take(text, digits, '\0', us))
         return false;
     for (; digits < 6; digits++)
         *us *= 10;
@@ -194,9 +194,9 @@ bool clock_parse_iso(struct slice text, int64_t *wall_us)
 {
     unsigned year, month, day, hour, minute, second, us;
     char between = text.len > 10 && text.data[10] == 'T' ? 'T' : ' ';
-    if (!take(&text, 4, '-', &year) || !take(&text, 2, '-', &month) ||
-        !take(&text, 2, between, &day) || !take(&text, 2, ':', &hour) ||
-        !take(&text, 2, ':', &minute) || !take(&text, 2, '\0', &second) ||
+    if (!clock_take(&text, 4, '-', &year) || !clock_take(&text, 2, '-', &month) ||
+        !clock_take(&text, 2, between, &day) || !clock_take(&text, 2, ':', &hour) ||
+        !clock_take(&text, 2, ':', &minute) || !clock_take(&text, 2, '\0', &second) ||
         !take_fraction(&text, &us))
         return false;
     if (!is_day(year, month, day) || hour > 23 || minute > 59 || second > 59)

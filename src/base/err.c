@@ -16,6 +16,8 @@ bool err_set(struct err *err, int status, const char *code, const char *format, 
     err->status = status;
     err->code = code;
     err->kind = 0;
+    err->reason = (struct slice){0};
+    err->denied_by = NULL;
     return false;
 }
 
@@ -27,6 +29,8 @@ bool err_set_text(struct err *err, int status, const char *code, struct slice me
     err->status = status;
     err->code = code;
     err->kind = 0;
+    err->reason = (struct slice){0};
+    err->denied_by = NULL;
     return false;
 }
 
@@ -36,4 +40,15 @@ bool err_set_parts(struct err *err, int status, const char *code, const struct s
     if (err_is_set(err))
         return false;
     return err_set_text(err, status, code, arena_join(err->arena, parts, count));
+}
+
+bool err_reason(struct err *err, const char *format, ...)
+{
+    if (err->reason.data != NULL)
+        return false;
+    va_list args;
+    va_start(args, format);
+    err->reason = arena_vprintf(err->arena, format, args);
+    va_end(args);
+    return false;
 }

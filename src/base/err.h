@@ -15,8 +15,12 @@ struct err {
     const char *code;     /* placement error code, static text; NULL: placement.undefined_code */
     struct slice message; /* the detail without the status's boilerplate; in the arena, or static */
     struct arena *arena;  /* where messages are made; must outlive the err's readers */
-    int kind;             /* why, for those who try again or count: of an enum of the layer that
-                             sets err; 0: any other reason */
+    struct slice reason;  /* what the log says of it and the message does not; data == NULL:
+                             nothing. In the arena */
+    const char
+        *denied_by; /* the policy rule that refuses, static text; NULL: something else does */
+    int kind;       /* why, for those who try again or count: of an enum of the layer that
+                       sets err; 0: any other reason */
 };
 
 static inline bool err_is_set(const struct err *err)
@@ -50,5 +54,9 @@ bool err_set_parts(struct err *err, int status, const char *code, const struct s
 #define err_set_join(err, status, code, ...)                                                       \
     err_set_parts((err), (status), (code), (const struct slice[]){__VA_ARGS__},                    \
                   sizeof((const struct slice[]){__VA_ARGS__}) / sizeof(struct slice))
+
+/* Gives the error that has just been set its line in the log, unless it has one. Always returns
+ * false. */
+bool err_reason(struct err *err, const char *format, ...) BERTH_PRINTF(2, 3);
 
 #endif

@@ -38,7 +38,7 @@ static inline void sip_round(struct sip *s)
     s->c = rotate(s->c, 32);
 }
 
-static inline uint64_t load(const char *from, size_t bytes)
+static inline uint64_t hash_load(const char *from, size_t bytes)
 {
     uint64_t word = 0;
     memcpy(&word, from, bytes);
@@ -53,11 +53,11 @@ static inline uint64_t rest_of(struct slice text)
     if (rest == 0)
         return 0;
     if (text.len >= 8)
-        return load(end - 8, 8) >> 8 * (8 - rest);
+        return hash_load(end - 8, 8) >> 8 * (8 - rest);
     if (rest >= 4)
-        return load(text.data, 4) | load(end - 4, 4) << 8 * (rest - 4);
-    return load(text.data, 1) | load(text.data + rest / 2, 1) << 8 * (rest / 2) |
-           load(end - 1, 1) << 8 * (rest - 1);
+        return hash_load(text.data, 4) | hash_load(end - 4, 4) << 8 * (rest - 4);
+    return hash_load(text.data, 1) | hash_load(text.data + rest / 2, 1) << 8 * (rest / 2) |
+           hash_load(end - 1, 1) << 8 * (rest - 1);
 }
 
 uint64_t hash_text(struct slice text)

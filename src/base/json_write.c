@@ -134,7 +134,7 @@ void json_write_double(struct buf *buf, double value)
     do {
         snprintf(digits, sizeof(digits), "%.*e", precision - 1, value);
     } while (strtod(digits, NULL) != value && precision++ < 17);
-    int exponent = atoi(strchr(digits, 'e') + 1);
+    int exponent = (int)strtol(strchr(digits, 'e') + 1, NULL, 10);
     if (exponent < -4 || exponent >= 16) {
         char *e = strchr(digits, 'e');
         buf_append(buf, digits, (size_t)(e - digits));

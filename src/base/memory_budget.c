@@ -40,7 +40,7 @@ uint64_t memory_budget_used(const struct memory_budget *budget)
     return atomic_load_explicit(&budget->used, memory_order_relaxed);
 }
 
-static _Atomic uint64_t *row_of(_Atomic uint64_t *rows, uint64_t hash)
+static _Atomic uint64_t *memory_budget_row_of(_Atomic uint64_t *rows, uint64_t hash)
 {
     return &rows[hash % ROWS];
 }
@@ -54,8 +54,8 @@ static bool is_fair(const struct memory_budget *budget, uint64_t used, uint64_t 
 static void take_off(const struct memory_share *share, uint64_t bytes)
 {
     struct memory_budget *budget = share->budget;
-    atomic_fetch_sub(row_of(budget->of_owner, share->owner), bytes);
-    atomic_fetch_sub(row_of(budget->of_address, share->address), bytes);
+    atomic_fetch_sub(memory_budget_row_of(budget->of_owner, share->owner), bytes);
+    atomic_fetch_sub(memory_budget_row_of(budget->of_address, share->address), bytes);
     atomic_fetch_sub(&budget->used, bytes);
 }
 
@@ -64,8 +64,10 @@ static bool put_on(const struct memory_share *share, uint64_t bytes)
 {
     struct memory_budget *budget = share->budget;
     uint64_t used = atomic_fetch_add(&budget->used, bytes) + bytes;
-    uint64_t own = atomic_fetch_add(row_of(budget->of_owner, share->owner), bytes) + bytes;
-    uint64_t there = atomic_fetch_add(row_of(budget->of_address, share->address), bytes) + bytes;
+    uint64_t own =
+        atomic_fetch_add(memory_budget_row_of(budget->of_owner, share->owner), bytes) + bytes;
+    uint64_t there =
+        atomic_fetch_add(memory_budget_row_of(budget->of_address, share->address), bytes) + bytes;
     return used <= budget->limit && is_fair(budget, used, own) && is_fair(budget, used, there);
 }
 

@@ -68,7 +68,7 @@ bool ptree_find(const struct ptree *tree, uint64_t k1, uint64_t k2, uint64_t *va
 }
 
 /* Leaves a position behind a node's last entry upwards to the next entry there is. */
-static void iter_settle(struct ptree_iter *iter)
+static void iter_skip_ends(struct ptree_iter *iter)
 {
     while (iter->depth > 0) {
         uint32_t level = iter->depth - 1;
@@ -112,7 +112,7 @@ void ptree_seek(const struct ptree *tree, uint64_t k1, uint64_t k2, struct ptree
             break;
         node = child_of(&node->entry[at]);
     }
-    iter_settle(iter);
+    iter_skip_ends(iter);
 }
 
 const struct ptree_entry *ptree_iter_get(const struct ptree_iter *iter)
@@ -126,7 +126,7 @@ void ptree_iter_next(struct ptree_iter *iter)
 {
     check(iter->depth > 0);
     iter->at[iter->depth - 1]++;
-    iter_settle(iter);
+    iter_skip_ends(iter);
 }
 
 static void node_insert(struct ptree_node *node, uint32_t at, struct ptree_entry entry)

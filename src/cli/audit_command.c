@@ -27,7 +27,8 @@ static void sink_apply(void *cls, const struct change *change)
 }
 
 /* The database as a version; NULL with err. */
-static const struct version *load(struct store *store, struct replica *replica, struct err *err)
+static const struct version *audit_command_load(struct store *store, struct replica *replica,
+                                                struct err *err)
 {
     const struct version_stamp none = {{0}};
     struct store_stamp ignored;
@@ -73,7 +74,7 @@ static void print_finding(void *cls, const struct placement_finding *finding)
            SLICE_ARG(record_text(row, VALET_PLACEMENT_LOCATION)));
 }
 
-static bool look(const struct conf *conf, size_t *count, struct err *err)
+static bool audit_command_look(const struct conf *conf, size_t *count, struct err *err)
 {
     const struct store_options options = {.connection = slice_of(conf->connection),
                                           .busy_timeout_ms = 5000};
@@ -81,7 +82,7 @@ static bool look(const struct conf *conf, size_t *count, struct err *err)
     if (store == NULL)
         return false;
     struct replica *replica = replica_create();
-    struct findings findings = {.version = load(store, replica, err)};
+    struct findings findings = {.version = audit_command_load(store, replica, err)};
     if (findings.version != NULL)
         placement_findings(findings.version, print_finding, &findings);
     *count = findings.count;
@@ -90,12 +91,12 @@ static bool look(const struct conf *conf, size_t *count, struct err *err)
     return findings.version != NULL;
 }
 
-static int run(const struct conf_inputs *inputs)
+static int audit_command_run(const struct conf_inputs *inputs)
 {
     struct err err = {.arena = arena_create()};
     size_t count = 0;
     struct conf *conf = conf_load(inputs, &err);
-    bool ok = conf != NULL && look(conf, &count, &err);
+    bool ok = conf != NULL && audit_command_look(conf, &count, &err);
     if (!ok)
         fprintf(stderr, "berth audit: %.*s\n", SLICE_ARG(err.message));
     conf_destroy(conf);
@@ -119,5 +120,5 @@ int audit_command(int argc, char **argv, struct conf_inputs *inputs)
                 line.action != COMMAND_LINE_RUN ? line.error : "too many configuration files");
         return AUDIT_EXIT_WRONG;
     }
-    return run(inputs);
+    return audit_command_run(inputs);
 }

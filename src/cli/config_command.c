@@ -7,8 +7,10 @@
 
 #include "cli/config_pages.h"
 #include "cli/config_report.h"
+#include "cli/output.h"
 #include "conf/command_line.h"
 #include "conf/load.h"
+#include "conf/suggest.h"
 
 #define HELP_ROW                                                                                   \
     {                                                                                              \
@@ -97,7 +99,7 @@ static const struct action actions[] = {
     {"validate", NULL, 0,
      "Read the configuration as berthd would, and say what is wrong with it: bad values, and what "
      "else it would not start with in Keystone's settings, policy files and certificates; options "
-     "that are unknown, have old names, or have no effect.",
+     "that are unknown, have old names, or have no effect; certificates that expire soon.",
      validate_switches, NULL, validate},
     {"show", "[SECTION [OPTION]]", 2,
      "Print the values in force that somebody has set, and where each comes from. Secrets are "
@@ -113,7 +115,7 @@ static const struct action actions[] = {
 
 enum { ACTION_COUNT = sizeof(actions) / sizeof(actions[0]) };
 
-static void print_help(FILE *out)
+static void config_command_print_help(FILE *out)
 {
     fputs("usage: berth config ACTION [SWITCH]...\n\nLooks after configurations.\n\nactions:\n",
           out);
@@ -126,7 +128,8 @@ static void print_help(FILE *out)
     fputs("\nberth config ACTION --help lists an action's switches.\n", out);
 }
 
-static int run(const struct action *action, int argc, char **argv, struct conf_inputs *inputs)
+static int config_command_run(const struct action *action, int argc, char **argv,
+                              struct conf_inputs *inputs)
 {
     struct command_line line;
     const char *words[2] = {NULL, NULL};
@@ -157,16 +160,17 @@ static int run(const struct action *action, int argc, char **argv, struct conf_i
 int config_command(int argc, char **argv, struct conf_inputs *inputs)
 {
     if (argc < 2) {
-        print_help(stderr);
+        config_command_print_help(stderr);
         return 2;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        print_help(stdout);
+        config_command_print_help(stdout);
         return 0;
     }
     for (size_t i = 0; i < ACTION_COUNT; i++)
         if (strcmp(argv[1], actions[i].name) == 0)
-            return run(&actions[i], argc - 1, argv + 1, inputs);
-    fprintf(stderr, "berth config: no such action: %s\n", argv[1]);
+            return config_command_run(&actions[i], argc - 1, argv + 1, inputs);
+    fprintf(stderr, "berth config: no such action: %s", argv[1]);
+    output_suggestion(stderr, suggest_name(argv[1], actions, sizeof(actions[0]), ACTION_COUNT));
     return 2;
 }

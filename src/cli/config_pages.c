@@ -176,21 +176,21 @@ static bool is_name_char(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Names with an underscore, paths and asterisks are set as code: they mean something in Markdown.
- */
+/* Names with an underscore, paths, tildes and asterisks are set as code: they mean something in
+ * Markdown. */
 static void append_markdown(struct buf *out, struct slice text)
 {
     while (text.len > 0) {
         size_t len = 0;
         bool is_code = text.data[0] == '/';
         while (len < text.len && text.data[len] != ' ') {
-            is_code = is_code || strchr("_*<>$", text.data[len]) != NULL;
+            is_code = is_code || strchr("_*<>$~", text.data[len]) != NULL;
             len++;
         }
         size_t first = len > 0 && text.data[0] == '(';
         size_t last = len;
         while (last > first && !is_name_char(text.data[last - 1]) &&
-               strchr("*/)>", text.data[last - 1]) == NULL)
+               strchr("*/)>~", text.data[last - 1]) == NULL)
             last--;
         if (last > first && text.data[last - 1] == ')' && first == 1)
             last--;

@@ -2,6 +2,9 @@
  * fault. One thread. */
 #include "cli/config_parts.h"
 
+#include <string.h>
+
+#include "base/clock.h"
 #include "conf/log_options.h"
 #include "http/http.h"
 #include "keystone/settings.h"
@@ -11,11 +14,22 @@
 #include "policy/set.h"
 #include "store/store.h"
 
+enum { LISTENERS_COMPARED = 1000 }; /* berthd opens fewer */
+enum { US_PER_S = 1000 * 1000 };
+
 struct question {
     const struct conf *conf;
     const struct conf_inputs *inputs;
     struct arena *arena;
+    FILE *out;
+    struct config_parts_found *found;
 };
+
+static void config_parts_warn(const struct question *q, struct slice text)
+{
+    q->found->warnings++;
+    fprintf(q->out, "warning: %.*s\n", SLICE_ARG(text));
+}
 
 static bool check_logging(const struct question *q, struct err *err)
 {
@@ -52,6 +66,9 @@ static bool check_certificates(const struct question *q, struct err *err)
     struct http_tls *tls = http_tls_create(&files, err);
     if (tls == NULL)
         return false;
+    struct slice text;
+    if (http_tls_check_expiry(tls, clock_wall_us() / US_PER_S, q->arena, &text) != HTTP_TLS_GOOD)
+        config_parts_warn(q, text);
     http_tls_destroy(tls);
     return true;
 }
@@ -70,20 +87,71 @@ static bool check_database(const struct question *q, struct err *err)
            store_knows_connection(slice_of(connection), err);
 }
 
-size_t config_parts_check(const struct conf *conf, const struct conf_inputs *inputs, FILE *out)
+/* An address of the configuration, and the option that has it. */
+struct address {
+    const char *section;
+    const char *option;
+    const struct conf_listen *listen;
+};
+
+static struct slice address_text(const struct address *address, struct arena *arena)
+{
+    const struct conf_listen *listen = address->listen;
+    if (listen->path != NULL)
+        return arena_printf(arena, "[%s] %s unix:%s", address->section, address->option,
+                            listen->path);
+    return arena_printf(arena,
+                        strchr(listen->host, ':') != NULL ? "[%s] %s [%s]:%u" : "[%s] %s %s:%u",
+                        address->section, address->option, listen->host, listen->port);
+}
+
+static size_t add_addresses(struct address *out, size_t n, const char *section, const char *option,
+                            const struct conf_listen *listen, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[n++] = (struct address){section, option, &listen[i]};
+    return n;
+}
+
+/* Sockets that the service manager gives take the place of some; the rest must not be there twice.
+ */
+static bool check_listeners(const struct question *q, struct err *err)
+{
+    const struct conf *conf = q->conf;
+    size_t most = conf->listen_count + conf->admin_listen_count + conf->baremetal.listen_count +
+                  conf->valet.listen_count;
+    struct address *all = arena_array(q->arena, most, sizeof(*all));
+    size_t n = add_addresses(all, 0, "berth", "listen", conf->listen, conf->listen_count);
+    n = add_addresses(all, n, "baremetal", "listen", conf->baremetal.listen,
+                      conf->baremetal.listen_count);
+    n = add_addresses(all, n, "valet", "listen", conf->valet.listen, conf->valet.listen_count);
+    n = add_addresses(all, n, "berth", "admin_listen", conf->admin_listen,
+                      conf->admin_listen_count);
+    for (size_t i = 0; i < n && i < LISTENERS_COMPARED; i++)
+        for (size_t j = 0; j < i; j++)
+            if (listen_collides(all[j].listen, all[i].listen))
+                return err_set(err, 500, NULL, "%.*s collides with %.*s",
+                               SLICE_ARG(address_text(&all[i], q->arena)),
+                               SLICE_ARG(address_text(&all[j], q->arena)));
+    return true;
+}
+
+struct config_parts_found config_parts_check(const struct conf *conf,
+                                             const struct conf_inputs *inputs, FILE *out)
 {
     static bool (*const parts[])(const struct question *, struct err *) = {
-        check_logging, check_policies, check_certificates, check_keystone, check_database,
+        check_logging,  check_policies, check_certificates,
+        check_keystone, check_database, check_listeners,
     };
-    struct question question = {conf, inputs, arena_create()};
-    size_t errors = 0;
+    struct config_parts_found found = {0};
+    struct question question = {conf, inputs, arena_create(), out, &found};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         struct err err = {.arena = question.arena};
         if (parts[i](&question, &err))
             continue;
-        errors++;
+        found.errors++;
         fprintf(out, "error: %.*s\n", SLICE_ARG(err.message));
     }
     arena_destroy(question.arena);
-    return errors;
+    return found;
 }

@@ -6,29 +6,19 @@
 
 #include "cli/config_parts.h"
 #include "conf/notes.h"
-#include "conf/suggest.h"
+#include "conf/unknown.h"
+#include "conf/url_mask.h"
 
-static void print_unknown(const struct conf_unknown *unknown, FILE *out)
+static void print_warning(void *cls, struct slice line)
 {
-    const struct option *meant = suggest_option(unknown->section, unknown->name);
-    fprintf(out, "warning: %s:%u: [%.*s] %.*s ", unknown->path, unknown->line,
-            SLICE_ARG(unknown->section), SLICE_ARG(unknown->name));
-    if (option_find_any(unknown->section, unknown->name) != NULL) {
-        fputs("is passed over, since auth_section names another section for it\n", out);
-        return;
-    }
-    fputs("is not known, and is passed over", out);
-    if (meant != NULL)
-        fprintf(out, "; did you mean [%s] %s?", meant->section, meant->name);
-    putc('\n', out);
+    fprintf(cls, "warning: %.*s\n", SLICE_ARG(line));
 }
 
 struct config_problems config_report_problems(const struct conf *conf,
                                               const struct conf_inputs *inputs, FILE *out)
 {
-    struct config_problems problems = {.errors = conf->faults.n,
-                                       .warnings = conf->unknown_n + conf->deprecated.n,
-                                       .notes = conf->no_effect.n};
+    struct config_problems problems = {
+        .errors = conf->faults.n, .warnings = conf->deprecated.n, .notes = conf->no_effect.n};
     for (size_t i = 0; i < conf->files.n; i++)
         fprintf(out, "read: %s\n", conf->files.items[i]);
     if (conf->embedded)
@@ -36,12 +26,14 @@ struct config_problems config_report_problems(const struct conf *conf,
     for (size_t i = 0; i < conf->faults.n; i++)
         fprintf(out, "error: %s\n", conf->faults.items[i]);
     /* What the files do not say because half of them was read is no fault of a part. */
-    if (!conf->half_read)
-        problems.errors += config_parts_check(conf, inputs, out);
+    if (!conf->half_read) {
+        struct config_parts_found found = config_parts_check(conf, inputs, out);
+        problems.errors += found.errors;
+        problems.warnings += found.warnings;
+    }
     for (size_t i = 0; i < conf->deprecated.n; i++)
         fprintf(out, "warning: deprecated name: %s\n", conf->deprecated.items[i]);
-    for (size_t i = 0; i < conf->unknown_n; i++)
-        print_unknown(&conf->unknown[i], out);
+    problems.warnings += unknown_tell(conf, print_warning, out);
     for (size_t i = 0; i < conf->no_effect.n; i++)
         fprintf(out, "note: %s has no effect\n", conf->no_effect.items[i]);
     fprintf(out, "%zu error%s, %zu warning%s, %zu note%s\n", problems.errors,
@@ -91,6 +83,27 @@ static void print_number(const struct conf_value *value, FILE *out)
     buf_free(&text);
 }
 
+/* Whoever asks which database it is needs all of the URL but the password. */
+static bool is_database_url(const struct option *option)
+{
+    return option->type == OPTION_STRING && (strcmp(option->name, "connection") == 0 ||
+                                             strcmp(option->name, "slave_connection") == 0);
+}
+
+static void print_secret(const struct conf_value *value, FILE *out)
+{
+    struct buf shown = {0};
+    if (is_database_url(value->option))
+        url_mask_write(slice_of(value->text), &shown);
+    else
+        buf_append_lit(&shown, NOTES_MASK);
+    buf_append_char(&shown, '\0');
+    fprintf(out, "%s = ", value->option->name);
+    print_text(shown.data, out);
+    putc('\n', out);
+    buf_free(&shown);
+}
+
 static void print_value(const struct conf_value *value, FILE *out)
 {
     const char *name = value->option->name;
@@ -99,7 +112,7 @@ static void print_value(const struct conf_value *value, FILE *out)
         return;
     }
     if (value->option->is_secret) {
-        fprintf(out, "%s = %s\n", name, NOTES_MASK);
+        print_secret(value, out);
         return;
     }
     if (value->option->type == OPTION_MULTI) {
@@ -133,7 +146,8 @@ static void print_value(const struct conf_value *value, FILE *out)
     putc('\n', out);
 }
 
-static bool is_wanted(const struct conf_value *value, const char *section, const char *name)
+static bool config_report_is_wanted(const struct conf_value *value, const char *section,
+                                    const char *name)
 {
     const struct option *option = value->option;
     return (section == NULL || strcasecmp(option->section, section) == 0) &&
@@ -147,7 +161,7 @@ bool config_report_values(const struct conf *conf, bool all, const char *section
     bool found = false;
     for (size_t i = 0; i < option_count; i++) {
         const struct conf_value *value = &conf->values[i];
-        if (!is_wanted(value, section, name))
+        if (!config_report_is_wanted(value, section, name))
             continue;
         found = true;
         if (!all && name == NULL && value->origin == CONF_ORIGIN_DEFAULT)

@@ -9,7 +9,7 @@
 
 struct config_problems {
     size_t errors;   /* berthd would not start */
-    size_t warnings; /* unknown options, old names */
+    size_t warnings; /* unknown options, old names, certificates that expire soon */
     size_t notes;    /* options without effect */
 };
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 int output_end(const char *program, int code, int lost)
@@ -16,4 +15,11 @@ int output_end(const char *program, int code, int lost)
     fprintf(stderr, "%s: cannot write to standard output%s%s\n", program, errno != 0 ? ": " : "",
             errno != 0 ? strerror(errno) : "");
     return lost;
+}
+
+void output_suggestion(FILE *errors, const char *meant)
+{
+    if (meant != NULL)
+        fprintf(errors, "; did you mean %s?", meant);
+    fputc('\n', errors);
 }

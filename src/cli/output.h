@@ -2,8 +2,14 @@
 #ifndef BERTH_CLI_OUTPUT_H
 #define BERTH_CLI_OUTPUT_H
 
+#include <stdio.h>
+
 /* At a tool's end: writes out what standard output still holds. Gives back `code`, or, if not
  * everything could be written, `lost` after a line on standard error. */
 int output_end(const char *program, int code, int lost);
+
+/* Ends a line about a name that does not exist: with what was probably meant, if `meant` is not
+ * NULL. */
+void output_suggestion(FILE *errors, const char *meant);
 
 #endif

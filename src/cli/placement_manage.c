@@ -58,7 +58,8 @@ static int print_version(struct slice connection, struct err *err)
     return 0;
 }
 
-static int run(const struct tool_arguments *arguments, const struct conf *conf, struct err *err)
+static int placement_manage_run(const struct tool_arguments *arguments, const struct conf *conf,
+                                struct err *err)
 {
     struct slice connection = slice_of(conf->connection);
     switch (arguments->command->id) {
@@ -83,8 +84,9 @@ int main(int argc, char **argv)
     struct conf *conf = conf_load(&arguments.inputs, &err);
     if (conf != NULL)
         log_set_debug(conf->debug);
-    int code = conf != NULL && conf_make_state_directory(conf, &err) ? run(&arguments, conf, &err)
-                                                                     : report(&err);
+    int code = conf != NULL && conf_make_state_directory(conf, &err)
+                   ? placement_manage_run(&arguments, conf, &err)
+                   : report(&err);
     conf_destroy(conf);
     arena_destroy(err.arena);
     return output_end("placement-manage", code, 1);

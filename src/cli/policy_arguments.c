@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "cli/output.h"
+#include "conf/suggest.h"
 #include "policy/tables.h"
 
 static const struct action {
@@ -40,12 +42,12 @@ static const struct command_line_switch switches[] = {
      NULL, NULL, NULL},
     {"--target", NULL, "KEY=VALUE",
      "check: what the request is about, beside or instead of the token's own project_id and "
-     "user_id. May be repeated.",
+     "user_id (placement:usages: of project_id alone). May be repeated.",
      SWITCH_OWN, NULL, NULL, NULL},
     {.name = NULL},
 };
 
-static void print_help(FILE *out)
+static void policy_arguments_print_help(FILE *out)
 {
     fputs("usage: berth policy ACTION [SWITCH]...\n\nLooks at the policies that berthd would "
           "have.\n\nactions:\n",
@@ -106,6 +108,16 @@ static bool take_sources(const struct command_line *line, struct conf_inputs *in
     return true;
 }
 
+static bool wrong_action(struct policy_arguments *arguments, FILE *errors)
+{
+    const char *word = arguments->words[0];
+    fprintf(errors, "berth policy: no such action: %s", word);
+    output_suggestion(errors, suggest_name(word, actions, sizeof(actions[0]), ACTION_COUNT));
+    fputs("berth policy --help tells more\n", errors);
+    arguments->exit_code = POLICY_EXIT_WRONG;
+    return false;
+}
+
 static bool take_action(struct policy_arguments *arguments, FILE *errors)
 {
     if (arguments->word_count == 0)
@@ -120,7 +132,7 @@ static bool take_action(struct policy_arguments *arguments, FILE *errors)
             return wrong(arguments, errors, "check needs --token-file", "");
         return true;
     }
-    return wrong(arguments, errors, "no such action: ", arguments->words[0]);
+    return wrong_action(arguments, errors);
 }
 
 bool policy_arguments_parse(int argc, char *const *argv, struct conf_inputs *inputs, FILE *out,
@@ -131,7 +143,7 @@ bool policy_arguments_parse(int argc, char *const *argv, struct conf_inputs *inp
     command_line_parse_words(switches, argc, argv, arguments->words, 1 + POLICY_ASKED_MAX,
                              &arguments->word_count, &line);
     if (line.action == COMMAND_LINE_HELP) {
-        print_help(out);
+        policy_arguments_print_help(out);
         return false;
     }
     if (line.action == COMMAND_LINE_WRONG)

@@ -59,7 +59,7 @@ static int look_end(struct look *look, int code)
     return code;
 }
 
-static void put(struct buf *out)
+static void policy_command_put(struct buf *out)
 {
     fwrite(out->data, 1, out->len, stdout);
     buf_free(out);
@@ -80,20 +80,43 @@ static struct policy_target target_of(const struct policy_arguments *arguments,
     return (struct policy_target){items, count};
 }
 
+/* The same for GET /usages, which is about a project: the caller's other attributes are no part of
+ * its target (upstream's handlers/usage.py). */
+static struct policy_target usages_target_of(const struct policy_arguments *arguments,
+                                             const struct policy_target *whole, struct arena *arena)
+{
+    struct policy_attribute *items = arena_array(arena, whole->count, sizeof(*items));
+    unsigned count = 0;
+    for (unsigned i = 0; i < whole->count; i++)
+        if (i < arguments->target_count ||
+            slice_equal(whole->attributes[i].key, SLICE_LIT("project_id")))
+            items[count++] = whole->attributes[i];
+    return (struct policy_target){items, count};
+}
+
 /* What is asked of each service. */
 struct asking {
     const struct policy *policy;
     struct identity identity;
     struct policy_target targets[POLICY_SERVICE_COUNT];
+    struct policy_target usages_target;
     unsigned services;
 };
 
+static const struct policy_target *target_for(const struct asking *asking,
+                                              enum policy_service service, struct slice rule)
+{
+    bool is_usages =
+        service == POLICY_OF_PLACEMENT && slice_equal(rule, SLICE_LIT("placement:usages"));
+    return is_usages ? &asking->usages_target : &asking->targets[service];
+}
+
 /* Whether it passes. `of`: the service, where more than one knows the name. */
-static bool ask(const struct asking *asking, enum policy_service service, struct slice name,
-                const char *of, bool explained)
+static bool policy_command_ask(const struct asking *asking, enum policy_service service,
+                               struct slice name, const char *of, bool explained)
 {
     const struct policy *policy = asking->policy;
-    const struct policy_question question = {&asking->identity, &asking->targets[service]};
+    const struct policy_question question = {&asking->identity, target_for(asking, service, name)};
     const struct policy_entry *entry = policy_find(&policy->sets[service], name);
     const struct policy_default *known = entry == NULL ? NULL : entry->known;
     struct buf why = {0};
@@ -115,7 +138,7 @@ static bool ask(const struct asking *asking, enum policy_service service, struct
         printf("  (%s)", entry->where);
     putchar('\n');
     if (explained || entry == NULL)
-        put(&why);
+        policy_command_put(&why);
     buf_free(&why);
     return passed;
 }
@@ -129,11 +152,13 @@ static bool ask_by_name(const struct asking *asking, struct slice name)
         if (policy_table_find(policy_table_of(i), name) != NULL)
             known |= (1u << i) & asking->services;
     if (known == 0) /* of files alone, or of a service that is not asked about */
-        return ask(asking, policy_service_of(asking->policy, name), name, NULL, true);
+        return policy_command_ask(asking, policy_service_of(asking->policy, name), name, NULL,
+                                  true);
     bool many = (known & (known - 1)) != 0;
     for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
         if ((known & 1u << i) != 0)
-            all &= ask(asking, i, name, many ? policy_table_of(i)->service : NULL, true);
+            all &= policy_command_ask(asking, i, name, many ? policy_table_of(i)->service : NULL,
+                                      true);
     return all;
 }
 
@@ -142,7 +167,7 @@ static bool ask_table(const struct asking *asking, enum policy_service service)
     const struct policy_table *table = policy_table_of(service);
     bool all = true;
     for (unsigned i = 0; i < table->asked; i++)
-        all &= ask(asking, service, slice_of(table->rows[i].name), NULL, false);
+        all &= policy_command_ask(asking, service, slice_of(table->rows[i].name), NULL, false);
     return all;
 }
 
@@ -154,6 +179,8 @@ static int check_rules(struct look *look, const struct policy_arguments *argumen
         return POLICY_EXIT_WRONG;
     for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
         asking.targets[i] = target_of(arguments, &asking.identity, i, look->arena);
+    asking.usages_target =
+        usages_target_of(arguments, &asking.targets[POLICY_OF_PLACEMENT], look->arena);
     for (unsigned i = 1; i < arguments->word_count; i++)
         all &= ask_by_name(&asking, slice_of(arguments->words[i]));
     for (unsigned i = 0; arguments->word_count == 1 && i < POLICY_SERVICE_COUNT; i++)
@@ -190,7 +217,7 @@ static int look_and_run(const struct policy_arguments *arguments, const struct c
         return look_end(&look, validate(look.policy));
     default:
         policy_print_list(&out, look.policy, arguments->services, arguments->redundant);
-        put(&out);
+        policy_command_put(&out);
         return look_end(&look, POLICY_EXIT_OK);
     }
 }
@@ -211,6 +238,6 @@ int policy_command(int argc, char **argv, struct conf_inputs *inputs)
     default:
         return look_and_run(&arguments, inputs);
     }
-    put(&out);
+    policy_command_put(&out);
     return POLICY_EXIT_OK;
 }

@@ -12,7 +12,8 @@ struct row {
 };
 
 /* Those that know the name; if none does, the one that it is about. */
-static struct row row_of(const struct policy *policy, unsigned services, struct slice name)
+static struct row policy_list_row_of(const struct policy *policy, unsigned services,
+                                     struct slice name)
 {
     struct row row = {.name = name};
     unsigned known = 0;
@@ -105,7 +106,7 @@ void policy_print_list(struct buf *out, const struct policy *policy, unsigned se
         }
         if (next == NULL)
             return;
-        struct row row = row_of(policy, services, *next);
+        struct row row = policy_list_row_of(policy, services, *next);
         if (row.count > 0)
             print_row(out, &row, redundant);
         for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++) {

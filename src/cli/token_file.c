@@ -14,13 +14,14 @@ struct token_reader {
     struct err *err;
 };
 
-static bool refuse(struct token_reader *r, const char *what)
+static bool token_file_refuse(struct token_reader *r, const char *what)
 {
     return err_set(r->err, 500, NULL, "%s: %s", r->path, what);
 }
 
 /* data NULL: there is no text of that name. */
-static struct slice text_of(struct token_reader *r, const json_t *object, const char *key)
+static struct slice token_file_text_of(struct token_reader *r, const json_t *object,
+                                       const char *key)
 {
     const json_t *value = json_object_get(object, key);
     if (!json_is_string(value))
@@ -33,8 +34,8 @@ static struct slice text_of(struct token_reader *r, const json_t *object, const 
 static void read_party(struct token_reader *r, const json_t *party, struct slice *id,
                        struct slice *domain_id)
 {
-    *id = text_of(r, party, "id");
-    *domain_id = text_of(r, json_object_get(party, "domain"), "id");
+    *id = token_file_text_of(r, party, "id");
+    *domain_id = token_file_text_of(r, json_object_get(party, "domain"), "id");
 }
 
 static bool read_roles(struct token_reader *r, const json_t *roles, struct identity_roles *out)
@@ -42,11 +43,11 @@ static bool read_roles(struct token_reader *r, const json_t *roles, struct ident
     size_t count = json_array_size(roles);
     struct slice *names = arena_array(r->arena, count, sizeof(*names));
     if (roles != NULL && !json_is_array(roles))
-        return refuse(r, "the token's roles are no list");
+        return token_file_refuse(r, "the token's roles are no list");
     for (size_t i = 0; i < count; i++) {
-        names[i] = text_of(r, json_array_get(roles, i), "name");
+        names[i] = token_file_text_of(r, json_array_get(roles, i), "name");
         if (names[i].data == NULL)
-            return refuse(r, "a role of the token has no name");
+            return token_file_refuse(r, "a role of the token has no name");
     }
     *out = (struct identity_roles){names, (unsigned)count};
     return true;
@@ -56,14 +57,15 @@ static bool read_token(struct token_reader *r, const json_t *root, struct identi
 {
     const json_t *token = json_object_get(root, "token");
     if (!json_is_object(token))
-        return refuse(r, "has no token: wanted is the body of Keystone's GET /v3/auth/tokens");
+        return token_file_refuse(
+            r, "has no token: wanted is the body of Keystone's GET /v3/auth/tokens");
     read_party(r, json_object_get(token, "user"), &identity->user_id, &identity->user_domain_id);
     if (identity->user_id.data == NULL)
-        return refuse(r, "the token has no user with an id");
+        return token_file_refuse(r, "the token has no user with an id");
     read_party(r, json_object_get(token, "project"), &identity->project_id,
                &identity->project_domain_id);
-    identity->names.project = text_of(r, json_object_get(token, "project"), "name");
-    identity->domain_id = text_of(r, json_object_get(token, "domain"), "id");
+    identity->names.project = token_file_text_of(r, json_object_get(token, "project"), "name");
+    identity->domain_id = token_file_text_of(r, json_object_get(token, "domain"), "id");
     if (json_is_true(json_object_get(json_object_get(token, "system"), "all")))
         identity->system_scope = SLICE_LIT("all");
     identity->outside_admin_project = json_is_false(json_object_get(token, "is_admin_project"));

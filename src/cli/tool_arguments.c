@@ -3,7 +3,11 @@
  * and set the options of the same names. The main thread. */
 #include "cli/tool_arguments.h"
 
+#include <stdint.h>
 #include <string.h>
+
+#include "cli/output.h"
+#include "conf/suggest.h"
 
 #define LOG_SWITCH(name, other, argument, option, value, help)                                     \
     {                                                                                              \
@@ -15,7 +19,7 @@
 
 const struct command_line_switch tool_switches[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
-    {"--version", NULL, NULL, "Show the version and exit.", SWITCH_VERSION, NULL, NULL, NULL},
+    {"--version", "-V", NULL, "Show the version and exit.", SWITCH_VERSION, NULL, NULL, NULL},
     {"--config-file", NULL, "PATH",
      "Read this file instead of the first placement.conf of ~/.placement, ~, /etc/placement and "
      "/etc. May be repeated; what is read later wins.",
@@ -106,7 +110,7 @@ static void print_commands(const struct tool *tool, FILE *out)
     }
 }
 
-static void print_help(const struct tool *tool, FILE *out)
+static void tool_arguments_print_help(const struct tool *tool, FILE *out)
 {
     print_usage(tool, out);
     fprintf(out, "\n%s\n\nswitches:\n", tool->purpose);
@@ -174,7 +178,9 @@ static bool wrong_command(const struct parser *p, const char *word)
     print_choices(tool, "", ",", p->errors);
     fprintf(p->errors, "}: invalid choice: '%s' (choose from ", word);
     print_choices(tool, "'", ", ", p->errors);
-    fputs(")\n", p->errors);
+    fputc(')', p->errors);
+    output_suggestion(p->errors,
+                      suggest_name(word, tool->commands, sizeof(tool->commands[0]), SIZE_MAX));
     return end(p, 2);
 }
 
@@ -235,7 +241,7 @@ bool tool_arguments_parse(const struct tool *tool, int argc, char *const *argv, 
     arguments->inputs = line.inputs;
     switch (line.action) {
     case COMMAND_LINE_HELP:
-        print_help(tool, out);
+        tool_arguments_print_help(tool, out);
         return end(&p, 0);
     case COMMAND_LINE_VERSION:
         fprintf(out, "%s\n", BERTH_VERSION);
@@ -246,13 +252,15 @@ bool tool_arguments_parse(const struct tool *tool, int argc, char *const *argv, 
         break;
     }
     if (line.rest == argc) {
-        print_help(tool, tool->without_category == 2 ? errors : out);
+        tool_arguments_print_help(tool, tool->without_category == 2 ? errors : out);
         return end(&p, tool->without_category);
     }
     if (strcmp(argv[line.rest], tool->category) == 0)
         return parse_category(&p, argc - line.rest, argv + line.rest);
     print_usage(tool, errors);
-    fprintf(errors, "%s: error: argument command: invalid choice: '%s' (choose from '%s')\n",
+    fprintf(errors, "%s: error: argument command: invalid choice: '%s' (choose from '%s')",
             tool->name, argv[line.rest], tool->category);
+    output_suggestion(errors,
+                      suggest_name(argv[line.rest], &tool->category, sizeof(tool->category), 1));
     return end(&p, 2);
 }

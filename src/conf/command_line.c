@@ -1,14 +1,17 @@
-/* The switches as a table: a new one, such as another door's listener, is one more row, and its
+/* The switches as a table: a new one, such as another API's listener, is one more row, and its
  * value is an override of the option it names. While the process starts: one thread. */
 #include "conf/command_line.h"
 
+#include <stdint.h>
 #include <string.h>
+
+#include "conf/suggest.h"
 
 enum { HELP_COLUMN = 24, HELP_WIDTH = 79 };
 
 const struct command_line_switch command_line_berthd[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
-    {"--version", NULL, NULL, "Show the version and exit.", SWITCH_VERSION, NULL, NULL, NULL},
+    {"--version", "-V", NULL, "Show the version and exit.", SWITCH_VERSION, NULL, NULL, NULL},
     {"--config-file", NULL, "FILE",
      "Read this file instead of the first placement.conf of ~/.placement, ~, /etc/placement and "
      "/etc. May be repeated; what is read later wins.",
@@ -43,6 +46,23 @@ static bool wrong(struct command_line *out, const char *before, const char *argu
     return false;
 }
 
+/* An argument that is no known switch, with the switch that was probably meant. */
+static bool wrong_switch(const struct command_line_switch *switches, const char *argument,
+                         struct command_line *out)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument, "="), argument);
+    const char *meant = strncmp(name, "--", 2) != 0
+                            ? NULL
+                            : suggest_name(name, switches, sizeof(*switches), SIZE_MAX);
+    if (meant == NULL)
+        return wrong(out, "unrecognized arguments:", argument, "");
+    (void)wrong(out, "unrecognized arguments:", argument, "; did you mean ");
+    size_t len = strlen(out->error);
+    snprintf(out->error + len, sizeof(out->error) - len, "%s?", meant);
+    return false;
+}
+
 /* Does the argument spell the switch `name`? `value` is what is attached to it, or NULL. */
 static bool spells(const char *argument, const char *name, bool takes_value, const char **value)
 {
@@ -70,8 +90,8 @@ static const struct command_line_switch *find_switch(const struct command_line_s
     return NULL;
 }
 
-static bool take(const struct command_line_switch *known, const char *value,
-                 struct command_line *out)
+static bool command_line_take(const struct command_line_switch *known, const char *value,
+                              struct command_line *out)
 {
     struct conf_inputs *inputs = &out->inputs;
     if (inputs->sources_n == CONF_INPUTS_MAX || inputs->overrides_n == CONF_INPUTS_MAX)
@@ -131,7 +151,7 @@ static bool parse_on(const struct command_line_switch *switches, int argc, char 
             return false;
         const struct command_line_switch *known = find_switch(switches, argument, &value);
         if (known == NULL)
-            return wrong(out, "unrecognized arguments:", argument, "");
+            return wrong_switch(switches, argument, out);
         out->rest++;
         if (known->argument == NULL && value != NULL)
             return wrong(out, "argument", known->name, ": takes no value");
@@ -141,7 +161,7 @@ static bool parse_on(const struct command_line_switch *switches, int argc, char 
                 return wrong(out, "argument", known->name, ": expected one argument");
             value = argv[out->rest++];
         }
-        if (!take(known, value, out))
+        if (!command_line_take(known, value, out))
             return false;
     }
     return false;

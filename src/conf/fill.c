@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/fill_doors.h"
+#include "conf/fill_apis.h"
 #include "conf/fill_sections.h"
 #include "conf/log_options.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "conf/fill_doors.h"
+#include "conf/fill_apis.h"
 
 static const char SECTION[] = "baremetal";
 
@@ -75,8 +75,8 @@ bool fill_baremetal(struct conf *conf, struct err *err)
         .locked_retry_interval_us = (uint64_t)interval->integer * 1000000,
         .fake_delay_us = (uint64_t)option(conf, "fake_delay_ms")->integer * 1000,
     };
-    return fill_door(conf, SECTION, &baremetal->listen, &baremetal->listen_count,
-                     &baremetal->listen_is_default, err) &&
+    return fill_api(conf, SECTION, &baremetal->listen, &baremetal->listen_count,
+                    &baremetal->listen_is_default, err) &&
            fill_prefixes(conf, SECTION, "prefix", &baremetal->mount_prefixes,
                          &baremetal->mount_prefix_count, err) &&
            fill_endpoint(conf, baremetal, err) && fill_host(conf, baremetal, err);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "conf/fill_doors.h"
+#include "conf/fill_apis.h"
 
 static const char SECTION[] = "healthcheck";
 

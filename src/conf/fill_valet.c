@@ -1,7 +1,7 @@
 /* The options of the Valet API as the rest reads them. Runs while the process starts. */
 #include "conf/fill_sections.h"
 
-#include "conf/fill_doors.h"
+#include "conf/fill_apis.h"
 
 static const char SECTION[] = "valet";
 
@@ -27,8 +27,8 @@ bool fill_valet(struct conf *conf, struct err *err)
         .step_limit = option(conf, "step_limit")->integer,
         .max_servers = (unsigned)option(conf, "max_servers")->integer,
     };
-    return fill_door(conf, SECTION, &valet->listen, &valet->listen_count, &valet->listen_is_default,
-                     err) &&
+    return fill_api(conf, SECTION, &valet->listen, &valet->listen_count, &valet->listen_is_default,
+                    err) &&
            fill_prefixes(conf, SECTION, "prefix", &valet->mount_prefixes,
                          &valet->mount_prefix_count, err) &&
            fill_zone(conf, valet, err);

@@ -24,7 +24,7 @@ const char *find_home(void)
     return user != NULL && user->pw_dir != NULL && user->pw_dir[0] != '\0' ? user->pw_dir : "/";
 }
 
-static void add(struct conf_files *files, struct arena *arena, const char *path)
+static void find_add(struct conf_files *files, struct arena *arena, const char *path)
 {
     files->paths = arena_grow(arena, files->paths, files->n, &files->room, sizeof(*files->paths));
     files->paths[files->n++] = path;
@@ -55,7 +55,7 @@ static int is_conf(const struct dirent *entry)
 }
 
 /* By bytes, not by the locale: every machine reads in the same order. */
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int find_by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -64,12 +64,12 @@ static bool add_directory(struct conf_files *files, struct arena *arena, const c
                           struct err *err)
 {
     struct dirent **entries = NULL;
-    int n = scandir(path, &entries, is_conf, by_name);
+    int n = scandir(path, &entries, is_conf, find_by_name);
     if (n < 0)
         return err_set(err, 500, NULL, "cannot read the configuration directory %s: %s", path,
                        strerror(errno));
     for (int i = 0; i < n; i++) {
-        add(files, arena, arena_printf(arena, "%s/%s", path, entries[i]->d_name).data);
+        find_add(files, arena, arena_printf(arena, "%s/%s", path, entries[i]->d_name).data);
         free(entries[i]);
     }
     free(entries);
@@ -137,7 +137,7 @@ static bool own_files_count(const struct conf_inputs *inputs, struct arena *aren
 static bool add_own_files(struct conf_files *files, struct arena *arena, struct err *err)
 {
     if (exists_as(OWN_DIRECTORY "/placement.conf", 0))
-        add(files, arena, OWN_DIRECTORY "/placement.conf");
+        find_add(files, arena, OWN_DIRECTORY "/placement.conf");
     return !exists_as(OWN_DIRECTORY "/placement.conf.d", S_IFDIR) ||
            add_directory(files, arena, OWN_DIRECTORY "/placement.conf.d", err);
 }
@@ -150,14 +150,14 @@ bool find_conf_files(const struct conf_inputs *inputs, struct arena *arena, stru
         return add_own_files(out, arena, err);
     const char *file = names(inputs, false) ? NULL : default_file(arena);
     if (file != NULL)
-        add(out, arena, file);
+        find_add(out, arena, file);
     const char *parts = names(inputs, true) ? NULL : default_directory(arena);
     if (parts != NULL && !add_directory(out, arena, parts, err))
         return false;
     for (size_t i = 0; i < inputs->sources_n; i++) {
         const char *path = expand_home(inputs->sources[i].path, arena);
         if (!inputs->sources[i].is_directory)
-            add(out, arena, path);
+            find_add(out, arena, path);
         else if (!add_directory(out, arena, path, err))
             return false;
     }

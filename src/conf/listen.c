@@ -80,3 +80,23 @@ bool listen_is_loopback(const struct conf_listen *listen)
         return memcmp(address, &in6addr_loopback, sizeof(address)) == 0;
     return strcasecmp(listen->host, "localhost") == 0;
 }
+
+static const char *plain_host(const struct conf_listen *listen)
+{
+    return strcasecmp(listen->host, "localhost") == 0 ? "127.0.0.1" : listen->host;
+}
+
+static bool is_every(const char *host)
+{
+    return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+}
+
+bool listen_collides(const struct conf_listen *one, const struct conf_listen *other)
+{
+    if (one->path != NULL || other->path != NULL)
+        return one->path != NULL && other->path != NULL && strcmp(one->path, other->path) == 0;
+    const char *host = plain_host(one);
+    const char *other_host = plain_host(other);
+    return one->port != 0 && one->port == other->port &&
+           (is_every(host) || is_every(other_host) || strcasecmp(host, other_host) == 0);
+}

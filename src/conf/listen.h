@@ -24,4 +24,8 @@ bool listen_parse(struct slice text, struct arena *arena, struct conf_listen *ou
 /* Is it reached from this machine only: localhost, 127.0.0.0/8, ::1, a unix socket. */
 bool listen_is_loopback(const struct conf_listen *listen);
 
+/* Whether both cannot be opened: the same port at the same address, or at one that includes it, as
+ * 0.0.0.0 and :: do; the same path. Names are compared as they are written, but for localhost. */
+bool listen_collides(const struct conf_listen *one, const struct conf_listen *other);
+
 #endif

@@ -26,7 +26,7 @@ static const char *text(const struct conf *conf, const char *name)
     return value->is_set && value->text[0] != '\0' ? value->text : NULL;
 }
 
-static bool refuse(struct err *err, const struct conf_value *value, const char *what)
+static bool log_options_refuse(struct err *err, const struct conf_value *value, const char *what)
 {
     return err_set(err, 500, NULL, "%s%s[%s] %s %s", value->where,
                    value->where[0] == '\0' ? "" : ": ", value->option->section, value->option->name,
@@ -64,9 +64,10 @@ static bool facility_of(const struct conf *conf, int *facility, struct err *err)
             *facility = NAMES[i].facility;
             return true;
         }
-    return refuse(err, value,
-                  "must be one of LOG_USER, LOG_MAIL, LOG_DAEMON, LOG_AUTH, LOG_SYSLOG, LOG_LPR, "
-                  "LOG_NEWS, LOG_UUCP, LOG_CRON, LOG_AUTHPRIV, LOG_FTP, LOG_LOCAL0 to LOG_LOCAL7");
+    return log_options_refuse(
+        err, value,
+        "must be one of LOG_USER, LOG_MAIL, LOG_DAEMON, LOG_AUTH, LOG_SYSLOG, LOG_LPR, "
+        "LOG_NEWS, LOG_UUCP, LOG_CRON, LOG_AUTHPRIV, LOG_FTP, LOG_LOCAL0 to LOG_LOCAL7");
 }
 
 static bool interval_of(const struct conf *conf, struct log_rotation_settings *rotation,
@@ -85,9 +86,9 @@ static bool interval_of(const struct conf *conf, struct log_rotation_settings *r
             rotation->when = TYPES[i].when;
     bool weekday = rotation->when == LOG_ROTATION_WEEKDAY;
     if (weekday && (interval->integer < 0 || interval->integer > 6))
-        return refuse(err, interval, "must be a day from 0 (Monday) to 6");
+        return log_options_refuse(err, interval, "must be a day from 0 (Monday) to 6");
     if (!weekday && (interval->integer < 1 || interval->integer > INT32_MAX))
-        return refuse(err, interval, "must be at least 1");
+        return log_options_refuse(err, interval, "must be at least 1");
     rotation->interval = (unsigned)interval->integer;
     rotation->weekday = weekday ? (unsigned)interval->integer : 0;
     return true;
@@ -130,8 +131,9 @@ struct destinations {
     size_t count;
 };
 
-static struct log_handler_settings *
-add(struct destinations *to, const struct log_handler_settings *common, enum log_destination kind)
+static struct log_handler_settings *log_options_add(struct destinations *to,
+                                                    const struct log_handler_settings *common,
+                                                    enum log_destination kind)
 {
     struct log_handler_settings *handler = &to->handlers[to->count++];
     *handler = *common;
@@ -142,15 +144,16 @@ add(struct destinations *to, const struct log_handler_settings *common, enum log
 static void add_stderr(struct destinations *to, const struct log_handler_settings *common,
                        const struct conf *conf)
 {
-    struct log_handler_settings *handler = add(to, common, LOG_TO_DESCRIPTOR);
+    struct log_handler_settings *handler = log_options_add(to, common, LOG_TO_DESCRIPTOR);
     handler->fd = STDERR_FILENO;
     handler->color = option(conf, "log_color")->boolean;
 }
 
 struct log_handler_settings log_options_handler(const struct conf *conf)
 {
-    return (struct log_handler_settings){
-        .format = format_of(conf), .facility = 1, .identity = program_invocation_short_name};
+    return (struct log_handler_settings){.format = format_of(conf),
+                                         .facility = LOG_FACILITY_USER,
+                                         .identity = program_invocation_short_name};
 }
 
 static bool set_destinations(const struct conf *conf, struct arena *arena, struct destinations *to,
@@ -164,7 +167,7 @@ static bool set_destinations(const struct conf *conf, struct arena *arena, struc
     if ((use_journal || use_syslog) && !facility_of(conf, &common.facility, err))
         return false;
     if (path != NULL) {
-        struct log_handler_settings *file = add(to, &common, LOG_TO_FILE);
+        struct log_handler_settings *file = log_options_add(to, &common, LOG_TO_FILE);
         file->path = path;
         if (!rotation_of(conf, &file->rotation, err))
             return false;
@@ -172,9 +175,9 @@ static bool set_destinations(const struct conf *conf, struct arena *arena, struc
     if (use_stderr || (path == NULL && !use_journal))
         add_stderr(to, &common, conf);
     if (use_journal)
-        (void)add(to, &common, LOG_TO_JOURNAL);
+        (void)log_options_add(to, &common, LOG_TO_JOURNAL);
     if (use_syslog)
-        add(to, &common, LOG_TO_SYSLOG)->path = "/dev/log";
+        log_options_add(to, &common, LOG_TO_SYSLOG)->path = "/dev/log";
     return true;
 }
 
@@ -207,7 +210,7 @@ static bool set_levels(const struct conf *conf, size_t handler_count, struct are
         struct slice name = slice_cut(&level, '=');
         loggers[i + 1] = (struct log_logger_settings){.name = arena_copy(arena, name).data};
         if (!read_level(level, arena, &loggers[i + 1].level))
-            return refuse(
+            return log_options_refuse(
                 err, levels,
                 arena_printf(arena, "must be a list of LOGGER=LEVEL, not '%s'", levels->items[i])
                     .data);
@@ -233,7 +236,8 @@ static bool set_rate(const struct conf *conf, struct log_rate_settings *rate, st
     rate->except_level = INT32_MAX;
     if (except->text[0] == '\0' || log_level_parse(slice_of(except->text), &rate->except_level))
         return true;
-    return refuse(err, except, "must be CRITICAL, ERROR, WARNING, INFO, DEBUG or empty");
+    return log_options_refuse(err, except,
+                              "must be CRITICAL, ERROR, WARNING, INFO, DEBUG or empty");
 }
 
 bool log_options_fill(const struct conf *conf, struct arena *arena, struct log_settings *out,

@@ -2,6 +2,7 @@
 #include "conf/notes.h"
 
 #include "base/buf.h"
+#include "conf/unknown.h"
 #include "log/log.h"
 
 static const char LOGGER[] = "berth.conf";
@@ -63,17 +64,26 @@ static void warn_healthcheck(const struct conf *conf)
                       healthcheck_backend_name(healthcheck->backends[i]));
 }
 
-/* Sections of further origins, which oslo.middleware still reads and has deprecated. Whoever has
- * one wonders why browsers are refused. */
-static void warn_cors_sections(const struct conf *conf)
+static void notes_warn(void *cls, struct slice line)
 {
-    for (size_t i = 0; i < conf->unknown_n; i++)
-        if (slice_starts_with(conf->unknown[i].section, SLICE_LIT("cors.")) &&
-            slice_equal(conf->unknown[i].name, SLICE_LIT("allowed_origin")))
-            log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT,
-                      "%s:%u: [%.*s] is not read: all origins belong into [cors] allowed_origin",
-                      conf->unknown[i].path, conf->unknown[i].line,
-                      SLICE_ARG(conf->unknown[i].section));
+    (void)cls;
+    log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT, "%.*s", SLICE_ARG(line));
+}
+
+void notes_log_unknown(const struct conf *conf)
+{
+    (void)unknown_tell(conf, notes_warn, NULL);
+}
+
+static void warn_of_weaker(const struct conf *conf)
+{
+    if (!conf->enforce_scope)
+        log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT,
+                  "[oslo_policy] enforce_scope is false: tokens with system or domain scope pass "
+                  "where the newest Python service refuses them");
+    if (conf_value(conf, "audit", "enabled")->boolean)
+        log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT,
+                  "[audit] enabled is true, but berth emits no audit events");
 }
 
 void notes_log(const struct conf *conf)
@@ -93,10 +103,6 @@ void notes_log(const struct conf *conf)
     warn_open_noauth(conf, conf->valet.listen, conf->valet.listen_count);
     warn_open_admin(conf);
     warn_healthcheck(conf);
-    warn_cors_sections(conf);
-    for (size_t i = 0; i < conf->unknown_n; i++)
-        log_write(LOG_LEVEL_DEBUG, LOGGER, LOG_NO_CONTEXT,
-                  "unknown option passed over: %s:%u: [%.*s] %.*s", conf->unknown[i].path,
-                  conf->unknown[i].line, SLICE_ARG(conf->unknown[i].section),
-                  SLICE_ARG(conf->unknown[i].name));
+    warn_of_weaker(conf);
+    notes_log_unknown(conf);
 }

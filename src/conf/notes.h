@@ -11,8 +11,12 @@
 void notes_print_value(const struct conf_value *value, struct buf *out);
 
 /* Logs where the configuration comes from, deprecated names (a warning each), the options that are
- * set but have no effect (one line), noauth2 on an address that others reach (a warning), and at
- * DEBUG what was passed over. The main thread. */
+ * set but have no effect (one line), noauth2 on an address that others reach, scopes that are not
+ * enforced and audit events that are not there (a warning each), and what notes_log_unknown does.
+ * The main thread. */
 void notes_log(const struct conf *conf);
+
+/* Logs a warning for each unknown option and section. The main thread. */
+void notes_log_unknown(const struct conf *conf);
 
 #endif

@@ -269,8 +269,9 @@ static const struct details table[] = {
      "Turn it on when all callers have the roles of the newest rules: reshaper then needs the "
      "role service."},
     {"oslo_policy", "enforce_scope",
-     "The rules of the newest release are for tokens with a project: with this on, tokens with "
-     "system or domain scope get 403."},
+     "The rules of the newest release are for tokens with a project: tokens with system or domain "
+     "scope get 403. The newest Python service has no such option and always refuses them; 8.0.0 "
+     "does not unless this is set. With false, there is a warning at each start."},
 
     {"oslo_policy", "policy_file",
      "A relative name is looked for in the directories of --config-dir, beside the configuration "
@@ -283,8 +284,8 @@ static const struct details table[] = {
      "policy_file, and later names win over earlier ones. Missing directories are no error. "
      "Empty: none."},
     {"oslo_policy", "policy_default_rule",
-     "A rule that refers to one that nobody has defined is judged by it; without it such a rule "
-     "fails."},
+     "A reference to a rule that is not defined uses this rule; if this one is not defined either, "
+     "the reference fails."},
 
     {"oslo_middleware", "enable_proxy_headers_parsing",
      "Turn it on if, and only if, every request comes through a proxy that sets these headers "
@@ -354,6 +355,9 @@ static const struct details table[] = {
     {"keystone_authtoken", "service_token_roles_required",
      "Otherwise such a token is accepted, but expired user tokens are not."},
 
+    {"audit", "enabled",
+     "berth emits no audit events. With true, there is a warning at each start; the log has a line "
+     "for each request, with user, project and request id."},
     {"profiler", "enabled",
      "Requests are not traced; the log and its slow_request_ms tell what takes long."},
     {"profiler", "hmac_keys", "Never shown or logged."},
@@ -376,6 +380,7 @@ static const struct details sections[] = {
     {"keystone_authtoken", NULL,
      "How tokens are checked with Keystone. docs/keystone.md tells what these options do "
      "together, and what happens when Keystone is away."},
+    {"audit", NULL, "Audit events of the newest Python service, which berth does not emit."},
     {"profiler", NULL, "Tracing with osprofiler, which berth does not do."},
 };
 

@@ -166,7 +166,7 @@ const struct option option_table[] = {
     ROW(BOOL, NONE, "placement_database", "mysql_enable_ndb", "false", "Make tables for MySQL Cluster (NDB)."),
 
     ROW(BOOL, USED, "oslo_policy", "enforce_new_defaults", "false", "Leave the deprecated rules out."),
-    ROW(BOOL, USED, "oslo_policy", "enforce_scope", "false", "Refuse tokens of another scope than a rule's."),
+    ROW(BOOL, USED, "oslo_policy", "enforce_scope", "true", "Refuse tokens of another scope than a rule's."),
     ROW(STR, USED, "oslo_policy", "policy_file", "policy.yaml", "File with changed rules.", OLD("DEFAULT", "policy_file")),
     ROW(STR, USED, "oslo_policy", "policy_default_rule", "default", "Rule that stands for undefined ones.", OLD("DEFAULT", "policy_default_rule")),
     ROW(MULT, USED, "oslo_policy", "policy_dirs", "policy.d", "Directories with changed rules.", OLD("DEFAULT", "policy_dirs")),
@@ -251,6 +251,10 @@ const struct option option_table[] = {
     ROW(LIST, USED, "keystone_authtoken", "service_token_roles", "service", "Roles that make a service token, which lets expired tokens pass."),
     ROW(BOOL, USED, "keystone_authtoken", "service_token_roles_required", "false", "Refuse service tokens without such a role."),
     ROW(STR, USED, "keystone_authtoken", "service_type", NULL, "Type of the Placement API in the catalog, for access rules."),
+
+    ROW(BOOL, NONE, "audit", "enabled", "false", "Emit an audit event for each request."),
+    ROW(STR, NONE, "audit", "audit_map_file", "/etc/placement/api_audit_map.conf", "File that says what requests are called in audit events."),
+    ROW(STR, NONE, "audit", "ignore_req_list", "", "HTTP methods, separated by commas, that get no audit events."),
 
     ROW(BOOL, NONE, "profiler", "enabled", "false", "Trace requests with osprofiler.", OLD("profiler", "profiler_enabled")),
     ROW(BOOL, NONE, "profiler", "trace_sqlalchemy", "false", "Trace the SQL of requests, too."),

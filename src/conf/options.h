@@ -30,7 +30,7 @@ struct option_name {
 enum { OPTION_OLD_NAMES = 2 };
 
 struct option {
-    const char *section;
+    const char *section;  /* first: see suggest_section() */
     const char *name;     /* with underscores, as files and the environment write it */
     const char *help;     /* one sentence */
     const char *fallback; /* the default as a file would write it; NULL: none. For OPTION_MULTI:

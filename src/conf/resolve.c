@@ -131,7 +131,7 @@ static void give_fallback(struct given *given, const struct option *option, stru
 }
 
 /* The highest rank that says anything. */
-static struct given collect(struct resolver *r, const struct option *option)
+static struct given resolve_collect(struct resolver *r, const struct option *option)
 {
     const struct resolve_from *from = r->from;
     struct given given = {0};
@@ -257,7 +257,7 @@ static bool convert(struct resolver *r, struct conf_value *value, const struct g
 
 /* Of an option whose value cannot be used, in an examination. Its default may refer to another such
  * option, and then there is nothing. */
-static void settle_for_default(struct resolver *r, struct conf_value *value)
+static void take_default(struct resolver *r, struct conf_value *value)
 {
     struct given given = {0};
     give_fallback(&given, value->option, r->arena);
@@ -274,11 +274,11 @@ static bool resolve(struct resolver *r, const struct option *option)
         return r->states[at] == RESOLVE_DONE;
     r->states[at] = RESOLVE_OPEN;
     *value = (struct conf_value){.option = option};
-    struct given given = collect(r, option);
+    struct given given = resolve_collect(r, option);
     if (!interpolate(r, option, &given) || !convert(r, value, &given)) {
         r->states[at] = RESOLVE_BAD;
         if (faults_go_on(r->faults))
-            settle_for_default(r, value);
+            take_default(r, value);
         return false;
     }
     if (!value->is_set && option->fallback != NULL) {

@@ -82,3 +82,32 @@ const struct option *suggest_option(struct slice section, struct slice name)
     }
     return best;
 }
+
+/* Of names that each begin a row. */
+static const char *most_like(struct slice word, const void *table, size_t row_bytes, size_t rows)
+{
+    const char *best = NULL;
+    size_t best_slips = FAR;
+    for (size_t i = 0; i < rows; i++) {
+        const char *name;
+        memcpy(&name, (const char *)table + i * row_bytes, sizeof(name));
+        if (name == NULL)
+            break;
+        size_t slips = slips_between(word, slice_of(name));
+        if (slips < best_slips && is_near(slips, word)) {
+            best_slips = slips;
+            best = name;
+        }
+    }
+    return best;
+}
+
+const char *suggest_section(struct slice section)
+{
+    return most_like(section, option_table, sizeof(option_table[0]), option_count);
+}
+
+const char *suggest_name(const char *word, const void *table, size_t row_bytes, size_t rows)
+{
+    return most_like(slice_of(word), table, row_bytes, rows);
+}

@@ -11,7 +11,8 @@
 #include "base/python_text.h"
 #include "conf/whitespace.h"
 
-static bool refuse(struct arena *arena, struct slice *why, const char *what, struct slice text)
+static bool value_refuse(struct arena *arena, struct slice *why, const char *what,
+                         struct slice text)
 {
     *why = arena_printf(arena, "%s, not '%.*s'", what, SLICE_ARG(text));
     return false;
@@ -54,10 +55,10 @@ static bool convert_boolean(struct conf_value *value, struct slice text, struct 
             value->is_set = true;
             return true;
         }
-    return refuse(arena, why, "must be true or false", text);
+    return value_refuse(arena, why, "must be true or false", text);
 }
 
-static bool is_digit(char c)
+static bool value_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -71,8 +72,8 @@ static const char *without_underscores(struct slice text, struct arena *arena)
     for (size_t i = 0; i < text.len; i++) {
         if (text.data[i] != '_')
             out[len++] = text.data[i];
-        else if (i == 0 || i + 1 == text.len || !is_digit(text.data[i - 1]) ||
-                 !is_digit(text.data[i + 1]))
+        else if (i == 0 || i + 1 == text.len || !value_is_digit(text.data[i - 1]) ||
+                 !value_is_digit(text.data[i + 1]))
             return NULL;
     }
     out[len] = '\0';
@@ -101,11 +102,11 @@ static bool convert_integer(struct conf_value *value, struct slice text, struct 
     size_t sign = digits != NULL && (digits[0] == '-' || digits[0] == '+');
     if (digits == NULL || digits[sign] == '\0' ||
         strspn(digits + sign, "0123456789") != strlen(digits + sign))
-        return refuse(arena, why, "must be a whole number", text);
+        return value_refuse(arena, why, "must be a whole number", text);
     errno = 0;
     value->integer = strtoll(digits, NULL, 10);
     if (errno == ERANGE)
-        return refuse(arena, why, "must fit into 64 bits", text);
+        return value_refuse(arena, why, "must fit into 64 bits", text);
     value->is_set = true;
     return in_bounds(value->option, (double)value->integer, arena, why);
 }
@@ -123,7 +124,7 @@ static bool convert_float(struct conf_value *value, struct slice text, struct ar
     /* strtod also takes hexadecimal, "inf" and "nan"; no option has a use for them. */
     if (end == NULL || end == digits || *end != '\0' || strpbrk(digits, "xX") != NULL ||
         !isfinite(value->real))
-        return refuse(arena, why, "must be a number", text);
+        return value_refuse(arena, why, "must be a number", text);
     value->is_set = true;
     return in_bounds(value->option, value->real, arena, why);
 }

@@ -5,10 +5,10 @@
 #include "api/services/expensive.h"
 #include "api/services/give_way.h"
 #include "api/services/slow_lane.h"
-#include "baremetal/api/door.h"
+#include "baremetal/api/definition.h"
 #include "daemon/daemon.h"
-#include "placement/api/door.h"
-#include "valet/api/door.h"
+#include "placement/api/definition.h"
+#include "valet/api/definition.h"
 
 /* Of the slow lane: what has begun keeps memory, what waits is little more than a connection. */
 enum {
@@ -61,15 +61,16 @@ void api_settings_take(struct daemon *daemon, const struct conf *conf)
     api->max_write_rows = conf->max_write_rows;
 }
 
-static struct doorway doorway_open(struct daemon *daemon, const struct door *door,
-                                   const void *settings, const struct slice *mount_prefixes,
-                                   size_t mount_prefix_count)
+static struct api_endpoint endpoint_open(struct daemon *daemon,
+                                         const struct api_definition *definition,
+                                         const void *settings, const struct slice *mount_prefixes,
+                                         size_t mount_prefix_count)
 {
-    return (struct doorway){
-        .door = door,
+    return (struct api_endpoint){
+        .definition = definition,
         .api = &daemon->api,
         .settings = settings,
-        .routes = route_finder_create(door->routes, door->route_count, daemon->arena),
+        .routes = route_finder_create(definition->routes, definition->route_count, daemon->arena),
         .mount_prefixes = mount_prefixes,
         .mount_prefix_count = (unsigned)mount_prefix_count,
     };
@@ -95,14 +96,14 @@ bool api_settings_fill(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
     struct api *api = &daemon->api;
-    api->doorways[DOOR_PLACEMENT] = doorway_open(daemon, &placement_door, &daemon->placement,
-                                                 conf->mount_prefixes, conf->mount_prefix_count);
-    api->doorways[DOOR_BAREMETAL] =
-        doorway_open(daemon, &baremetal_door, &daemon->baremetal, conf->baremetal.mount_prefixes,
-                     conf->baremetal.mount_prefix_count);
-    api->doorways[DOOR_VALET] =
-        doorway_open(daemon, &valet_door, &daemon->valet, conf->valet.mount_prefixes,
-                     conf->valet.mount_prefix_count);
+    api->endpoints[API_PLACEMENT] = endpoint_open(daemon, &placement_definition, &daemon->placement,
+                                                  conf->mount_prefixes, conf->mount_prefix_count);
+    api->endpoints[API_BAREMETAL] =
+        endpoint_open(daemon, &baremetal_definition, &daemon->baremetal,
+                      conf->baremetal.mount_prefixes, conf->baremetal.mount_prefix_count);
+    api->endpoints[API_VALET] =
+        endpoint_open(daemon, &valet_definition, &daemon->valet, conf->valet.mount_prefixes,
+                      conf->valet.mount_prefix_count);
     daemon->baremetal.conf = &conf->baremetal;
     daemon->valet.conf = &conf->valet;
     daemon->placement.incomplete_project_id = slice_of(conf->incomplete_consumer_project_id);

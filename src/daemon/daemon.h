@@ -48,12 +48,14 @@ struct daemon {
     struct conf *conf;     /* what the process was started with: others point into it */
     struct conf *reloaded; /* the newest good one; NULL: there was no reload */
     struct activation activation;
-    struct http_tls *tls;      /* NULL: no https */
-    struct http_process *http; /* what the listeners share; NULL: none were opened */
-    uint64_t tls_look_us;
+    struct http_tls *tls;         /* NULL: no https */
+    struct http_process *http;    /* what the listeners share; NULL: none were opened */
+    uint64_t tls_look_us;         /* when its files are looked at next */
+    uint64_t tls_remind_us;       /* when its expiry is looked at next */
     _Atomic uint64_t store_steps; /* store.h */
     struct watch watch;
-    uint64_t status_us; /* when it is to be told next */
+    uint64_t status_us;    /* when it is to be told next */
+    struct slice database; /* its URL, without the password */
     struct store *store;
     struct metal metal;
     struct products products;
@@ -67,7 +69,8 @@ struct daemon {
     bool cut_short;      /* stop_grace was over before everything had ended */
 };
 
-/* Opens the database, loads it, and starts the writer. False: err has one line. */
+/* Opens the database, loads it, starts the writer, and logs what is served. False: err has one
+ * line. */
 bool database_open(struct daemon *daemon) BERTH_MUST_CHECK;
 void database_close(struct daemon *daemon);
 
@@ -105,7 +108,7 @@ void catalogue_close(struct daemon *daemon);
 bool tls_open(struct daemon *daemon) BERTH_MUST_CHECK;
 /* Reads them anew, perhaps others; what goes wrong is logged, and the old ones stay. */
 void tls_reload(struct daemon *daemon);
-/* On a tick: reads them anew when their files have changed. */
+/* On a tick: reads them again when their files have changed; once a day warns of their expiry. */
 void tls_look_after(struct daemon *daemon);
 /* After the listeners. */
 void tls_close(struct daemon *daemon);

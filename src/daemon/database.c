@@ -1,9 +1,15 @@
 /* The database and what keeps it in memory. */
+#include <semaphore.h>
+#include <string.h>
+
 #include "api/services/readiness.h"
 #include "baremetal/write/conductor.h"
 #include "baremetal/write/instance.h"
+#include "base/clock.h"
 #include "conf/load.h"
+#include "conf/url_mask.h"
 #include "daemon/daemon.h"
+#include "log/log.h"
 
 enum { BUSY_TIMEOUT_MS = 5000 };
 
@@ -55,12 +61,67 @@ static bool open_and_load(struct daemon *daemon)
            err_set(&daemon->err, 503, NULL, "cannot start the thread of the health checks");
 }
 
+/* A question to the writer's thread, and the caller who waits for the answer. */
+struct question {
+    struct pipeline_request request; /* first: the pipeline hands it back */
+    struct pipeline_probe probe;
+    sem_t answered;
+};
+
+static void question_done(struct pipeline_request *request)
+{
+    sem_post(&((struct question *)request)->answered);
+}
+
+/* "" if the database does not say. */
+static void ask_revision(struct daemon *daemon, char revision[static STORE_REVISION_BYTES])
+{
+    struct question question = {
+        .request = {.done = question_done, .err = {.arena = arena_create()}}};
+    question.request.probe = &question.probe;
+    sem_init(&question.answered, 0, 0);
+    pipeline_submit(daemon->api.pipeline, &question.request);
+    while (sem_wait(&question.answered) != 0)
+        ;
+    memcpy(revision, question.probe.revision, STORE_REVISION_BYTES);
+    sem_destroy(&question.answered);
+    arena_destroy(question.request.err.arena);
+}
+
+/* The first line of the log, for whoever wonders what is running. */
+static void log_served(struct daemon *daemon, uint64_t began_us)
+{
+    char revision[STORE_REVISION_BYTES];
+    ask_revision(daemon, revision);
+    double took_s = (double)(clock_monotonic_us() - began_us) / 1e6;
+    struct replica_reader *reader = replica_reader_open(daemon->api.replica);
+    size_t providers = replica_pin(reader)->provider_by_id.count;
+    replica_unpin(reader);
+    replica_reader_close(reader);
+    log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT,
+              "berthd %s serves %.*s, revision %s: %zu resource providers, loaded in %.2f s",
+              BERTH_VERSION, SLICE_ARG(daemon->database), revision, providers, took_s);
+}
+
+static struct slice shown_database(struct daemon *daemon)
+{
+    struct buf shown = {0};
+    url_mask_write(slice_of(daemon->conf->connection), &shown);
+    struct slice copy = arena_copy(daemon->arena, buf_slice(&shown));
+    buf_free(&shown);
+    return copy;
+}
+
 bool database_open(struct daemon *daemon)
 {
     struct starting starting;
+    uint64_t began_us = clock_monotonic_us();
+    daemon->database = shown_database(daemon);
     notify_starting(&starting, &daemon->store_steps);
     bool opened = open_and_load(daemon);
     notify_started(&starting);
+    if (opened)
+        log_served(daemon, began_us);
     return opened;
 }
 

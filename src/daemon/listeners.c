@@ -1,6 +1,7 @@
 /* The addresses that are served: those of the configuration, and the sockets that the service
  * manager gave us. A given socket takes the place of the configured address that it listens at, and
  * serves what that is for; when any is given, the default address is not opened beside it. */
+#include <errno.h>
 #include <stdio.h>
 
 #include "api/dispatch.h"
@@ -106,6 +107,11 @@ static struct http_server *start_server(struct daemon *daemon, const struct open
         err_set(&daemon->err, why.status, NULL, "%.*s: the %s is there, on %s, and the %s is to be",
                 SLICE_ARG(why.message), purposes[other->kind], http_server_url(other->server),
                 purposes[opening->kind]);
+    else if (server == NULL && why.kind == EADDRINUSE && daemon->activation.count > 0)
+        err_set(&daemon->err, why.status, NULL,
+                "%.*s. If another berthd serves there, both can have it only as a socket that the "
+                "service manager holds.",
+                SLICE_ARG(why.message));
     else if (server == NULL)
         err_set_text(&daemon->err, why.status, NULL, why.message);
     return server;
@@ -126,6 +132,7 @@ static bool open_one(struct daemon *daemon, const struct opening *opening,
     daemon->listeners[daemon->listener_count++] = (struct daemon_listener){opening->kind, server};
     if (!is_admin)
         admin_add_listener(daemon->admin, server);
+    admin_add_address(daemon->admin, purposes[opening->kind], http_server_url(server));
     log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "%s on %s%s", purposes[opening->kind],
               http_server_url(server), address->is_given ? ", a socket that was given" : "");
     return true;
@@ -161,7 +168,8 @@ static const struct conf_listen *find_at(const struct activation_socket *socket,
 }
 
 /* By its name, or by where it listens. */
-static enum listener_kind kind_of(const struct conf *conf, const struct activation_socket *socket)
+static enum listener_kind listeners_kind_of(const struct conf *conf,
+                                            const struct activation_socket *socket)
 {
     const struct {
         enum listener_kind kind;
@@ -209,7 +217,7 @@ static bool open_all_given(struct daemon *daemon, const struct opening *opening,
 {
     for (size_t i = 0; i < daemon->activation.count; i++) {
         struct activation_socket *socket = &daemon->activation.sockets[i];
-        if (kind_of(daemon->conf, socket) != opening->kind)
+        if (listeners_kind_of(daemon->conf, socket) != opening->kind)
             continue;
         if (!open_given(daemon, opening, socket))
             return false;
@@ -261,15 +269,20 @@ bool listeners_open(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
     daemon->admin = admin_create(&daemon->api, daemon->store);
+    const struct admin_about about = {.files = (const char *const *)conf->files.items,
+                                      .file_count = conf->files.n,
+                                      .database = daemon->database,
+                                      .tls = daemon->tls};
+    admin_set_about(daemon->admin, &about);
     daemon->http = http_process_create(conf->answer_memory_bytes, ADMIN_CONNECTIONS);
     const struct opening openings[] = {
         {LISTENER_PLACEMENT, conf->listen, conf->listen_count, conf->listen_is_default,
-         dispatch_service(&daemon->api.doorways[DOOR_PLACEMENT])},
+         dispatch_service(&daemon->api.endpoints[API_PLACEMENT])},
         {LISTENER_BAREMETAL, conf->baremetal.listen, conf->baremetal.listen_count,
          conf->baremetal.listen_is_default,
-         dispatch_service(&daemon->api.doorways[DOOR_BAREMETAL])},
+         dispatch_service(&daemon->api.endpoints[API_BAREMETAL])},
         {LISTENER_VALET, conf->valet.listen, conf->valet.listen_count,
-         conf->valet.listen_is_default, dispatch_service(&daemon->api.doorways[DOOR_VALET])},
+         conf->valet.listen_is_default, dispatch_service(&daemon->api.endpoints[API_VALET])},
         {LISTENER_ADMIN, conf->admin_listen, conf->admin_listen_count, false,
          admin_service(daemon->admin)},
     };

@@ -2,9 +2,11 @@
  * conf/log_options.c, what a logging configuration means by logging_ini/logging_config.c. */
 #include "daemon/logging.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "conf/log_options.h"
 #include "log/settings.h"
@@ -105,10 +107,19 @@ void logging_look_after(void)
     log_look_after();
 }
 
-void logging_stop(void)
+void logging_stop(bool has_served)
 {
+    if (has_served)
+        log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "stopped");
     log_stop();
     free(applied.file);
     applied.file = NULL;
     applied.by_file = false;
+}
+
+void logging_print_error(struct slice message)
+{
+    /* journald reads the priority of a bare line in front of it (sd-daemon(3)) */
+    const char *priority = log_reaches_journal(STDERR_FILENO) ? "<3>" : "";
+    fprintf(stderr, "%sberthd: %.*s\n", priority, SLICE_ARG(message));
 }

@@ -3,6 +3,7 @@
 #define BERTH_DAEMON_LOGGING_H
 
 #include "base/err.h"
+#include "base/slice.h"
 #include "conf/inputs.h"
 #include "conf/settings.h"
 
@@ -22,6 +23,12 @@ void logging_look_after(void);
  * form of oslo.config's log_opt_values. */
 void logging_tell_options(const struct conf *conf, const struct conf_inputs *inputs);
 
-void logging_stop(void);
+/* Writes what is gathered, with `stopped` as the last line if the process has served, and ends the
+ * log. */
+void logging_stop(bool has_served);
+
+/* Why the process ends, as one line on standard error, whatever the log's destinations are. Where
+ * that is the journal's stream, the line has the priority of an error. */
+void logging_print_error(struct slice message);
 
 #endif

@@ -55,7 +55,7 @@ static void tell_option(const struct conf_value *value)
     buf_free(&line);
 }
 
-static int by_name(const void *left, const void *right)
+static int logging_options_by_name(const void *left, const void *right)
 {
     const struct conf_value *const *a = left;
     const struct conf_value *const *b = right;
@@ -72,7 +72,7 @@ static void tell_section(const struct conf *conf, size_t first)
     for (size_t i = first; i < option_count; i++)
         if (strcmp(option_table[i].section, section) == 0)
             values[n++] = &conf->values[i];
-    qsort((void *)values, n, sizeof(*values), by_name);
+    qsort((void *)values, n, sizeof(*values), logging_options_by_name);
     for (size_t i = 0; i < n; i++)
         tell_option(values[i]);
     arena_destroy(arena);

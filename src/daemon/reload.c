@@ -8,6 +8,7 @@
 
 #include "conf/changes.h"
 #include "conf/load.h"
+#include "conf/notes.h"
 #include "daemon/logging.h"
 #include "log/log.h"
 #include "policy/keeper.h"
@@ -49,6 +50,7 @@ static void take_configuration(struct daemon *daemon)
         admin_count_reload(daemon->admin, next != NULL);
     if (next == NULL)
         return;
+    notes_log_unknown(next);
     size_t changed = changes_log(daemon->conf, conf_in_force(daemon), next);
     apply_logging(next);
     api_settings_take(daemon, next);

@@ -65,7 +65,7 @@ static struct http_load load_of(const struct daemon *daemon, bool admin)
     return sum;
 }
 
-static void look(struct daemon *daemon, bool admin, uint64_t *told_us)
+static void stop_look(struct daemon *daemon, bool admin, uint64_t *told_us)
 {
     wait_sleep_us(LOOK_MS * 1000);
     uint64_t now_us = clock_monotonic_us();
@@ -86,7 +86,7 @@ static void drain(struct daemon *daemon, bool admin, uint64_t end_us)
             http_server_drain(daemon->listeners[i].server, LINGER_MS);
     struct http_load load = load_of(daemon, admin);
     while ((load.requests > 0 || load.connections > 0) && clock_monotonic_us() < end_us) {
-        look(daemon, admin, &told_us);
+        stop_look(daemon, admin, &told_us);
         load = load_of(daemon, admin);
     }
     if (load.requests > 0) {
@@ -98,7 +98,7 @@ static void drain(struct daemon *daemon, bool admin, uint64_t end_us)
         if (is_admin(daemon, i) == admin)
             http_server_cut(daemon->listeners[i].server);
     while (load_of(daemon, admin).in_service > 0)
-        look(daemon, admin, &told_us);
+        stop_look(daemon, admin, &told_us);
 }
 
 static unsigned count_open(struct daemon *daemon, struct replica_reader *reader, uint64_t left_us)
@@ -118,7 +118,7 @@ static void finish_nodes(struct daemon *daemon, uint64_t end_us)
     uint64_t told_us = 0;
     for (uint64_t now_us; (now_us = clock_monotonic_us()) < end_us &&
                           count_open(daemon, reader, end_us - now_us) > 0;)
-        look(daemon, false, &told_us);
+        stop_look(daemon, false, &told_us);
     replica_reader_close(reader);
 }
 

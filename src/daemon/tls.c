@@ -1,10 +1,12 @@
 /* The certificates of the https listeners: read at start, at SIGHUP, and when their files change.
- * What cannot be read ends a start, and is told on a reload, which leaves the old ones in use. */
+ * What cannot be read ends a start, and is told on a reload, which leaves the old ones in use. One
+ * that expires soon is logged whenever it was read, and once a day. */
 #include "base/clock.h"
 #include "daemon/daemon.h"
 #include "log/log.h"
 
-enum { LOOK_EVERY_US = 2 * 1000 * 1000 };
+enum { US_PER_S = 1000 * 1000, LOOK_EVERY_US = 2 * US_PER_S };
+static const uint64_t REMIND_EVERY_US = UINT64_C(24) * 60 * 60 * US_PER_S;
 
 static struct http_tls_files files_of(const struct conf *conf)
 {
@@ -16,7 +18,19 @@ static struct http_tls_files files_of(const struct conf *conf)
     };
 }
 
-static void tell(const struct daemon *daemon)
+/* Also sets when to look at the expiry again. */
+static void warn_of_expiry(struct daemon *daemon, struct arena *arena)
+{
+    struct slice text;
+    enum http_tls_expiry expiry =
+        http_tls_check_expiry(daemon->tls, clock_wall_us() / US_PER_S, arena, &text);
+    daemon->tls_remind_us = clock_monotonic_us() + REMIND_EVERY_US;
+    if (expiry != HTTP_TLS_GOOD)
+        log_write(expiry == HTTP_TLS_EXPIRED ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING, "berth",
+                  LOG_NO_CONTEXT, "%.*s", SLICE_ARG(text));
+}
+
+static void tell(struct daemon *daemon)
 {
     struct arena *arena = arena_create();
     struct slice warning = http_tls_warning(daemon->tls, arena);
@@ -24,6 +38,7 @@ static void tell(const struct daemon *daemon)
               SLICE_ARG(http_tls_describe(daemon->tls, arena)));
     if (warning.len > 0)
         log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT, "%.*s", SLICE_ARG(warning));
+    warn_of_expiry(daemon, arena);
     arena_destroy(arena);
 }
 
@@ -61,6 +76,11 @@ void tls_look_after(struct daemon *daemon)
     daemon->tls_look_us = now_us + LOOK_EVERY_US;
     if (http_tls_have_changed(daemon->tls))
         tls_reload(daemon);
+    if (now_us < daemon->tls_remind_us)
+        return;
+    struct arena *arena = arena_create();
+    warn_of_expiry(daemon, arena);
+    arena_destroy(arena);
 }
 
 void tls_close(struct daemon *daemon)

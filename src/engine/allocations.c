@@ -1,5 +1,6 @@
-/* Consumers and their allocations as changes, in the order in which the store and the replica take
- * them: what was held goes before the consumer's row does, and a row comes before what it gets. */
+/* Plans consumers and their allocations as changes, in the order in which the store and the replica
+ * expect them: old allocations are deleted before the consumer's row, and the row is inserted
+ * before its new allocations. */
 #include "engine/allocations.h"
 
 #include "base/arena.h"
@@ -89,8 +90,8 @@ struct consumer_owner consumer_owner_of(const struct version *version,
     };
 }
 
-static struct change_consumer row_of(const struct consumer_owner *owner, int64_t id,
-                                     struct slice uuid)
+static struct change_consumer allocations_row_of(const struct consumer_owner *owner, int64_t id,
+                                                 struct slice uuid)
 {
     return (struct change_consumer){
         .id = id,
@@ -115,7 +116,7 @@ static void append_update(const struct plan *plan, const struct consumer *before
     struct change *change = change_append(plan->changes, CHANGE_CONSUMER_UPDATE);
     change->is_generation_only = owns(plan, owner, before);
     change->updated_at_us = plan->now_us;
-    change->consumer = row_of(owner, before->id, uuid);
+    change->consumer = allocations_row_of(owner, before->id, uuid);
     change->consumer.expected_generation = before->generation;
     change->consumer.generation = generation;
 }
@@ -130,7 +131,7 @@ int64_t allocations_put_consumer(const struct plan *plan, const struct consumer 
     int64_t id = store_next_id(plan->store, STORE_CONSUMERS);
     struct change *change = change_append(plan->changes, CHANGE_CONSUMER_INSERT);
     change->created_at_us = plan->now_us;
-    change->consumer = row_of(owner, id, uuid);
+    change->consumer = allocations_row_of(owner, id, uuid);
     change->consumer.generation = 1;
     return id;
 }

@@ -1,12 +1,13 @@
-/* One batch: memory brought up to date, every request planned, one transaction, all answered.
+/* Runs one batch: brings memory up to date, plans every request, commits one transaction and
+ * answers all requests.
  *
- * Invariants (architecture, section 6): 1. a version equals the store at one committed state; 2.
- * nothing is answered or published before it is committed. A batch is planned request by request on
- * one edit; a refused request leaves no change; a store that fails takes the whole batch with it,
- * memory included. Writer thread only. */
+ * Invariants (ARCHITECTURE.md, Invariants): 1. a version equals the store at one committed state;
+ * 2. nothing is answered or published before it is committed. The requests of a batch are planned
+ * one after the other on one edit. A refused request leaves no change. If the store fails, the
+ * whole batch is undone, in memory too. Writer thread only. */
 #include "base/arena.h"
 #include "base/clock.h"
-#include "engine/judge.h"
+#include "engine/checked.h"
 #include "engine/pipeline_internal.h"
 #include "engine/write_limit.h"
 #include "log/log.h"
@@ -23,7 +24,21 @@ static void count_refusal(struct pipeline *pipeline, const struct pipeline_reque
         counter_add(&pipeline->refused[why], 1);
 }
 
-/* Answers the requests up to `end`, or up to the last with NULL. */
+#define UNAVAILABLE                                                                                \
+    "The database cannot be used at the moment, and nothing was done. Ask again later."
+#define OUTCOME_UNKNOWN                                                                            \
+    "The connection to the database was lost, and it is not known whether the request was done."
+
+/* The error that clients receive if the database fails; the cause and the place are in the log. */
+static struct err public_error(const struct err *failure, struct slice text)
+{
+    struct err shown = *failure;
+    if (failure->status == 503)
+        shown.message = text;
+    return shown;
+}
+
+/* Answers the requests before `end` (NULL: all). */
 static void answer_all(struct pipeline *pipeline, struct pipeline_request *first,
                        const struct pipeline_request *end, const struct err *failure)
 {
@@ -41,7 +56,7 @@ static void answer_all(struct pipeline *pipeline, struct pipeline_request *first
     }
 }
 
-/* Writes what is in the plan's list and takes it over into memory. */
+/* Writes the changes in the plan's list to the database and applies them to memory. */
 static enum store_result apply_planned(const struct plan *plan, struct edit *edit, struct err *err)
 {
     enum store_result result = store_apply(plan->store, plan->changes, err);
@@ -58,12 +73,12 @@ struct tally {
     uint64_t max_rows; /* that it may write; 0: any number */
 };
 
-/* What follows from what was applied, step by step. */
-static enum store_result apply_following(const struct plan *plan, struct judged *judged,
+/* Applies the consequences of what was applied, step by step. */
+static enum store_result apply_following(const struct plan *plan, struct checked *checked,
                                          struct edit *edit, struct tally *tally, struct err *err)
 {
     enum store_result result = STORE_OK;
-    while (result == STORE_OK && judge_follow(judged, plan)) {
+    while (result == STORE_OK && checked_follow(checked, plan)) {
         tally->changes += plan->changes->count;
         tally->rows += write_limit_changes(plan->changes);
         if (!plan_rows_fit(tally->rows, tally->max_rows, err))
@@ -73,31 +88,31 @@ static enum store_result apply_following(const struct plan *plan, struct judged 
     return result;
 }
 
-/* What a request was planned to change, and what follows from it. */
-static enum store_result apply_request(const struct plan *plan, struct judged *judged,
+/* Applies a request's changes and their consequences. */
+static enum store_result apply_request(const struct plan *plan, struct checked *checked,
                                        struct edit *edit, struct tally *tally, struct err *err)
 {
     tally->changes += plan->changes->count;
     enum store_result result = apply_planned(plan, edit, err);
-    return result == STORE_OK ? apply_following(plan, judged, edit, tally, err) : result;
+    return result == STORE_OK ? apply_following(plan, checked, edit, tally, err) : result;
 }
 
-/* What others' writes have left to do. What the store refuses of it would be refused with the next
- * batch, too: then it is left. */
+/* Applies what other processes' writes still require. If the store refuses it, the next batch would
+ * be refused as well, so it is dropped. */
 static enum store_result make_up(struct pipeline *pipeline, const struct plan *plan,
                                  struct edit *edit, struct tally *tally, struct err *err)
 {
-    struct judged judged;
+    struct checked checked;
     plan->changes->count = 0;
-    if (!judge_foreign(&judged, plan))
+    if (!checked_foreign(&checked, plan))
         return STORE_OK;
-    enum store_result result = apply_following(plan, &judged, edit, tally, err);
+    enum store_result result = apply_following(plan, &checked, edit, tally, err);
     if (result == STORE_REFUSED)
         rules_made_up(pipeline->rules);
     return result;
 }
 
-/* Runs the request's planner; whatever an earlier run left is forgotten. */
+/* Runs the request's planner; the results of an earlier run are discarded. */
 static bool plan_once(struct pipeline_request *request, const struct plan *plan)
 {
     plan->changes->count = 0;
@@ -109,17 +124,17 @@ static bool plan_once(struct pipeline_request *request, const struct plan *plan)
 }
 
 /* *rows: how many it writes by itself. What is too much by the number of its changes alone is not
- * judged. */
+ * checked. */
 static bool plan_request(struct pipeline *pipeline, struct pipeline_request *request,
-                         const struct plan *plan, struct judged *judged, uint64_t *rows)
+                         const struct plan *plan, struct checked *checked, uint64_t *rows)
 {
     if (pipeline->plans_twice)
         plan_once(request, plan);
     if (!plan_once(request, plan) ||
         !plan_rows_fit(plan->changes->count, request->max_rows, &request->err) ||
-        !judge_planned(judged, plan, &request->err))
+        !checked_planned(checked, plan, &request->err))
         return false;
-    *rows = write_limit_rows(&judged->effects);
+    *rows = write_limit_rows(&checked->effects);
     return plan_rows_fit(*rows, request->max_rows, &request->err);
 }
 
@@ -146,20 +161,20 @@ static enum store_result plan_batch(struct pipeline *pipeline, struct edit *edit
     if (result != STORE_OK)
         return result;
     for (struct pipeline_request *request = first; request != end; request = request->next) {
-        struct judged judged;
+        struct checked checked;
         plan.author = request->author;
         plan.max_rows = request->max_rows;
         plan.now_us = clock_wall_us();
         tally->max_rows = request->max_rows;
-        if (!plan_request(pipeline, request, &plan, &judged, &tally->rows) || changes.count == 0)
+        if (!plan_request(pipeline, request, &plan, &checked, &tally->rows) || changes.count == 0)
             continue;
-        result = apply_request(&plan, &judged, edit, tally, err);
+        result = apply_request(&plan, &checked, edit, tally, err);
         if (result == STORE_REFUSED)
             *culprit = request;
         if (result != STORE_OK)
             return result;
-        if (request->settled != NULL)
-            request->settled(request, &plan);
+        if (request->applied != NULL)
+            request->applied(request, &plan);
     }
     return STORE_OK;
 }
@@ -188,7 +203,7 @@ bool batch_renew(struct pipeline *pipeline, struct err *err)
     return true;
 }
 
-/* The same, and tells when that fails. */
+/* The same, and logs a failure. */
 static bool renew(struct pipeline *pipeline, struct err *err)
 {
     if (!batch_renew(pipeline, err)) {
@@ -207,7 +222,7 @@ static bool is_current(struct pipeline *pipeline)
     return true;
 }
 
-/* Reads the database, and follows it; the schema is asked in the same transaction. */
+/* Reads the database and follows it; the schema is checked in the same transaction. */
 static void ask_database(struct pipeline *pipeline, struct pipeline_probe *probe, struct err *err)
 {
     struct err schema = {.arena = err->arena};
@@ -232,7 +247,7 @@ static void ask_database(struct pipeline *pipeline, struct pipeline_probe *probe
         err_set_text(err, schema.status, schema.code, schema.message);
 }
 
-/* One answer serves all that ask. */
+/* One result serves all requests that ask for it. */
 static void answer_probes(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct err err = {.arena = pipeline->arena};
@@ -244,6 +259,7 @@ static void answer_probes(struct pipeline *pipeline, struct pipeline_request *fi
         outage_read_failed(&pipeline->outage, &err);
     for (struct pipeline_request *request = first; request != NULL; request = request->next)
         *request->probe = probe;
+    /* not for clients: berth itself asks, for the health checks */
     answer_all(pipeline, first, NULL, err_is_set(&err) ? &err : NULL);
 }
 
@@ -251,10 +267,12 @@ static void answer_readers(struct pipeline *pipeline, struct pipeline_request *f
 {
     struct err err = {.arena = pipeline->arena};
     /* Mostly the last commit of our own is what they did not know yet. */
-    if (is_current(pipeline) || renew(pipeline, &err))
+    if (is_current(pipeline) || renew(pipeline, &err)) {
         answer_all(pipeline, first, NULL, NULL);
-    else
-        answer_all(pipeline, first, NULL, &err);
+        return;
+    }
+    const struct err shown = public_error(&err, SLICE_LIT(UNAVAILABLE));
+    answer_all(pipeline, first, NULL, &shown);
 }
 
 static void answer_waiting(struct pipeline *pipeline, struct pipeline_request *first)
@@ -274,7 +292,7 @@ static void answer_waiting(struct pipeline *pipeline, struct pipeline_request *f
         answer_probes(pipeline, probes.first);
 }
 
-/* The write lock may be somebody else's for seconds: reads need not wait with the writes. */
+/* Another process may hold the write lock for seconds: reads need not wait with the writes. */
 static enum store_begun lock_to_write(struct pipeline *pipeline, struct err *err)
 {
     enum store_begun begun;
@@ -287,7 +305,7 @@ static enum store_begun lock_to_write(struct pipeline *pipeline, struct err *err
     return begun;
 }
 
-/* A load takes long: it is made in a snapshot first, so that it holds the lock only if somebody
+/* A load takes long: it first runs in a snapshot, so that it holds the lock only if another process
  * writes meanwhile. */
 static struct edit *begin_to_write(struct pipeline *pipeline, struct err *err)
 {
@@ -303,41 +321,45 @@ static struct edit *begin_to_write(struct pipeline *pipeline, struct err *err)
 }
 
 static void refuse_all(struct pipeline *pipeline, struct pipeline_request *first,
-                       const struct pipeline_request *end, const struct err *err)
+                       const struct pipeline_request *end, const struct err *err, struct slice text)
 {
+    const struct err shown = public_error(err, text);
     outage_write_failed(&pipeline->outage, err);
-    answer_all(pipeline, first, end, err);
+    answer_all(pipeline, first, end, &shown);
 }
 
-/* The batch, planned as far as `end`, becomes durable and visible. False: err is set, and nothing
- * of it was written. */
-static bool commit(struct pipeline *pipeline, struct edit *edit, size_t changes, struct err *err)
+/* Makes the batch, planned up to `end`, durable and visible. Otherwise err is set, and none of it
+ * was written, or with STORE_UNKNOWN possibly all of it. */
+static enum store_result commit(struct pipeline *pipeline, struct edit *edit, size_t changes,
+                                struct err *err)
 {
     struct store_stamp stamp;
     if (changes == 0) {
         bool holds = store_rollback(pipeline->store, &stamp);
         rules_made_up(pipeline->rules);
         publish(pipeline, edit, &stamp, holds);
-        return true;
+        return STORE_OK;
     }
-    bool stranger = false;
+    bool foreign = false;
     uint64_t before = clock_monotonic_us();
-    if (store_commit(pipeline->store, &stamp, &stranger, err) != STORE_OK) {
+    enum store_result result = store_commit(pipeline->store, &stamp, &foreign, err);
+    if (result != STORE_OK) {
         replica_abandon(pipeline->replica, edit);
-        return false;
+        return result;
     }
     outage_write_worked(&pipeline->outage);
     rules_made_up(pipeline->rules);
     pipeline->last_commit_us = clock_monotonic_us() - before;
     pipeline->commits++;
     histogram_add(&pipeline->commit_us, &PIPELINE_COMMIT_SHAPE_US, pipeline->last_commit_us);
-    publish(pipeline, edit, &stamp, !stranger);
-    return true;
+    publish(pipeline, edit, &stamp, !foreign);
+    return STORE_OK;
 }
 
 enum { TELL_EVERY_US = 60000000 };
 
-/* A client may repeat it as often as it likes: the log has one a minute. */
+/* A client may repeat such a request as often as it likes, so at most one line a minute is logged.
+ */
 static void tell_refusal(struct pipeline *pipeline, const struct err *why)
 {
     uint64_t now_us = clock_monotonic_us();
@@ -356,14 +378,14 @@ static void tell_refusal(struct pipeline *pipeline, const struct err *why)
     pipeline->refusals_untold = 0;
 }
 
-/* Whether it was refused for its size, which the database has no part in. */
+/* Whether the request was refused for its size, in which the database plays no part. */
 static bool is_too_large(const struct err *why)
 {
     return why->kind == REFUSED_TOO_MANY_ROWS;
 }
 
-/* The database knows better than memory, of rows that could not be loaded for instance: that is
- * this request's conflict, and nobody else's outage. */
+/* The database knows more than memory, for example rows that could not be loaded. That is this
+ * request's conflict and not an outage for all. */
 static void refuse_culprit(struct pipeline *pipeline, struct pipeline_request *culprit,
                            const struct err *why)
 {
@@ -379,9 +401,9 @@ static void refuse_culprit(struct pipeline *pipeline, struct pipeline_request *c
     err_of_kind(&culprit->err, REFUSED_BY_DATABASE);
 }
 
-/* Decides the requests up to `end` in one transaction, and answers them. STORE_REFUSED: nothing was
- * written or answered, because the store refuses what *culprit changes, and why says why; if that
- * is NULL, it is to be tried again as it is. */
+/* Decides the requests before `end` in one transaction, and answers them. STORE_REFUSED: nothing
+ * was written or answered, because the store refuses the changes of *culprit; `why` has the reason.
+ * If *culprit is NULL, the transaction is to be tried again unchanged. */
 static enum store_result decide(struct pipeline *pipeline, struct pipeline_request *first,
                                 const struct pipeline_request *end,
                                 struct pipeline_request **culprit, struct err *why)
@@ -389,7 +411,7 @@ static enum store_result decide(struct pipeline *pipeline, struct pipeline_reque
     struct err err = {.arena = pipeline->arena};
     struct edit *edit = begin_to_write(pipeline, &err);
     if (edit == NULL) {
-        refuse_all(pipeline, first, end, &err);
+        refuse_all(pipeline, first, end, &err, SLICE_LIT(UNAVAILABLE));
         return STORE_FAILED;
     }
     struct tally tally = {0};
@@ -401,21 +423,23 @@ static enum store_result decide(struct pipeline *pipeline, struct pipeline_reque
         replica_abandon(pipeline->replica, edit);
         *why = err;
         if (result != STORE_REFUSED)
-            refuse_all(pipeline, first, end, &err);
+            refuse_all(pipeline, first, end, &err, SLICE_LIT(UNAVAILABLE));
         return result;
     }
-    if (!commit(pipeline, edit, tally.changes, &err)) {
-        refuse_all(pipeline, first, end, &err);
+    result = commit(pipeline, edit, tally.changes, &err);
+    if (result != STORE_OK) {
+        refuse_all(pipeline, first, end, &err,
+                   result == STORE_UNKNOWN ? SLICE_LIT(OUTCOME_UNKNOWN) : SLICE_LIT(UNAVAILABLE));
         return STORE_FAILED;
     }
     answer_all(pipeline, first, end, NULL);
     return STORE_OK;
 }
 
-/* If one request is refused by the store, those before it are decided first, again and without it,
- * then itself, then those behind it: no request is planned more than three times, however many the
- * store refuses. If memory is wrong, which the refusal shows, the next begin loads anew, and all
- * are planned once more. */
+/* If the store refuses one request, the requests before it are decided first, again and without it,
+ * then that request, then those after it. No request is planned more than three times, however many
+ * the store refuses. If the refusal shows that memory is wrong, the next begin loads everything
+ * again, and all requests are planned once more. */
 static void run_planned(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct pipeline_request *end = NULL;
@@ -441,8 +465,8 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
     }
 }
 
-/* What only waits for news goes first: it needs neither the lock that another process may hold nor
- * a disk that can be written. */
+/* Requests that only wait for news go first: they need neither the lock that another process may
+ * hold nor a writable disk. */
 void batch_run(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct queue waiting;

@@ -1,26 +1,27 @@
-/* Decides claims: who, where, how much.
+/* Decides claims: which consumer gets how much of which provider.
  *
- * Every distinct provider of a request is one target with a copy of what its classes hold (stock),
- * so that several consumers on one provider are summed up together and a lookup costs the same in
+ * Every distinct provider of a request is one target with a copy of what its classes hold (stock).
+ * Several consumers on one provider are therefore added up together, and a lookup costs the same in
  * a small request and in one of 16 MiB. Invariants: nothing is appended to the plan's changes here
- * (claim_write.c does that, after everything was checked); no accepted write raises the use of a
- * class above its capacity. Writer thread only. */
+ * (claim_write.c does that after all checks); no accepted write raises the use of a class above its
+ * capacity. Writer thread only. */
 #include "engine/claim.h"
 
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/json_write.h"
 #include "engine/rules.h"
 #include "replica/usage.h"
 
 void claim_begin(struct claim_set *set, const struct claim *claims, size_t claim_count,
-                 enum claim_door door, size_t more_targets, const struct plan *plan,
+                 enum claim_source source, size_t more_targets, const struct plan *plan,
                  struct err *err)
 {
     *set = (struct claim_set){.plan = plan,
                               .err = err,
-                              .door = door,
+                              .source = source,
                               .given = claims,
                               .given_count = claim_count,
                               .claims = rules_amend(claims, &claim_count, plan)};
@@ -154,8 +155,8 @@ struct claim_stock *claim_stock_of(const struct claim_target *target, struct cla
     return NULL;
 }
 
-/* A consumer that lets go of everything moves the generations of the providers it leaves; one that
- * moves elsewhere does not. */
+/* A consumer that gives up everything raises the generations of the providers that it leaves; one
+ * that moves elsewhere does not. */
 static void name_left_providers(struct claim_set *set, const struct consumer *consumer)
 {
     for (uint32_t i = 0; i < consumer->allocation_count; i++) {
@@ -189,7 +190,7 @@ bool claim_find_providers(struct claim_set *set)
 
 bool claim_refuse_class(struct claim_set *set, struct slice class_name)
 {
-    switch (set->door) {
+    switch (set->source) {
     case CLAIM_BY_PUT:
         return err_set(set->err, 400, NULL,
                        "Unable to allocate inventory for consumer %.*s: No such resource class "
@@ -202,7 +203,7 @@ bool claim_refuse_class(struct claim_set *set, struct slice class_name)
     case CLAIM_BY_RESHAPER:
         break;
     }
-    /* the one door whose schema lets any name through */
+    /* the one API whose schema lets any name through */
     return err_set_join(set->err, 400, NULL,
                         SLICE_LIT("malformed reshaper data: No such resource class "), class_name,
                         SLICE_LIT("."));
@@ -252,7 +253,7 @@ static void release_old(struct claim_set *set)
     }
 }
 
-/* Which classes the request is about, those that a cleared consumer gives back included. */
+/* The classes that the request concerns, including those that a cleared consumer releases. */
 static bool *classes_asked(const struct claim_set *set)
 {
     bool *asked = arena_zalloc(set->plan->arena, set->plan->version->classes.limit);
@@ -275,8 +276,8 @@ static void list_append(struct buf *list, struct slice name)
     buf_append_slice(list, name);
 }
 
-/* Providers that hold none of the classes asked for are refused together, before anything else is
- * looked at. */
+/* Providers with no inventory of the requested classes are refused together, before any other
+ * check. */
 static bool check_holders(struct claim_set *set)
 {
     bool *asked = classes_asked(set);
@@ -318,6 +319,41 @@ static bool refuse_amount(struct claim_set *set, const struct claim_row *row, co
     return err_of_kind(set->err, REFUSED_CAPACITY);
 }
 
+/* The reasons are the log lines of the Python service, which operators search for. */
+static bool refuse_unit(struct claim_set *set, const struct claim_row *row)
+{
+    const struct inventory_figures *figures = row->stock->figures;
+    refuse_amount(set, row, "violate inventory constraints");
+    return err_reason(set->err,
+                      "Allocation for %.*s on resource provider %.*s violates min_unit, max_unit, "
+                      "or step_size. Requested: %lld, min_unit: %d, max_unit: %d, step_size: %d",
+                      SLICE_ARG(catalog_name(row->class_row)),
+                      SLICE_ARG(provider_uuid(row->target->provider)), (long long)row->amount,
+                      figures->min_unit, figures->max_unit, figures->step_size);
+}
+
+/* `Used` is what other consumers use: neither what the request releases nor what it asks for. */
+static bool refuse_capacity(struct claim_set *set, const struct claim_row *row)
+{
+    const struct inventory_figures *figures = row->stock->figures;
+    int64_t used = row->stock->after;
+    for (const struct claim_row *asked = set->rows; asked <= row; asked++)
+        if (asked->stock == row->stock)
+            used -= asked->amount;
+    struct buf capacity = {0};
+    json_write_double(&capacity,
+                      ((double)figures->total - figures->reserved) * figures->allocation_ratio);
+    refuse_amount(set, row, "exceed the capacity");
+    err_reason(set->err,
+               "Over capacity for %.*s on resource provider %.*s. Needed: %lld, Used: %lld, "
+               "Capacity: %.*s",
+               SLICE_ARG(catalog_name(row->class_row)),
+               SLICE_ARG(provider_uuid(row->target->provider)), (long long)row->amount,
+               (long long)used, SLICE_ARG(buf_slice(&capacity)));
+    buf_free(&capacity);
+    return false;
+}
+
 static bool check_row(struct claim_set *set, const struct claim_row *row)
 {
     struct claim_stock *stock = row->stock;
@@ -327,13 +363,17 @@ static bool check_row(struct claim_set *set, const struct claim_row *row)
                 "invalid.",
                 SLICE_ARG(catalog_name(row->class_row)),
                 SLICE_ARG(provider_uuid(row->target->provider)));
-        return err_of_kind(set->err, REFUSED_CAPACITY);
+        err_of_kind(set->err, REFUSED_CAPACITY);
+        return err_reason(set->err,
+                          "Resource provider %.*s has no inventory of %.*s. Requested: %lld",
+                          SLICE_ARG(provider_uuid(row->target->provider)),
+                          SLICE_ARG(catalog_name(row->class_row)), (long long)row->amount);
     }
     if (!capacity_unit_fits(stock->figures, row->amount))
-        return refuse_amount(set, row, "violate inventory constraints");
+        return refuse_unit(set, row);
     stock->after += row->amount;
     if (stock->after > capacity_of(stock->figures) && stock->after > stock->before)
-        return refuse_amount(set, row, "exceed the capacity");
+        return refuse_capacity(set, row);
     return true;
 }
 

@@ -1,7 +1,7 @@
-/* From decided claims to changes, as few as do it.
+/* Turns decided claims into as few changes as possible.
  *
- * A consumer that holds nothing any more goes; a new one that gets nothing never comes. Writer
- * thread only. */
+ * A consumer that no longer holds anything is deleted; a new consumer that gets nothing is never
+ * inserted. Writer thread only. */
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -13,7 +13,7 @@ struct namings {
     struct name_rows projects, users, types;
 };
 
-/* The owner as the claim wants it; `consumer` NULL: a new one. */
+/* The owner that the claim names; `consumer` NULL: a new one. */
 static struct consumer_owner wanted_owner(struct namings *namings, const struct claim *claim,
                                           const struct consumer *consumer)
 {
@@ -73,8 +73,8 @@ static void write_rows(const struct claim_set *set, const struct writing *writin
     }
 }
 
-/* The claims in the order in which they are written. Many come sorted by their consumers, as the
- * database's indexes have them: each page of those is then changed once. */
+/* The claims in the order in which they are written. Many arrive sorted by their consumers, as in
+ * the database's indexes: each index page is then changed once. */
 static struct writing *order_claims(const struct claim_set *set)
 {
     struct writing *writings =
@@ -107,7 +107,7 @@ static void write_claims(struct claim_set *set, struct namings *namings)
 }
 
 /* The Python service raises the generations of the providers that a request names, and of those
- * that a consumer leaves with nothing; not of those that a consumer leaves for others. */
+ * that a consumer leaves because it gives up everything; not of those that it leaves for others. */
 static void say_generations(struct claim_set *set)
 {
     for (size_t i = 0; i < set->claim_count; i++) {

@@ -1,5 +1,6 @@
-/* One pass over the changes. A request names a consumer and a handful of providers as a rule, which
- * are found by looking at the last few; of more, tables of their ids are made. */
+/* Derives effects in one pass over the changes. A request usually names one consumer and a handful
+ * of providers, which are found by comparing the last few entries. For larger requests, tables of
+ * the ids are built. */
 #include "engine/effects.h"
 
 #include "base/arena.h"
@@ -13,9 +14,9 @@ static int64_t id_at(const void *items, size_t size, size_t at)
     return *(const int64_t *)((const char *)items + at * size);
 }
 
-/* Every item begins with its id. NUMBER_NONE: there is none of that id. */
-static uint32_t find(const struct hash_map *ids, const void *items, size_t size, size_t count,
-                     int64_t id)
+/* Every item begins with its id. NUMBER_NONE: there is no item with that id. */
+static uint32_t effects_find(const struct hash_map *ids, const void *items, size_t size,
+                             size_t count, int64_t id)
 {
     if (ids->slots == NULL) {
         for (size_t i = count; i > 0; i--)
@@ -48,15 +49,15 @@ static void note_last(struct hash_map *ids, const void *items, size_t size, size
 
 struct effect_provider *effects_provider(const struct effects *effects, int64_t id)
 {
-    uint32_t at = find(&effects->provider_ids, effects->providers, sizeof(*effects->providers),
-                       effects->provider_count, id);
+    uint32_t at = effects_find(&effects->provider_ids, effects->providers,
+                               sizeof(*effects->providers), effects->provider_count, id);
     return at == NUMBER_NONE ? NULL : &effects->providers[at];
 }
 
 struct effect_consumer *effects_consumer(const struct effects *effects, int64_t id)
 {
-    uint32_t at = find(&effects->consumer_ids, effects->consumers, sizeof(*effects->consumers),
-                       effects->consumer_count, id);
+    uint32_t at = effects_find(&effects->consumer_ids, effects->consumers,
+                               sizeof(*effects->consumers), effects->consumer_count, id);
     return at == NUMBER_NONE ? NULL : &effects->consumers[at];
 }
 
@@ -79,7 +80,7 @@ struct effect_provider *effects_provider_of(struct effects *effects,
     return known != NULL ? known : add_provider(effects, provider->id, provider);
 }
 
-/* Valid until the next one is made. */
+/* Valid until the next one is created. */
 static struct effect_provider *provider_of(struct effects *effects, const struct version *version,
                                            int64_t id)
 {
@@ -102,8 +103,8 @@ static struct effect_stock *stock_at(const struct effects *effects, int64_t prov
                                      int64_t class_id)
 {
     int64_t key = stock_key(provider_id, class_id);
-    uint32_t at = find(&effects->stock_ids, effects->stocks, sizeof(*effects->stocks),
-                       effects->stock_count, key);
+    uint32_t at = effects_find(&effects->stock_ids, effects->stocks, sizeof(*effects->stocks),
+                               effects->stock_count, key);
     return at == NUMBER_NONE ? NULL : &effects->stocks[at];
 }
 
@@ -137,7 +138,7 @@ static void note_content(struct effects *effects, const struct version *version,
     provider->on |= on;
 }
 
-/* `is_new`: it is known that no version has it. */
+/* `is_new`: the caller knows that no version contains it. */
 static struct effect_consumer *consumer_of(struct effects *effects, int64_t id, struct slice uuid,
                                            bool is_new)
 {
@@ -159,7 +160,7 @@ static struct effect_consumer *consumer_of(struct effects *effects, int64_t id, 
 
 /* ---- one change ---- */
 
-/* What the consumer (NULL: none) holds in the version goes. */
+/* Releases what the consumer (NULL: none) holds in the version. */
 static void note_left(struct effects *effects, const struct version *version,
                       const struct consumer *consumer)
 {
@@ -197,8 +198,8 @@ static void note_allocation(struct effects *effects, const struct change_allocat
     consumer->gets = allocation;
 }
 
-static void note_consumer(struct effects *effects, enum change_kind kind,
-                          const struct change_consumer *row)
+static void effects_note_consumer(struct effects *effects, enum change_kind kind,
+                                  const struct change_consumer *row)
 {
     struct effect_consumer *consumer =
         consumer_of(effects, row->id, row->uuid, kind == CHANGE_CONSUMER_INSERT);
@@ -231,23 +232,23 @@ static int64_t row_key(enum change_kind kind, int64_t id)
     return id << 4 | (int64_t)((unsigned)(kind - CHANGE_NODE_PUT) / 2);
 }
 
-static struct effect_row *row_of(const struct effects *effects, int64_t key)
+static struct effect_row *effects_row_of(const struct effects *effects, int64_t key)
 {
-    uint32_t at =
-        find(&effects->row_ids, effects->rows, sizeof(*effects->rows), effects->row_count, key);
+    uint32_t at = effects_find(&effects->row_ids, effects->rows, sizeof(*effects->rows),
+                               effects->row_count, key);
     return at == NUMBER_NONE ? NULL : &effects->rows[at];
 }
 
 const struct change *effects_row(const struct effects *effects, enum change_kind put, int64_t id)
 {
-    const struct effect_row *row = row_of(effects, row_key(put, id));
+    const struct effect_row *row = effects_row_of(effects, row_key(put, id));
     return row == NULL ? NULL : row->change;
 }
 
 static void note_row(struct effects *effects, const struct change *change)
 {
     int64_t key = row_key(change->kind, change->row.id);
-    struct effect_row *known = row_of(effects, key);
+    struct effect_row *known = effects_row_of(effects, key);
     if (known != NULL) {
         known->change = change;
         return;
@@ -259,7 +260,7 @@ static void note_row(struct effects *effects, const struct change *change)
               effects->arena);
 }
 
-/* What changes of providers; shared with what follows, whose consumers are no rule's matter. */
+/* Effects on providers; also used for consequences, whose consumers concern no rule. */
 static void note_of_provider(struct effects *effects, const struct version *version,
                              const struct change *change)
 {
@@ -308,7 +309,7 @@ void effects_derive(struct effects *effects, const struct plan *plan)
         case CHANGE_CONSUMER_INSERT:
         case CHANGE_CONSUMER_UPDATE:
         case CHANGE_CONSUMER_DELETE:
-            note_consumer(effects, change->kind, &change->consumer);
+            effects_note_consumer(effects, change->kind, &change->consumer);
             break;
         case CHANGE_CLASS_INSERT:
         case CHANGE_TRAIT_INSERT:
@@ -355,12 +356,12 @@ int64_t effects_root_id(const struct effects *effects, const struct effect_provi
                                  : version_provider(effects->before, provider->before->root)->id;
 }
 
-/* The name of the row of that id: one that this request brings, or one that was there. */
+/* The name of the row with that id, whether this request adds it or it existed before. */
 static struct slice name_of(const struct effects *effects, const struct catalog *catalog,
                             enum change_kind insert, int64_t id)
 {
-    uint32_t at = find(&effects->name_ids, effects->names, sizeof(*effects->names),
-                       effects->name_count, name_key(insert, id));
+    uint32_t at = effects_find(&effects->name_ids, effects->names, sizeof(*effects->names),
+                               effects->name_count, name_key(insert, id));
     if (at != NUMBER_NONE)
         return effects->names[at].name;
     const struct catalog_row *row = catalog_find_id(catalog, id); /* VCPU is the class of id 0 */

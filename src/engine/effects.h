@@ -1,6 +1,6 @@
 /* The index of effects: what one request's changes mean for consumers and providers, before and
- * after. The engine derives it from the list of changes and the version that they are made on; the
- * rules (rules.h) and the generations of providers go by it alone, so that neither depends on which
+ * after. The engine derives it from the list of changes and the version to which they apply. The
+ * rules (rules.h) and the generations of providers use nothing else, so neither depends on which
  * planner wrote the changes. Writer thread only; everything is in the batch's arena. */
 #ifndef BERTH_ENGINE_EFFECTS_H
 #define BERTH_ENGINE_EFFECTS_H
@@ -19,19 +19,19 @@ struct effect_allocation {
 struct effect_consumer {
     int64_t id;
     struct slice uuid;
-    const struct consumer *before;     /* NULL: it was not there */
-    const struct change_consumer *row; /* its row as it is to be; NULL: unchanged, or gone */
-    bool is_gone;                      /* its row goes */
-    bool is_released;                  /* all that it held before goes */
-    struct effect_allocation *gets;    /* the last first */
+    const struct consumer *before;     /* NULL: it did not exist */
+    const struct change_consumer *row; /* its row after the request; NULL: unchanged, or deleted */
+    bool is_gone;                      /* its row is deleted */
+    bool is_released;                  /* all that it held before is released */
+    struct effect_allocation *gets;    /* the newest first */
 };
 
 enum effect_on_provider {
-    EFFECT_INVENTORY = 1, /* a row of inventories comes, changes or goes */
-    EFFECT_TRAIT = 2,     /* a trait comes or goes */
-    EFFECT_AGGREGATE = 4, /* an aggregate comes or goes */
-    EFFECT_ALLOCATED = 8, /* a consumer gets something of it */
-    EFFECT_RELEASED = 16, /* a consumer gives something of it back */
+    EFFECT_INVENTORY = 1, /* an inventory is added, changed or deleted */
+    EFFECT_TRAIT = 2,     /* a trait is added or removed */
+    EFFECT_AGGREGATE = 4, /* an aggregate is added or removed */
+    EFFECT_ALLOCATED = 8, /* a consumer gets an allocation of it */
+    EFFECT_RELEASED = 16, /* a consumer releases an allocation of it */
 };
 
 struct effect_provider {
@@ -40,9 +40,9 @@ struct effect_provider {
     const struct change_provider *row; /* as inserted, or as renamed or moved; NULL: unchanged */
     bool is_gone;
     unsigned on;                     /* of enum effect_on_provider */
-    struct effect_content *contents; /* inventories, traits, aggregates: the last first */
+    struct effect_content *contents; /* inventories, traits, aggregates: the newest first */
     bool is_raised; /* its generation has been raised by this request (generations.c) */
-    bool is_said;   /* by how much is the planner's word */
+    bool is_said;   /* the planner decided by how much it is raised */
     unsigned steps;
 };
 
@@ -52,26 +52,26 @@ struct effect_content {
     struct effect_content *next; /* of the same provider */
 };
 
-/* A name that the request brings to a catalog. */
+/* A name that the request adds to a catalog. */
 struct effect_name {
     int64_t key; /* of the catalog and the id */
     struct slice name;
 };
 
-/* What becomes of one inventory. */
+/* What happens to one inventory. */
 struct effect_stock {
     int64_t key;                 /* of provider and class; two may have one */
     const struct change *change; /* the last */
 };
 
-/* What becomes of a row of one of berth's own tables. */
+/* What happens to a row of one of berth's own tables. */
 struct effect_row {
     int64_t key;                 /* of the table and the id */
     const struct change *change; /* the last: a put with the whole row, or a delete */
 };
 
 struct effects {
-    const struct version *before; /* what the changes are made on */
+    const struct version *before; /* the version to which the changes apply */
     const struct change_list *changes;
     struct arena *arena;
     uint64_t kinds; /* a bit for each enum change_kind that occurs */
@@ -90,7 +90,7 @@ struct effects {
     struct effect_row *rows;
     size_t row_count;
     size_t row_capacity;
-    struct hash_map stock_ids; /* of each kind the ids; without room while there are few */
+    struct hash_map stock_ids; /* the ids of each kind; empty while there are few */
     struct hash_map consumer_ids;
     struct hash_map name_ids;
     struct hash_map provider_ids;
@@ -99,12 +99,12 @@ struct effects {
 
 _Static_assert(CHANGE_KIND_COUNT <= 64, "kinds are bits");
 
-/* Derives the effects of the plan's list on the plan's version. The texts and records are the
- * list's: they stay valid as long as the batch. */
+/* Derives the effects of the plan's list on the plan's version. The texts and records belong to the
+ * list and stay valid as long as the batch. */
 void effects_derive(struct effects *effects, const struct plan *plan);
 
-/* Adds the providers of what follows: the plan's list as it is now, on the plan's version as it is
- * now. What is known of a provider stays; consumers are not looked at. */
+/* Adds the providers that consequences touch: those of the plan's current list, on the plan's
+ * current version. What is already known of a provider stays; consumers are not examined. */
 void effects_add_providers(struct effects *effects, const struct plan *plan);
 
 static inline bool effects_have(const struct effects *effects, enum change_kind kind)
@@ -112,42 +112,42 @@ static inline bool effects_have(const struct effects *effects, enum change_kind 
     return (effects->kinds >> kind & 1) != 0;
 }
 
-/* NULL: the request does nothing to it. */
+/* NULL: the request does not affect it. */
 struct effect_provider *effects_provider(const struct effects *effects, int64_t id);
 struct effect_consumer *effects_consumer(const struct effects *effects, int64_t id);
 
-/* The same, made if it is not there. Valid until the next one is made. */
+/* The same, created if missing. Valid until the next one is created. */
 struct effect_provider *effects_provider_of(struct effects *effects,
                                             const struct provider *provider);
 
-/* The request's last word about the row of that id, in the table that `put` is of; NULL: it says
- * nothing. */
+/* The request's last change to the row with that id, in the table that `put` belongs to; NULL: it
+ * does not change that row. */
 const struct change *effects_row(const struct effects *effects, enum change_kind put, int64_t id);
 
-/* A provider's root as it is to be. */
+/* The id of the provider's root after the request. */
 int64_t effects_root_id(const struct effects *effects, const struct effect_provider *provider);
 
-/* The consumer's project, user and type as they are to be; data == NULL: it has none, or is gone.
- */
+/* The consumer's project, type and user after the request; data == NULL: it has none, or is
+ * deleted. */
 struct slice effects_project(const struct effects *effects, const struct effect_consumer *consumer);
 struct slice effects_type(const struct effects *effects, const struct effect_consumer *consumer);
 struct slice effects_user(const struct effects *effects, const struct effect_consumer *consumer);
 
-/* The name of a resource class, as it is after the request. */
+/* The name of a resource class after the request. */
 struct slice effects_class_name(const struct effects *effects, int64_t class_id);
 
-/* The id of the class or trait of that name, as it is after the request. False: there is none. */
+/* The id of the class or trait with that name after the request. False: there is none. */
 bool effects_name_id(const struct effects *effects, enum change_kind insert, struct slice name,
                      int64_t *id) BERTH_MUST_CHECK;
 
 /* The uuid of an aggregate. */
 struct slice effects_aggregate_uuid(const struct effects *effects, int64_t aggregate_id);
 
-/* The provider's inventory of that class as it is to be; false: it has none. */
+/* The provider's inventory of that class after the request; false: it has none. */
 bool effects_inventory(const struct effects *effects, const struct effect_provider *provider,
                        int64_t class_id, struct inventory_figures *figures);
 
-/* Whether the consumer holds anything afterwards. */
+/* Whether the consumer holds anything after the request. */
 bool effects_holds_something(const struct effect_consumer *consumer);
 
 #endif

@@ -1,5 +1,5 @@
-/* One change record for each provider and request: planners' words first, then what the effects
- * say. */
+/* Appends one change for each provider and request: first those that planners asked for, then those
+ * that follow from the effects. */
 #include "engine/generations.h"
 
 #include "base/arena.h"
@@ -40,7 +40,8 @@ static void append(const struct plan *plan, const struct provider *provider, uns
         .provider_id = provider->id, .expected = provider->generation, .next = next};
 }
 
-/* `provider`: as it is now; NULL: it is new, or gone, and has its generation with it. */
+/* `provider`: its current state; NULL: it is new or deleted, and its generation comes with that
+ * change. */
 static void raise_one(struct effect_provider *effect, const struct provider *provider,
                       const struct plan *plan)
 {

@@ -1,6 +1,6 @@
-/* What others have written comes into memory: followed by their log, merged by comparing all rows
- * with the newest version, or, if there is too much of it, loaded anew. Writer thread only, inside
- * its transaction. */
+/* Brings other processes' writes into memory: follows their log, merges by comparing all rows with
+ * the newest version, or, if too much has changed, loads everything again. Writer thread only,
+ * inside its transaction. */
 #include "engine/pipeline_internal.h"
 #include "replica/apply.h"
 #include "replica/compare.h"
@@ -10,7 +10,7 @@ static void sink_apply(void *cls, const struct change *change)
     apply_change(cls, change);
 }
 
-/* What others wrote has come into the edit. */
+/* Informs the rules that the edit contains other processes' writes. */
 static void tell_foreign(struct pipeline *pipeline, enum foreign_write kind,
                          const struct edit *edit)
 {
@@ -33,7 +33,7 @@ static const struct differences *end_comparison(void *cls)
     return compare_end(cls);
 }
 
-/* What differs from the newest version goes into the edit. */
+/* Applies the differences from the newest version to the edit. */
 static enum store_result merge(struct pipeline *pipeline, struct edit *edit, bool *merged,
                                struct err *err)
 {
@@ -46,8 +46,8 @@ static enum store_result merge(struct pipeline *pipeline, struct edit *edit, boo
     return result;
 }
 
-/* Everything has been or may have been written by strangers. A version made from nothing shares no
- * memory with the one before, and a reader may keep that: it is made only if it must be. */
+/* Foreign writers have written, or may have written, everything. A version made from nothing shares
+ * no memory with the one before, which a reader may keep, so it is made only if necessary. */
 static enum store_result take_in(struct pipeline *pipeline, struct edit **edit, struct err *err)
 {
     bool merged = false;

@@ -1,6 +1,6 @@
-/* A write that fails says nothing of reads, and a read that works nothing of writes: a full disk
- * would otherwise be told with every request. What makes both fail (a file that is gone) is told
- * once, if the reason is the same. Writer thread only. */
+/* A failed write does not mean that reads fail, and a successful read does not mean that writes
+ * work: otherwise a full disk would be logged with every request. A cause that fails both (a
+ * missing file) is logged once, as long as the reason is the same. Writer thread only. */
 #include "engine/outage.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "log/log.h"
 
-static void begin(struct outage *outage, enum outage_extent extent, const struct err *err)
+static void outage_begin(struct outage *outage, enum outage_extent extent, const struct err *err)
 {
     if (outage->extent >= extent)
         return;
@@ -35,12 +35,12 @@ static void end(struct outage *outage)
 
 void outage_read_failed(struct outage *outage, const struct err *err)
 {
-    begin(outage, OUTAGE_ALL, err);
+    outage_begin(outage, OUTAGE_ALL, err);
 }
 
 void outage_write_failed(struct outage *outage, const struct err *err)
 {
-    begin(outage, OUTAGE_WRITES, err);
+    outage_begin(outage, OUTAGE_WRITES, err);
 }
 
 void outage_read_worked(struct outage *outage)

@@ -1,5 +1,5 @@
-/* Tells in the log when the database begins to fail, and when it works again: a line for each, not
- * one for every request that is answered 503. Writer thread only. */
+/* Logs when the database begins to fail and when it works again: one line for each, not one for
+ * every request that is answered 503. Writer thread only. */
 #ifndef BERTH_ENGINE_OUTAGE_H
 #define BERTH_ENGINE_OUTAGE_H
 
@@ -8,7 +8,7 @@
 
 enum outage_extent {
     OUTAGE_NONE,
-    OUTAGE_WRITES, /* reads go on: memory is or can be made as new as the database */
+    OUTAGE_WRITES, /* reads continue: memory is as new as the database or can be updated */
     OUTAGE_ALL,
     OUTAGE_EXTENT_COUNT
 };
@@ -18,11 +18,11 @@ enum { OUTAGE_REASON_BYTES = 256 };
 struct outage {
     enum outage_extent extent;
     struct counter shown_extent;               /* the same; any thread reads these two */
-    struct counter begun[OUTAGE_EXTENT_COUNT]; /* how often, since the start */
-    char reason[OUTAGE_REASON_BYTES];          /* that was told last */
+    struct counter begun[OUTAGE_EXTENT_COUNT]; /* how many since the start */
+    char reason[OUTAGE_REASON_BYTES];          /* that was logged last */
 };
 
-/* The database was not read; or what it was asked to write was not written. */
+/* The database could not be read; or changes could not be written to it. */
 void outage_read_failed(struct outage *outage, const struct err *err);
 void outage_write_failed(struct outage *outage, const struct err *err);
 

@@ -1,7 +1,7 @@
-/* The writer thread: its queue, how long it waits for a batch to gather, its beginning and end.
+/* The writer thread: its queue, how long it waits for a batch to gather, its start and stop.
  *
  * While one commit syncs, the next batch gathers in the queue; batch.c decides it. Any thread may
- * submit; everything else runs on the writer's. */
+ * submit requests; everything else runs on the writer thread. */
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -11,7 +11,7 @@
 
 enum { UPKEEP_EVERY_MS = 100, PATIENCE_MAX_US = 10000 };
 
-/* Takes the next batch; NULL when it is time for upkeep, or to stop. */
+/* Takes the next batch; NULL when it is time for upkeep or to stop. */
 static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *count)
 {
     pthread_mutex_lock(&pipeline->lock);

@@ -1,5 +1,6 @@
-/* The one writer: takes everything queued, plans it on the newest version, commits it in one
- * transaction, publishes the version, answers all (architecture, section 5). */
+/* The one writer: takes all queued requests, plans them on the newest version, commits them in one
+ * transaction, publishes the version and answers all (ARCHITECTURE.md, How a write is committed).
+ */
 #ifndef BERTH_ENGINE_PIPELINE_H
 #define BERTH_ENGINE_PIPELINE_H
 
@@ -11,21 +12,21 @@
 struct pipeline;
 struct pipeline_request;
 
-/* Decides about one request on the writer thread: appends its changes and returns true, or sets
- * err and returns false; what it appended then is forgotten. Planners only plan: whether the rules
- * of the products allow the changes, what follows from them, and the generations of the providers
- * that they touch is the engine's business (rules.h, generations.h).
+/* Decides one request on the writer thread: appends its changes and returns true, or sets err and
+ * returns false, in which case the appended changes are discarded. Planners only plan. The engine
+ * decides whether the products' rules allow the changes, what follows from them, and which
+ * generations of providers to raise (rules.h, generations.h).
  *
  * Invariant: a plan may run any number of times, each time on a newer version, and only the last
- * run counts. So it changes nothing but the plan's list and the results that it hands over, and
- * reads none of those. */
+ * run counts. So it changes nothing but the plan's list and the results that it returns, and reads
+ * none of those. */
 typedef bool pipeline_plan(struct pipeline_request *request, const struct plan *plan);
 
-/* What was found by asking the database itself, even if memory seems to be as new. What failed has
- * left its reason in the request's err. */
+/* The result of reading the database itself, even if memory seems to be up to date. If something
+ * failed, the reason is in the request's err. */
 struct pipeline_probe {
-    bool is_reached;  /* it could be read at all */
-    bool is_served;   /* its schema is at a revision that is */
+    bool is_reached;  /* the database could be read */
+    bool is_served;   /* its schema is at a supported revision */
     bool is_followed; /* memory is as new as what was read */
     char revision[STORE_REVISION_BYTES];
 };
@@ -33,51 +34,54 @@ struct pipeline_probe {
 struct pipeline_request {
     pipeline_plan
         *plan; /* NULL: changes nothing, only waits until memory is as new as the database */
-    /* Called after the plan's changes and all that follows from them were applied: plan->version is
-     * what the request makes of it. NULL, as for one that changed nothing: nobody wants to know. */
-    void (*settled)(struct pipeline_request *request, const struct plan *plan);
+    /* Called after the plan's changes and all their consequences were applied: plan->version is the
+     * result. Not called for a request without changes. NULL: not needed. */
+    void (*applied)(struct pipeline_request *request, const struct plan *plan);
     struct pipeline_probe *probe; /* to be filled, with plan NULL; else NULL */
     /* Called once on the writer thread when the request is decided and durable (err not set) or
      * refused (err set). The pipeline does not touch the request afterwards. */
     void (*done)(struct pipeline_request *request);
-    void *submitter;           /* theirs who submitted it; the engine does not look at it */
-    const struct rule *author; /* the rules of the product whose request it is; NULL: nobody's */
-    uint64_t least_rows;       /* that it is known to write before it is planned */
-    uint64_t max_rows;         /* that it may write, with what follows from it; 0: any number */
+    void *submitter;           /* the submitter's own; the engine does not use it */
+    const struct rule *author; /* the rules of the product that submits it; NULL: none */
+    uint64_t least_rows;       /* rows that it is known to write before it is planned */
+    uint64_t max_rows;         /* rows that it may write, consequences included; 0: any number */
     struct err err;            /* err.arena: the request's own, used by the writer until done */
     struct pipeline_request *next;
 };
 
-/* Opens nothing: store, replica and rules (NULL: there are none) outlive the pipeline. Loads the
- * database into the replica and starts the writer thread. NULL with err when the load fails. */
+/* Loads the database into the replica and starts the writer thread. The caller provides store,
+ * replica and rules (NULL: there are none), which outlive the pipeline. NULL with err if the load
+ * fails. */
 struct pipeline *pipeline_start(struct store *store, struct replica *replica,
                                 const struct rules *rules, struct err *err);
 
-/* The same without a thread: the caller is the writer, by pipeline_run_once. For simulations. */
+/* The same without a thread: the caller acts as the writer, with pipeline_run_once. For
+ * simulations. */
 struct pipeline *pipeline_create(struct store *store, struct replica *replica,
                                  const struct rules *rules, struct err *err);
 
-/* Plans every request twice before it counts, to show that plans may run twice. Before the first
- * request. For simulations. */
+/* Plans every request twice and uses the second result, to test that plans may run twice. To be
+ * called before the first request. For simulations. */
 void pipeline_plan_twice(struct pipeline *pipeline);
 
-/* Decides, as one batch, what is queued; false if nothing is. */
+/* Decides all queued requests as one batch; false if there are none. */
 bool pipeline_run_once(struct pipeline *pipeline);
 
-/* Grows at least ten times a second as long as the writer's thread is not stuck in the store. Any
- * thread. */
+/* A counter that grows at least ten times a second unless the writer thread is stuck in the store.
+ * Any thread. */
 uint64_t pipeline_turns(const struct pipeline *pipeline);
 
-/* Frees a pipeline without a thread; what is queued is never answered. */
+/* Frees a pipeline without a thread; queued requests are never answered. */
 void pipeline_destroy(struct pipeline *pipeline);
 
 /* Queues a request. Any thread. After pipeline_stop has begun, requests are refused with 503. */
 void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request);
 
-/* Ends what is queued, then stops the writer and frees the pipeline. */
+/* Completes queued requests, then stops the writer and frees the pipeline. */
 void pipeline_stop(struct pipeline *pipeline);
 
-/* Grows with whatever changes memory: a commit, and what others have written. Any thread. */
+/* A counter that grows whenever memory changes: by a commit or by other processes' writes. Any
+ * thread. */
 uint64_t pipeline_changes(const struct pipeline *pipeline);
 
 /* Whether the version is the database's newest state. Any thread, wait-free. */
@@ -94,16 +98,16 @@ struct pipeline_figures {
     uint64_t batches;
     uint64_t requests;
     uint64_t commits;
-    uint64_t reloads; /* times that the whole database was read */
-    uint64_t merges;  /* of these, the times that only what differed came into memory */
+    uint64_t reloads; /* how often the whole database was read */
+    uint64_t merges;  /* of these, how often only differences were applied to memory */
     uint64_t follows;
     uint64_t queued;                          /* requests, at this moment */
     uint64_t refused[PIPELINE_REFUSAL_COUNT]; /* of those with a plan */
     struct histogram_total batch_requests;    /* those with a plan in each batch that has any */
-    struct histogram_total commit_us;         /* those that worked */
+    struct histogram_total commit_us;         /* of successful commits */
     enum outage_extent outage;                /* now */
     uint64_t outages[OUTAGE_EXTENT_COUNT];    /* so far, by extent */
-    uint64_t arena_bytes;                     /* that the last batch took */
+    uint64_t arena_bytes;                     /* used by the last batch */
     uint64_t silent_us; /* since the writer's last sign of life, which it gives about ten times a
                            second unless the database holds it up */
     uint64_t fresh_us;  /* since memory was last seen to be as new as the database */

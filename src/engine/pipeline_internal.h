@@ -1,4 +1,4 @@
-/* What the writer's thread (pipeline.c) and its work on one batch (batch.c) share. */
+/* State and functions that the writer thread (pipeline.c) and its batches (batch.c) share. */
 #ifndef BERTH_ENGINE_PIPELINE_INTERNAL_H
 #define BERTH_ENGINE_PIPELINE_INTERNAL_H
 
@@ -25,7 +25,7 @@ struct pipeline {
     pthread_cond_t wake;
     struct queue queue;
     bool stopping;
-    unsigned waiting_for; /* wake the writer when so many are queued */
+    unsigned waiting_for; /* wake the writer when this many are queued */
     unsigned usual_batch; /* how many requests recent batches answered */
     uint64_t last_commit_us;
     uint64_t last_upkeep_us;
@@ -59,18 +59,17 @@ static inline void queue_append(struct queue *queue, struct pipeline_request *re
 /* queue.c, under the lock: takes all requests and counts them; NULL: there are none. */
 struct pipeline_request *queue_take_all(struct pipeline *pipeline, unsigned *count);
 
-/* queue.c: takes those requests out of the queue that only wait for news; NULL: there are none.
- */
+/* queue.c: takes the requests that only wait for news out of the queue; NULL: there are none. */
 struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline);
 
-/* queue.c: the writer is not stuck. */
+/* queue.c: records that the writer is not stuck. */
 void pipeline_beat(struct pipeline *pipeline);
 
-/* news.c, on the writer's thread: an edit that is as new as the database, as the transaction that
- * has just begun sees it. NULL with err when it cannot be made; the transaction is ended. */
+/* news.c, on the writer thread: an edit that is as new as the database, as seen by the transaction
+ * that has just begun. NULL with err if it cannot be made; the transaction has then been ended. */
 struct edit *news_take(struct pipeline *pipeline, enum store_begun begun, struct err *err);
 
-/* batch.c, on the writer's thread. */
+/* batch.c, on the writer thread. */
 /* Decides and answers the requests. */
 void batch_run(struct pipeline *pipeline, struct pipeline_request *first);
 /* Brings memory up to date, in a transaction that only reads. */

@@ -1,6 +1,5 @@
-/* What the writer's thread (pipeline.c) and its work on one batch (batch.c) both do with a
- * pipeline: taking requests out of its queue, signs of life, and whether a version is the newest.
- */
+/* Operations on a pipeline that both the writer thread (pipeline.c) and its batches (batch.c) use:
+ * taking requests out of the queue, signs of life, and whether a version is the newest. */
 #include "base/clock.h"
 #include "engine/pipeline_internal.h"
 

@@ -1,5 +1,5 @@
-/* Runs the table of rules. A rule without something to watch over says so itself, at once: the
- * usual cloud has neither bare metal nodes nor groups. */
+/* Runs the table of rules. A rule that has nothing to protect returns at once: most clouds have
+ * neither bare metal nodes nor exclusivity groups. */
 #include "engine/rules.h"
 
 void *rules_context(const struct rules *rules, const struct rule *rule)

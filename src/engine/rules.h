@@ -1,6 +1,6 @@
 /* Rules: what must be true of every commit, whichever planner wrote it. The engine runs all rows of
- * one table over the effects of every request, so that no planner can forget a rule and no write
- * can bypass one. The table itself belongs to whoever starts the pipeline (products/rules.c): the
+ * one table over the effects of every request, so no planner can forget a rule and no write can
+ * bypass one. The code that starts the pipeline supplies the table (products/products.c): the
  * engine knows no product. Writer thread only, unless a function says otherwise. */
 #ifndef BERTH_ENGINE_RULES_H
 #define BERTH_ENGINE_RULES_H
@@ -12,25 +12,26 @@ struct claim;
 struct claim_set;
 
 enum foreign_write {
-    FOREIGN_LOADED,   /* anybody may have written anything */
-    FOREIGN_FOLLOWED, /* another berthd has, which keeps the same rules */
+    FOREIGN_LOADED,   /* any program may have written anything */
+    FOREIGN_FOLLOWED, /* another berthd wrote, which applies the same rules */
 };
 
-/* One product's rules. `context` is that of its row in the table. Every function may be NULL. */
+/* One product's rules. `context` is the context of the rule's row in the table. Every function may
+ * be NULL. */
 struct rule {
     const char *name;
 
-    /* Requests of this product may allocate what is reserved: bare metal nodes that are held are
-     * reserved as well (ARCHITECTURE.md, invariant 8). */
+    /* Requests of this product may allocate reserved amounts: bare metal nodes that are held are
+     * also reserved (ARCHITECTURE.md, invariant 8). */
     bool allocates_reserved;
 
-    /* ---- claims, before they are decided; not for requests of the same product ---- */
+    /* ---- claims, before they are decided; not called for requests of the same product ---- */
 
-    /* Returns the claims with those added that must be decided together with them. */
+    /* Returns the claims together with those that must be decided with them. */
     const struct claim *(*amend)(void *context, const struct claim *claims, size_t *count,
                                  const struct plan *plan);
-    /* Refuses claims before their generations are compared. The order in which clients see errors
-     * is all that this decides: what it refuses, check_effects refuses too. */
+    /* Refuses claims before their generations are compared. This affects only the order in which
+     * clients see errors: check_effects refuses whatever this refuses. */
     bool (*guard)(void *context, const struct claim_set *set);
 
     /* ---- every request, after it is planned ---- */
@@ -41,31 +42,31 @@ struct rule {
 
     /* Notes what the request touches, before it is applied. NULL: nothing follows from it. */
     void *(*note)(void *context, const struct effects *effects, const struct plan *plan);
-    /* After what was planned so far has been applied, and the plan's list is empty: appends what
-     * follows next, in the same transaction. False: nothing more. */
+    /* Called with an empty list, after the changes planned so far have been applied: appends the
+     * next consequences, in the same transaction. False: there are no more. */
     bool (*follow)(void *noted, const struct plan *plan);
 
-    /* ---- what others wrote ---- */
+    /* ---- other processes' writes ---- */
 
-    /* A version that contains others' writes takes the place of `before` (NULL: it is the first).
-     * The arena is for what that needs. */
+    /* A version that contains other processes' writes replaces `before` (NULL: it is the first
+     * version). The arena may be used for working memory. */
     void (*foreign)(void *context, enum foreign_write kind, const struct version *before,
                     const struct version *after, struct arena *arena);
-    /* What is to be done about it with the next batch, as `note`; NULL: nothing. */
+    /* What the next batch must do about these writes, as returned by `note`; NULL: nothing. */
     void *(*make_up)(void *context, const struct plan *plan);
-    /* It was committed, or there is no point in trying again. */
+    /* Called when that was committed, or when trying again is pointless. */
     void (*made_up)(void *context);
 
-    /* ---- questions of other products, any thread ---- */
+    /* ---- queries by other products, any thread ---- */
 
     /* Whether a write that gives the project more of the host (a root) would be refused. */
     bool (*refuses)(void *context, const struct version *version, const struct provider *host,
                     struct slice project);
-    /* Whether the consumer gives way to a consumer of that uuid and project: it goes when that
-     * one's allocations are written. */
+    /* Whether the consumer gives way to a consumer with that uuid and project: it is deleted when
+     * that consumer's allocations are written. */
     bool (*yields)(void *context, const struct version *version, const struct consumer *consumer,
                    struct slice uuid, struct slice project);
-    /* Whether a consumer of that uuid is the product's own. */
+    /* Whether a consumer with that uuid belongs to the product. */
     bool (*owns_consumer)(void *context, const struct version *version, struct slice uuid);
 };
 
@@ -77,16 +78,17 @@ struct rules {
     } rows[4];
 };
 
-/* The context of the row of that rule; NULL: there is no such row, or it has none. Any thread. */
+/* The context of that rule's row; NULL: the table has no such row, or the row has no context. Any
+ * thread. */
 void *rules_context(const struct rules *rules, const struct rule *rule);
 
-/* Each runs the rows in their order. `rules` may be NULL: there are none. */
+/* Each function runs the rows in their order. `rules` may be NULL: there are none. */
 const struct claim *rules_amend(const struct claim *claims, size_t *count, const struct plan *plan);
 bool rules_guard(const struct claim_set *set, const struct plan *plan) BERTH_MUST_CHECK;
 bool rules_check(const struct effects *effects, const struct plan *plan,
                  struct err *err) BERTH_MUST_CHECK;
 
-/* What follows from a request, of all rows. */
+/* The notes of all rows about one request. */
 struct rules_noted {
     void *rows[4];
 };
@@ -95,7 +97,7 @@ bool rules_follow(const struct rules_noted *noted, const struct plan *plan);
 
 void rules_foreign(const struct rules *rules, enum foreign_write kind, const struct version *before,
                    const struct version *after, struct arena *arena);
-/* False: nothing is to be done. */
+/* False: there is nothing to do. */
 bool rules_make_up(struct rules_noted *noted, const struct plan *plan);
 void rules_made_up(const struct rules *rules);
 

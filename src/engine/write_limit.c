@@ -1,5 +1,6 @@
-/* How many rows one request writes, and whether it may. One row more costs the writer's thread
- * about three microseconds, in which every other write waits. Any thread, but what counts. */
+/* Counts the rows that a request writes and decides whether it may write them. Each row costs the
+ * writer thread about three microseconds, during which every other write waits. Any thread, except
+ * for the functions that count. */
 #include "engine/write_limit.h"
 
 #include "engine/effects.h"

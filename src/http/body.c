@@ -31,7 +31,7 @@ void http_release_body(struct http_exchange *exchange)
     body_release((struct exchange *)exchange);
 }
 
-static void refuse(struct exchange *exchange, enum http_fault fault)
+static void body_refuse(struct exchange *exchange, enum http_fault fault)
 {
     exchange->body_state = BODY_SKIPPED;
     exchange->http.fault = fault;
@@ -45,12 +45,12 @@ static void charge(struct exchange *exchange, uint64_t bytes)
     uint64_t more = bytes > share->bytes ? bytes - share->bytes : 0;
     enum memory_verdict verdict = more == 0 ? MEMORY_GRANTED : memory_take(share, more);
     if (verdict == MEMORY_TOO_MUCH)
-        refuse(exchange, HTTP_FAULT_BODY_TOO_LARGE);
+        body_refuse(exchange, HTTP_FAULT_BODY_TOO_LARGE);
     else if (verdict == MEMORY_TAKEN || !pages_reserve(&exchange->large_body, bytes))
-        refuse(exchange, HTTP_FAULT_NO_MEMORY);
+        body_refuse(exchange, HTTP_FAULT_NO_MEMORY);
 }
 
-static void put(struct exchange *exchange, const char *data, size_t size)
+static void body_put(struct exchange *exchange, const char *data, size_t size)
 {
     struct pages *body = &exchange->large_body;
     if (body->len + size > exchange->http.share.bytes && exchange->chunked) {
@@ -70,7 +70,7 @@ static void admit(struct exchange *exchange)
     exchange->body_state = BODY_WANTED;
     charge(exchange, exchange->chunked ? 4 * HTTP_SMALL_BODY_BYTES : exchange->content_length);
     if (exchange->body_state == BODY_WANTED && exchange->body.len > 0)
-        put(exchange, exchange->body.data, exchange->body.len);
+        body_put(exchange, exchange->body.data, exchange->body.len);
     buf_free(&exchange->body);
 }
 
@@ -90,8 +90,8 @@ static void receiving_set(struct exchange *exchange, uint64_t since_us)
 /* `asking` keeps a stop waiting for those that the service has; it is counted down here, or by
  * http_resume(), since it is the library's choice when the worker is called then: at once, or when
  * more of the body has come. */
-static enum body_verdict ask(struct exchange *exchange,
-                             enum http_step (*call)(struct http_exchange *, void *))
+static enum body_verdict body_ask(struct exchange *exchange,
+                                  enum http_step (*call)(struct http_exchange *, void *))
 {
     struct http_server *server = exchange->server;
     enum http_step step;
@@ -124,7 +124,7 @@ static enum body_verdict ask_first(struct exchange *exchange)
 {
     const struct http_service *service = &exchange->server->service;
     if (service->on_large_body != NULL)
-        return ask(exchange, service->on_large_body);
+        return body_ask(exchange, service->on_large_body);
     admit(exchange);
     return BODY_GOES_ON;
 }
@@ -133,7 +133,7 @@ static enum body_verdict ask_again(struct exchange *exchange)
 {
     check(atomic_load(&exchange->wait) == WAIT_RESUMED);
     atomic_store(&exchange->wait, WAIT_RUNNING);
-    return ask(exchange, exchange->server->service.on_resume);
+    return body_ask(exchange, exchange->server->service.on_resume);
 }
 
 static bool asks_whether_to_send(const struct exchange *exchange)
@@ -206,10 +206,10 @@ enum body_verdict body_take(struct exchange *exchange, const char *data, size_t 
     if (bytes > limit + DISCARDED_BYTES)
         return BODY_BREAKS;
     if (bytes > limit) {
-        refuse(exchange, HTTP_FAULT_BODY_TOO_LARGE);
+        body_refuse(exchange, HTTP_FAULT_BODY_TOO_LARGE);
         buf_free(&exchange->body);
     } else if (exchange->body_state == BODY_WANTED) {
-        put(exchange, data, size);
+        body_put(exchange, data, size);
     } else if (exchange->body_state == BODY_SMALL) {
         buf_append(&exchange->body, data, size);
     }

@@ -32,18 +32,18 @@ static void peer_write(struct connection *connection, const struct sockaddr *add
     connection->peer_hash = hash_text((struct slice){connection->peer, connection->peer_len});
 }
 
-static struct shelf *shelf_of_this_thread(struct http_server *server)
+static struct exchange_pool *pool_of_this_thread(struct http_server *server)
 {
     pthread_t self = pthread_self();
-    unsigned taken = atomic_load(&server->shelves_taken);
+    unsigned taken = atomic_load(&server->pools_taken);
     for (unsigned i = 0; i < taken; i++) {
-        if (pthread_equal(server->shelves[i].thread, self))
-            return &server->shelves[i];
+        if (pthread_equal(server->pools[i].thread, self))
+            return &server->pools[i];
     }
-    check(taken < server->shelf_count);
-    server->shelves[taken].thread = self;
-    atomic_store(&server->shelves_taken, taken + 1);
-    return &server->shelves[taken];
+    check(taken < server->exchange_pool_count);
+    server->pools[taken].thread = self;
+    atomic_store(&server->pools_taken, taken + 1);
+    return &server->pools[taken];
 }
 
 struct connection *connection_open(struct http_server *server, struct MHD_Connection *mhd)
@@ -65,7 +65,7 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
 
     atomic_fetch_add(&server->connections_taken, 1);
     pthread_mutex_lock(&server->lock);
-    connection->shelf = shelf_of_this_thread(server);
+    connection->pool = pool_of_this_thread(server);
     connection->peer_group = peer_enter(server, peer_key(address));
     if (server->connection_count - server->shut_count >= server->limits.connections_max)
         (void)room_make(server);

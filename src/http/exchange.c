@@ -2,7 +2,7 @@
  * stages (handover.c: who else touches it).
  *
  * Memory: a small GET costs no malloc of ours; exchanges, with their arena, wait for the next one
- * on their worker's shelf. */
+ * on their worker's pool. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static struct buf buf_to_keep(struct buf buf, bool even_if_large)
     return buf;
 }
 
-static bool keep(struct http_process *process, size_t bytes)
+static bool exchange_keep(struct http_process *process, size_t bytes)
 {
     if (bytes == 0 || atomic_fetch_add(&process->kept_bytes, bytes) + bytes <= LARGE_KEEP_BYTES)
         return true;
@@ -46,12 +46,12 @@ static bool keep(struct http_process *process, size_t bytes)
     return false;
 }
 
-static struct exchange *shelf_take(struct http_process *process, struct shelf *shelf)
+static struct exchange *exchange_pool_take(struct http_process *process, struct exchange_pool *pool)
 {
-    struct exchange *exchange = shelf->spare;
+    struct exchange *exchange = pool->spare;
     if (exchange != NULL) {
-        shelf->spare = exchange->next_spare;
-        shelf->spare_count--;
+        pool->spare = exchange->next_spare;
+        pool->spare_count--;
         if (large_bytes(&exchange->http.out) > 0)
             atomic_fetch_sub(&process->kept_bytes, large_bytes(&exchange->http.out));
         return exchange;
@@ -63,27 +63,28 @@ static struct exchange *shelf_take(struct http_process *process, struct shelf *s
     return exchange;
 }
 
-static void shelf_put(struct http_process *process, struct shelf *shelf, struct exchange *exchange)
+static void exchange_pool_put(struct http_process *process, struct exchange_pool *pool,
+                              struct exchange *exchange)
 {
-    if (shelf->spare_count == SHELF_EXCHANGES_MAX) {
+    if (pool->spare_count == EXCHANGE_POOL_EXCHANGES_MAX) {
         exchange_free(exchange);
         return;
     }
     struct arena *arena = exchange->http.arena;
     struct buf body = buf_to_keep(exchange->body, false);
-    bool has_room = keep(process, large_bytes(&exchange->http.out));
+    bool has_room = exchange_keep(process, large_bytes(&exchange->http.out));
     struct buf out = buf_to_keep(exchange->http.out, has_room);
     arena_reset(arena);
     *exchange = (struct exchange){
-        .http = {.arena = arena, .out = out}, .body = body, .next_spare = shelf->spare};
-    shelf->spare = exchange;
-    shelf->spare_count++;
+        .http = {.arena = arena, .out = out}, .body = body, .next_spare = pool->spare};
+    pool->spare = exchange;
+    pool->spare_count++;
 }
 
-void shelf_clear(struct http_process *process, struct shelf *shelf)
+void exchange_pool_clear(struct http_process *process, struct exchange_pool *pool)
 {
-    while (shelf->spare != NULL)
-        exchange_free(shelf_take(process, shelf));
+    while (pool->spare != NULL)
+        exchange_free(exchange_pool_take(process, pool));
 }
 
 static void deadline_set(struct exchange *exchange, uint64_t deadline_us)
@@ -96,7 +97,7 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
 {
     struct connection *connection =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-    struct exchange *exchange = shelf_take(server->process, connection->shelf);
+    struct exchange *exchange = exchange_pool_take(server->process, connection->pool);
     exchange->server = server;
     exchange->connection = connection;
     exchange->mhd = mhd;
@@ -113,7 +114,7 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     exchange->http.port = server->listener.port;
     exchange->http.peer = (struct slice){connection->peer, connection->peer_len};
     exchange->http.started_us = clock_now_us(CLOCK_MONOTONIC);
-    count_add(&connection->shelf->begun, 1);
+    count_add(&connection->pool->begun, 1);
 
     atomic_store_explicit(&connection->line_us, exchange->http.started_us, memory_order_relaxed);
     atomic_store_explicit(&connection->receiving_us, exchange->http.started_us,
@@ -209,14 +210,14 @@ void exchange_end(struct exchange *exchange)
         server->service.on_finished(&exchange->http, server->service.cls);
     answer_forget(exchange);
     body_release(exchange);
-    shelf_put(server->process, connection->shelf, exchange);
+    exchange_pool_put(server->process, connection->pool, exchange);
     atomic_store_explicit(&connection->line_us, 0, memory_order_relaxed);
     atomic_store_explicit(&connection->receiving_us, 0, memory_order_relaxed);
     atomic_store_explicit(&connection->sending_us, 0, memory_order_relaxed);
     atomic_store_explicit(&connection->deadline_us, 0, memory_order_relaxed);
     atomic_store_explicit(&connection->idle_since_us, clock_now_us(CLOCK_MONOTONIC),
                           memory_order_relaxed);
-    count_add(&connection->shelf->begun, 0U - 1);
+    count_add(&connection->pool->begun, 0U - 1);
 }
 
 void http_take_memory(struct http_exchange *exchange, struct http_memory *memory)

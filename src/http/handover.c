@@ -18,7 +18,7 @@ static void count_enter(_Atomic unsigned *count)
 
 bool exchange_enter_service(struct exchange *exchange)
 {
-    count_enter(&exchange->connection->shelf->in_service);
+    count_enter(&exchange->connection->pool->in_service);
     if (!atomic_load(&exchange->server->cutting))
         return true;
     exchange_leave_service(exchange);
@@ -27,13 +27,13 @@ bool exchange_enter_service(struct exchange *exchange)
 
 void exchange_leave_service(struct exchange *exchange)
 {
-    count_add(&exchange->connection->shelf->in_service, 0U - 1);
+    count_add(&exchange->connection->pool->in_service, 0U - 1);
 }
 
 enum http_step exchange_call(struct exchange *exchange,
                              enum http_step (*call)(struct http_exchange *, void *))
 {
-    _Atomic uint64_t *called_us = &exchange->connection->shelf->called_us;
+    _Atomic uint64_t *called_us = &exchange->connection->pool->called_us;
     atomic_store_explicit(called_us, clock_now_us(CLOCK_MONOTONIC_COARSE), memory_order_relaxed);
     enum http_step step = call(&exchange->http, exchange->server->service.cls);
     atomic_store_explicit(called_us, 0, memory_order_relaxed);

@@ -1,9 +1,9 @@
-/* The edge: HTTP/1.1 listeners over libmicrohttpd. Nothing outside this folder sees that library.
+/* The HTTP/1.1 listeners, over libmicrohttpd. Only this folder uses that library.
  *
- * A request arrives whole (method, raw target, headers, body) at a service's on_request, on one of
- * the worker threads. The service answers at once (HTTP_ANSWERED) or keeps the exchange
- * (HTTP_PENDING) and lets any thread call http_resume() later, upon which on_resume runs on the
- * exchange's own worker thread. */
+ * A complete request (method, raw target, headers, body) is passed to a service's on_request, on
+ * one of the worker threads. The service either answers at once (HTTP_ANSWERED) or keeps the
+ * exchange (HTTP_PENDING). In the latter case any thread calls http_resume() later, after which
+ * on_resume runs on the exchange's own worker thread. */
 #ifndef BERTH_HTTP_HTTP_H
 #define BERTH_HTTP_HTTP_H
 
@@ -20,12 +20,12 @@ struct http_process;
 struct http_server;
 struct http_tls;
 
-/* What the edge itself found wrong; the service words the answer. */
+/* Errors that the HTTP server itself found; the service words the answer. */
 enum http_fault {
     HTTP_FAULT_NONE,
-    HTTP_FAULT_SYNTAX,         /* a line of it is no HTTP: answer 400, closed afterwards */
+    HTTP_FAULT_SYNTAX,         /* a line is not valid HTTP: answer 400, closed afterwards */
     HTTP_FAULT_BODY_TOO_LARGE, /* body is empty; answer 413, the connection is closed afterwards */
-    HTTP_FAULT_NO_MEMORY,      /* body is empty: too many large bodies are there; answer 503 */
+    HTTP_FAULT_NO_MEMORY,      /* body is empty: too many large bodies in memory; answer 503 */
     HTTP_FAULT_FRAMING,        /* Content-Length together with Transfer-Encoding, or another
                                   doubt about where the body ends: answer 400, closed afterwards */
 };
@@ -33,8 +33,8 @@ enum http_fault {
 enum {
     HTTP_HEADERS_MAX = 24,
     HTTP_LARGE_BYTES = 1 << 20,
-    /* Bodies that are larger are read when the service has agreed, and only as many of them at a
-     * time as http_limits allow. */
+    /* Larger bodies are read only after the service has agreed, and only as many at a time as
+     * http_limits allow. */
     HTTP_SMALL_BODY_BYTES = 16 * 1024,
 };
 
@@ -54,12 +54,12 @@ struct http_exchange {
     bool has_content_length; /* a Content-Length or Transfer-Encoding header was sent */
     bool tls;                /* it came over TLS */
     struct slice peer;       /* the address without port, as text; "-" on a unix socket */
-    uint16_t port;           /* of ours, that it came to; 0 on a unix socket */
-    uint64_t started_us;     /* monotonic clock, when the request line had come */
+    uint16_t port;           /* the local port; 0 on a unix socket */
+    uint64_t started_us;     /* monotonic clock, when the request line was complete */
     struct arena *arena;
 
-    /* Whose the memory is that the body takes. The edge fills in the budget and the address, the
-     * service the owner. */
+    /* Who is charged for the memory of the body. The HTTP server fills in the budget and the
+     * address, the service fills in the owner. */
     struct memory_share share;
     uint64_t held_bytes;             /* by all shares of the request */
     struct memory_share arena_share; /* the same of what the arena takes; `over`: end soon */
@@ -68,10 +68,9 @@ struct http_exchange {
     int status;
     struct http_header response_headers[HTTP_HEADERS_MAX];
     unsigned response_header_count;
-    struct buf out; /* the body: empty at first, its memory is the edge's */
+    struct buf out; /* the body: empty at first, owned by the HTTP server */
     bool goes_on;   /* `out` is its first piece; on_more writes the others */
-    uint64_t
-        owner; /* whose share of the memory for large answers it takes, a hash; 0: the peer's */
+    uint64_t owner; /* a hash: whose share of the memory for large answers it uses; 0: the peer's */
 
     void *state; /* the service's own */
 };
@@ -84,7 +83,7 @@ enum http_step {
     HTTP_SKIP_BODY,
 };
 
-/* What became of the call for the next piece of an answer. */
+/* The result of the call for the next piece of an answer. */
 enum http_piece {
     HTTP_PIECE_WRITTEN,
     HTTP_PIECE_PENDING, /* it is written when http_resume() is called; no on_resume follows */
@@ -94,51 +93,52 @@ enum http_piece {
 struct http_service {
     enum http_step (*on_request)(struct http_exchange *exchange, void *cls);
     enum http_step (*on_resume)(struct http_exchange *exchange, void *cls);
-    /* Only of an answer with goes_on: the piece before has been sent; writes the next one to `out`,
-     * which is empty, and unsets goes_on if that is the last. */
+    /* Only for an answer with goes_on: the previous piece has been sent. Writes the next one to
+     * `out`, which is empty, and clears goes_on if that is the last. */
     enum http_piece (*on_more)(struct http_exchange *exchange, void *cls);
-    /* The last call for an exchange that the service was called for, after its answer was sent or
+    /* The last call for an exchange of which the service was called, after its answer was sent or
      * its connection broke; on its worker thread. A pending exchange is never finished before it
      * was resumed. */
     void (*on_finished)(struct http_exchange *exchange, void *cls);
     void *cls;
 
-    /* The headers have come, and a body of more than HTTP_SMALL_BODY_BYTES follows, or so much of
-     * one that is chunked has come. HTTP_READ_BODY: it is wanted, on behalf of share.owner.
-     * HTTP_SKIP_BODY: it is read and thrown away. HTTP_PENDING: on_resume says which. Afterwards
-     * on_request is called as for any other, with what the service has kept in `state`. NULL: all
-     * are wanted. */
+    /* The headers have arrived, and a body of more than HTTP_SMALL_BODY_BYTES follows, or that much
+     * of a chunked body has arrived. HTTP_READ_BODY: read it, on behalf of share.owner.
+     * HTTP_SKIP_BODY: read and discard it. HTTP_PENDING: on_resume decides. Afterwards on_request
+     * is called as for any other request, with what the service has stored in `state`. NULL: all
+     * bodies are read. */
     enum http_step (*on_large_body)(struct http_exchange *exchange, void *cls);
 };
 
-/* The value of the request's last header of that name (case-insensitive), or data == NULL. */
+/* The value of the request's last header with that name (case-insensitive), or data == NULL. */
 struct slice http_request_header(const struct http_exchange *exchange, const char *name);
 
-/* The address of ours that it came to, as a URL has it: "127.0.0.1:8778", "[::1]:8778"; "localhost"
- * on a unix socket. In the arena. On the exchange's worker. */
+/* The local address at which the request arrived, as in a URL: "127.0.0.1:8778", "[::1]:8778";
+ * "localhost" on a unix socket. In the arena. On the exchange's worker. */
 struct slice http_own_address(const struct http_exchange *exchange);
 
-/* Adds a header to the answer; name and value are not copied: a name is static, a value is static
- * or lives in the arena. */
+/* Adds a header to the answer. Name and value are not copied: the name must be static, the value
+ * static or in the arena. */
 void http_add_header(struct http_exchange *exchange, const char *name, struct slice value);
 
-/* Whether there is room for the exchange's body, as long as it is now, among the large ones (over
- * HTTP_LARGE_BYTES) that clients are to read; it is taken until the end of the exchange. To be
- * asked while a body grows, too, so that no memory is used that was not taken. False: the service
- * answers something small instead. Before HTTP_ANSWERED, by the thread that writes the body. */
+/* Whether there is room for the exchange's body, at its current length, among the large ones (over
+ * HTTP_LARGE_BYTES) that clients have yet to read. If so, the room is taken until the end of the
+ * exchange. Call this also while a body grows, so that no memory is used before it is charged.
+ * False: the service must send a small answer instead. Before HTTP_ANSWERED, by the thread that
+ * writes the body. */
 bool http_body_fits(struct http_exchange *exchange);
 
-/* The same for what is held while an answer goes out in pieces: so many bytes in all. */
+/* The same for memory that is held while an answer is sent in pieces: `bytes` in all. */
 bool http_memory_fits(struct http_exchange *exchange, uint64_t bytes);
 
-/* Takes that room whether there is any or not: for what has to be answered. The same thread. */
+/* Takes that room whether it is available or not, for answers that must be sent. Same thread. */
 void http_body_take(struct http_exchange *exchange);
 
-/* Frees the request's body before the end of the exchange. Any thread that has the exchange. */
+/* Frees the request's body before the end of the exchange. Any thread that holds the exchange. */
 void http_release_body(struct http_exchange *exchange);
 
-/* Gives the exchange's arena and the buffer of its answer away, which are large: the caller frees
- * them, where that holds up nobody. In on_finished, as the last that is done with the exchange. */
+/* Hands over the exchange's arena and answer buffer, which are large: the caller frees them where
+ * that holds nobody up. In on_finished, as the last operation on the exchange. */
 struct http_memory {
     struct arena *arena;
     struct memory_share share; /* of the arena, which points to it */
@@ -146,24 +146,24 @@ struct http_memory {
 };
 void http_take_memory(struct http_exchange *exchange, struct http_memory *memory);
 
-/* Whose the memory is from now on, a hash, as far as nothing has been charged. */
+/* Sets who is charged for memory from now on (a hash), unless something has already been charged.
+ */
 void http_set_owner(struct http_exchange *exchange, uint64_t owner);
 
-/* Lets on_resume run for a pending exchange. Any thread, exactly once for each HTTP_PENDING. */
+/* Makes on_resume run for a pending exchange. Any thread, exactly once for each HTTP_PENDING. */
 void http_resume(struct http_exchange *exchange);
 
-/* Whether a stop has come to its end: what is still pending is to be given up, and answered. Any
- * thread. */
+/* Whether a stop has reached its end: pending work is to be abandoned and answered. Any thread. */
 bool http_is_cut(const struct http_exchange *exchange);
 
-/* Whether the client of a pending exchange has gone, or the grace of a stop is over; asks the
- * socket, so not for every step of a loop. Any thread, between HTTP_PENDING and http_resume only.
- */
+/* Whether the client of a pending exchange has disconnected, or the grace period of a stop is over.
+ * It reads the socket state, so do not call it for every step of a loop. Any thread, between
+ * HTTP_PENDING and http_resume only. */
 bool http_client_gone(const struct http_exchange *exchange);
 
-/* What the servers of a process share: memory for answers over HTTP_LARGE_BYTES, and file
- * descriptors, of which the servers with is_reserved have up to reserved_max to themselves. Made
- * when the limit of descriptors is set. */
+/* State that the servers of a process share: memory for answers over HTTP_LARGE_BYTES, and file
+ * descriptors, of which up to reserved_max are reserved for servers with is_reserved. To be created
+ * after the limit of descriptors is set. */
 struct http_process *http_process_create(uint64_t large_answers_bytes, unsigned reserved_max);
 void http_process_destroy(struct http_process *process); /* or NULL */
 
@@ -173,7 +173,7 @@ struct http_limits {
                                          server; NULL: no limit */
     struct http_process *process;     /* shared with other servers, outlives them; NULL: its own */
     uint64_t large_answers_bytes;     /* without process: of all bodies over HTTP_LARGE_BYTES */
-    bool is_reserved;                 /* its connections are those that process has reserved */
+    bool is_reserved;                 /* its connections use the reserve of process */
     unsigned connection_memory_bytes; /* 64 KiB */
     unsigned connections_max;         /* in all; the longest idle one is closed first */
     unsigned connections_per_address;
@@ -186,12 +186,12 @@ struct http_limits {
     unsigned worker_threads;             /* at least 2 (one epoll thread stalls under load) */
 };
 
-/* Where a server listens: at a socket that was given, or at a path, or at a host and port. */
+/* Where a server listens: at an inherited socket, at a path, or at a host and port. */
 struct http_address {
     bool is_given;
     int fd;           /* given: a listening stream socket. It is closed at the stop, but what others
                          hold of it stays open, and what waits in it is left to them */
-    const char *path; /* unix socket; a file that nobody listens at is replaced */
+    const char *path; /* unix socket; a file on which no process listens is replaced */
     unsigned mode;    /* its permissions */
     const char *host; /* a numeric address without brackets, or a name */
     uint16_t port;    /* 0: any free one */
@@ -199,15 +199,17 @@ struct http_address {
 };
 
 /* Opens a listener and starts its workers. Returns NULL with one clear line in err if it cannot
- * (address taken, not resolvable). */
+ * (address in use, not resolvable); err's kind is then the errno of an address that was not opened.
+ */
 struct http_server *http_server_start(const struct http_address *address,
                                       const struct http_limits *limits,
                                       const struct http_service *service, struct err *err);
 
-/* http://127.0.0.1:8778, https://[::1]:8778, unix:/run/berth/api.sock; as long as the server. */
+/* http://127.0.0.1:8778, https://[::1]:8778, unix:/run/berth/api.sock; valid as long as the server.
+ */
 const char *http_server_url(const struct http_server *server);
 
-/* For requests that begin from now on, and soon for others. Any thread. */
+/* Sets the deadlines for requests that begin from now on, and soon for others. Any thread. */
 void http_server_set_deadlines(struct http_server *server, unsigned header_ms, unsigned body_ms);
 
 /* 127.0.0.1:8778, [::1]:8778 */
@@ -216,24 +218,24 @@ struct slice http_address_text(struct arena *arena, const char *host, uint16_t p
 /* The port it listens on; 0 on a unix socket. */
 uint16_t http_server_port(const struct http_server *server);
 
-/* What it has to do: for those who wait for its end, who watch over it, and for metrics. Any
+/* The server's load: for a stop that waits until it is 0, for watchdogs and for metrics. Any
  * thread, until http_server_stop() is called. */
 struct http_load {
     unsigned requests;    /* from request line to the last byte of the answer */
     unsigned in_service;  /* of these, handed to the service and not answered yet */
-    unsigned connections; /* open, or accepted and not yet with a worker */
-    uint64_t longest_us;  /* the longest that a worker is inside one call of the service */
-    uint64_t accepted;    /* connections, ever */
+    unsigned connections; /* open, or accepted and not yet assigned to a worker */
+    uint64_t longest_us;  /* the longest current call of the service by a worker */
+    uint64_t accepted;    /* connections since the start */
     uint64_t large_bytes; /* of the large bodies that clients are reading, see http_limits */
 };
 struct http_load http_server_load(struct http_server *server);
 
-/* The stop, step by step, all by one thread.
+/* The steps of a stop, all by one thread.
  *
- * drain: accepts no more. Answers carry "Connection: close" from now on. A connection that stays
- * idle for linger_ms is closed; one on which a request begins to come in that time is not. When
- * requests and connections are 0, nobody is left.
- * cut: no request reaches the service any more, pending ones find their clients gone.
+ * drain: accepts no more connections. Answers carry "Connection: close" from now on. A connection
+ * that stays idle for linger_ms is closed, unless a request begins to arrive on it in that time.
+ * When requests and connections are 0, no client is left.
+ * cut: no further request reaches the service, and pending ones see their clients as disconnected.
  * stop: waits until the service holds no request, and frees the server; drains and cuts if that has
  * not been done, with at most grace_ms between them. */
 void http_server_drain(struct http_server *server, unsigned linger_ms);
@@ -248,24 +250,42 @@ struct http_tls_files {
     const char *priorities; /* GnuTLS's priority string */
 };
 
-/* NULL with one clear line in err when they cannot be used. */
+/* NULL with one clear line in err if the files cannot be used. */
 struct http_tls *http_tls_create(const struct http_tls_files *files, struct err *err);
 
-/* Reads them anew, perhaps others. Connections that are open keep what they began with. False: err
- * has one line, and the old ones stay in use. One thread. */
+/* Reads the files again; they may be different ones. Open connections keep the certificate they
+ * were established with. False: err has one line, and the old certificates stay in use. One thread.
+ */
 bool http_tls_load(struct http_tls *tls, const struct http_tls_files *files,
                    struct err *err) BERTH_MUST_CHECK;
 
-/* Whether the files are others than when they were last read (with success or not), and have been
- * at rest since the last call. Same thread as http_tls_load. */
+/* Whether the files have changed since they were last read (successfully or not), and have not
+ * changed since the last call. Same thread as http_tls_load. */
 bool http_tls_have_changed(struct http_tls *tls);
 
-/* "CN=api.example.org, valid until 2027-11-21", and what an operator should know of them: in the
- * arena; warning is empty if there is none. Same thread. */
+/* The certificate's description, such as "CN=api.example.org, valid until 2027-11-21", and a
+ * warning about anything but its expiry that an operator should know: in the arena; the warning is
+ * empty if there is none. Same thread. */
 struct slice http_tls_describe(const struct http_tls *tls, struct arena *arena);
 struct slice http_tls_warning(const struct http_tls *tls, struct arena *arena);
 
-/* No server uses it any more. */
+/* The earliest expiry of a certificate in the chain in cert_file, in seconds since 1970. The
+ * server's own certificate is part of that chain. Any thread. */
+int64_t http_tls_expires_s(struct http_tls *tls);
+
+enum { HTTP_TLS_WARNING_DAYS = 14 };
+enum http_tls_expiry {
+    HTTP_TLS_GOOD,         /* for longer than HTTP_TLS_WARNING_DAYS */
+    HTTP_TLS_EXPIRES_SOON, /* "the certificate in PATH expires in 9 days, on 2026-12-02" */
+    HTTP_TLS_EXPIRED,      /* "the certificate in PATH expired on 2026-12-02" */
+};
+
+/* The state of the certificate at now_s (seconds since 1970), and as text in the arena: empty if it
+ * is good. Days are rounded down, dates are in UTC. Same thread as http_tls_load. */
+enum http_tls_expiry http_tls_check_expiry(const struct http_tls *tls, int64_t now_s,
+                                           struct arena *arena, struct slice *text);
+
+/* To be called when no server uses it any more. */
 void http_tls_destroy(struct http_tls *tls);
 
 #endif

@@ -1,6 +1,6 @@
 /* What the files of this folder share: the server, its connections and its exchanges.
  *
- * Threads: one acceptor; MHD's workers (each owns its connections, their exchanges and one shelf);
+ * Threads: one acceptor; MHD's workers (each owns its connections, their exchanges and one pool);
  * one watcher of deadlines; with TLS one that waits for handshakes; and whoever calls http_resume()
  * or http_server_stop(). */
 #ifndef BERTH_HTTP_HTTP_INTERNAL_H
@@ -20,7 +20,7 @@
 #include "http/http.h"
 
 enum {
-    SHELF_EXCHANGES_MAX = 32,
+    EXCHANGE_POOL_EXCHANGES_MAX = 32,
     NAP_US = 1000,                         /* between two looks at what ends soon */
     BODY_BYTES_PER_S = 10 * 1000,          /* what a client must manage, either way */
     LARGE_ANSWER_BYTES_PER_S = 250 * 1000, /* of answers over HTTP_LARGE_BYTES: they hold memory */
@@ -58,12 +58,12 @@ bool process_take_answer(struct http_process *process, uint64_t owner, uint64_t 
 void process_give_answer(struct http_process *process, uint64_t owner, uint64_t bytes);
 
 /* Processors fetch cache lines of 64 bytes in pairs. */
-enum { SHELF_ALIGNMENT = 128 };
+enum { EXCHANGE_POOL_ALIGNMENT = 128 };
 
 /* One worker's own, on cache lines of its own: written by it alone with every request; its counters
  * are read by http_server_load(). */
-struct shelf {
-    _Alignas(SHELF_ALIGNMENT) pthread_t thread;
+struct exchange_pool {
+    _Alignas(EXCHANGE_POOL_ALIGNMENT) pthread_t thread;
     struct exchange *spare; /* finished exchanges, to be used again */
     unsigned spare_count;
     _Atomic unsigned begun;      /* exchanges from request line to end */
@@ -91,7 +91,7 @@ struct connection {
 
     /* set at the start */
     int fd;
-    struct shelf *shelf;
+    struct exchange_pool *pool;
     char peer[INET6_ADDRSTRLEN];
     size_t peer_len;
     uint64_t peer_hash;
@@ -168,9 +168,9 @@ struct http_server {
     uint64_t room_pass;
     struct http_server *next_of_process;
 
-    _Atomic unsigned shelves_taken;
-    unsigned shelf_count;
-    struct shelf shelves[];
+    _Atomic unsigned pools_taken;
+    unsigned exchange_pool_count;
+    struct exchange_pool pools[];
 };
 
 enum exchange_stage {
@@ -275,7 +275,7 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
 enum MHD_Result exchange_continue(struct exchange *exchange, const char *method,
                                   const char *version, const char *data, size_t *size);
 void exchange_end(struct exchange *exchange);
-void shelf_clear(struct http_process *process, struct shelf *shelf);
+void exchange_pool_clear(struct http_process *process, struct exchange_pool *pool);
 
 /* request.c: the headers of a request, and what is wrong with its framing. The texts are the
  * library's, where the request came. */

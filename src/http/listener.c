@@ -41,7 +41,7 @@ struct slice http_address_text(struct arena *arena, const char *host, uint16_t p
     return arena_printf(arena, strchr(host, ':') != NULL ? "[%s]:%u" : "%s:%u", host, port);
 }
 
-static bool refuse(struct err *err, const char *host, uint16_t port, const char *why)
+static bool listener_refuse(struct err *err, const char *host, uint16_t port, const char *why)
 {
     return err_set(err, 500, NULL, "cannot listen on %.*s: %s",
                    SLICE_ARG(http_address_text(err->arena, host, port)), why);
@@ -55,7 +55,7 @@ static int host_listen(const char *host, uint16_t port, struct err *err)
     struct addrinfo *found = NULL;
     int failure = getaddrinfo(host, port_text, &hints, &found);
     if (failure != 0) {
-        refuse(err, host, port, gai_strerror(failure));
+        listener_refuse(err, host, port, gai_strerror(failure));
         return -1;
     }
     int fd = -1;
@@ -65,8 +65,11 @@ static int host_listen(const char *host, uint16_t port, struct err *err)
         if (fd >= 0 || (errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT))
             break;
     }
-    if (fd < 0)
-        refuse(err, host, port, strerror(errno));
+    if (fd < 0) {
+        failure = errno;
+        listener_refuse(err, host, port, strerror(failure));
+        err_of_kind(err, failure);
+    }
     freeaddrinfo(found);
     return fd;
 }

@@ -44,7 +44,7 @@ static void share_out(struct http_process *process)
 
 static uint64_t descriptors_of(const struct http_server *server)
 {
-    return SERVER_DESCRIPTORS + (uint64_t)WORKER_DESCRIPTORS * server->shelf_count;
+    return SERVER_DESCRIPTORS + (uint64_t)WORKER_DESCRIPTORS * server->exchange_pool_count;
 }
 
 struct http_process *http_process_create(uint64_t large_answers_bytes, unsigned reserved_max)

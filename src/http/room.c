@@ -87,7 +87,7 @@ struct candidate {
     uint64_t since_us;
 };
 
-static struct candidate judge(struct connection *connection, uint64_t now_us)
+static struct candidate rate_connection(struct connection *connection, uint64_t now_us)
 {
     uint64_t idle = atomic_load_explicit(&connection->idle_since_us, memory_order_relaxed);
     uint64_t receiving = atomic_load_explicit(&connection->receiving_us, memory_order_relaxed);
@@ -115,7 +115,7 @@ static const struct peer *find_group(struct http_server *server, uint64_t now_us
     struct peer *found = NULL;
     server->room_pass++;
     for (struct connection *at = server->connections; at != NULL; at = at->next) {
-        struct candidate candidate = judge(at, now_us);
+        struct candidate candidate = rate_connection(at, now_us);
         struct peer *peer = at->peer_group;
         if (candidate.rank == RANK_KEPT)
             continue;
@@ -180,7 +180,7 @@ bool room_make(struct http_server *server)
     for (struct connection *at = server->connections; at != NULL; at = at->next) {
         struct candidate candidate = {at, RANK_KEPT, 0};
         if (at->peer_group == group)
-            candidate = judge(at, now_us);
+            candidate = rate_connection(at, now_us);
         if (candidate.rank != RANK_KEPT)
             count = keep_first(first, count, most, candidate);
     }

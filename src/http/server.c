@@ -91,12 +91,13 @@ static bool daemon_start(struct http_server *server)
 {
     const struct http_limits *limits = &server->limits;
     /* the library shares its own limit out among the workers, evenly: keep it out of the way */
-    unsigned far_limit = (limits->connections_max + CONNECTIONS_BEYOND) * server->shelf_count;
+    unsigned far_limit =
+        (limits->connections_max + CONNECTIONS_BEYOND) * server->exchange_pool_count;
     unsigned tls = server->tls != NULL ? MHD_USE_TLS : 0;
     ready_events_limit();
     server->daemon = MHD_start_daemon(
         tls | MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET,
-        0, NULL, NULL, on_access, server, MHD_OPTION_THREAD_POOL_SIZE, server->shelf_count,
+        0, NULL, NULL, on_access, server, MHD_OPTION_THREAD_POOL_SIZE, server->exchange_pool_count,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)limits->connection_memory_bytes,
         MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_timeout_s == 0 ? 1 : limits->idle_timeout_s,
         MHD_OPTION_CONNECTION_LIMIT, far_limit, MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
@@ -106,8 +107,8 @@ static bool daemon_start(struct http_server *server)
     return server->daemon != NULL;
 }
 
-_Static_assert(offsetof(struct http_server, shelves) % SHELF_ALIGNMENT == 0 &&
-                   sizeof(struct shelf) % SHELF_ALIGNMENT == 0,
+_Static_assert(offsetof(struct http_server, pools) % EXCHANGE_POOL_ALIGNMENT == 0 &&
+                   sizeof(struct exchange_pool) % EXCHANGE_POOL_ALIGNMENT == 0,
                "no two workers write to one cache line");
 
 static struct http_server *server_create(const struct http_limits *limits,
@@ -115,8 +116,8 @@ static struct http_server *server_create(const struct http_limits *limits,
 {
     unsigned workers =
         limits->worker_threads < WORKERS_AT_LEAST ? WORKERS_AT_LEAST : limits->worker_threads;
-    size_t bytes = sizeof(struct http_server) + workers * sizeof(struct shelf);
-    struct http_server *server = aligned_alloc(SHELF_ALIGNMENT, bytes);
+    size_t bytes = sizeof(struct http_server) + workers * sizeof(struct exchange_pool);
+    struct http_server *server = aligned_alloc(EXCHANGE_POOL_ALIGNMENT, bytes);
     check(server != NULL);
     memset(server, 0, bytes);
     server->limits = *limits;
@@ -124,7 +125,7 @@ static struct http_server *server_create(const struct http_limits *limits,
     server->process = server->owns_process ? http_process_create(limits->large_answers_bytes, 0)
                                            : limits->process;
     server->service = *service;
-    server->shelf_count = workers;
+    server->exchange_pool_count = workers;
     pthread_mutex_init(&server->lock, NULL);
     wait_init(&server->watcher_wake);
     process_add(server->process, server);
@@ -137,8 +138,8 @@ static struct http_server *server_create(const struct http_limits *limits,
 static void server_destroy(struct http_server *server)
 {
     process_remove(server->process, server);
-    for (unsigned i = 0; i < server->shelf_count; i++)
-        shelf_clear(server->process, &server->shelves[i]);
+    for (unsigned i = 0; i < server->exchange_pool_count; i++)
+        exchange_pool_clear(server->process, &server->pools[i]);
     if (server->owns_process)
         http_process_destroy(server->process);
     pthread_cond_destroy(&server->watcher_wake);
@@ -202,11 +203,11 @@ struct http_load http_server_load(struct http_server *server)
         .large_bytes = atomic_load(&server->large_bytes),
     };
     uint64_t now_us = clock_now_us(CLOCK_MONOTONIC_COARSE);
-    for (unsigned i = 0; i < server->shelf_count; i++) {
-        const struct shelf *shelf = &server->shelves[i];
-        uint64_t called_us = atomic_load(&shelf->called_us);
-        load.requests += atomic_load(&shelf->begun);
-        load.in_service += atomic_load(&shelf->in_service);
+    for (unsigned i = 0; i < server->exchange_pool_count; i++) {
+        const struct exchange_pool *pool = &server->pools[i];
+        uint64_t called_us = atomic_load(&pool->called_us);
+        load.requests += atomic_load(&pool->begun);
+        load.in_service += atomic_load(&pool->in_service);
         if (called_us != 0 && called_us < now_us && now_us - called_us > load.longest_us)
             load.longest_us = now_us - called_us;
     }

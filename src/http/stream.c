@@ -34,7 +34,7 @@ static enum http_piece piece_fetch(struct exchange *exchange)
     if (!exchange_enter_service(exchange))
         return HTTP_PIECE_BREAKS;
     exchange->is_piece_pending = true;
-    _Atomic uint64_t *called_us = &exchange->connection->shelf->called_us;
+    _Atomic uint64_t *called_us = &exchange->connection->pool->called_us;
     atomic_store_explicit(called_us, clock_now_us(CLOCK_MONOTONIC_COARSE), memory_order_relaxed);
     enum http_piece piece = service->on_more(&exchange->http, service->cls);
     atomic_store_explicit(called_us, 0, memory_order_relaxed);

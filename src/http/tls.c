@@ -16,7 +16,8 @@
 #include "base/arena.h"
 #include "http/http_internal.h"
 
-enum { FILE_MOST_BYTES = 1 << 20, NAME_MOST_BYTES = 256, TLS_FILES = 3 };
+enum { FILE_MOST_BYTES = 1 << 20, NAME_MOST_BYTES = 256, TLS_FILES = 3, DATE_BYTES = 16 };
+enum { DAY_S = 24 * 60 * 60 };
 
 struct tls_credentials {
     struct http_tls *tls;
@@ -24,9 +25,11 @@ struct tls_credentials {
     gnutls_certificate_credentials_t certificates;
     gnutls_priority_t priorities;
     bool wants_client;
+    char *cert_file; /* where it came from: a reload that fails may name another */
     char name[NAME_MOST_BYTES];
     time_t valid_from;
-    time_t valid_until;
+    time_t valid_until; /* the server's own certificate */
+    time_t expires;     /* the first of the chain, that one included */
     mode_t key_mode;
 };
 
@@ -49,7 +52,7 @@ struct http_tls {
 
 static const char *const options[TLS_FILES] = {"tls_cert_file", "tls_key_file", "tls_ca_file"};
 
-static bool refuse(struct err *err, const char *option, const char *path, const char *why)
+static bool tls_refuse(struct err *err, const char *option, const char *path, const char *why)
 {
     return err_set(err, 500, NULL, "[berth] %s: cannot use %s: %s", option, path, why);
 }
@@ -68,9 +71,9 @@ static bool file_read(const char *option, const char *path, struct buf *out, str
     if (fd >= 0)
         close(fd);
     if (got < 0)
-        return refuse(err, option, path, strerror(failure));
+        return tls_refuse(err, option, path, strerror(failure));
     if (out->len > FILE_MOST_BYTES)
-        return refuse(err, option, path, "it is too large");
+        return tls_refuse(err, option, path, "it is too large");
     return true;
 }
 
@@ -88,7 +91,7 @@ static bool load_pair(struct tls_credentials *credentials, const struct http_tls
     bool ok = file_read(options[0], files->cert_file, &chain, &status, err) &&
               file_read(options[1], files->key_file, &key, &status, err);
     if (ok && (status.st_mode & S_IWOTH) != 0)
-        ok = refuse(err, options[1], files->key_file, "everybody may write it");
+        ok = tls_refuse(err, options[1], files->key_file, "everybody may write it");
     if (ok) {
         gnutls_datum_t pair[] = {datum_of(&chain), datum_of(&key)};
         int failure = gnutls_certificate_set_x509_key_mem2(credentials->certificates, &pair[0],
@@ -116,8 +119,8 @@ static bool load_authorities(struct tls_credentials *credentials, const char *pa
         int found = gnutls_certificate_set_x509_trust_mem(credentials->certificates, &authorities,
                                                           GNUTLS_X509_FMT_PEM);
         if (found <= 0)
-            ok = refuse(err, options[2], path,
-                        found == 0 ? "it has no certificate" : gnutls_strerror(found));
+            ok = tls_refuse(err, options[2], path,
+                            found == 0 ? "it has no certificate" : gnutls_strerror(found));
     }
     credentials->wants_client = true;
     buf_free(&text);
@@ -135,7 +138,7 @@ static bool load_priorities(struct tls_credentials *credentials, const char *tex
                    at == NULL ? text : at, gnutls_strerror(failure));
 }
 
-static void read_leaf(struct tls_credentials *credentials)
+static void read_chain(struct tls_credentials *credentials)
 {
     gnutls_x509_crt_t *chain = NULL;
     unsigned count = 0;
@@ -147,9 +150,14 @@ static void read_leaf(struct tls_credentials *credentials)
             snprintf(credentials->name, sizeof(credentials->name), "a certificate");
         credentials->valid_from = gnutls_x509_crt_get_activation_time(chain[0]);
         credentials->valid_until = gnutls_x509_crt_get_expiration_time(chain[0]);
+        credentials->expires = credentials->valid_until;
     }
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
+        time_t end = gnutls_x509_crt_get_expiration_time(chain[i]);
+        if (end < credentials->expires)
+            credentials->expires = end;
         gnutls_x509_crt_deinit(chain[i]);
+    }
     gnutls_free(chain);
 }
 
@@ -158,6 +166,7 @@ static void credentials_destroy(struct tls_credentials *credentials)
     gnutls_certificate_free_credentials(credentials->certificates);
     if (credentials->priorities != NULL)
         gnutls_priority_deinit(credentials->priorities);
+    free(credentials->cert_file);
     free(credentials);
 }
 
@@ -166,13 +175,15 @@ static struct tls_credentials *credentials_load(struct http_tls *tls,
 {
     struct tls_credentials *credentials = calloc(1, sizeof(*credentials));
     check(credentials != NULL);
+    credentials->cert_file = strdup(files->cert_file);
+    check(credentials->cert_file != NULL);
     credentials->tls = tls;
     credentials->users = 1;
     check(gnutls_certificate_allocate_credentials(&credentials->certificates) == 0);
     if (load_pair(credentials, files, err) &&
         (files->ca_file == NULL || load_authorities(credentials, files->ca_file, err)) &&
         load_priorities(credentials, files->priorities, err)) {
-        read_leaf(credentials);
+        read_chain(credentials);
         return credentials;
     }
     credentials_destroy(credentials);
@@ -256,13 +267,19 @@ bool http_tls_have_changed(struct http_tls *tls)
     return at_rest && memcmp(now, tls->loaded, sizeof(now)) != 0;
 }
 
+static void date_write(time_t when, char out[DATE_BYTES])
+{
+    struct tm utc = {0};
+    gmtime_r(&when, &utc);
+    if (strftime(out, DATE_BYTES, "%Y-%m-%d", &utc) == 0)
+        out[0] = '\0';
+}
+
 struct slice http_tls_describe(const struct http_tls *tls, struct arena *arena)
 {
     const struct tls_credentials *credentials = tls->current;
-    struct tm until;
-    char date[16] = "";
-    gmtime_r(&credentials->valid_until, &until);
-    (void)strftime(date, sizeof(date), "%Y-%m-%d", &until);
+    char date[DATE_BYTES];
+    date_write(credentials->valid_until, date);
     return arena_printf(arena, "%s, valid until %s%s", credentials->name, date,
                         credentials->wants_client ? ", for clients with a certificate" : "");
 }
@@ -271,13 +288,46 @@ struct slice http_tls_warning(const struct http_tls *tls, struct arena *arena)
 {
     const struct tls_credentials *credentials = tls->current;
     time_t now = time(NULL);
-    if (now > credentials->valid_until)
-        return arena_printf(arena, "the certificate in %s has expired", tls->paths[0]);
     if (now < credentials->valid_from)
         return arena_printf(arena, "the certificate in %s is not valid yet", tls->paths[0]);
     if ((credentials->key_mode & S_IROTH) != 0)
         return arena_printf(arena, "everybody may read the key in %s", tls->paths[1]);
     return SLICE_LIT("");
+}
+
+int64_t http_tls_expires_s(struct http_tls *tls)
+{
+    pthread_mutex_lock(&tls->lock);
+    int64_t expires = tls->current->expires;
+    pthread_mutex_unlock(&tls->lock);
+    return expires;
+}
+
+enum http_tls_expiry http_tls_check_expiry(const struct http_tls *tls, int64_t now_s,
+                                           struct arena *arena, struct slice *text)
+{
+    const struct tls_credentials *credentials = tls->current;
+    const char *path = credentials->cert_file;
+    const char *which = credentials->expires == credentials->valid_until
+                            ? "the certificate"
+                            : "a certificate of the chain";
+    int64_t left_s = credentials->expires - now_s;
+    char date[DATE_BYTES];
+    date_write(credentials->expires, date);
+    *text = SLICE_LIT("");
+    if (left_s > HTTP_TLS_WARNING_DAYS * DAY_S)
+        return HTTP_TLS_GOOD;
+    if (left_s < 0) {
+        *text = arena_printf(arena, "%s in %s expired on %s", which, path, date);
+        return HTTP_TLS_EXPIRED;
+    }
+    long days = (long)(left_s / DAY_S);
+    if (days == 0)
+        *text = arena_printf(arena, "%s in %s expires within a day, on %s", which, path, date);
+    else
+        *text = arena_printf(arena, "%s in %s expires in %ld day%s, on %s", which, path, days,
+                             days == 1 ? "" : "s", date);
+    return HTTP_TLS_EXPIRES_SOON;
 }
 
 struct tls_credentials *tls_take(struct http_tls *tls)

@@ -15,7 +15,7 @@
 
 enum { UNIX_BACKLOG = 4096 };
 
-static bool refuse(struct err *err, const char *path, const char *why)
+static bool unix_socket_refuse(struct err *err, const char *path, const char *why)
 {
     return err_set(err, 500, NULL, "cannot listen on unix:%s: %s", path, why);
 }
@@ -26,29 +26,29 @@ static bool path_clear(const struct sockaddr_un *address, struct err *err)
     const char *path = address->sun_path;
     struct stat status;
     if (lstat(path, &status) != 0)
-        return errno == ENOENT || refuse(err, path, strerror(errno));
+        return errno == ENOENT || unix_socket_refuse(err, path, strerror(errno));
     if (!S_ISSOCK(status.st_mode))
-        return refuse(err, path, "there is a file that is no socket");
+        return unix_socket_refuse(err, path, "there is a file that is no socket");
     int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (probe < 0)
-        return refuse(err, path, strerror(errno));
+        return unix_socket_refuse(err, path, strerror(errno));
     int failure =
         connect(probe, (const struct sockaddr *)address, sizeof(*address)) == 0 ? 0 : errno;
     close(probe);
     if (failure == ENOENT)
         return true;
     if (failure != ECONNREFUSED) /* EAGAIN: somebody's backlog is full */
-        return refuse(err, path,
-                      failure == 0 || failure == EAGAIN ? "somebody else listens there"
-                                                        : strerror(failure));
-    return unlink(path) == 0 || errno == ENOENT || refuse(err, path, strerror(errno));
+        return unix_socket_refuse(err, path,
+                                  failure == 0 || failure == EAGAIN ? "somebody else listens there"
+                                                                    : strerror(failure));
+    return unlink(path) == 0 || errno == ENOENT || unix_socket_refuse(err, path, strerror(errno));
 }
 
 bool unix_socket_open(const char *path, unsigned mode, struct listener *listener, struct err *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof(address.sun_path))
-        return refuse(err, path, "the path is too long");
+        return unix_socket_refuse(err, path, "the path is too long");
     memcpy(address.sun_path, path, strlen(path));
     if (!path_clear(&address, err))
         return false;
@@ -66,7 +66,7 @@ bool unix_socket_open(const char *path, unsigned mode, struct listener *listener
         check(asprintf(&listener->url, "unix:%s", path) > 0 && listener->path != NULL);
         return true;
     }
-    refuse(err, path, strerror(errno));
+    unix_socket_refuse(err, path, strerror(errno));
     if (fd >= 0)
         close(fd);
     return false;

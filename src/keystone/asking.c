@@ -80,7 +80,7 @@ static void set_url(struct question *question)
     buf_free(&url);
 }
 
-static void ask(struct question *question, uint64_t now_us)
+static void asking_ask(struct question *question, uint64_t now_us)
 {
     struct keystone *keystone = question->keystone;
     struct keystone_call *call = &question->call;
@@ -250,7 +250,7 @@ static void ask_waiting(struct keystone *keystone, uint64_t now_us)
            keystone->asked_count < keystone->limits.questions_asked)
         switch (keystone_session_state(&keystone->session)) {
         case SESSION_READY:
-            ask(question, now_us);
+            asking_ask(question, now_us);
             break;
         case SESSION_FAILED:
             end_unanswered(question, keystone->session.why);
@@ -260,12 +260,12 @@ static void ask_waiting(struct keystone *keystone, uint64_t now_us)
         }
 }
 
-static void sweep(struct keystone *keystone, uint64_t now_us)
+static void drop_expired(struct keystone *keystone, uint64_t now_us)
 {
     if (now_us - keystone->swept_us < IDLE_WAIT_US)
         return;
     keystone->swept_us = now_us;
-    token_cache_sweep(keystone->cache, now_us);
+    token_cache_drop_expired(keystone->cache, now_us);
 }
 
 static bool has_questions(const struct keystone *keystone)
@@ -295,7 +295,7 @@ static void *work(void *cls)
             end_late(&keystone->asked, now_us);
             end_late(&keystone->delayed, now_us);
             wake_delayed(keystone, now_us);
-            sweep(keystone, now_us);
+            drop_expired(keystone, now_us);
         }
         ask_waiting(keystone, now_us);
         atomic_store(&keystone->counters.logins, keystone->session.logins);

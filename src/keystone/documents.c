@@ -9,12 +9,12 @@
 #include "keystone/token.h"
 #include "keystone/url.h"
 
-static json_t *load(struct slice body)
+static json_t *documents_load(struct slice body)
 {
     return json_loadb(body.data == NULL ? "" : body.data, body.len, 0, NULL);
 }
 
-static const char *text_of(json_t *object, const char *name)
+static const char *documents_text_of(json_t *object, const char *name)
 {
     return json_string_value(json_object_get(object, name));
 }
@@ -38,7 +38,7 @@ static json_t *list_versions(json_t *document)
 static bool is_usable(json_t *version)
 {
     static const char *const STATUSES[] = {"stable", "current", "supported", "deprecated"};
-    const char *status = text_of(version, "status");
+    const char *status = documents_text_of(version, "status");
     for (size_t i = 0; status != NULL && i < sizeof(STATUSES) / sizeof(STATUSES[0]); i++)
         if (strcasecmp(status, STATUSES[i]) == 0)
             return true;
@@ -63,9 +63,9 @@ static const char *self_link(json_t *version)
     json_t *link;
     json_array_foreach(json_object_get(version, "links"), i, link)
     {
-        const char *rel = text_of(link, "rel");
+        const char *rel = documents_text_of(link, "rel");
         if (rel != NULL && strcasecmp(rel, "self") == 0)
-            return text_of(link, "href");
+            return documents_text_of(link, "href");
     }
     return NULL;
 }
@@ -73,7 +73,7 @@ static const char *self_link(json_t *version)
 struct slice keystone_document_find_v3(struct arena *arena, const char *document_url,
                                        struct slice body)
 {
-    json_t *document = load(body);
+    json_t *document = documents_load(body);
     json_t *versions = list_versions(document);
     struct slice found = {0};
     long newest = -1;
@@ -81,7 +81,7 @@ struct slice keystone_document_find_v3(struct arena *arena, const char *document
     json_t *version;
     json_array_foreach(versions, i, version)
     {
-        long minor = minor_of(text_of(version, "id"));
+        long minor = minor_of(documents_text_of(version, "id"));
         const char *href = self_link(version);
         if (minor <= newest || href == NULL || !is_usable(version))
             continue;
@@ -96,13 +96,13 @@ struct slice keystone_document_find_v3(struct arena *arena, const char *document
     return found;
 }
 
-static bool is_wanted(json_t *endpoint, const struct keystone_endpoint_wish *wish)
+static bool documents_is_wanted(json_t *endpoint, const struct keystone_endpoint_wish *wish)
 {
-    const char *interface = text_of(endpoint, "interface");
-    const char *region = text_of(endpoint, "region_id");
-    const char *url = text_of(endpoint, "url");
+    const char *interface = documents_text_of(endpoint, "interface");
+    const char *region = documents_text_of(endpoint, "region_id");
+    const char *url = documents_text_of(endpoint, "url");
     if (region == NULL)
-        region = text_of(endpoint, "region");
+        region = documents_text_of(endpoint, "region");
     if (interface == NULL || strcmp(interface, wish->interface) != 0 || url == NULL ||
         !keystone_url_is_usable(url))
         return false;
@@ -115,13 +115,15 @@ static const char *find_endpoint(json_t *catalog, const struct keystone_endpoint
     json_t *service;
     json_array_foreach(catalog, i, service)
     {
-        const char *type = text_of(service, "type");
+        const char *type = documents_text_of(service, "type");
         if (type == NULL || strcmp(type, "identity") != 0)
             continue;
         size_t j;
         json_t *endpoint;
-        json_array_foreach(json_object_get(service, "endpoints"), j,
-                           endpoint) if (is_wanted(endpoint, wish)) return text_of(endpoint, "url");
+        json_array_foreach(
+            json_object_get(service, "endpoints"), j,
+            endpoint) if (documents_is_wanted(endpoint, wish)) return documents_text_of(endpoint,
+                                                                                        "url");
     }
     return NULL;
 }
@@ -138,7 +140,7 @@ bool keystone_document_read_login(struct arena *arena, struct slice body,
                                   const struct keystone_endpoint_wish *wish,
                                   struct keystone_login *out, const char **why)
 {
-    json_t *document = load(body);
+    json_t *document = documents_load(body);
     json_t *token = json_object_get(document, "token");
     int64_t issued_us, expires_us;
     *out = (struct keystone_login){0};

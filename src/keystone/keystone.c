@@ -37,7 +37,7 @@ static bool is_usable(struct slice token)
     return true;
 }
 
-static enum keystone_verdict refuse(struct keystone_request *request, const char *why)
+static enum keystone_verdict keystone_refuse(struct keystone_request *request, const char *why)
 {
     request->why = why;
     return KEYSTONE_REFUSED;
@@ -100,11 +100,11 @@ static enum keystone_verdict refuse_service(struct keystone *keystone,
     request->step = STEP_USER;
     if (keystone->settings->delay_auth_decision)
         return KEYSTONE_ACCEPTED;
-    return refuse(request, why);
+    return keystone_refuse(request, why);
 }
 
 /* ACCEPTED: on with the user's token. */
-static enum keystone_verdict judge_service(struct keystone *keystone,
+static enum keystone_verdict check_service(struct keystone *keystone,
                                            struct keystone_request *request)
 {
     if (request->waiter.verdict != KEYSTONE_ACCEPTED)
@@ -127,8 +127,8 @@ static enum keystone_verdict judge_service(struct keystone *keystone,
 static enum keystone_verdict start(struct keystone *keystone, struct keystone_request *request)
 {
     if (!is_usable(request->user_token))
-        return refuse(request,
-                      request->user_token.len == 0 ? "there is no token" : "it cannot be a token");
+        return keystone_refuse(request, request->user_token.len == 0 ? "there is no token"
+                                                                     : "it cannot be a token");
     if (request->service_token.len == 0) {
         request->step = STEP_USER;
         return KEYSTONE_ACCEPTED;
@@ -196,23 +196,24 @@ static void fill_identity(struct keystone_request *request)
         request->identity.service = request->service->party;
 }
 
-static enum keystone_verdict judge_user(struct keystone *keystone, struct keystone_request *request)
+static enum keystone_verdict check_user(struct keystone *keystone, struct keystone_request *request)
 {
     if (request->waiter.verdict == KEYSTONE_UNAVAILABLE && !keystone->settings->delay_auth_decision)
         return KEYSTONE_UNAVAILABLE;
     if (request->waiter.verdict != KEYSTONE_ACCEPTED)
-        return refuse(request, "Keystone does not know it");
+        return keystone_refuse(request, "Keystone does not know it");
     request->user = take_token(request);
     const char *fault = find_fault(request->user, request->may_be_expired);
     if (fault == NULL)
         fault = find_denial(keystone, request);
     if (fault != NULL)
-        return refuse(request, fault);
+        return keystone_refuse(request, fault);
     fill_identity(request);
     return KEYSTONE_ACCEPTED;
 }
 
-static enum keystone_verdict go_on(struct keystone *keystone, struct keystone_request *request)
+static enum keystone_verdict keystone_go_on(struct keystone *keystone,
+                                            struct keystone_request *request)
 {
     enum keystone_verdict verdict = KEYSTONE_ACCEPTED;
     if (request->step == STEP_START)
@@ -220,7 +221,7 @@ static enum keystone_verdict go_on(struct keystone *keystone, struct keystone_re
     if (verdict == KEYSTONE_PENDING)
         return verdict;
     if (request->step == STEP_SERVICE_ASKED)
-        verdict = judge_service(keystone, request);
+        verdict = check_service(keystone, request);
     if (verdict != KEYSTONE_ACCEPTED)
         return verdict;
     if (request->step == STEP_USER) {
@@ -229,13 +230,13 @@ static enum keystone_verdict go_on(struct keystone *keystone, struct keystone_re
             KEYSTONE_PENDING)
             return KEYSTONE_PENDING;
     }
-    return judge_user(keystone, request);
+    return check_user(keystone, request);
 }
 
 enum keystone_verdict keystone_check(struct keystone *keystone, struct keystone_request *request)
 {
     struct keystone_counters *counters = &keystone->counters;
-    enum keystone_verdict verdict = go_on(keystone, request);
+    enum keystone_verdict verdict = keystone_go_on(keystone, request);
     switch (verdict) {
     case KEYSTONE_PENDING:
         break;

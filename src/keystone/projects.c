@@ -61,7 +61,7 @@ static bool is_decided(struct keystone_projects *asked)
 
 static void on_answer(struct keystone_waiter *waiter);
 
-static void go_on(struct lane *lane)
+static void projects_go_on(struct lane *lane)
 {
     struct keystone_projects *asked = lane->asked;
     while (!is_decided(asked) && (lane->at = atomic_fetch_add(&asked->next, 1)) < asked->count) {
@@ -83,7 +83,7 @@ static void on_answer(struct keystone_waiter *waiter)
 {
     struct lane *lane = (struct lane *)((char *)waiter - offsetof(struct lane, waiter));
     take_verdict(lane);
-    go_on(lane);
+    projects_go_on(lane);
 }
 
 /* No project's id: as the last segment of a URL it would be another URL's end. */
@@ -146,5 +146,5 @@ void keystone_projects_ask(struct keystone *keystone, const struct slice *projec
     for (unsigned i = 0; i < lanes; i++)
         asked->lanes[i].asked = asked;
     for (unsigned i = 0; i < lanes; i++)
-        go_on(&asked->lanes[i]);
+        projects_go_on(&asked->lanes[i]);
 }

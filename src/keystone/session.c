@@ -57,10 +57,11 @@ void keystone_session_close(struct keystone_session *session)
     arena_destroy(session->arena);
 }
 
-static void fail(struct keystone_session *session, unsigned retry_s, const char *format, ...)
-    BERTH_PRINTF(3, 4);
+static void session_fail(struct keystone_session *session, unsigned retry_s, const char *format,
+                         ...) BERTH_PRINTF(3, 4);
 
-static void fail(struct keystone_session *session, unsigned retry_s, const char *format, ...)
+static void session_fail(struct keystone_session *session, unsigned retry_s, const char *format,
+                         ...)
 {
     va_list args;
     va_start(args, format);
@@ -71,8 +72,8 @@ static void fail(struct keystone_session *session, unsigned retry_s, const char 
     replace(&session->login_url, NULL); /* who has moved is found again */
 }
 
-static void ask(struct keystone_session *session, enum keystone_session_step step, const char *url,
-                const char *post)
+static void session_ask(struct keystone_session *session, enum keystone_session_step step,
+                        const char *url, const char *post)
 {
     const char *login_token = post != NULL ? session->settings->own_token : NULL;
     struct keystone_call *call = &session->call;
@@ -93,15 +94,15 @@ static void ask(struct keystone_session *session, enum keystone_session_step ste
 static void log_in(struct keystone_session *session)
 {
     session->logins++;
-    ask(session, SESSION_LOGS_IN, session->login_url, session->settings->login_body);
+    session_ask(session, SESSION_LOGS_IN, session->login_url, session->settings->login_body);
 }
 
-static void begin(struct keystone_session *session)
+static void session_begin(struct keystone_session *session)
 {
     const char *auth_url = session->settings->auth_url;
     arena_reset(session->arena);
     if (session->settings->discovers && session->login_url == NULL) {
-        ask(session, SESSION_FINDS_LOGIN, auth_url, NULL);
+        session_ask(session, SESSION_FINDS_LOGIN, auth_url, NULL);
         return;
     }
     if (session->login_url == NULL)
@@ -128,8 +129,8 @@ static void on_login_found(struct keystone_session *session)
     else if (keystone_url_begins_with_v3(auth_url))
         url = slice_of(auth_url);
     if (url.data == NULL) {
-        fail(session, RETRY_S, "%s tells of no version 3 of Keystone: %s", auth_url,
-             outcome(session));
+        session_fail(session, RETRY_S, "%s tells of no version 3 of Keystone: %s", auth_url,
+                     outcome(session));
         return;
     }
     session->login_url = slice_dup(keystone_url_of_tokens(session->arena, url));
@@ -165,21 +166,22 @@ static void on_login(struct keystone_session *session)
     struct keystone_login login;
     const char *why = NULL;
     if (call->status == 401 || call->status == 403) {
-        fail(session, RETRY_REFUSED_S, "Keystone refuses the service's own login: %s",
-             outcome(session));
+        session_fail(session, RETRY_REFUSED_S, "Keystone refuses the service's own login: %s",
+                     outcome(session));
     } else if (call->status != 200 && call->status != 201) {
-        fail(session, RETRY_S, "the service cannot log in at %s: %s", session->login_url,
-             outcome(session));
+        session_fail(session, RETRY_S, "the service cannot log in at %s: %s", session->login_url,
+                     outcome(session));
     } else if (call->subject_token == NULL) {
-        fail(session, RETRY_S, "the answer to the service's login has no X-Subject-Token");
+        session_fail(session, RETRY_S, "the answer to the service's login has no X-Subject-Token");
     } else if (!keystone_document_read_login(session->arena, buf_slice(&call->body), &wish, &login,
                                              &why)) {
-        fail(session, RETRY_S, "the answer to the service's login is not understood: %s", why);
+        session_fail(session, RETRY_S, "the answer to the service's login is not understood: %s",
+                     why);
     } else if (login.endpoint.data == NULL) {
-        fail(session, RETRY_REFUSED_S,
-             "the catalog of the service's token has no %s identity endpoint%s%s",
-             settings->interface, settings->region_name != NULL ? " in region " : "",
-             settings->region_name != NULL ? settings->region_name : "");
+        session_fail(session, RETRY_REFUSED_S,
+                     "the catalog of the service's token has no %s identity endpoint%s%s",
+                     settings->interface, settings->region_name != NULL ? " in region " : "",
+                     settings->region_name != NULL ? settings->region_name : "");
     } else {
         replace(&session->new_token, slice_dup(slice_of(call->subject_token)));
         session->new_life_us = login.life_us;
@@ -189,7 +191,7 @@ static void on_login(struct keystone_session *session)
         }
         session->endpoint =
             arena_copy(session->arena, keystone_url_without_version(login.endpoint)).data;
-        ask(session, SESSION_FINDS_ENDPOINT, session->endpoint, NULL);
+        session_ask(session, SESSION_FINDS_ENDPOINT, session->endpoint, NULL);
     }
 }
 
@@ -200,8 +202,8 @@ static void on_endpoint_found(struct keystone_session *session)
     if (call->status >= 200 && call->status < 400)
         url = keystone_document_find_v3(session->arena, session->endpoint, buf_slice(&call->body));
     if (url.data == NULL)
-        fail(session, RETRY_S, "the catalog's %s tells of no version 3 of Keystone: %s",
-             session->endpoint, outcome(session));
+        session_fail(session, RETRY_S, "the catalog's %s tells of no version 3 of Keystone: %s",
+                     session->endpoint, outcome(session));
     else
         become_ready(session, url);
 }
@@ -233,7 +235,7 @@ enum keystone_session_state keystone_session_state(struct keystone_session *sess
     bool waits = session->retry_us > now_us;
     bool is_due = session->token == NULL || now_us >= session->renew_us;
     if (session->step == SESSION_IDLE && is_due && !waits)
-        begin(session);
+        session_begin(session);
     if (usable)
         return SESSION_READY;
     return session->step != SESSION_IDLE ? SESSION_BUSY : SESSION_FAILED;

@@ -39,21 +39,22 @@ static const struct plugin {
     {"admin_token", NULL, false, false},
 };
 
-static const struct conf_value *value_of(const struct reader *r, const char *name)
+static const struct conf_value *settings_value_of(const struct reader *r, const char *name)
 {
     return conf_value(r->conf, OPTION_AUTH_SECTION, name);
 }
 
 /* NULL: not set, or empty. */
-static const char *text_of(const struct reader *r, const char *name)
+static const char *settings_text_of(const struct reader *r, const char *name)
 {
-    const struct conf_value *value = value_of(r, name);
+    const struct conf_value *value = settings_value_of(r, name);
     return value->is_set && value->text[0] != '\0' ? value->text : NULL;
 }
 
 static const char *section_of(const struct reader *r, const char *name)
 {
-    return value_of(r, name)->option->of_auth_plugin ? r->conf->auth_section : OPTION_AUTH_SECTION;
+    return settings_value_of(r, name)->option->of_auth_plugin ? r->conf->auth_section
+                                                              : OPTION_AUTH_SECTION;
 }
 
 /* Where something is missing there is no line to name, but the file that was read last. */
@@ -64,15 +65,15 @@ static bool refuse_missing(const struct reader *r, const char *section, const ch
                    files->n > 0 ? files->items[files->n - 1] : "");
 }
 
-static bool refuse(const struct reader *r, const char *name, const char *what)
+static bool settings_refuse(const struct reader *r, const char *name, const char *what)
 {
-    return err_set(r->err, 500, NULL, "%s: [%s] %s %s", value_of(r, name)->where,
+    return err_set(r->err, 500, NULL, "%s: [%s] %s %s", settings_value_of(r, name)->where,
                    section_of(r, name), name, what);
 }
 
 static bool need(const struct reader *r, const char *name)
 {
-    if (text_of(r, name) != NULL)
+    if (settings_text_of(r, name) != NULL)
         return true;
     return refuse_missing(r, section_of(r, name),
                           arena_printf(r->arena, "%s is not set", name).data);
@@ -82,14 +83,14 @@ static bool check_url(const struct reader *r, const char *name)
 {
     if (!need(r, name))
         return false;
-    return keystone_url_is_usable(text_of(r, name)) ||
-           refuse(r, name, "is no http or https URL of a host");
+    return keystone_url_is_usable(settings_text_of(r, name)) ||
+           settings_refuse(r, name, "is no http or https URL of a host");
 }
 
 static bool check_file(const struct reader *r, const char *name)
 {
-    const char *path = text_of(r, name);
-    return path == NULL || access(path, R_OK) == 0 || refuse(r, name, "cannot be read");
+    const char *path = settings_text_of(r, name);
+    return path == NULL || access(path, R_OK) == 0 || settings_refuse(r, name, "cannot be read");
 }
 
 /* Parts of the login's body. */
@@ -116,11 +117,11 @@ struct domain {
 static struct domain domain_of(const struct reader *r, const struct plugin *plugin, const char *id,
                                const char *name)
 {
-    struct domain domain = {text_of(r, id), text_of(r, name)};
+    struct domain domain = {settings_text_of(r, id), settings_text_of(r, name)};
     if (plugin->has_default_domain && domain.id == NULL)
-        domain.id = text_of(r, "default_domain_id");
+        domain.id = settings_text_of(r, "default_domain_id");
     if (plugin->has_default_domain && domain.name == NULL)
-        domain.name = text_of(r, "default_domain_name");
+        domain.name = settings_text_of(r, "default_domain_name");
     return domain;
 }
 
@@ -140,8 +141,8 @@ static bool need_domain(const struct reader *r, const struct domain *domain,
 static bool write_user(const struct reader *r, const struct plugin *plugin, struct buf *out)
 {
     struct domain domain = domain_of(r, plugin, "user_domain_id", "user_domain_name");
-    const char *id = text_of(r, "user_id");
-    const char *name = text_of(r, "username");
+    const char *id = settings_text_of(r, "user_id");
+    const char *name = settings_text_of(r, "username");
     if (id != NULL) {
         write_member(out, "id", id);
         return true;
@@ -162,19 +163,19 @@ static bool write_password(const struct reader *r, const struct plugin *plugin, 
     if (!write_user(r, plugin, out) || !need(r, "password"))
         return false;
     buf_append_lit(out, ", ");
-    write_member(out, "password", text_of(r, "password"));
+    write_member(out, "password", settings_text_of(r, "password"));
     buf_append_lit(out, "}}");
     return true;
 }
 
 static bool write_credential(const struct reader *r, const struct plugin *plugin, struct buf *out)
 {
-    const char *id = text_of(r, "application_credential_id");
-    const char *name = text_of(r, "application_credential_name");
+    const char *id = settings_text_of(r, "application_credential_id");
+    const char *name = settings_text_of(r, "application_credential_name");
     if (!need(r, "application_credential_secret"))
         return false;
     buf_append_char(out, '{');
-    write_member(out, "secret", text_of(r, "application_credential_secret"));
+    write_member(out, "secret", settings_text_of(r, "application_credential_secret"));
     buf_append_lit(out, ", ");
     if (id != NULL) {
         write_member(out, "id", id);
@@ -197,22 +198,22 @@ static bool write_token(const struct reader *r, struct buf *out)
 {
     if (!need(r, "token"))
         return false;
-    r->out->own_token = text_of(r, "token");
-    write_reference(out, text_of(r, "token"), NULL);
+    r->out->own_token = settings_text_of(r, "token");
+    write_reference(out, settings_text_of(r, "token"), NULL);
     return true;
 }
 
 static bool write_project(const struct reader *r, const struct plugin *plugin, struct buf *out)
 {
     struct domain domain = domain_of(r, plugin, "project_domain_id", "project_domain_name");
-    const char *id = text_of(r, "project_id");
+    const char *id = settings_text_of(r, "project_id");
     buf_append_lit(out, ", \"scope\": {\"project\": {");
     if (id != NULL) {
         write_member(out, "id", id);
     } else {
         if (!need_domain(r, &domain, plugin, "project", "project_name"))
             return false;
-        write_member(out, "name", text_of(r, "project_name"));
+        write_member(out, "name", settings_text_of(r, "project_name"));
         buf_append_lit(out, ", \"domain\": ");
         write_reference(out, domain.id, domain.name);
     }
@@ -222,9 +223,11 @@ static bool write_project(const struct reader *r, const struct plugin *plugin, s
 
 static bool write_scope(const struct reader *r, const struct plugin *plugin, struct buf *out)
 {
-    bool domain = text_of(r, "domain_id") != NULL || text_of(r, "domain_name") != NULL;
-    bool project = text_of(r, "project_id") != NULL || text_of(r, "project_name") != NULL;
-    bool trust = text_of(r, "trust_id") != NULL;
+    bool domain =
+        settings_text_of(r, "domain_id") != NULL || settings_text_of(r, "domain_name") != NULL;
+    bool project =
+        settings_text_of(r, "project_id") != NULL || settings_text_of(r, "project_name") != NULL;
+    bool trust = settings_text_of(r, "trust_id") != NULL;
     if (domain + project + trust > 1)
         return refuse_missing(r, r->conf->auth_section,
                               "has more than one scope: set a project, a domain or trust_id");
@@ -232,15 +235,15 @@ static bool write_scope(const struct reader *r, const struct plugin *plugin, str
         return write_project(r, plugin, out);
     if (domain) {
         buf_append_lit(out, ", \"scope\": {\"domain\": ");
-        write_reference(out, text_of(r, "domain_id"), text_of(r, "domain_name"));
+        write_reference(out, settings_text_of(r, "domain_id"), settings_text_of(r, "domain_name"));
         buf_append_char(out, '}');
     } else if (trust) {
         buf_append_lit(out, ", \"scope\": {\"OS-TRUST:trust\": ");
-        write_reference(out, text_of(r, "trust_id"), NULL);
+        write_reference(out, settings_text_of(r, "trust_id"), NULL);
         buf_append_char(out, '}');
-    } else if (text_of(r, "system_scope") != NULL) {
-        if (strcmp(text_of(r, "system_scope"), "all") != 0)
-            return refuse(r, "system_scope", "must be all");
+    } else if (settings_text_of(r, "system_scope") != NULL) {
+        if (strcmp(settings_text_of(r, "system_scope"), "all") != 0)
+            return settings_refuse(r, "system_scope", "must be all");
         buf_append_lit(out, ", \"scope\": {\"system\": {\"all\": true}}");
     }
     return true;
@@ -268,7 +271,7 @@ static const struct plugin *find_plugin(const struct reader *r)
 {
     struct buf names = {0};
     const struct plugin *found = NULL;
-    const char *type = text_of(r, "auth_type");
+    const char *type = settings_text_of(r, "auth_type");
     for (size_t i = 0; i < sizeof(PLUGINS) / sizeof(PLUGINS[0]); i++) {
         buf_printf(&names, "%s%s", i == 0 ? "" : ", ", PLUGINS[i].name);
         if (type != NULL && strcmp(type, PLUGINS[i].name) == 0)
@@ -277,7 +280,7 @@ static const struct plugin *find_plugin(const struct reader *r)
     if (type == NULL)
         (void)need(r, "auth_type");
     else if (found == NULL)
-        (void)refuse(
+        (void)settings_refuse(
             r, "auth_type",
             arena_printf(r->arena, "must be one of %.*s", SLICE_ARG(buf_slice(&names))).data);
     buf_free(&names);
@@ -292,10 +295,10 @@ static bool fill_login(const struct reader *r)
     const char *url = plugin->method != NULL ? "auth_url" : "endpoint";
     if (!check_url(r, url))
         return false;
-    r->out->auth_url = text_of(r, url);
+    r->out->auth_url = settings_text_of(r, url);
     r->out->discovers = plugin->discovers;
     if (plugin->method == NULL) {
-        r->out->own_token = text_of(r, "token");
+        r->out->own_token = settings_text_of(r, "token");
         return need(r, "token");
     }
     struct buf body = {0};
@@ -308,7 +311,7 @@ static bool fill_login(const struct reader *r)
 static bool fill_endpoint(const struct reader *r)
 {
     static const char *const names[] = {"internal", "public", "admin"};
-    const char *interface = text_of(r, "interface");
+    const char *interface = settings_text_of(r, "interface");
     if (interface == NULL)
         interface = "public"; /* an empty one is keystoneauth's default */
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -318,8 +321,8 @@ static bool fill_endpoint(const struct reader *r)
             r->out->interface = names[i];
     }
     if (r->out->interface == NULL)
-        return refuse(r, "interface", "must be internal, public or admin");
-    r->out->region_name = text_of(r, "region_name");
+        return settings_refuse(r, "interface", "must be internal, public or admin");
+    r->out->region_name = settings_text_of(r, "region_name");
     return true;
 }
 
@@ -332,14 +335,15 @@ static unsigned within(int64_t number, int64_t low, int64_t high)
 static bool fill_connection(const struct reader *r)
 {
     struct keystone_settings *out = r->out;
-    const struct conf_value *timeout = value_of(r, "http_connect_timeout");
-    out->cafile = text_of(r, "cafile");
-    out->certfile = text_of(r, "certfile");
-    out->keyfile = text_of(r, "keyfile");
-    out->insecure = value_of(r, "insecure")->boolean;
+    const struct conf_value *timeout = settings_value_of(r, "http_connect_timeout");
+    out->cafile = settings_text_of(r, "cafile");
+    out->certfile = settings_text_of(r, "certfile");
+    out->keyfile = settings_text_of(r, "keyfile");
+    out->insecure = settings_value_of(r, "insecure")->boolean;
     out->attempt_timeout_ms =
         within(timeout->is_set ? timeout->integer : ATTEMPT_TIMEOUT_S, 1, TIMEOUT_MOST_S) * 1000;
-    out->retries = within(value_of(r, "http_request_max_retries")->integer, 0, RETRIES_MOST);
+    out->retries =
+        within(settings_value_of(r, "http_request_max_retries")->integer, 0, RETRIES_MOST);
     return check_file(r, "cafile") && check_file(r, "certfile") && check_file(r, "keyfile");
 }
 
@@ -363,29 +367,30 @@ static struct slice service_type(const char *type)
 static void fill_tokens(const struct reader *r)
 {
     struct keystone_settings *out = r->out;
-    const struct conf_value *roles = value_of(r, "service_token_roles");
-    out->delay_auth_decision = value_of(r, "delay_auth_decision")->boolean;
-    out->cache_s = within(value_of(r, "token_cache_time")->integer, 0, CACHE_MOST_S);
+    const struct conf_value *roles = settings_value_of(r, "service_token_roles");
+    out->delay_auth_decision = settings_value_of(r, "delay_auth_decision")->boolean;
+    out->cache_s = within(settings_value_of(r, "token_cache_time")->integer, 0, CACHE_MOST_S);
     out->service_roles = (struct conf_texts){roles->items, roles->items_n};
-    out->service_roles_required = value_of(r, "service_token_roles_required")->boolean;
-    out->terms.service_types[TOKEN_SERVICE_PLACEMENT] = service_type(text_of(r, "service_type"));
+    out->service_roles_required = settings_value_of(r, "service_token_roles_required")->boolean;
+    out->terms.service_types[TOKEN_SERVICE_PLACEMENT] =
+        service_type(settings_text_of(r, "service_type"));
     out->terms.service_types[TOKEN_SERVICE_BAREMETAL] =
         service_type(conf_value(r->conf, "baremetal", "service_type")->text);
     out->terms.service_types[TOKEN_SERVICE_VALET] =
         service_type(conf_value(r->conf, "valet", "service_type")->text);
-    out->terms.bind = bind_of(text_of(r, "enforce_token_bind"));
+    out->terms.bind = bind_of(settings_text_of(r, "enforce_token_bind"));
 }
 
 /* Without www_authenticate_uri upstream tells callers auth_url. */
 static bool fill_www_authenticate(const struct reader *r)
 {
-    const char *name = text_of(r, "www_authenticate_uri") != NULL ? "www_authenticate_uri"
-                       : text_of(r, "auth_url") != NULL           ? "auth_url"
-                                                                  : "endpoint";
-    const char *uri = text_of(r, name);
+    const char *name = settings_text_of(r, "www_authenticate_uri") != NULL ? "www_authenticate_uri"
+                       : settings_text_of(r, "auth_url") != NULL           ? "auth_url"
+                                                                           : "endpoint";
+    const char *uri = settings_text_of(r, name);
     for (const char *c = uri; *c != '\0'; c++)
         if (*c < ' ' || *c > '~' || *c == '"')
-            return refuse(r, name, "has a character that no header may have");
+            return settings_refuse(r, name, "has a character that no header may have");
     r->out->www_authenticate = arena_printf(r->arena, "Keystone uri=\"%s\"", uri);
     return true;
 }

@@ -37,7 +37,7 @@ static size_t align(size_t bytes)
     return (bytes + 15) & ~(size_t)15;
 }
 
-static bool refuse(const char **why, const char *what)
+static bool token_refuse(const char **why, const char *what)
 {
     *why = what;
     return false;
@@ -70,24 +70,24 @@ bool token_parse_time(struct slice text, int64_t *wall_us)
 static bool check_shape(json_t *token, const char **why)
 {
     if (!json_is_object(token))
-        return refuse(why, "it has no token");
+        return token_refuse(why, "it has no token");
     json_t *user = json_object_get(token, "user");
     if (!json_is_string(json_object_get(user, "id")))
-        return refuse(why, "its token has no user");
+        return token_refuse(why, "its token has no user");
     json_t *roles = json_object_get(token, "roles");
     if (roles != NULL && !json_is_array(roles))
-        return refuse(why, "its token's roles are no list");
+        return token_refuse(why, "its token's roles are no list");
     size_t i;
     json_t *role;
     json_array_foreach(roles, i, role) if (
-        !json_is_string(
-            json_object_get(role, "name"))) return refuse(why, "a role of its token has no name");
+        !json_is_string(json_object_get(
+            role, "name"))) return token_refuse(why, "a role of its token has no name");
     json_t *project = json_object_get(token, "project");
     if (project != NULL && !json_is_string(json_object_get(project, "id")))
-        return refuse(why, "its token's project has no id");
+        return token_refuse(why, "its token's project has no id");
     json_t *domain = json_object_get(token, "domain");
     if (domain != NULL && !json_is_string(json_object_get(domain, "id")))
-        return refuse(why, "its token's domain has no id");
+        return token_refuse(why, "its token's domain has no id");
     return true;
 }
 

@@ -93,8 +93,8 @@ static struct entry **chain_of(struct token_cache *cache, struct shard *shard,
     return &shard->chains[number & (cache->chain_count - 1)];
 }
 
-static struct entry *find(struct token_cache *cache, struct shard *shard,
-                          const struct token_key *key)
+static struct entry *token_cache_search(struct token_cache *cache, struct shard *shard,
+                                        const struct token_key *key)
 {
     struct entry *entry = *chain_of(cache, shard, key);
     while (entry != NULL && memcmp(&entry->key, key, sizeof(*key)) != 0)
@@ -140,7 +140,7 @@ struct token *token_cache_find(struct token_cache *cache, const struct token_key
     struct shard *shard = shard_of(cache, key);
     struct token *token = NULL;
     pthread_mutex_lock(&shard->lock);
-    struct entry *entry = find(cache, shard, key);
+    struct entry *entry = token_cache_search(cache, shard, key);
     if (entry != NULL && entry->until_us <= now_us) {
         let_go(cache, shard, entry);
         entry = NULL;
@@ -167,7 +167,7 @@ void token_cache_put(struct token_cache *cache, const struct token_key *key, str
     check(entry != NULL);
     *entry = (struct entry){.key = *key, .token = token_ref(token), .until_us = until_us};
     pthread_mutex_lock(&shard->lock);
-    struct entry *before = find(cache, shard, key);
+    struct entry *before = token_cache_search(cache, shard, key);
     if (before != NULL)
         let_go(cache, shard, before);
     if (bytes_of(entry) > cache->limits.shard_bytes) {
@@ -190,7 +190,7 @@ void token_cache_put(struct token_cache *cache, const struct token_key *key, str
     pthread_mutex_unlock(&shard->lock);
 }
 
-void token_cache_sweep(struct token_cache *cache, uint64_t now_us)
+void token_cache_drop_expired(struct token_cache *cache, uint64_t now_us)
 {
     struct shard *shard = &cache->shards[cache->swept++ & (cache->limits.shards - 1)];
     pthread_mutex_lock(&shard->lock);

@@ -49,7 +49,7 @@ void token_cache_put(struct token_cache *cache, const struct token_key *key, str
 
 /* Lets go of what was kept long enough, in one shard after the other: a call looks at one. One
  * thread at a time. */
-void token_cache_sweep(struct token_cache *cache, uint64_t now_us);
+void token_cache_drop_expired(struct token_cache *cache, uint64_t now_us);
 
 struct token_cache_counts token_cache_count(struct token_cache *cache);
 

@@ -1,5 +1,6 @@
 /* Settings become what is in force: outputs are opened, formats compiled, names of loggers put in
  * order. The main thread; what it makes is read by all. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -33,6 +34,24 @@ static size_t find_output(struct log_sinks *sinks, const struct log_handler_sett
     return sinks->output_count++;
 }
 
+/* A descriptor that is the journal's stream takes bare lines, all of one priority. The settings
+ * become those of its native protocol; false: it is another handler's, and this one would repeat
+ * each line. */
+static bool prefer_journal(const struct log_settings *all, struct log_handler_settings *settings)
+{
+    if (settings->to != LOG_TO_DESCRIPTOR || !log_reaches_journal(settings->fd))
+        return true;
+    for (size_t i = 0; i < all->handler_count; i++)
+        if (all->handlers[i].to == LOG_TO_JOURNAL)
+            return false;
+    settings->to = LOG_TO_JOURNAL;
+    settings->color = false;
+    settings->facility = LOG_FACILITY_DAEMON;
+    if (settings->identity == NULL)
+        settings->identity = program_invocation_short_name;
+    return true;
+}
+
 static bool add_handler(struct log_sinks *sinks, const struct log_handler_settings *settings,
                         struct err *err)
 {
@@ -63,15 +82,20 @@ static void destroy_sinks(struct log_sinks *sinks)
     arena_destroy(sinks->arena);
 }
 
-static struct log_sinks *create_sinks(const struct log_settings *settings, struct err *err)
+static struct log_sinks *create_sinks(const struct log_settings *settings, bool to_journal,
+                                      struct err *err)
 {
     struct arena *arena = arena_create();
     struct log_sinks *sinks = arena_zalloc(arena, sizeof(*sinks));
     sinks->arena = arena;
     bool ok = settings->handler_count <= LOG_HANDLERS_MAX ||
               err_set(err, 500, NULL, "more than %d destinations of the log", LOG_HANDLERS_MAX);
-    for (size_t i = 0; ok && i < settings->handler_count; i++)
-        ok = add_handler(sinks, &settings->handlers[i], err);
+    for (size_t i = 0; ok && i < settings->handler_count; i++) {
+        struct log_handler_settings handler = settings->handlers[i];
+        if (to_journal && !prefer_journal(settings, &handler))
+            handler.to = LOG_TO_NOTHING;
+        ok = add_handler(sinks, &handler, err);
+    }
     if (ok)
         return sinks;
     destroy_sinks(sinks);
@@ -137,9 +161,10 @@ static struct log_config *create(struct log_sinks *sinks, struct log_rate *rate)
     return config;
 }
 
-struct log_config *log_config_create(const struct log_settings *settings, struct err *err)
+struct log_config *log_config_create(const struct log_settings *settings, bool to_journal,
+                                     struct err *err)
 {
-    struct log_sinks *sinks = create_sinks(settings, err);
+    struct log_sinks *sinks = create_sinks(settings, to_journal, err);
     if (sinks == NULL)
         return NULL;
     struct log_rate *rate = arena_alloc(sinks->arena, sizeof(*rate));

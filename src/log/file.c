@@ -25,7 +25,7 @@ static int open_path(const char *path, struct stat *status)
     return fd;
 }
 
-static void take(struct log_file *file, int fd, const struct stat *status)
+static void file_take(struct log_file *file, int fd, const struct stat *status)
 {
     file->fd = fd;
     file->device = status->st_dev;
@@ -48,7 +48,7 @@ bool log_file_open(struct log_file *file, const char *path,
         return err_set(err, 500, NULL, "cannot open the log file %s: %s", path, strerror(errno));
     *file = (struct log_file){.path = strdup(path), .rotation = *rotation};
     check(file->path != NULL);
-    take(file, fd, &status);
+    file_take(file, fd, &status);
     if (by_time(rotation))
         file->due_s = log_rotate_next(rotation, status.st_mtime < now_s ? status.st_mtime : now_s);
     return true;
@@ -98,7 +98,7 @@ void log_file_follow(struct log_file *file, bool always, int64_t now_s)
         close(file->fd);
     file->fd = -1;
     if (fd >= 0)
-        take(file, fd, &status);
+        file_take(file, fd, &status);
 }
 
 /* Others may write to the file and rotate it, as the second berthd of a restart without a gap: only

@@ -34,7 +34,7 @@ struct compiler {
     enum log_level level;
 };
 
-static bool refuse(struct compiler *c, const char *at, const char *what)
+static bool format_refuse(struct compiler *c, const char *at, const char *what)
 {
     return err_set(c->err, 500, NULL, "%s: %s at \"%.20s\"", c->where, what, at);
 }
@@ -82,14 +82,14 @@ static bool take_spec(struct compiler *c, const char *percent, const char **at,
         ok = take_number(at, &spec->precision);
     }
     if (!ok)
-        return refuse(c, percent, "a width or precision above 1000");
+        return format_refuse(c, percent, "a width or precision above 1000");
     while (**at == 'h' || **at == 'l' || **at == 'L')
         (*at)++;
     if (**at == '\0')
-        return refuse(c, percent, "an incomplete format");
+        return format_refuse(c, percent, "an incomplete format");
     spec->conversion = *(*at)++;
     if (strchr("sdiuxXeEfFgG", spec->conversion) == NULL)
-        return refuse(c, percent, "a conversion that a log format cannot have");
+        return format_refuse(c, percent, "a conversion that a log format cannot have");
     return true;
 }
 
@@ -108,10 +108,10 @@ static bool take_piece(struct compiler *c, const char **at, struct piece *piece)
         return true;
     }
     if (from[1] != '(')
-        return refuse(c, from, "a % without a (key)");
+        return format_refuse(c, from, "a % without a (key)");
     const char *close = strchr(from, ')');
     if (close == NULL)
-        return refuse(c, from, "a key without its )");
+        return format_refuse(c, from, "a key without its )");
     piece->literal = (struct slice){0};
     piece->key = (struct slice){from + 2, (size_t)(close - from) - 2};
     *at = close + 1;

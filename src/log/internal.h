@@ -273,7 +273,8 @@ struct log_route {
     size_t handler_count;
 };
 
-struct log_config *log_config_create(const struct log_settings *settings,
+/* to_journal: a descriptor that reaches the journal becomes LOG_TO_JOURNAL. */
+struct log_config *log_config_create(const struct log_settings *settings, bool to_journal,
                                      struct err *err) BERTH_MUST_CHECK;
 
 /* Other levels for the same sinks, which belong to both. */
@@ -286,6 +287,9 @@ struct log_config *log_config_with_root_level(const struct log_config *config, i
 void log_config_destroy(struct log_config *config, bool sinks);
 
 struct log_route log_config_route(const struct log_config *config, struct slice logger);
+
+/* recent.c: keeps a copy. */
+void log_recent_add(const struct log_record *record);
 
 /* rate.c */
 enum log_rate_verdict { LOG_RATE_PASS, LOG_RATE_DROP, LOG_RATE_DROP_AND_TELL };

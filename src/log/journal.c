@@ -3,6 +3,9 @@
  * is on any. */
 #define SD_JOURNAL_SUPPRESS_LOCATION
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <systemd/sd-journal.h>
 #include <unistd.h>
 
@@ -18,6 +21,17 @@ bool log_journal_send(void *sender, const struct slice *fields, size_t count)
         parts[i] = (struct iovec){(void *)(uintptr_t)fields[i].data, fields[i].len};
     /* The library says nothing if there is no journal. */
     return access(SOCKET, F_OK) == 0 && sd_journal_sendv(parts, (int)count) == 0;
+}
+
+bool log_reaches_journal(int fd)
+{
+    const char *stream = getenv("JOURNAL_STREAM");
+    struct stat status;
+    unsigned long long device;
+    unsigned long long inode;
+    return stream != NULL && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
+           fstat(fd, &status) == 0 && status.st_dev == device && status.st_ino == inode &&
+           access(SOCKET, F_OK) == 0;
 }
 
 static void append_text(struct buf *out, const char *name, struct slice text)

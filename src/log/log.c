@@ -167,7 +167,7 @@ static bool is_due(const struct log_gatherer *gatherer)
 }
 
 /* Appends the line to the thread's buffers; true: they are to be written now. */
-static bool append(struct log_gatherer *gatherer, struct log_record *record, const char *logger)
+static bool log_append(struct log_gatherer *gatherer, struct log_record *record, const char *logger)
 {
     bool due = false;
     int number = log_level_number(record->level);
@@ -180,6 +180,8 @@ static bool append(struct log_gatherer *gatherer, struct log_record *record, con
             verdict = log_rate_ask(rate, number, clock_monotonic_us());
         record->wall_us = clock_wall_us();
         record->logger = slice_of(logger);
+        if (number >= LOG_NUMBER_ERROR)
+            log_recent_add(record);
         if (verdict == LOG_RATE_PASS)
             append_by_route(gatherer, route, record);
         else if (verdict == LOG_RATE_DROP_AND_TELL)
@@ -207,7 +209,7 @@ void log_write_at(const struct log_place *place, enum log_level level, const cha
         .level = level, .place = place, .context = context, .message = &message};
     struct log_gatherer *gatherer = own_gatherer();
     log_begin_shared();
-    (void)append(gatherer, &record, logger);
+    (void)log_append(gatherer, &record, logger);
     write_out(gatherer);
     log_end_shared();
     free(text);
@@ -219,7 +221,7 @@ void log_gather_at(const struct log_place *place, enum log_level level, const ch
     struct log_record record = {
         .level = level, .place = place, .context = context, .message = message};
     struct log_gatherer *gatherer = own_gatherer();
-    if (!append(gatherer, &record, logger))
+    if (!log_append(gatherer, &record, logger))
         return;
     log_begin_shared();
     write_out(gatherer);

@@ -131,7 +131,7 @@ static void destroy(struct log_queue *queue)
     free(queue);
 }
 
-static void *run(void *argument)
+static void *queue_run(void *argument)
 {
     struct log_queue *queue = argument;
     struct buf taken = {0};
@@ -167,7 +167,7 @@ struct log_queue *log_queue_start(log_send *send, void (*end)(void *sender), voi
     *queue = (struct log_queue){.send = send, .end = end, .sender = sender};
     pthread_mutex_init(&queue->lock, NULL);
     wait_init(&queue->changed);
-    check(pthread_create(&queue->thread, NULL, run, queue) == 0);
+    check(pthread_create(&queue->thread, NULL, queue_run, queue) == 0);
     return queue;
 }
 

@@ -92,8 +92,9 @@ static void append_plain_identity(struct buf *out, const struct log_context *con
     }
 }
 
-static void run(const struct log_format *format, const struct log_program *program,
-                const struct log_record *record, struct log_scratch *scratch, struct buf *out);
+static void render_run(const struct log_format *format, const struct log_program *program,
+                       const struct log_record *record, struct log_scratch *scratch,
+                       struct buf *out);
 
 /* Values that are texts made for the occasion. */
 static void append_made(struct buf *out, const struct log_format *format, const struct log_op *op,
@@ -132,7 +133,7 @@ static void append_made(struct buf *out, const struct log_format *format, const 
             log_append_roles(out, context);
         return;
     case LOG_FIELD_IDENTITY:
-        run(format, &format->identity, record, scratch, out);
+        render_run(format, &format->identity, record, scratch, out);
         return;
     case LOG_FIELD_PLAIN_IDENTITY:
         append_plain_identity(out, context);
@@ -142,9 +143,9 @@ static void append_made(struct buf *out, const struct log_format *format, const 
     }
 }
 
-static struct log_value value_of(const struct log_format *format, const struct log_op *op,
-                                 const struct log_record *record, struct log_scratch *scratch,
-                                 struct buf *made)
+static struct log_value render_value_of(const struct log_format *format, const struct log_op *op,
+                                        const struct log_record *record,
+                                        struct log_scratch *scratch, struct buf *made)
 {
     struct log_value value = {.kind = LOG_VALUE_TEXT};
     switch (op->field) {
@@ -189,7 +190,7 @@ static void append_value(struct buf *out, const struct log_format *format, const
                          const struct log_record *record, struct log_scratch *scratch)
 {
     struct buf made = {0};
-    struct log_value value = value_of(format, op, record, scratch, &made);
+    struct log_value value = render_value_of(format, op, record, scratch, &made);
     struct buf padded = {0};
     log_value_append(op->clean ? &padded : out, &value, op->spec);
     log_append_clean(out, buf_slice(&padded));
@@ -197,8 +198,9 @@ static void append_value(struct buf *out, const struct log_format *format, const
     buf_free(&made);
 }
 
-static void run(const struct log_format *format, const struct log_program *program,
-                const struct log_record *record, struct log_scratch *scratch, struct buf *out)
+static void render_run(const struct log_format *format, const struct log_program *program,
+                       const struct log_record *record, struct log_scratch *scratch,
+                       struct buf *out)
 {
     for (size_t i = 0; i < program->count; i++) {
         const struct log_op *op = &program->ops[i];
@@ -236,7 +238,7 @@ void log_format_render(const struct log_format *format, const struct log_record 
         log_json_render(record, log_date_text(format, record->wall_us, scratch), format->hostname,
                         scratch, out);
     else
-        run(format, &format->programs[record->context != NULL][record->level], record, scratch,
-            out);
+        render_run(format, &format->programs[record->context != NULL][record->level], record,
+                   scratch, out);
     buf_append_slice(out, format->line_end);
 }

@@ -54,7 +54,7 @@ static struct log_config *one_descriptor(int fd, bool debug)
         .name = "", .level = debug ? LOG_NUMBER_DEBUG : LOG_NUMBER_INFO, .handler_count = 1};
     const struct log_settings settings = {
         .handlers = &handler, .handler_count = 1, .loggers = &root, .logger_count = 1};
-    struct log_config *config = log_config_create(&settings, &err);
+    struct log_config *config = log_config_create(&settings, false, &err);
     check(config != NULL);
     arena_destroy(err.arena);
     return config;
@@ -188,7 +188,7 @@ static void start_with(struct log_config *config)
 
 bool log_start_with(const struct log_settings *settings, struct err *err)
 {
-    struct log_config *config = log_config_create(settings, err);
+    struct log_config *config = log_config_create(settings, true, err);
     if (config == NULL)
         return false;
     start_with(config);

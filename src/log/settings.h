@@ -65,6 +65,8 @@ struct log_rotation_settings {
     int64_t max_bytes; /* LOG_ROTATION_SIZE; 0: none */
 };
 
+enum { LOG_FACILITY_USER = 1, LOG_FACILITY_DAEMON = 3 };
+
 enum log_destination {
     LOG_TO_NOTHING,
     LOG_TO_DESCRIPTOR, /* not owned */
@@ -84,7 +86,7 @@ struct log_handler_settings {
     struct log_rotation_settings rotation;
     const char *host; /* LOG_TO_SYSLOGD over UDP, then path is NULL */
     const char *port;
-    int facility;         /* 1: user */
+    int facility;         /* as syslog(3) numbers them, without the shift */
     const char *identity; /* the program's name in syslog and journal */
 };
 
@@ -117,9 +119,15 @@ struct log_settings {
 /* Whether log_start_with would take the formats. False: err names the one at fault. */
 bool log_settings_check(const struct log_settings *settings, struct err *err) BERTH_MUST_CHECK;
 
-/* Opens the destinations, starts the thread that writes gathered lines, and has the process ignore
- * SIGPIPE and SIGXFSZ. While the log runs: replaces everything, once all is open. False: err names
- * the format or file at fault, and the log is as it was. The main thread. */
+/* Whether the descriptor is the stream to the journal that systemd opened for the process
+ * (systemd.exec(5), JOURNAL_STREAM), and the journal takes lines with fields as well. Any thread.
+ */
+bool log_reaches_journal(int fd);
+
+/* Opens the destinations (a descriptor that reaches the journal becomes LOG_TO_JOURNAL, so that
+ * lines have their priorities), starts the thread that writes gathered lines, and has the process
+ * ignore SIGPIPE and SIGXFSZ. While the log runs: replaces everything, once all is open. False: err
+ * names the format or file at fault, and the log is as it was. The main thread. */
 bool log_start_with(const struct log_settings *settings, struct err *err) BERTH_MUST_CHECK;
 
 /* The same with one descriptor, oslo.log's default format, and the root's level. */

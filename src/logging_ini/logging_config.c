@@ -52,8 +52,8 @@ static const struct ini_entry *section_of(struct reader *r, const char *kind, st
 }
 
 /* The value of a key, or data == NULL if it is not there. False: err is set. */
-static bool value_of(struct reader *r, const struct ini_entry *section, const char *key,
-                     struct slice *value)
+static bool logging_config_value_of(struct reader *r, const struct ini_entry *section,
+                                    const char *key, struct slice *value)
 {
     struct ini_error error;
     const struct ini_entry *entry = python_ini_find(&r->file, section->section, key);
@@ -66,7 +66,7 @@ static bool value_of(struct reader *r, const struct ini_entry *section, const ch
 static bool required(struct reader *r, const struct ini_entry *section, const char *key,
                      struct slice *value)
 {
-    if (!value_of(r, section, key, value))
+    if (!logging_config_value_of(r, section, key, value))
         return false;
     if (value->data != NULL)
         return true;
@@ -83,15 +83,15 @@ static const char *raw_value(struct reader *r, const struct ini_entry *section, 
 static bool read_level(struct reader *r, const struct ini_entry *section, int *level)
 {
     struct slice name;
-    if (!value_of(r, section, "level", &name))
+    if (!logging_config_value_of(r, section, "level", &name))
         return false;
     if (name.data == NULL || log_level_parse(name, level))
         return true;
     return wrong(r, section, arena_printf(r->arena, "no such level: %.*s", SLICE_ARG(name)).data);
 }
 
-static void warn(struct reader *r, const struct ini_entry *section, struct slice class_name,
-                 const char *what, const char *why)
+static void logging_config_warn(struct reader *r, const struct ini_entry *section,
+                                struct slice class_name, const char *what, const char *why)
 {
     texts_add(&r->warnings, r->arena,
               arena_printf(r->arena, "%s:%u: [%.*s] %.*s becomes %s: %s", r->path, section->line,
@@ -103,7 +103,7 @@ static bool read_formatter(struct reader *r, struct slice name)
 {
     const struct ini_entry *section = section_of(r, "formatter_", name);
     struct slice class_name;
-    if (section == NULL || !value_of(r, section, "class", &class_name))
+    if (section == NULL || !logging_config_value_of(r, section, "class", &class_name))
         return false;
     if (r->formatter_count == FORMATTERS_MAX)
         return wrong(r, section, "too many formatters");
@@ -124,9 +124,11 @@ static bool read_formatter(struct reader *r, struct slice name)
         settings->form = LOG_FORM_JSON;
     else if (slice_equal(class_name, SLICE_LIT("oslo_log.formatters.FluentFormatter"))) {
         settings->form = LOG_FORM_JSON;
-        warn(r, section, class_name, "oslo_log.formatters.JSONFormatter", "it is for fluentd");
+        logging_config_warn(r, section, class_name, "oslo_log.formatters.JSONFormatter",
+                            "it is for fluentd");
     } else if (class_name.len > 0 && !slice_equal(class_name, SLICE_LIT("logging.Formatter")))
-        warn(r, section, class_name, "logging.Formatter", "such formatters are not known here");
+        logging_config_warn(r, section, class_name, "logging.Formatter",
+                            "such formatters are not known here");
     return settings->form != LOG_FORM_PLAIN || strstr(settings->plain, "%(") != NULL ||
            wrong(r, section, "a format without any %(key)");
 }
@@ -135,7 +137,7 @@ static bool read_arguments(struct reader *r, const struct ini_entry *section, co
                            const char *fallback, struct python_value *out, bool *ok)
 {
     struct slice text;
-    if (!value_of(r, section, key, &text))
+    if (!logging_config_value_of(r, section, key, &text))
         return false;
     if (text.data == NULL)
         text = slice_of(fallback);
@@ -147,7 +149,7 @@ static bool set_formatter(struct reader *r, const struct ini_entry *section,
                           struct log_handler_settings *handler)
 {
     struct slice name;
-    if (!value_of(r, section, "formatter", &name))
+    if (!logging_config_value_of(r, section, "formatter", &name))
         return false;
     handler->format.form = LOG_FORM_PLAIN;
     handler->format.plain = "%(message)s";
@@ -191,7 +193,7 @@ static bool read_handler(struct reader *r, struct slice name)
     if (understood)
         why = logging_handler_fill(class_name, &args, &kwargs, r->arena, handler);
     if (why != NULL) {
-        warn(r, section, class_name, "standard error", why);
+        logging_config_warn(r, section, class_name, "standard error", why);
         *handler = *r->defaults;
         handler->to = LOG_TO_DESCRIPTOR;
         handler->fd = STDERR_FILENO;
@@ -241,7 +243,7 @@ static bool read_propagate(struct reader *r, const struct ini_entry *section,
 {
     struct slice text;
     struct python_value number;
-    if (!value_of(r, section, "propagate", &text))
+    if (!logging_config_value_of(r, section, "propagate", &text))
         return false;
     if (text.data == NULL)
         return true;

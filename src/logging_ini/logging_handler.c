@@ -214,7 +214,7 @@ enum handler_class {
 };
 
 /* logging's classes have their module's name before them or not. */
-static enum handler_class class_of(struct slice name)
+static enum handler_class logging_handler_class_of(struct slice name)
 {
     static const struct {
         const char *name;
@@ -246,7 +246,7 @@ const char *logging_handler_fill(struct slice class_name, const struct python_va
                                  struct log_handler_settings *out)
 {
     struct arguments arguments = {args, kwargs};
-    switch (class_of(class_name)) {
+    switch (logging_handler_class_of(class_name)) {
     case CLASS_NULL:
         out->to = LOG_TO_NOTHING;
         return NULL;

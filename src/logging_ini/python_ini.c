@@ -75,7 +75,7 @@ static const char *open_section(struct parser *p, struct slice line, unsigned nu
     return NULL;
 }
 
-static struct slice lower(struct arena *arena, struct slice text)
+static struct slice python_ini_lower(struct arena *arena, struct slice text)
 {
     char *copy = arena_alloc(arena, text.len + 1);
     for (size_t i = 0; i < text.len; i++)
@@ -90,8 +90,8 @@ static const char *open_key(struct parser *p, struct slice line, unsigned number
     const char *wrong = ini_split(line, &key, &value);
     if (wrong != NULL)
         return wrong;
-    p->open =
-        (struct ini_entry){.section = p->section, .key = lower(p->arena, key), .line = number};
+    p->open = (struct ini_entry){
+        .section = p->section, .key = python_ini_lower(p->arena, key), .line = number};
     if (find(p->out, p->section, p->open.key) != NULL)
         return "a key that is there already";
     p->value.len = 0;
@@ -178,7 +178,7 @@ static const char *expand_reference(struct expansion *e, struct slice *text, uns
         end[1] != 's')
         return "a % that begins no reference (write %%)";
     struct slice name =
-        lower(e->arena, (struct slice){text->data + 2, (size_t)(end - text->data) - 2});
+        python_ini_lower(e->arena, (struct slice){text->data + 2, (size_t)(end - text->data) - 2});
     const struct ini_entry *entry = python_ini_find(e->file, e->section, name.data);
     if (entry == NULL || name.len == 0)
         return "a reference to a key that is not there";

@@ -27,7 +27,7 @@ static char peek(struct reader *r)
     return r->rest.len > 0 ? r->rest.data[0] : '\0';
 }
 
-static bool take(struct reader *r, char c)
+static bool python_literal_take(struct reader *r, char c)
 {
     if (peek(r) != c || c == '\0')
         return false;
@@ -80,11 +80,11 @@ static bool take_quoted(struct reader *r, struct buf *out, bool raw)
         buf_append_char(out, c);
         r->rest = slice_skip(r->rest, 1);
     }
-    return take(r, quote);
+    return python_literal_take(r, quote);
 }
 
 /* Neighbouring strings are one. */
-static bool read_text(struct reader *r, struct python_value *out)
+static bool python_literal_read_text(struct reader *r, struct python_value *out)
 {
     struct buf text = {0};
     bool ok = true;
@@ -99,7 +99,7 @@ static bool read_text(struct reader *r, struct python_value *out)
 
 static bool read_number(struct reader *r, int64_t *number)
 {
-    bool negative = take(r, '-');
+    bool negative = python_literal_take(r, '-');
     *number = 0;
     if (!isdigit((unsigned char)peek(r)))
         return false;
@@ -121,7 +121,7 @@ static bool read_product(struct reader *r, struct python_value *out)
     out->kind = PYTHON_INTEGER;
     if (!read_number(r, &out->integer))
         return false;
-    while (take(r, '*'))
+    while (python_literal_take(r, '*'))
         if (!read_number(r, &factor) || __builtin_mul_overflow(out->integer, factor, &out->integer))
             return false;
     return true;
@@ -162,16 +162,17 @@ static bool read_items(struct reader *r, char close, bool mapping, struct python
         if (!read_value(r, &items[out->count++]))
             return false;
         if (mapping && out->count % 2 == 1) {
-            if (!take(r, ':'))
+            if (!python_literal_take(r, ':'))
                 return false;
             continue;
         }
-        if (!take(r, ','))
+        if (!python_literal_take(r, ','))
             break;
         *has_comma = true;
     }
     out->items = items;
-    bool closed = close == '\0' ? peek(r) == '\0' && r->rest.len == 0 : take(r, close);
+    bool closed =
+        close == '\0' ? peek(r) == '\0' && r->rest.len == 0 : python_literal_take(r, close);
     return closed && (!mapping || out->count % 2 == 0);
 }
 
@@ -198,14 +199,14 @@ static bool read_value(struct reader *r, struct python_value *out)
     bool ok = false;
     char c = peek(r);
     if (begins_quoted(r, &raw)) {
-        ok = read_text(r, out);
+        ok = python_literal_read_text(r, out);
     } else if (c == '-' || isdigit((unsigned char)c)) {
         ok = read_product(r, out);
-    } else if (take(r, '(')) {
+    } else if (python_literal_take(r, '(')) {
         ok = read_sequence(r, ')', out);
-    } else if (take(r, '[')) {
+    } else if (python_literal_take(r, '[')) {
         ok = read_sequence(r, ']', out);
-    } else if (take(r, '{')) {
+    } else if (python_literal_take(r, '{')) {
         out->kind = PYTHON_MAPPING;
         ok = read_items(r, '}', true, out, &ignored);
     } else {

@@ -12,7 +12,7 @@ struct match_builder {
     size_t capacity;
 };
 
-static void add(struct match_builder *builder, struct slice text, bool is_key)
+static void check_text_add(struct match_builder *builder, struct slice text, bool is_key)
 {
     if (text.len == 0 && !is_key)
         return;
@@ -47,18 +47,18 @@ static struct policy_match parse_match(struct arena *arena, struct slice rest)
         const char *percent = memchr(rest.data, '%', rest.len);
         size_t len = percent == NULL ? rest.len : (size_t)(percent - rest.data);
         struct slice key;
-        add(&builder, (struct slice){rest.data, len}, false);
+        check_text_add(&builder, (struct slice){rest.data, len}, false);
         rest = slice_skip(rest, len);
         if (rest.len == 0)
             break;
         if (rest.len >= 2 && rest.data[1] == '%') {
-            add(&builder, (struct slice){rest.data, 1}, false);
+            check_text_add(&builder, (struct slice){rest.data, 1}, false);
             rest = slice_skip(rest, 2);
             continue;
         }
         size_t bracket = read_key(slice_skip(rest, 1), &key);
         if (bracket > 0)
-            add(&builder, key, true);
+            check_text_add(&builder, key, true);
         rest = slice_skip(rest, 1 + bracket);
         broken = bracket == 0 || rest.len == 0 || rest.data[0] != 's';
         if (!broken)

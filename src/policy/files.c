@@ -39,24 +39,25 @@ struct policy_options policy_options_of(const struct conf *conf)
 }
 
 /* NULL: it is nowhere. */
-static const char *find(const struct policy_places *places, struct arena *arena, const char *name)
+static const char *files_find(const struct policy_places *places, struct arena *arena,
+                              const char *name)
 {
     return name == NULL || name[0] == '\0' ? NULL : find_conf_beside(places->inputs, arena, name);
 }
 
-static bool refuse(struct err *err, const char *path, const char *what)
+static bool files_refuse(struct err *err, const char *path, const char *what)
 {
     return err_set(err, 500, NULL, "%s: %s", path, what);
 }
 
-static bool add(struct policy_inventory *inventory, struct arena *arena, const char *path,
-                const struct stat *stat, struct err *err)
+static bool files_add(struct policy_inventory *inventory, struct arena *arena, const char *path,
+                      const struct stat *stat, struct err *err)
 {
     /* A pipe would hold up the whole process until somebody writes to it. */
     if (S_ISDIR(stat->st_mode) || S_ISFIFO(stat->st_mode) || S_ISSOCK(stat->st_mode))
-        return refuse(err, path, "is no file");
+        return files_refuse(err, path, "is no file");
     if (inventory->count == POLICY_FILES_MAX)
-        return refuse(err, path, "more than 256 policy files");
+        return files_refuse(err, path, "more than 256 policy files");
     inventory->files = arena_grow(arena, inventory->files, inventory->count, &inventory->capacity,
                                   sizeof(*inventory->files));
     inventory->files[inventory->count++] = (struct policy_file){
@@ -70,7 +71,7 @@ static int is_shown(const struct dirent *entry)
 }
 
 /* By bytes, not by the locale. */
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int files_by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -80,17 +81,17 @@ static bool list_directory(const char *directory, struct arena *arena,
                            struct policy_inventory *inventory, struct err *err)
 {
     struct dirent **entries = NULL;
-    int n = scandir(directory, &entries, is_shown, by_name);
+    int n = scandir(directory, &entries, is_shown, files_by_name);
     bool ok = n >= 0;
     if (n < 0)
-        refuse(err, directory, errno == ENOTDIR ? "is no directory" : strerror(errno));
+        files_refuse(err, directory, errno == ENOTDIR ? "is no directory" : strerror(errno));
     for (int i = 0; i < n; i++) {
         const char *path = arena_printf(arena, "%s/%s", directory, entries[i]->d_name).data;
         struct stat found;
         if (ok && stat(path, &found) != 0)
-            ok = refuse(err, path, strerror(errno));
+            ok = files_refuse(err, path, strerror(errno));
         else if (ok && !S_ISDIR(found.st_mode))
-            ok = add(inventory, arena, path, &found, err);
+            ok = files_add(inventory, arena, path, &found, err);
         free(entries[i]);
     }
     free(entries);
@@ -106,21 +107,21 @@ bool policy_files_list(const struct policy_places *places, struct arena *arena,
         .directory_count = directory_count,
     };
     struct stat found;
-    const char *file = find(places, arena, places->file);
+    const char *file = files_find(places, arena, places->file);
     if (file == NULL)
-        file = find(places, arena, places->fallback_file);
+        file = files_find(places, arena, places->fallback_file);
     inventory->main = file;
     bool is_chosen = places->fallback_file == NULL && places->file != NULL;
     if (file == NULL && is_chosen && places->file[0] != '\0')
         inventory->missing = places->file;
     if (file != NULL) {
         if (stat(file, &found) != 0)
-            return refuse(err, file, strerror(errno));
-        if (!add(inventory, arena, file, &found, err))
+            return files_refuse(err, file, strerror(errno));
+        if (!files_add(inventory, arena, file, &found, err))
             return false;
     }
     for (size_t i = 0; i < directory_count; i++) {
-        const char *directory = find(places, arena, places->directories_of_files.items[i]);
+        const char *directory = files_find(places, arena, places->directories_of_files.items[i]);
         inventory->directories[i] = directory;
         if (directory != NULL && !list_directory(directory, arena, inventory, err))
             return false;

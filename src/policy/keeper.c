@@ -15,7 +15,7 @@
 #include "base/counter.h"
 #include "log/log.h"
 
-enum { SETTLE_NS = 100 * 1000 * 1000 };
+enum { FRESH_NS = 100 * 1000 * 1000 };
 
 static const char LOGGER[] = "berth.policy";
 
@@ -230,7 +230,7 @@ static bool is_fresh(const struct policy_inventory *inventory)
         struct timespec then = inventory->files[i].modified;
         int64_t seconds = now.tv_sec - then.tv_sec;
         int64_t age_ns = seconds * 1000000000 + now.tv_nsec - then.tv_nsec;
-        if (seconds >= -1 && seconds <= 1 && age_ns >= 0 && age_ns < SETTLE_NS)
+        if (seconds >= -1 && seconds <= 1 && age_ns >= 0 && age_ns < FRESH_NS)
             return true;
     }
     return false;

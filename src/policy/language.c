@@ -31,14 +31,14 @@ struct tokens {
     bool too_deep;
 };
 
-static void add(struct tokens *tokens, enum token_kind kind, struct slice text)
+static void language_add(struct tokens *tokens, enum token_kind kind, struct slice text)
 {
     tokens->items = arena_grow(tokens->arena, tokens->items, tokens->count, &tokens->capacity,
                                sizeof(*tokens->items));
     tokens->items[tokens->count++] = (struct token){kind, text};
 }
 
-static enum token_kind kind_of(struct slice word, bool whole)
+static enum token_kind language_kind_of(struct slice word, bool whole)
 {
     static const struct {
         struct slice word;
@@ -61,13 +61,13 @@ static void add_run(struct tokens *tokens, struct slice run)
 {
     size_t closing = 0;
     for (; run.len > 0 && run.data[0] == '('; run = slice_skip(run, 1))
-        add(tokens, TOKEN_OPEN, SLICE_LIT("("));
+        language_add(tokens, TOKEN_OPEN, SLICE_LIT("("));
     for (; run.len > 0 && run.data[run.len - 1] == ')'; run.len--)
         closing++;
     if (run.len > 0)
-        add(tokens, kind_of(run, closing == 0), run);
+        language_add(tokens, language_kind_of(run, closing == 0), run);
     for (; closing > 0; closing--)
-        add(tokens, TOKEN_CLOSE, SLICE_LIT(")"));
+        language_add(tokens, TOKEN_CLOSE, SLICE_LIT(")"));
 }
 
 static void tokenise(struct tokens *tokens, struct slice rest)
@@ -83,7 +83,7 @@ static void tokenise(struct tokens *tokens, struct slice rest)
     }
 }
 
-static bool take(struct tokens *tokens, enum token_kind kind)
+static bool language_take(struct tokens *tokens, enum token_kind kind)
 {
     if (tokens->at == tokens->count || tokens->items[tokens->at].kind != kind)
         return false;
@@ -113,7 +113,7 @@ static const struct policy_node *parse_not(struct policy_parser *parser, struct 
         return NULL;
     }
     tokens->depth++;
-    if (take(tokens, TOKEN_NOT)) {
+    if (language_take(tokens, TOKEN_NOT)) {
         const struct policy_node **child = arena_alloc(parser->arena, sizeof(struct policy_node *));
         child[0] = parse_not(parser, tokens);
         if (child[0] != NULL) {
@@ -122,11 +122,11 @@ static const struct policy_node *parse_not(struct policy_parser *parser, struct 
             node->count = 1;
             inner = node;
         }
-    } else if (take(tokens, TOKEN_OPEN)) {
+    } else if (language_take(tokens, TOKEN_OPEN)) {
         inner = parse_or(parser, tokens);
-        if (inner != NULL && !take(tokens, TOKEN_CLOSE))
+        if (inner != NULL && !language_take(tokens, TOKEN_CLOSE))
             inner = NULL;
-    } else if (take(tokens, TOKEN_CHECK)) {
+    } else if (language_take(tokens, TOKEN_CHECK)) {
         inner = policy_check_parse(parser, tokens->items[tokens->at - 1].text);
     }
     tokens->depth--;
@@ -148,7 +148,7 @@ parse_chain(struct policy_parser *parser, struct tokens *tokens, enum token_kind
             return NULL;
         children = arena_grow(parser->arena, children, count, &capacity, sizeof(*children));
         children[count++] = child;
-    } while (take(tokens, operator));
+    } while (language_take(tokens, operator));
     return join(parser, op, children, count);
 }
 

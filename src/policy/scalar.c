@@ -10,7 +10,7 @@ static bool is_one_of(struct slice text, const char *const *words)
     return false;
 }
 
-static bool is_digit(char c)
+static bool scalar_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -38,8 +38,8 @@ static bool cut_char(struct slice *rest, const char *characters)
 static bool cut_sixties(struct slice *rest)
 {
     bool any = false;
-    while (rest->len >= 2 && rest->data[0] == ':' && is_digit(rest->data[1])) {
-        bool two = rest->len >= 3 && rest->data[1] <= '5' && is_digit(rest->data[2]);
+    while (rest->len >= 2 && rest->data[0] == ':' && scalar_is_digit(rest->data[1])) {
+        bool two = rest->len >= 3 && rest->data[1] <= '5' && scalar_is_digit(rest->data[2]);
         *rest = slice_skip(*rest, two ? 3 : 2);
         any = true;
     }
@@ -69,12 +69,12 @@ static bool is_number(struct slice text)
     if (is_one_of(text, NAN_WORDS) || is_one_of(rest, INF_WORDS) || is_based(rest, 'b', "01_") ||
         is_based(rest, 'x', "0123456789abcdefABCDEF_"))
         return true;
-    if (!has_sign && rest.len >= 2 && rest.data[0] == '.' && is_digit(rest.data[1])) {
+    if (!has_sign && rest.len >= 2 && rest.data[0] == '.' && scalar_is_digit(rest.data[1])) {
         rest = slice_skip(rest, 1);
         cut_run(&rest, "0123456789_");
         return is_exponent(rest);
     }
-    if (rest.len == 0 || !is_digit(rest.data[0]))
+    if (rest.len == 0 || !scalar_is_digit(rest.data[0]))
         return false;
     bool sixties = false;
     struct slice whole = rest;

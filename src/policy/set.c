@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static int by_name(const void *left, const void *right)
+static int set_by_name(const void *left, const void *right)
 {
     return slice_compare(&((const struct policy_entry *)left)->name,
                          &((const struct policy_entry *)right)->name);
@@ -13,7 +13,7 @@ const struct policy_entry *policy_find(const struct policy_set *set, struct slic
 {
     struct policy_entry key = {.name = name};
     const struct policy_entry *found =
-        bsearch(&key, set->entries, set->entry_count, sizeof(key), by_name);
+        bsearch(&key, set->entries, set->entry_count, sizeof(key), set_by_name);
     return found != NULL ? found : set->fallback;
 }
 

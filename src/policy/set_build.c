@@ -8,20 +8,21 @@
 #include "policy/set_internal.h"
 #include "policy/tables.h"
 
-static int by_name(const void *left, const void *right)
+static int set_build_by_name(const void *left, const void *right)
 {
     return slice_compare(&((const struct policy_entry *)left)->name,
                          &((const struct policy_entry *)right)->name);
 }
 
-static struct policy_entry *find(struct policy_entry *entries, size_t count, struct slice name)
+static struct policy_entry *set_build_find(struct policy_entry *entries, size_t count,
+                                           struct slice name)
 {
     struct policy_entry key = {.name = name};
-    return bsearch(&key, entries, count, sizeof(*entries), by_name);
+    return bsearch(&key, entries, count, sizeof(*entries), set_build_by_name);
 }
 
 /* One entry for each name, later overrides in the place of earlier ones. */
-static void collect(struct set_builder *b, const struct policy_overrides *overrides)
+static void set_build_collect(struct set_builder *b, const struct policy_overrides *overrides)
 {
     struct arena *arena = b->policy->arena;
     const struct policy_table *table = b->table;
@@ -30,19 +31,20 @@ static void collect(struct set_builder *b, const struct policy_overrides *overri
         b->entries[b->count++].name = arena_copy(arena, overrides->items[i].name);
     for (unsigned i = 0; i < table->count; i++)
         b->entries[b->count++].name = slice_of(table->rows[i].name);
-    qsort(b->entries, b->count, sizeof(*b->entries), by_name);
+    qsort(b->entries, b->count, sizeof(*b->entries), set_build_by_name);
     size_t kept = 0;
     for (size_t i = 0; i < b->count; i++)
-        if (kept == 0 || by_name(&b->entries[kept - 1], &b->entries[i]) != 0)
+        if (kept == 0 || set_build_by_name(&b->entries[kept - 1], &b->entries[i]) != 0)
             b->entries[kept++] = b->entries[i];
     b->count = kept;
     b->chosen = arena_zalloc(arena, kept * sizeof(*b->chosen));
     for (size_t i = 0; i < overrides->count; i++) {
-        const struct policy_entry *entry = find(b->entries, kept, overrides->items[i].name);
+        const struct policy_entry *entry =
+            set_build_find(b->entries, kept, overrides->items[i].name);
         b->chosen[entry - b->entries] = &overrides->items[i];
     }
     for (unsigned i = 0; i < table->count; i++)
-        find(b->entries, kept, slice_of(table->rows[i].name))->known = &table->rows[i];
+        set_build_find(b->entries, kept, slice_of(table->rows[i].name))->known = &table->rows[i];
 }
 
 static const struct policy_node *parse_own(struct set_builder *b, const char *text)
@@ -100,7 +102,7 @@ static void take_default(struct set_builder *b, struct policy_entry *entry)
     entry->root = entry->written;
     if (old == NULL)
         return;
-    const struct policy_entry *renamed = find(b->entries, b->count, slice_of(old->name));
+    const struct policy_entry *renamed = set_build_find(b->entries, b->count, slice_of(old->name));
     if (renamed != NULL && renamed->where != NULL) {
         struct slice itself = arena_printf(arena, "rule:%.*s", SLICE_ARG(entry->name));
         if (!prints_as(renamed->written, itself)) {
@@ -137,7 +139,7 @@ static void resolve_references(struct set_builder *b, struct policy_set *set)
     const struct policy_references *references = &b->parser.references;
     *set = (struct policy_set){.table = b->table, .entries = b->entries, .entry_count = b->count};
     if (b->options->default_rule.len > 0)
-        set->fallback = find(b->entries, b->count, b->options->default_rule);
+        set->fallback = set_build_find(b->entries, b->count, b->options->default_rule);
     for (size_t i = 0; i < references->count; i++)
         references->items[i]->rule = policy_find(set, references->items[i]->text);
 }
@@ -149,7 +151,8 @@ static void fill_roots(struct set_builder *b, struct policy_set *set)
     struct policy_root *roots = arena_array(b->policy->arena, table->asked, sizeof(*roots));
     for (unsigned i = 0; i < table->asked; i++) {
         const struct policy_default *row = &table->rows[i];
-        const struct policy_node *node = find(b->entries, b->count, slice_of(row->name))->root;
+        const struct policy_node *node =
+            set_build_find(b->entries, b->count, slice_of(row->name))->root;
         for (unsigned hops = 0; node->op == POLICY_OP_RULE && node->rule != NULL && hops < 16;
              hops++)
             node = node->rule->root;
@@ -167,7 +170,7 @@ static bool build_set(struct set_builder *b, const struct policy_overrides *over
     b->parser =
         (struct policy_parser){.arena = b->policy->arena, .notes = &unheard, .service = service};
     b->none.arena = b->policy->arena;
-    collect(b, overrides);
+    set_build_collect(b, overrides);
     if (!take_rules(b))
         return false;
     resolve_references(b, &b->policy->sets[service]);

@@ -1,7 +1,7 @@
 /* A look at the text as at a Python expression, just as far as the verdict needs it. Pure. */
 #include "policy/subject.h"
 
-static bool is_digit(char c)
+static bool subject_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -42,7 +42,7 @@ static struct slice cut(struct slice *rest, size_t len)
 static struct slice take_name(struct slice *rest)
 {
     size_t len = 0;
-    while (len < rest->len && (is_name_start(rest->data[len]) || is_digit(rest->data[len])))
+    while (len < rest->len && (is_name_start(rest->data[len]) || subject_is_digit(rest->data[len])))
         len++;
     return cut(rest, len);
 }
@@ -69,8 +69,8 @@ static bool take_number(struct slice *rest)
     bool zero = digits.data[0] == '0';
     for (size_t i = 0; i < digits.len; i++) {
         char c = digits.data[i];
-        bool joined = c == '_' && i + 1 < digits.len && is_digit(digits.data[i + 1]);
-        if (!(is_digit(c) || joined) || (zero && is_digit(c) && c != '0'))
+        bool joined = c == '_' && i + 1 < digits.len && subject_is_digit(digits.data[i + 1]);
+        if (!(subject_is_digit(c) || joined) || (zero && subject_is_digit(c) && c != '0'))
             return false;
     }
     return rest->len == 0 || rest->data[0] != '.';
@@ -117,7 +117,7 @@ static enum form take_operand(struct slice *rest)
         inverted |= cut(rest, 1).data[0] == '~';
     if (rest->len == 0)
         return FORM_WRONG;
-    if (is_digit(rest->data[0])) {
+    if (subject_is_digit(rest->data[0])) {
         if (!take_number(rest))
             return FORM_WRONG;
         return signs > 1 || inverted ? FORM_SUM : FORM_NUMBER;
@@ -167,7 +167,7 @@ static struct slice number_text(struct arena *arena, struct slice text)
     size_t len = 0;
     bool minus = text.data[0] == '-';
     for (size_t i = 0; i < text.len; i++)
-        if (is_digit(text.data[i]) && (len > 0 || text.data[i] != '0')) {
+        if (subject_is_digit(text.data[i]) && (len > 0 || text.data[i] != '0')) {
             if (len == 0 && minus)
                 out[len++] = '-';
             out[len++] = text.data[i];

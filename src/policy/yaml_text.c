@@ -26,7 +26,7 @@ struct reader {
     size_t anchor_capacity;
 };
 
-static bool refuse(struct reader *r, const yaml_mark_t *mark, const char *what)
+static bool yaml_text_refuse(struct reader *r, const yaml_mark_t *mark, const char *what)
 {
     return err_set(r->err, 500, NULL, "%s:%zu: %s", r->name, mark->line + 1, what);
 }
@@ -45,7 +45,7 @@ static bool next(struct reader *r, yaml_event_t *event)
                    parser->context == NULL ? "" : parser->context);
 }
 
-static struct slice text_of(const yaml_char_t *text)
+static struct slice yaml_text_text_of(const yaml_char_t *text)
 {
     return text == NULL ? (struct slice){0} : slice_of((const char *)text);
 }
@@ -67,25 +67,26 @@ static bool anchor_open(struct reader *r, const yaml_event_t *event, const yaml_
     if (name == NULL)
         return true;
     if (r->anchor_count == POLICY_YAML_ANCHORS_MAX)
-        return refuse(r, &event->start_mark, "more than 256 anchors");
+        return yaml_text_refuse(r, &event->start_mark, "more than 256 anchors");
     r->anchors =
         arena_grow(r->arena, r->anchors, r->anchor_count, &r->anchor_capacity, sizeof(*r->anchors));
-    r->anchors[r->anchor_count] = (struct anchor){arena_copy(r->arena, text_of(name)), NULL};
+    r->anchors[r->anchor_count] =
+        (struct anchor){arena_copy(r->arena, yaml_text_text_of(name)), NULL};
     *at = r->anchor_count++;
     return true;
 }
 
 static const struct policy_value *find_anchor(struct reader *r, const yaml_event_t *event)
 {
-    struct slice name = text_of(event->data.alias.anchor);
+    struct slice name = yaml_text_text_of(event->data.alias.anchor);
     for (size_t i = r->anchor_count; i > 0; i--) {
         if (!slice_equal(r->anchors[i - 1].name, name))
             continue;
         if (r->anchors[i - 1].value == NULL)
-            (void)refuse(r, &event->start_mark, "an alias inside what it names");
+            (void)yaml_text_refuse(r, &event->start_mark, "an alias inside what it names");
         return r->anchors[i - 1].value;
     }
-    (void)refuse(r, &event->start_mark, "an alias without an anchor before it");
+    (void)yaml_text_refuse(r, &event->start_mark, "an alias without an anchor before it");
     return NULL;
 }
 
@@ -94,9 +95,9 @@ static bool check_tag(struct reader *r, const yaml_event_t *event, const yaml_ch
 {
     if (tag == NULL || strcmp((const char *)tag, allowed) == 0)
         return true;
-    return refuse(r, &event->start_mark,
-                  tag[0] == '!' ? "an exclamation mark that is meant as text must be in quotes"
-                                : "a tag");
+    return yaml_text_refuse(
+        r, &event->start_mark,
+        tag[0] == '!' ? "an exclamation mark that is meant as text must be in quotes" : "a tag");
 }
 
 static const struct policy_value *read_scalar(struct reader *r, const yaml_event_t *event)
@@ -144,7 +145,7 @@ static const struct policy_value *read_collection(struct reader *r, const yaml_e
     if (!check_tag(r, event, tag, is_map ? YAML_MAP_TAG : YAML_SEQ_TAG))
         return NULL;
     if (r->depth == POLICY_YAML_DEPTH_MAX) {
-        (void)refuse(r, &event->start_mark, "nested too deep");
+        (void)yaml_text_refuse(r, &event->start_mark, "nested too deep");
         return NULL;
     }
     struct policy_value *value = value_new(r, is_map ? POLICY_VALUE_MAP : POLICY_VALUE_LIST, event);
@@ -172,7 +173,7 @@ static const struct policy_value *read_value(struct reader *r, const yaml_event_
 {
     size_t anchor;
     if (++r->nodes > POLICY_YAML_NODES_MAX) {
-        (void)refuse(r, &event->start_mark, "more than 50000 values");
+        (void)yaml_text_refuse(r, &event->start_mark, "more than 50000 values");
         return NULL;
     }
     if (event->type == YAML_ALIAS_EVENT)
@@ -206,7 +207,7 @@ static const struct policy_value *read_stream(struct reader *r)
                 root = value_new(r, POLICY_VALUE_NULL, &event);
             break;
         case YAML_DOCUMENT_START_EVENT:
-            ok = root == NULL || refuse(r, &event.start_mark, "a second document");
+            ok = root == NULL || yaml_text_refuse(r, &event.start_mark, "a second document");
             break;
         default:
             root = read_value(r, &event);

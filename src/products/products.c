@@ -14,7 +14,7 @@ const struct rules *products_open(struct products *products, const struct metal 
                 .rows =
                     {
                         {&capacity_rule, NULL},
-                        {&valet_rule, &products->sweep},
+                        {&valet_rule, &products->scan},
                         {&node_rule, (void *)(uintptr_t)metal},
                     },
             },
@@ -24,5 +24,5 @@ const struct rules *products_open(struct products *products, const struct metal 
 
 void products_close(struct products *products)
 {
-    sweep_free(&products->sweep);
+    foreign_write_scan_free(&products->scan);
 }

@@ -1,14 +1,14 @@
-/* The products that berth is made of: THE table of their rules, and that of their doors. */
+/* The products that berth is made of: THE table of their rules, and that of their APIs. */
 #ifndef BERTH_PRODUCTS_PRODUCTS_H
 #define BERTH_PRODUCTS_PRODUCTS_H
 
 #include "baremetal/write/metal.h"
 #include "engine/rules.h"
-#include "valet/write/sweep.h"
+#include "valet/write/foreign_write_scan.h"
 
 /* All zero at first; lives as long as the pipeline. */
 struct products {
-    struct sweep sweep; /* the writer's */
+    struct foreign_write_scan scan; /* the writer's */
     struct rules rules;
 };
 

@@ -279,7 +279,7 @@ static void forget_useless(struct ac_plan *plan, struct ac_walk *walk)
 }
 
 /* The first step in a tree; false: there is no combination. */
-static bool begin(struct ac_plan *plan, struct ac_walk *walk)
+static bool ac_enumerate_begin(struct ac_plan *plan, struct ac_walk *walk)
 {
     walk->started = true;
     walk->is_new_here = walk->is_matched = false;
@@ -292,7 +292,7 @@ static bool begin(struct ac_plan *plan, struct ac_walk *walk)
 
 /* The first step in a tree that the walk has returned to: with all that is chosen there was a
  * combination. */
-static void go_on(struct ac_plan *plan, struct ac_walk *walk)
+static void ac_enumerate_go_on(struct ac_plan *plan, struct ac_walk *walk)
 {
     walk->is_new_here = walk->is_matched = false;
     forget_useless(plan, walk);
@@ -336,8 +336,8 @@ bool ac_walk_next(struct ac_plan *plan, struct ac_walk *walk)
         depth = plan->level_count - 1;
         walk->at[depth]++;
         if (walk->is_new_here)
-            go_on(plan, walk);
-    } else if (!begin(plan, walk)) {
+            ac_enumerate_go_on(plan, walk);
+    } else if (!ac_enumerate_begin(plan, walk)) {
         return false;
     }
     const bool is_bare = !plan->has_twins && !plan->may_contest && plan->contests == NULL;

@@ -52,8 +52,8 @@ static uint32_t room_at(const struct ac_plan *plan, struct ac_contest *contest, 
     return contest->room[bit];
 }
 
-static void take(const struct ac_plan *plan, struct ac_contest *contest, uint32_t member,
-                 uint32_t bit)
+static void ac_matching_take(const struct ac_plan *plan, struct ac_contest *contest,
+                             uint32_t member, uint32_t bit)
 {
     uint32_t next = contest->first[bit];
     contest->held[member] = bit;
@@ -122,7 +122,7 @@ static void shift(const struct move *move, uint32_t bit, uint32_t left)
         uint32_t before = move->contest->held[member];
         if (before != NUMBER_NONE)
             leave(move->contest, member);
-        take(move->plan, move->contest, member, bit);
+        ac_matching_take(move->plan, move->contest, member, bit);
         if (before == NUMBER_NONE || before == left)
             return;
         bit = before;
@@ -195,14 +195,14 @@ static bool match(struct ac_plan *plan, struct ac_contest *contest, const struct
     clear(plan, contest);
     uint32_t m = 0;
     for (; m < contest->member_count && contest->levels[m] < depth; m++)
-        take(plan, contest, m, walk->at[contest->levels[m]]);
+        ac_matching_take(plan, contest, m, walk->at[contest->levels[m]]);
     for (; m < contest->member_count; m++) {
         const uint64_t *options = plan->levels[contest->levels[m]].kind->options;
         uint32_t bit = ac_next_option(&plan->tree, options, contest->full, 0);
         if (!budget_take(plan->budget, 1 + plan->tree.words / 8))
             return false;
         if (bit != NUMBER_NONE && room_at(plan, contest, bit) > 0)
-            take(plan, contest, m, bit);
+            ac_matching_take(plan, contest, m, bit);
         else if (!find_place(plan, contest, m, NUMBER_NONE, depth))
             return false;
     }
@@ -234,10 +234,10 @@ static bool choose(struct ac_plan *plan, struct ac_contest *contest, uint32_t le
     leave(contest, member);
     if (contest->count[bit] < room_at(plan, contest, bit) ||
         find_place(plan, contest, NUMBER_NONE, bit, level + 1)) {
-        take(plan, contest, member, bit);
+        ac_matching_take(plan, contest, member, bit);
         return true;
     }
-    take(plan, contest, member, before);
+    ac_matching_take(plan, contest, member, before);
     return false;
 }
 

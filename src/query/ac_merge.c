@@ -66,7 +66,8 @@ static struct chain *chain_of(struct ac_merge *merge, uint32_t slot)
     return &merge->chains[cell->item];
 }
 
-static void add(struct ac_merge *merge, struct slot_no slot, const struct fit_demand *demand)
+static void ac_merge_add(struct ac_merge *merge, struct slot_no slot,
+                         const struct fit_demand *demand)
 {
     struct cell *cell = cell_at(merge, slot.v, demand->class_no.v);
     if (cell->round == merge->round) {
@@ -92,7 +93,7 @@ uint32_t ac_merge(struct ac_merge *merge, const struct ac_plan *plan, const uint
     merge->item_count = merge->chain_count = 0;
     for (uint32_t l = 0; l < plan->level_count; l++)
         for (uint32_t i = 0; i < plan->levels[l].demand_count; i++)
-            add(merge, (struct slot_no){chosen[l]}, &plan->levels[l].demands[i]);
+            ac_merge_add(merge, (struct slot_no){chosen[l]}, &plan->levels[l].demands[i]);
     for (uint32_t c = 0; c < merge->chain_count; c++)
         for (uint32_t i = merge->chains[c].first; i != NUMBER_NONE; i = merge->items[i].next)
             entries[count++] = merge->items[i].entry;

@@ -1,14 +1,15 @@
-/* Why there are no candidates: asked once the search has found none, so that a search that finds
- * some pays nothing.
+/* Why there are no candidates, and how many providers each condition left: asked once the search
+ * has found none, so that a search that finds some pays nothing (unless the log is to show the
+ * counts).
  *
  * What the walk refused is known from the walk. Otherwise no tree had an option for every level:
  * then the first level that nobody can serve, looked at alone, falls by some condition; or each
  * level can be served, but not by one tree. A level's conditions are asked in one order, page by
- * page; the condition that took out the last of the page that came furthest is the answer. Any
- * thread. */
+ * page; the condition that took out the last of the page that came furthest is the answer. Counting
+ * has to look at all pages; where that is too much, there are no counts. Any thread. */
 #include "query/ac_plan.h"
 
-enum { FIND_STEPS = 50000 }; /* a quarter of what a search on a worker has */
+enum { FIND_STEPS = 50000 }; /* a quarter of what a search on a worker has; for counting as much */
 
 const char *ac_none_name(enum ac_none none)
 {
@@ -38,7 +39,8 @@ const char *ac_none_name(enum ac_none none)
     return NAMES[none];
 }
 
-static const struct ac_plan_group *group_of(const struct ac_plan *plan, const struct ac_kind *kind)
+static const struct ac_plan_group *ac_none_group_of(const struct ac_plan *plan,
+                                                    const struct ac_kind *kind)
 {
     return &plan->groups[kind->group];
 }
@@ -47,7 +49,7 @@ static const struct ac_plan_group *group_of(const struct ac_plan *plan, const st
  * together, and a root's aggregates are its tree's. */
 static bool is_by_provider(const struct ac_plan *plan, const struct ac_kind *kind)
 {
-    return group_of(plan, kind)->is_granular || plan->is_flat;
+    return ac_none_group_of(plan, kind)->is_granular || plan->is_flat;
 }
 
 struct condition {
@@ -85,16 +87,38 @@ static void keep_by_root(struct ac_plan *plan, const struct fit_filter *filter, 
     }
 }
 
+enum { CONDITIONS = 4 };
+
+static void set_conditions(const struct ac_plan_group *group, struct condition out[CONDITIONS])
+{
+    out[0] = (struct condition){positive(&group->traits), AC_NONE_REQUIRED_TRAITS};
+    out[1] = (struct condition){negative(&group->traits), AC_NONE_FORBIDDEN_TRAITS};
+    out[2] = (struct condition){positive(&group->aggregates), AC_NONE_MEMBER_OF};
+    out[3] = (struct condition){negative(&group->aggregates), AC_NONE_FORBIDDEN_AGGREGATES};
+}
+
+/* Whether the condition is looked at provider by provider. */
+static bool is_applied(const struct condition *condition, bool by_provider)
+{
+    return condition->filter.any_count + condition->filter.none_count > 0 &&
+           (by_provider || condition->none != AC_NONE_REQUIRED_TRAITS);
+}
+
+static void apply_condition(struct ac_plan *plan, const struct condition *condition,
+                            bool by_provider, uint32_t page, uint64_t words[FIT_WORDS])
+{
+    if (by_provider || condition->none == AC_NONE_FORBIDDEN_TRAITS)
+        fit_filter_page(&condition->filter, page, words);
+    else
+        keep_by_root(plan, &condition->filter, condition->none == AC_NONE_MEMBER_OF, page, words);
+}
+
 /* The condition by which the last slot of the page falls; AC_NONE_FOUND_SOME: none does. */
 static enum ac_none page_none(struct ac_plan *plan, const struct ac_kind *kind, uint32_t page)
 {
-    const struct ac_plan_group *group = group_of(plan, kind);
-    const struct condition conditions[] = {
-        {positive(&group->traits), AC_NONE_REQUIRED_TRAITS},
-        {negative(&group->traits), AC_NONE_FORBIDDEN_TRAITS},
-        {positive(&group->aggregates), AC_NONE_MEMBER_OF},
-        {negative(&group->aggregates), AC_NONE_FORBIDDEN_AGGREGATES},
-    };
+    const struct ac_plan_group *group = ac_none_group_of(plan, kind);
+    struct condition conditions[CONDITIONS];
+    set_conditions(group, conditions);
     bool by_provider = is_by_provider(plan, kind);
     uint64_t words[FIT_WORDS];
     memset(words, 0xff, sizeof(words));
@@ -102,16 +126,11 @@ static enum ac_none page_none(struct ac_plan *plan, const struct ac_kind *kind, 
         ac_charge(plan, fit_demand_page(plan->version, &kind->demands[i], page, words));
     if (fit_words_empty(words))
         return AC_NONE_CAPACITY;
-    for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
-        const struct condition *condition = &conditions[i];
-        if (by_provider || condition->none == AC_NONE_FORBIDDEN_TRAITS)
-            fit_filter_page(&condition->filter, page, words);
-        else if (condition->none != AC_NONE_REQUIRED_TRAITS &&
-                 condition->filter.any_count + condition->filter.none_count > 0)
-            keep_by_root(plan, &condition->filter, condition->none == AC_NONE_MEMBER_OF, page,
-                         words);
+    for (size_t i = 0; i < CONDITIONS; i++) {
+        if (is_applied(&conditions[i], by_provider))
+            apply_condition(plan, &conditions[i], by_provider, page, words);
         if (fit_words_empty(words))
-            return condition->none;
+            return conditions[i].none;
     }
     if (group->in_tree)
         ac_keep_interval(page, group->tree_root, group->tree_end, words);
@@ -129,7 +148,7 @@ static bool somebody_has(const struct fit_any *any)
 /* Why nobody serves the level, looked at alone; AC_NONE_FOUND_SOME: somebody does. */
 static enum ac_none kind_none(struct ac_plan *plan, const struct ac_kind *kind)
 {
-    const struct ac_plan_group *group = group_of(plan, kind);
+    const struct ac_plan_group *group = ac_none_group_of(plan, kind);
     for (uint32_t i = 0; i < kind->demand_count; i++)
         if (kind->demands[i].column->holders.count == 0)
             return AC_NONE_INVENTORY;
@@ -163,7 +182,106 @@ static bool falls_by_roots(const struct ac_plan *plan)
     return ac_next_anchor(&any_root, &root);
 }
 
-static enum ac_none find(struct ac_plan *plan)
+/* Steps of which the same conditions are counted, page by page. */
+struct counting {
+    struct ac_plan *plan;
+    const struct ac_kind *kind;
+    struct ac_step *steps; /* of this kind */
+};
+
+static uint64_t count_words(const uint64_t words[FIT_WORDS])
+{
+    uint64_t count = 0;
+    for (uint32_t w = 0; w < FIT_WORDS; w++)
+        count += (uint64_t)__builtin_popcountll(words[w]);
+    return count;
+}
+
+/* Lays out the kind's steps, in the order of count_page; returns their number. What comes before
+ * the first condition that only providers can meet is not a step: bits beyond the providers are
+ * still set then. */
+static uint32_t lay_out_steps(const struct counting *counting)
+{
+    const struct ac_kind *kind = counting->kind;
+    const struct ac_plan_group *group = ac_none_group_of(counting->plan, kind);
+    struct condition conditions[CONDITIONS];
+    set_conditions(group, conditions);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < kind->demand_count; i++)
+        counting->steps[count++] = (struct ac_step){
+            .by = AC_NONE_CAPACITY,
+            .group = group->asked,
+            .resource = &group->asked->resources[&kind->demands[i] - group->demands]};
+    for (size_t i = 0; i < CONDITIONS; i++)
+        if (is_applied(&conditions[i], is_by_provider(counting->plan, kind)) &&
+            (count > 0 || conditions[i].filter.any_count > 0))
+            counting->steps[count++] =
+                (struct ac_step){.by = conditions[i].none, .group = group->asked};
+    if (group->in_tree)
+        counting->steps[count++] = (struct ac_step){.by = AC_NONE_IN_TREE, .group = group->asked};
+    return count;
+}
+
+static void count_page(const struct counting *counting, uint32_t page)
+{
+    struct ac_plan *plan = counting->plan;
+    const struct ac_kind *kind = counting->kind;
+    const struct ac_plan_group *group = ac_none_group_of(plan, kind);
+    struct condition conditions[CONDITIONS];
+    set_conditions(group, conditions);
+    bool by_provider = is_by_provider(plan, kind);
+    struct ac_step *step = counting->steps;
+    uint64_t words[FIT_WORDS];
+    memset(words, 0xff, sizeof(words));
+    for (uint32_t i = 0; i < kind->demand_count; i++) {
+        ac_charge(plan, fit_demand_page(plan->version, &kind->demands[i], page, words) + FIT_WORDS);
+        (step++)->providers += count_words(words);
+    }
+    for (size_t i = 0; i < CONDITIONS; i++) {
+        if (!is_applied(&conditions[i], by_provider))
+            continue;
+        apply_condition(plan, &conditions[i], by_provider, page, words);
+        if (step > counting->steps || conditions[i].filter.any_count > 0)
+            (step++)->providers += count_words(words);
+    }
+    if (group->in_tree) {
+        ac_keep_interval(page, group->tree_root, group->tree_end, words);
+        step->providers += count_words(words);
+    }
+}
+
+static size_t steps_at_most(const struct ac_plan *plan)
+{
+    size_t most = 0;
+    for (uint32_t k = 0; k < plan->kind_count; k++)
+        most += plan->kinds[k].demand_count + CONDITIONS + 1;
+    return most;
+}
+
+/* Counts kind by kind until a condition leaves no provider. */
+static void count_steps(struct ac_plan *plan, struct ac_reason *reason)
+{
+    struct ac_step *steps = arena_array(plan->arena, steps_at_most(plan), sizeof(*steps));
+    uint32_t count = 0;
+    bool is_empty = false;
+    for (uint32_t k = 0; k < plan->kind_count && !is_empty; k++) {
+        const struct counting counting = {plan, &plan->kinds[k], steps + count};
+        uint32_t end = count + lay_out_steps(&counting);
+        int64_t cost = 8 + (FIT_STEPS_A_SET + FIT_WORDS) *
+                               (int64_t)ac_none_group_of(plan, counting.kind)->set_count;
+        for (uint32_t page = 0; page < plan->page_count; page++) {
+            if (!budget_take(plan->budget, cost))
+                return;
+            count_page(&counting, page);
+        }
+        while (count < end && !is_empty)
+            is_empty = steps[count++].providers == 0;
+    }
+    reason->steps = steps;
+    reason->step_count = count;
+}
+
+static enum ac_none ac_none_find(struct ac_plan *plan)
 {
     bool can_share = false;
     for (uint32_t k = 0; k < plan->kind_count; k++) {
@@ -179,16 +297,25 @@ static enum ac_none find(struct ac_plan *plan)
     return can_share ? AC_NONE_SHARING : AC_NONE_ONE_TREE;
 }
 
-enum ac_none ac_none_find(struct ac_plan *plan)
+static enum ac_none find_on_own_budget(struct ac_plan *plan)
 {
     if (plan->lacks_traits)
         return AC_NONE_REQUIRED_TRAITS;
     if (plan->none != AC_NONE_FOUND_SOME)
         return plan->none;
-    struct budget own = {.left = FIND_STEPS};
+    return ac_none_find(plan);
+}
+
+void ac_reason_find(struct ac_plan *plan, bool has_some, struct ac_reason *reason)
+{
     struct budget *search = plan->budget;
+    struct budget own = {.left = FIND_STEPS};
     plan->budget = &own;
-    enum ac_none none = find(plan);
+    *reason = (struct ac_reason){.none = has_some ? AC_NONE_FOUND_SOME : find_on_own_budget(plan)};
+    enum ac_counts counts = plan->request->counts;
+    if (counts == AC_COUNTS_ALWAYS || (counts == AC_COUNTS_IF_NONE && !has_some)) {
+        own = (struct budget){.left = FIND_STEPS};
+        count_steps(plan, reason);
+    }
     plan->budget = search;
-    return none;
 }

@@ -1,6 +1,11 @@
-/* Why a question for allocation candidates found none: for metrics. */
+/* Why a question for allocation candidates found none: for metrics and the log. */
 #ifndef BERTH_QUERY_AC_NONE_H
 #define BERTH_QUERY_AC_NONE_H
+
+#include <stdint.h>
+
+struct ac_group;
+struct ac_resource;
 
 /* In the order in which the search asks: the condition that the last ones fell by. Of several
  * groups the first one counts that nobody serves; the conditions behind AC_NONE_IN_TREE are those
@@ -28,6 +33,24 @@ enum ac_none {
     AC_NONE_ABANDONED, /* the client had gone, or the answer became too large */
     AC_NONE_NOT_KNOWN, /* finding out took too long */
     AC_NONE_COUNT
+};
+
+/* A condition of a group, and how many providers meet it and those of the group before it. */
+struct ac_step {
+    enum ac_none by; /* from AC_NONE_CAPACITY to AC_NONE_IN_TREE */
+    const struct ac_group *group;
+    const struct ac_resource *resource; /* AC_NONE_CAPACITY: the one; else NULL */
+    uint64_t providers;
+};
+
+struct ac_reason {
+    enum ac_none none;
+    /* Groups in order, and up to the first that leaves no provider. In the unsuffixed group each
+     * resource may come from another provider, so that each begins anew. None: what is missing is
+     * known without looking at providers, or counting them would take too long. In the search's
+     * arena. */
+    const struct ac_step *steps;
+    uint32_t step_count;
 };
 
 /* As a label: "capacity". */

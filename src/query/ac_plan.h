@@ -233,8 +233,8 @@ void ac_walk_return(const struct ac_plan *plan, struct ac_walk *walk, const uint
  * ran out). */
 bool ac_walk_next(struct ac_plan *plan, struct ac_walk *walk);
 
-/* Why a resolved plan whose search is over has no candidate. Looks at the pages again, so only
- * then; on a budget of its own. */
-enum ac_none ac_none_find(struct ac_plan *plan);
+/* Why a resolved plan whose search is over has no candidate (has_some: it has), and what its
+ * conditions leave. Looks at the pages again, on a budget of its own. */
+void ac_reason_find(struct ac_plan *plan, bool has_some, struct ac_reason *reason);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/slice.h"
 
-struct fit_room;
+struct fit_headroom;
 
 struct ac_names {
     struct slice *names;
@@ -37,6 +37,9 @@ enum ac_order {
     AC_ORDER_SPREAD, /* one of each tree before a second of any */
 };
 
+/* When the providers that each condition leaves are counted. */
+enum ac_counts { AC_COUNTS_NEVER, AC_COUNTS_IF_NONE, AC_COUNTS_ALWAYS };
+
 struct ac_request {
     struct ac_group *groups; /* in the order of the query string; suffixes are distinct */
     uint32_t group_count;
@@ -51,8 +54,9 @@ struct ac_request {
     enum ac_order order;
     uint32_t turn; /* AC_ORDER_SPREAD: after its first, so many of a tree stand together; 0: one */
     bool randomize;
-    const struct fit_room *rooms; /* ascending by class and slot, each once; mostly none */
-    uint32_t room_count;
+    enum ac_counts counts;
+    const struct fit_headroom *headrooms; /* ascending by class and slot, each once; mostly none */
+    uint32_t headroom_count;
 };
 
 #endif

@@ -67,17 +67,17 @@ static bool has_members(struct resolver *r, const struct fit_filter *aggregates)
     return false;
 }
 
-/* The request's rooms of the demand's class. */
-static void resolve_rooms(const struct ac_request *request, struct fit_demand *demand)
+/* The request's headrooms of the demand's class. */
+static void resolve_headrooms(const struct ac_request *request, struct fit_demand *demand)
 {
     uint32_t at = 0;
-    while (at < request->room_count && request->rooms[at].class_no.v < demand->class_no.v)
+    while (at < request->headroom_count && request->headrooms[at].class_no.v < demand->class_no.v)
         at++;
-    demand->rooms = &request->rooms[at];
-    demand->room_count = 0;
-    while (at + demand->room_count < request->room_count &&
-           demand->rooms[demand->room_count].class_no.v == demand->class_no.v)
-        demand->room_count++;
+    demand->headrooms = &request->headrooms[at];
+    demand->headroom_count = 0;
+    while (at + demand->headroom_count < request->headroom_count &&
+           demand->headrooms[demand->headroom_count].class_no.v == demand->class_no.v)
+        demand->headroom_count++;
 }
 
 static bool resolve_demands(struct resolver *r, const struct ac_group *asked,
@@ -98,10 +98,10 @@ static bool resolve_demands(struct resolver *r, const struct ac_group *asked,
         group->demands[i].class_no.v = row->number;
         group->demands[i].column = version_column(r->version, group->demands[i].class_no);
         group->demands[i].amount = resource->amount;
-        group->demands[i].room_count = 0;
-        if (r->request->room_count > 0) {
-            r->budget->left -= r->request->room_count / 4;
-            resolve_rooms(r->request, &group->demands[i]);
+        group->demands[i].headroom_count = 0;
+        if (r->request->headroom_count > 0) {
+            r->budget->left -= r->request->headroom_count / 4;
+            resolve_headrooms(r->request, &group->demands[i]);
         }
     }
     return true;
@@ -208,7 +208,9 @@ static bool groups_match(struct resolver *r, uint32_t n)
             .nested_aware = true,
         };
         if (ac_levels(&alone) && ac_plan_is_empty(&alone)) {
-            r->plan->none = ac_none_find(&alone);
+            struct ac_reason reason;
+            ac_reason_find(&alone, false, &reason);
+            r->plan->none = reason.none;
             return false;
         }
     }

@@ -18,7 +18,7 @@ struct search {
     uint32_t turn;
 };
 
-static bool take(struct search *search, const uint32_t *chosen)
+static bool ac_select_take(struct search *search, const uint32_t *chosen)
 {
     if (!ac_output_repeats(&search->output, chosen) &&
         budget_take(search->plan->budget, search->output.steps))
@@ -57,7 +57,7 @@ static void run_depth(struct search *search)
     while (ac_next_anchor(search->plan, &root)) {
         ac_walk_reset(&walk);
         while (ac_walk_next(search->plan, &walk))
-            if (!take(search, walk.chosen))
+            if (!ac_select_take(search, walk.chosen))
                 return;
         root = tree_end(search->plan, root);
     }
@@ -92,7 +92,7 @@ static bool take_one(struct search *search, struct ac_walk *walk)
 {
     int64_t before = search->output.emitted;
     while (ac_walk_next(search->plan, walk)) {
-        take(search, walk->chosen);
+        ac_select_take(search, walk->chosen);
         if (search->output.emitted > before)
             return true;
     }
@@ -208,12 +208,12 @@ static int64_t bound(int64_t limit)
 
 enum ac_outcome ac_search(const struct version *version, const struct ac_request *request,
                           struct arena *arena, struct budget *budget, ac_emit *emit, void *cls,
-                          struct ac_summaries *summaries, enum ac_none *none, struct err *err)
+                          struct ac_summaries *summaries, struct ac_reason *reason, struct err *err)
 {
     struct ac_plan plan;
     *summaries = (struct ac_summaries){.are_roots = request->nested_aware};
     enum ac_resolved resolved = ac_resolve(version, request, arena, budget, &plan, err);
-    *none = plan.none;
+    *reason = (struct ac_reason){.none = plan.none};
     switch (resolved) {
     case AC_RESOLVED_EMPTY:
         return AC_DONE;
@@ -229,7 +229,7 @@ enum ac_outcome ac_search(const struct version *version, const struct ac_request
     struct search search = {.plan = &plan,
                             .most = limit < most ? limit : most,
                             .turn = request->turn == 0 ? 1 : request->turn};
-    *none = AC_NONE_LIMIT;
+    *reason = (struct ac_reason){.none = AC_NONE_LIMIT};
     if (search.most == 0)
         return AC_DONE;
     ac_output_init(&search.output, &plan, emit, cls);
@@ -243,7 +243,7 @@ enum ac_outcome ac_search(const struct version *version, const struct ac_request
         run_depth(&search);
     if (budget->exhausted)
         return plan.is_too_large ? AC_TOO_LARGE : AC_EXPENSIVE;
-    *none = search.output.emitted > 0 ? AC_NONE_FOUND_SOME : ac_none_find(&plan);
+    ac_reason_find(&plan, search.output.emitted > 0, reason);
     ac_output_summaries(&search.output, summaries);
     return budget_take(budget, 0) ? AC_DONE : AC_EXPENSIVE;
 }

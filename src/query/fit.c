@@ -84,16 +84,16 @@ static uint32_t fit_column_page(const struct version *version, const struct fit_
     return demand->column->odd.count == 0 ? steps : steps + drop_odd(version, demand, page, words);
 }
 
-/* The first of the demand's rooms whose slot is not below `slot`. */
-static uint32_t first_room(const struct fit_demand *demand, uint32_t slot)
+/* The first of the demand's headrooms whose slot is not below `slot`. */
+static uint32_t first_headroom(const struct fit_demand *demand, uint32_t slot)
 {
     uint32_t at;
-    SEARCH_LOWER(at, 0, demand->room_count, demand->rooms[at].slot.v < slot);
+    SEARCH_LOWER(at, 0, demand->headroom_count, demand->headrooms[at].slot.v < slot);
     return at;
 }
 
 static bool room_fits(const struct version *version, const struct fit_demand *demand,
-                      const struct fit_room *room)
+                      const struct fit_headroom *room)
 {
     return demand->amount <= room->headroom && (!slotset_has(&demand->column->odd, room->slot) ||
                                                 odd_fits(version, demand, room->slot));
@@ -105,12 +105,13 @@ static uint32_t put_rooms(const struct version *version, const struct fit_demand
                           uint64_t words[FIT_WORDS])
 {
     uint32_t first = page * FIT_PAGE_SLOTS;
-    uint32_t begin = first_room(demand, first);
+    uint32_t begin = first_headroom(demand, first);
     uint32_t i = begin;
-    for (; i < demand->room_count && demand->rooms[i].slot.v - first < FIT_PAGE_SLOTS; i++) {
-        uint32_t at = demand->rooms[i].slot.v - first;
+    for (; i < demand->headroom_count && demand->headrooms[i].slot.v - first < FIT_PAGE_SLOTS;
+         i++) {
+        uint32_t at = demand->headrooms[i].slot.v - first;
         uint64_t bit = (uint64_t)1 << (at % 64);
-        if (room_fits(version, demand, &demand->rooms[i]))
+        if (room_fits(version, demand, &demand->headrooms[i]))
             words[at / 64] |= before[at / 64] & bit;
         else
             words[at / 64] &= ~bit;
@@ -121,7 +122,7 @@ static uint32_t put_rooms(const struct version *version, const struct fit_demand
 uint32_t fit_demand_page(const struct version *version, const struct fit_demand *demand,
                          uint32_t page, uint64_t words[FIT_WORDS])
 {
-    if (demand->room_count == 0)
+    if (demand->headroom_count == 0)
         return fit_column_page(version, demand, page, words);
     uint64_t before[FIT_WORDS];
     memcpy(before, words, sizeof(before));
@@ -130,7 +131,7 @@ uint32_t fit_demand_page(const struct version *version, const struct fit_demand 
 }
 
 /* That they do not overlap lets the compiler take several words at once. */
-static void keep(const uint64_t *restrict bits, uint64_t *restrict words)
+static void fit_keep(const uint64_t *restrict bits, uint64_t *restrict words)
 {
     for (uint32_t w = 0; w < FIT_WORDS; w++)
         words[w] &= bits[w];
@@ -146,13 +147,13 @@ static void keep_any(const struct fit_any *any, uint32_t page, uint64_t words[FI
 {
     const uint64_t *bits = any->count == 1 ? slotset_page_bits(any->sets[0], page) : NULL;
     if (bits != NULL) {
-        keep(bits, words);
+        fit_keep(bits, words);
         return;
     }
     uint64_t all[FIT_WORDS] = {0};
     for (uint32_t j = 0; j < any->count; j++)
         slotset_page_or(any->sets[j], page, all);
-    keep(all, words);
+    fit_keep(all, words);
 }
 
 void fit_filter_page(const struct fit_filter *filter, uint32_t page, uint64_t words[FIT_WORDS])
@@ -167,11 +168,11 @@ void fit_filter_page(const struct fit_filter *filter, uint32_t page, uint64_t wo
     drop(none, words);
 }
 
-int32_t fit_rooms_headroom(const struct fit_demand *demand, struct slot_no slot)
+int32_t fit_given_headroom(const struct fit_demand *demand, struct slot_no slot)
 {
-    uint32_t at = first_room(demand, slot.v);
-    if (at < demand->room_count && demand->rooms[at].slot.v == slot.v)
-        return demand->rooms[at].headroom;
+    uint32_t at = first_headroom(demand, slot.v);
+    if (at < demand->headroom_count && demand->headrooms[at].slot.v == slot.v)
+        return demand->headrooms[at].headroom;
     return column_headroom(demand->column, slot);
 }
 

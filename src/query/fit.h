@@ -23,7 +23,7 @@ struct fit_filter {
 
 /* Another headroom than the version's: what is there to a planner who takes other allocations
  * away. */
-struct fit_room {
+struct fit_headroom {
     struct class_no class_no;
     struct slot_no slot;
     int32_t headroom;
@@ -34,8 +34,8 @@ struct fit_demand {
     const struct column *column;
     struct class_no class_no;
     int64_t amount;
-    const struct fit_room *rooms; /* of that class, ascending by slot; mostly none */
-    uint32_t room_count;
+    const struct fit_headroom *headrooms; /* of that class, ascending by slot; mostly none */
+    uint32_t headroom_count;
 };
 
 enum { FIT_STEPS_A_SET = 16 }; /* of a budget (query/budget.h), for each set of a filter and page */
@@ -52,13 +52,13 @@ void fit_filter_page(const struct fit_filter *filter, uint32_t page, uint64_t wo
 bool fit_demand_slot(const struct version *version, const struct fit_demand *demand,
                      struct slot_no slot);
 
-/* Out of line: the headroom where there are rooms. */
-int32_t fit_rooms_headroom(const struct fit_demand *demand, struct slot_no slot);
+/* Out of line: the headroom where there are headrooms. */
+int32_t fit_given_headroom(const struct fit_demand *demand, struct slot_no slot);
 
 static inline int32_t fit_demand_headroom(const struct fit_demand *demand, struct slot_no slot)
 {
-    return demand->room_count == 0 ? column_headroom(demand->column, slot)
-                                   : fit_rooms_headroom(demand, slot);
+    return demand->headroom_count == 0 ? column_headroom(demand->column, slot)
+                                       : fit_given_headroom(demand, slot);
 }
 bool fit_filter_slot(const struct fit_filter *filter, struct slot_no slot);
 

@@ -136,7 +136,7 @@ static bool resolve_demands(struct finder *finder, struct err *err)
     return true;
 }
 
-static bool resolve(struct finder *finder, struct err *err)
+static bool providers_resolve(struct finder *finder, struct err *err)
 {
     resolve_tree(finder);
     if (finder->filter.nobody)
@@ -150,7 +150,7 @@ static bool resolve(struct finder *finder, struct err *err)
     return resolve_demands(finder, err);
 }
 
-static void add(struct finder *finder, const struct provider *provider)
+static void providers_add(struct finder *finder, const struct provider *provider)
 {
     struct providers_found *found = finder->found;
     if (found->count == finder->capacity) {
@@ -184,7 +184,7 @@ static bool passes(const struct finder *finder, const struct provider *provider)
 static void consider(struct finder *finder, const struct provider *provider)
 {
     if (provider != NULL && passes(finder, provider))
-        add(finder, provider);
+        providers_add(finder, provider);
 }
 
 /* What it costs to ask whether one provider passes. */
@@ -229,13 +229,14 @@ static void scan_pages(struct finder *finder)
                 uint32_t slot = page * FIT_PAGE_SLOTS + w * 64 + (uint32_t)__builtin_ctzll(word);
                 if (!budget_take(finder->budget, 8))
                     return;
-                add(finder, version_place(finder->version, (struct slot_no){slot})->provider);
+                providers_add(finder,
+                              version_place(finder->version, (struct slot_no){slot})->provider);
             }
         }
     }
 }
 
-static int compare_rows(const void *a, const void *b)
+static int providers_compare_rows(const void *a, const void *b)
 {
     const struct provider *const *x = a;
     const struct provider *const *y = b;
@@ -249,7 +250,7 @@ static void sort_rows(struct budget *budget, struct providers_found *found)
             continue;
         if (!budget_take(budget, SORT_STEPS * (int64_t)found->count))
             return;
-        qsort(found->providers, found->count, sizeof(*found->providers), compare_rows);
+        qsort(found->providers, found->count, sizeof(*found->providers), providers_compare_rows);
         return;
     }
 }
@@ -294,7 +295,7 @@ enum providers_outcome providers_find(const struct version *version,
         .found = found,
     };
     *found = (struct providers_found){0};
-    if (!resolve(&finder, err)) {
+    if (!providers_resolve(&finder, err)) {
         if (!budget->exhausted)
             return PROVIDERS_REFUSED;
         err->status = 0; /* it is asked again */

@@ -10,7 +10,7 @@
 
 static const struct slice none = {NULL, 0};
 
-static struct slice text_of(const struct record *row, unsigned field)
+static struct slice apply_nodes_text_of(const struct record *row, unsigned field)
 {
     return row == NULL ? none : record_text(row, field);
 }
@@ -70,10 +70,12 @@ static void change_node(struct edit *edit, const struct change_row *change)
     int64_t id = change->id;
     const struct record *old = rows_at(&version->nodes, id);
     const struct record *new = rows_replace(&edit->cow, &version->nodes, id, change->record);
-    move_text(edit, &version->node_by_uuid, id, text_of(old, NODE_UUID), text_of(new, NODE_UUID));
-    move_text(edit, &version->node_by_name, id, text_of(old, NODE_NAME), text_of(new, NODE_NAME));
-    move_text(edit, &version->node_by_instance, id, text_of(old, NODE_INSTANCE_UUID),
-              text_of(new, NODE_INSTANCE_UUID));
+    move_text(edit, &version->node_by_uuid, id, apply_nodes_text_of(old, NODE_UUID),
+              apply_nodes_text_of(new, NODE_UUID));
+    move_text(edit, &version->node_by_name, id, apply_nodes_text_of(old, NODE_NAME),
+              apply_nodes_text_of(new, NODE_NAME));
+    move_text(edit, &version->node_by_instance, id, apply_nodes_text_of(old, NODE_INSTANCE_UUID),
+              apply_nodes_text_of(new, NODE_INSTANCE_UUID));
     move_text(edit, &version->nodes_of_class, id, free_class(old), free_class(new));
     move_text(edit, &version->node_classes, id, provider_class(old), provider_class(new));
     move_number(edit, &version->busy_nodes, 0, is_busy(old) ? id : 0, is_busy(new) ? id : 0);
@@ -87,10 +89,12 @@ static void change_node_allocation(struct edit *edit, const struct change_row *c
     const struct record *old = rows_at(&version->node_allocations, id);
     const struct record *new =
         rows_replace(&edit->cow, &version->node_allocations, id, change->record);
-    move_text(edit, &version->node_allocation_by_uuid, id, text_of(old, NODE_ALLOCATION_UUID),
-              text_of(new, NODE_ALLOCATION_UUID));
-    move_text(edit, &version->node_allocation_by_name, id, text_of(old, NODE_ALLOCATION_NAME),
-              text_of(new, NODE_ALLOCATION_NAME));
+    move_text(edit, &version->node_allocation_by_uuid, id,
+              apply_nodes_text_of(old, NODE_ALLOCATION_UUID),
+              apply_nodes_text_of(new, NODE_ALLOCATION_UUID));
+    move_text(edit, &version->node_allocation_by_name, id,
+              apply_nodes_text_of(old, NODE_ALLOCATION_NAME),
+              apply_nodes_text_of(new, NODE_ALLOCATION_NAME));
     move_number(edit, &version->node_allocation_of_node, (uint64_t)id, node_id_of(old),
                 node_id_of(new));
     move_number(edit, &version->allocating, 0, is_allocating(old) ? id : 0,

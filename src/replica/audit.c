@@ -141,7 +141,7 @@ static bool audit_column(struct audit *audit, uint32_t class_no)
 {
     const struct version *version = audit->version;
     const struct column *column = version_column(version, (struct class_no){class_no});
-    AUDIT(column->holders.count == audit->class_holders[class_no], "class %u: strangers hold it",
+    AUDIT(column->holders.count == audit->class_holders[class_no], "class %u: others hold it",
           class_no);
     AUDIT(slotset_is_sound(&column->holders) && slotset_is_sound(&column->odd),
           "class %u: a slot set is broken", class_no);
@@ -152,7 +152,7 @@ static bool audit_column(struct audit *audit, uint32_t class_no)
             AUDIT(at->headroom[i] <= most, "class %u chunk %u: maximum too small", class_no, chunk);
             AUDIT(at->headroom[i] == 0 ||
                       slotset_has(&column->holders, (struct slot_no){chunk * CHUNK_SLOTS + i}),
-                  "class %u chunk %u: headroom of a stranger", class_no, chunk);
+                  "class %u chunk %u: headroom of another", class_no, chunk);
         }
         for (uint32_t run = 0; at != NULL && run < CHUNK_RUNS; run++) {
             bool found = at->most[run] == 0;
@@ -171,8 +171,7 @@ static bool audit_catalog(struct audit *audit, const struct catalog *catalog,
     for (uint32_t number = 0; number < catalog->limit; number++) {
         const struct catalog_entry *entry = catalog_at(catalog, number);
         if (members != NULL)
-            AUDIT(entry->slots.count == members[number], "number %u: slot set has strangers",
-                  number);
+            AUDIT(entry->slots.count == members[number], "number %u: slot set has others", number);
         AUDIT(slotset_is_sound(&entry->slots), "number %u: slot set is broken", number);
         if (entry->row == NULL)
             continue;

@@ -11,7 +11,8 @@ static void refresh_most(struct column_chunk *chunk, uint32_t run)
     chunk->most[run] = most;
 }
 
-static void put(struct cow *cow, struct column *column, struct slot_no slot, int32_t headroom)
+static void column_put(struct cow *cow, struct column *column, struct slot_no slot,
+                       int32_t headroom)
 {
     if (column_headroom(column, slot) == headroom)
         return;
@@ -32,7 +33,7 @@ static void put(struct cow *cow, struct column *column, struct slot_no slot, int
 void column_set(struct cow *cow, struct column *column, struct slot_no slot, int32_t headroom,
                 bool odd)
 {
-    put(cow, column, slot, headroom);
+    column_put(cow, column, slot, headroom);
     slotset_add(cow, &column->holders, slot);
     if (odd)
         slotset_add(cow, &column->odd, slot);
@@ -42,7 +43,7 @@ void column_set(struct cow *cow, struct column *column, struct slot_no slot, int
 
 void column_clear(struct cow *cow, struct column *column, struct slot_no slot)
 {
-    put(cow, column, slot, 0);
+    column_put(cow, column, slot, 0);
     slotset_remove(cow, &column->holders, slot);
     slotset_remove(cow, &column->odd, slot);
 }

@@ -42,7 +42,7 @@ bool same_provider(const struct version *version, const struct provider *provide
 /* Equal as bits: a ratio is no number that is calculated here. */
 static bool same_ratio(double a, double b)
 {
-    return memcmp(&a, &b, sizeof(a)) == 0;
+    return memcmp(&a, &b, sizeof(a)) == 0; /* NOLINT(bugprone-suspicious-memory-comparison) */
 }
 
 bool same_inventory(const struct version *version, const struct provider *provider, uint32_t at,

@@ -1,4 +1,4 @@
-/* Publishing and pinning; what publications replace is the matter of debts.c.
+/* Publishing and pinning; what publications replace is the matter of garbage.c.
  *
  * A reader first stores the number n that it saw, marked: it needs some version from n on. Then it
  * loads the current pointer, both sequentially consistent, and stores that version's own number.
@@ -36,8 +36,8 @@ struct replica {
     _Alignas(64) _Atomic(struct version *) current;
     _Atomic uint64_t number;
     uint64_t last_edit; /* numbers are never used twice: abandoned edits have had theirs */
-    struct debts debts;
-    uint64_t oldest_seen; /* the oldest pin when the debts were last tidied */
+    struct garbage garbage;
+    uint64_t oldest_seen; /* the oldest pin when the garbage was last looked through */
     bool trim_is_due;
     _Atomic(struct replica_reader *) readers;
     struct counter bytes; /* of the newest version's nodes */
@@ -50,13 +50,13 @@ struct replica *replica_create(void)
     check(replica != NULL && version != NULL);
     memset(replica, 0, sizeof(*replica));
     atomic_init(&replica->current, version);
-    debts_init(&replica->debts);
+    garbage_init(&replica->garbage);
     return replica;
 }
 
 static void free_ended(struct replica *replica)
 {
-    while (debts_free_part(&replica->debts))
+    while (garbage_free_part(&replica->garbage))
         continue;
 }
 
@@ -71,7 +71,7 @@ void replica_destroy(struct replica *replica)
         free(reader);
         reader = next;
     }
-    debts_settle(&replica->debts, UINT64_MAX);
+    garbage_collect(&replica->garbage, UINT64_MAX);
     free_ended(replica);
     version_free(atomic_load(&replica->current), 0);
     free(replica);
@@ -208,21 +208,21 @@ static void note_freed(struct replica *replica, size_t bytes)
 }
 
 /* Frees what no pin needs: single nodes, too, if it `sifts`. */
-static void look_through_debts(struct replica *replica, bool sifts)
+static void look_through_garbage(struct replica *replica, bool sifts)
 {
     struct pins pins = pins_look(replica);
-    note_freed(replica, sifts ? debts_sift(&replica->debts, &pins)
-                              : debts_drop_loads(&replica->debts, &pins));
+    note_freed(replica, sifts ? garbage_sift(&replica->garbage, &pins)
+                              : garbage_drop_loads(&replica->garbage, &pins));
     free(pins.exact);
 }
 
 /* Loads come by anybody's commit, pins last for minutes: what was loaded meanwhile goes at once. */
-static void pay_debts(struct replica *replica, bool has_loaded)
+static void collect_garbage(struct replica *replica, bool has_loaded)
 {
-    struct debts *debts = &replica->debts;
-    note_freed(replica, debts_settle(debts, oldest_pin(replica)));
-    if (debts->oldest != NULL && (has_loaded || debts_are_to_sift(debts)))
-        look_through_debts(replica, true);
+    struct garbage *garbage = &replica->garbage;
+    note_freed(replica, garbage_collect(garbage, oldest_pin(replica)));
+    if (garbage->oldest != NULL && (has_loaded || garbage_is_to_sift(garbage)))
+        look_through_garbage(replica, true);
 }
 
 void replica_publish(struct replica *replica, struct edit *edit, const struct version_stamp *stamp)
@@ -234,13 +234,13 @@ void replica_publish(struct replica *replica, struct edit *edit, const struct ve
     uint64_t bytes_before = counter_read(&replica->bytes);
     size_t replaced = has_loaded ? bytes_before : edit->cow.retired_bytes;
     version->stamp = *stamp;
-    debts_add(&replica->debts, version->node.birth, before, !has_loaded, &edit->cow.retired,
-              replaced);
+    garbage_add(&replica->garbage, version->node.birth, before, !has_loaded, &edit->cow.retired,
+                replaced);
     counter_set(&replica->bytes, bytes_before + edit->cow.made_bytes - replaced);
     atomic_store(&replica->current, version);
     atomic_store(&replica->number, version->node.birth);
     edit_free(edit);
-    pay_debts(replica, has_loaded);
+    collect_garbage(replica, has_loaded);
 }
 
 void replica_abandon(struct replica *replica, struct edit *edit)
@@ -253,18 +253,18 @@ void replica_abandon(struct replica *replica, struct edit *edit)
 
 void replica_tidy(struct replica *replica)
 {
-    struct debts *debts = &replica->debts;
-    if (debts->oldest != NULL) {
+    struct garbage *garbage = &replica->garbage;
+    if (garbage->oldest != NULL) {
         uint64_t oldest = oldest_pin(replica);
-        note_freed(replica, debts_settle(debts, oldest));
+        note_freed(replica, garbage_collect(garbage, oldest));
         bool sifts = oldest != replica->oldest_seen;
-        if (debts->oldest != NULL && (sifts || debts->whole_count > 0))
-            look_through_debts(replica, sifts);
+        if (garbage->oldest != NULL && (sifts || garbage->whole_count > 0))
+            look_through_garbage(replica, sifts);
         replica->oldest_seen = oldest;
     }
     uint64_t end_us = clock_monotonic_us() + TIDY_US;
-    bool frees = debts_free_part(debts);
-    while (frees && clock_monotonic_us() < end_us && debts_free_part(debts))
+    bool frees = garbage_free_part(garbage);
+    while (frees && clock_monotonic_us() < end_us && garbage_free_part(garbage))
         continue;
     if (replica->trim_is_due && !frees) {
         replica->trim_is_due = false;
@@ -274,7 +274,7 @@ void replica_tidy(struct replica *replica)
 
 size_t replica_waiting(const struct replica *replica)
 {
-    return (size_t)counter_read(&replica->debts.count);
+    return (size_t)counter_read(&replica->garbage.count);
 }
 
 struct replica_figures replica_figures(const struct replica *replica)
@@ -282,7 +282,7 @@ struct replica_figures replica_figures(const struct replica *replica)
     return (struct replica_figures){
         .number = atomic_load(&replica->number),
         .bytes = counter_read(&replica->bytes),
-        .retained = counter_read(&replica->debts.count),
-        .retained_bytes = counter_read(&replica->debts.bytes),
+        .retained = counter_read(&replica->garbage.count),
+        .retained_bytes = counter_read(&replica->garbage.bytes),
     };
 }

@@ -1,4 +1,4 @@
-/* What replica.c, debts.c and version_free.c share. Writer thread only, but for the counters. */
+/* What replica.c, garbage.c and version_free.c share. Writer thread only, but for the counters. */
 #ifndef BERTH_REPLICA_REPLICA_INTERNAL_H
 #define BERTH_REPLICA_REPLICA_INTERNAL_H
 
@@ -15,12 +15,12 @@ struct pins {
 /* Whether a version in [birth, number) is pinned. */
 bool pins_need(const struct pins *pins, uint64_t birth, uint64_t number);
 
-struct debt;
+struct garbage_item;
 
 /* What publications have replaced and readers may still hold. */
-struct debts {
-    struct debt *oldest; /* in the order of publication */
-    struct debt *newest;
+struct garbage {
+    struct garbage_item *oldest; /* in the order of publication */
+    struct garbage_item *newest;
     size_t whole_count;     /* versions that wait as a whole: those before a load */
     size_t waiting_nodes;   /* of all others */
     size_t kept_nodes;      /* of these, the oldest pinned version's, as far as that is known */
@@ -32,30 +32,30 @@ struct debts {
     struct counter bytes; /* of the nodes */
 };
 
-void debts_init(struct debts *debts);
+void garbage_init(struct garbage *garbage);
 
 /* `number` has replaced `before`: either it shares memory with it, and `nodes` (taken over) of
  * `bytes` are those that it has no more; or it shares none, and `before` has `bytes`. */
-void debts_add(struct debts *debts, uint64_t number, struct version *before, bool shares,
-               const struct cow_retired *nodes, size_t bytes);
+void garbage_add(struct garbage *garbage, uint64_t number, struct version *before, bool shares,
+                 const struct cow_retired *nodes, size_t bytes);
 
 /* Frees what was replaced up to version `oldest_pin`; returns its bytes. Here and below, whole
- * versions are freed later, by debts_free_part(). */
-size_t debts_settle(struct debts *debts, uint64_t oldest_pin);
+ * versions are freed later, by garbage_free_part(). */
+size_t garbage_collect(struct garbage *garbage, uint64_t oldest_pin);
 
 /* Frees the whole versions of loads that no pin is in; returns their bytes. */
-size_t debts_drop_loads(struct debts *debts, const struct pins *pins);
+size_t garbage_drop_loads(struct garbage *garbage, const struct pins *pins);
 
 /* Looks at each node that is not known to be the oldest pinned version's, and frees those that no
  * pinned version has; returns their bytes. */
-size_t debts_sift(struct debts *debts, const struct pins *pins);
+size_t garbage_sift(struct garbage *garbage, const struct pins *pins);
 
 /* Whether so many nodes wait that it is worth it. */
-bool debts_are_to_sift(const struct debts *debts);
+bool garbage_is_to_sift(const struct garbage *garbage);
 
 /* Frees the next part of a whole version that nobody needs any more: what takes a tenth of a second
  * in a cloud of a million hosts is done bit by bit. False: there was none. */
-bool debts_free_part(struct debts *debts);
+bool garbage_free_part(struct garbage *garbage);
 
 /* Frees one part of a version, the next one each time, and at last the version itself: false. */
 bool version_free_part(struct version *version, unsigned part);

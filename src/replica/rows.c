@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 
-static struct record_row *row_of(const struct record *record)
+static struct record_row *rows_row_of(const struct record *record)
 {
     return (struct record_row *)(uintptr_t)((const char *)record -
                                             offsetof(struct record_row, record));
@@ -65,7 +65,7 @@ const struct record *rows_replace(struct cow *cow, struct ptree *rows, int64_t i
 void rows_drop(struct cow *cow, const struct record *record)
 {
     if (record != NULL)
-        cow_drop(cow, row_of(record));
+        cow_drop(cow, rows_row_of(record));
 }
 
 void rows_move_key(struct cow *cow, struct ptree *tree, int64_t id, bool had, uint64_t before,

@@ -32,8 +32,8 @@ enum {
 
 bool slotset_has(const struct slotset *set, struct slot_no slot);
 
-/* Adding a member or removing a stranger changes nothing, and copies nothing. The writer only, on a
- * set of its edit. */
+/* Adding a member or removing what is no member changes nothing, and copies nothing. The writer
+ * only, on a set of its edit. */
 void slotset_add(struct cow *cow, struct slotset *set, struct slot_no slot);
 void slotset_remove(struct cow *cow, struct slotset *set, struct slot_no slot);
 

@@ -2,7 +2,7 @@
  * (apply_consumers.c), in the same edit. */
 #include "replica/usage.h"
 
-static void add(struct cow *cow, struct ptree *tree, uint64_t k1, uint64_t k2, int64_t amount)
+static void usage_add(struct cow *cow, struct ptree *tree, uint64_t k1, uint64_t k2, int64_t amount)
 {
     uint64_t before = 0;
     ptree_find(tree, k1, k2, &before);
@@ -31,8 +31,8 @@ void usage_account_allocation(struct cow *cow, struct version *version,
     uint64_t type = type_key(consumer);
     version->allocation_count++;
     if (first)
-        add(cow, &version->usages, k1, type, 1);
-    add(cow, &version->usages, k1, type | (allocation->class_no.v + 1), allocation->used);
+        usage_add(cow, &version->usages, k1, type, 1);
+    usage_add(cow, &version->usages, k1, type | (allocation->class_no.v + 1), allocation->used);
 }
 
 void usage_account(struct cow *cow, struct version *version, const struct consumer *consumer,
@@ -43,11 +43,11 @@ void usage_account(struct cow *cow, struct version *version, const struct consum
     version->allocation_count += (uint64_t)(sign * (int64_t)consumer->allocation_count);
     uint64_t k1 = owner_key(consumer);
     uint64_t type = type_key(consumer);
-    add(cow, &version->usages, k1, type, sign);
+    usage_add(cow, &version->usages, k1, type, sign);
     for (uint32_t i = 0; i < consumer->allocation_count; i++) {
         const struct consumer_allocation *allocation = &consumer->allocation[i];
-        add(cow, &version->usages, k1, type | (allocation->class_no.v + 1),
-            sign * allocation->used);
+        usage_add(cow, &version->usages, k1, type | (allocation->class_no.v + 1),
+                  sign * allocation->used);
     }
 }
 
@@ -84,7 +84,7 @@ void usage_stray_add(struct cow *cow, struct version *version, struct provider_n
                      struct class_no class_no, int64_t amount)
 {
     if (amount != 0)
-        add(cow, &version->stray_uses, provider.v, class_no.v, amount);
+        usage_add(cow, &version->stray_uses, provider.v, class_no.v, amount);
 }
 
 int64_t usage_stray_take(struct cow *cow, struct version *version, struct provider_no provider,

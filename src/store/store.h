@@ -1,8 +1,8 @@
-/* The database, as the rest of berth sees it: load, begin, apply, commit, follow.
+/* The database as the rest of berth sees it: load, begin, apply, commit, follow.
  *
- * One store is one writer's session on one database. Everything but store_is_current() is called by
- * the writer thread only. A database failing is an enum result and a struct err (status 503), never
- * a check. */
+ * A store is one writer's session on one database. Only the writer thread calls these functions,
+ * except for store_is_current() and those marked "any thread". A database failure is an enum result
+ * and a struct err (status 503), never a check. */
 #ifndef BERTH_STORE_STORE_H
 #define BERTH_STORE_STORE_H
 
@@ -15,8 +15,7 @@
 
 struct store;
 
-/* A database state, as store_is_current() compares it: equal stamps are equal states. Opaque bytes.
- */
+/* A database state, for store_is_current(): equal stamps are equal states. Opaque bytes. */
 struct store_stamp {
     unsigned char bytes[48];
 };
@@ -29,25 +28,25 @@ struct store_options {
     int busy_timeout_ms; /* how long begin waits for another writer; 5000 */
     bool sync_schema; /* create or upgrade the schema at open ([placement_database] sync_on_startup)
                        */
-    bool create_missing_file; /* a missing database file is made, if its schema is synced, too */
+    bool create_missing_file; /* create a missing database file, if sync_schema is set */
     bool synchronous_off;     /* tests only: no fsync */
-    uint32_t wal_frames;      /* tests only: a WAL shorter than usual; 0: the usual one */
+    uint32_t wal_frames;      /* tests only: the length of a shorter WAL; 0: the default */
     _Atomic uint64_t *steps;  /* NULL, or grows while the database works: for those who wait for it
                                  to see that it does */
 };
 
-/* Whether a SQLAlchemy URL is of a database that this build can open; nothing is opened. False: err
- * has one line. Any thread. */
+/* Whether this build can open the database of a SQLAlchemy URL; nothing is opened. False: err has
+ * one line. Any thread. */
 bool store_knows_connection(struct slice connection, struct err *err) BERTH_MUST_CHECK;
 
-/* Opens the database, checks its schema revision (known ones: see schema.h). Returns NULL with err
- * set to one clear line when it cannot be used. The caller owns the store. */
+/* Opens the database and checks its schema revision (schema.h lists the known ones). Returns NULL
+ * with one clear line in err if it cannot be used. The caller owns the store. */
 struct store *store_open(const struct store_options *options, struct err *err);
 void store_close(struct store *store);
 
-/* Takes records of a load or a follow, in an order in which each refers only to earlier ones;
- * providers refer to each other freely until CHANGE_LOAD_PROVIDERS_END. Texts are valid during the
- * call only. */
+/* Receives the records of a load or a follow, in an order in which each record refers only to
+ * earlier ones; only providers may refer to each other in any order until
+ * CHANGE_LOAD_PROVIDERS_END. Texts are valid during the call only. */
 typedef void store_sink(void *cls, const struct change *change);
 
 enum store_result {
@@ -56,24 +55,24 @@ enum store_result {
                     */
     STORE_REFUSED, /* apply only: for what these changes are, and no others need be. err is set;
                       see store_why_refused() */
-    STORE_UNKNOWN, /* commit only: whether it happened is not known; reload before anything else */
+    STORE_UNKNOWN, /* commit only: the result is unknown; reload before anything else */
 };
 
-/* What store_begin found. */
+/* The result of store_begin. */
 enum store_begun {
-    STORE_BEGIN_UNCHANGED, /* nobody else wrote since the last stamp */
+    STORE_BEGIN_UNCHANGED, /* no other process wrote since the last stamp */
     STORE_BEGIN_FOLLOW,    /* another berthd did: call store_follow inside this transaction */
-    STORE_BEGIN_RELOAD,    /* a stranger did, or the log does not reach back: call store_merge or
-                              store_load */
-    STORE_BEGIN_FAILED,    /* err is set; no transaction is open */
-    STORE_BEGIN_BUSY,      /* STORE_TO_WRITE_SOON only: see there; no transaction is open */
+    STORE_BEGIN_RELOAD, /* a foreign writer did, or the log does not reach back: call store_merge or
+                           store_load */
+    STORE_BEGIN_FAILED, /* err is set; no transaction is open */
+    STORE_BEGIN_BUSY,   /* STORE_TO_WRITE_SOON only: see there; no transaction is open */
 };
 
 enum store_intent {
     STORE_TO_READ,  /* a snapshot, to bring memory up to date: waits for no writer, needs no room on
                        the disk; ends with store_rollback */
     STORE_TO_WRITE, /* the one write transaction (on SQLite BEGIN IMMEDIATE): until commit or
-                       rollback nobody else commits. Architecture, section 5 */
+                       rollback no other process commits */
     STORE_TO_WRITE_SOON, /* the same, but somebody else's lock is waited for only some milliseconds
                             a call. STORE_BEGIN_BUSY: call again (reading in between is allowed),
                             until busy_timeout_ms after the first call it is STORE_BEGIN_FAILED */
@@ -88,35 +87,37 @@ enum store_begun store_begin(struct store *store, enum store_intent intent,
 enum store_result store_load(struct store *store, store_sink *sink, void *cls,
                              struct err *err) BERTH_MUST_CHECK;
 
-/* Who knows memory: compares it with what a load streams. */
+/* Compares memory with the records that a load streams; implemented by the code that knows memory.
+ */
 struct store_comparer {
-    store_sink *compare; /* takes the records of a load */
-    /* All have come: what differs. NULL: so much that it is to be loaded. */
+    store_sink *compare; /* receives the records of a load */
+    /* Called after the last record: returns the differences. NULL: so many that everything must be
+     * loaded. */
     const struct differences *(*end)(void *cls);
     void *cls;
 };
 
-/* For memory that has some state of this database: streams everything into the comparer and then
- * what differs into sink, in the order of a merge (model/change.h). *merged false: nothing was sent
- * and a store_load must follow, because too much differs, or because memory is known to be wrong.
- * Inside the transaction of store_begin; if merged, the store counts as followed. */
+/* For memory that has some state of this database: streams all rows into the comparer, and then the
+ * rows that differ into sink, in the order of a merge (model/change.h). *merged false: nothing was
+ * sent and store_load must follow, because too much differs or because memory is known to be wrong.
+ * Runs inside the transaction of store_begin; if merged, the store counts as followed. */
 enum store_result store_merge(struct store *store, const struct store_comparer *comparer,
                               store_sink *sink, void *cls, bool *merged,
                               struct err *err) BERTH_MUST_CHECK;
 
-/* Reads the entities that other instances' log rows name, since what this store last saw. */
+/* Reads the entities that other instances have logged as changed since this store last followed. */
 enum store_result store_follow(struct store *store, store_sink *sink, void *cls,
                                struct err *err) BERTH_MUST_CHECK;
 
-/* Executes the statements of one request's changes. STORE_FAILED: the whole transaction is to be
- * rolled back. STORE_REFUSED: the same, after which memory counts as it did before and the other
- * requests may be planned again in a new transaction. */
+/* Executes the statements of one request's changes. STORE_FAILED: the whole transaction must be
+ * rolled back. STORE_REFUSED: the same; memory then counts as it did before, and the other requests
+ * may be planned again in a new transaction. */
 enum store_result store_apply(struct store *store, const struct change_list *changes,
                               struct err *err) BERTH_MUST_CHECK;
 
-/* Why the last store_apply() was STORE_REFUSED; valid until the next call of it. */
+/* Why the last store_apply() returned STORE_REFUSED; valid until the next call of it. */
 struct store_refusal {
-    size_t change;     /* which of the list's changes it is about */
+    size_t change;     /* the index of the refused change in the list */
     bool is_duplicate; /* another row has what must be unique: what the Python service answers 409
                           for. Else any other constraint, or memory_is_wrong */
     bool memory_is_wrong; /* the row is not as memory has it: the next begin is a reload. Otherwise
@@ -125,25 +126,25 @@ struct store_refusal {
 };
 const struct store_refusal *store_why_refused(const struct store *store);
 
-/* Whether a row that the last load left out, and that memory does not know therefore, has that
- * text where it must be unique: such a row cannot be inserted. `kind` is the change that would
+/* Whether a row that the last load left out, and that memory therefore does not know, has that text
+ * in a unique column: a row with that text cannot be inserted. `kind` is the change that would
  * insert it: CHANGE_PROVIDER_INSERT (its name), CHANGE_CONSUMER_INSERT (its uuid), or a put of a
  * record (`field` is its RECORD_UNIQUE field; 0 for the others). Writer thread. */
 bool store_is_taken(const struct store *store, enum change_kind kind, unsigned field,
                     struct slice text);
 
-/* Writes the log row of what was applied, commits, and fills the stamp of the new state. On
- * STORE_OK *stranger tells that somebody else wrote between this commit and the reading of the
- * stamp: the stamp is then not to be published, the next begin finds the difference. */
-enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *stranger,
+/* Writes the log row for the applied changes, commits, and fills the stamp of the new state. On
+ * STORE_OK, *foreign is true if another process wrote between this commit and the reading of the
+ * stamp: the stamp must then not be published, and the next begin finds the difference. */
+enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *foreign,
                                struct err *err) BERTH_MUST_CHECK;
 
-/* Ends a transaction without a trace. Fills the stamp of the state that the transaction saw; false
- * when memory does not have that state, or the database has moved on: used after a begin that only
- * followed or loaded. */
+/* Ends a transaction without a trace; used after a begin that only followed or loaded. Fills the
+ * stamp of the state that the transaction saw; false if memory does not have that state, or if the
+ * database has changed since. */
 bool store_rollback(struct store *store, struct store_stamp *stamp);
 
-/* The next free ids, valid inside the transaction: each call hands out one. */
+/* The next free ids, valid inside the transaction: each call returns a new one. */
 enum store_table {
     STORE_CLASSES, /* custom ones start at 10000 */
     STORE_TRAITS,
@@ -161,31 +162,30 @@ enum store_table {
 };
 int64_t store_next_id(struct store *store, enum store_table table);
 
-/* Whether the database still is in the state of that stamp: any thread, wait-free, no system call
- * on the usual path. False as soon as anybody (we ourselves included) has committed something
- * newer. */
+/* Whether the database is still in the state of that stamp: any thread, wait-free, usually without
+ * a system call. False as soon as any process (including this one) has committed something newer.
+ */
 bool store_is_current(const struct store *store, const struct store_stamp *stamp);
 
-/* Whether the schema is at a revision that is served, as the open transaction sees it. `revision`
- * gets what stands there, "" if there is none. False and err (503): it is not, or it cannot be
- * read. */
+/* Whether the schema is at a supported revision, as the open transaction sees it. `revision`
+ * receives the revision that was found, "" if there is none. False with err (503): it is
+ * unsupported, or cannot be read. */
 bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
                         struct err *err) BERTH_MUST_CHECK;
 
-/* For metrics; 0 where there is no such thing. */
+/* For metrics; 0 if a figure does not apply. */
 struct store_figures {
     uint64_t log_head;     /* the newest batch in the log, ours or another instance's */
     uint64_t wal_bytes;    /* of the frames in the WAL; the file may be longer */
     uint64_t checkpoints;  /* begun by this store */
-    uint64_t skipped_rows; /* that the last load left out; each is named in the log once */
+    uint64_t skipped_rows; /* left out by the last load; each is logged once */
     bool is_read_only;     /* the file cannot be written */
 };
 
 /* Any thread. */
 struct store_figures store_figures(const struct store *store);
 
-/* Upkeep between batches (checkpoint, trimming the log, noticing a replaced file); may do nothing.
- */
+/* Upkeep between batches: checkpoints, trims the log, notices a replaced file; may do nothing. */
 void store_upkeep(struct store *store);
 
 #endif

@@ -11,7 +11,7 @@ import uuid
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "baremetal"))
 
-import door as doors
+import metal_client
 import servers
 from admin import Case
 from case import CHILD, HOST, consumer, expect
@@ -132,7 +132,7 @@ class Inventory(Case):
     def nodes_by_state(self):
         """Bare metal's nodes and allocations, counted, against what that API lists."""
         with self.berthd(baremetal_port=servers.free_port()) as server:
-            metal = doors.Door(server.baremetal_port)
+            metal = metal_client.MetalClient(server.baremetal_port)
             metal.make_node("enroll", power=None)
             metal.make_node("manageable")
             free = [metal.make_node("available", resource_class="x") for _ in range(3)]

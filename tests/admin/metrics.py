@@ -108,24 +108,24 @@ class Metrics(Case):
             fetch(server.port, "/healthcheck")
             fetch(server.port, "/healthcheck", "HEAD")
             delta = Delta(before, server.scrape())
-            show = {"door": "placement", "route": "/resource_providers/{uuid}", "method": "GET"}
+            show = {"api": "placement", "route": "/resource_providers/{uuid}", "method": "GET"}
             expect(delta.changed(REQUESTS) == {
                 key(**show, status="200"): 8,
                 key(**show, status="404"): 1,
-                key(door="placement", route="/resource_providers", method="GET", status="200"): 1,
-                key(door="placement", route="other", method="GET", status="404"): 2,
-                key(door="placement", route="other", method="DELETE", status="405"): 1,
-                key(door="placement", route="/traits/{name}", method="PUT", status="400"): 1,
-                key(door="placement", route="other", method="GET", status="406"): 1,
-                key(door="placement", route="other", method="GET", status="401"): 1,
-                key(door="placement", route="/", method="GET", status="200"): 1,
-                key(door="placement", route="/healthcheck", method="any", status="200"): 1,
-                key(door="placement", route="/healthcheck", method="any", status="204"): 1,
+                key(api="placement", route="/resource_providers", method="GET", status="200"): 1,
+                key(api="placement", route="other", method="GET", status="404"): 2,
+                key(api="placement", route="other", method="DELETE", status="405"): 1,
+                key(api="placement", route="/traits/{name}", method="PUT", status="400"): 1,
+                key(api="placement", route="other", method="GET", status="406"): 1,
+                key(api="placement", route="other", method="GET", status="401"): 1,
+                key(api="placement", route="/", method="GET", status="200"): 1,
+                key(api="placement", route="/healthcheck", method="any", status="200"): 1,
+                key(api="placement", route="/healthcheck", method="any", status="204"): 1,
             }, delta.changed(REQUESTS))
             expect(delta.changed("berth_http_requests_by_microversion_total") == {
-                key(door="placement", microversion="1.39"): 13,
-                key(door="placement", microversion="1.0"): 2,
-                key(door="placement", microversion="none"): 4,
+                key(api="placement", microversion="1.39"): 13,
+                key(api="placement", microversion="1.0"): 2,
+                key(api="placement", microversion="none"): 4,
             }, delta.changed("berth_http_requests_by_microversion_total"))
             expect(delta.get("berth_http_request_duration_seconds_count", **show) == 9, "histogram")
             expect(0 < delta.get("berth_http_request_duration_seconds_sum", **show) < 9, "time")
@@ -211,7 +211,7 @@ class Metrics(Case):
             expect(page.get("berth_database_read_only") == 0, "read-only")
 
     def replica(self):
-        """Counts of rows, the version, following another instance and a stranger."""
+        """Counts of rows, the version, following another instance and a foreign writer."""
         with self.berthd() as server, self.berthd(sync=False) as other:
             client = server.client()
             build(client)
@@ -235,7 +235,7 @@ class Metrics(Case):
             expect(other.scrape().get("berth_writer_follows_total") > 0, "follows")
             page = server.scrape()
             loads, merges = page.get("berth_writer_loads_total"), page.get("berth_writer_merges_total")
-            rows(server.database, "INSERT INTO traits (name) VALUES ('CUSTOM_BY_A_STRANGER')")
+            rows(server.database, "INSERT INTO traits (name) VALUES ('CUSTOM_BY_ANOTHER')")
             version = server.scrape().get("berth_replica_version")
             client.must(200, "GET", "/traits")
             page = server.scrape()
@@ -271,6 +271,7 @@ class Metrics(Case):
             expect(0 < page.get("process_cpu_seconds_total") <= more.get("process_cpu_seconds_total") < 60, "cpu")
             (labels, value), = more.samples["berth_build_info"].items()
             expect(value == 1 and dict(labels)["version"], labels)
+            expect("berth_tls_certificate_expiry_timestamp_seconds" not in page.helps, "there is no certificate")
             for connection in idle:
                 connection.close()
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The test files of gabbits/ against a live bare metal door.
+"""The test files of gabbits/ against a live bare metal API.
 
     tests/baremetal/api.py --berthd build/berthd [FILE…]    against berth
     tests/baremetal/api.py --reference [FILE…]              against the real service (Debian's python3-ironic)

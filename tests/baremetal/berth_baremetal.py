@@ -1,4 +1,4 @@
-"""berthd with its bare metal door open, for tests: the same to them as real_ironic.Ironic."""
+"""berthd with its bare metal API open, for tests: the same to them as real_ironic.Ironic."""
 
 import os
 import re
@@ -15,7 +15,7 @@ FAKE_DELAY_MS = 20  # each passing state: long enough to be a state, short enoug
 
 
 class Berth(servers.Berthd):
-    """`port` and `url` are the bare metal door's, `placement_port` is Placement's. Both doors show one inventory."""
+    """`port` and `url` are the bare metal API's, `placement_port` is Placement's. Both APIs show one inventory."""
 
     name = "berth"
 
@@ -47,7 +47,7 @@ class Berth(servers.Berthd):
         found = re.search(r"^berthd: ready .*\bbaremetal (http://127\.0\.0\.1:(\d+))", said, re.M)
         if not found:
             self.kill()
-            raise RuntimeError(f"no bare metal door in: {said}")
+            raise RuntimeError(f"no bare metal API in: {said}")
         self.url, self.port = found.group(1), int(found.group(2))
         return self
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The real clients at a bare metal door: `openstack baremetal`, `baremetal` (python3-ironicclient) and openstacksdk.
+"""The real clients at a bare metal API: `openstack baremetal`, `baremetal` (python3-ironicclient) and openstacksdk.
 
     tests/baremetal/clients.py --berthd build/berthd | --reference [FLOW…]
 
@@ -64,7 +64,7 @@ class Shell:
 
     def __init__(self, program, server):
         self.program, self.url = program, server.url
-        self.placement_port = getattr(server, "placement_port", None)  # berth's other door
+        self.placement_port = getattr(server, "placement_port", None)  # berth's other API
 
     def run(self, text, version=None):
         """(exit status, standard output, standard error) of `text`, said after `baremetal`."""
@@ -246,7 +246,7 @@ def by_hand(shell):
 
 
 def used_in_placement(shell):
-    """What this door took is taken for Placement's clients."""
+    """What this API took is taken for Placement's clients."""
     uuid = shell.show("node show n")["uuid"]
     environment = {**os.environ, "OS_AUTH_TYPE": "admin_token", "OS_TOKEN": "admin", "OS_ENDPOINT": f"http://127.0.0.1:{shell.placement_port}"}
     done = subprocess.run(["openstack", "resource", "provider", "usage", "show", uuid, "-f", "json"], capture_output=True, text=True,

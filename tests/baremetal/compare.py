@@ -4,7 +4,7 @@ and orders that the reference leaves open."""
 import json
 import re
 
-import door
+import metal_client
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+00:00)?$")
@@ -126,4 +126,4 @@ def compare(reference, other):
 
 
 def fault_of(answer):
-    return door.fault_of(answer.text) or ""
+    return metal_client.fault_of(answer.text) or ""

@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 
 import berth_baremetal  # noqa: E402
 import compare  # noqa: E402
-import door  # noqa: E402
+import metal_client  # noqa: E402
 import generator  # noqa: E402
 import wanted  # noqa: E402
 import real_ironic  # noqa: E402
@@ -36,7 +36,7 @@ WALK = 500  # requests of one pair of servers
 class Walk:
     def __init__(self, options, seed, reference, other):
         self.options, self.seed = options, seed
-        self.reference, self.other = door.Door(reference.port), door.Door(other.port)
+        self.reference, self.other = metal_client.MetalClient(reference.port), metal_client.MetalClient(other.port)
         self.generator = generator.Generator(seed)
         self.pairs = compare.Pairs()
         self.kinds, self.hits = collections.Counter(), collections.Counter()
@@ -72,7 +72,7 @@ class Walk:
         self.succeeded += mine.status < 400
         self.kinds[request.kind, mine.status] += 1
         found = compare.compare(mine, theirs)
-        used, left = self.judge(request, mine, theirs, found)
+        used, left = self.verdict_of(request, mine, theirs, found)
         if self.options.verbose:
             print(f"{self.seed}:{step} {request} -> {mine.status} {compare.fault_of(mine)[:150]}", flush=True)
         if left:
@@ -86,7 +86,7 @@ class Walk:
     def alter(self, answer):
         """For the selftest."""
 
-    def judge(self, request, mine, theirs, found):
+    def verdict_of(self, request, mine, theirs, found):
         if not self.options.berthd:
             return [], found
         used, left = wanted.explained(wanted.Case(request, mine, theirs, found))
@@ -111,7 +111,7 @@ class Walk:
             shown.append(side.at_rest())
         for mine, theirs in zip(*shown):
             theirs.text = self.pairs.to_reference(theirs.text)
-            _, left = self.judge(generator.Request("GET", "/v1/nodes"), mine, theirs, compare.compare(mine, theirs))
+            _, left = self.verdict_of(generator.Request("GET", "/v1/nodes"), mine, theirs, compare.compare(mine, theirs))
             if left:
                 self.failed += 1
                 self.fail(after[0] if after else -1, f"the state after {after[1] if after else 'the start'}", left)

@@ -1,4 +1,4 @@
-"""Random but seeded requests to a bare metal door: what clients send, and what no good client sends.
+"""Random but seeded requests to a bare metal API: what clients send, and what no good client sends.
 
 A request follows from the seed and from the state of the reference (nodes and allocations as its API shows them), so a
 walk can be played again. Where upstream chooses at random, among several nodes that fit, the request leaves one.

@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import berth_baremetal  # noqa: E402
-import door  # noqa: E402
+import metal_client  # noqa: E402
 import servers  # noqa: E402
 
 LONG_MS, WAIT_S = 5000, 2
@@ -67,13 +67,13 @@ def first_problem(found, wanted):
 
 def ask_again(berth, path, body, told):
     """A second request while the node is locked: after two seconds it is refused."""
-    client = door.Door(berth.port)
+    client = metal_client.MetalClient(berth.port)
     began = time.monotonic()
     told.append((path, client.ask("PUT", path, body), time.monotonic() - began))
     client.close()
 
 
-def judge_locked(told, shortest, longest):
+def check_locked(told, shortest, longest):
     for path, answer, seconds in told:
         words = f"is locked by host {HOST}, please retry after the current operation is completed."
         if answer.status != 409 or not (answer.fault or "").endswith(words):
@@ -84,14 +84,14 @@ def judge_locked(told, shortest, longest):
 
 
 def passing_states(score, berth):
-    client = door.Door(berth.port)
+    client = metal_client.MetalClient(berth.port)
     nodes = [make_at(client, row[0]) for row in PASSING]
     torn_down, powered = make_at(client, "active"), make_at(client, "available")
     client.close()
     score.case("exit status", berth.stop() or None)
     set_delay(berth, LONG_MS)
     berth.start()
-    client = door.Door(berth.port)
+    client = metal_client.MetalClient(berth.port)
     tell(client, torn_down, "deleted")
     client.until(f"/v1/nodes/{torn_down}", lambda node: node["provision_state"] == "cleaning", LONG_MS / 1000 + 10)
     for node, row in zip(nodes, PASSING):
@@ -113,16 +113,16 @@ def passing_states(score, berth):
         ask_again(berth, f"/v1/nodes/{node}/states/provision", {"target": "abort"}, at_once)
     for thread in threads:
         thread.join(30)
-    score.case("another request is refused after two seconds", judge_locked(waited, WAIT_S * 0.9, WAIT_S + 2))
-    score.case("a verb that cannot be is refused at once", judge_locked(at_once, 0, 1))
+    score.case("another request is refused after two seconds", check_locked(waited, WAIT_S * 0.9, WAIT_S + 2))
+    score.case("a verb that cannot be is refused at once", check_locked(at_once, 0, 1))
     client.close()
     berth.halt()
     berth.start()
     return nodes, torn_down, powered
 
 
-def judge_restart(score, berth, nodes, torn_down, powered):
-    client = door.Door(berth.port)
+def check_restart(score, berth, nodes, torn_down, powered):
+    client = metal_client.MetalClient(berth.port)
     rows = [(node, row[2], row[4], row[5]) for node, row in zip(nodes, PASSING)]
     rows.append((torn_down, "cleaning", "clean failed", "available"))
     for node, passing, failed, target in rows:
@@ -142,7 +142,7 @@ def judge_restart(score, berth, nodes, torn_down, powered):
 
 def allocating(score, berth):
     """What is looked for is taken up again, with what was patched in between."""
-    client = door.Door(berth.port)
+    client = metal_client.MetalClient(berth.port)
     node = client.must(200, "GET", "/v1/nodes")["nodes"][0]["uuid"]
     client.must(202, "PUT", f"/v1/nodes/{node}/states/power", {"target": "power on"})
     for name in ("one", "two"):
@@ -156,7 +156,7 @@ def allocating(score, berth):
     score.case("allocating while the node is locked", problem)
     berth.halt()
     berth.start()
-    client = door.Door(berth.port)
+    client = metal_client.MetalClient(berth.port)
     found = {name: client.until(f"/v1/allocations/{name}", lambda one: one["state"] != "allocating")
              for name in ("one", "two")}
     states = sorted(one["state"] for one in found.values())
@@ -169,7 +169,7 @@ def allocating(score, berth):
 
 
 def allocate_until(port, end, made):
-    client = door.Door(port, timeout=10)
+    client = metal_client.MetalClient(port, timeout=10)
     try:
         while time.monotonic() < end:
             made.append(client.must(201, "POST", "/v1/allocations", {"resource_class": "silver"})["uuid"])
@@ -184,7 +184,7 @@ def allocate_until(port, end, made):
 def killed_under_load(score, berth, rounds):
     """kill -9 between the two commits of many: whatever was acknowledged is there and ends, as many as nodes succeed."""
     nodes = 6
-    client = door.Door(berth.port)
+    client = metal_client.MetalClient(berth.port)
     for _ in range(nodes):
         client.make_node(resource_class="silver")
     client.close()
@@ -202,7 +202,7 @@ def killed_under_load(score, berth, rounds):
         left = servers.rows(berth.database, "SELECT count(*) FROM berth_node_allocations WHERE state = 'allocating'")
         taken_up += left[0][0]
         berth.start()
-        client = door.Door(berth.port)
+        client = metal_client.MetalClient(berth.port)
         _, found = client.at_rest()
         found = {one["uuid"]: one for one in found.json["allocations"]}
         active = [one["node_uuid"] for one in found.values() if one["state"] == "active"]
@@ -227,7 +227,7 @@ def main():
     berth = berth_baremetal.Berth(arguments.berthd, options={"baremetal": {"node_locked_retry_attempts": 30}})
     try:
         berth.start()
-        judge_restart(score, berth, *passing_states(score, berth))
+        check_restart(score, berth, *passing_states(score, berth))
         allocating(score, berth)
         berth.halt()
         set_delay(berth, 20)

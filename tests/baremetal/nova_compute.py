@@ -64,7 +64,7 @@ def main():
             try:
                 client.delete_resource_provider(admin, compute_node(uuid), cascade=True)
                 done[uuid] = None
-            except Exception as problem:  # the caller judges
+            except Exception as problem:  # the caller checks
                 done[uuid] = f"{type(problem).__name__}: {problem}"
     print(json.dumps(done))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Debian's nova with its ironic driver beside a bare metal door: what it writes to Placement of twenty nodes, and that it
+"""Debian's nova with its ironic driver beside a bare metal API: what it writes to Placement of twenty nodes, and that it
 has nothing to write the second time.
 
     tests/baremetal/nova_driver.py --berthd build/berthd     both orders: the driver first, the mirror first
@@ -22,13 +22,13 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 sys.dont_write_bytecode = True
 
 import berth_baremetal  # noqa: E402
-import door  # noqa: E402
+import metal_client  # noqa: E402
 import servers  # noqa: E402
 
 ROUND_SECONDS = 240
 INSTANCES = [f"aaaaaaaa-0000-4000-8000-{number:012}" for number in range(10)]
 
-# What `door.make_node` makes, and then `more`: what it cannot.
+# What `metal_client.make_node` makes, and then `more`: what it cannot.
 NODES = [
     {"name": "enrolled", "state": "enroll", "power": None, "resource_class": "big"},
     {"name": "enrolled-on", "state": "enroll", "resource_class": "big"},
@@ -186,7 +186,7 @@ def reference_cases(directory):
     with servers.PythonService(directory) as service:
         import real_ironic
         with real_ironic.Ironic() as ironic:
-            metal, placement = door.Door(ironic.port), service.client()
+            metal, placement = metal_client.MetalClient(ironic.port), service.client()
             make_nodes(metal)
             nova = Nova(directory, ironic.url, service.port)
             for case in (twice, notices):
@@ -196,7 +196,7 @@ def reference_cases(directory):
 def mirror_first(options):
     """The mirror has written the providers: the driver adds its own traits, and then nothing."""
     with berth_baremetal.Berth(options.berthd) as berth:
-        metal, placement = door.Door(berth.port), servers.Client(berth.placement_port)
+        metal, placement = metal_client.MetalClient(berth.port), servers.Client(berth.placement_port)
         nova = Nova(berth.directory, berth.url, berth.placement_port)
         make_nodes(metal)
         yield "mirror first: what the mirror wrote", attempt(check_providers, metal, placement)
@@ -218,7 +218,7 @@ def forgotten(nova, metal, placement, database):
 def driver_first(options):
     """The driver has written the providers, without a mirror: they are adopted, and nothing of theirs changes."""
     with berth_baremetal.Berth(options.berthd, options={"baremetal": {"mirror": "false"}}) as berth:
-        metal, placement = door.Door(berth.port), servers.Client(berth.placement_port)
+        metal, placement = metal_client.MetalClient(berth.port), servers.Client(berth.placement_port)
         nova = Nova(berth.directory, berth.url, berth.placement_port)
         make_nodes(metal)
         yield "driver first: without a mirror", attempt(twice, nova, metal, placement, berth.database)
@@ -233,7 +233,7 @@ def driver_first(options):
         with open(berth.config_file, "w") as file:
             file.write(text.replace("mirror = false", "mirror = true"))
         berth.start()
-        metal, placement = door.Door(berth.port), servers.Client(berth.placement_port)
+        metal, placement = metal_client.MetalClient(berth.port), servers.Client(berth.placement_port)
         nova = Nova(berth.directory, berth.url, berth.placement_port)
         for node in metal.must(200, "GET", "/v1/nodes")["nodes"]:
             metal.must(200, "PATCH", f"/v1/nodes/{node['uuid']}", [{"op": "add", "path": "/extra/seen", "value": True}])

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""A hundred allocations at the bare metal door, a hundred claims at Placement's and a hundred plans at Valet's for the same
+"""A hundred allocations at the bare metal API, a hundred claims at Placement's and a hundred plans at Valet's for the same
 ten nodes, all at once: no node twice, a plan whole or not at all, and whoever gets none is told why.
 
     tests/baremetal/races.py --berthd build/berthd [ROUND…]
 
-Rounds: plain, plans (with the Valet door), flips (operators put nodes in and out of maintenance meanwhile), powers (and lock
+Rounds: plain, plans (with the Valet API), flips (operators put nodes in and out of maintenance meanwhile), powers (and lock
 them), two (two berthd on one file); each is run several times, what was got is given back between. The last line is `N passed, N failed`.
 """
 
@@ -22,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import berth_baremetal  # noqa: E402
-import door  # noqa: E402
+import metal_client  # noqa: E402
 import servers  # noqa: E402
 
 NODES, CLIENTS, REQUESTS_EACH, TIMES = 10, 25, 4, 5
@@ -55,11 +55,11 @@ class Race:
     def placement(self, number):
         return servers.Client(self.berths[number % len(self.berths)].placement_port)
 
-    def door(self, number):
-        return door.Door(self.berths[number % len(self.berths)].port)
+    def metal_api(self, number):
+        return metal_client.MetalClient(self.berths[number % len(self.berths)].port)
 
     def allocate(self, number):
-        client = self.door(number)
+        client = self.metal_api(number)
         for _ in range(REQUESTS_EACH):
             made = client.must(201, "POST", "/v1/allocations", {"resource_class": CLASS})
             if made["state"] != "allocating" or made["node_uuid"] is not None:
@@ -113,7 +113,7 @@ class Race:
                 self.problem(f"a plan is answered {status} {answer}")
 
     def flip(self, number):
-        client, chance = self.door(number), random.Random(number)
+        client, chance = self.metal_api(number), random.Random(number)
         while not self.over.is_set():
             path = f"/v1/nodes/{chance.choice(self.nodes)}/maintenance"
             answer = client.ask(chance.choice(["PUT", "DELETE", "DELETE"]), path)
@@ -122,7 +122,7 @@ class Race:
         client.close()
 
     def power(self, number):
-        client, chance = self.door(number), random.Random(number)
+        client, chance = self.metal_api(number), random.Random(number)
         while not self.over.is_set():
             path = f"/v1/nodes/{chance.choice(self.nodes)}/states/power"
             answer = client.ask("PUT", path, {"target": chance.choice(["power on", "power off"])})
@@ -143,9 +143,9 @@ class Race:
         client.close()
 
 
-def judge(race):
-    """The first thing that is wrong in the end, or None; and how many nodes each door gave away."""
-    client, placement = race.door(0), race.placement(0)
+def verdict_of(race):
+    """The first thing that is wrong in the end, or None; and how many nodes each API gave away."""
+    client, placement = race.metal_api(0), race.placement(0)
     nodes, allocations = client.at_rest()
     nodes = {node["uuid"]: node for node in nodes.json["nodes"]}
     found = {one["uuid"]: one for one in allocations.json["allocations"]}
@@ -176,7 +176,7 @@ def judge(race):
 
 
 def give_back(race):
-    client, placement = race.door(0), race.placement(0)
+    client, placement = race.metal_api(0), race.placement(0)
     for allocation in race.allocations:
         client.must(204, "DELETE", f"/v1/allocations/{allocation}")
     for consumer in race.claimed:
@@ -208,7 +208,7 @@ def one_race(berths, nodes, more, wants_all):
         if thread.is_alive():
             race.problem("a request is never answered")
             break
-    problem = race.problems[0] if race.problems else judge(race)
+    problem = race.problems[0] if race.problems else verdict_of(race)
     got = [race.active, len(race.claimed), len(race.held)]
     if not problem and wants_all and sum(got) != NODES:
         problem = f"{sum(got)} of {NODES} nodes were got"
@@ -218,7 +218,7 @@ def one_race(berths, nodes, more, wants_all):
 
 
 def races(score, name, berths, more, wants_all):
-    client = door.Door(berths[0].port)
+    client = metal_client.MetalClient(berths[0].port)
     nodes = [client.make_node(resource_class=CLASS)["uuid"] for _ in range(NODES)]
     client.close()
     began, got, problem = time.monotonic(), [0, 0, 0], None

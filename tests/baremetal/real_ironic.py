@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The real bare metal service (Debian's python3-ironic) on loopback, for tests: what berth's bare metal door must equal.
+"""The real bare metal service (Debian's python3-ironic) on loopback, for tests: what berth's bare metal API must equal.
 
     tests/baremetal/real_ironic.py [PORT]       serves until Ctrl-C, for questions by hand
 

@@ -1,4 +1,4 @@
-"""Test files of gabbits/: gabbi YAML with the words of tests/api (README.md there) and those of this door (README.md here)."""
+"""Test files of gabbits/: gabbi YAML with the words of tests/api (README.md there) and those of this API (README.md here)."""
 
 import collections
 import copy
@@ -13,7 +13,7 @@ sys.path[:0] = [os.path.join(os.path.dirname(HERE), "api")]
 from gabbi import json_parser  # noqa: E402
 from gabbi.handlers import base  # noqa: E402
 
-import door  # noqa: E402
+import metal_client  # noqa: E402
 import handlers  # noqa: E402
 import suites  # noqa: E402
 
@@ -51,8 +51,8 @@ class Implied(base.ResponseHandler):
         if "/v1" not in test.url:
             return
         asked = test.test_data["request_headers"].get(PREFIX + "version") or "1.1"
-        wanted = {"minimum-version": "1.1", "maximum-version": door.NEWEST,
-                  "version": door.NEWEST if asked.lower() == "latest" else asked}
+        wanted = {"minimum-version": "1.1", "maximum-version": metal_client.NEWEST,
+                  "version": metal_client.NEWEST if asked.lower() == "latest" else asked}
         for name, value in wanted.items():
             if not by_router or PREFIX + name in response:
                 test.assertEqual(value, response.get(PREFIX + name), name)
@@ -84,7 +84,7 @@ class Faultstring(base.ResponseHandler):
         wanted = test.test_data["response_faultstring"]
         if not wanted:
             return
-        wanted, said = test.replace_template(wanted), door.fault_of(test.output)
+        wanted, said = test.replace_template(wanted), metal_client.fault_of(test.output)
         test.assertIsNotNone(said, "no error")
         if len(wanted) > 1 and wanted[0] == wanted[-1] == "/":
             test.assertRegex(said, re.compile("^(?:" + wanted[1:-1] + ")$", re.S))
@@ -121,8 +121,8 @@ HANDLERS = [Implied, Faultstring, Keys, Absent, handlers.UnorderedHandler, handl
 class File(suites.File):
     KEYS = {"config", "reference_config", "skip_reference", "names", "nodes", "fake_delay_s", "defaults", "tests"}
     HANDLERS = HANDLERS
-    VERSION_HEADER, VERSION = door.VERSION_HEADER, "1.%d"
-    DEFAULT_HEADERS = {door.VERSION_HEADER: door.NEWEST}
+    VERSION_HEADER, VERSION = metal_client.VERSION_HEADER, "1.%d"
+    DEFAULT_HEADERS = {metal_client.VERSION_HEADER: metal_client.NEWEST}
 
     def __init__(self, path):
         super().__init__(path)
@@ -153,7 +153,7 @@ class File(suites.File):
         return super().tests(reference)
 
     def build_cloud(self, port):
-        conversation = door.Door(port, timeout=SETUP_SECONDS)
+        conversation = metal_client.MetalClient(port, timeout=SETUP_SECONDS)
         try:
             for name, fields in self.nodes.items():
                 fields = collections.ChainMap(self.replace(fields or {}), {"uuid": self.uuids[name], "name": name})

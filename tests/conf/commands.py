@@ -74,10 +74,36 @@ class Commands:
                      "warning: a.conf:3: [DEFAULT] Debug is not known, and is passed over; did you mean [DEFAULT] debug?",
                      "a.conf:6: [placement_database] conection is not known, and is passed over; did you mean "
                      "[placement_database] connection?",
-                     "warning: a.conf:9: [cache] enabled is not known, and is passed over\n",
+                     "warning: a.conf:9: there is no section [cache]: its options are passed over\n",
                      "note: [placement_database] max_pool_size has no effect"):
             assert line in out, f"{line!r} is not in {out}"
         assert re.search(r"^4 errors, 4 warnings, \d+ notes?$", out, re.M), out
+
+    def unknown_sections_are_told_once(self):
+        code, out, _ = self.run("validate", *self.write("a.conf", GOOD + "[placement_databse]\na = 1\nb = 2\n[berth]\n"
+                                                        "lisen = x\n[elsewhere]\nenable_proxy_headers_parsing = 1\n"))
+        for line in ("there is no section [placement_databse]: its options are passed over; did you mean "
+                     "[placement_database]?\n", "[berth] lisen is not known, and is passed over; did you mean [berth] listen?\n",
+                     "there is no section [elsewhere]: its options are passed over; did you mean [oslo_middleware]?\n"):
+            assert out.count(line) == 1, f"{line!r} is not in {out}"
+        assert code == 0 and out.endswith("0 errors, 3 warnings, 0 notes\n"), out
+        many = "".join(f"[section{number}]\na = 1\n" for number in range(150))
+        code, out, _ = self.run("validate", *self.write("a.conf", GOOD + many))
+        assert code == 0 and out.endswith("0 errors, 100 warnings, 0 notes\n") and "section99]" in out, out
+        assert re.search(r"^warning: a.conf:\d+: what is unknown from here on is not named$", out, re.M), out
+
+    def listeners_that_collide_are_told(self):
+        for text, told in (("[berth]\nadmin_listen = localhost:1\n", "[berth] admin_listen localhost:1 collides with [berth] listen "
+                            "127.0.0.1:1"),
+                           ("[baremetal]\nenabled = true\nlisten = 0.0.0.0:2\n", "[baremetal] listen 0.0.0.0:2 collides with "
+                            "[berth] listen 127.0.0.1:2"),
+                           ("[valet]\nenabled = true\nlisten = unix:/run/x\nlisten = unix:/run/x\n",
+                            "[valet] listen unix:/run/x collides with [valet] listen unix:/run/x"),
+                           ("[berth]\nadmin_listen = [::]:1\n", "[berth] admin_listen [::]:1 collides with"),
+                           ("[baremetal]\nlisten = 127.0.0.1:1\n", None),
+                           ("[berth]\nadmin_listen = 127.0.0.2:1\nadmin_listen = 127.0.0.1:0\nadmin_listen = 127.0.0.1:0\n", None)):
+            code, out, _ = self.run("validate", *self.write("a.conf", GOOD + text))
+            assert code == (1 if told else 0) and (told is None or f"error: {told}" in out), (text, out)
 
     def what_a_start_would_refuse_is_told(self):
         """Each part's fault, as berthd tells it, and that of others in the same run."""
@@ -109,6 +135,25 @@ class Commands:
         code, out, _ = self.run("validate", *self.write("a.conf", everything))
         assert code == 1 and out.endswith("5 errors, 0 warnings, 0 notes\n"), out
 
+    def certificates_that_expire_soon_are_warned_of(self):
+        """As berthd logs it; a warning, so that only --strict fails for it."""
+        def openssl(*words):
+            subprocess.run(["openssl", *words], cwd=self.directory, capture_output=True, check=True)
+
+        openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "tls.key", "-out",
+                "tls.csr", "-subj", "/CN=berth")
+        for days, told in ((90, ""), (20, ""), (10, "expires in (9|10) days, on 20"), (-1, "expired on 20")):
+            openssl("x509", "-req", "-in", "tls.csr", "-signkey", "tls.key", "-days", str(days), "-out", "tls.pem")
+            where = self.write("a.conf", GOOD.replace("[berth]\n", "[berth]\ntls_cert_file = tls.pem\n"
+                                                                   "tls_key_file = tls.key\n"))
+            code, out, _ = self.run("validate", *where)
+            lines = re.findall("^warning: (.*)$", out, re.M)
+            count = len(lines)
+            assert code == 0 and count == bool(told) and f"0 errors, {count} warning" in out, (days, out)
+            assert not told or re.match("the certificate in tls.pem " + told, lines[0]), (days, out)
+            code, out, _ = self.run("validate", "--strict", *where)
+            assert code == count, (days, out)
+
     def options_that_moved_to_another_section(self):
         more = "auth_section = service\n[service]\n" + GOOD[GOOD.index("auth_type"):GOOD.index("[DEFAULT]")]
         code, out, _ = self.run("validate", *self.write("a.conf", GOOD.replace("[DEFAULT]\n", more + "[DEFAULT]\n")))
@@ -123,8 +168,11 @@ class Commands:
 
     def secrets_are_masked(self):
         code, out, _ = self.run("show", "--all", *self.write("a.conf", GOOD))
-        assert code == 0 and "password = ****" in out and "connection = ****" in out, out
-        assert "hunter2" not in out and "secret.db" not in out, out
+        assert code == 0 and "password = ****" in out and "connection = sqlite:///" in out, out
+        assert "hunter2" not in out, out
+        where = self.write("b.conf", "[placement_database]\nconnection = mysql+pymysql://placement:hunter2@db/placement\n")
+        code, out, _ = self.run("show", *where, "placement_database", "connection")
+        assert code == 0 and "\nconnection = mysql+pymysql://placement:****@db/placement\n" in out, out
 
     def origins_are_told(self):
         where = self.write("a.conf", GOOD)

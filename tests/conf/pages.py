@@ -20,7 +20,8 @@ PAGES = (("docs/configuration.md", "reference", "<!-- berth config reference -->
 MANUALS = (("docs/man/berthd.8", (["berthd"],)),
            ("docs/man/placement-manage.8", (["placement-manage"], ["placement-manage", "db", "online_data_migrations"])),
            ("docs/man/placement-status.8", (["placement-status"], ["placement-status", "upgrade", "check"])),
-           ("docs/man/berth.8", (["berth", "config", "validate"], ["berth", "config", "show"], ["berth", "policy"])))
+           ("docs/man/berth.8", (["berth", "config", "validate"], ["berth", "config", "show"], ["berth", "policy"],
+                                ["berth", "backup"], ["berth", "restore"])))
 
 
 def read(path):

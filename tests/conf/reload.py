@@ -181,6 +181,17 @@ class Reload(case.Case):
             expect(len(told) == 1 and re.search(r"\.conf:\d+: \[cors\.b\] is not read: all origins belong into "
                                                 r"\[cors\] allowed_origin$", told[0]), told)
 
+    def unknown_options(self):
+        """One warning each, at the start and at each reload."""
+        with self._begin("[berth]", "lisen = 127.0.0.1:1", "[bert]", "listen = x", "idle_timeout = 5") as server:
+            wanted = ["[berth] lisen is not known, and is passed over; did you mean [berth] listen?",
+                      "there is no section [bert]: its options are passed over; did you mean [berth]?"]
+            for times in (1, 2):
+                told = [line for line in server.log().splitlines() if " WARNING berth.conf " in line]
+                expect(len(told) == 2 * times and all(any(line.endswith(one) for line in told) for one in wanted), told)
+                if times == 1:
+                    self._reload("[berth]", "lisen = 127.0.0.1:1", "[bert]", "listen = x", "idle_timeout = 5")
+
     def options_at_debug(self):
         with self._begin("[DEFAULT]", "debug = true", "[keystone_authtoken]", "password = hunter2") as server:
             log = server.log()

@@ -14,6 +14,7 @@ INTENDED = {
     ("DEFAULT", "default_log_levels", "default"): (None, "the newest oslo.log, which has more names"),
     ("DEFAULT", "default_log_levels", "mutable"): (False, "levels are for finding out what is happening now"),
     ("keystone_authtoken", "auth_uri", NOT_HERE): (None, "only the old name of www_authenticate_uri"),
+    ("oslo_policy", "enforce_scope", "default"): (False, "the newest Python service always enforces scope"),
     ("oslo_policy", "policy_file", "default"): ("policy.json", "the newest oslo.policy: policy.yaml"),
     ("placement", "randomize_allocation_candidates", "mutable"): (False, "taken by a reload, too"),
     ("placement_database", "connection_parameters", "secret"): (False, "part of a URL that may hold a password"),

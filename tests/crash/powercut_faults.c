@@ -61,7 +61,7 @@ static void complain(const char *what, int commit, int count)
            TRAITS_A_COMMIT);
 }
 
-static void judge(const unsigned char *known, const int *counts)
+static void check_known(const unsigned char *known, const int *counts)
 {
     for (int i = 0; i < COMMITS; i++) {
         if (known[i] == ACKNOWLEDGED && counts[i] != TRAITS_A_COMMIT)
@@ -103,7 +103,7 @@ static void look_into(const unsigned char *known)
         printf("cut %d: the file is broken\n", cuts);
     }
     sqlite3_close(file);
-    judge(known, counts);
+    check_known(known, counts);
 }
 
 static void maybe_cut(void)
@@ -150,7 +150,7 @@ static enum outcome commit(struct store *store, struct arena *arena, int number)
     struct err err = {.arena = arena};
     struct change_list list = {.arena = arena};
     struct store_stamp stamp;
-    bool stranger;
+    bool foreign;
     if (!begin(store, &err))
         return REFUSED;
     for (int i = 0; i < TRAITS_A_COMMIT; i++) {
@@ -163,7 +163,7 @@ static enum outcome commit(struct store *store, struct arena *arena, int number)
         store_rollback(store, &stamp);
         return REFUSED;
     }
-    enum store_result result = store_commit(store, &stamp, &stranger, &err);
+    enum store_result result = store_commit(store, &stamp, &foreign, &err);
     return result == STORE_OK ? ACKNOWLEDGED : result == STORE_FAILED ? REFUSED : UNDECIDED;
 }
 

@@ -49,7 +49,7 @@ static int64_t commit(struct store *store, struct arena *arena)
     struct err err = {.arena = arena};
     struct change_list list = {.arena = arena};
     struct store_stamp stamp;
-    bool stranger;
+    bool foreign;
     int64_t id = 0;
     begin(store, &err);
     for (int i = 0; i < TRAITS_A_COMMIT; i++) {
@@ -62,7 +62,7 @@ static int64_t commit(struct store *store, struct arena *arena)
             arena_printf(arena, "CUSTOM_%08" PRIX32 "_%" PRId64, (uint32_t)id * 2654435761u, id);
     }
     need(store_apply(store, &list, &err) == STORE_OK, &err);
-    need(store_commit(store, &stamp, &stranger, &err) == STORE_OK, &err);
+    need(store_commit(store, &stamp, &foreign, &err) == STORE_OK, &err);
     return id;
 }
 

@@ -70,9 +70,9 @@ def differences(request, whole, berth, cloud):
     limit = limit_of(request)
     mine, other = whole.counted(), berth.counted()
     found = []
-    strangers = [k for k, n in other.items() if n > mine.get(k, 0)]
-    if strangers:
-        found.append(("candidates", "not among the reference's", strangers[:5]))
+    others = [k for k, n in other.items() if n > mine.get(k, 0)]
+    if others:
+        found.append(("candidates", "not among the reference's", others[:5]))
     if limit is None:
         lost = [k for k, n in mine.items() if n > other.get(k, 0)]
         if lost:

@@ -143,7 +143,7 @@ class Plots:
         self.queue.append(put("aggregates", lambda p: saved.get("aggregates", [])))
 
     def plot_listed(self):
-        """Each of the small intended differences once, so that every run judges them."""
+        """Each of the small intended differences once, so that every run checks them."""
         self.queue.extend(lambda make=make: make(self) for make in listed.LISTED)
 
     def plot_walk_providers(self):

@@ -20,6 +20,7 @@ def config_text(database, sync, own=False):
     lines += ["[api]", "auth_strategy = noauth2", "[placement_database]", "connection = sqlite:///" + database]
     lines += ["sync_on_startup = %s" % ("true" if sync else "false")]
     lines += ["sqlite_synchronous = false"] if own else []
+    lines += ["[oslo_policy]", "enforce_scope = false"]  # as 8.0.0 has it
     return "\n".join(lines) + "\n"
 
 

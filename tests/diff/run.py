@@ -39,7 +39,7 @@ LEAST_RICH = 1 / 3
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description="plays random requests to the Python service and to berthd")
+    parser = argparse.ArgumentParser(prog="./dev diff", description="plays random requests to the Python service and to berthd")
     parser.add_argument("--berthd", default="build/berthd", help="program (and arguments) to test")
     parser.add_argument("--requests", type=int, default=10000, help="requests a seed")
     parser.add_argument("--seeds", type=int, default=1, help="number of seeds")
@@ -167,7 +167,7 @@ def summary(args, results, seconds):
             print("FAILED: intended differences never hit: " + ", ".join(never))
         failed += len(shortfalls) + (0 if args.same else len(never))
     else:
-        print("fewer than 10000 requests: thresholds and hits are not judged (%d below)" % len(shortfalls))
+        print("fewer than 10000 requests: thresholds and hits are not checked (%d below)" % len(shortfalls))
     print("time %.1f s (reference %.1f s, berth %.1f s of the walks)" % (
         seconds, total.reference_seconds, total.peer_seconds))
     print("%d passed, %d failed" % (max(0, total.asked - total.failed), failed))

@@ -8,6 +8,7 @@ import markdown
 START = "docs/README.md"
 # Pages that other work brings; a name leaves this list when its page is there.
 AWAITED = set()
+MANUALS = "docs/man/"  # installed elsewhere: pages name them as `berthd(8)`
 OUTSIDE = re.compile(r"^[a-z][a-z0-9+.-]*:")
 
 
@@ -23,6 +24,8 @@ def problem_of(path, target, pages):
     place, anchor = resolve(path, target)
     if place in AWAITED:
         return None
+    if path.startswith("docs/") and (not place.startswith("docs/") or place.startswith(MANUALS)):
+        return f"{target} is not beside this page in a package"
     if place.startswith("..") or not os.path.exists(os.path.join(markdown.ROOT, place)):
         return f"{target} leads nowhere"
     if anchor and (place not in pages or anchor not in pages[place].anchors()):
@@ -48,6 +51,7 @@ def check(report):
         if path.startswith("docs/"):
             report(f"{START} leads to {path}", None if path in reached else "by no way")
     linked = {resolve(START, target)[0] for target, _ in pages[START].links()}
+    linked |= {f"{MANUALS}{name}.{section}" for name, section in re.findall(r"`([\w.-]+)\((\d)\)`", "\n".join(pages[START].lines))}
     for path in sorted(AWAITED):
         here = os.path.exists(os.path.join(markdown.ROOT, path))
         report(f"awaited {path}", "is here: take it from AWAITED in tests/docs/links.py" if here else None)

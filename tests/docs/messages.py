@@ -25,7 +25,7 @@ METAL_REFUSING = ("src/baremetal/api/**/*.c", "src/baremetal/write/node_*.c",
 
 ONE = r'"(?:\\.|[^"\\\n])*"'
 STRING = re.compile(rf"{ONE}(?:\s*{ONE})*")
-CALL = re.compile(rf"\b(?:err_set\w*|refuse\w*|fail\w*|buf_append_lit|arena_printf)\s*\(((?:[^;\"]|{ONE})*);")
+CALL = re.compile(rf"\b(?:err_set\w*|(?!db_)(?:[a-z_]+_)?(?:refuse|fail)\w*|buf_append_lit|arena_printf)\s*\(((?:[^;\"]|{ONE})*);")
 STATUS = re.compile(rf"\berr_set\w*\s*\([^,;]+,\s*(\d{{3}}),((?:[^;\"]|{ONE})*);")
 SPEC = r"%[-.*0-9]*(?:ll|z)?[sducx]"
 
@@ -86,7 +86,7 @@ def in_one_line(text):
 def check_refusals(report):
     told = in_one_line(" ".join(markdown.Page(path).text for path in markdown.pages() if path.startswith("docs/")))
     refused = set(refusals())
-    report("texts of refusals", None if len(refused) > 200 else f"only {len(refused)}")
+    report("texts of refusals", None if len(refused) > 550 else f"only {len(refused)}")
     for path, text in sorted(refused):
         report(f"{path}: {text}", None if in_one_line(text) in told else "is nowhere in docs/")
 

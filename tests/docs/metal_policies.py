@@ -15,7 +15,7 @@ import metal
 TESTS = os.path.join(markdown.ROOT, "tests")
 sys.path += [os.path.join(TESTS, name) for name in ("", "baremetal", "keystone")]  # behind: names of this folder come first
 
-import door as doors  # noqa: E402
+import metal_client  # noqa: E402
 import fake  # noqa: E402
 import servers  # noqa: E402
 
@@ -64,7 +64,7 @@ class Rules:
         login = {"www_authenticate_uri": "http://public:5000", "auth_url": self.keystone.url, "auth_type": "password",
                  "username": "placement", "password": "secret", "user_domain_name": "Default", "project_name": "service",
                  "project_domain_name": "Default"}
-        options = ["[keystone_authtoken]", *(f"{name} = {value}" for name, value in login.items()), "[oslo_policy]",
+        options = ["[keystone_authtoken]", *(f"{name} = {value}" for name, value in login.items()), "[oslo_policy]", "enforce_scope = false",
                    f"policy_file = {policy}", "enforce_new_defaults = true", "[baremetal]", "host = here", "fake_delay_ms = 0"]
         self.server = stack.enter_context(servers.Berthd(program, directory, strategy="keystone", options=options,
                                                          baremetal_port=servers.free_port()))
@@ -74,9 +74,9 @@ class Rules:
     def caller(self, rules):
         self.callers += 1
         token = self.keystone.add(f"t-{self.callers}", roles=tuple(sorted(rule.replace(":", ".") for rule in rules)))
-        door = doors.Door(self.server.baremetal_port, headers={"x-auth-token": token})
-        self.stack.callback(door.close)
-        return door
+        metal_api = metal_client.MetalClient(self.server.baremetal_port, headers={"x-auth-token": token})
+        self.stack.callback(metal_api.close)
+        return metal_api
 
     def prepare(self):
         """The node n, of the allocation a."""
@@ -89,7 +89,7 @@ class Rules:
             self.admin.must(201, "POST", "/v1/allocations", {"name": "a", "resource_class": "x", "candidate_nodes": ["n"]})
             self.admin.until("/v1/allocations/a", lambda one: one["state"] == "active")
 
-    def judge(self, method, path, named):
+    def verdict_of(self, method, path, named):
         """None, or what is not as the page says."""
         if not named or not named <= self.all:
             return f"names {sorted(named)}"
@@ -112,4 +112,4 @@ def check(report, programs):
     with tempfile.TemporaryDirectory(prefix="berth-docs-policies-") as directory, contextlib.ExitStack() as stack:
         rules = Rules(os.path.join(programs, "berthd"), directory, stack)
         for method, path, named, where in routes:
-            report(f"{where} {method} {path}: policy", rules.judge(method, path, named))
+            report(f"{where} {method} {path}: policy", rules.verdict_of(method, path, named))

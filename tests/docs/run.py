@@ -32,8 +32,8 @@ import valet
 
 
 def tested_pages():
-    return [path for path in markdown.pages() if path.startswith("docs/")
-            and any(examples.is_test(block) for block in markdown.Page(path).blocks)]
+    return [path for path in markdown.pages() if path.startswith("docs/") or path == "README.md"
+            if any(examples.is_test(block) for block in markdown.Page(path).blocks)]
 
 
 def main():

@@ -22,7 +22,6 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
-import readme  # noqa: E402
 import servers  # noqa: E402
 
 VERSIONS = ("1.0", "1.29", "1.39")
@@ -92,8 +91,6 @@ def main():
     parser.add_argument("versions", nargs="*", default=VERSIONS)
     options = parser.parse_args()
     score, worked, commands = servers.Score(), set(), all_commands()
-    for what, problem in readme.play(options.berthd):
-        score.case(f"the README's {what}", problem)
     for version in options.versions:
         results = compare(options.berthd, version)
         good = sum(success for _, _, success, _ in results)

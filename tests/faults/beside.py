@@ -126,9 +126,9 @@ class Cases(case.Case):
             expect(answers.count(204) == 150, f"{answers.count(204)} of 150 units given")
             expect(first.client().used(self.host) == second.client().used(self.host) == 150, "the books differ")
 
-    def stranger_writes_all_the_time(self):
+    def foreign_writes_all_the_time(self):
         """20 writes a second by somebody who keeps no log: reads and claims are answered, each with what the
-        stranger had committed before it was asked."""
+        foreign writer had committed before it was asked."""
         hosts = [str(uuid.uuid4()) for _ in range(300)]
         with self._berthd() as server:
             client = server.client()
@@ -159,7 +159,7 @@ class Cases(case.Case):
 
             in_threads(work, 9, SECONDS)
             print(f"       {last[0] - 1000} foreign writes; longest read {longest[1]:.2f} s, claim {longest[0]:.2f} s")
-            expect(last[0] - 1000 >= SECONDS * 2, "the stranger was kept out")
+            expect(last[0] - 1000 >= SECONDS * 2, "the foreign writer was kept out")
             expect(max(longest) < 5, f"longest {longest}")
 
     def reader_that_stays(self):

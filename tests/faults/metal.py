@@ -11,7 +11,7 @@ from case import expect, servers
 
 sys.path.append(os.path.join(os.path.dirname(case.HERE), "baremetal"))
 
-import door as doors  # noqa: E402
+import metal_client  # noqa: E402
 
 DELAYED = ["[baremetal]", "host = here", "fake_delay_ms = 1500"]
 
@@ -22,12 +22,12 @@ class Metal(case.Case):
         return servers.Berthd(self.program, directory or self.directory, baremetal_port=servers.free_port(), **options)
 
     @contextlib.contextmanager
-    def _door(self, server):
-        door = doors.Door(server.baremetal_port)
+    def _metal_api(self, server):
+        metal_api = metal_client.MetalClient(server.baremetal_port)
         try:
-            yield door
+            yield metal_api
         finally:
-            door.close()
+            metal_api.close()
 
     def metal_disk_full(self):
         """503 in this API's form, reads go on; what had begun ends when there is room, without a restart."""
@@ -37,33 +37,33 @@ class Metal(case.Case):
             return "no tmpfs to be had here: left out"
         try:
             ballast = os.path.join(mount, "ballast")
-            with self._metal(mount, options=DELAYED) as server, self._door(server) as door:
+            with self._metal(mount, options=DELAYED) as server, self._metal_api(server) as metal_api:
                 for name in ("one", "two", "three"):
-                    door.make_node("available", name=name, resource_class="x")
-                door.must(202, "PUT", "/v1/nodes/one/states/provision", {"target": "active"})
-                door.must(202, "PUT", "/v1/nodes/two/states/power", {"target": "power off"})
+                    metal_api.make_node("available", name=name, resource_class="x")
+                metal_api.must(202, "PUT", "/v1/nodes/one/states/provision", {"target": "active"})
+                metal_api.must(202, "PUT", "/v1/nodes/two/states/power", {"target": "power off"})
                 with open(ballast, "wb", 0) as file, contextlib.suppress(OSError):
                     while file.write(bytes(4096)):
                         pass
                 refused, number = None, 0
                 while refused is None and number < 200:  # what the WAL has of room is used up first
                     number += 1
-                    answer = door.ask("POST", "/v1/nodes", {"driver": "fake-hardware", "extra": {"a": "x" * 100000}})
+                    answer = metal_api.ask("POST", "/v1/nodes", {"driver": "fake-hardware", "extra": {"a": "x" * 100000}})
                     refused = answer if answer.status != 201 else None
                 expect(refused is not None and refused.status == 503 and refused.fault, f"{number}: {refused}")
-                answer = door.ask("POST", "/v1/allocations", {"resource_class": "x", "name": "early"})
+                answer = metal_api.ask("POST", "/v1/allocations", {"resource_class": "x", "name": "early"})
                 expect(answer.status == 503 and answer.fault, answer)
                 time.sleep(2.5)
-                expect(door.must(200, "GET", "/v1/nodes/one")["provision_state"] == "deploying", "it was not written")
-                expect(door.ask("GET", "/v1/allocations/early").status == 404, "refused, and there")
+                expect(metal_api.must(200, "GET", "/v1/nodes/one")["provision_state"] == "deploying", "it was not written")
+                expect(metal_api.ask("GET", "/v1/allocations/early").status == 404, "refused, and there")
                 os.unlink(ballast)
-                door.until("/v1/nodes/one", lambda node: node["provision_state"] == "active")
-                door.until("/v1/nodes/two", lambda node: node["power_state"] == "power off" and not node["reservation"])
-                door.must(201, "POST", "/v1/allocations", {"resource_class": "x", "name": "late"})
-                door.until("/v1/allocations/late", lambda one: one["state"] == "active")
+                metal_api.until("/v1/nodes/one", lambda node: node["provision_state"] == "active")
+                metal_api.until("/v1/nodes/two", lambda node: node["power_state"] == "power off" and not node["reservation"])
+                metal_api.must(201, "POST", "/v1/allocations", {"resource_class": "x", "name": "late"})
+                metal_api.until("/v1/allocations/late", lambda one: one["state"] == "active")
                 expect(server.stop() == 0, server.log()[-2000:])
-            with self._metal(mount) as server, self._door(server) as door:
-                expect(door.must(200, "GET", "/v1/nodes/one")["provision_state"] == "active", "after a restart")
+            with self._metal(mount) as server, self._metal_api(server) as metal_api:
+                expect(metal_api.must(200, "GET", "/v1/nodes/one")["provision_state"] == "active", "after a restart")
                 server.stop()
         finally:
             subprocess.run(["umount", "-l", mount])
@@ -75,49 +75,49 @@ class Metal(case.Case):
             server.stop()
         for table in ("berth_nodes", "berth_node_allocations"):
             servers.rows(server.database, f"DROP TABLE {table}")
-        with self._metal(sync=False) as server, self._door(server) as door:
-            door.make_node("available", name="n", resource_class="x")
-            door.must(201, "POST", "/v1/allocations", {"resource_class": "x", "name": "a"})
-            door.until("/v1/allocations/a", lambda one: one["state"] == "active")
+        with self._metal(sync=False) as server, self._metal_api(server) as metal_api:
+            metal_api.make_node("available", name="n", resource_class="x")
+            metal_api.must(201, "POST", "/v1/allocations", {"resource_class": "x", "name": "a"})
+            metal_api.until("/v1/allocations/a", lambda one: one["state"] == "active")
             expect(server.client().must(200, "GET", f"/resource_providers/{case.HOST}")["name"] == "host", "the host")
             server.stop()
-        with self._metal(sync=False) as server, self._door(server) as door:
-            door.must(200, "GET", "/v1/nodes/n/allocation")
+        with self._metal(sync=False) as server, self._metal_api(server) as metal_api:
+            metal_api.must(200, "GET", "/v1/nodes/n/allocation")
             server.stop()
 
     def metal_stop_meanwhile(self):
         """A stop in the middle of allocations, a deployment and a power request: these end first, if there is time for it,
         and allocations are taken up at the start."""
-        with self._metal(options=DELAYED + ["node_locked_retry_attempts = 1000"]) as server, self._door(server) as door:
+        with self._metal(options=DELAYED + ["node_locked_retry_attempts = 1000"]) as server, self._metal_api(server) as metal_api:
             for name in ("one", "two"):
-                door.make_node("available", name=name, resource_class=name)
-            door.must(202, "PUT", "/v1/nodes/one/states/power", {"target": "rebooting"})  # locked
-            door.must(201, "POST", "/v1/allocations", {"resource_class": "one", "name": "waits"})
-            door.must(202, "PUT", "/v1/nodes/two/states/provision", {"target": "active"})
-            expect(door.must(200, "GET", "/v1/allocations/waits")["state"] == "allocating", "it does not wait")
+                metal_api.make_node("available", name=name, resource_class=name)
+            metal_api.must(202, "PUT", "/v1/nodes/one/states/power", {"target": "rebooting"})  # locked
+            metal_api.must(201, "POST", "/v1/allocations", {"resource_class": "one", "name": "waits"})
+            metal_api.must(202, "PUT", "/v1/nodes/two/states/provision", {"target": "active"})
+            expect(metal_api.must(200, "GET", "/v1/allocations/waits")["state"] == "allocating", "it does not wait")
             began = time.monotonic()
             status = server.stop()
             expect(status == 0 and time.monotonic() - began < 5, f"{status} after {time.monotonic() - began:.1f} s")
-        with self._metal() as server, self._door(server) as door:
-            door.until("/v1/allocations/waits", lambda one: one["state"] == "active")
-            node = door.until("/v1/nodes/two", doors.is_steady)
+        with self._metal() as server, self._metal_api(server) as metal_api:
+            metal_api.until("/v1/allocations/waits", lambda one: one["state"] == "active")
+            node = metal_api.until("/v1/nodes/two", metal_client.is_steady)
             expect((node["provision_state"], node["last_error"]) == ("active", None), node)
-            node = door.until("/v1/nodes/one", doors.is_steady)
+            node = metal_api.until("/v1/nodes/one", metal_client.is_steady)
             expect((node["power_state"], node["last_error"]) == ("power on", None), node)
             server.stop()
 
     def metal_stop_in_haste(self):
         """What would last longer than stop_grace is not waited for, and has failed at the next start."""
         options = ["[berth]", "stop_grace = 2", "[baremetal]", "host = here", "fake_delay_ms = "]
-        with self._metal(options=options[:-1] + [options[-1] + "0"]) as server, self._door(server) as door:
-            door.make_node("available", name="n", resource_class="x")
+        with self._metal(options=options[:-1] + [options[-1] + "0"]) as server, self._metal_api(server) as metal_api:
+            metal_api.make_node("available", name="n", resource_class="x")
             server.stop()
-        with self._metal(options=options[:-1] + [options[-1] + "30000"]) as server, self._door(server) as door:
-            door.must(202, "PUT", "/v1/nodes/n/states/provision", {"target": "active"})
+        with self._metal(options=options[:-1] + [options[-1] + "30000"]) as server, self._metal_api(server) as metal_api:
+            metal_api.must(202, "PUT", "/v1/nodes/n/states/provision", {"target": "active"})
             began = time.monotonic()
             status = server.stop()
             expect(status == 0 and time.monotonic() - began < 1.5, f"{status} after {time.monotonic() - began:.1f} s")
-        with self._metal() as server, self._door(server) as door:
-            node = door.until("/v1/nodes/n", doors.is_steady)
+        with self._metal() as server, self._metal_api(server) as metal_api:
+            node = metal_api.until("/v1/nodes/n", metal_client.is_steady)
             expect(node["provision_state"] == "deploy failed" and "can't be resumed" in node["last_error"], node)
             server.stop()

@@ -147,6 +147,7 @@ class Hands(case.Case):
             while total_of(client) != 77:
                 expect(time.monotonic() < end, "the file that took the path is not noticed")
                 time.sleep(0.05)
+            expect("was removed, moved or replaced while berthd had it open" in server.log(), server.log()[-500:])
             status, answer = client.claim(consumer(1), None, **{HOST: {"VCPU": 60}})
             expect(status == 204, answer)
             server.stop()
@@ -195,7 +196,8 @@ class Hands(case.Case):
                     expect(status == 503 or answer["resource_providers"], "an empty file counts as an empty cloud")
                     expect(os.path.getsize(server.database) == 0, "berthd has written into it")
                     time.sleep(0.02)
-                expect("is being replaced" in answer["errors"][0]["detail"], answer)
+                expect("cannot be used at the moment" in answer["errors"][0]["detail"], answer)
+                expect("is being replaced" in server.log(), server.log()[-500:])
                 restored.write(backup.read())
             end = time.monotonic() + 3
             while client.ask("GET", "/resource_providers")[0] != 200:

@@ -25,7 +25,7 @@ PARSERS = {
                   "baremetal/api/input/ident.c", "baremetal/api/mask.c", "baremetal/api/negotiate.c"],
     "body_json": ["api/schema/body_schema.c", "api/schema/check.c", "api/schema/keywords.c", "api/schema/message.c",
                   "api/schema/patterns.c", "api/text/python_repr.c", "base/python_text.c"],
-    "conf": ["conf/fill.c", "conf/fill_doors.c", "conf/resolve.c", "conf/suggest.c"],
+    "conf": ["conf/fill.c", "conf/fill_apis.c", "conf/resolve.c", "conf/suggest.c"],
     "headers": ["api/text/accept.c", "placement/api/fault.c", "api/text/html_text.c", "api/text/latin1.c", "placement/api/microversion.c",
                 "api/text/version_header.c", "api/origin.c", "auth/identity.c", "auth/noauth.c"],
     "ini": ["conf/address_range.c", "conf/ini.c", "conf/interpolate.c", "conf/listen.c", "conf/value.c", "conf/whitespace.c"],

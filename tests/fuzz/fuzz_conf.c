@@ -12,6 +12,7 @@
 #include "conf/load.h"
 #include "conf/notes.h"
 #include "conf/suggest.h"
+#include "conf/unknown.h"
 #include "fuzz.h"
 
 /* A file without a name, and a directory without a *.conf: nothing of the machine is read. */
@@ -32,6 +33,12 @@ static const struct conf_inputs *inputs_of(const uint8_t *data, size_t size)
     return &inputs;
 }
 
+static void count_line(void *cls, struct slice line)
+{
+    check(line.len > 0);
+    ++*(size_t *)cls;
+}
+
 static void walk(const struct conf *conf)
 {
     struct buf out = {0};
@@ -42,7 +49,10 @@ static void walk(const struct conf *conf)
     for (size_t i = 0; i < conf->unknown_n; i++) {
         check(conf->unknown[i].line > 0);
         (void)suggest_option(conf->unknown[i].section, conf->unknown[i].name);
+        (void)suggest_section(conf->unknown[i].section);
     }
+    size_t told = 0;
+    check(unknown_tell(conf, count_line, &told) <= told);
     for (size_t i = 0; i < conf->faults.n; i++)
         check(conf->faults.items[i][0] != '\0');
     buf_free(&out);

@@ -66,7 +66,7 @@ static void check_identity(const struct api_request *request)
     struct identity identity;
     check(noauth_identify(&headers, request->arena, &identity) == (headers.token.data != NULL));
     if (headers.token.data == NULL)
-        identity = noauth_admin_identity(); /* as at the door where no token is needed */
+        identity = noauth_admin_identity(); /* as at the API where no token is needed */
     for (unsigned i = 0; i < identity.roles.count; i++)
         check(identity.roles.names[i].len > 0 &&
               identity_has_role(&identity, identity.roles.names[i]));

@@ -79,6 +79,7 @@ static void try_value(struct slice text, struct arena *arena)
         {.type = OPTION_MULTI},
     };
     struct buf out = {0};
+    static const struct conf_listen every = {.host = "::", .port = 8778};
     struct conf_listen listen;
     if (interpolate_expand(text, (struct interpolate_lookup){find, NULL}, &out))
         text = arena_copy(arena, buf_slice(&out));
@@ -93,8 +94,12 @@ static void try_value(struct slice text, struct arena *arena)
             check(why.len > 0);
         }
     }
-    if (listen_parse(text, arena, &listen))
+    if (listen_parse(text, arena, &listen)) {
         (void)listen_is_loopback(&listen);
+        check(listen_collides(&listen, &listen) == (listen.path != NULL || listen.port != 0));
+        (void)listen_collides(&listen, &every);
+        (void)listen_collides(&every, &listen);
+    }
     struct address_range range;
     if (address_range_parse(text, &range)) {
         struct slice address = slice_trim(text);

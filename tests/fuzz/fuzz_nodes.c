@@ -1,4 +1,4 @@
-/* A few writes at both doors of one inventory, and what the conductor does between them: steps
+/* A few writes at both APIs of one inventory, and what the conductor does between them: steps
  * parted by a NUL byte, each the route, what its path names, the microversion, and the body. After
  * each step the version is audited, Placement sees what the nodes' rows say, and a node and its
  * active allocation are each other's (baremetal-allocations spec, 13). */
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "api/api.h"
-#include "baremetal/api/door.h"
+#include "baremetal/api/definition.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/metal_request.h"
 #include "baremetal/write/conductor.h"
@@ -17,10 +17,10 @@
 #include "baremetal/write/plan_node_states.h"
 #include "baremetal/write/plan_nodes.h"
 #include "conf/baremetal.h"
-#include "engine/judge.h"
+#include "engine/checked.h"
 #include "fuzz.h"
 #include "placement/api/allocation_handlers.h"
-#include "placement/api/door.h"
+#include "placement/api/definition.h"
 #include "placement/api/handlers.h"
 #include "products/products.h"
 #include "replica/apply.h"
@@ -54,50 +54,60 @@ enum { IDENT_COUNT = sizeof(IDENTS) / sizeof(IDENTS[0]) };
 enum work { ASKED, PASS_TIME, DECIDE, RECOVER, MIRROR_OFF, MIRROR_ON };
 
 static const struct {
-    const struct door *door;
+    const struct api_definition *definition;
     enum api_step (*handle)(struct api_request *request);
     void (*finish)(struct api_request *request);
     enum work work;
 } ROUTES[] = {
-    {&baremetal_door, handle_baremetal_node_create, finish_baremetal_node_create, ASKED}, /* A */
-    {&baremetal_door, handle_baremetal_node_patch, finish_baremetal_node_patch, ASKED},   /* B */
-    {&baremetal_door, handle_baremetal_node_delete, finish_baremetal_empty, ASKED},       /* C */
-    {&baremetal_door, handle_baremetal_node_provision_set, finish_baremetal_node_action,
-     ASKED},                                                                                 /* D */
-    {&baremetal_door, handle_baremetal_node_power_set, finish_baremetal_node_action, ASKED}, /* E */
-    {&baremetal_door, handle_baremetal_node_maintenance_set, finish_baremetal_node_maintenance,
-     ASKED}, /* F */
-    {&baremetal_door, handle_baremetal_node_maintenance_clear, finish_baremetal_node_maintenance,
-     ASKED},                                                                            /* G */
-    {&baremetal_door, handle_baremetal_node_traits_set, finish_baremetal_empty, ASKED}, /* H */
-    {&baremetal_door, handle_baremetal_node_trait_add, finish_baremetal_node_trait_add,
-     ASKED},                                                                              /* I */
-    {&baremetal_door, handle_baremetal_node_trait_remove, finish_baremetal_empty, ASKED}, /* J */
-    {&baremetal_door, handle_baremetal_allocation_create, finish_baremetal_allocation_create,
+    {&baremetal_definition, handle_baremetal_node_create, finish_baremetal_node_create,
+     ASKED}, /* A */
+    {&baremetal_definition, handle_baremetal_node_patch, finish_baremetal_node_patch,
+     ASKED},                                                                              /* B */
+    {&baremetal_definition, handle_baremetal_node_delete, finish_baremetal_empty, ASKED}, /* C */
+    {&baremetal_definition, handle_baremetal_node_provision_set, finish_baremetal_node_action,
+     ASKED}, /* D */
+    {&baremetal_definition, handle_baremetal_node_power_set, finish_baremetal_node_action,
+     ASKED}, /* E */
+    {&baremetal_definition, handle_baremetal_node_maintenance_set,
+     finish_baremetal_node_maintenance, ASKED}, /* F */
+    {&baremetal_definition, handle_baremetal_node_maintenance_clear,
+     finish_baremetal_node_maintenance, ASKED}, /* G */
+    {&baremetal_definition, handle_baremetal_node_traits_set, finish_baremetal_empty,
+     ASKED}, /* H */
+    {&baremetal_definition, handle_baremetal_node_trait_add, finish_baremetal_node_trait_add,
+     ASKED}, /* I */
+    {&baremetal_definition, handle_baremetal_node_trait_remove, finish_baremetal_empty,
+     ASKED}, /* J */
+    {&baremetal_definition, handle_baremetal_allocation_create, finish_baremetal_allocation_create,
      ASKED}, /* K */
-    {&baremetal_door, handle_baremetal_allocation_patch, finish_baremetal_allocation_patch,
-     ASKED},                                                                              /* L */
-    {&baremetal_door, handle_baremetal_allocation_delete, finish_baremetal_empty, ASKED}, /* M */
-    {&baremetal_door, handle_baremetal_node_allocation_delete, finish_baremetal_empty,
-     ASKED},                                                                               /* N */
-    {&placement_door, handle_placement_allocations_update, finish_placement_empty, ASKED}, /* O */
-    {&placement_door, handle_placement_allocations_manage, finish_placement_empty, ASKED}, /* P */
-    {&placement_door, handle_placement_allocations_delete, finish_placement_empty, ASKED}, /* Q */
-    {&placement_door, handle_placement_reshaper_apply, finish_placement_empty, ASKED},     /* R */
-    {&placement_door, handle_placement_provider_create, finish_placement_provider_create,
+    {&baremetal_definition, handle_baremetal_allocation_patch, finish_baremetal_allocation_patch,
+     ASKED}, /* L */
+    {&baremetal_definition, handle_baremetal_allocation_delete, finish_baremetal_empty,
+     ASKED}, /* M */
+    {&baremetal_definition, handle_baremetal_node_allocation_delete, finish_baremetal_empty,
+     ASKED}, /* N */
+    {&placement_definition, handle_placement_allocations_update, finish_placement_empty,
+     ASKED}, /* O */
+    {&placement_definition, handle_placement_allocations_manage, finish_placement_empty,
+     ASKED}, /* P */
+    {&placement_definition, handle_placement_allocations_delete, finish_placement_empty,
+     ASKED},                                                                                 /* Q */
+    {&placement_definition, handle_placement_reshaper_apply, finish_placement_empty, ASKED}, /* R */
+    {&placement_definition, handle_placement_provider_create, finish_placement_provider_create,
      ASKED}, /* S */
-    {&placement_door, handle_placement_provider_update, finish_placement_provider_update,
-     ASKED},                                                                            /* T */
-    {&placement_door, handle_placement_provider_delete, finish_placement_empty, ASKED}, /* U */
-    {&placement_door, handle_placement_inventories_set, finish_placement_inventories_set,
+    {&placement_definition, handle_placement_provider_update, finish_placement_provider_update,
+     ASKED}, /* T */
+    {&placement_definition, handle_placement_provider_delete, finish_placement_empty,
+     ASKED}, /* U */
+    {&placement_definition, handle_placement_inventories_set, finish_placement_inventories_set,
      ASKED}, /* V */
-    {&placement_door, handle_placement_provider_traits_set, finish_placement_provider_traits_set,
-     ASKED},                        /* W */
-    {NULL, NULL, NULL, PASS_TIME},  /* X */
-    {NULL, NULL, NULL, DECIDE},     /* Y */
-    {NULL, NULL, NULL, RECOVER},    /* Z */
-    {NULL, NULL, NULL, MIRROR_OFF}, /* [ */
-    {NULL, NULL, NULL, MIRROR_ON},  /* \ */
+    {&placement_definition, handle_placement_provider_traits_set,
+     finish_placement_provider_traits_set, ASKED}, /* W */
+    {NULL, NULL, NULL, PASS_TIME},                 /* X */
+    {NULL, NULL, NULL, DECIDE},                    /* Y */
+    {NULL, NULL, NULL, RECOVER},                   /* Z */
+    {NULL, NULL, NULL, MIRROR_OFF},                /* [ */
+    {NULL, NULL, NULL, MIRROR_ON},                 /* \ */
 };
 enum { ROUTE_COUNT = sizeof(ROUTES) / sizeof(ROUTES[0]) };
 
@@ -166,20 +176,20 @@ static void check_nodes(const struct play *play)
               (version_node(version, node_allocation_node_id(at)) != NULL));
 }
 
-/* As the pipeline does it, from the judgement on. */
+/* As the pipeline does it, from the check on. */
 static void conclude(struct play *play, const struct plan *plan, bool accepted, struct err *err,
                      bool is_metal)
 {
     struct buf why = {0};
-    struct judged judged;
+    struct checked checked;
     check(accepted == !err_is_set(err));
-    if (!accepted || !judge_planned(&judged, plan, err))
+    if (!accepted || !checked_planned(&checked, plan, err))
         return;
     if (is_metal)
         check_generations(&play->changes);
     apply_changes(play->edit, &play->changes);
     play->changes.count = 0;
-    while (judge_follow(&judged, plan)) {
+    while (checked_follow(&checked, plan)) {
         apply_changes(play->edit, &play->changes);
         play->changes.count = 0;
     }
@@ -289,15 +299,15 @@ static const struct metal_settings *settings_get(void)
 
 static void ask(struct play *play, unsigned route, const uint8_t *data, size_t size)
 {
-    const struct door *door = ROUTES[route].door;
-    unsigned newest = door == &baremetal_door ? BAREMETAL_MINOR : PLACEMENT_MINOR;
+    const struct api_definition *definition = ROUTES[route].definition;
+    unsigned newest = definition == &baremetal_definition ? BAREMETAL_MINOR : PLACEMENT_MINOR;
     struct fuzz_request r;
     struct api_request *request =
         fuzz_request_begin(&r, play->arena, api_get(), data[1] == 'z' ? newest : data[1] % newest);
     struct metal_request own = {0};
-    r.doorway.door = request->door = door;
-    if (door == &baremetal_door) {
-        r.doorway.settings = settings_get();
+    r.endpoint.definition = request->definition = definition;
+    if (definition == &baremetal_definition) {
+        r.endpoint.settings = settings_get();
         request->own = &own;
     }
     request->args[0] = slice_of(IDENTS[data[0] % IDENT_COUNT]);
@@ -308,7 +318,7 @@ static void ask(struct play *play, unsigned route, const uint8_t *data, size_t s
         request->version = NULL; /* as in dispatch: not pinned any more */
         struct plan plan = plan_of(play);
         bool accepted = request->write->plan(request->write, &plan);
-        conclude(play, &plan, accepted, &request->write->err, door == &baremetal_door);
+        conclude(play, &plan, accepted, &request->write->err, definition == &baremetal_definition);
         request->err = request->write->err;
         ROUTES[route].finish(request);
     }

@@ -8,7 +8,7 @@
 #include "base/slice.h"
 #include "conf/healthcheck.h"
 #include "fuzz.h"
-#include "placement/api/door.h"
+#include "placement/api/definition.h"
 #include "placement/api/routes.h"
 #include "world.h"
 
@@ -34,7 +34,7 @@ static void check_args(const struct api_request *request, struct arena *arena)
  */
 static void check_allow(struct api_request *request)
 {
-    const struct route_finder *routes = request->doorway->routes;
+    const struct route_finder *routes = request->endpoint->routes;
     struct slice method = slice_of(request->route->method);
     routes_allow(routes, request);
     check(request->allow.len > 0);
@@ -57,8 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena *arena = arena_create();
     struct fuzz_request r;
     struct api_request *request = fuzz_request_begin(&r, arena, &API, data[0] / 5 % 40);
-    r.doorway = (struct doorway){
-        .door = &placement_door,
+    r.endpoint = (struct api_endpoint){
+        .definition = &placement_definition,
         .api = &API,
         .routes = route_finder_create(placement_routes, PLACEMENT_ROUTE_COUNT, arena),
         .mount_prefixes = &MOUNT,
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(memmem(raw.data, raw.len, "/healthcheck", 12) != NULL);
     request->path = percent_decode(arena, raw, false);
     check(request->path.len <= raw.len);
-    switch (routes_find(r.doorway.routes, request->path, request)) {
+    switch (routes_find(r.endpoint.routes, request->path, request)) {
     case ROUTE_FOUND:
         check(request->route != NULL && request->route->handle != NULL);
         check(request->route >= placement_routes);

@@ -1,4 +1,4 @@
-/* The Valet door: up to the first line break a raw path, behind it a body. A path means what it
+/* The Valet API: up to the first line break a raw path, behind it a body. A path means what it
  * decodes to, segment by segment; a body is refused with a short text or can be read. */
 #include "api/api.h"
 #include "api/text/query_string.h"

@@ -6,7 +6,7 @@
 
 #include "api/api.h"
 #include "base/arena.h"
-#include "engine/judge.h"
+#include "engine/checked.h"
 #include "fuzz.h"
 #include "placement/api/allocation_handlers.h"
 #include "placement/api/handlers.h"
@@ -65,7 +65,7 @@ static void carry_out(struct api_request *request, struct arena *arena)
     struct change_list changes = {.arena = arena};
     struct products products;
     struct plan_said said = {0};
-    struct judged judged;
+    struct checked checked;
     struct plan plan = {.version = edit->version,
                         .changes = &changes,
                         .arena = arena,
@@ -75,7 +75,7 @@ static void carry_out(struct api_request *request, struct arena *arena)
                         .now_us = 1000000};
     bool is_planned = request->write->plan(request->write, &plan);
     check(is_planned == !err_is_set(&request->write->err));
-    if (is_planned && judge_planned(&judged, &plan, &request->write->err)) {
+    if (is_planned && checked_planned(&checked, &plan, &request->write->err)) {
         struct buf why = {0};
         apply_changes(edit, &changes);
         if (!audit_version(edit->version, &why)) {

@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "placement/api/door.h"
+#include "placement/api/definition.h"
 #include "policy/keeper.h"
 #include "replica/apply.h"
 
@@ -146,7 +146,8 @@ struct api_request *fuzz_request_begin(struct fuzz_request *r, struct arena *are
 {
     *r = (struct fuzz_request){.exchange.http = {.arena = arena, .method = SLICE_LIT("GET")}};
     r->exchange.headers = r->headers;
-    r->doorway = (struct doorway){.door = &placement_door, .api = api, .settings = &r->settings};
+    r->endpoint = (struct api_endpoint){
+        .definition = &placement_definition, .api = api, .settings = &r->settings};
     r->settings.max_candidates = -1;
     r->settings.incomplete_project_id = SLICE_LIT("incomplete");
     r->settings.incomplete_user_id = SLICE_LIT("incomplete");
@@ -155,8 +156,8 @@ struct api_request *fuzz_request_begin(struct fuzz_request *r, struct arena *are
     r->request = (struct api_request){.http = &r->exchange.http,
                                       .own = &r->own,
                                       .passage = &r->passage,
-                                      .doorway = &r->doorway,
-                                      .door = &placement_door,
+                                      .endpoint = &r->endpoint,
+                                      .definition = &placement_definition,
                                       .api = api,
                                       .arena = arena,
                                       .minor = minor,
@@ -186,7 +187,7 @@ void fuzz_request_check_answer(struct fuzz_request *r)
 {
     if (err_is_set(&r->request.err)) {
         check(r->request.err.status >= 400 && r->request.err.message.len < 1 << 20);
-        r->request.door->write_fault(&r->request);
+        r->request.definition->write_fault(&r->request);
     }
     struct buf *out = &r->exchange.http.out;
     if (out->len == 0)

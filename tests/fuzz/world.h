@@ -2,7 +2,7 @@
 #ifndef BERTH_TESTS_FUZZ_WORLD_H
 #define BERTH_TESTS_FUZZ_WORLD_H
 
-#include "api/door.h"
+#include "api/definition.h"
 #include "api/passage.h"
 #include "api/write.h"
 #include "http/http_internal.h"
@@ -27,8 +27,8 @@ const struct world *world_get(void);
 struct fuzz_request {
     struct exchange exchange;
     struct request_header headers[16];
-    struct doorway doorway;
-    struct placement_settings settings; /* Placement's, until another door's are set */
+    struct api_endpoint endpoint;
+    struct placement_settings settings; /* Placement's, until another API's are set */
     struct placement_request own;
     struct api_passage passage;
     struct api_request request;

@@ -11,7 +11,7 @@ BASE = "/resource_providers/" + PROVIDER
 MIB = 1 << 20
 
 DEEP = 100000
-# Broken as JSON, or of a wrong form at every door.
+# Broken as JSON, or of a wrong form at every API.
 TEXTS = [
     ("empty", b""), ("blanks", b"   "), ("half an object", b'{"name": "x"'), ("half a string", b'{"name": "x'),
     ("trailing comma", b'{"name": "x",}'), ("single quotes", b"{'name': 'x'}"), ("comment", b'{"name": "x"} // y'),
@@ -28,7 +28,7 @@ TEXTS = [
     ("100 000 keys", ("{" + ",".join(f'"k{i}": {i}' for i in range(100000)) + "}").encode()),
     ("100 000 elements", b"[" + b",".join([b"{}"] * 100000) + b"]"),
 ]
-DOORS = [
+ROUTES = [
     ("POST", "/resource_providers"), ("PUT", BASE), ("POST", BASE + "/inventories"), ("PUT", BASE + "/inventories"),
     ("PUT", BASE + "/inventories/VCPU"), ("PUT", BASE + "/traits"), ("PUT", BASE + "/aggregates"),
     ("POST", "/resource_classes"), ("PUT", "/allocations/" + CONSUMER), ("POST", "/allocations"), ("POST", "/reshaper"),
@@ -47,7 +47,7 @@ def inventory(**changes):
 
 
 def values():
-    """(door, body) with one odd value in an otherwise good body."""
+    """(api, body) with one odd value in an otherwise good body."""
     for value in ODD:
         if not isinstance(value, str) or not 0 < len(value) <= 200:
             yield "POST", "/resource_providers", {"name": value}
@@ -80,7 +80,7 @@ UUIDS = ["x", "%00", "g" * 36, "aaaaaaaa-0000-4000-8000-00000000000", "a" * 37, 
 def run(report, server):
     before = server.state()
     for name, text in TEXTS:
-        for method, path in DOORS:
+        for method, path in ROUTES:
             answer = exchange(server, with_body(method, path, text))
             report(answer.status == 400 and answer.is_api(), f"bodies: {name}: {method} {path}", str(answer))
     for method, path, body in values():

@@ -60,7 +60,7 @@ def logged(line):
     return re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \d+ (INFO|WARNING|DEBUG) ", line)
 
 
-def judge(report, name, result, names=None):
+def verdict_of(report, name, result, names=None):
     """The one clear line, which names what is wrong."""
     status, out, err = result
     lines = [line for line in err.splitlines() if not logged(line)]
@@ -94,24 +94,24 @@ def options(report, desk, listen):
                           ("listen", ":")):
         arguments = ["--config-file", desk.conf(f"{option} = {value}")]
         result = desk.run(*arguments) if option == "listen" else desk.run(*arguments, *listen)
-        judge(report, f"{option} = {value}", result, option if option != "listen" else None)
-    judge(report, "auth_strategy = none", desk.run("--config-file", desk.conf(api="auth_strategy = none"), *listen),
+        verdict_of(report, f"{option} = {value}", result, option if option != "listen" else None)
+    verdict_of(report, "auth_strategy = none", desk.run("--config-file", desk.conf(api="auth_strategy = none"), *listen),
           "auth_strategy")
-    judge(report, "keystone", desk.run("--config-file", desk.conf(api="auth_strategy = keystone"), *listen), "keystone")
-    judge(report, "strategy", desk.run("--config-file", desk.conf(
+    verdict_of(report, "keystone", desk.run("--config-file", desk.conf(api="auth_strategy = keystone"), *listen), "keystone")
+    verdict_of(report, "strategy", desk.run("--config-file", desk.conf(
         more="[placement]\nallocation_candidates_generation_strategy = sideways"), *listen), "strategy")
     for name, text in (("no section", "a = b\n"), ("half a section", "[api\n"), ("no equals sign", "[api]\nx\n"),
                        ("bytes", b"\xff\xfe\0\1"), ("a long line", "[api]\n" + "a" * 1000000)):
-        judge(report, "configuration of " + name,
+        verdict_of(report, "configuration of " + name,
               desk.run("--config-file", desk.write("broken.conf", text), *listen), "broken.conf")
-    judge(report, "no such file", desk.run("--config-file", desk.path("none.conf"), *listen), "none.conf")
-    judge(report, "file is a directory", desk.run("--config-file", desk.directory, *listen), desk.directory)
-    judge(report, "no such directory", desk.run("--config-dir", desk.path("none.d"), *listen), "none.d")
-    judge(report, "directory is a file", desk.run("--config-dir", desk.write("file", ""), *listen), "file")
-    judge(report, "unknown switch", desk.run("--colour"), "--colour")
-    judge(report, "switch without value", desk.run("--config-file"), "--config-file")
-    judge(report, "a word too many", desk.run("start"), "start")
-    judge(report, "environment", desk.run("--config-file", desk.conf(), *listen, environment=desk.environment(
+    verdict_of(report, "no such file", desk.run("--config-file", desk.path("none.conf"), *listen), "none.conf")
+    verdict_of(report, "file is a directory", desk.run("--config-file", desk.directory, *listen), desk.directory)
+    verdict_of(report, "no such directory", desk.run("--config-dir", desk.path("none.d"), *listen), "none.d")
+    verdict_of(report, "directory is a file", desk.run("--config-dir", desk.write("file", ""), *listen), "file")
+    verdict_of(report, "unknown switch", desk.run("--colour"), "--colour")
+    verdict_of(report, "switch without value", desk.run("--config-file"), "--config-file")
+    verdict_of(report, "a word too many", desk.run("start"), "start")
+    verdict_of(report, "environment", desk.run("--config-file", desk.conf(), *listen, environment=desk.environment(
         OS_BERTH__MAX_BODY="much")), "max_body")
 
 
@@ -120,16 +120,16 @@ def addresses(report, desk):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        judge(report, "taken port", desk.run("--config-file", desk.conf(), "--listen", f"127.0.0.1:{port}"), str(port))
+        verdict_of(report, "taken port", desk.run("--config-file", desk.conf(), "--listen", f"127.0.0.1:{port}"), str(port))
     port = free_port()
-    judge(report, "the same address twice", desk.run(
+    verdict_of(report, "the same address twice", desk.run(
         "--config-file", desk.conf(), "--listen", f"127.0.0.1:{port}", "--listen", f"127.0.0.1:{port}"), str(port))
-    judge(report, "an address of others", desk.run("--config-file", desk.conf(), "--listen", "192.0.2.1:8778"),
+    verdict_of(report, "an address of others", desk.run("--config-file", desk.conf(), "--listen", "192.0.2.1:8778"),
           "192.0.2.1")
-    judge(report, "no such host", desk.run("--config-file", desk.conf(), "--listen", "no.such.host.invalid:8778"),
+    verdict_of(report, "no such host", desk.run("--config-file", desk.conf(), "--listen", "no.such.host.invalid:8778"),
           "no.such.host.invalid")
     many = [part for i in range(20) for part in ("--listen", "127.0.0.1:0")]
-    judge(report, "twenty addresses", desk.run("--config-file", desk.conf(), *many))
+    verdict_of(report, "twenty addresses", desk.run("--config-file", desk.conf(), *many))
 
 
 def databases(report, desk, listen):
@@ -140,19 +140,19 @@ def databases(report, desk, listen):
         with open(path, "rb") as file:
             report(file.read() == content, f"operator: {name} is unharmed", "it was written to")
 
-    judge(report, "missing directory", with_url(f"sqlite:///{desk.path('none/berth.db')}"), "none/berth.db")
+    verdict_of(report, "missing directory", with_url(f"sqlite:///{desk.path('none/berth.db')}"), "none/berth.db")
     os.mkdir(desk.path("folder.db"))
-    judge(report, "database is a directory", with_url(f"sqlite:///{desk.path('folder.db')}"), "folder.db")
+    verdict_of(report, "database is a directory", with_url(f"sqlite:///{desk.path('folder.db')}"), "folder.db")
     text = b"This is no database, but a text of some length.\n" * 100
     desk.write("text.db", text)
-    judge(report, "database is a text file", with_url(f"sqlite:///{desk.path('text.db')}"), "text.db")
+    verdict_of(report, "database is a text file", with_url(f"sqlite:///{desk.path('text.db')}"), "text.db")
     unharmed("the text file", desk.path("text.db"), text)
-    judge(report, "database is a device", with_url("sqlite:////dev/full"), "/dev/full")
+    verdict_of(report, "database is a device", with_url("sqlite:////dev/full"), "/dev/full")
     os.mkfifo(desk.path("pipe.db"))
-    judge(report, "database is a pipe", with_url(f"sqlite:///{desk.path('pipe.db')}"), "pipe.db")
+    verdict_of(report, "database is a pipe", with_url(f"sqlite:///{desk.path('pipe.db')}"), "pipe.db")
     for url in ("mysql://root@localhost/placement", "postgresql:///placement", "oracle://x", "berth.db", "sqlite:", "x"):
-        judge(report, "URL " + url, with_url(url))
-    judge(report, "no connection", desk.run("--config-file", desk.conf(database="connection ="), *listen))
+        verdict_of(report, "URL " + url, with_url(url))
+    verdict_of(report, "no connection", desk.run("--config-file", desk.conf(database="connection ="), *listen))
 
     newer(report, desk, with_url)
     unreadable(report, desk, listen)
@@ -167,9 +167,9 @@ def unreadable(report, desk, listen):
     for name, mode in (("locked.db", 0), ("readonly.db", 0o444)):
         path = desk.write(name, b"", mode)
         database = f"connection = sqlite:///{path}\nsync_on_startup = true"
-        judge(report, f"database of mode {mode:o}", desk.run(
+        verdict_of(report, f"database of mode {mode:o}", desk.run(
             "--config-file", desk.conf(database=database), *listen, program=program, user=user), name)
-    judge(report, "unreadable configuration", desk.run(
+    verdict_of(report, "unreadable configuration", desk.run(
         "--config-file", desk.write("locked.conf", b"", 0), *listen, program=program, user=user), "locked.conf")
 
 
@@ -181,12 +181,12 @@ def newer(report, desk, with_url):
                                "INSERT INTO alembic_version VALUES ('ffffffffffff');")
     database.close()
     for sync in ("true", "false"):
-        judge(report, f"newer schema, sync {sync}", with_url(f"sqlite:///{path}", sync), "ffffffffffff")
+        verdict_of(report, f"newer schema, sync {sync}", with_url(f"sqlite:///{path}", sync), "ffffffffffff")
     path = desk.path("other.db")
     with sqlite3.connect(path) as database:
         database.executescript("CREATE TABLE recipes (name TEXT); INSERT INTO recipes VALUES ('soup');")
     database.close()
-    judge(report, "a database without our schema, sync false", with_url(f"sqlite:///{path}", "false"), "other.db")
+    verdict_of(report, "a database without our schema, sync false", with_url(f"sqlite:///{path}", "false"), "other.db")
     path = desk.path("torn.db")
     with sqlite3.connect(path) as database:
         database.executescript("CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(100000));")
@@ -194,4 +194,4 @@ def newer(report, desk, with_url):
     with open(path, "r+b") as file:
         file.seek(100)
         file.write(b"\xa5" * 4000)
-    judge(report, "a torn database", with_url(f"sqlite:///{path}"), "torn.db")
+    verdict_of(report, "a torn database", with_url(f"sqlite:///{path}"), "torn.db")

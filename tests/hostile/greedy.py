@@ -1,5 +1,5 @@
 """Clients that ask for much: long lists come in pieces of one version and cost no memory while they are not read,
-large answers of reads have a limit, the answers of what was committed have none; and at every door, a request that
+large answers of reads have a limit, the answers of what was committed have none; and at every API, a request that
 two servers could read in two ways is the last of its connection."""
 
 import http.client
@@ -15,7 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(os.path.dirname(HERE), "baremetal"))
 
 import berth_baremetal  # noqa: E402
-import door  # noqa: E402
+import metal_client  # noqa: E402
 import pathological  # noqa: E402
 from server import HEADERS, HOME, Server, wait_for  # noqa: E402
 from wire import connect, head, receive  # noqa: E402
@@ -101,11 +101,11 @@ def committed(report, berthd):
     """The limit of large answers is for reads: what was committed is told, however long that is."""
     extra = {"text": "ü" * 300000}  # each is six characters in the answer
     with berth_baremetal.Berth(berthd, options={"berth": {"answer_memory": 1048576}}) as server:
-        one = door.Door(server.port)
+        one = metal_client.MetalClient(server.port)
         answers = []
 
         def create(number):
-            client = door.Door(server.port)
+            client = metal_client.MetalClient(server.port)
             raw = b'{"resource_class": "none", "name": "a%d", "extra": {"text": "%s"}}' % (number, extra["text"].encode())
             answers.append(client.ask("POST", "/v1/allocations", raw=raw))
 
@@ -123,7 +123,7 @@ def committed(report, berthd):
         report(not server.complaint(), "greedy: the server is well", server.complaint())
 
 
-def doors(report, berthd):
+def apis(report, berthd):
     """At each listener."""
     arguments = ("--valet-listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
     requests = {"a bare CR": b"GET / HTTP/1.1\r\nHost: a\r\nX-A: b\rContent-Length: 34\r\n\r\n",
@@ -173,7 +173,7 @@ def run(report, berthd):
             report(server.is_well(), "greedy: the server is well", server.tail())
         report(not server.complaint, "greedy: the server ends well", server.complaint)
         committed(report, berthd)
-        doors(report, berthd)
+        apis(report, berthd)
         stopping(report, berthd)
     except Exception as error:  # broken off is failed; the other parts still run
         report(False, "greedy: broke off", f"{type(error).__name__}: {error}")

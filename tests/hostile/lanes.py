@@ -68,7 +68,7 @@ class Lane:
         raise RuntimeError(f"no metrics: {answer}")
 
 
-class Door:
+class Address:
     """Another listener of the server, for wire.py."""
 
     def __init__(self, port):
@@ -76,10 +76,10 @@ class Door:
 
 
 def server_of(berthd, **options):
-    """A server with all its doors, and a file that stays with the test."""
+    """A server with all its APIs, and a file that stays with the test."""
     admin = free_port()
-    server = Server(berthd, doors=("baremetal", "valet"), access_log="false", admin_listen=f"{HOME}:{admin}", **options)
-    server.ports = {"admin": admin, **server.doors}
+    server = Server(berthd, apis=("baremetal", "valet"), access_log="false", admin_listen=f"{HOME}:{admin}", **options)
+    server.ports = {"admin": admin, **server.apis}
     return server
 
 
@@ -96,7 +96,7 @@ def charged(report, berthd):
     """Each list is made on the slow lane when it is long, and on a worker when it is short."""
     first = server_of(berthd)
     with first:
-        fill_doors(first)
+        fill_apis(first)
         short = lists(Lane(first.ports["admin"]), first)
         database = first.directory + "/kept.db"
         first.process.terminate()
@@ -108,7 +108,7 @@ def charged(report, berthd):
     for name, (status, jobs, _) in short.items():
         report(status == 200 and jobs == 0, f"lanes: short {name}", f"{status}, {jobs} jobs")
     with second:
-        fill_doors(second, True)
+        fill_apis(second, True)
         for name, (status, jobs, size) in lists(Lane(second.ports["admin"]), second, True).items():
             # of what is sent in pieces while the client reads, each but the first is a job
             pieces = size // PIECE_BYTES
@@ -121,13 +121,13 @@ def charged(report, berthd):
 def ask(port, method, path, body, *lines):
     data = json.dumps(body).encode()
     more = "Content-Type: application/json", f"Content-Length: {len(data)}", "X-OpenStack-Ironic-API-Version: 1.82"
-    answer = exchange(Door(port), head(method, path, *more, *lines) + data, ANSWER_S)
+    answer = exchange(Address(port), head(method, path, *more, *lines) + data, ANSWER_S)
     if answer.status not in (200, 201):
         raise RuntimeError(f"{method} {path}: {answer}")
     return json.loads(answer.body)
 
 
-def fill_doors(server, many=False):
+def fill_apis(server, many=False):
     """What is in berth's own tables, by its APIs."""
     for i in range(NODES if many else 1):
         ask(server.ports["baremetal"], "POST", "/v1/nodes", {"driver": "fake-hardware", "name": f"node{many}{i}"})
@@ -154,7 +154,7 @@ def lists(lane, server, many=False):
         server.must("PUT", BASE + "/inventories",
                     {"resource_provider_generation": 0, "inventories": {"VCPU": {"total": 8}}})
     provider = f"/resource_providers/{uuid(1, 0)}" if many else BASE
-    group = json.loads(exchange(Door(server.ports["valet"]), head("GET", "/v1/groups"), ANSWER_S).body)["groups"][-1]["id"]
+    group = json.loads(exchange(Address(server.ports["valet"]), head("GET", "/v1/groups"), ANSWER_S).body)["groups"][-1]["id"]
     ironic = "X-OpenStack-Ironic-API-Version: 1.82"
     asked = {
         "providers": ("", "/resource_providers", ""),
@@ -171,9 +171,9 @@ def lists(lane, server, many=False):
         "a group": ("valet", f"/v1/groups/{group}", ""),
     }
     found = {}
-    for name, (door, path, line) in asked.items():
+    for name, (api, path, line) in asked.items():
         before = lane.begun()
-        status, size = whole(server.ports[door] if door else server.port, path, line)
+        status, size = whole(server.ports[api] if api else server.port, path, line)
         found[name] = status, lane.begun() - before, size
     return found
 

@@ -1,4 +1,4 @@
-"""Large bodies, from strangers and from clients with a token: held by limits, and at nobody's cost."""
+"""Large bodies, from clients without a token and from clients with a token: held by limits, and at nobody's cost."""
 
 import json
 import re
@@ -11,13 +11,13 @@ from server import POLITE, Server, wait_for
 from wire import connect, exchange, head, is_closed, receive, with_body
 
 MIB = 1 << 20
-STRANGERS = 100
+ANONYMOUS = 100
 BODY_MEMORY_MIB = 96
 ADDRESS_SPACE_MIB = 1200
 FAST_MS = 100  # what a simple read may take beside them, at the ninth decile
 
 
-def stranger(method, path, *lines):
+def anonymous(method, path, *lines):
     return ("\r\n".join([f"{method} {path} HTTP/1.1", "Host: localhost", "Content-Type: application/json", *lines]) +
             "\r\n\r\n").encode()
 
@@ -51,7 +51,7 @@ def run(report, berthd):
     with Server(berthd, **options) as server:
         server.must("POST", "/resource_providers", {"name": "home"})
         codes(report, server)
-        strangers(report, server)
+        anonymous_clients(report, server)
         refused_first(report, server)
         budget(report, server)
         beside(report, server)
@@ -65,37 +65,37 @@ def codes(report, server):
     """A 413 is an error like others: with a code from 1.23 on."""
     for version, wanted in (("1.22", None), ("1.23", "placement.undefined_code"), ("latest", "placement.undefined_code"),
                             ("1.99", None)):
-        request = stranger("POST", "/resource_providers", "X-Auth-Token: admin", "Content-Length: 104857600",
+        request = anonymous("POST", "/resource_providers", "X-Auth-Token: admin", "Content-Length: 104857600",
                            "Expect: 100-continue", f"OpenStack-API-Version: placement {version}")
         answer = exchange(server, request)
         code = json.loads(answer.body)["errors"][0].get("code") if answer.is_api() else "no error of the API"
         report(answer.status == 413 and code == wanted, f"large: code of a 413 in {version}", f"{answer} {code}")
 
 
-def strangers(report, server):
+def anonymous_clients(report, server):
     """Whoever has no token gets no memory for a body, and hears so when it has come."""
     rss = server.rss_mib()
     for name, lines, pieces in (
             ("declared", ("Content-Length: 16777216",), [b" " * MIB] * 4),
             ("chunked", ("Transfer-Encoding: chunked",), [chunk(b" " * MIB)] * 4)):
-        socks = [connect(server) for _ in range(STRANGERS)]
+        socks = [connect(server) for _ in range(ANONYMOUS)]
         for sock in socks:
-            sock.sendall(stranger("POST", "/allocations", *lines))
+            sock.sendall(anonymous("POST", "/allocations", *lines))
             for piece in pieces:
                 sock.sendall(piece)
         grown = server.rss_mib() - rss
-        report(grown < 64 + STRANGERS / 8, f"large: memory of {STRANGERS} strangers, {name}", f"{grown:.0f} MiB more")
+        report(grown < 64 + ANONYMOUS / 8, f"large: memory of {ANONYMOUS} anonymous clients, {name}", f"{grown:.0f} MiB more")
         rest = b" " * (12 * MIB) if name == "declared" else b"0\r\n\r\n"
         socks[0].sendall(rest)
-        report(receive(socks[0]).status == 401, f"large: a stranger's body, {name}", "no 401")
+        report(receive(socks[0]).status == 401, f"large: an anonymous client's body, {name}", "no 401")
         for sock in socks:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # reset
             sock.close()
     for method in ("POST", "PUT", "PATCH"):
         with connect(server) as sock:
-            sock.sendall(stranger(method, "/allocations", "Content-Length: 16777216", "Expect: 100-continue"))
+            sock.sendall(anonymous(method, "/allocations", "Content-Length: 16777216", "Expect: 100-continue"))
             answer = receive(sock)
-            report(answer.status == 401, f"large: {method}: a stranger who asks is told at once", str(answer))
+            report(answer.status == 401, f"large: {method}: an anonymous client who asks is told at once", str(answer))
             report(is_closed(sock, 3), f"large: {method}: and its connection ends", "it does not")
 
 

@@ -1,5 +1,5 @@
-"""The bare metal door's bad clients: bodies, patches, arguments, names, and requests that would keep the others waiting.
-Each gets an error in the door's form, and changes nothing."""
+"""The bare metal API's bad clients: bodies, patches, arguments, names, and requests that would keep the others waiting.
+Each gets an error in the API's form, and changes nothing."""
 
 import json
 import os
@@ -12,7 +12,7 @@ sys.path.append(os.path.join(os.path.dirname(HERE), "baremetal"))
 
 import berth_baremetal  # noqa: E402
 import bodies  # noqa: E402
-import door  # noqa: E402
+import metal_client  # noqa: E402
 
 NODE = "/v1/nodes/aaaaaaaa-0000-4000-8000-00000000000a"
 ALLOCATION = "/v1/allocations/cccccccc-0000-4000-8000-00000000000c"
@@ -22,7 +22,7 @@ EXTRA = {"list": [1, 2, 3], "object": {"a": {"b": None}}, "text": "xyz", "": 0}
 WRITER_MOST_MS, WRITER_MOST_MS_TSAN = 60, 300
 WAIT_MOST_S = 5  # of a small write beside a large one, also with sanitizers
 
-DOORS = [("POST", "/v1/allocations"), ("POST", "/v1/nodes"), ("PATCH", ALLOCATION), ("PATCH", NODE), ("PUT", NODE + "/states/provision"),
+ROUTES = [("POST", "/v1/allocations"), ("POST", "/v1/nodes"), ("PATCH", ALLOCATION), ("PATCH", NODE), ("PUT", NODE + "/states/provision"),
          ("PUT", NODE + "/states/power"), ("PUT", NODE + "/traits"), ("PUT", NODE + "/traits/CUSTOM_Q"), ("PUT", NODE + "/maintenance")]
 # No body and a patch without operations are good; so is a body that is nothing but blanks.
 HARMLESS = {("PATCH", "list"), ("PUT", "empty"), ("PUT", "blanks")}
@@ -65,12 +65,12 @@ def refused(report, one, name, method, path, raw=None, statuses=(400, 404, 413),
 
 def texts(report, one):
     for name, text in bodies.TEXTS:
-        for method, path in DOORS:
+        for method, path in ROUTES:
             if (method, name) in HARMLESS:
                 continue
             refused(report, one, name, method, path, text, (400, 413))
     for depth in (26, 1000):
-        for method, path in DOORS:
+        for method, path in ROUTES:
             refused(report, one, f"{depth} deep", method, path, b'{"extra": ' + b'{"a":' * depth + b"1" + b"}" * depth + b"}", (400,))
 
 
@@ -115,7 +115,7 @@ def heavy(report, server, one):
             ("members", {f"k{i}": 1 for i in range(60000)})]
     for name, body in bulk:
         waits = []
-        other = door.Door(server.port)
+        other = metal_client.MetalClient(server.port)
         sender = threading.Thread(target=lambda: one.ask("POST", "/v1/allocations", {"resource_class": "big", "name": "bulk", **body}))
         sender.start()
         while sender.is_alive() or not waits or other.ask("GET", "/v1/allocations?state=allocating").json["allocations"]:
@@ -147,7 +147,7 @@ def patch_all(server, path, patches):
     statuses = []
 
     def send(operations):
-        client = door.Door(server.port)
+        client = metal_client.MetalClient(server.port)
         while True:
             answer = client.ask("PATCH", path, operations)
             statuses.append(answer.status)
@@ -202,7 +202,7 @@ def run(report, berthd):
 
 def attack(report, berthd):
     with berth_baremetal.Berth(berthd) as server:
-        one = door.Door(server.port)
+        one = metal_client.MetalClient(server.port)
         one.must(201, "POST", "/v1/nodes", {"driver": "fake-hardware", "uuid": NODE[-36:], "name": "node", "extra": EXTRA})
         one.must(204, "PUT", NODE + "/traits", {"traits": ["CUSTOM_A"]})
         one.make_node(name="free", resource_class="big", traits=["CUSTOM_A"])

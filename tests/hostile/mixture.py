@@ -1,4 +1,4 @@
-"""All at once: requests of every shape and size at the three doors, from clients of every manner, in random order. What one
+"""All at once: requests of every shape and size at the three APIs, from clients of every manner, in random order. What one
 leaves behind in memory, in its connection, or in a budget meets what no test of one kind brings together.
 
     tests/hostile/mixture.py --berthd build-asan/berthd --seconds 600 --seed 7      by itself, for longer"""
@@ -104,10 +104,10 @@ def read(rng):
         (METAL, "/v1/nodes/detail"), (METAL, "/v1/allocations"), (VALET, "/v1/plans"), (VALET, "/v1/groups"), (VALET, "/v1/placements")])
 
 
-def framed(rng, method, target, body, door):
+def framed(rng, method, target, body, api):
     """With its length, in chunks, or with a length that is not its own."""
     token = "X-Auth-Token: admin\r\n" if rng.random() < 0.9 else ""
-    head = f"{method} {target} HTTP/1.1\r\nHost: a\r\n{token}{HEADERS[door]}"
+    head = f"{method} {target} HTTP/1.1\r\nHost: a\r\n{token}{HEADERS[api]}"
     if body is None:
         return (head + "\r\n").encode()
     head += "Content-Type: application/json\r\n"
@@ -119,26 +119,26 @@ def framed(rng, method, target, body, door):
 
 
 def any_request(rng):
-    """(door, bytes)"""
+    """(api, bytes)"""
     kind = rng.random()
     if kind < 0.10:
         return None, rng.choice(malformed.REQUESTS)[1]
     if kind < 0.30:
         target = long_target(rng)
-        door = METAL if target.startswith("/v1") else None
-        return door, framed(rng, rng.choice(["GET", "GET", "PUT", "DELETE"]), target, None, door)
+        api = METAL if target.startswith("/v1") else None
+        return api, framed(rng, rng.choice(["GET", "GET", "PUT", "DELETE"]), target, None, api)
     if kind < 0.45:
-        door, method, target, _ = write(rng)
-        return door, framed(rng, method, target, any_body(rng), door)
+        api, method, target, _ = write(rng)
+        return api, framed(rng, method, target, any_body(rng), api)
     if kind < 0.75:
-        door, method, target, body = write(rng)
-        return door, framed(rng, method, target, None if body is None else json.dumps(body).encode(), door)
-    door, target = read(rng)
-    return door, framed(rng, "GET", target, None, door)
+        api, method, target, body = write(rng)
+        return api, framed(rng, method, target, None if body is None else json.dumps(body).encode(), api)
+    api, target = read(rng)
+    return api, framed(rng, "GET", target, None, api)
 
 
 class Client:
-    """One of the crowd: a connection of its own for each door, kept for some requests."""
+    """One of the crowd: a connection of its own for each API, kept for some requests."""
 
     def __init__(self, server, seed, end):
         self.server, self.rng, self.end = server, random.Random(seed), end
@@ -147,14 +147,14 @@ class Client:
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
 
-    def connection(self, door):
-        if door not in self.open:
-            port = self.server.doors[door] if door else self.server.port
-            self.open[door] = socket.create_connection((HOME, port), timeout=5)
-        return self.open[door]
+    def connection(self, api):
+        if api not in self.open:
+            port = self.server.apis[api] if api else self.server.port
+            self.open[api] = socket.create_connection((HOME, port), timeout=5)
+        return self.open[api]
 
-    def drop(self, door):
-        self.open.pop(door).close()
+    def drop(self, api):
+        self.open.pop(api).close()
 
     def answer(self, sock):
         """The status of a whole answer; None: it is left unread, in pieces, or cut."""
@@ -168,33 +168,33 @@ class Client:
         return None
 
     def once(self):
-        door, data = any_request(self.rng)
-        sock = self.connection(door)
+        api, data = any_request(self.rng)
+        sock = self.connection(api)
         manner = self.rng.random()
         if manner < 0.05:  # half of it, and gone
             sock.sendall(data[:self.rng.randrange(len(data) + 1)])
-            return self.drop(door)
+            return self.drop(api)
         sock.sendall(data)
         if manner < 0.10:  # does not read
             time.sleep(self.rng.random() / 10)
-            return self.drop(door)
+            return self.drop(api)
         if manner < 0.15:
             sock.shutdown(socket.SHUT_WR)
         whole = self.answer(sock)
         if whole is not None and b"libmicrohttpd" not in whole.body:  # it answers some 500 itself
             self.statuses[whole.status] = self.statuses.get(whole.status, 0) + 1
         if whole is None or manner < 0.20 or b"close" in whole.headers.lower():
-            self.drop(door)
+            self.drop(api)
 
     def run(self):
         while time.monotonic() < self.end and self.server.is_up():
             try:
                 self.once()
             except (OSError, ValueError):  # closed by the server; or what came is no answer, for a pipelined rest
-                for door in list(self.open):
-                    self.drop(door)
-        for door in list(self.open):
-            self.drop(door)
+                for api in list(self.open):
+                    self.drop(api)
+        for api in list(self.open):
+            self.drop(api)
 
 
 def fill(server):
@@ -205,7 +205,7 @@ def fill(server):
 
 
 def run(report, berthd, seconds=SECONDS, seed=1, rss_most_mib=RSS_MOST_MIB):
-    with Server(berthd, doors=(METAL, VALET), body_memory=BODY_MEMORY_MIB * MIB, access_log="false", header_deadline=2, body_deadline=2,
+    with Server(berthd, apis=(METAL, VALET), body_memory=BODY_MEMORY_MIB * MIB, access_log="false", header_deadline=2, body_deadline=2,
                 query_deadline=2) as server:
         fill(server)
         end = time.monotonic() + seconds

@@ -23,17 +23,17 @@ POLITE = "127.0.0.2"  # good clients come from here: limits per address do not m
 
 
 class Server:
-    def __init__(self, berthd, limits=None, doors=(), **options):
+    def __init__(self, berthd, limits=None, apis=(), **options):
         self.berthd = berthd
-        self.doors = {door: free_port() for door in doors}
+        self.apis = {api: free_port() for api in apis}
         self.limits = limits or {}
         self.good_statuses = {0}
         self.directory = tempfile.mkdtemp(prefix="berth-hostile-")
         lines = ["[placement_database]", f"connection = sqlite:///{self.directory}/berth.db",
                  "sync_on_startup = true", "[api]", "auth_strategy = noauth2", "[berth]"]
         lines += [f"{name} = {value}" for name, value in options.items()]
-        for door, port in self.doors.items():
-            lines += [f"[{door}]", "enabled = true", f"listen = {HOME}:{port}"]
+        for api, port in self.apis.items():
+            lines += [f"[{api}]", "enabled = true", f"listen = {HOME}:{port}"]
         with open(self.directory + "/placement.conf", "w") as file:
             file.write("\n".join(lines) + "\n")
 

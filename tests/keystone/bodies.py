@@ -16,7 +16,7 @@ from case import ask, expect, must, servers
 
 MIB = 1 << 20
 BODY = 15 * MIB
-LESS = 512 << 10  # which every door takes
+LESS = 512 << 10  # which every API takes
 MOST_UNREAD = 9 * MIB  # what the kernel may keep of it on loopback
 PROJECTS = [f"{number:032x}" for number in range(0xb7d0, 0xb7d0 + 20)]
 
@@ -180,25 +180,25 @@ class Bodies(case.Case):
             expect(server.stop() == 0, "exit status")
 
     def large_body_of_refused(self):
-        """At each door: when Keystone has refused the token, the body is read and thrown away."""
+        """At each API: when Keystone has refused the token, the body is read and thrown away."""
         keystone = fakes.FakeKeystone()
         with self._start(keystone) as server:
-            for door, port, path in (("placement", server.port, "/resource_providers"),
+            for metal_api, port, path in (("placement", server.port, "/resource_providers"),
                                      ("bare metal", server.baremetal_port, "/v1/nodes"),
                                      ("Valet", server.valet_port, "/v1/groups")):
                 held = Held(keystone, lambda question: question.is_validation)
                 sender = Sender(port, "POST", path, f"refused-at-{port}", padded({"name": "g", "type": "exclusivity"}, LESS))
-                held.await_question(f"the {door} door")
+                held.await_question(f"the {metal_api} API")
                 last, sender.left = sender.left[-1:], sender.left[:-1]
-                expect(sender.send_until_stuck(0.2) == LESS - 1, f"{door}: the kernel does not take a body of {LESS} bytes")
-                expect(memory_of_bodies(server) == 0, f"{door}: memory is taken before the token is known")
+                expect(sender.send_until_stuck(0.2) == LESS - 1, f"{metal_api}: the kernel does not take a body of {LESS} bytes")
+                expect(memory_of_bodies(server) == 0, f"{metal_api}: memory is taken before the token is known")
                 held.go_on()
                 time.sleep(0.3)
-                expect(memory_of_bodies(server) == 0, f"{door}: {memory_of_bodies(server)} bytes are kept")
-                expect(not sender.has_answer(), f"{door}: an answer before the body's end")
+                expect(memory_of_bodies(server) == 0, f"{metal_api}: {memory_of_bodies(server)} bytes are kept")
+                expect(not sender.has_answer(), f"{metal_api}: an answer before the body's end")
                 sender.left = last
                 status, got = sender.finish()
-                expect(status == 401, (door, status, got[:500]))
+                expect(status == 401, (metal_api, status, got[:500]))
                 keystone.odd = None
             expect(server.stop() == 0, "exit status")
         keystone.stop()

@@ -6,7 +6,7 @@ import subprocess
 
 
 class Certificates:
-    """Files, PEM. good: for 127.0.0.1; stranger: of the same CA for another name; client: for clients."""
+    """Files, PEM. good: for 127.0.0.1; other_name: of the same CA for another name; client: for clients."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -14,7 +14,7 @@ class Certificates:
         self.ca, ca_key = self.make_ca("ca")
         self.other_ca, _ = self.make_ca("other-ca")
         self.good, self.good_key = self.make("good", ca_key, "IP:127.0.0.1")
-        self.stranger, self.stranger_key = self.make("stranger", ca_key, "DNS:keystone.example")
+        self.other_name, self.other_name_key = self.make("other_name", ca_key, "DNS:keystone.example")
         self.client, self.client_key = self.make("client", ca_key, "DNS:placement.example")
         self.client_both = self.path("client-both.pem")
         with open(self.client_both, "w") as both:

@@ -1,5 +1,5 @@
 """The bare metal API behind a real Keystone: who may do what (baremetal-allocations spec, section 7) with tokens of
-every role and scope, access rules that open one of berth's two doors and not the other, policy files, and the real
+every role and scope, access rules that open one of berth's two APIs and not the other, policy files, and the real
 clients. Run by run.py."""
 
 import contextlib
@@ -14,7 +14,7 @@ TESTS = os.path.dirname(HERE)
 sys.path[:0] = [TESTS, os.path.join(TESTS, "baremetal")]
 
 import cloud as clouds  # noqa: E402
-import door as doors  # noqa: E402
+import metal_client  # noqa: E402
 import servers  # noqa: E402
 
 SERVICE_ROLE = {"service_role": "role:service and project_name:service"}  # what docs/policies.md has nova's service given
@@ -34,17 +34,19 @@ NEW_DEFAULTS = ["[oslo_policy]", "enforce_new_defaults = true", "enforce_scope =
 
 
 class Berth(contextlib.ExitStack):
-    """berthd with both doors behind the tests' Keystone. door(NAME) is the bare metal door to that caller."""
+    """berthd with both APIs behind the tests' Keystone. API(NAME) is the bare metal API to that caller."""
 
     def __init__(self, tests, policy=None, lines=(), keystone=None, **metal):
         super().__init__()
         directory = tempfile.mkdtemp(dir=tests.directory)
         options = clouds.own_login(tests.keystone, **{"service_type": "placement", **(keystone or {})}) + list(lines)
+        if "[oslo_policy]" not in options:
+            options += ["[oslo_policy]", "enforce_scope = false"]  # as 21.4.4 has it
         if policy is not None:
             path = os.path.join(directory, "policy.yaml")
             with open(path, "w") as file:
                 json.dump(policy, file)
-            options += ["" if "[oslo_policy]" in options else "[oslo_policy]", f"policy_file = {path}"]
+            options += [f"policy_file = {path}"]
         options += ["[baremetal]", *(f"{name} = {value}" for name, value in {"fake_delay_ms": 20, **metal}.items())]
         self.who = tests.who
         self.server = servers.Berthd(tests.program, directory, strategy="keystone", options=options,
@@ -55,13 +57,13 @@ class Berth(contextlib.ExitStack):
         self.enter_context(self.server)
         return self
 
-    def door(self, who):
-        return self.enter_context(contextlib.closing(doors.Door(self.server.baremetal_port, headers=self.who[who])))
+    def metal_api(self, who):
+        return self.enter_context(contextlib.closing(metal_client.MetalClient(self.server.baremetal_port, headers=self.who[who])))
 
     def ask(self, who, method, path, body=None, port=None):
         headers = {"openstack-api-version": "placement 1.39", **self.who[who]}
-        with contextlib.closing(doors.Door(port or self.server.baremetal_port, headers=headers)) as door:
-            return door.ask(method, path, body)
+        with contextlib.closing(metal_client.MetalClient(port or self.server.baremetal_port, headers=headers)) as metal_api:
+            return metal_api.ask(method, path, body)
 
 
 class MetalTests:
@@ -108,7 +110,7 @@ class MetalTests:
     # Access rules.
 
     def test_access_rules(self):
-        """A rule opens the door of the service that it names, and no other."""
+        """A rule opens the API of the service that it names, and no other."""
         self.credentials = {name: self.cloud.make_credential("boss", "m-" + name, rules) for name, rules in RULES.items()}
         for name, credential in self.credentials.items():
             self.tests.who["app " + name] = {"x-auth-token": self.keystone.log_in_credential(credential)}
@@ -139,7 +141,7 @@ class MetalTests:
 
     def make_nodes(self, berth):
         """n1 of p1, n2 of p2, n3 of nobody that p1 leases, n0 of nobody: all of one class and free."""
-        root = berth.door("system admin")
+        root = berth.metal_api("system admin")
         p1, p2 = self.cloud.projects["work"], self.cloud.projects["other"]
         for name, owners in (("n0", {}), ("n1", {"owner": p1}), ("n2", {"owner": p2}), ("n3", {"lessee": p1})):
             root.make_node(name=name, resource_class="x", **owners)
@@ -201,12 +203,12 @@ class MetalTests:
         """A project's allocations get nodes that it owns or leases, and no others."""
         taken = set()
         for name in ("first", "second", "third"):
-            berth.door("p1 member").must(201, "POST", "/v1/allocations", {"resource_class": "x", "name": name})
+            berth.metal_api("p1 member").must(201, "POST", "/v1/allocations", {"resource_class": "x", "name": name})
             taken.add(root.until("/v1/allocations/" + name, lambda a: a["state"] != "allocating")["node_uuid"])
         mine = {root.must(200, "GET", "/v1/nodes/" + name)["uuid"] for name in ("n1", "n3")}
         self.case("owned or leased nodes only", taken == mine | {None}, taken)
         for name in ("first", "second", "third"):
-            berth.door("p1 member").must(204, "DELETE", "/v1/allocations/" + name)
+            berth.metal_api("p1 member").must(204, "DELETE", "/v1/allocations/" + name)
         body = {"resource_class": "x", "candidate_nodes": ["n3", "n0"]}
         self.expect("candidates: one is nobody's", berth.ask("p1 member", "POST", "/v1/allocations", body), 400,
                     "Nodes cannot be found: n0")
@@ -306,7 +308,7 @@ class MetalTests:
                     "reservation": "** Redacted - requires baremetal:node:get:reservation permission. **"}
         with Berth(self.tests, lines=NEW_DEFAULTS, policy=SERVICE_ROLE) as berth:
             p1 = self.cloud.projects["work"]
-            root = berth.door("system admin")
+            root = berth.metal_api("system admin")
             info = {"ipmi_password": "hidden", "ipmi_address": "10.0.0.1"}
             root.make_node(name="n", owner=p1, lessee=self.cloud.projects["other"], driver_info=info,
                            instance_info={"image_url": "http://hidden", "a": 1})
@@ -350,7 +352,7 @@ class MetalTests:
                 self.case(f"old defaults: {who}", tuple(got) == statuses, got)
 
     def test_files(self):
-        """Rules of a file count at the door of their service, at once."""
+        """Rules of a file count at the API of their service, at once."""
         policy = {"baremetal:allocation:create": "role:nothing", "baremetal:node:list": "!",
                   "placement:traits:list": "!", "placement:usages": "role:reader"}
         with Berth(self.tests, policy=policy, lines=NEW_DEFAULTS) as berth:
@@ -394,7 +396,7 @@ class MetalTests:
             for program, command in (("baremetal", "node manage n --wait"), ("openstack", "node provide n --wait"),
                                      ("baremetal", "node power on n")):
                 self.says(admin, command, program=program)
-            berth.door("system admin").at_rest()
+            berth.metal_api("system admin").at_rest()
             self.says(member, "allocation create --resource-class x --name mine --wait -f json", words='"state": "active"')
             self.says(other, "allocation show mine", good=False, words="could not be found")
             self.says(other, "allocation list -f value", words="")

@@ -221,7 +221,7 @@ class Nonsense(case.Case):
             must(server, 200, "good")
             expect(told(server, "WARNING berth.keystone .*insecure") == 1, server.log())
         keystone.stop()
-        keystone = fakes.FakeKeystone(certificate=made.stranger, key=made.stranger_key)
+        keystone = fakes.FakeKeystone(certificate=made.other_name, key=made.other_name_key)
         keystone.add("good")
         with self._berthd(keystone, cafile=made.ca) as server:  # of the CA, for another name
             must(server, 503, "good")

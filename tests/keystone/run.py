@@ -104,10 +104,11 @@ class Pair:
         self.directory = tempfile.mkdtemp(dir=directory)
         policy = os.path.join(self.directory, "policy.yaml")
         write_policy(policy)
+        lines = [*lines, "[oslo_policy]", "enforce_scope = false"]  # as 8.0.0 has it
         self.berth = servers.Berthd(program, self.directory, name="berth.db", strategy="keystone", options=lines)
         self.python = servers.PythonService(
             self.directory, name="python.db", sync=False, strategy="keystone", environment={"LOG": "1"},
-            options=[*lines, "[oslo_policy]", f"policy_file = {policy}", "[DEFAULT]", "use_stderr = true"])
+            options=[*lines, f"policy_file = {policy}", "[DEFAULT]", "use_stderr = true"])
 
     def __enter__(self):
         self.berth.start()
@@ -303,16 +304,16 @@ class Tests:
                             options=lines) as berth:
             uuid = "11111111-2222-4333-8444-555555555555"
             status, out, err = self.openstack("boss", "create", "host1", "--uuid", uuid)
-            self.case("client: create", self.judge(status == 0 and json.loads(out)["uuid"] == uuid, out, err))
+            self.case("client: create", self.verdict_of(status == 0 and json.loads(out)["uuid"] == uuid, out, err))
             status, out, err = self.openstack("boss", "list")
-            self.case("client: list", self.judge(status == 0 and [p["name"] for p in json.loads(out)] == ["host1"],
+            self.case("client: list", self.verdict_of(status == 0 and [p["name"] for p in json.loads(out)] == ["host1"],
                                                  out, err))
             status, out, err = self.openstack("nova", "show", uuid, project="service")
-            self.case("client: show", self.judge(status == 0 and json.loads(out)["name"] == "host1", out, err))
+            self.case("client: show", self.verdict_of(status == 0 and json.loads(out)["name"] == "host1", out, err))
             self.client_credential(berth, uuid)
             status, out, err = self.openstack("member", "list")
-            self.case("client: a member", self.judge(status != 0 and "HTTP 403" in err, out, err))
-            self.case("client: end", self.judge(berth.stop() == 0, berth.log()[-500:], ""))
+            self.case("client: a member", self.verdict_of(status != 0 and "HTTP 403" in err, out, err))
+            self.case("client: end", self.verdict_of(berth.stop() == 0, berth.log()[-500:], ""))
 
     def client_credential(self, berth, uuid):
         """The example of docs/keystone.md: an admin's credential that can only read."""
@@ -322,12 +323,12 @@ class Tests:
                        for path in ("/resource_providers", "/resource_providers/**", "/usages")], file)
         status, out, err = self.client("boss", "work", "application", "credential", "create", "monitoring", "--role",
                                        "admin", "--secret", "s3cret", "--access-rules", rules)
-        self.case("client: a credential", self.judge(status == 0, out, err))
+        self.case("client: a credential", self.verdict_of(status == 0, out, err))
         more = {"OS_AUTH_TYPE": "v3applicationcredential", "OS_AUTH_URL": self.keystone.url + "/v3",
                 "OS_APPLICATION_CREDENTIAL_ID": json.loads(out)["id"], "OS_APPLICATION_CREDENTIAL_SECRET": "s3cret"}
         for arguments, good in ((("list",), True), (("show", uuid), True), (("create", "host9"), False)):
             status, out, err = self.client(None, None, "resource", "provider", *arguments, **more)
-            self.case(f"client: with a credential: {arguments[0]}", self.judge((status == 0) == good, out, err))
+            self.case(f"client: with a credential: {arguments[0]}", self.verdict_of((status == 0) == good, out, err))
         refused = '"POST /resource_providers" status: 401' in berth.log()  # what the client says tells nothing
         self.case("client: with a credential: log", None if refused else berth.log()[-800:])
 
@@ -340,7 +341,7 @@ class Tests:
         valet.ValetTests(self).run()
 
     @staticmethod
-    def judge(good, out, err):
+    def verdict_of(good, out, err):
         return None if good else f"{out} {err}"
 
     def openstack(self, user, *arguments, project="work"):

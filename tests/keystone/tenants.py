@@ -12,7 +12,7 @@ KNOWN = "b7d0e9b175294b649464caa3411adb3f"
 
 
 class Tenants(case.Case):
-    """The Valet door's questions about projects."""
+    """The Valet API's questions about projects."""
 
     def _valet(self, keystone, **more):
         server = self._berthd(keystone, **more)

@@ -1,5 +1,5 @@
 """The Valet API behind a real Keystone: tokens of every role and scope, projects as members of groups, whose plans are
-whose, access rules that open this door and no other. Run by run.py."""
+whose, access rules that open this API and no other. Run by run.py."""
 
 import contextlib
 import http.client
@@ -133,7 +133,7 @@ class ValetTests:
         """A member's plan on a host of its project's own: others do not see it, and claim nothing there."""
         cloud, boss, member = self.cloud, self.cloud.token("boss"), self.cloud.token("member")
         cloud.grant("projects/" + cloud.projects["other"], "nobody", "member")
-        stranger = cloud.token("nobody", "other")
+        nonmember = cloud.token("nobody", "other")
         hosts = {f"host{number}": str(uuid.uuid4()) for number in (1, 2)}
         resources = {
             "w": {"type": "OS::Nova::Server", "properties": {"flavor": {"vcpus": 1, "ram": 1, "disk": 1}}},
@@ -153,16 +153,16 @@ class ValetTests:
             self.expect("plans: a member", self.ask(server, boss, "PUT", f"/v1/groups/{group}/members", {
                 "members": [cloud.projects["work"]]}), 201)
             made = self.expect("plans: made", self.ask(server, member, "POST", "/v1/plans", plan), 201)["plan"]
-            self.expect("plans: a stranger's", self.ask(server, stranger, "POST", "/v1/plans", plan), 409)
+            self.expect("plans: a non-member's", self.ask(server, nonmember, "POST", "/v1/plans", plan), 409)
             at = f"/v1/plans/{made['id']}"
             for name, path in (("id", at), ("stack", "/v1/plans/s"), ("placement", "/v1/placements/w")):
-                for who, token, status in (("its own", member, 200), ("admin", boss, 200), ("a stranger", stranger, 404)):
+                for who, token, status in (("its own", member, 200), ("admin", boss, 200), ("a non-member", nonmember, 404)):
                     self.expect(f"plans: by {name}: {who}", self.ask(server, token, "GET", path), status)
-            seen = json.loads(self.ask(server, stranger, "GET", "/v1/plans")[2])
-            self.case("plans: a stranger's list", seen == {"plans": []}, seen)
+            seen = json.loads(self.ask(server, nonmember, "GET", "/v1/plans")[2])
+            self.case("plans: a non-member's list", seen == {"plans": []}, seen)
             for method, path, body in (("DELETE", at, None), ("POST", "/v1/placements/w", {}),
                                        ("PUT", at, {"action": "update", "resources": {}})):
-                self.expect(f"plans: a stranger's {method}", self.ask(server, stranger, method, path, body), 404)
+                self.expect(f"plans: a non-member's {method}", self.ask(server, nonmember, method, path, body), 404)
             where = made["placements"]["w"]["location"]
             claim = {"allocations": {hosts[where]: {"resources": {"VCPU": 1}}}, "user_id": "u", "consumer_generation": None,
                      "consumer_type": "INSTANCE"}
@@ -179,7 +179,7 @@ class ValetTests:
             self.expect("plans: deleted", self.ask(server, member, "DELETE", at), 204)
 
     def test_access_rules(self):
-        """A rule opens the door of the service that it names, and no other."""
+        """A rule opens the API of the service that it names, and no other."""
         tokens = {name: self.keystone.log_in_credential(self.cloud.make_credential("boss", "v-" + name, rules))
                   for name, rules in RULES.items()}
         wanted = {  # GET /v1/groups, /v1/status, /p/v1/status, POST /v1/groups, Placement's GET /traits

@@ -180,7 +180,76 @@ def journal_that_hangs(program, directory):
     daemon.stop()
 
 
-CASES = [syslog, syslog_away, syslog_that_hangs, journal, journal_away, journal_that_hangs]
+def on_stream(program, directory, *options, journal, inode=0):
+    """berthd whose standard error is what JOURNAL_STREAM names, unless another inode is added to it."""
+    environment = preloaded(program, journal=journal)
+    server = berthd(program, directory, *options, environment=environment)
+    log = os.path.join(directory, server.id + ".log")
+    open(log, "ab").close()
+    status = os.stat(log)
+    server.environment["JOURNAL_STREAM"] = f"{status.st_dev}:{status.st_ino + inode}"
+    return server
+
+
+def refuse_claim(server):
+    client = server.client()
+    client.make_provider("5c0f4a1e-7d51-4a8e-9a51-6d1f0a4be101", VCPU=1)
+    client.claim("9f6d6c0e-2f0e-4b7a-8a1d-000000000001", **{"5c0f4a1e-7d51-4a8e-9a51-6d1f0a4be101": {"VCPU": 2}})
+    client.close()
+
+
+def stream_to_the_journal(program, directory):
+    """systemd connects standard error to the journal: lines go there with their priorities, each once."""
+    for number, options in enumerate(([], ["use_journal = true", "use_stderr = true"])):
+        path, own = os.path.join(directory, f"journal-{number}"), os.path.join(directory, str(number))
+        os.mkdir(own)
+        daemon = Daemon(path)
+        with on_stream(program, own, *options, journal=path) as server:
+            refuse_claim(server)
+            ask(server, "a", 5)
+            server.stop()
+        daemon.stop()
+        found = [fields_of(data) for data in daemon.received]
+        expect(sum("/nowhere/" in one["MESSAGE"] for one in found) == 5, f"{len(found)} lines")
+        refused = [one for one in found if "Over capacity" in one["MESSAGE"]]
+        expect(len(refused) == 1 and refused[0]["PRIORITY"] == "4" and refused[0]["SYSLOG_IDENTIFIER"] == "berthd"
+               and refused[0]["REQUEST_ID"].startswith("req-"), refused)
+        expect({one["PRIORITY"] for one in found if "status: " in one["MESSAGE"]} == {"6"}, "the access log's priority")
+        expect(server.log() == "", server.log()[:300])
+
+
+def stream_elsewhere(program, directory):
+    """A JOURNAL_STREAM that standard error has been turned away from, and a journal that takes no fields."""
+    path = os.path.join(directory, "journal")
+    for number, (inode, there) in enumerate(((1, True), (0, False))):
+        own = os.path.join(directory, str(number))
+        os.mkdir(own)
+        daemon = Daemon(path) if there else None
+        with on_stream(program, own, journal=path, inode=inode) as server:
+            ask(server, "a", 5)
+            server.stop()
+        if daemon:
+            daemon.stop()
+            expect(not daemon.received, daemon.received[:1])
+        expect(server.log().count("/nowhere/") == 5, server.log()[:300])
+
+
+def failure_on_the_stream(program, directory):
+    """What ends the start is an error in the journal, too."""
+    path = os.path.join(directory, "journal")
+    daemon = Daemon(path)
+    server = on_stream(program, directory, "log_rotation_type = nonsense", journal=path)
+    try:
+        server.start()
+        expect(False, "it started")
+    except RuntimeError:
+        pass
+    daemon.stop()
+    lines = server.log().splitlines()
+    expect(lines and all(line.startswith("<3>berthd: ") for line in lines), lines)
+
+
+CASES = [stream_to_the_journal, stream_elsewhere, failure_on_the_stream, syslog, syslog_away, syslog_that_hangs, journal, journal_away, journal_that_hangs]
 
 
 def play(score, program, directory):

@@ -18,10 +18,11 @@ sys.path[:0] = [os.path.dirname(HERE)]
 import configurations  # noqa: E402
 import daemons  # noqa: E402
 import files  # noqa: E402
+import reasons  # noqa: E402
 import same_lines  # noqa: E402
 import servers  # noqa: E402
 
-GROUPS = {"same_lines": same_lines.play, "files": files.play, "daemons": daemons.play,
+GROUPS = {"same_lines": same_lines.play, "files": files.play, "daemons": daemons.play, "reasons": reasons.play,
           "configurations": configurations.play}
 
 

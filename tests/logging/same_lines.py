@@ -135,7 +135,7 @@ class Pair:
     def write(self, server, log, options):
         lines = ["[cors]", "allowed_origin = http://x", "[api]", "auth_strategy = noauth2", "[placement_database]",
                  f"connection = sqlite:///{server.database}", "sync_on_startup = true",
-                 "[oslo_middleware]", "enable_proxy_headers_parsing = true", "[DEFAULT]",
+                 "[oslo_policy]", "enforce_scope = false", "[oslo_middleware]", "enable_proxy_headers_parsing = true", "[DEFAULT]",
                  f"log_file = {os.path.join(self.directory, log)}", *options]
         with open(server.config_file, "w") as file:
             file.write("\n".join(lines) + "\n")

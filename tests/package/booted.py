@@ -7,15 +7,17 @@ import socket
 import sys
 import threading
 import time
+import urllib.request
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "baremetal"))
 
-import door as doors
+import metal_client
 import servers
 from installed import CONSUMER, HOST, PORT, Case, expect, expect_used, use
 from machine import CannotBoot, Machine
 
 METAL_PORT = 6385
+ADMIN_PORT = 8779
 INSTALL = ("apt-get", "--yes", "--no-install-recommends", "install")
 
 
@@ -75,8 +77,10 @@ class Booted(Case):
     def _in(self, machine):
         machine.run(*INSTALL, "/root/berth.deb")
         machine.await_property("berthd.service", "ActiveState", "active")
-        for unit in ("berthd.service", "berthd.socket"):
+        for unit in ("berthd.service", "berthd.socket", "berthd-admin.socket"):
             expect(machine.run("systemctl", "is-enabled", unit).stdout == "enabled\n", unit)
+        with urllib.request.urlopen(f"http://127.0.0.1:{ADMIN_PORT}/healthz", timeout=10) as answer:
+            expect(answer.status == 200, "/healthz")
         status = machine.run("systemctl", "status", "berthd").stdout
         expect("active (running)" in status, status)
         pid = machine.property("berthd.service", "MainPID")
@@ -123,14 +127,14 @@ class Booted(Case):
             expect(found == "disabled\n", f"{unit}: {found}")
         machine.run("systemctl", "enable", "berthd-baremetal.socket")
         machine.run("systemctl", "restart", "berthd")
-        door = doors.Door(METAL_PORT)
-        door.must(201, "POST", "/v1/nodes", {"driver": "fake-hardware", "name": "kept"})
+        metal_api = metal_client.MetalClient(METAL_PORT)
+        metal_api.must(201, "POST", "/v1/nodes", {"driver": "fake-hardware", "name": "kept"})
         pid = machine.property("berthd.service", "MainPID")
         machine.run("dpkg", "--install", "/root/berth_next.deb")
         expect(machine.property("berthd.service", "MainPID") != pid, "an upgrade restarts it")
-        door.close()
-        door.must(200, "GET", "/v1/nodes/kept")
-        door.close()
+        metal_api.close()
+        metal_api.must(200, "GET", "/v1/nodes/kept")
+        metal_api.close()
 
     def _crashes(self, machine):
         pid = machine.property("berthd.service", "MainPID")

@@ -92,15 +92,18 @@ class Installed(Case):
         for path, (owner, group, mode) in OWNED.items():
             found = root.run("stat", "--format", "%U %G %a", path).stdout.split()
             expect(found == [owner, group, f"{mode:o}"], f"{path}: {found}")
-        for link in ("multi-user.target.wants/berthd.service", "sockets.target.wants/berthd.socket"):
+        for link in ("multi-user.target.wants/berthd.service", "sockets.target.wants/berthd.socket",
+                     "sockets.target.wants/berthd-admin.socket"):
             expect(os.path.islink(root.at("/etc/systemd/system", link)), f"{link} is not there")
         others = ["berthd-baremetal.socket", "berthd-valet.socket"]
         for unit in others:
             expect(not os.path.lexists(root.at("/etc/systemd/system/sockets.target.wants", unit)), f"{unit} is enabled")
+        expect(not os.path.lexists(root.at("/etc/systemd/system/multi-user.target.wants/berthd-spare.service")), "spare")
         verified = root.run("dpkg", "--verify", "berth", check=False).stdout.split("\n")
         expect([line for line in verified if line.strip() and "placement.conf" not in line] == [], verified)
         expect(root.run("dpkg", "--audit").stdout == "", "dpkg --audit")
-        expect(root.run("systemd-analyze", "verify", "berthd.service", "berthd.socket", *others).stdout == "", "systemd-analyze")
+        expect(root.run("systemd-analyze", "verify", "berthd.service", "berthd.socket", "berthd-admin.socket",
+                        *others).stdout == "", "systemd-analyze")
 
     def programs(self):
         """Each runs with the libraries that the package depends on, tells its version, and has a page that renders."""

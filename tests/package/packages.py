@@ -1,4 +1,5 @@
-"""The packages that the tests install: built when the tree has changed, in build/check/package/."""
+"""The packages that the tests install: built when the tree has changed, in build/check/package/. builder.py builds them, in a
+clean Debian root."""
 
 import glob
 import hashlib
@@ -6,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 import root as roots
 
@@ -15,22 +17,26 @@ PACKAGES = os.path.join(WORK, "packages")
 PYTHON_PACKAGES = ("python3-placement", "placement-common", "placement-api")
 
 
-def fingerprint():
-    """Of every file that belongs to the tree."""
+def tree_files():
+    """The paths in the tree, as bytes, of every file that belongs to it."""
     listed = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others",
                              "--exclude-standard"], cwd=roots.ROOT, check=True, stdout=subprocess.PIPE).stdout
+    names = sorted(set(listed.split(b"\0")) - {b""})
+    return [name for name in names if os.path.isfile(os.path.join(os.fsencode(roots.ROOT), name))]
+
+
+def fingerprint():
+    """Of every file that belongs to the tree."""
     total = hashlib.sha256()
-    for name in sorted(set(listed.split(b"\0"))):
-        path = os.path.join(os.fsencode(roots.ROOT), name)
-        if os.path.isfile(path):
-            with open(path, "rb") as file:
-                total.update(name + b"\0" + hashlib.sha256(file.read()).digest())
+    for name in tree_files():
+        with open(os.path.join(os.fsencode(roots.ROOT), name), "rb") as file:
+            total.update(name + b"\0" + hashlib.sha256(file.read()).digest())
     return total.hexdigest()
 
 
 def build():
     """Makes WORK/berth.deb, and WORK/berth_next.deb with a higher version, as a next release would be. What lintian
-    complains of."""
+    complains of. Needs root."""
     state = os.path.join(WORK, "built.json")
     now = fingerprint()
     if os.path.exists(state):
@@ -40,20 +46,30 @@ def build():
             return last["complaints"]
         os.unlink(state)
     os.makedirs(WORK, exist_ok=True)
-    with open(os.path.join(WORK, "build.log"), "wb") as log:
-        done = subprocess.run(["packaging/build_package.sh", PACKAGES], cwd=roots.ROOT, stdin=subprocess.DEVNULL,
-                              stdout=log, stderr=subprocess.STDOUT)
-    with open(log.name, errors="replace") as file:
-        text = file.read()
+    roots.bare()
+    run_logged("build.log", "unshare", "--mount", "--pid", "--fork", "--kill-child", sys.executable,
+               os.path.join(os.path.dirname(os.path.abspath(__file__)), "builder.py"), PACKAGES)
+    changes, = glob.glob(PACKAGES + "/berth_*.changes")
+    text = run_logged("lintian.log", "lintian", "--allow-root", "--fail-on", "none", "--info", "--tag-display-limit", "0",
+                      changes)
     complaints = [line for line in text.splitlines() if line.startswith(("E: berth", "W: berth"))]
-    if done.returncode and not complaints:
-        raise AssertionError(text[-3000:])
     package, = glob.glob(PACKAGES + "/berth_*.deb")
     shutil.copy(package, os.path.join(WORK, "berth.deb"))
     make_next(package)
     with open(state, "w") as file:
         json.dump({"fingerprint": now, "complaints": complaints}, file)
     return complaints
+
+
+def run_logged(name, *command):
+    """What the command printed, which is kept in WORK/name. It must succeed."""
+    with open(os.path.join(WORK, name), "wb") as log:
+        done = subprocess.run(command, cwd=roots.ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+    with open(log.name, errors="replace") as file:
+        text = file.read()
+    if done.returncode:
+        raise AssertionError(f"{command[0]} ended with {done.returncode}; {log.name}:\n{text[-3000:]}")
+    return text
 
 
 def make_next(package):
@@ -92,5 +108,5 @@ def prepare_or_say(score, *names):
     except (AssertionError, roots.Unprepared) as failure:
         score.case("the packages and a root to install them in are made", failure)
         return False
-    score.case("the packages build, and lintian has nothing to say", "\n".join(complaints))
+    score.case("./dev package builds in a clean Debian root, and lintian has nothing to say", "\n".join(complaints))
     return True

@@ -8,7 +8,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 KEPT = os.path.join(ROOT, "build", "package-roots")
 MIRROR = os.environ.get("BERTH_DEBIAN_MIRROR", "http://deb.debian.org/debian")
 # systemd to boot it; what a test asks of an installed system beside the package.
-BASE_PACKAGES = "systemd-sysv,dbus,man-db,logrotate"
+BASE_PACKAGES = ("systemd-sysv", "dbus", "man-db", "logrotate")
+# What a source tree comes with: whatever else it takes to build, ./dev has to install.
+BARE_PACKAGES = ("git",)
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root",
                "DEBIAN_FRONTEND": "noninteractive"}
 
@@ -35,15 +37,24 @@ def chroot(path, *command, check=True, user=None, **more):
 
 
 def base():
-    """The path of the kept root; made if it is not there."""
-    path = os.path.join(KEPT, suite())
+    """The path of the kept root that the packages are installed in; made if it is not there."""
+    return made(suite(), BASE_PACKAGES)
+
+
+def bare():
+    """The same of the root that they are built in."""
+    return made(suite() + "-bare", BARE_PACKAGES)
+
+
+def made(name, packages):
+    path = os.path.join(KEPT, name)
     if os.path.exists(path):
         return path
     archives = os.path.join(KEPT, "archives")
     os.makedirs(archives, exist_ok=True)
     begun = path + ".begun"
     shutil.rmtree(begun, ignore_errors=True)
-    done = subprocess.run(["debootstrap", "--variant=minbase", "--include=" + BASE_PACKAGES, "--cache-dir=" + archives,
+    done = subprocess.run(["debootstrap", "--variant=minbase", "--include=" + ",".join(packages), "--cache-dir=" + archives,
                            suite(), begun, MIRROR], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         raise Unprepared(f"debootstrap needs {MIRROR} (BERTH_DEBIAN_MIRROR names another), and could not use it: "

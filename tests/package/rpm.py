@@ -15,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 sys.dont_write_bytecode = True
 
+import inside  # noqa: E402
 import packages  # noqa: E402
 import root as roots  # noqa: E402
 import servers  # noqa: E402
@@ -69,6 +70,8 @@ def has_everything(version):
         "/usr/sbin/berthd": ["root", "root", "100755"],
         "/usr/bin/placement-manage": ["root", "root", "100755"],
         "/usr/lib/systemd/system/berthd.socket": ["root", "root", "100644"],
+        "/usr/lib/systemd/system/berthd-spare.service": ["root", "root", "100644"],
+        "/usr/lib/systemd/system/berthd-admin.socket": ["root", "root", "100644"],
         "/usr/lib/systemd/system/berthd-baremetal.socket": ["root", "root", "100644"],
         "/usr/lib/systemd/system/berthd-valet.socket": ["root", "root", "100644"],
         "/etc/berth/placement.conf": ["root", "placement", "100640", "cn"],
@@ -77,12 +80,13 @@ def has_everything(version):
     }.items():
         expect(files.get(path) == wanted, f"{path}: {files.get(path)}")
     scripts = rpm("rpm", "--query", "--package", "--scripts", package)
-    for line in ("systemd_post berthd.socket berthd-baremetal.socket berthd-valet.socket berthd.service",
+    for line in ("systemd_post berthd.socket berthd-admin.socket berthd-baremetal.socket berthd-valet.socket berthd.service",
                  "systemd_postun_with_restart berthd.service\n", "useradd --system"):
         expect(line in scripts, f"{line} is not in {scripts}")
 
 
 def main():
+    inside.become_root()  # the source comes out of a Debian root
     score = servers.Score()
     shutil.rmtree(WORK, ignore_errors=True)
     os.makedirs(WORK)

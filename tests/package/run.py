@@ -23,6 +23,7 @@ import inside  # noqa: E402
 import packages  # noqa: E402
 import root as roots  # noqa: E402
 import servers  # noqa: E402
+import source  # noqa: E402
 from booted import Booted  # noqa: E402
 from installed import Bare, Case, Installed  # noqa: E402
 
@@ -78,6 +79,7 @@ def main():
     if any(word.startswith("-") for word in sys.argv[1:]):
         print(__doc__)
         return 2
+    score.case("no package is built of half a tree", source.problems())
     if not packages.prepare_or_say(score):
         return score.end()
     return inside.run_inside(__file__, score, *sys.argv[1:])

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Who may do what at the bare metal door: berth's decisions (src/baremetal/api/access.c) and Ironic's controllers must
+"""Who may do what at the bare metal API: berth's decisions (src/baremetal/api/access.c) and Ironic's controllers must
 come to the same for callers of every role and scope, but for INTENDED.
 
     tests/policy/access.py --build build      last line: N passed, N failed

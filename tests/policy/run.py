@@ -208,6 +208,9 @@ def targets(place):
         must(live.ask("/usages?project_id=p1", roles="x")[0] == ALLOWED, "not the project that is asked about")
         must(live.ask("/usages?project_id=p2", roles="x")[0] == DENIED, "any project")
         must(live.ask("/resource_classes", roles="x")[0] == DENIED, "a key that is not there")
+    place.write("policy.yaml", '"placement:usages": user_id:%(user_id)s\n')
+    with Live(place) as live:
+        must(live.ask("/usages?project_id=p1", roles="admin")[0] == DENIED, "the caller's user_id")
 
 
 def scopes(place):
@@ -264,6 +267,12 @@ def tool_check(place):
         "all_projects"], out)
     code, out, _ = place.berth("check", "--token-file", "-", "placement:usages", stdin=open(place.token("reader")).read())
     must(code == 0, out)
+    # GET /usages is about a project and no user, other requests about the caller.
+    place.write("policy.yaml", '"placement:usages": user_id:%(user_id)s\n"placement:traits:list": user_id:%(user_id)s\n')
+    code, out, _ = place.berth("check", "--token-file", token, "placement:usages", "placement:traits:list")
+    must(code == 1 and re.findall(r"^(passed|failed): (\S+)", out, re.M) ==
+         [("failed", "placement:usages"), ("passed", "placement:traits:list")], out)
+    must("(the target has no user_id)" in out, out)
 
 
 def tool_check_of_baremetal(place):

@@ -73,7 +73,7 @@ class Front:
 
     def berth(self):
         if self.name == "root":
-            return {"127.0.0.1:8779": f"127.0.0.1:{self.site.tcp}", "127.0.0.1:6386": f"127.0.0.1:{self.site.metal_tcp}"}
+            return {"127.0.0.1:8780": f"127.0.0.1:{self.site.tcp}", "127.0.0.1:6386": f"127.0.0.1:{self.site.metal_tcp}"}
         return {"/run/berth/api.sock": self.site.path, "/run/berth/baremetal.sock": self.site.metal_path}
 
     def stop(self):
@@ -139,7 +139,7 @@ class HAProxy(Front):
     def places(self):
         if self.name == "root":
             return {**self.berth(), "bind :8778": f"bind 127.0.0.1:{self.port}",
-                    "bind :6385": f"bind 127.0.0.1:{self.metal_port}", "127.0.0.2:8779": f"127.0.0.1:{self.site.second}",
+                    "bind :6385": f"bind 127.0.0.1:{self.metal_port}", "127.0.0.2:8780": f"127.0.0.1:{self.site.second}",
                     "/etc/ssl/placement-and-key.pem": self.site.both}
         return {**self.berth(), "bind :80\n": f"bind 127.0.0.1:{self.port}\n"}
 

@@ -53,7 +53,7 @@ class Site:
         for path in (self.path, self.metal_path):
             os.chmod(path, 0o666)
         self.tcp, self.second, self.metal_tcp = (one.getsockname()[1] for one in (first, second, metal))
-        places = {"127.0.0.1:8779": f"127.0.0.1:{self.tcp}", "/run/berth/api.sock": self.path,
+        places = {"127.0.0.1:8780": f"127.0.0.1:{self.tcp}", "/run/berth/api.sock": self.path,
                   "127.0.0.1:6386": f"127.0.0.1:{self.metal_tcp}", "/run/berth/baremetal.sock": self.metal_path}
         options = filled(snippet("ini", "berth"), places).splitlines()
         self.manager = Manager(program, directory, options, [("placement", first), ("placement", unix),

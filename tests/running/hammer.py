@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Clients that ask all the time, as plain HTTP clients do, and tell what became of every request.
 
-    tests/running/hammer.py ADDRESS SECONDS [--keep N] [--once N] [--idlers N] [--path-prefix P]
+    tests/running/hammer.py ADDRESS SECONDS [--keep N] [--once N] [--idlers N] [--path-prefix P] [--get PATH]
 
-ADDRESS: http://HOST:PORT, https://HOST:PORT (not verified), unix:/PATH. `keep` clients keep their connection, `once`
+--get: nothing but GET of that path, as it is. ADDRESS: http://HOST:PORT, https://HOST:PORT (not verified), unix:/PATH. `keep` clients keep their connection, `once`
 clients open one for each request, `idlers` keep one and ask every two seconds. No request is ever sent twice. A client
 whose idle connection has been closed opens another one before it asks. Ends early on SIGTERM; the answer is one line
 of JSON: counts, failures, the longest request, the names of the providers that were made.
@@ -60,12 +60,14 @@ def is_stale(connection):
 
 
 class Client:
-    def __init__(self, address, prefix, keep, pause):
-        self.address, self.prefix, self.keep, self.pause = address, prefix, keep, pause
+    def __init__(self, address, prefix, keep, pause, get):
+        self.address, self.prefix, self.keep, self.pause, self.get = address, prefix, keep, pause, get
         self.connection = None
         self.seed = random.Random(id(self))
 
     def question(self):
+        if self.get:
+            return None, "GET", self.get, None
         if self.seed.random() < 0.3:
             name = str(uuid.uuid4())
             return name, "POST", "/resource_providers", json.dumps({"name": name, "uuid": name})
@@ -123,10 +125,11 @@ def main():
     parser.add_argument("--once", type=int, default=16)
     parser.add_argument("--idlers", type=int, default=0)
     parser.add_argument("--path-prefix", default="")
+    parser.add_argument("--get", metavar="PATH")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: ending.set())
     short, long = (lambda seed: seed.random() * 0.05), (lambda seed: 2)
-    clients = [Client(options.address, options.path_prefix, keep, pause) for keep, pause, count in
+    clients = [Client(options.address, options.path_prefix, keep, pause, options.get) for keep, pause, count in
                ((True, short, options.keep), (False, short, options.once), (True, long, options.idlers))
                for _ in range(count)]
     threads = [threading.Thread(target=client.run) for client in clients]

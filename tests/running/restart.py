@@ -39,7 +39,7 @@ class Hammer:
         self.process.communicate()
 
 
-def judge(result, database, statuses, restarts):
+def verdict_of(result, database, statuses, restarts):
     """What is wrong, or None."""
     kept = {name for (name,) in rows(database, "SELECT name FROM resource_providers")}
     lost = set(result["made"]) - kept
@@ -84,7 +84,7 @@ def rounds(score, name, program, step, kind="http", restarts=RESTARTS):
                 result = hammer.end()
             process.signal(signal.SIGTERM)
             process.wait()
-            problem = judge(result, manager.database, statuses, restarts)
+            problem = verdict_of(result, manager.database, statuses, restarts)
     score.case(f"{name} ({result['answered']} requests, {len(result['made'])} writes, longest "
                f"{result['longest_ms']} ms)", problem, time.monotonic() - began)
 

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""berthd under an operator: TLS, unix sockets, sockets and words of the service manager, stop, restart, systemd.
+"""berthd under an operator: TLS, unix sockets, sockets and words of the service manager, stop, restart, systemd, and
+the commands of docs/backup.md.
 
     tests/running/run.py [--berthd PROGRAM] [--quick] [PART…]     last line: N passed, N failed
 
@@ -15,16 +16,18 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 sys.dont_write_bytecode = True
 
+import backup_page  # noqa: E402
 import restart  # noqa: E402
 import sockets  # noqa: E402
+import status  # noqa: E402
 import stop  # noqa: E402
 import systemd  # noqa: E402
 import tls  # noqa: E402
 import words  # noqa: E402
 from servers import Score  # noqa: E402
 
-PARTS = {"tls": tls.run, "sockets": sockets.run, "words": words.run, "stop": stop.run, "restart": restart.run,
-         "systemd": systemd.run}
+PARTS = {"tls": tls.run, "sockets": sockets.run, "words": words.run, "status": status.run, "stop": stop.run, "restart": restart.run,
+         "systemd": systemd.run, "backup_page": backup_page.run}
 
 
 def main():

@@ -22,15 +22,31 @@ ADDRESS = "http://127.0.0.1:8778"
 PATHS = ("/run/berth.sock", "/run/berth/api.sock")
 
 
+SPARE_DIFFERS = ("Description=", "StartLimitIntervalSec=", "Sockets=", "Restart=", "RestartSec=", "RestartPreventExitStatus=")
+
+
+def same_units(score):
+    """The spare one is the same service, but for how it is started and given up."""
+    def lines(name):
+        with open(os.path.join(UNITS, name)) as file:
+            return [line for line in file.read().split("\n[Install]")[0].splitlines()
+                    if line.strip() and not line.startswith(("#", *SPARE_DIFFERS))]
+
+    score.case("berthd-spare.service is berthd.service", None if lines("berthd-spare.service") == lines("berthd.service")
+               else "they differ")
+
+
 def verify(score, directory, program):
     """Units as they are, but for the program, which is not installed."""
     for name in os.listdir(UNITS):
         with open(os.path.join(UNITS, name)) as source, open(os.path.join(directory, name), "w") as target:
-            target.write(source.read().replace("/usr/sbin/berthd", program))
+            berth = os.path.join(os.path.dirname(program), "berth")
+            target.write(source.read().replace("/usr/sbin/berthd", program).replace("/usr/bin/berth ", berth + " "))
     paths = [os.path.join(directory, name) for name in sorted(os.listdir(UNITS))]
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", *paths], capture_output=True, text=True,
                           env={**os.environ, "SYSTEMD_UNIT_PATH": directory + ":"})
-    said = "\n".join(line for line in done.stderr.splitlines() if "berthd" in line)
+    # the names that only units that are enabled have
+    said = "\n".join(line for line in done.stderr.splitlines() if "berthd" in line and "-enabled.socket" not in line)
     score.case("systemd-analyze verify", None if done.returncode == 0 and not said else done.stderr)
     done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--json=off", "--no-pager", "--threshold=100",
                            os.path.join(UNITS, "berthd.service")], capture_output=True, text=True)
@@ -51,22 +67,27 @@ class Container:
             shutil.copy(os.path.join(UNITS, name), self.shared + "/units")
         with open(self.shared + "/units/berthd.socket", "a") as unit:
             unit.write("".join(f"\n[Socket]\nListenStream={path}\nSocketGroup=nogroup\nSocketMode=0660\n" for path in PATHS))
-        # the spare one of the deployment guide
-        shutil.copy(os.path.join(UNITS, "berthd.service"), self.shared + "/units/berthd-spare.service")
-        self.write("units/berthd.service.d/test.conf", "[Service]\nExecStart=\nExecStart=/berth/berthd\nWatchdogSec=4\n")
-        shutil.copytree(self.shared + "/units/berthd.service.d", self.shared + "/units/berthd-spare.service.d")
+        self.write("units/berthd.service.d/test.conf",
+                   "[Service]\nExecStart=\nExecStart=/berth/berthd\nWatchdogSec=4\nExecReload=\n"
+                   "ExecReload=/berth/berth config validate\nExecReload=/bin/kill -HUP $MAINPID\n")
+        os.makedirs(self.shared + "/units/berthd-spare.service.d")
+        self.write("units/berthd-spare.service.d/test.conf", "[Service]\nExecStart=\nExecStart=/berth/berthd\n")
         self.write("passwd", f"root:x:0:0::/root:/bin/sh\nplacement:x:{UID}:{UID}::/var/lib/placement:/bin/false\n"
                              "nobody:x:65534:65534::/:/bin/false\n")
         self.write("group", f"root:x:0:\nplacement:x:{UID}:\nnogroup:x:65534:\n")
-        self.write("placement.conf", "[api]\nauth_strategy = noauth2\n[placement_database]\n"
-                                     "connection = sqlite:////var/lib/berth/berth.db\nsync_on_startup = true\n")
+        self.configuration = ("[api]\nauth_strategy = noauth2\n[placement_database]\n"
+                              "connection = sqlite:////var/lib/berth/berth.db\nsync_on_startup = true\n")
+        self.write("placement.conf", self.configuration)
         self.write("units/test.target", "[Unit]\nDescription=a test\nRequires=basic.target\nAfter=basic.target\n")
         shutil.copy(program, self.shared + "/berthd")
+        shutil.copy(os.path.join(os.path.dirname(os.path.abspath(program)), "berth"), self.shared + "/berth")
+        os.mkdir(self.shared + "/bin")
+        shutil.copy(os.path.join(os.path.dirname(program), "berth"), self.shared + "/bin")
         os.chmod(self.shared, 0o755)
         os.chmod(directory, 0o755)
         self.log = open(os.path.join(directory, "nspawn.log"), "wb")
         binds = {self.shared: "/berth", self.shared + "/passwd": "/etc/passwd", self.shared + "/group": "/etc/group",
-                 self.shared + "/placement.conf": "/etc/placement/placement.conf",
+                 self.shared + "/placement.conf": "/etc/placement/placement.conf", self.shared + "/bin": "/usr/local/bin",
                  os.path.join(ROOT, "tests"): "/tests"}
         self.process = subprocess.Popen(
             ["systemd-nspawn", "--quiet", "--directory=/", "--volatile=yes", "--register=no", "--keep-unit",
@@ -172,6 +193,19 @@ def lives(score, box):
                else done.stderr)
 
 
+def reload_of_a_wrong_configuration(score, box):
+    """It fails, and berthd goes on as it was."""
+    pid = box.shown("berthd.service", "MainPID")
+    box.write("placement.conf", box.configuration + "[berth]\nidle_timeout = soon\n")
+    failed = box.systemctl("reload", "berthd").returncode
+    told = "idle_timeout must be a whole number" in box.journal()
+    box.write("placement.conf", box.configuration)
+    done = box.systemctl("reload", "berthd").returncode
+    now = box.shown("berthd.service", "MainPID"), box.shown("berthd.service", "ActiveState")
+    score.case("a reload of a wrong configuration fails", None if failed and told and done == 0 and now == (pid, "active")
+               and box.curl("/") == "200" else f"{failed} {told} {done} {now} {box.journal()}")
+
+
 def hammered(score, box, name, *steps):
     """None of the requests fails meanwhile."""
     began = time.monotonic()
@@ -190,6 +224,49 @@ def hammered(score, box, name, *steps):
     bad = failed or result["failures"] or (None if result["answered"] > 100 else "no load")
     score.case(f"{name} ({result['answered']} requests, longest {result['longest_ms']} ms)",
                f"{bad} {box.journal()}" if bad else None, time.monotonic() - began)
+
+
+OTHER_SOCKETS = {"admin": (8779, "/healthz"), "baremetal": (6385, "/"), "valet": (8090, "/")}
+
+
+def hands_over_all(score, box):
+    """Restarts beside a spare one, with load at the listeners of all four."""
+    units = [f"berthd-{name}.socket" for name in OTHER_SOCKETS]
+    box.systemctl("enable", *units)
+    box.systemctl("restart", "berthd")
+    loads = {name: subprocess.Popen(box.inside("/usr/bin/python3", "-B", "/tests/running/hammer.py", f"http://127.0.0.1:{port}",
+                                               str(HAMMER_S), "--get", path, "--keep", "4", "--once", "4"),
+                                    stdout=subprocess.PIPE, text=True) for name, (port, path) in OTHER_SOCKETS.items()}
+    try:
+        hammered(score, box, "restarts beside a spare one, all four sockets given", ["start", "berthd-spare"],
+                 ["restart", "berthd"], ["stop", "berthd-spare"], ["start", "berthd-spare"], ["restart", "berthd"],
+                 ["stop", "berthd-spare"])
+        for name, load in loads.items():
+            result = json.loads(load.communicate(timeout=60)[0])
+            score.case(f"meanwhile at the {name} socket ({result['answered']} requests, longest {result['longest_ms']} ms)",
+                       None if result["answered"] > 100 and not result["failures"] else f"{result} {box.journal()}")
+    finally:
+        for load in loads.values():
+            if load.poll() is None:
+                load.kill()
+                load.wait()
+    box.systemctl("disable", "--now", *units)
+    box.systemctl("restart", "berthd")
+
+
+def spare_that_fails(score, box):
+    """With an address that berthd has opened itself the spare one cannot start; berthd and its socket go on."""
+    box.write("placement.conf", box.configuration + "[baremetal]\nenabled = true\n")
+    box.systemctl("restart", "berthd")
+    codes = [box.systemctl("start", "berthd-spare").returncode for _ in range(8)]
+    journal = box.journal()
+    state = box.shown("berthd.socket", "ActiveState"), box.shown("berthd.service", "ActiveState")
+    told = "cannot listen on 127.0.0.1:6385: Address already in use" in journal and "service manager holds" in journal
+    score.case("a spare one that cannot open an address does no harm", None if 0 not in codes and told and
+               state == ("active", "active") and box.curl("/") == "200" else f"{codes} {state} {journal}")
+    box.systemctl("reset-failed", "berthd-spare")
+    box.write("placement.conf", box.configuration)
+    box.systemctl("restart", "berthd")
 
 
 def keeps_paths(score, box):
@@ -262,6 +339,7 @@ def ends(score, box):
 
 
 def run(score, program, quick):
+    same_units(score)
     with tempfile.TemporaryDirectory(prefix="berth-systemd-", dir="/var/tmp") as directory:
         os.mkdir(directory + "/verify")
         verify(score, directory + "/verify", os.path.abspath(program))
@@ -273,11 +351,14 @@ def run(score, program, quick):
                 if os.environ.get("CI"):
                     score.case("a container with systemd", problem)
                 return
-            box.systemctl("disable", "--now", "berthd-baremetal.socket", "berthd-valet.socket")  # a first boot enables all units
+            box.systemctl("disable", "--now", *[f"berthd-{name}.socket" for name in OTHER_SOCKETS])  # a first boot enables all units
             lives(score, box)
+            reload_of_a_wrong_configuration(score, box)
             hammered(score, box, "systemctl restart under load", *[["restart", "berthd"]] * 3)
             hammered(score, box, "restart beside a spare one under load", ["start", "berthd-spare"],
                      ["restart", "berthd"], ["stop", "berthd-spare"])
+            hands_over_all(score, box)
+            spare_that_fails(score, box)
             keeps_paths(score, box)
             metal(score, box)
             valet(score, box)

@@ -16,6 +16,7 @@ from service_manager import Manager
 
 HALF_HANDSHAKES = 400
 DEADLINE_S = 2
+EXPIRY_METRIC = "berth_tls_certificate_expiry_timestamp_seconds"
 
 
 def curl(url, *arguments):
@@ -204,7 +205,7 @@ def chain(score, program, directory, authority):
             "-subj", "/CN=between")
     with open(authority.path("b.ext"), "w") as file:
         file.write("basicConstraints=critical,CA:TRUE\nkeyUsage=keyCertSign\n")
-    openssl("x509", "-req", "-in", authority.path("b.csr"), "-CA", authority.cert, "-CAkey", authority.key, "-days", "2",
+    openssl("x509", "-req", "-in", authority.path("b.csr"), "-CA", authority.cert, "-CAkey", authority.key, "-days", "90",
             "-CAcreateserial", "-extfile", authority.path("b.ext"), "-out", between_cert)
     between = Authority.__new__(Authority)
     between.directory, between.cert, between.key = directory, between_cert, between_key
@@ -223,19 +224,35 @@ def client_certificates(score, program, directory, authority):
     cert, key = authority.issue("server2")
     good = authority.issue("client", "clientAuth")
     wrong = authority.issue("noclient", "serverAuth")
-    stranger = Authority(directory, "stranger").issue("strangers-client", "clientAuth")
+    unknown = Authority(directory, "unknown").issue("unknown-client", "clientAuth")
     with Case(program, directory, f"tls_ca_file = {authority.cert}", cert=cert, key=key) as case:
         for version in ("1.2", "1.3"):
             common = ["--cacert", authority.cert, "--tlsv" + version, "--tls-max", version]
             status, _, _ = curl(case.url + "/", *common, "--cert", good[0], "--key", good[1])
             score.case(f"a client's certificate, TLS {version}", None if status == 0 else f"curl says {status}")
-            for what, pair in (("none", None), ("one for servers", wrong), ("one by a stranger", stranger)):
+            for what, pair in (("none", None), ("one for servers", wrong), ("one by an unknown", unknown)):
                 shown = ["--cert", pair[0], "--key", pair[1]] if pair else []
                 status, body, _ = curl(case.url + "/", *common, *shown)
                 score.case(f"{what} is refused, TLS {version}", None if status and not body else f"{status} {body}")
         time.sleep(0.3)  # lines of requests are gathered
         lines = [line for line in case.process.log().splitlines() if "requestlog" in line]
         score.case("and asks nothing", None if len(lines) == 2 else f"{len(lines)} requests")
+
+
+def expiry(path):
+    """The end of the validity of the certificate in that file, in seconds since 1970."""
+    done = subprocess.run(["openssl", "x509", "-noout", "-enddate", "-in", path], capture_output=True, text=True, check=True)
+    return ssl.cert_time_to_seconds(done.stdout.strip().removeprefix("notAfter="))
+
+
+def expiry_metric(port):
+    """What the admin listener says of it; None: nothing."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", "/metrics")
+    text = connection.getresponse().read().decode()
+    connection.close()
+    values = [line.split()[1] for line in text.splitlines() if line.startswith(EXPIRY_METRIC + " ")]
+    return float(values[0]) if values else None
 
 
 def serial(port):
@@ -296,6 +313,53 @@ def reloads(score, program, directory, authority):
         score.case("nonsense is said once, not at every look",
                    None if log.count("the TLS certificate in use stays") == told + 1 else log[-800:])
         score.case("and serves the last good pair", None if shown_soon(third, 1) else "")
+
+
+def expiring(score, program, directory, authority):
+    """A certificate with few days left, then another one, then one that has expired, each in the same files."""
+    cert, key = authority.path("in-use.pem"), authority.path("in-use.key")
+    first, last = authority.issue("few", days=5), authority.issue("over", days=-1)
+
+    def install(pair):
+        for source, target in zip(pair, (cert, key)):
+            shutil.copy(source, target + ".new")
+            os.rename(target + ".new", target)
+
+    def logged(text):
+        return [line for line in case.process.log().splitlines() if f"certificate in {cert} {text}" in line]
+
+    def read_soon(name, seconds=10):
+        """Waits until berthd has read the certificate with that name."""
+        end = time.monotonic() + seconds
+        while f"TLS certificate: CN={name}," not in case.process.log() and time.monotonic() < end:
+            time.sleep(0.1)
+
+    def metric(name, pair):
+        found, wanted = expiry_metric(case.ports[-1]), expiry(pair[0])
+        score.case(name, None if found == wanted else f"{found}, not {wanted}")
+
+    install(first)
+    with Case(program, directory, "admin_listen = 127.0.0.1:0", cert=cert, key=key) as case:
+        lines = logged("expires in 4 days, on 20") + logged("expires in 5 days, on 20")  # 5 within its first second
+        score.case("a certificate of five days: one warning", None if len(lines) == 1 and " WARNING " in lines[0]
+                   else case.process.log())
+        metric("and its end as a metric", first)
+        time.sleep(5)  # looked at twice
+        score.case("and no other without a reason", None if len(logged("")) == 1 else logged(""))
+        many = authority.issue("many")
+        install(many)
+        read_soon("many")
+        case.process.signal(signal.SIGHUP)
+        case.process.wait_for("READY", "1", after=len(case.process.told))
+        score.case("a certificate of ninety days: none", None if len(logged("")) == 1 else logged(""))
+        metric("and its end as a metric, once it was read", many)
+        install(last)
+        read_soon("over")
+        time.sleep(0.3)
+        lines = logged("expired on 20")
+        score.case("one that has expired is an error, and is served", None if len(lines) == 1 and " ERROR " in lines[0]
+                   and serial(case.port) else case.process.log())
+        metric("and its end is in the past", last)
 
 
 def start_fails(score, program, directory, authority):
@@ -395,7 +459,7 @@ def hangs(score, program, directory, authority, quick):
 def run(score, program, quick):
     with tempfile.TemporaryDirectory(prefix="berth-tls-") as directory:
         authority = Authority(directory)
-        for part in (serves, chain, client_certificates, reloads, start_fails):
+        for part in (serves, chain, client_certificates, reloads, expiring, start_fails):
             with tempfile.TemporaryDirectory(dir=directory) as own:
                 part(score, program, own, authority)
         with tempfile.TemporaryDirectory(dir=directory) as own:

@@ -1,6 +1,6 @@
-/* Requests at the bare metal door, by the real planners. What the machine and the mirror make of
+/* Requests at the bare metal API, by the real planners. What the machine and the mirror make of
  * them is not foretold here: they go the way of every change, through the pipeline, the store, a
- * follow, and meet strangers that nothing is sacred to. One thread. */
+ * follow, and meet foreign writers that nothing is sacred to. One thread. */
 #include "baremetal/write/plan_node_allocations.h"
 #include "baremetal/write/plan_node_states.h"
 #include "baremetal/write/plan_nodes.h"

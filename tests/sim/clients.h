@@ -28,7 +28,7 @@ enum operation {
     OP_CLASS_DELETE,
     OP_TRAIT_PUT,
     OP_TRAIT_DELETE,
-    OP_NODE_CREATE, /* from here to OP_NODE_RELEASE: at the bare metal door */
+    OP_NODE_CREATE, /* from here to OP_NODE_RELEASE: at the bare metal API */
     OP_NODE_DELETE,
     OP_NODE_VERB,
     OP_NODE_POWER,
@@ -89,7 +89,7 @@ static inline bool client_is_at_metal(const struct client_request *request)
     return request->op >= OP_NODE_CREATE && request->op <= OP_NODE_RELEASE;
 }
 
-/* The same for those at the bare metal door. */
+/* The same for those at the bare metal API. */
 bool client_plan_node(const struct client_request *request, const struct plan *plan,
                       struct err *err);
 

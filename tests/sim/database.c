@@ -72,11 +72,11 @@ void database_fill(struct database *database)
                                               .inventory = {p + 1, c, 12 + p, 0, 1, 8, 1, 1.5}});
     }
     database_commit(database, &tables);
-    database->stranger_commit = database->commit;
+    database->foreign_commit = database->commit;
 }
 
 /* A consumer without allocations, as the Python service leaves one behind. */
-static void stranger_consumer(struct tables *tables, struct rng *rng)
+static void foreign_consumer(struct tables *tables, struct rng *rng)
 {
     struct slice uuid = universe_consumer(rng_below(rng, CONSUMERS));
     const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
@@ -96,7 +96,7 @@ static void stranger_consumer(struct tables *tables, struct rng *rng)
                                  .uuid = uuid}});
 }
 
-static void stranger_inventory(struct tables *tables, struct rng *rng)
+static void foreign_inventory(struct tables *tables, struct rng *rng)
 {
     const struct rows *rows = &tables->rows[TABLE_INVENTORIES];
     if (rows->count == 0)
@@ -114,7 +114,7 @@ static void stranger_inventory(struct tables *tables, struct rng *rng)
                                                              generation, generation + 1}});
 }
 
-static void stranger_provider(struct tables *tables, struct rng *rng)
+static void foreign_provider(struct tables *tables, struct rng *rng)
 {
     int at = rng_below(rng, PROVIDERS);
     const struct rows *rows = &tables->rows[TABLE_PROVIDERS];
@@ -128,7 +128,7 @@ static void stranger_provider(struct tables *tables, struct rng *rng)
                                                            universe_name(at)}});
 }
 
-void stranger_release(struct tables *tables, struct rng *rng)
+void foreign_release(struct tables *tables, struct rng *rng)
 {
     const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
     if (rows->count == 0)
@@ -142,7 +142,7 @@ void stranger_release(struct tables *tables, struct rng *rng)
 }
 
 /* A node goes and leaves its allocation behind, or an allocation its node. */
-static void stranger_node(struct tables *tables, struct rng *rng)
+static void foreign_node(struct tables *tables, struct rng *rng)
 {
     bool is_node = rng_below(rng, 2) == 0;
     const struct rows *rows = &tables->rows[is_node ? TABLE_NODES : TABLE_NODE_ALLOCATIONS];
@@ -153,14 +153,14 @@ static void stranger_node(struct tables *tables, struct rng *rng)
     database_execute(tables, &change);
 }
 
-void database_stranger(struct database *database)
+void database_foreign_write(struct database *database)
 {
     static struct tables tables;
     typedef void writes(struct tables * tables, struct rng * rng);
-    static writes *const all[] = {stranger_consumer, stranger_inventory, stranger_provider,
-                                  stranger_release, stranger_node};
+    static writes *const all[] = {foreign_consumer, foreign_inventory, foreign_provider,
+                                  foreign_release, foreign_node};
     tables_copy(&tables, &database->tables);
     all[rng_below(database->rng, 5)](&tables, database->rng);
     database_commit(database, &tables);
-    database->stranger_commit = database->commit;
+    database->foreign_commit = database->commit;
 }

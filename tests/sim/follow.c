@@ -82,7 +82,7 @@ static bool same_rows(const struct following *following, enum table table, belon
     }
 }
 
-static void judge_providers(struct following *following, struct rng *rng)
+static void check_providers(struct following *following, struct rng *rng)
 {
     const struct rows *rows = &following->new->rows[TABLE_PROVIDERS];
     for (uint32_t i = 0; i < rows->count; i++) {
@@ -278,7 +278,7 @@ bool tables_follow(const struct tables *old, const struct tables *new, struct rn
                    store_sink *sink, void *cls)
 {
     struct following following = {.old = old, .new = new, .sink = sink, .cls = cls};
-    judge_providers(&following, rng);
+    check_providers(&following, rng);
     if (!can_follow(&following))
         return false;
     if (sink == NULL)

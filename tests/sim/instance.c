@@ -1,4 +1,4 @@
-/* Drives one pipeline and judges it.
+/* Drives one pipeline and checks it.
  *
  * What is asserted, by the architecture's numbers: 1. the newest version equals what its store has
  * last told it, row by row, and a version that is taken as current equals the database; 2. answers
@@ -114,7 +114,7 @@ static void check_published(struct instance *instance)
         sim_fail("the database is not what the answers say: %s", what);
 }
 
-static void judge(struct instance *instance, const struct sent *sent)
+static void check_answer_of(struct instance *instance, const struct sent *sent)
 {
     const struct err *err = &sent->request.err;
     struct store *store = instance->store;
@@ -157,7 +157,7 @@ static void answered(struct pipeline_request *request)
     if (instance->store->is_dead)
         instance->tally->unanswered++;
     else
-        judge(instance, sent);
+        check_answer_of(instance, sent);
     digest(instance->tally, (uint64_t)sent->asked.op * 1000 + (uint64_t)request->err.status);
     sent_free(sent);
 }
@@ -324,7 +324,7 @@ void instance_read(struct instance *instance)
     }
 }
 
-void instance_settle(struct instance *instance)
+void instance_catch_up(struct instance *instance)
 {
     struct sent *sent = ask(instance);
     sent->asked.op = OP_WAIT;

@@ -1,5 +1,5 @@
 /* One berth of the simulation: a store, a replica, a pipeline without a thread, readers; and the
- * judge of everything it answers. */
+ * check of everything it answers. */
 #ifndef BERTH_SIM_INSTANCE_H
 #define BERTH_SIM_INSTANCE_H
 
@@ -73,6 +73,6 @@ void instance_check(struct instance *instance);
 void instance_read(struct instance *instance);
 
 /* Memory catches up with the database, and is the same then. */
-void instance_settle(struct instance *instance);
+void instance_catch_up(struct instance *instance);
 
 #endif

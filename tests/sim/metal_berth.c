@@ -77,7 +77,7 @@ void metal_berth_start(struct metal_berth *berth)
 void metal_berth_kill(struct metal_berth *berth)
 {
     struct race_tally *tally = berth->round->tally;
-    int left = judge_count_left(&berth->round->database.tables, berth->metal.instance);
+    int left = check_count_left(&berth->round->database.tables, berth->metal.instance);
     tally->kills++;
     tally->kills_between += left > 0;
     while (berth->sent != NULL) {

@@ -1,4 +1,4 @@
-/* One berth with a bare metal door in the race for nodes (sim_nodes.c): store, replica, pipeline
+/* One berth with a bare metal API in the race for nodes (sim_nodes.c): store, replica, pipeline
  * and conductor without threads, so that whoever drives it says what comes between what. */
 #ifndef BERTH_SIM_METAL_BERTH_H
 #define BERTH_SIM_METAL_BERTH_H

@@ -9,7 +9,7 @@
 
 enum {
     RACE_NODES = 10,
-    RACE_CREATES = 100, /* at the bare metal door */
+    RACE_CREATES = 100, /* at the bare metal API */
     RACE_CLAIMS = 100   /* at Placement's */
 };
 
@@ -44,13 +44,13 @@ struct fate {
 
 /* What kind of a race it is. */
 struct weather {
-    bool flips;      /* nodes go in and out of maintenance */
-    bool claims;     /* Placement's clients take part */
-    bool releases;   /* what was got is given back */
-    bool deploys;    /* nodes are deployed and undeployed */
-    bool powers;     /* nodes are locked for a second now and then */
-    bool candidates; /* some requests name nodes, or have an owner */
-    bool strangers;  /* somebody writes without a log */
+    bool flips;          /* nodes go in and out of maintenance */
+    bool claims;         /* Placement's clients take part */
+    bool releases;       /* what was got is given back */
+    bool deploys;        /* nodes are deployed and undeployed */
+    bool powers;         /* nodes are locked for a second now and then */
+    bool candidates;     /* some requests name nodes, or have an owner */
+    bool foreign_writes; /* somebody writes without a log */
     bool kills;
 };
 
@@ -86,10 +86,10 @@ bool metal_plan_asked(const struct metal_asked *asked, const struct round *round
 void round_note_sent(struct round *round, const struct metal_asked *asked);
 void round_note_answer(struct round *round, const struct metal_asked *asked, int status);
 
-/* metal_judge.c: what must hold of every commit, and in the end. */
-void judge_commit(const struct tables *before, const struct tables *after);
-void judge_end(struct round *round);
+/* metal_checks.c: what must hold of every commit, and in the end. */
+void check_commit(const struct tables *before, const struct tables *after);
+void check_end(struct round *round);
 /* Allocations in state allocating that the process has left behind. */
-int judge_count_left(const struct tables *tables, struct slice life);
+int check_count_left(const struct tables *tables, struct slice life);
 
 #endif

@@ -35,10 +35,10 @@ struct oracle {
     struct oracle_consumer consumer[CONSUMERS];
 };
 
-/* What the tables hold, but for what is the bare metal door's. */
+/* What the tables hold, but for what is the bare metal API's. */
 void oracle_read(struct oracle *oracle, const struct tables *tables);
 
-/* Whether the request is to be accepted; does it then. Not for those at the bare metal door. */
+/* Whether the request is to be accepted; does it then. Not for those at the bare metal API. */
 bool oracle_decide(struct oracle *oracle, const struct client_request *request);
 
 /* NULL, or what differs first. */

@@ -1,6 +1,6 @@
 /* A simulation of the write path: the real pipeline, planners and replica over a database in
- * memory, clients, strangers, several instances and every fault of store.h, all drawn from one
- * seed.
+ * memory, clients, foreign writers, several instances and every fault of store.h, all drawn from
+ * one seed.
  *
  *     sim [--seed N] [--seeds N] [--steps N]
  *
@@ -19,7 +19,7 @@
 #include "log/log.h"
 #include "log/settings.h"
 
-enum { INSTANCES_MAX = 2, STEPS = 250, SEEDS_TO_JUDGE_BY = 150 };
+enum { INSTANCES_MAX = 2, STEPS = 250, SEEDS_TO_CHECK_BY = 150 };
 
 static struct {
     uint64_t seed;
@@ -87,7 +87,7 @@ static struct faults draw_faults(struct rng *rng)
         .commit_unknown = often[rng_below(rng, 5)],
         .commit_resolved = often[rng_below(rng, 5)],
         .dies = often[rng_below(rng, 4)],
-        .stranger_writes = often[rng_below(rng, 5)],
+        .foreign_writes = often[rng_below(rng, 5)],
         .log_trimmed = often[rng_below(rng, 5)],
         .merge_given_up = often[rng_below(rng, 5)],
         .ids_used_again = rng_below(rng, 2) == 0,
@@ -116,8 +116,8 @@ static void step(struct instance *instance, struct rng *rng)
     } else if (draw < 98) {
         instance_kill(instance);
         instance_start(instance);
-    } else if (rng_permille(rng, 2 * instance->database->faults.stranger_writes)) {
-        database_stranger(instance->database);
+    } else if (rng_permille(rng, 2 * instance->database->faults.foreign_writes)) {
+        database_foreign_write(instance->database);
     }
 }
 
@@ -166,7 +166,7 @@ static uint64_t run_seed(uint64_t seed, struct tally *tally)
     database.quiet = true;
     for (int i = 0; i < count; i++) {
         instance_run(&instances[i]);
-        instance_settle(&instances[i]);
+        instance_catch_up(&instances[i]);
     }
     for (int i = 0; i < count; i++)
         instance_kill(&instances[i]);
@@ -174,7 +174,7 @@ static uint64_t run_seed(uint64_t seed, struct tally *tally)
 }
 
 /* A simulation in which nothing happens proves nothing. */
-static bool has_asked_enough(const struct tally *tally, bool is_judged)
+static bool has_asked_enough(const struct tally *tally, bool is_checked)
 {
     uint64_t asked = 0;
     uint64_t accepted = 0;
@@ -183,7 +183,7 @@ static bool has_asked_enough(const struct tally *tally, bool is_judged)
         asked += tally->asked[op];
         accepted += tally->accepted[op];
         bool enough = tally->accepted[op] * 20 >= tally->asked[op] && tally->accepted[op] > 0;
-        if (!enough && is_judged)
+        if (!enough && is_checked)
             fprintf(stderr, "sim: operation %d: %" PRIu64 " of %" PRIu64 " accepted\n", op,
                     tally->accepted[op], tally->asked[op]);
         every &= enough;
@@ -193,7 +193,7 @@ static bool has_asked_enough(const struct tally *tally, bool is_judged)
            " reloads, %" PRIu64 " unknown, %" PRIu64 " deaths; %" PRIu64 " of conductors\n",
            asked, accepted, tally->failed, tally->unanswered, tally->batches, tally->commits,
            tally->follows, tally->reloads, tally->unknowns, tally->deaths, tally->conducted);
-    return !is_judged ||
+    return !is_checked ||
            (every && accepted * 10 >= (asked - tally->failed - tally->unanswered) * 4 &&
             tally->follows > 100 && tally->unknowns > 40 && tally->deaths > 40 &&
             tally->conducted > 400);
@@ -233,7 +233,7 @@ int main(int argc, char **argv)
     uint64_t digest = 0;
     for (uint64_t seed = first; seed < first + seeds; seed++)
         digest = rng_mix(digest + run_seed(seed, &tally));
-    bool enough = has_asked_enough(&tally, seeds >= SEEDS_TO_JUDGE_BY);
+    bool enough = has_asked_enough(&tally, seeds >= SEEDS_TO_CHECK_BY);
     printf("digest %016" PRIx64 "\n", digest);
     if (enough)
         return 0;

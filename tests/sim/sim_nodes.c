@@ -1,4 +1,4 @@
-/* The race for ten bare metal nodes: a hundred allocations at one door, a hundred claims at the
+/* The race for ten bare metal nodes: a hundred allocations at one API, a hundred claims at the
  * other, while operators put nodes in and out of maintenance, and the processes that serve them die
  * at any point, also between the two commits of an allocation (bare metal spec, C9), and are
  * followed by others.
@@ -23,9 +23,9 @@
 enum {
     BERTHS_MAX = 3,
     STEPS_MAX = 1500,
-    SETTLE_MAX = 400,
+    REST_ROUNDS_MAX = 400,
     SECOND_US = 1000000,
-    SEEDS_TO_JUDGE_BY = 40
+    SEEDS_TO_CHECK_BY = 40
 };
 
 static struct {
@@ -90,7 +90,7 @@ static void draw_weather(struct rng *rng)
 {
     struct weather *weather = &round_now.weather;
     *weather =
-        (struct weather){.kills = rng_below(rng, 5) > 0, .strangers = rng_below(rng, 4) == 0};
+        (struct weather){.kills = rng_below(rng, 5) > 0, .foreign_writes = rng_below(rng, 4) == 0};
     if (rng_below(rng, 5) == 0)
         return; /* nothing but requests: exactly as many as nodes succeed */
     weather->flips = rng_below(rng, 4) > 0;
@@ -120,7 +120,7 @@ static void draw_faults(struct rng *rng)
 }
 
 /* Nobody's rows are touched; all who look have to load. */
-static void stranger(void)
+static void foreign(void)
 {
     static struct tables tables;
     struct database *database = &round_now.database;
@@ -133,7 +133,7 @@ static void stranger(void)
     database_execute(&tables, &(struct change){.kind = CHANGE_TRAIT_INSERT,
                                                .catalog = {traits->count + 1, slice_of(name)}});
     database_commit(database, &tables);
-    database->stranger_commit = database->commit;
+    database->foreign_commit = database->commit;
 }
 
 static struct metal_berth *some_berth(struct rng *rng)
@@ -235,8 +235,8 @@ static void make_step(struct rng *rng)
         race.now_us += rng_below(rng, 4) == 0 ? 70LL * SECOND_US : 0;
     } else if (draw < 98) {
         kill_one(rng);
-    } else if (round_now.weather.strangers) {
-        stranger();
+    } else if (round_now.weather.foreign_writes) {
+        foreign();
     }
 }
 
@@ -250,14 +250,14 @@ static void make_nodes(void)
 }
 
 /* No faults any more, one process at least, and time enough for a takeover. */
-static void settle(void)
+static void come_to_rest(void)
 {
     int idle = 0;
     round_now.database.quiet = true;
     (void)some_berth(&round_now.rng);
     for (int i = 0; idle < 60; i++) {
         bool did_something = false;
-        if (i > SETTLE_MAX)
+        if (i > REST_ROUNDS_MAX)
             sim_fail("there is always something to do");
         for (int b = 0; b < race.count; b++) {
             if (!race.berth[b].is_up)
@@ -304,7 +304,7 @@ static uint64_t run_seed(uint64_t seed, struct race_tally *tally)
     draw_faults(rng);
     round_now.database.rng = rng;
     round_now.database.quiet = true;
-    round_now.database.judge = judge_commit;
+    round_now.database.compare = check_commit;
     race.count = 1 + rng_below(rng, BERTHS_MAX);
     for (int i = 0; i < race.count; i++) {
         race.berth[i] = (struct metal_berth){.round = &round_now, .host = rng_below(rng, 2)};
@@ -314,8 +314,8 @@ static uint64_t run_seed(uint64_t seed, struct race_tally *tally)
     tally->digest = seed;
     for (; race.step < STEPS_MAX && (!is_all_asked() || race.step < STEPS_MAX / 2); race.step++)
         make_step(rng);
-    settle();
-    judge_end(&round_now);
+    come_to_rest();
+    check_end(&round_now);
     for (int i = 0; i < race.count; i++)
         if (race.berth[i].is_up)
             metal_berth_kill(&race.berth[i]);
@@ -324,7 +324,7 @@ static uint64_t run_seed(uint64_t seed, struct race_tally *tally)
 }
 
 /* A race in which nothing happens proves nothing. */
-static bool has_run_enough(const struct race_tally *tally, bool is_judged)
+static bool has_run_enough(const struct race_tally *tally, bool is_checked)
 {
     printf("%" PRIu64 " rounds: %" PRIu64 " of %" PRIu64 " creates and %" PRIu64 " of %" PRIu64
            " claims accepted; in the end %" PRIu64 " active, %" PRIu64 " in error, %" PRIu64
@@ -338,7 +338,7 @@ static bool has_run_enough(const struct race_tally *tally, bool is_judged)
     bool every = true;
     for (int what = 0; what < ASK_COUNT; what++)
         every &= tally->accepted[what] > 0;
-    return !is_judged ||
+    return !is_checked ||
            (every && tally->active > 2 * tally->rounds && tally->claimed > tally->rounds &&
             tally->refused > 20 * tally->rounds && tally->exact > tally->rounds / 20 &&
             tally->kills > 5 * tally->rounds && tally->kills_between > tally->rounds);
@@ -375,7 +375,7 @@ int main(int argc, char **argv)
     uint64_t digest = 0;
     for (uint64_t seed = first; seed < first + seeds; seed++)
         digest = rng_mix(digest + run_seed(seed, &tally));
-    bool enough = has_run_enough(&tally, seeds >= SEEDS_TO_JUDGE_BY);
+    bool enough = has_run_enough(&tally, seeds >= SEEDS_TO_CHECK_BY);
     printf("digest %016" PRIx64 "\n", digest);
     if (enough)
         return 0;

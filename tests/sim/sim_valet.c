@@ -1,4 +1,4 @@
-/* Members and strangers claim hosts of exclusivity groups while placements are made, moved and
+/* Members and non-members claim hosts of exclusivity groups while placements are made, moved and
  * bound, operators dedicate hosts and rebuild racks and trees, and somebody writes into the
  * database who keeps no rule. Two berths on one database, and every fault of store.h, all drawn
  * from one seed.
@@ -26,7 +26,7 @@
 #include "valet/write/valet_rule.h"
 #include "valet_round.h"
 
-enum { WEIGHTS = 111, BERTHS = 2, STEPS = 250, SEEDS_TO_JUDGE_BY = 40 };
+enum { WEIGHTS = 111, BERTHS = 2, STEPS = 250, SEEDS_TO_CHECK_BY = 40 };
 
 struct valet_berth {
     struct store *store;
@@ -202,7 +202,7 @@ static bool plan_sent(struct pipeline_request *request, const struct plan *plan)
     bool accepted = valet_plan_asked(&((struct sent *)request)->asked, plan, &request->err);
     const struct valet_asked *asked = &((struct sent *)request)->asked;
     if (asked->what >= V_PLACE && asked->what <= V_PLACE_RACK)
-        valet_judge_placed(accepted ? asked : NULL);
+        valet_check_placed(accepted ? asked : NULL);
     return accepted;
 }
 
@@ -255,8 +255,8 @@ static void make_step(void)
         while (asked.what >= V_AGGREGATES);
         ask(berth, &asked);
     }
-    valet_judge_placed(NULL);
-    run.database.judge = is_alone ? valet_judge_one : valet_judge;
+    valet_check_placed(NULL);
+    run.database.compare = is_alone ? valet_check_one : valet_check;
     pipeline_run_once(berth->pipeline);
     if (berth->store->is_dead) {
         run.deaths++;
@@ -275,7 +275,7 @@ static void run_seed(uint64_t seed)
     run.now_us = 1000000000;
     run.rng = (struct rng){rng_mix(seed + 21)};
     run.database.rng = &run.rng;
-    run.database.judge = valet_judge;
+    run.database.compare = valet_check;
     valet_fill(&run.database);
     run.database.faults = (struct faults){
         .begin_fails = often[below(4)],
@@ -291,11 +291,11 @@ static void run_seed(uint64_t seed)
     };
     for (int b = 0; b < BERTHS; b++)
         berth_start(&run.berth[b]);
-    /* only between batches: the store's own stranger is of another cloud */
-    int strangers = often[below(5)];
+    /* only between batches: the store's own foreign writer is of another cloud */
+    int foreign_writes = often[below(5)];
     for (run.step = 0; run.step < STEPS; run.step++) {
-        if (rng_permille(&run.rng, strangers)) {
-            valet_stranger(&run.database);
+        if (rng_permille(&run.rng, foreign_writes)) {
+            valet_non_member(&run.database);
             run.strange++;
         }
         make_step();
@@ -315,7 +315,7 @@ static bool has_run_enough(uint64_t seeds)
     printf("%" PRIu64 " held, %" PRIu64 " failed, %" PRIu64 " deaths, %" PRIu64
            " strange writes\ndigest %016" PRIx64 "\n",
            run.held, run.failed, run.deaths, run.strange, run.digest);
-    return seeds < SEEDS_TO_JUDGE_BY ||
+    return seeds < SEEDS_TO_CHECK_BY ||
            (enough && run.held > 5 * seeds && run.strange > seeds && run.deaths > seeds / 10);
 }
 

@@ -42,7 +42,7 @@ static enum store_begun examine(struct store *store)
     if (store->seen_valid && store->seen_commit == database->commit)
         return STORE_BEGIN_UNCHANGED;
     struct rng draw = *database->rng; /* asked twice, answered alike */
-    if (!store->seen_valid || database->stranger_commit > store->seen_commit ||
+    if (!store->seen_valid || database->foreign_commit > store->seen_commit ||
         strikes(store, database->faults.log_trimmed) ||
         !tables_follow(&store->seen, &database->tables, &draw, NULL, NULL))
         return STORE_BEGIN_RELOAD;
@@ -68,8 +68,8 @@ enum store_begun store_begin(struct store *store, enum store_intent intent, stru
         sim_fail("begin inside a transaction");
     store->outcome = OUTCOME_FAILED;
     if (intent == STORE_TO_WRITE_SOON && strikes(store, database->faults.lock_held)) {
-        if (strikes(store, database->faults.stranger_writes))
-            database_stranger(database);
+        if (strikes(store, database->faults.foreign_writes))
+            database_foreign_write(database);
         store->while_locked(store->cls);
         return STORE_BEGIN_BUSY;
     }
@@ -77,15 +77,15 @@ enum store_begun store_begin(struct store *store, enum store_intent intent, stru
         fail_store(err, "begin");
         return STORE_BEGIN_FAILED;
     }
-    if (strikes(store, database->faults.stranger_writes))
-        database_stranger(database);
+    if (strikes(store, database->faults.foreign_writes))
+        database_foreign_write(database);
     store->is_open = true;
     store->has_failed = false;
     store->outcome = OUTCOME_OPEN;
     tables_copy(&store->tables, &database->tables);
     read_next_ids(store);
     store->begun = examine(store);
-    store->is_settled = store->begun == STORE_BEGIN_UNCHANGED;
+    store->is_in_memory = store->begun == STORE_BEGIN_UNCHANGED;
     return store->begun;
 }
 
@@ -130,7 +130,7 @@ static void mark_seen(struct store *store)
     tables_copy(&store->seen, &store->database->tables);
     store->seen_commit = store->database->commit;
     store->seen_valid = true;
-    store->is_settled = true;
+    store->is_in_memory = true;
 }
 
 enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
@@ -196,7 +196,7 @@ enum store_result store_follow(struct store *store, store_sink *sink, void *cls,
 enum store_result store_apply(struct store *store, const struct change_list *changes,
                               struct err *err)
 {
-    if (!store->is_open || !store->is_settled || store->has_failed ||
+    if (!store->is_open || !store->is_in_memory || store->has_failed ||
         store->intent != STORE_TO_WRITE)
         sim_fail("apply outside a transaction that can take it");
     bool fails = strikes(store, store->database->faults.apply_fails);
@@ -253,8 +253,8 @@ static void check_capacity(const struct tables *before, const struct tables *aft
 static void happen(struct store *store)
 {
     check_capacity(&store->database->tables, &store->tables);
-    if (store->database->judge != NULL)
-        store->database->judge(&store->database->tables, &store->tables);
+    if (store->database->compare != NULL)
+        store->database->compare(&store->database->tables, &store->tables);
     database_commit(store->database, &store->tables);
 }
 
@@ -269,11 +269,11 @@ static enum store_result fail_unknown(struct store *store, struct err *err)
     return STORE_UNKNOWN;
 }
 
-enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *stranger,
+enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *foreign,
                                struct err *err)
 {
     const struct faults *faults = &store->database->faults;
-    if (!store->is_open || !store->is_settled || store->has_failed)
+    if (!store->is_open || !store->is_in_memory || store->has_failed)
         sim_fail("commit of a transaction that cannot be committed");
     if (store->before_commit != NULL)
         store->before_commit(store->cls);
@@ -293,15 +293,15 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
     happen(store);
     store->outcome = OUTCOME_DONE;
     mark_seen(store);
-    *stranger = false;
+    *foreign = false;
     if (strikes(store, faults->commit_resolved)) {
         store->seen_valid = false;
-        *stranger = true;
+        *foreign = true;
         return STORE_OK;
     }
-    if (strikes(store, faults->stranger_writes)) {
-        database_stranger(store->database);
-        *stranger = true;
+    if (strikes(store, faults->foreign_writes)) {
+        database_foreign_write(store->database);
+        *foreign = true;
     }
     write_stamp(stamp, store->database->commit);
     return STORE_OK;
@@ -312,12 +312,12 @@ bool store_rollback(struct store *store, struct store_stamp *stamp)
     if (!store->is_open)
         sim_fail("rollback outside a transaction");
     store->is_open = false;
-    bool holds = store->is_settled && !store->has_failed;
+    bool holds = store->is_in_memory && !store->has_failed;
     store->outcome = holds ? OUTCOME_DONE : OUTCOME_FAILED;
     if (!holds)
         take_back(store);
-    if (holds && strikes(store, store->database->faults.stranger_writes)) {
-        database_stranger(store->database);
+    if (holds && strikes(store, store->database->faults.foreign_writes)) {
+        database_foreign_write(store->database);
         holds = false;
     }
     write_stamp(stamp, store->database->commit);

@@ -21,7 +21,7 @@ struct store {
     enum store_intent intent;
     enum store_begun begun;
     bool is_open;
-    bool is_settled;
+    bool is_in_memory;
     bool has_failed;
     int64_t next_id[STORE_TABLE_COUNT];
     enum outcome outcome; /* of the last transaction */

@@ -1,5 +1,5 @@
-/* Commits of plans as Valet's door makes them, of what a version says that may be old by the time
- * of the commit: the other berth, strangers and requests of the same batch write between. Nothing
+/* Commits of plans as Valet's API makes them, of what a version says that may be old by the time
+ * of the commit: the other berth, non-members and requests of the same batch write between. Nothing
  * is searched: what may not be is to be refused by the commit. One thread. */
 #include "base/arena.h"
 #include "universe.h"

@@ -154,7 +154,7 @@ void valet_fill(struct database *database)
     fill_groups(&tables);
     fill_plans(&tables);
     database_commit(database, &tables);
-    database->stranger_commit = database->commit;
+    database->foreign_commit = database->commit;
 }
 
 /* ---- claims ---- */
@@ -190,7 +190,7 @@ static bool plan_claims(const struct valet_asked *asked, const struct plan *plan
     return plan_reshaper(&reshape, plan, err);
 }
 
-/* ---- what Valet's door writes ---- */
+/* ---- what Valet's API writes ---- */
 
 static int64_t next_id(const struct plan *plan, enum valet_table table)
 {
@@ -323,7 +323,7 @@ bool valet_plan_asked(const struct valet_asked *asked, const struct plan *plan, 
     check(false);
 }
 
-/* ---- strangers ---- */
+/* ---- non-members ---- */
 
 /* A server that has nothing so far. */
 static void strange_claim(struct tables *tables, struct rng *rng)
@@ -374,17 +374,17 @@ static void strange_aggregate(struct tables *tables, struct rng *rng)
     database_execute(tables, &change);
 }
 
-void valet_stranger(struct database *database)
+void valet_non_member(struct database *database)
 {
     static struct tables tables;
     tables_copy(&tables, &database->tables);
     int draw = rng_below(database->rng, 5);
     if (draw < 2)
-        stranger_release(&tables, database->rng);
+        foreign_release(&tables, database->rng);
     else if (draw < 4)
         strange_claim(&tables, database->rng);
     else
         strange_aggregate(&tables, database->rng);
     database_commit(database, &tables);
-    database->stranger_commit = database->commit;
+    database->foreign_commit = database->commit;
 }

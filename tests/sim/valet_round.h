@@ -75,16 +75,16 @@ const struct stack_commit *valet_commit_of(const struct valet_asked *asked,
 bool valet_plan_asked(const struct valet_asked *asked, const struct plan *plan, struct err *err);
 
 /* Somebody who keeps no rules writes an allocation, takes one away, or an aggregate from a host. */
-void valet_stranger(struct database *database);
+void valet_non_member(struct database *database);
 
 /* What holds after each commit of ours. */
-void valet_judge(const struct tables *before, const struct tables *after);
+void valet_check(const struct tables *before, const struct tables *after);
 
 /* Where a server was placed in the commit that comes: on a host of nobody's, or of the group's
  * alone. NULL: none was. */
-void valet_judge_placed(const struct valet_asked *placed);
+void valet_check_placed(const struct valet_asked *placed);
 
 /* And if it is one request's. */
-void valet_judge_one(const struct tables *before, const struct tables *after);
+void valet_check_one(const struct tables *before, const struct tables *after);
 
 #endif

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the Valet door answers at the edges: creates that are sent again, what is ignored in a body, what is told of faults,
+"""What the Valet API answers at the edges: creates that are sent again, what is ignored in a body, what is told of faults,
 links, and a catalogue of flavors that is broken.
 
     tests/valet/answers.py --berthd build/berthd [PART…]

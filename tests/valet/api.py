@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The test files of gabbits/ against a live Valet door.
+"""The test files of gabbits/ against a live Valet API.
 
     tests/valet/api.py --berthd build/berthd [--show] [FILE…]      --show prints every exchange
 
@@ -25,7 +25,7 @@ REQUEST_SECONDS = 30
 
 
 class Server(servers.Berthd):
-    """What api/run.py expects of one: its port is the Valet door's, and knows Placement's."""
+    """What api/run.py expects of one: its port is the Valet API's, and knows Placement's."""
 
     def __init__(self, arguments, config):
         lines = []

@@ -1,5 +1,5 @@
 """What must be true of the file of a cloud with exclusivity groups and plans, whoever has written meanwhile: read from
-its tables, past all doors (Valet spec, 8)."""
+its tables, past all APIs (Valet spec, 8)."""
 
 import collections
 import math
@@ -88,7 +88,7 @@ def plain(project):
 
 
 def broken_exclusivity(file):
-    """Strangers on claimed hosts, and claims of berth's own that are not in force or of nobody's use."""
+    """non-members on claimed hosts, and claims of berth's own that are not in force or of nobody's use."""
     members = collections.defaultdict(set)
     for group, project in servers.rows(file, """SELECT g.uuid, m.project_id FROM berth_valet_groups g
                                                 JOIN berth_valet_members m ON m.group_id = g.id"""):
@@ -111,8 +111,8 @@ def broken_exclusivity(file):
             JOIN resource_providers r ON r.id = up.above"""):
         there[above].add(plain(project))
     for group, host in claimed:
-        for stranger in there[host] - members[group] if host in hosts else ():
-            yield f"{stranger} holds something on {host}, which is group {group}'s"
+        for nonmember in there[host] - members[group] if host in hosts else ():
+            yield f"{nonmember} holds something on {host}, which is group {group}'s"
     rows = servers.rows(file, """SELECT g.uuid, c.provider_uuid, c.is_rack, c.rack_uuid FROM berth_valet_claims c
                                  LEFT JOIN berth_valet_groups g ON g.id = c.group_id""")
     hosts_of = collections.defaultdict(set)

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Plans that change: hosts that are claimed where the plan is already, what an update asks anew of servers that stay, who
-keeps the place, room that goes with what is dropped; and random changes of all kinds, each answer judged.
+keeps the place, room that goes with what is dropped; and random changes of all kinds, each answer checked.
 
     tests/valet/changes.py --berthd build/berthd [--walks N] [--seed N] [PART…]
 
-Parts: claims, judged, keeps, released, foreign, shared_from_a_claimed_tree, overtaken, walk. The last line is `N passed, N failed`.
+Parts: claims, checked, keeps, released, foreign, shared_from_a_claimed_tree, overtaken, walk. The last line is `N passed, N failed`.
 """
 
 import os
@@ -23,7 +23,7 @@ import plans  # noqa: E402
 import walk  # noqa: E402
 from plans import TENANT, body, group, locations, server  # noqa: E402
 
-PARTS = ("claims", "judged", "keeps", "released", "foreign",
+PARTS = ("claims", "checked", "keeps", "released", "foreign",
          "shared_from_a_claimed_tree", "overtaken", "walk")
 
 
@@ -91,7 +91,7 @@ class Tests(plans.Tests):
             self.expect("b, of no group now", cloud.valet("POST", "/v1/placements/b", {"action": "replan"}), 201)
             self.equal("is on no host of any", self.claimed(cloud, gold), [])
 
-    def test_judged(self):
+    def test_checked(self):
         """What an update asks anew of servers that stay holds, or it is refused."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 4)
@@ -225,7 +225,7 @@ class Tests(plans.Tests):
             self.equal("claimed", self.claimed(cloud, gold), ["h1"])
 
     def test_shared_from_a_claimed_tree(self):
-        """Storage that a part of a host shares is the host's: strangers to the group that claims it are given other storage."""
+        """Storage that a part of a host shares is the host's: non-members to the group that claims it are given other storage."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 3)
             gold, pool = self.group(berth, "gold", [TENANT]), str(uuid.uuid4())

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Plans, their servers' claims and strangers' claims at once, at both doors, and berthd killed under them: what was
+"""Plans, their servers' claims and non-members' claims at once, at both APIs, and berthd killed under them: what was
 acknowledged is there whole, what was refused is not, and the books (books.py) are right after each kill.
 
     tests/valet/chaos.py --berthd build/berthd [--rounds 15] [--berths N] [--seed N]
@@ -26,9 +26,9 @@ import books  # noqa: E402
 import servers  # noqa: E402
 
 MEMBER = "11111111111111111111111111111111"
-STRANGER = "22222222222222222222222222222222"
+NON_MEMBER = "22222222222222222222222222222222"
 HOSTS, RACKS, VCPU = 12, 4, 16
-QUIET = 4  # of the hosts no stranger is on: one that joins a claimed rack brings none with it
+QUIET = 4  # of the hosts no non-member is on: one that joins a claimed rack brings none with it
 LOST = (OSError, http.client.HTTPException)  # no whole answer: killed
 
 
@@ -44,8 +44,8 @@ def rack_uuid(number):
     return f"{number:08x}-0000-4000-8000-00000000000b"
 
 
-class Door:
-    """The Valet door, as an admin of the member project."""
+class ValetClient:
+    """The Valet API, as an admin of the member project."""
 
     def __init__(self, port):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
@@ -77,9 +77,9 @@ def build(berth):
         client.must(200, "PUT", path + "/aggregates",
                     {"resource_provider_generation": 0, "aggregates": [rack_uuid(number)]})
         client.must(200, "PUT", path + "/traits", {"resource_provider_generation": 1, "traits": ["CUSTOM_VALET_RACK"]})
-    door = Door(berth.valet_port)
-    group = door.must(201, "POST", "/v1/groups", {"name": "gold", "type": "exclusivity"})
-    door.must(201, "PUT", f"/v1/groups/{group['id']}/members", {"members": [MEMBER]})
+    valet_api = ValetClient(berth.valet_port)
+    group = valet_api.must(201, "POST", "/v1/groups", {"name": "gold", "type": "exclusivity"})
+    valet_api.must(201, "PUT", f"/v1/groups/{group['id']}/members", {"members": [MEMBER]})
 
 
 class Known:
@@ -137,7 +137,7 @@ class Worker(threading.Thread):
         super().__init__(daemon=True)
         self.berth, self.known, self.stop, self.act = berth, known, stop, act
         self.chance = random.Random(seed)
-        self.door, self.client = Door(berth.valet_port), berth.client()
+        self.valet_api, self.client = ValetClient(berth.valet_port), berth.client()
 
     def run(self):
         try:
@@ -156,7 +156,7 @@ class Worker(threading.Thread):
 
 def create(worker):
     resources, names = some_resources(worker.chance)
-    status, answer = worker.door.ask("POST", "/v1/plans", {"plan_name": "p", "stack_id": str(uuid.uuid4()),
+    status, answer = worker.valet_api.ask("POST", "/v1/plans", {"plan_name": "p", "stack_id": str(uuid.uuid4()),
                                                           "resources": resources})
     worker.tell("create", status, (201, 409))
     if status == 201:
@@ -172,7 +172,7 @@ def on_a_plan(worker, what, method, path, body, after):
     if plan is None:
         return
     try:
-        status, answer = worker.door.ask(method, path.format(plan=plan, one=worker.chance.choice(sorted(names) or ["-"])),
+        status, answer = worker.valet_api.ask(method, path.format(plan=plan, one=worker.chance.choice(sorted(names) or ["-"])),
                                          body(worker, names))
     except LOST:
         worker.known.unknown.add(plan)
@@ -216,7 +216,7 @@ def build_server(worker):
         return
     try:
         name = worker.chance.choice(sorted(names))
-        status, answer = worker.door.ask("GET", f"/v1/placements/{name}")
+        status, answer = worker.valet_api.ask("GET", f"/v1/placements/{name}")
         worker.tell("show", status, (200,))
         place = answer["placement"]["location"]
         number = int(place[len("host-"):])
@@ -238,19 +238,19 @@ def plan(worker):
     worker.chance.choice(acts)(worker)
 
 
-def claim_as_stranger(worker):
+def claim_as_non_member(worker):
     number = worker.chance.randrange(QUIET, HOSTS)
     consumer = str(uuid.uuid4())
     body = {"allocations": {host_uuid(number): {"resources": {"VCPU": worker.chance.randint(1, 4)}}},
-            "project_id": STRANGER, "user_id": "user", "consumer_generation": None, "consumer_type": "INSTANCE"}
+            "project_id": NON_MEMBER, "user_id": "user", "consumer_generation": None, "consumer_type": "INSTANCE"}
     status, _ = worker.client.ask("PUT", f"/allocations/{consumer}", body)
-    worker.tell("stranger", status, (204, 409))
+    worker.tell("nonmember", status, (204, 409))
     if status == 204:
         time.sleep(worker.chance.random() * 0.02)
-        worker.tell("stranger goes", worker.client.ask("DELETE", f"/allocations/{consumer}")[0], (204,))
+        worker.tell("nonmember goes", worker.client.ask("DELETE", f"/allocations/{consumer}")[0], (204,))
 
 
-def judge(berth, known):
+def verdict_of(berth, known):
     found = list(known.problems)
     rows = {}
     for _, plan_id, orchestration, _ in books.placements(berth.database):
@@ -285,7 +285,7 @@ def operate(worker):
 def play_round(berths, known, seed, kill):
     """Each berthd on the file has clients; all end at once, or one of two goes on."""
     stop = threading.Event()
-    acts = [plan, plan, plan, claim_as_stranger, claim_as_stranger, operate]
+    acts = [plan, plan, plan, claim_as_non_member, claim_as_non_member, operate]
     workers = [Worker(berths[number % len(berths)], known, f"{seed}-{number}", stop, act) for number, act in enumerate(acts)]
     for worker in workers:
         worker.start()
@@ -319,16 +319,16 @@ def main():
             for number in range(options.rounds):
                 play_round(berths, known, f"{options.seed}-{number}", kill=number % 3 != 2)
                 berth.start()
-                found = judge(berth, known)
+                found = verdict_of(berth, known)
                 score.case(f"round {number + 1}", "; ".join(found[:5]) or None)
                 if found:
                     break
                 # what a request without an answer was about may be either way; nobody asks about it again
                 for plan_id in known.unknown:
-                    Door(berth.valet_port).ask("DELETE", f"/v1/plans/{plan_id}")
+                    ValetClient(berth.valet_port).ask("DELETE", f"/v1/plans/{plan_id}")
                 known.unknown.clear()
             else:
-                for what in ("create", "update", "migrate", "reserve", "delete", "server", "stranger"):
+                for what in ("create", "update", "migrate", "reserve", "delete", "server", "nonmember"):
                     done = [status for one, status in known.counts if one == what and status < 300]
                     score.case(f"some did: {what}", None if done else "none succeeded")
         except Exception as failure:  # pylint: disable=broad-except

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The Valet door where gabbi cannot ask: methods and paths as bytes, long bodies, the order of checks, hosts in use,
+"""The Valet API where gabbi cannot ask: methods and paths as bytes, long bodies, the order of checks, hosts in use,
 a group's end on its providers, a database that is gone, addresses.
 
     tests/valet/contract.py --berthd build/berthd [PART…]

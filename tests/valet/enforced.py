@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Exclusivity groups and holds against claims of all kinds (Valet spec, 8.2 and 8.3): at both doors of a running
+"""Exclusivity groups and holds against claims of all kinds (Valet spec, 8.2 and 8.3): at both APIs of a running
 berthd, with the Python service on the same file, and while plans are made. Where it matters which rows stand beside
 each other, rows of placements are written into the file.
 
@@ -25,11 +25,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "baremetal")]
 sys.dont_write_bytecode = True
 
-import door as doors  # noqa: E402
+import metal_client  # noqa: E402
 import servers  # noqa: E402
 
 MEMBER = "b7d0e9b1-7529-4b64-9464-caa3411adb3f"
-STRANGER = "65c3e5ee-5ee0-428c-aa5e-5275c58ead61"
+NON_MEMBER = "65c3e5ee-5ee0-428c-aa5e-5275c58ead61"
 H1, H2, H3 = ("aaaaaaaa-0000-4000-8000-00000000000%d" % n for n in (1, 2, 3))
 HELD = "Resource provider 'host-1' is held by exclusivity group 'gold'."
 METAL = ["[baremetal]", "host = here", "fake_delay_ms = 20"]
@@ -67,7 +67,7 @@ class Berthd(servers.Berthd):
                          options=METAL)
 
     def valet(self, method, path, body=None):
-        """(status, answer) of the Valet door, to an admin of the member project."""
+        """(status, answer) of the Valet API, to an admin of the member project."""
         connection = http.client.HTTPConnection("127.0.0.1", self.valet_port, timeout=30)
         try:
             connection.request(method, path, None if body is None else json.dumps(body),
@@ -80,7 +80,7 @@ class Berthd(servers.Berthd):
 
 
 class World:
-    """Three hosts of eight VCPU, the first of them the group's, with a server of a stranger who was there before."""
+    """Three hosts of eight VCPU, the first of them the group's, with a server of a non-member who was there before."""
 
     def __init__(self, program, directory):
         self.server = Berthd(program, directory).start()
@@ -88,7 +88,7 @@ class World:
         for number, host in enumerate((H1, H2, H3), 1):
             self.client.make_provider(host, f"host-{number}", VCPU=8)
         self.old = new()
-        self.must_put(self.old, STRANGER, {H1: {"VCPU": 2}})
+        self.must_put(self.old, NON_MEMBER, {H1: {"VCPU": 2}})
         self.group = self.server.valet("POST", "/v1/groups", {"name": "gold", "type": "exclusivity"})[1]["id"]
         status, answer = self.server.valet("PUT", f"/v1/groups/{self.group}/members", {"members": [MEMBER]})
         expect(status == 201, answer)
@@ -131,18 +131,18 @@ def assert_refused(answered):
 
 
 def one_server(world):
-    """PUT: refused for a stranger, and nothing is left of it; not for a member, nor elsewhere."""
+    """PUT: refused for a non-member, and nothing is left of it; not for a member, nor elsewhere."""
     server = new()
-    assert_refused(world.put(server, STRANGER, {H1: {"VCPU": 1}}))
+    assert_refused(world.put(server, NON_MEMBER, {H1: {"VCPU": 1}}))
     expect(world.held(server) == {}, world.held(server))
-    world.must_put(server, STRANGER, {H2: {"VCPU": 1}})
+    world.must_put(server, NON_MEMBER, {H2: {"VCPU": 1}})
     world.must_put(new(), MEMBER, {H1: {"VCPU": 1}})
 
 
 def several_servers(world):
-    """POST: one stranger among members, and none of them is written."""
+    """POST: one nonmember among members, and none of them is written."""
     ours, theirs = new(), new()
-    assert_refused(world.post({ours: (MEMBER, {H1: {"VCPU": 1}}), theirs: (STRANGER, {H1: {"VCPU": 1}})}))
+    assert_refused(world.post({ours: (MEMBER, {H1: {"VCPU": 1}}), theirs: (NON_MEMBER, {H1: {"VCPU": 1}})}))
     expect(world.held(ours) == {}, "a part of it was written")
 
 
@@ -150,7 +150,7 @@ def reshaper(world):
     """The same by way of the reshaper."""
     server = new()
     there = world.client.must(200, "GET", f"/resource_providers/{H1}/inventories")
-    for project, wanted in ((STRANGER, 409), (MEMBER, 204)):
+    for project, wanted in ((NON_MEMBER, 409), (MEMBER, 204)):
         answered = world.client.ask("POST", "/reshaper", {
             "inventories": {H1: there}, "allocations": {server: body(project, {H1: {"VCPU": 1}})}})
         if wanted == 409:
@@ -160,13 +160,13 @@ def reshaper(world):
 
 
 def moved_provider(world):
-    """A provider on which a stranger has something does not come into a group's tree; an empty one does."""
+    """A provider on which a non-member has something does not come into a group's tree; an empty one does."""
     client, server = world.client, new()
     for name, busy, wanted in (("busy", True, 409), ("empty", False, 200)):
         provider = new()
         client.make_provider(provider, name, VCPU=4)
         if busy:
-            world.must_put(server, STRANGER, {provider: {"VCPU": 1}})
+            world.must_put(server, NON_MEMBER, {provider: {"VCPU": 1}})
         for parent in (H1, None):
             answered = client.ask("PUT", f"/resource_providers/{provider}", {"name": name, "parent_provider_uuid": parent})
             if wanted == 409 and parent == H1:
@@ -175,41 +175,41 @@ def moved_provider(world):
                 expect(answered[0] == 200, answered)
             root = client.must(200, "GET", f"/resource_providers/{provider}")["root_provider_uuid"]
             expect(root == (H1 if parent and wanted == 200 else provider), root)
-    world.must_put(server, STRANGER, {H2: {"VCPU": 1}})
+    world.must_put(server, NON_MEMBER, {H2: {"VCPU": 1}})
 
 
 def bare_metal(world):
     """A node that a group claims is none for others: the failure is the bare metal service's own."""
-    door = doors.Door(world.server.baremetal_port)
+    metal_api = metal_client.MetalClient(world.server.baremetal_port)
     try:
-        door.make_node("available", name="node-1", resource_class="metal")
-        node = door.must(200, "GET", "/v1/nodes/node-1")["uuid"]
+        metal_api.make_node("available", name="node-1", resource_class="metal")
+        node = metal_api.must(200, "GET", "/v1/nodes/node-1")["uuid"]
         world.dedicate(node, [world.group])
-        door.must(201, "POST", "/v1/allocations", {"resource_class": "metal", "name": "refused"})
-        door.until("/v1/allocations/refused", lambda one: one["state"] == "error")
-        why = door.must(200, "GET", "/v1/allocations/refused")["last_error"]
+        metal_api.must(201, "POST", "/v1/allocations", {"resource_class": "metal", "name": "refused"})
+        metal_api.until("/v1/allocations/refused", lambda one: one["state"] == "error")
+        why = metal_api.must(200, "GET", "/v1/allocations/refused")["last_error"]
         expect("no available nodes match the resource class metal" in why, why)
         world.dedicate(node, [])
-        door.must(201, "POST", "/v1/allocations", {"resource_class": "metal", "name": "taken"})
-        door.until("/v1/allocations/taken", lambda one: one["state"] == "active")
+        metal_api.must(201, "POST", "/v1/allocations", {"resource_class": "metal", "name": "taken"})
+        metal_api.until("/v1/allocations/taken", lambda one: one["state"] == "active")
     finally:
-        door.close()
+        metal_api.close()
 
 
 def not_in_the_way(world):
     """Rewriting, migrating, evacuating and shrinking a server that was there before; not growing it."""
     old, migration = world.old, new()
-    world.must_put(old, STRANGER, {H1: {"VCPU": 2}})
-    assert_refused(world.put(old, STRANGER, {H1: {"VCPU": 3}}))
-    status, answer = world.post({migration: (STRANGER, {H1: {"VCPU": 2}}), old: (STRANGER, {H2: {"VCPU": 2}})})
+    world.must_put(old, NON_MEMBER, {H1: {"VCPU": 2}})
+    assert_refused(world.put(old, NON_MEMBER, {H1: {"VCPU": 3}}))
+    status, answer = world.post({migration: (NON_MEMBER, {H1: {"VCPU": 2}}), old: (NON_MEMBER, {H2: {"VCPU": 2}})})
     expect(status == 204, answer)
-    status, answer = world.post({migration: (STRANGER, {}), old: (STRANGER, {H1: {"VCPU": 2}})})
+    status, answer = world.post({migration: (NON_MEMBER, {}), old: (NON_MEMBER, {H1: {"VCPU": 2}})})
     expect(status == 204, answer)
-    world.must_put(old, STRANGER, {H1: {"VCPU": 2}, H2: {"VCPU": 2}})
-    world.must_put(old, STRANGER, {H1: {"VCPU": 1}})
-    assert_refused(world.put(old, STRANGER, {H1: {"VCPU": 2}}))
+    world.must_put(old, NON_MEMBER, {H1: {"VCPU": 2}, H2: {"VCPU": 2}})
+    world.must_put(old, NON_MEMBER, {H1: {"VCPU": 1}})
+    assert_refused(world.put(old, NON_MEMBER, {H1: {"VCPU": 2}}))
     world.client.must(204, "DELETE", f"/allocations/{old}")
-    assert_refused(world.put(old, STRANGER, {H1: {"VCPU": 1}}))
+    assert_refused(world.put(old, NON_MEMBER, {H1: {"VCPU": 1}}))
 
 
 def holds(world, python):
@@ -238,12 +238,12 @@ def beside_python(world, python):
     python.must(204, "PUT", f"/allocations/{server}", body(MEMBER, {H2: {"VCPU": 1}}))
     python.must(204, "DELETE", f"/allocations/{last}")
     breach = new()
-    python.must(204, "PUT", f"/allocations/{breach}", body(STRANGER, {H1: {"VCPU": 1}}))
+    python.must(204, "PUT", f"/allocations/{breach}", body(NON_MEMBER, {H1: {"VCPU": 1}}))
     world.must_put(new(), MEMBER, {H1: {"VCPU": 1}})
     expect(world.held(placement) == {} and list(world.held(server)) == [H2], "the hold is beside its server")
     expect(not world.is_member_of(H3, world.group), "the claim of an empty host")
-    world.must_put(new(), STRANGER, {H3: {"VCPU": 1}})
-    told = f"Another program has given project {STRANGER} more of resource provider 'host-1', which is held by " \
+    world.must_put(new(), NON_MEMBER, {H3: {"VCPU": 1}})
+    told = f"Another program has given project {NON_MEMBER} more of resource provider 'host-1', which is held by " \
         "exclusivity group 'gold'."
     end = time.monotonic() + 5
     while told not in world.server.log() and time.monotonic() < end:
@@ -272,7 +272,7 @@ def plan_of(number):
 
 
 def race(world):
-    """Strangers claim hosts while plans make them the group's: whoever comes first, the other is refused."""
+    """non-members claim hosts while plans make them the group's: whoever comes first, the other is refused."""
     client, chance = world.client, random.Random(11)
     hosts = [str(uuid.UUID(int=0xABC0000 + number)) for number in range(8)]
     for number, host in enumerate(hosts):
@@ -283,7 +283,7 @@ def race(world):
         theirs = servers.Client(world.server.port)
         while not stop.is_set():
             consumer, host = new(), own.choice(hosts)
-            status, answer = theirs.ask("PUT", f"/allocations/{consumer}", body(STRANGER, {host: {"VCPU": 1}}))
+            status, answer = theirs.ask("PUT", f"/allocations/{consumer}", body(NON_MEMBER, {host: {"VCPU": 1}}))
             told[status] = told.get(status, 0) + 1
             if status == 409 and "is held by exclusivity group 'gold'." not in str(answer):
                 told["odd"] = answer

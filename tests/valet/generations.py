@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The generations that clients see: a request raises that of each provider that it changes by exactly one, and no other's,
-whatever it changes and at whichever door.
+whatever it changes and at whichever API.
 
     tests/valet/generations.py --berthd build/berthd [PART…]
 
@@ -15,7 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE), *(os.path.join(os.path.dirname(HERE), name) for name in ("api", "baremetal"))]
 sys.dont_write_bytecode = True
 
-import door as doors  # noqa: E402
+import metal_client  # noqa: E402
 import parts  # noqa: E402
 import plans  # noqa: E402
 import servers  # noqa: E402
@@ -96,24 +96,24 @@ class Tests(plans.Tests):
         with self.berth(baremetal_port=servers.free_port(), options=METAL) as berth:
             cloud = self.cloud(berth, 2)
             gold = self.group(berth, "gold", [TENANT])
-            door = doors.Door(berth.baremetal_port)
-            door.make_node("available", name="node", resource_class="metal")
-            node = door.must(200, "GET", "/v1/nodes/node")["uuid"]
+            metal_api = metal_client.MetalClient(berth.baremetal_port)
+            metal_api.make_node("available", name="node", resource_class="metal")
+            node = metal_api.must(200, "GET", "/v1/nodes/node")["uuid"]
             cloud.host["node"] = node
             cloud.join("node", [cloud.rack_aggregate[1]])
             self.exclusive(cloud, "s", "rack", locations=["h1"])
             self.equal("the node is the rack's", gold in cloud.aggregates("node"), True)
             before = self.generations(cloud)
-            door.must(201, "POST", "/v1/allocations", {"resource_class": "metal", "name": "one"})
-            door.until("/v1/allocations/one", lambda one: one["state"] == "active")
+            metal_api.must(201, "POST", "/v1/allocations", {"resource_class": "metal", "name": "one"})
+            metal_api.until("/v1/allocations/one", lambda one: one["state"] == "active")
             before = self.raised("allocate", cloud, before, {node: 1})
             self.expect("delete of the plan", cloud.valet("DELETE", "/v1/plans/s"), 204)
             self.equal("still the group's", gold in cloud.aggregates("node"), True)
             before = self.raised("one host", cloud, before, {"h1": 1})
-            door.must(204, "DELETE", "/v1/allocations/one")
+            metal_api.must(204, "DELETE", "/v1/allocations/one")
             self.equal("nobody's", [gold in cloud.aggregates(name) for name in ("node", "h1", "h2")], [False] * 3)
             self.raised("release", cloud, before, {node: 1, "h1": 1, "h2": 1})
-            door.close()
+            metal_api.close()
 
     def test_reshaper(self):
         """The one exception, as the Python service counts: inventories are written before and after the allocations, and a

@@ -203,7 +203,7 @@ class Tests(plans.Tests):
             self.equal("it is seen", cloud.placements()["a"]["location"], "h4")
             self.expect("a colleague reserves", cloud.valet("POST", "/v1/placements/b", {}, token=THEIRS), 201)
             self.equal("it is still seen", cloud.placements()["a"]["location"], "h4")
-            self.equal("a stranger's server", cloud.claim(theirs[2], "h3", 1), 204)
+            self.equal("a non-member's server", cloud.claim(theirs[2], "h3", 1), 204)
             self.expect("a colleague records", cloud.valet("POST", "/v1/placements/b", {"resource_id": theirs[2]}, token=THEIRS), 201)
             self.equal("a moves on", cloud.claim(theirs[1], "h1", 1), 204)
             self.equal("and is not seen any more", cloud.placements()["a"]["location"], "h4")

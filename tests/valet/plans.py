@@ -194,7 +194,7 @@ class Tests(contract.Tests):
             self.case("racks differ", rack[where["a1"]] != rack[where["b1"]], where)
             self.equal("claimed", [gold in cloud.aggregates(f"h{n}") for n in range(1, 7)],
                        [f"h{n}" == where["a1"] for n in range(1, 7)])
-            self.case("strangers are kept off", cloud.claim(str(uuid.uuid4()), where["a1"], 1, "stranger") == 409)
+            self.case("non-members are kept off", cloud.claim(str(uuid.uuid4()), where["a1"], 1, "nonmember") == 409)
             self.refused("no member", cloud.valet("POST", "/v1/plans", body("other", {
                 "x": server(), "E": group("exclusivity", "host", "x", group_name="gold")}), token="other:other"), 409, "gold")
             unknown = cloud.valet("POST", "/v1/plans", body("other", {
@@ -620,7 +620,7 @@ class Tests(contract.Tests):
                                          "E": group("exclusivity", "rack", "a", group_name="gold")}))
             self.equal("on the host of one rack", locations(plan), {"a": "h1"})
             self.equal("all of the rack", [gold in cloud.aggregates(f"h{n}") for n in range(1, 5)], [True, True, False, False])
-            self.equal("strangers", cloud.claim(str(uuid.uuid4()), "h2", 1, "stranger"), 409)
+            self.equal("non-members", cloud.claim(str(uuid.uuid4()), "h2", 1, "nonmember"), 409)
             self.refused("the other rack is of the group's host and one more", cloud.valet("POST", "/v1/plans", body("t", {
                 "b": server(locations=["h2"]), "E": group("exclusivity", "rack", "b", group_name="gold")})), 409, "without rack")
             plan = cloud.plan(body("t", {"b": server(locations=["h3", "h4"]),

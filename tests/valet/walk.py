@@ -1,4 +1,4 @@
-"""A walk through random changes of plans, one request after the other, with claims by compute and by strangers and operators'
+"""A walk through random changes of plans, one request after the other, with claims by compute and by non-members and operators'
 aggregates between them. Nobody else writes while a plan is made, so it is never told that the cloud changed; what was planned
 holds, what stays does, and the books (books.py) are right."""
 
@@ -83,7 +83,7 @@ class Walk:
         self.rack = {f"h{number + 1}": number // 2 for number in range(HOSTS)}
         self.content = {}  # stack: the resources last accepted
         self.parent, self.disabled = {}, set()
-        self.strangers, self.gone, self.problems = {}, set(), []
+        self.non_members, self.gone, self.problems = {}, set(), []
         self.done = {}
 
     # --- what is asked
@@ -154,7 +154,7 @@ class Walk:
             return held == {which}
         return all(self.groups[which] in aggregates[host] for host in self.rack if self.rack_of(host) == self.rack_of(hosts[0]))
 
-    def judge(self, what, stack, resources, before, planned):
+    def verdict_of(self, what, stack, resources, before, planned):
         """After a 201: before is {id: placement} of then; planned those that were to be planned."""
         after = {name: one for name, one in self.kept().items() if name in resources}
         where = {name: one["location"] for name, one in after.items()}
@@ -197,7 +197,7 @@ class Walk:
         stack, resources = str(self.chance.getrandbits(40)), self.some_content()
         before = self.cloud.placements()
         if self.answered("create", self.cloud.valet("POST", "/v1/plans", plans.body(stack, resources)), before):
-            self.judge("create", stack, resources, before, set(resources))
+            self.verdict_of("create", stack, resources, before, set(resources))
             self.content[stack] = resources
 
     def update(self):
@@ -208,7 +208,7 @@ class Walk:
         before = self.cloud.placements()
         answer = self.cloud.valet("PUT", f"/v1/plans/{stack}", {"action": "update", "resources": resources})
         if self.answered("update", answer, before):
-            self.judge("update", stack, resources, before, set())
+            self.verdict_of("update", stack, resources, before, set())
             self.content[stack] = resources
 
     def replan(self):
@@ -224,7 +224,7 @@ class Walk:
             if "locations" in asked and place not in asked["locations"]:
                 self.tell(f"reserve: {place} is none of {asked}")
             is_planned = name not in kept or "action" in asked or before[name]["location"] not in asked.get("locations", [before[name]["location"]])
-            self.judge("reserve", stack, self.content[stack], before, {name} if is_planned else set())
+            self.verdict_of("reserve", stack, self.content[stack], before, {name} if is_planned else set())
 
     def migrate(self):
         stack, name = self.pick()
@@ -235,7 +235,7 @@ class Walk:
         if self.answered("migrate", answer, before):
             if self.cloud.placements()[name]["location"] == before[name]["location"]:
                 self.tell(f"migrate: {name} is where it was")
-            self.judge("migrate", stack, self.content[stack], before, {name})
+            self.verdict_of("migrate", stack, self.content[stack], before, {name})
 
     def give_up(self):
         stack, name = self.pick()
@@ -269,12 +269,12 @@ class Walk:
             "aggregates": sorted(set(self.cloud.aggregates(host)) ^ {which})})
 
     def strange(self):
-        if self.strangers and self.chance.random() < 0.6:
-            self.cloud.claim(*self.strangers.popitem(), 0, "stranger")
+        if self.non_members and self.chance.random() < 0.6:
+            self.cloud.claim(*self.non_members.popitem(), 0, "nonmember")
             return
         consumer, host = str(uuid.UUID(int=self.chance.getrandbits(128), version=4)), self.chance.choice(sorted(self.rack))
-        if self.cloud.claim(consumer, host, 1, "stranger") == 204:
-            self.strangers[consumer] = host
+        if self.cloud.claim(consumer, host, 1, "nonmember") == 204:
+            self.non_members[consumer] = host
 
     def free_a_hold(self):
         """By an operator, through the resource API."""
@@ -288,7 +288,7 @@ class Walk:
         _, name = self.pick()
         if name is not None:
             self.gone.add(name)
-            self.cloud.claim(name, self.chance.choice(sorted(self.rack)), 1, self.chance.choice(("stranger", "other")))
+            self.cloud.claim(name, self.chance.choice(sorted(self.rack)), 1, self.chance.choice(("nonmember", "other")))
 
     def record(self):
         """The server has another id, under which it may be there already."""
@@ -319,7 +319,7 @@ class Walk:
                         if old != self.cloud.rack_aggregate[self.rack[host] + 1] else self.cloud.aggregates(host))
 
     def move_tree(self):
-        """A host is below another one for a while, unless that would bring strangers into a tree that a group holds."""
+        """A host is below another one for a while, unless that would bring non-members into a tree that a group holds."""
         host, above = self.chance.sample(sorted(self.rack), 2)
         if self.parent:
             (host, self.was_above), above = self.parent.popitem(), None
@@ -354,7 +354,7 @@ class Walk:
             act = self.create if not self.content else self.chance.choice(acts)
             act()
             # an operator may claim a host for a group whose non-members are there
-            found = [text for text in books.problems(self.berth.database, self.gone) if "stranger holds" not in text and "other holds" not in text]
+            found = [text for text in books.problems(self.berth.database, self.gone) if "nonmember holds" not in text and "other holds" not in text]
             self.problems += [f"after {act.__name__}: {text}" for text in found]
             if number % 20 == 19:
                 self.begin_again()

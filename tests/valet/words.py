@@ -1,4 +1,4 @@
-"""Test files of gabbits/: gabbi YAML with the words of tests/api (README.md there), and what every answer of this door
+"""Test files of gabbits/: gabbi YAML with the words of tests/api (README.md there), and what every answer of this API
 must have."""
 
 import json
@@ -30,7 +30,7 @@ REFUSAL = "This request needs a valid token of a project, with a role that allow
 
 
 class Port(int):
-    """The Valet door's, which knows Placement's of the same server."""
+    """The Valet API's, which knows Placement's of the same server."""
 
     def __new__(cls, port, placement):
         made = super().__new__(cls, port)

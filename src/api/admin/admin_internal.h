@@ -8,7 +8,7 @@
 #include "api/admin/exposition.h"
 #include "api/services/readiness.h"
 
-enum { ADMIN_LISTENERS_MAX = 16 };
+enum { ADMIN_LISTENERS_MAX = 16, ADMIN_ADDRESSES_MAX = 16 };
 
 struct admin {
     const struct api *api;
@@ -18,7 +18,14 @@ struct admin {
     _Atomic uint64_t reloads_refused;
     _Atomic bool is_stopping;
 
-    pthread_mutex_t lock;   /* over the rest */
+    struct admin_about about;
+
+    pthread_mutex_t lock; /* over the rest */
+    struct admin_address {
+        const char *purpose;
+        const char *url;
+    } addresses[ADMIN_ADDRESSES_MAX];
+    unsigned address_count;
     struct slow_lane *lane; /* for what takes long, apart from the searches'; NULL until needed */
     struct http_server *listeners[ADMIN_LISTENERS_MAX];
     unsigned listener_count;
@@ -58,9 +65,14 @@ bool allocation_metrics_write(const struct version *version, const struct admin_
 bool node_metrics_write(const struct version *version, const struct admin_page *page,
                         struct exposition *exposition) BERTH_MUST_CHECK;
 
-/* health_pages.c */
+/* health_pages.c. The checks are members of a JSON object: "ready": …, "checks": {…} */
+void health_write_checks(const struct readiness_report *report, struct buf *out);
 void health_write_alive(struct admin *admin, struct http_exchange *http);
 void health_write_ready(const struct readiness_report *report, struct http_exchange *http);
+
+/* status_page.c: always 200, as the process is there. */
+void status_write(struct admin *admin, const struct readiness_report *report,
+                  struct http_exchange *http);
 
 /* service.c: an answer whose body is in http->out. */
 void admin_answer(struct http_exchange *http, int status, const char *content_type);

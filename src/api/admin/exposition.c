@@ -103,7 +103,7 @@ void exposition_write_float(struct buf *out, double value)
     do {
         snprintf(text, sizeof(text), "%.*e", precision, value);
     } while (strtod(text, NULL) != value && precision++ < 17);
-    int exponent = atoi(strchr(text, 'e') + 1);
+    int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
     if (exponent >= -4 && exponent < 6) {
         int decimals = precision - exponent;
         buf_printf(out, "%.*f", decimals < 0 ? 0 : decimals, value);

@@ -21,7 +21,7 @@ void health_write_alive(struct admin *admin, struct http_exchange *http)
 {
     struct pipeline_figures figures = pipeline_figures(admin->api->pipeline);
     bool is_alive = readiness_is_alive(&figures);
-    double silence_s = (double)(figures.silent_us / 1000) / 1000;
+    double silence_s = (double)figures.silent_us / 1e6;
     if (wants_json(http)) {
         buf_printf(&http->out, "{\"alive\": %s, \"writer_silence_seconds\": %.3f}\n",
                    is_alive ? "true" : "false", silence_s);
@@ -36,9 +36,9 @@ void health_write_alive(struct admin *admin, struct http_exchange *http)
     admin_answer(http, is_alive ? 200 : 503, TEXT);
 }
 
-static void write_ready_json(const struct readiness_report *report, bool is_ready, struct buf *out)
+void health_write_checks(const struct readiness_report *report, struct buf *out)
 {
-    buf_printf(out, "{\"ready\": %s, \"checks\": {", is_ready ? "true" : "false");
+    buf_printf(out, "\"ready\": %s, \"checks\": {", readiness_is_ready(report) ? "true" : "false");
     for (int i = 0; i < READINESS_CHECK_COUNT; i++) {
         const struct readiness_finding *finding = &report->findings[i];
         buf_printf(out, "%s\"%s\": {\"ok\": %s, \"detail\": ", i == 0 ? "" : ", ",
@@ -47,7 +47,7 @@ static void write_ready_json(const struct readiness_report *report, bool is_read
         json_write_string(out, slice_of(finding->text));
         buf_append_char(out, '}');
     }
-    buf_append_lit(out, "}}\n");
+    buf_append_char(out, '}');
 }
 
 void health_write_ready(const struct readiness_report *report, struct http_exchange *http)
@@ -55,7 +55,9 @@ void health_write_ready(const struct readiness_report *report, struct http_excha
     bool is_ready = readiness_is_ready(report);
     int status = is_ready ? 200 : 503;
     if (wants_json(http)) {
-        write_ready_json(report, is_ready, &http->out);
+        buf_append_char(&http->out, '{');
+        health_write_checks(report, &http->out);
+        buf_append_lit(&http->out, "}\n");
         admin_answer(http, status, JSON);
         return;
     }

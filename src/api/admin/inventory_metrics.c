@@ -27,8 +27,8 @@ static struct providers list_providers(const struct version *version)
     return list;
 }
 
-static double value_of(enum metric_id id, const struct provider *provider,
-                       const struct provider_inventory *inventory)
+static double inventory_metrics_value_of(enum metric_id id, const struct provider *provider,
+                                         const struct provider_inventory *inventory)
 {
     switch (id) {
     case METRIC_RESOURCE_TOTAL:
@@ -65,7 +65,8 @@ static bool write_family(const struct version *version, const struct providers *
             const struct provider_inventory *inventory = &provider->inventory[i];
             labels[1].value =
                 catalog_name(catalog_row_at(&version->classes, inventory->class_no.v));
-            exposition_value(exposition, labels, 2, value_of(id, provider, inventory));
+            exposition_value(exposition, labels, 2,
+                             inventory_metrics_value_of(id, provider, inventory));
         }
     }
     return true;

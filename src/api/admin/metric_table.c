@@ -11,10 +11,10 @@
 
 /* clang-format off */
 const struct metric metric_table[METRIC_COUNT] = {
-    ROW(METRIC_REQUESTS, COUNTER, "berth_http_requests_total", "door route method status", "Answers to requests, by API."),
-    ROW(METRIC_REQUEST_DURATION, HISTOGRAM, "berth_http_request_duration_seconds", "door route method", "Time from the request line to the answer being ready."),
-    ROW(METRIC_RESPONSE_BYTES, COUNTER, "berth_http_response_bytes_total", "door route method", "Bytes of answers' bodies."),
-    ROW(METRIC_MICROVERSIONS, COUNTER, "berth_http_requests_by_microversion_total", "door microversion", "Answers by negotiated microversion."),
+    ROW(METRIC_REQUESTS, COUNTER, "berth_http_requests_total", "api route method status", "Answers to requests, by API."),
+    ROW(METRIC_REQUEST_DURATION, HISTOGRAM, "berth_http_request_duration_seconds", "api route method", "Time from the request line to the answer being ready."),
+    ROW(METRIC_RESPONSE_BYTES, COUNTER, "berth_http_response_bytes_total", "api route method", "Bytes of answers' bodies."),
+    ROW(METRIC_MICROVERSIONS, COUNTER, "berth_http_requests_by_microversion_total", "api microversion", "Answers by negotiated microversion."),
     ROW(METRIC_IN_FLIGHT, GAUGE, "berth_http_requests_in_flight", "listener", "Requests from request line to the end of their answer."),
     ROW(METRIC_CONNECTIONS, GAUGE, "berth_http_connections_open", "listener", "Open connections."),
     ROW(METRIC_CONNECTIONS_ACCEPTED, COUNTER, "berth_http_connections_accepted_total", "listener", "Connections accepted."),
@@ -66,6 +66,7 @@ const struct metric metric_table[METRIC_COUNT] = {
     ROW(METRIC_KEYSTONE_PENDING, GAUGE, "berth_keystone_questions_pending", "", "Questions under way or waiting."),
     ROW(METRIC_KEYSTONE_LOGINS, COUNTER, "berth_keystone_logins_total", "", "Logins of the service itself, tried."),
     ROW(METRIC_KEYSTONE_AWAY, GAUGE, "berth_keystone_away", "", "1 if the last question was not answered."),
+    ROW(METRIC_CERTIFICATE_EXPIRY, GAUGE, "berth_tls_certificate_expiry_timestamp_seconds", "", "When the certificate for https, or the first of its chain, expires, in seconds since 1970."),
     ROW(METRIC_STOPPING, GAUGE, "berth_stopping", "", "1 while the process drains before it ends."),
     ROW(METRIC_BUILD_INFO, GAUGE, "berth_build_info", "version compiler", "1; the build is in the labels."),
 

@@ -4,7 +4,7 @@
 
 #include "api/admin/admin_internal.h"
 #include "api/api.h"
-#include "api/door.h"
+#include "api/definition.h"
 #include "api/services/meter.h"
 #include "api/services/slow_lane.h"
 #include "base/memory_budget.h"
@@ -12,27 +12,27 @@
 
 static const double US_PER_S = 1e6;
 
-/* One door's series with something counted in it. */
+/* One api's series with something counted in it. */
 struct counted {
     const struct meter_series *series;
-    struct label labels[3]; /* door, route, method */
+    struct label labels[3]; /* api, route, method */
 };
 
 /* The next one behind *at; false: there is none. */
 static bool next_counted(const struct api *api, const struct meter_totals *totals, unsigned *at,
                          struct counted *counted)
 {
-    while (*at < DOOR_COUNT * METER_SERIES_MAX) {
-        const struct door *door = api->doorways[*at / METER_SERIES_MAX].door;
+    while (*at < API_COUNT * METER_SERIES_MAX) {
+        const struct api_definition *definition = api->endpoints[*at / METER_SERIES_MAX].definition;
         unsigned number = *at % METER_SERIES_MAX;
         const char *method;
         const char *route;
         ++*at;
-        counted->series = &totals->doors[door->id].series[number];
-        if (!meter_series_name(door, number, &method, &route) ||
+        counted->series = &totals->apis[definition->id].series[number];
+        if (!meter_series_name(definition, number, &method, &route) ||
             histogram_count(&counted->series->took_us) == 0)
             continue;
-        counted->labels[0] = label_of("door", door->name);
+        counted->labels[0] = label_of("api", definition->name);
         counted->labels[1] = label_of("route", route);
         counted->labels[2] = label_of("method", method);
         return true;
@@ -54,19 +54,20 @@ static void write_statuses(struct exposition *exposition, const struct counted *
     }
 }
 
-static void write_microversions(const struct meter_totals *totals, const struct door *door,
+static void write_microversions(const struct meter_totals *totals,
+                                const struct api_definition *definition,
                                 struct exposition *exposition)
 {
-    const uint64_t *minors = totals->doors[door->id].minors;
+    const uint64_t *minors = totals->apis[definition->id].minors;
     for (unsigned i = 0; i < METER_MINORS; i++) {
         char text[DECIMAL_MAX + 3] = "none";
         if (minors[i] == 0)
             continue;
-        if (i <= door->max_minor) {
+        if (i <= definition->max_minor) {
             memcpy(text, "1.", 2);
             text[2 + decimal_write(text + 2, i)] = '\0';
         }
-        const struct label labels[] = {label_of("door", door->name),
+        const struct label labels[] = {label_of("api", definition->name),
                                        label_of("microversion", text)};
         exposition_count(exposition, labels, 2, minors[i]);
     }
@@ -87,8 +88,8 @@ static void write_requests(const struct api *api, const struct meter_totals *tot
     for (unsigned at = 0; next_counted(api, totals, &at, &counted);)
         exposition_count(exposition, counted.labels, 3, counted.series->bytes);
     exposition_begin(exposition, METRIC_MICROVERSIONS);
-    for (unsigned i = 0; i < DOOR_COUNT; i++)
-        write_microversions(totals, api->doorways[i].door, exposition);
+    for (unsigned i = 0; i < API_COUNT; i++)
+        write_microversions(totals, api->endpoints[i].definition, exposition);
 }
 
 static void write_listeners(struct admin *admin, struct exposition *exposition)
@@ -262,6 +263,15 @@ static void write_reloads(const struct admin *admin, struct exposition *expositi
     exposition_count(exposition, &refused, 1, atomic_load(&admin->reloads_refused));
 }
 
+/* Nothing where there is no certificate: a 0 would raise every alert. */
+static void write_certificate(const struct admin *admin, struct exposition *exposition)
+{
+    if (admin->about.tls == NULL)
+        return;
+    exposition_begin(exposition, METRIC_CERTIFICATE_EXPIRY);
+    exposition_value(exposition, NULL, 0, (double)http_tls_expires_s(admin->about.tls));
+}
+
 static void write_build(struct exposition *exposition)
 {
     const struct label labels[] = {label_of("version", BERTH_VERSION),
@@ -276,7 +286,7 @@ void metrics_write(struct admin *admin, const struct version *version,
     struct meter_totals *totals = malloc(sizeof(*totals));
     check(totals != NULL);
     struct pipeline_figures figures = pipeline_figures(admin->api->pipeline);
-    meter_read(admin->api->doorways, totals);
+    meter_read(admin->api->endpoints, totals);
     write_requests(admin->api, totals, exposition);
     write_listeners(admin, exposition);
     write_slow_lane(admin, exposition);
@@ -290,6 +300,7 @@ void metrics_write(struct admin *admin, const struct version *version,
     exposition_single(exposition, METRIC_LOG_LOST, log_lost_bytes());
     write_reloads(admin, exposition);
     auth_metrics_write(admin, exposition);
+    write_certificate(admin, exposition);
     exposition_single(exposition, METRIC_STOPPING, atomic_load(&admin->is_stopping));
     write_build(exposition);
     process_metrics_write(admin, exposition);

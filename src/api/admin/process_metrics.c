@@ -72,7 +72,7 @@ static void write_cpu(struct exposition *exposition)
     struct timespec cpu = {0};
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
     exposition_begin(exposition, METRIC_PROCESS_CPU);
-    exposition_value(exposition, NULL, 0, (double)cpu.tv_sec + (double)(cpu.tv_nsec / 1000) / 1e6);
+    exposition_value(exposition, NULL, 0, (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9);
 }
 
 void process_metrics_write(const struct admin *admin, struct exposition *exposition)

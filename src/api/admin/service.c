@@ -1,4 +1,4 @@
-/* Requests to an admin listener: a table of four pages. What waits for the database is pending;
+/* Requests to an admin listener: a table of pages. What waits for the database is pending;
  * what takes long is made on a slow lane of the admin's own; everything else is answered at once on
  * the listener's workers, which are others than those of the Placement API. */
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct asked {
     struct slow_job job;
     struct admin *admin;
     struct http_exchange *http;
-    enum { ASKED_METRICS, ASKED_READINESS } what; /* while pending */
+    enum { ASKED_METRICS, ASKED_READINESS, ASKED_STATUS } what; /* while pending */
     bool inventory;
     bool allocations;
     bool is_abandoned; /* nobody waits for the metrics any more */
@@ -36,7 +36,7 @@ struct page {
     enum http_step (*answer)(struct asked *asked, struct slice query);
 };
 
-static enum http_step refuse(struct http_exchange *http, int status, const char *text)
+static enum http_step service_refuse(struct http_exchange *http, int status, const char *text)
 {
     buf_free(&http->out);
     http->response_header_count = 0;
@@ -120,14 +120,14 @@ static enum http_step handle_admin_metrics_show(struct asked *asked, struct slic
     struct query_string query = query_string_parse(asked->http->arena, text);
     if (!read_flag(&query, SLICE_LIT("inventory"), &asked->inventory) ||
         !read_flag(&query, SLICE_LIT("allocations"), &asked->allocations))
-        return refuse(asked->http, 400, "inventory and allocations are 0 or 1");
+        return service_refuse(asked->http, 400, "inventory and allocations are 0 or 1");
     if (!asked->inventory && !asked->allocations) {
         check(write_metrics(asked)); /* nothing long in it */
         return HTTP_ANSWERED;
     }
     struct slow_lane *lane = lane_of(asked->admin);
     if (lane == NULL)
-        return refuse(asked->http, 503, "no thread can be started for it");
+        return service_refuse(asked->http, 503, "no thread can be started for it");
     asked->what = ASKED_METRICS;
     asked->job = (struct slow_job){
         .run = run_slow, .refuse = refuse_slow, .cls = asked, .deadline_us = UINT64_MAX};
@@ -147,13 +147,25 @@ static void reported(struct readiness_wait *wait)
     http_resume(((struct asked *)wait)->http);
 }
 
+static enum http_step ask_readiness(struct asked *asked)
+{
+    asked->wait.done = reported;
+    readiness_ask(asked->admin->api->readiness, &asked->wait);
+    return HTTP_PENDING;
+}
+
 static enum http_step handle_admin_ready_show(struct asked *asked, struct slice text)
 {
     (void)text;
     asked->what = ASKED_READINESS;
-    asked->wait.done = reported;
-    readiness_ask(asked->admin->api->readiness, &asked->wait);
-    return HTTP_PENDING;
+    return ask_readiness(asked);
+}
+
+static enum http_step handle_admin_status_show(struct asked *asked, struct slice text)
+{
+    (void)text;
+    asked->what = ASKED_STATUS;
+    return ask_readiness(asked);
 }
 
 static enum http_step handle_admin_index_show(struct asked *asked, struct slice text);
@@ -166,6 +178,7 @@ static const struct page PAGES[] = {
      handle_admin_metrics_show},
     {"/healthz", "200 while the process is alive, else 503", handle_admin_alive_show},
     {"/readyz", "200 while it can serve, else 503, and why; also as JSON", handle_admin_ready_show},
+    {"/status", "what is running, as JSON: berth status shows it", handle_admin_status_show},
     {"/", "this list", handle_admin_index_show},
 };
 enum { PAGE_COUNT = sizeof(PAGES) / sizeof(PAGES[0]) };
@@ -195,18 +208,18 @@ static enum http_step on_request(struct http_exchange *http, void *cls)
     asked->admin = cls;
     asked->http = http;
     if (http->fault != HTTP_FAULT_NONE)
-        return refuse(http, http->fault == HTTP_FAULT_BODY_TOO_LARGE ? 413 : 400,
-                      "no body, please");
+        return service_refuse(http, http->fault == HTTP_FAULT_BODY_TOO_LARGE ? 413 : 400,
+                              "no body, please");
     for (unsigned i = 0; i < PAGE_COUNT; i++) {
         if (!slice_equal(path, slice_of(PAGES[i].path)))
             continue;
         if (reads(http->method))
             return PAGES[i].answer(asked, query);
-        (void)refuse(http, 405, "only GET and HEAD");
+        (void)service_refuse(http, 405, "only GET and HEAD");
         http_add_header(http, "Allow", SLICE_LIT("GET, HEAD"));
         return HTTP_ANSWERED;
     }
-    return refuse(http, 404, "there is no such page; / lists what there is");
+    return service_refuse(http, 404, "there is no such page; / lists what there is");
 }
 
 static enum http_step on_resume(struct http_exchange *http, void *cls)
@@ -215,13 +228,15 @@ static enum http_step on_resume(struct http_exchange *http, void *cls)
     struct asked *asked = http->state;
     if (asked->what == ASKED_READINESS)
         health_write_ready(&asked->wait.report, http);
+    else if (asked->what == ASKED_STATUS)
+        status_write(asked->admin, &asked->wait.report, http);
     else if (asked->is_refused)
-        return refuse(http, 503, "too many wait for pages with the inventory");
+        return service_refuse(http, 503, "too many wait for pages with the inventory");
     else if (asked->is_abandoned)
-        return refuse(http, 503,
-                      http_is_cut(http) ? "This service is stopping." : "The client has gone.");
+        return service_refuse(
+            http, 503, http_is_cut(http) ? "This service is stopping." : "The client has gone.");
     else if (!http_body_fits(http))
-        return refuse(http, 503, "too many are reading large answers");
+        return service_refuse(http, 503, "too many are reading large answers");
     return HTTP_ANSWERED;
 }
 
@@ -257,6 +272,19 @@ void admin_add_listener(struct admin *admin, struct http_server *server)
     pthread_mutex_lock(&admin->lock);
     check(admin->listener_count < ADMIN_LISTENERS_MAX);
     admin->listeners[admin->listener_count++] = server;
+    pthread_mutex_unlock(&admin->lock);
+}
+
+void admin_set_about(struct admin *admin, const struct admin_about *about)
+{
+    admin->about = *about;
+}
+
+void admin_add_address(struct admin *admin, const char *purpose, const char *url)
+{
+    pthread_mutex_lock(&admin->lock);
+    if (admin->address_count < ADMIN_ADDRESSES_MAX)
+        admin->addresses[admin->address_count++] = (struct admin_address){purpose, url};
     pthread_mutex_unlock(&admin->lock);
 }
 

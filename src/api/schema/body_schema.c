@@ -14,12 +14,13 @@
 #include "query/budget.h"
 
 /* jansson takes no NULL, not even for nothing. */
-static const char *text_of(struct slice text)
+static const char *body_schema_text_of(struct slice text)
 {
     return text.data == NULL ? "" : text.data;
 }
 
-static bool refuse(struct err *err, const char *prefix, const struct schema_failure *failure)
+static bool body_schema_refuse(struct err *err, const char *prefix,
+                               const struct schema_failure *failure)
 {
     struct slice text = schema_failure_text(err->arena, failure);
     size_t prefix_len = strlen(prefix);
@@ -33,7 +34,7 @@ bool body_schema_check(const json_t *document, const struct schema *schema, stru
 {
     struct schema_failure failure;
     return schema_check(schema, document, false, &failure) ||
-           refuse(err, "JSON does not validate: ", &failure);
+           body_schema_refuse(err, "JSON does not validate: ", &failure);
 }
 
 static json_t *load(struct slice body, bool is_wide, struct json_heap *heap, struct err *err)
@@ -72,7 +73,7 @@ json_t *body_schema_load_wide(struct slice body, struct json_heap *heap, struct 
 /* A text of small values takes some fifty nanoseconds for each byte. */
 enum { STEPS_A_BYTE = 10 };
 
-static bool go_on(void *cls, size_t bytes)
+static bool body_schema_go_on(void *cls, size_t bytes)
 {
     return budget_take(cls, (int64_t)bytes * STEPS_A_BYTE);
 }
@@ -85,7 +86,7 @@ struct json_heap *body_schema_heap(struct api_request *request)
                              request->http->body.len > HTTP_SMALL_BODY_BYTES);
         if (request->passage->pace != NULL)
             json_heap_set_pace(request->passage->heap,
-                               (struct json_pace){go_on, request->passage->pace});
+                               (struct json_pace){body_schema_go_on, request->passage->pace});
     }
     return request->passage->heap;
 }
@@ -162,8 +163,9 @@ static json_t *object_of(const struct rounds *rounds, size_t from, size_t to)
     for (size_t i = from; i < to; i++) {
         struct slice name = rounds->pairs[i]->name;
         struct slice text = rounds->pairs[i]->value;
-        json_t *value = json_stringn(text_of(text), text.len);
-        if (value == NULL || json_object_setn_new(object, text_of(name), name.len, value) != 0) {
+        json_t *value = json_stringn(body_schema_text_of(text), text.len);
+        if (value == NULL ||
+            json_object_setn_new(object, body_schema_text_of(name), name.len, value) != 0) {
             json_decref(object);
             return NULL;
         }
@@ -183,7 +185,7 @@ bool body_schema_check_query(const struct query_string *query, const struct sche
         if (object == NULL)
             err_set(err, 400, NULL, "Invalid query string parameters: not valid UTF-8");
         else if (!valid)
-            refuse(err, "Invalid query string parameters: ", &failure);
+            body_schema_refuse(err, "Invalid query string parameters: ", &failure);
         json_decref(object);
         if (!valid)
             return false;

@@ -75,8 +75,8 @@ static bool fail_missing(struct checker *c, const struct schema *schema,
     return true;
 }
 
-static bool fail(struct checker *c, const struct schema *schema,
-                 const struct schema_keyword *keyword, const json_t *value)
+static bool check_fail(struct checker *c, const struct schema *schema,
+                       const struct schema_keyword *keyword, const json_t *value)
 {
     return fail_missing(c, schema, keyword, value, NULL);
 }
@@ -119,7 +119,7 @@ static void check_any_of(struct checker *c, const struct schema *schema,
         inner.schema_path_len = 1;
         check_value(&inner, keyword->schemas[i], value);
     }
-    if (fail(c, schema, keyword, value) && !inner.tied)
+    if (check_fail(c, schema, keyword, value) && !inner.tied)
         *c->best = closest; /* its paths begin at the alternative, as the peer prints them */
 }
 
@@ -209,14 +209,14 @@ static void check_value(struct checker *c, const struct schema *schema, const js
             check_pattern_properties(c, keyword, value);
         } else if (keyword->kind == SCHEMA_NO_ADDITIONAL_PROPERTIES && is_object) {
             if (has_unknown_property(schema, value))
-                fail(c, schema, keyword, value);
+                check_fail(c, schema, keyword, value);
         } else if (keyword->kind == SCHEMA_REQUIRED && is_object) {
             check_required(c, schema, keyword, value);
         } else if (keyword->kind == SCHEMA_ITEMS) {
             check_items(c, keyword, value);
         } else if (keyword->kind != SCHEMA_MIN_PROPERTIES || !c->partial) {
             if (!schema_keyword_holds(keyword, value))
-                fail(c, schema, keyword, value);
+                check_fail(c, schema, keyword, value);
         }
     }
 }

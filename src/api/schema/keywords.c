@@ -57,7 +57,7 @@ bool schema_allows_property(const struct schema *schema, struct slice key)
     return false;
 }
 
-static struct slice text_of(const json_t *string)
+static struct slice keywords_text_of(const json_t *string)
 {
     return (struct slice){json_string_value(string), json_string_length(string)};
 }
@@ -74,7 +74,7 @@ static struct canonical canonical_of(const json_t *value)
 {
     switch (json_typeof(value)) {
     case JSON_STRING:
-        return (struct canonical){.kind = JSON_STRING, .text = text_of(value)};
+        return (struct canonical){.kind = JSON_STRING, .text = keywords_text_of(value)};
     case JSON_INTEGER: /* integers and floats are one kind: 1 equals 1.0 */
     case JSON_REAL:
         return (struct canonical){.kind = JSON_REAL, .number = json_number_value(value)};
@@ -138,7 +138,7 @@ static size_t count_characters(const json_t *string)
 static bool is_one_of(const json_t *value, const char *const *names)
 {
     for (size_t i = 0; json_is_string(value) && names[i] != NULL; i++)
-        if (slice_equal(slice_of(names[i]), text_of(value)))
+        if (slice_equal(slice_of(names[i]), keywords_text_of(value)))
             return true;
     return false;
 }
@@ -160,11 +160,11 @@ bool schema_keyword_holds(const struct schema_keyword *keyword, const json_t *va
         return !is_string || json_string_length(value) <= keyword->count ||
                count_characters(value) <= keyword->count;
     case SCHEMA_PATTERN:
-        return !is_string || keyword->pattern->matches(text_of(value));
+        return !is_string || keyword->pattern->matches(keywords_text_of(value));
     case SCHEMA_FORMAT_UUID:
-        return is_string && uuid_like_read(text_of(value), NULL);
+        return is_string && uuid_like_read(keywords_text_of(value), NULL);
     case SCHEMA_FORMAT_DASHED_UUID:
-        return is_string && uuid_like_is_dashed(text_of(value));
+        return is_string && uuid_like_is_dashed(keywords_text_of(value));
     case SCHEMA_ENUM:
         return is_one_of(value, keyword->names);
     case SCHEMA_MIN_ITEMS:

@@ -29,7 +29,7 @@ static const char *const KEYWORDS[] = {
     [SCHEMA_MIN_PROPERTIES] = "minProperties",
 };
 
-static void append(struct buf *out, const char *text)
+static void message_append(struct buf *out, const char *text)
 {
     buf_append(out, text, strlen(text));
 }
@@ -95,11 +95,11 @@ static void write_additional(struct buf *out, struct arena *arena,
     if (keyword == NULL) {
         buf_append_lit(out, "Additional properties are not allowed (");
         write_sorted(out, extras, count);
-        append(out, count == 1 ? " was unexpected)" : " were unexpected)");
+        message_append(out, count == 1 ? " was unexpected)" : " were unexpected)");
         return;
     }
     write_sorted(out, extras, count);
-    append(out, count == 1 ? " does" : " do");
+    message_append(out, count == 1 ? " does" : " do");
     buf_append_lit(out, " not match any of the regexes: ");
     struct slice patterns[8];
     size_t pattern_count = 0;
@@ -140,7 +140,7 @@ static void write_complaint(struct buf *out, const struct schema_keyword *keywor
         break;
     case SCHEMA_MIN_LENGTH:
     case SCHEMA_MIN_ITEMS:
-        append(out, keyword->count == 1 ? " should be non-empty" : " is too short");
+        message_append(out, keyword->count == 1 ? " should be non-empty" : " is too short");
         break;
     case SCHEMA_MAX_LENGTH:
     case SCHEMA_MAX_ITEMS:
@@ -164,8 +164,8 @@ static void write_complaint(struct buf *out, const struct schema_keyword *keywor
         buf_append_lit(out, " has non-unique elements");
         break;
     case SCHEMA_MIN_PROPERTIES:
-        append(out,
-               keyword->count == 1 ? " should be non-empty" : " does not have enough properties");
+        message_append(out, keyword->count == 1 ? " should be non-empty"
+                                                : " does not have enough properties");
         break;
     default:
         check(false);

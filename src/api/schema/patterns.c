@@ -1,19 +1,19 @@
 /* Patterns as functions. "$" is the end of the text. Pure; any thread. */
 #include "api/schema/patterns.h"
 
-static bool is_digit(char c)
+static bool patterns_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
 static bool is_class_char(char c)
 {
-    return (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+    return (c >= 'A' && c <= 'Z') || patterns_is_digit(c) || c == '_';
 }
 
 static bool is_uuid_char(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == '-';
+    return patterns_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == '-';
 }
 
 static bool is_suffix_char(char c)
@@ -61,7 +61,7 @@ static bool matches_group_suffix(struct slice text)
 
 static bool matches_limit(struct slice text)
 {
-    return text.len > 0 && text.data[0] != '0' && all(text, is_digit);
+    return text.len > 0 && text.data[0] != '0' && all(text, patterns_is_digit);
 }
 
 static bool matches_numbered(struct slice text, struct slice word)

@@ -3,7 +3,7 @@
 #include "api/services/access_log.h"
 
 #include "api/api.h"
-#include "api/door.h"
+#include "api/definition.h"
 #include "base/arena.h"
 #include "base/clock.h"
 
@@ -83,7 +83,7 @@ void access_log_begin(const struct api_request *request)
 {
     static const struct log_argument ARGUMENTS[] = {
         {NULL, 1, 1, false}, {NULL, 3, 1, false}, {NULL, 1 + URI_AT, URI_PARTS, false}};
-    if (!request->api->access_log || !log_is_enabled(LOG_LEVEL_DEBUG, request->door->logger))
+    if (!request->api->access_log || !log_is_enabled(LOG_LEVEL_DEBUG, request->definition->logger))
         return;
     struct slice parts[1 + TARGET_PARTS + 1] = {SLICE_LIT("Starting request: ")};
     set_target(request, parts + 1);
@@ -97,7 +97,7 @@ void access_log_begin(const struct api_request *request)
         .arguments = ARGUMENTS,
         .argument_count = sizeof(ARGUMENTS) / sizeof(ARGUMENTS[0]),
     };
-    log_gather(LOG_LEVEL_DEBUG, request->door->logger, &context, &message);
+    log_gather(LOG_LEVEL_DEBUG, request->definition->logger, &context, &message);
 }
 
 /* The line about an answer, whose digits are its own. */
@@ -147,8 +147,8 @@ static void set_outcome(const struct api_request *request, struct outcome *outco
     };
 }
 
-static void warn(const struct api_request *request, const struct log_context *context,
-                 const struct outcome *outcome, uint64_t took_us)
+static void access_log_warn(const struct api_request *request, const struct log_context *context,
+                            const struct outcome *outcome, uint64_t took_us)
 {
     char took[DECIMAL_MAX];
     const struct slice parts[] = {
@@ -170,7 +170,7 @@ void access_log_write(const struct api_request *request)
     struct log_context context = access_log_context(request);
     set_outcome(request, &outcome);
     if (slow)
-        warn(request, &context, &outcome, took_us);
+        access_log_warn(request, &context, &outcome, took_us);
     if (request->api->access_log)
-        log_gather(LOG_LEVEL_INFO, request->door->logger, &context, &outcome.message);
+        log_gather(LOG_LEVEL_INFO, request->definition->logger, &context, &outcome.message);
 }

@@ -24,7 +24,8 @@ static uint64_t rest_of(uint64_t slice_us, unsigned busy)
 }
 
 /* One of the threads that come by measures anew. */
-static void look(struct give_way *way, uint64_t own_us, const struct give_way_clocks *clocks)
+static void give_way_look(struct give_way *way, uint64_t own_us,
+                          const struct give_way_clocks *clocks)
 {
     uint64_t before_us = atomic_load(&way->looked_us);
     if (clocks->now_us - before_us < LOOK_US ||
@@ -43,7 +44,7 @@ uint64_t give_way_count(struct give_way *way, uint64_t slice_us,
                         const struct give_way_clocks *clocks)
 {
     uint64_t own_us = atomic_fetch_add(&way->own_us, clocks->own_us) + clocks->own_us;
-    look(way, own_us, clocks);
+    give_way_look(way, own_us, clocks);
     return rest_of(slice_us, atomic_load(&way->busy));
 }
 

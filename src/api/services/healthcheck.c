@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
-#include "api/door.h"
+#include "api/definition.h"
 #include "api/passage.h"
 #include "api/services/readiness.h"
 #include "api/text/accept.h"
@@ -56,13 +56,13 @@ static inline bool ends_at(const struct slice *target, size_t len)
 /* Every request is asked this: most fall by where their path would have to end. */
 static bool path_is_asked(const struct api_request *request)
 {
-    const struct doorway *doorway = request->doorway;
+    const struct api_endpoint *endpoint = request->endpoint;
     const struct slice *target = &request->http->target;
     const struct slice *path = &request->api->healthcheck->path;
     if (ends_at(target, path->len) && slice_starts_with(*target, *path))
         return true;
-    for (unsigned i = 0; i < doorway->mount_prefix_count; i++) {
-        const struct slice *prefix = &doorway->mount_prefixes[i];
+    for (unsigned i = 0; i < endpoint->mount_prefix_count; i++) {
+        const struct slice *prefix = &endpoint->mount_prefixes[i];
         if (ends_at(target, prefix->len + path->len) && slice_starts_with(*target, *prefix) &&
             slice_starts_with(slice_skip(*target, prefix->len), *path))
             return true;
@@ -119,7 +119,8 @@ void healthcheck_begin(struct api_request *request)
     readiness_ask(request->api->readiness, &checking->wait);
 }
 
-static void add(struct results *results, bool is_ok, struct slice reason, struct slice details)
+static void healthcheck_add(struct results *results, bool is_ok, struct slice reason,
+                            struct slice details)
 {
     results->items[results->count++] = (struct result){is_ok, reason, details};
     results->are_ok = results->are_ok && is_ok;
@@ -128,7 +129,8 @@ static void add(struct results *results, bool is_ok, struct slice reason, struct
 static void add_disabling(struct results *results, const char *path, struct slice details)
 {
     bool is_ok = path == NULL || !exists(path);
-    add(results, is_ok, is_ok ? SLICE_LIT("OK") : SLICE_LIT("DISABLED BY FILE"), details);
+    healthcheck_add(results, is_ok, is_ok ? SLICE_LIT("OK") : SLICE_LIT("DISABLED BY FILE"),
+                    details);
 }
 
 static void add_disabling_file(const struct api_request *request, struct results *results)
@@ -158,11 +160,11 @@ static void add_enabling_files(const struct api_request *request, struct results
         const char *path = settings->enable_by_file_paths[i];
         if (exists(path))
             continue;
-        add(results, false, SLICE_LIT("FILE PATH MISSING"),
-            arena_printf(request->arena, "File path '%s' is missing", path));
+        healthcheck_add(results, false, SLICE_LIT("FILE PATH MISSING"),
+                        arena_printf(request->arena, "File path '%s' is missing", path));
         return;
     }
-    add(results, true, SLICE_LIT("OK"), SLICE_LIT(""));
+    healthcheck_add(results, true, SLICE_LIT("OK"), SLICE_LIT(""));
 }
 
 static void add_backend(const struct api_request *request, enum conf_health_backend backend,
@@ -180,7 +182,7 @@ static void add_backend(const struct api_request *request, enum conf_health_back
     }
 }
 
-/* In plain words who is at fault, and nothing that a stranger should not see. */
+/* In plain words who is at fault, and nothing that the public should not see. */
 static struct slice failure_of(const struct readiness_report *report)
 {
     static const char *const WORDS[READINESS_CHECK_COUNT] = {
@@ -205,11 +207,12 @@ static void add_own(const struct api_request *request, struct results *results)
     for (int i = 0; i < READINESS_CHECK_COUNT; i++)
         buf_printf(&details, "%s%s: %s", i == 0 ? "" : "; ",
                    readiness_check_name((enum readiness_check)i), report->findings[i].text);
-    add(results, is_ready, failure_of(report), arena_copy(request->arena, buf_slice(&details)));
+    healthcheck_add(results, is_ready, failure_of(report),
+                    arena_copy(request->arena, buf_slice(&details)));
     buf_free(&details);
 }
 
-static void write_text(struct buf *out, const struct results *results)
+static void healthcheck_write_text(struct buf *out, const struct results *results)
 {
     for (unsigned i = 0; i < results->count; i++) {
         if (i > 0)
@@ -356,7 +359,7 @@ static void write_body(struct api_request *request, const struct results *result
     case FORM_COUNT:
         break;
     }
-    write_text(out, results);
+    healthcheck_write_text(out, results);
     http_add_header(request->http, "Content-Type", SLICE_LIT("text/plain; charset=UTF-8"));
 }
 

@@ -2,7 +2,7 @@
  * what was counted, and the next new thread goes on with it; so there are as many as there were
  * threads at once. */
 #include "api/services/meter.h"
-#include "api/door.h"
+#include "api/definition.h"
 #include "api/passage.h"
 #include "api/request.h"
 #include "base/arena.h"
@@ -29,7 +29,7 @@ struct block {
     struct {
         struct series series[METER_SERIES_MAX];
         struct counter minors[METER_MINORS];
-    } doors[DOOR_COUNT];
+    } apis[API_COUNT];
     struct histogram candidates;
     struct counter none[AC_NONE_COUNT];
     struct counter arena_bytes;
@@ -77,19 +77,20 @@ static struct block *own_block(void)
     return own;
 }
 
-/* A door may answer some methods without a row. */
+/* An API may answer some methods without a row. */
 static bool is_in_table(const struct api_request *request)
 {
-    const struct door *door = request->door;
-    return request->route >= door->routes && request->route < door->routes + door->route_count;
+    const struct api_definition *definition = request->definition;
+    return request->route >= definition->routes &&
+           request->route < definition->routes + definition->route_count;
 }
 
 /* Routes, then /healthcheck, then what has no route, by method. */
 static unsigned series_of(const struct api_request *request)
 {
     if (is_in_table(request))
-        return (unsigned)(request->route - request->door->routes);
-    unsigned routes = request->door->route_count;
+        return (unsigned)(request->route - request->definition->routes);
+    unsigned routes = request->definition->route_count;
     if (request->passage->phase == PHASE_CHECKING)
         return routes;
     for (unsigned i = 0; i < METHOD_COUNT; i++)
@@ -109,8 +110,8 @@ static unsigned status_at(int status)
 void meter_count_answer(const struct api_request *request, uint64_t now_us)
 {
     struct block *block = own_block();
-    enum door_id door = request->door->id;
-    struct series *series = &block->doors[door].series[series_of(request)];
+    enum api_id id = request->definition->id;
+    struct series *series = &block->apis[id].series[series_of(request)];
     const struct http_exchange *http = request->http;
     uint64_t started_us = http->started_us;
     uint64_t arena_bytes = arena_footprint_bytes(request->arena);
@@ -118,8 +119,7 @@ void meter_count_answer(const struct api_request *request, uint64_t now_us)
     counter_add(&series->bytes, http->out.len);
     histogram_add(&series->took_us, &METER_TOOK_SHAPE_US,
                   now_us > started_us ? now_us - started_us : 0);
-    counter_add(&block->doors[door].minors[request->has_minor ? request->minor : METER_MINORS - 1],
-                1);
+    counter_add(&block->apis[id].minors[request->has_minor ? request->minor : METER_MINORS - 1], 1);
     if (arena_bytes > counter_read(&block->arena_bytes))
         counter_set(&block->arena_bytes, arena_bytes);
 }
@@ -140,18 +140,18 @@ static void add_series(struct meter_series *total, const struct series *series)
     histogram_read(&series->took_us, &total->took_us);
 }
 
-static unsigned series_count(const struct door *door)
+static unsigned series_count(const struct api_definition *definition)
 {
-    unsigned count = door->route_count + 1 + METHOD_COUNT + 1;
-    check(count <= METER_SERIES_MAX && door->max_minor < METER_MINORS - 1);
+    unsigned count = definition->route_count + 1 + METHOD_COUNT + 1;
+    check(count <= METER_SERIES_MAX && definition->max_minor < METER_MINORS - 1);
     return count;
 }
 
 /* The series of the table's first row with the same method and path. */
-static unsigned shared_series(const struct door *door, unsigned series)
+static unsigned shared_series(const struct api_definition *definition, unsigned series)
 {
-    const struct api_route *routes = door->routes;
-    if (series >= door->route_count)
+    const struct api_route *routes = definition->routes;
+    if (series >= definition->route_count)
         return series;
     for (unsigned i = 0; i < series; i++)
         if (strcmp(routes[i].path, routes[series].path) == 0 &&
@@ -160,24 +160,25 @@ static unsigned shared_series(const struct door *door, unsigned series)
     return series;
 }
 
-static void add_door(struct meter_totals *totals, const struct block *block,
-                     const struct door *door)
+static void add_api(struct meter_totals *totals, const struct block *block,
+                    const struct api_definition *definition)
 {
-    struct meter_door *total = &totals->doors[door->id];
-    unsigned count = series_count(door);
+    struct meter_api *total = &totals->apis[definition->id];
+    unsigned count = series_count(definition);
     for (unsigned i = 0; i < count; i++)
-        add_series(&total->series[shared_series(door, i)], &block->doors[door->id].series[i]);
+        add_series(&total->series[shared_series(definition, i)],
+                   &block->apis[definition->id].series[i]);
     for (unsigned i = 0; i < METER_MINORS; i++)
-        total->minors[i] += counter_read(&block->doors[door->id].minors[i]);
+        total->minors[i] += counter_read(&block->apis[definition->id].minors[i]);
 }
 
-void meter_read(const struct doorway doorways[DOOR_COUNT], struct meter_totals *totals)
+void meter_read(const struct api_endpoint endpoints[API_COUNT], struct meter_totals *totals)
 {
     *totals = (struct meter_totals){.arena_bytes = 0};
     for (const struct block *at = atomic_load(&first_block); at != NULL; at = at->next) {
-        for (unsigned i = 0; i < DOOR_COUNT; i++)
-            if (doorways[i].door != NULL)
-                add_door(totals, at, doorways[i].door);
+        for (unsigned i = 0; i < API_COUNT; i++)
+            if (endpoints[i].definition != NULL)
+                add_api(totals, at, endpoints[i].definition);
         for (unsigned i = 0; i < AC_NONE_COUNT; i++)
             totals->none[i] += counter_read(&at->none[i]);
         histogram_read(&at->candidates, &totals->candidates);
@@ -187,15 +188,15 @@ void meter_read(const struct doorway doorways[DOOR_COUNT], struct meter_totals *
     }
 }
 
-bool meter_series_name(const struct door *door, unsigned series, const char **method,
-                       const char **route)
+bool meter_series_name(const struct api_definition *definition, unsigned series,
+                       const char **method, const char **route)
 {
-    unsigned routes = door->route_count;
-    if (series >= series_count(door))
+    unsigned routes = definition->route_count;
+    if (series >= series_count(definition))
         return false;
     if (series < routes) {
-        *method = door->routes[series].method;
-        *route = door->routes[series].path;
+        *method = definition->routes[series].method;
+        *route = definition->routes[series].path;
         return true;
     }
     *route = series == routes ? "/healthcheck" : "other";

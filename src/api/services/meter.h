@@ -7,13 +7,13 @@
 #ifndef BERTH_API_SERVICES_METER_H
 #define BERTH_API_SERVICES_METER_H
 
-#include "api/door.h"
+#include "api/definition.h"
 #include "api/request.h"
 #include "base/histogram.h"
 #include "query/ac_none.h"
 
 enum {
-    METER_SERIES_MAX = 80, /* of a door: routes with methods, and what belongs to none */
+    METER_SERIES_MAX = 80, /* of an API: routes with methods, and what belongs to none */
     METER_STATUSES = 15,   /* the last: any other */
     METER_MINORS = 100     /* the last: none negotiated */
 };
@@ -31,13 +31,13 @@ struct meter_series {
     struct histogram_total took_us;
 };
 
-struct meter_door {
+struct meter_api {
     struct meter_series series[METER_SERIES_MAX];
     uint64_t minors[METER_MINORS];
 };
 
 struct meter_totals {
-    struct meter_door doors[DOOR_COUNT];
+    struct meter_api apis[API_COUNT];
     struct histogram_total candidates;
     uint64_t none[AC_NONE_COUNT];
     uint64_t arena_bytes; /* the most that one request took */
@@ -50,13 +50,13 @@ void meter_count_answer(const struct api_request *request, uint64_t now_us);
  * searched. */
 void meter_count_candidates(uint64_t count, enum ac_none none);
 
-/* What all threads have counted so far at these doors, by their ids. Any thread. */
-void meter_read(const struct doorway doorways[DOOR_COUNT], struct meter_totals *totals);
+/* What all threads have counted so far at these APIs, by their ids. Any thread. */
+void meter_read(const struct api_endpoint endpoints[API_COUNT], struct meter_totals *totals);
 
-/* The method and route of a door's series; false: there is no series of that number. Of two rows of
+/* The method and route of an API's series; false: there is no series of that number. Of two rows of
  * the table that differ in their microversions only, the first has the counts of both. */
-bool meter_series_name(const struct door *door, unsigned series, const char **method,
-                       const char **route);
+bool meter_series_name(const struct api_definition *definition, unsigned series,
+                       const char **method, const char **route);
 
 /* The status that statuses[] counts; 0: any other. */
 unsigned meter_status(unsigned at);

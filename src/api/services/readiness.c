@@ -54,8 +54,8 @@ bool readiness_is_ready(const struct readiness_report *report)
 }
 
 BERTH_PRINTF(4, 5)
-static void find(struct readiness_report *report, enum readiness_check check, bool is_ok,
-                 const char *format, ...)
+static void readiness_find(struct readiness_report *report, enum readiness_check check, bool is_ok,
+                           const char *format, ...)
 {
     struct readiness_finding *finding = &report->findings[check];
     va_list args;
@@ -68,13 +68,13 @@ static void find(struct readiness_report *report, enum readiness_check check, bo
 static void find_serving(struct readiness *readiness, struct readiness_report *report)
 {
     if (readiness->is_draining)
-        find(report, READINESS_SERVING, false, "stopping");
+        readiness_find(report, READINESS_SERVING, false, "stopping");
     else
-        find(report, READINESS_SERVING, true, "serving");
+        readiness_find(report, READINESS_SERVING, true, "serving");
 }
 
-static void answer(struct readiness *readiness, struct readiness_wait *wait,
-                   const struct readiness_report *report)
+static void readiness_answer(struct readiness *readiness, struct readiness_wait *wait,
+                             const struct readiness_report *report)
 {
     wait->report = *report;
     find_serving(readiness, &wait->report);
@@ -89,22 +89,24 @@ static void report_probe(struct readiness *readiness)
     struct readiness_report *report = &readiness->report;
     struct pipeline_figures figures = pipeline_figures(readiness->pipeline);
     if (!probe->is_reached)
-        find(report, READINESS_DATABASE, false, "%.*s", SLICE_ARG(reason));
+        readiness_find(report, READINESS_DATABASE, false, "%.*s", SLICE_ARG(reason));
     else if (figures.outage == OUTAGE_WRITES)
-        find(report, READINESS_DATABASE, true, "reached, but writes fail");
+        readiness_find(report, READINESS_DATABASE, true, "reached, but writes fail");
     else
-        find(report, READINESS_DATABASE, true, "reached");
+        readiness_find(report, READINESS_DATABASE, true, "reached");
     if (!probe->is_reached)
-        find(report, READINESS_SCHEMA, false, "not known");
+        readiness_find(report, READINESS_SCHEMA, false, "not known");
     else if (!probe->is_served)
-        find(report, READINESS_SCHEMA, false, "not served: revision '%s'", probe->revision);
+        readiness_find(report, READINESS_SCHEMA, false, "not served: revision '%s'",
+                       probe->revision);
     else
-        find(report, READINESS_SCHEMA, true, "revision %s", probe->revision);
+        readiness_find(report, READINESS_SCHEMA, true, "revision %s", probe->revision);
     if (!probe->is_followed)
-        find(report, READINESS_REPLICA, false, "behind the database: %.*s", SLICE_ARG(reason));
+        readiness_find(report, READINESS_REPLICA, false, "behind the database: %.*s",
+                       SLICE_ARG(reason));
     else
-        find(report, READINESS_REPLICA, true, "as new as the database, version %llu",
-             (unsigned long long)replica_figures(readiness->replica).number);
+        readiness_find(report, READINESS_REPLICA, true, "as new as the database, version %llu",
+                       (unsigned long long)replica_figures(readiness->replica).number);
     readiness->reported_at_us = clock_monotonic_us();
 }
 
@@ -117,7 +119,7 @@ static void answer_served(struct readiness *readiness)
         struct readiness_wait *wait = rest;
         rest = wait->next;
         if (wait->probe <= readiness->probes) {
-            answer(readiness, wait, &readiness->report);
+            readiness_answer(readiness, wait, &readiness->report);
             continue;
         }
         *readiness->last = wait;
@@ -171,12 +173,15 @@ static struct readiness_report report_silence(struct readiness *readiness)
 {
     struct readiness_report report = {0};
     unsigned long long number;
-    find(&report, READINESS_DATABASE, false, "has not answered within %d ms", READINESS_MOST_MS);
-    find(&report, READINESS_SCHEMA, false, "not known");
+    readiness_find(&report, READINESS_DATABASE, false, "has not answered within %d ms",
+                   READINESS_MOST_MS);
+    readiness_find(&report, READINESS_SCHEMA, false, "not known");
     if (is_current(readiness, &number))
-        find(&report, READINESS_REPLICA, true, "as new as the database, version %llu", number);
+        readiness_find(&report, READINESS_REPLICA, true, "as new as the database, version %llu",
+                       number);
     else
-        find(&report, READINESS_REPLICA, false, "behind the database, at version %llu", number);
+        readiness_find(&report, READINESS_REPLICA, false, "behind the database, at version %llu",
+                       number);
     return report;
 }
 
@@ -190,7 +195,7 @@ static void answer_late(struct readiness *readiness, uint64_t now_us)
         readiness->first = wait->next;
         if (readiness->first == NULL)
             readiness->last = &readiness->first;
-        answer(readiness, wait, &report);
+        readiness_answer(readiness, wait, &report);
     }
 }
 
@@ -218,7 +223,7 @@ void readiness_ask(struct readiness *readiness, struct readiness_wait *wait)
     if (!wait->is_fresh && !readiness->is_asking && readiness->reported_at_us > 0 &&
         now_us - readiness->reported_at_us < READINESS_AGAIN_MS * 1000 &&
         is_current(readiness, &number)) {
-        answer(readiness, wait, &readiness->report);
+        readiness_answer(readiness, wait, &readiness->report);
         pthread_mutex_unlock(&readiness->lock);
         return;
     }

@@ -81,7 +81,7 @@ static struct turns_job *take_late(struct slow_lane *lane, uint64_t now_us)
 }
 
 /* Without the lock: it has not begun, and will not. */
-static void refuse(struct slow_job *job, enum slow_refusal why)
+static void slow_lane_refuse(struct slow_job *job, enum slow_refusal why)
 {
     if (job->refuse != NULL)
         job->refuse(job->cls, why);
@@ -95,7 +95,7 @@ static void refuse_late(struct turns_job *late)
     while (late != NULL) {
         struct slow_job *job = job_of(late);
         late = late->next;
-        refuse(job, SLOW_NOT_BEGUN);
+        slow_lane_refuse(job, SLOW_NOT_BEGUN);
     }
 }
 
@@ -203,7 +203,7 @@ void slow_lane_submit(struct slow_lane *lane, struct slow_job *job)
     give_turns(lane);
     pthread_mutex_unlock(&lane->lock);
     if (refused != NULL)
-        refuse(job_of(refused), SLOW_TOO_MANY);
+        slow_lane_refuse(job_of(refused), SLOW_TOO_MANY);
 }
 
 void slow_lane_rest(const struct slow_lane *lane, uint64_t slice_us)

@@ -53,7 +53,7 @@ void turns_destroy(struct turns *turns)
     free(turns);
 }
 
-static void put(struct queue *queue, struct turns_job *job)
+static void turns_put(struct queue *queue, struct turns_job *job)
 {
     job->next = NULL;
     job->previous = queue->last;
@@ -65,7 +65,7 @@ static void put(struct queue *queue, struct turns_job *job)
     queue->count++;
 }
 
-static void take(struct queue *queue, struct turns_job *job)
+static void turns_take(struct queue *queue, struct turns_job *job)
 {
     if (job->previous != NULL)
         job->previous->next = job->next;
@@ -143,8 +143,8 @@ static void give_slots(struct turns *turns)
     struct turns_owner *owner;
     while (turns->counts.waiting > 0 && (owner = next_for_slot(turns)) != NULL) {
         struct turns_job *job = owner->waiting.first;
-        take(&owner->waiting, job);
-        put(&owner->ready, job);
+        turns_take(&owner->waiting, job);
+        turns_put(&owner->ready, job);
         job->state = TURNS_READY;
         turns->counts.waiting--;
         turns->counts.slots++;
@@ -154,7 +154,7 @@ static void give_slots(struct turns *turns)
 static void forget_waiting(struct turns *turns, struct turns_job *job)
 {
     struct turns_owner *owner = job->owner;
-    take(&owner->waiting, job);
+    turns_take(&owner->waiting, job);
     turns->counts.waiting--;
     forget_if_idle(turns, owner);
 }
@@ -175,7 +175,7 @@ struct turns_job *turns_add(struct turns *turns, struct turns_job *job, uint64_t
 {
     job->owner = owner_of(turns, owner);
     job->state = TURNS_WAITING;
-    put(&job->owner->waiting, job);
+    turns_put(&job->owner->waiting, job);
     turns->counts.waiting++;
     give_slots(turns);
     return turns->counts.waiting > turns->waiting_max ? crowd_out(turns) : NULL;
@@ -196,7 +196,7 @@ struct turns_job *turns_give(struct turns *turns)
     if (next == NULL)
         return NULL;
     struct turns_job *job = next->ready.first;
-    take(&next->ready, job);
+    turns_take(&next->ready, job);
     job->state = TURNS_RUNNING;
     next->running++;
     next->served = ++turns->given;
@@ -210,7 +210,7 @@ void turns_yield(struct turns *turns, struct turns_job *job)
     job->owner->running--;
     turns->counts.running--;
     job->state = TURNS_READY;
-    put(&job->owner->ready, job);
+    turns_put(&job->owner->ready, job);
 }
 
 void turns_end(struct turns *turns, struct turns_job *job)

@@ -15,7 +15,7 @@ static void skip_blanks(struct slice *rest)
         *rest = slice_skip(*rest, 1);
 }
 
-static bool take(struct slice *rest, char wanted)
+static bool accept_take(struct slice *rest, char wanted)
 {
     if (rest->len == 0 || rest->data[0] != wanted)
         return false;
@@ -76,7 +76,7 @@ static bool read_parameter(struct slice *rest, struct range *range, bool *has_we
     struct slice name = take_token(rest);
     if (name.len == 0)
         return false;
-    if (!take(rest, '='))
+    if (!accept_take(rest, '='))
         return *has_weight;
     if (!*has_weight && slice_equal_nocase(name, SLICE_LIT("q"))) {
         *has_weight = true;
@@ -84,7 +84,7 @@ static bool read_parameter(struct slice *rest, struct range *range, bool *has_we
         return range->weight >= 0;
     }
     range->has_parameters = range->has_parameters || !*has_weight;
-    return take(rest, '"') ? skip_quoted(rest) : take_token(rest).len > 0;
+    return accept_take(rest, '"') ? skip_quoted(rest) : take_token(rest).len > 0;
 }
 
 /* One range, up to its comma. */
@@ -92,13 +92,13 @@ static bool read_range(struct slice *rest, struct range *range)
 {
     bool has_weight = false;
     range->type = take_token(rest);
-    bool has_slash = take(rest, '/');
+    bool has_slash = accept_take(rest, '/');
     range->subtype = take_token(rest);
     range->has_parameters = false;
     range->weight = 1000;
     if (range->type.len == 0 || !has_slash || range->subtype.len == 0)
         return false;
-    for (skip_blanks(rest); take(rest, ';'); skip_blanks(rest)) {
+    for (skip_blanks(rest); accept_take(rest, ';'); skip_blanks(rest)) {
         skip_blanks(rest);
         if (!read_parameter(rest, range, &has_weight))
             return false;
@@ -111,7 +111,7 @@ static bool next_range(struct slice *rest, struct range *range)
 {
     do {
         skip_blanks(rest);
-    } while (take(rest, ','));
+    } while (accept_take(rest, ','));
     if (rest->len == 0)
         return false;
     struct slice from_here = *rest;

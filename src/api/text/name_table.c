@@ -16,7 +16,8 @@ struct name_table name_table_create(struct arena *arena, size_t most)
                                .entries = arena_array(arena, most, sizeof(struct name_entry))};
 }
 
-static struct hash_slot *find(const struct name_table *table, struct slice name, uint64_t hash)
+static struct hash_slot *name_table_find(const struct name_table *table, struct slice name,
+                                         uint64_t hash)
 {
     struct hash_slot *slot;
     HASH_MAP_FIND(slot, &table->map, hash,
@@ -27,7 +28,7 @@ static struct hash_slot *find(const struct name_table *table, struct slice name,
 uint32_t *name_table_at(struct name_table *table, struct slice name)
 {
     uint64_t hash = hash_text(name);
-    struct hash_slot *slot = find(table, name, hash);
+    struct hash_slot *slot = name_table_find(table, name, hash);
     if (hash_slot_is_free(slot)) {
         table->entries[table->count] = (struct name_entry){.name = name};
         hash_slot_put(slot, hash, table->count++);
@@ -42,5 +43,5 @@ bool name_table_add(struct name_table *table, struct slice name)
 
 bool name_table_has(const struct name_table *table, struct slice name)
 {
-    return !hash_slot_is_free(find(table, name, hash_text(name)));
+    return !hash_slot_is_free(name_table_find(table, name, hash_text(name)));
 }

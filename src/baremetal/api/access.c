@@ -24,7 +24,7 @@ struct question {
     unsigned count;
 };
 
-static void add(struct question *question, struct slice key, struct slice value)
+static void access_add(struct question *question, struct slice key, struct slice value)
 {
     question->items[question->count++] = (struct policy_attribute){key, value};
 }
@@ -33,13 +33,13 @@ static void add_owner(const struct access *access, struct question *question, st
                       struct slice owner)
 {
     if (owner.len > 0)
-        add(question, key, owner);
+        access_add(question, key, owner);
     else if (access->identity->project_id.len > 0)
-        add(question, key, (struct slice){0});
+        access_add(question, key, (struct slice){0});
 }
 
-static bool ask(const struct access *access, enum policy_baremetal_rule rule,
-                const struct policy_attribute *items, unsigned count)
+static bool access_ask(const struct access *access, enum policy_baremetal_rule rule,
+                       const struct policy_attribute *items, unsigned count)
 {
     const struct policy_target target = {items, count};
     bool is_secret = rule == POLICY_SHOW_PASSWORD || rule == POLICY_SHOW_INSTANCE_SECRETS;
@@ -51,7 +51,7 @@ static bool ask(const struct access *access, enum policy_baremetal_rule rule,
 
 bool access_passes(const struct access *access, enum policy_baremetal_rule rule)
 {
-    return ask(access, rule, access->about, access->about_count);
+    return access_ask(access, rule, access->about, access->about_count);
 }
 
 static struct question question_of(const struct access *access)
@@ -67,8 +67,8 @@ bool access_node_passes(const struct access *access, enum policy_baremetal_rule 
     struct question question = question_of(access);
     add_owner(access, &question, SLICE_LIT("node.owner"), node->owner);
     if (node->lessee.len > 0)
-        add(&question, SLICE_LIT("node.lessee"), node->lessee);
-    return ask(access, rule, question.items, question.count);
+        access_add(&question, SLICE_LIT("node.lessee"), node->lessee);
+    return access_ask(access, rule, question.items, question.count);
 }
 
 bool access_allocation_passes(const struct access *access, enum policy_baremetal_rule rule,
@@ -76,13 +76,17 @@ bool access_allocation_passes(const struct access *access, enum policy_baremetal
 {
     struct question question = question_of(access);
     add_owner(access, &question, SLICE_LIT("allocation.owner"), owner);
-    return ask(access, rule, question.items, question.count);
+    return access_ask(access, rule, question.items, question.count);
 }
 
 bool access_refuse(enum policy_baremetal_rule rule, struct err *err)
 {
-    return err_set(err, 403, NULL, "Access was denied to the following resource: %s",
-                   policy_baremetal_name(rule));
+    if (!err_is_set(err)) {
+        err_set(err, 403, NULL, "Access was denied to the following resource: %s",
+                policy_baremetal_name(rule));
+        err->denied_by = policy_baremetal_name(rule);
+    }
+    return false;
 }
 
 static enum access_verdict refused(enum policy_baremetal_rule rule, struct err *err)

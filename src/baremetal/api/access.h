@@ -1,4 +1,4 @@
-/* Who may do what at the bare metal door (baremetal-allocations spec, 7; where that is silent,
+/* Who may do what at the bare metal API (baremetal-allocations spec, 7; where that is silent,
  * ironic 21.4.4). Decisions only: they know nothing of requests and allocate nothing but an err's
  * text. Any thread.
  *

@@ -105,7 +105,7 @@ static bool check_access(struct api_request *request)
     return access_check(&access, POLICY_CONDUCTOR_GET, &request->err);
 }
 
-static bool refuse_unknown(struct slice host, struct err *err)
+static bool conductors_refuse_unknown(struct slice host, struct err *err)
 {
     return err_set_join(err, 404, NULL, SLICE_LIT("Conductor "), host,
                         SLICE_LIT(" could not be found."));
@@ -210,7 +210,7 @@ enum api_step handle_baremetal_conductors_list(struct api_request *request)
     if (!read_page(request, &page))
         return API_DONE;
     if (page.marker.data != NULL && !slice_equal(page.marker, host)) {
-        (void)refuse_unknown(page.marker, &request->err);
+        (void)conductors_refuse_unknown(page.marker, &request->err);
         return API_DONE;
     }
     buf_append_lit(out, "{\"conductors\": [");
@@ -245,7 +245,7 @@ enum api_step handle_baremetal_conductor_show(struct api_request *request)
                    (metal_own(request)->with_suffix.data == host.data &&
                     slice_equal(metal_own(request)->with_suffix, metal_conf(request)->host));
     if (!is_ours) {
-        (void)refuse_unknown(host, err);
+        (void)conductors_refuse_unknown(host, err);
         return API_DONE;
     }
     if (!choose(&asked, !asked.has_fields, &shown, err))

@@ -66,7 +66,7 @@ static bool begin_member(struct writing *writing, struct slice name)
     return is_asked;
 }
 
-static void write_text(struct writing *writing, const char *name, struct slice text)
+static void drivers_write_text(struct writing *writing, const char *name, struct slice text)
 {
     if (!begin_member(writing, slice_of(name)))
         return;
@@ -82,7 +82,7 @@ static void write_interfaces(struct writing *writing, unsigned minor)
         if (minor < interface->since)
             continue;
         snprintf(name, sizeof(name), "default_%s_interface", interface->name);
-        write_text(writing, name, slice_of(interface->initial));
+        drivers_write_text(writing, name, slice_of(interface->initial));
         snprintf(name, sizeof(name), "enabled_%s_interfaces", interface->name);
         if (begin_member(writing, slice_of(name)))
             buf_printf(writing->out, "\"%s\": %s", name, interface->enabled);
@@ -110,7 +110,7 @@ static bool write_driver(struct api_request *request, const struct list_fields *
         .is_first = true,
     };
     buf_append_char(out, '{');
-    write_text(&writing, "name", driver_name());
+    drivers_write_text(&writing, "name", driver_name());
     if (begin_member(&writing, SLICE_LIT("hosts"))) {
         buf_append_lit(out, "\"hosts\": [");
         json_write_string(out, metal_conf(request)->host);
@@ -122,7 +122,7 @@ static bool write_driver(struct api_request *request, const struct list_fields *
         baremetal_write_links_as(request, "properties", SLICE_LIT("drivers"), driver_name(),
                                  SLICE_LIT("properties"), out);
     if (request->minor >= MINOR_OF_TYPES)
-        write_text(&writing, "type", SLICE_LIT("dynamic"));
+        drivers_write_text(&writing, "type", SLICE_LIT("dynamic"));
     if (is_detailed)
         write_interfaces(&writing, request->minor);
     buf_append_char(out, '}');

@@ -91,7 +91,7 @@ static bool check_page(struct api_request *request, const struct query_string *q
                         SLICE_LIT(" could not be found."));
 }
 
-static enum api_step answer(struct api_request *request, const char *member)
+static enum api_step empty_collections_answer(struct api_request *request, const char *member)
 {
     buf_printf(api_out(request), "{\"%s\": []}", member);
     api_answer_json(request, 0);
@@ -116,7 +116,7 @@ static enum api_step list_nothing(struct api_request *request, const struct empt
         !list_fields_check_detail(&asked, request->minor, err) ||
         !check_page(request, &query, list))
         return API_DONE;
-    return answer(request, list->member);
+    return empty_collections_answer(request, list->member);
 }
 
 enum api_step handle_baremetal_chassis_list(struct api_request *request)
@@ -187,7 +187,7 @@ static enum api_step list_below(struct api_request *request, const struct empty_
         !list_fields_check_version(&asked, request->minor, err) ||
         !check_page(request, &query, list))
         return API_DONE;
-    return answer(request, list->member);
+    return empty_collections_answer(request, list->member);
 }
 
 static const char *const BELOW[] = {"address", PAGE, CHOICE, NULL};

@@ -2,7 +2,7 @@
 #ifndef BERTH_BAREMETAL_API_METAL_REQUEST_H
 #define BERTH_BAREMETAL_API_METAL_REQUEST_H
 
-#include "api/door.h"
+#include "api/definition.h"
 #include "api/request.h"
 #include "conf/baremetal.h"
 
@@ -20,12 +20,12 @@ struct metal_request {
 
 static inline const struct conf_baremetal *metal_conf(const struct api_request *request)
 {
-    return ((const struct metal_settings *)request->doorway->settings)->conf;
+    return ((const struct metal_settings *)request->endpoint->settings)->conf;
 }
 
 static inline struct conductor *metal_conductor(const struct api_request *request)
 {
-    return ((const struct metal_settings *)request->doorway->settings)->conductor;
+    return ((const struct metal_settings *)request->endpoint->settings)->conductor;
 }
 
 static inline struct metal_request *metal_own(const struct api_request *request)

@@ -1,4 +1,4 @@
-/* Negotiation of the bare metal door's version (bare metal spec 1.3). */
+/* Negotiation of the bare metal API's version (bare metal spec 1.3). */
 #ifndef BERTH_BAREMETAL_API_NEGOTIATE_H
 #define BERTH_BAREMETAL_API_NEGOTIATE_H
 

@@ -77,7 +77,7 @@ void record_write_words(struct buf *out, struct slice words)
     buf_append_char(out, ']');
 }
 
-static void write_text(struct buf *out, struct slice text)
+static void record_json_write_text(struct buf *out, struct slice text)
 {
     if (text.data == NULL)
         buf_append_lit(out, "null");
@@ -90,7 +90,7 @@ void record_write_value(struct buf *out, const struct record_shape *shape,
 {
     switch ((enum record_kind)shape->fields[field].kind) {
     case RECORD_TEXT:
-        write_text(out, record_text(record, field));
+        record_json_write_text(out, record_text(record, field));
         return;
     case RECORD_BOOL:
         buf_append_slice(out, record_is_null(record, field) ? SLICE_LIT("null")

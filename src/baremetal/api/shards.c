@@ -28,7 +28,7 @@ static int compare_shards(const void *left, const void *right)
 }
 
 /* The nodes' shards, each as often as there are nodes in it; false: the budget is exhausted. */
-static bool collect(struct api_request *request, struct slice **names, size_t *count)
+static bool shards_collect(struct api_request *request, struct slice **names, size_t *count)
 {
     size_t capacity = 0;
     struct budget budget = api_budget(request);
@@ -70,7 +70,7 @@ enum api_step handle_baremetal_shards_list(struct api_request *request)
     struct access access = node_find_caller(request);
     if (!access_check(&access, POLICY_SHARDS_GET, &request->err))
         return API_DONE;
-    if (!collect(request, &names, &count))
+    if (!shards_collect(request, &names, &count))
         return api_over_budget(request);
     struct shard *shards = arena_array(request->arena, count + 1, sizeof(*shards));
     size_t shard_count = count_each(names, count, shards);

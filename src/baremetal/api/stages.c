@@ -99,7 +99,7 @@ static bool find_options(struct api_request *request)
 static bool is_method_of_nothing(const struct api_request *request, struct slice path)
 {
     const struct api_route *get =
-        routes_of_method(request->doorway->routes, path, SLICE_LIT("GET"), request->minor);
+        routes_of_method(request->endpoint->routes, path, SLICE_LIT("GET"), request->minor);
     if (get == NULL)
         return false;
     bool is_later = (get->flags & ROUTE_LATER_PATH) != 0 && request->minor < get->min_minor;
@@ -111,7 +111,7 @@ static bool is_method_of_nothing(const struct api_request *request, struct slice
 static bool stage_route(struct api_request *request)
 {
     struct slice path = path_in_table(request);
-    switch (routes_find(request->doorway->routes, path, request)) {
+    switch (routes_find(request->endpoint->routes, path, request)) {
     case ROUTE_FOUND:
         return true;
     case ROUTE_UNKNOWN_METHOD:
@@ -149,7 +149,7 @@ static bool stage_version_range(struct api_request *request)
     if ((route->flags & ROUTE_OLD_405) == 0)
         return fail_in_routing(request, 404, text_of_old(request));
     if ((route->flags & ROUTE_OF_ALLOCATIONS) != 0) {
-        routes_allow(request->doorway->routes, request);
+        routes_allow(request->endpoint->routes, request);
         return fail_in_routing(request, 405, text_of_old(request));
     }
     request->allow = SLICE_LIT("DELETE, GET, PATCH, POST"); /* of the node, which the path named */

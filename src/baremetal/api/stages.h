@@ -1,4 +1,4 @@
-/* The stages of the bare metal API, as its door names them (api/door.h). */
+/* The stages of the bare metal API, as its definition names them (api/definition.h). */
 #ifndef BERTH_BAREMETAL_API_STAGES_H
 #define BERTH_BAREMETAL_API_STAGES_H
 

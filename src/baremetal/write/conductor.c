@@ -95,7 +95,7 @@ static void make_turn(struct conductor *conductor)
     conductor_end_turn(conductor, clock_wall_us());
 }
 
-static void *run(void *cls)
+static void *conductor_run(void *cls)
 {
     struct conductor *conductor = cls;
     uint64_t followed_us = 0;
@@ -126,7 +126,7 @@ struct conductor *conductor_start(struct pipeline *pipeline, struct replica *rep
                                   const struct metal *metal, struct err *err)
 {
     struct conductor *conductor = conductor_create(pipeline, replica, metal);
-    if (pthread_create(&conductor->thread, NULL, run, conductor) == 0)
+    if (pthread_create(&conductor->thread, NULL, conductor_run, conductor) == 0)
         return conductor;
     err_set(err, 503, NULL, "cannot start the thread of bare metal nodes");
     conductor_destroy(conductor);

@@ -11,17 +11,20 @@
 enum { FIRST_DELAY_US = 1000000, LONGEST_DELAY_US = 60000000 };
 
 /* What a job is about: a node's end in time and its end after a crash are the same. */
-static enum conductor_work kind_of(enum conductor_work work)
+static enum conductor_work conductor_refused_kind_of(enum conductor_work work)
 {
     return work == WORK_RECOVER ? WORK_ADVANCE : work;
 }
 
-static struct conductor_refusal *find(const struct conductor_refused *refused,
-                                      enum conductor_work work, int64_t id, int64_t due_us)
+static struct conductor_refusal *conductor_refused_find(const struct conductor_refused *refused,
+                                                        enum conductor_work work, int64_t id,
+                                                        int64_t due_us)
 {
     for (size_t i = 0; i < refused->count; i++) {
         struct conductor_refusal *at = &refused->at[i];
-        if (at->id == id && kind_of(at->work) == kind_of(work) && at->due_us == due_us)
+        if (at->id == id &&
+            conductor_refused_kind_of(at->work) == conductor_refused_kind_of(work) &&
+            at->due_us == due_us)
             return at;
     }
     return NULL;
@@ -30,10 +33,10 @@ static struct conductor_refusal *find(const struct conductor_refused *refused,
 bool conductor_is_set_aside(const struct conductor *conductor, enum conductor_work work, int64_t id,
                             int64_t due_us)
 {
-    return find(&conductor->refused, work, id, due_us) != NULL;
+    return conductor_refused_find(&conductor->refused, work, id, due_us) != NULL;
 }
 
-static struct conductor_refusal *append(struct conductor_refused *refused)
+static struct conductor_refusal *conductor_refused_append(struct conductor_refused *refused)
 {
     if (refused->count == refused->capacity) {
         refused->capacity = refused->capacity == 0 ? 16 : 2 * refused->capacity;
@@ -66,10 +69,11 @@ static void tell(struct conductor *conductor, const struct conductor_job *job)
 void conductor_set_aside(struct conductor *conductor, const struct conductor_job *job,
                          int64_t now_us)
 {
-    struct conductor_refusal *at = find(&conductor->refused, job->work, job->id, job->due_us);
+    struct conductor_refusal *at =
+        conductor_refused_find(&conductor->refused, job->work, job->id, job->due_us);
     if (at == NULL) {
         tell(conductor, job);
-        at = append(&conductor->refused);
+        at = conductor_refused_append(&conductor->refused);
         *at = (struct conductor_refusal){.id = job->id, .due_us = job->due_us};
     }
     at->work = job->work;
@@ -82,14 +86,14 @@ void conductor_set_aside(struct conductor *conductor, const struct conductor_job
 void conductor_was_taken(struct conductor *conductor, const struct conductor_job *job)
 {
     struct conductor_refused *refused = &conductor->refused;
-    struct conductor_refusal *at = find(refused, job->work, job->id, job->due_us);
+    struct conductor_refusal *at = conductor_refused_find(refused, job->work, job->id, job->due_us);
     if (at != NULL)
         *at = refused->at[--refused->count];
 }
 
 /* Whether the row still is what was refused. */
-static bool is_wanted(const struct version *version, const struct conductor_refusal *at,
-                      struct arena *arena)
+static bool conductor_refused_is_wanted(const struct version *version,
+                                        const struct conductor_refusal *at, struct arena *arena)
 {
     if (at->work == WORK_DECIDE) {
         const struct node_allocation *row = version_node_allocation(version, at->id);
@@ -111,7 +115,7 @@ conductor_next_refused(struct conductor *conductor, const struct version *versio
     const struct conductor_refusal *first = NULL;
     size_t kept = 0;
     for (size_t i = 0; i < refused->count; i++)
-        if (is_wanted(version, &refused->at[i], conductor->arena))
+        if (conductor_refused_is_wanted(version, &refused->at[i], conductor->arena))
             refused->at[kept++] = refused->at[i];
     refused->count = kept;
     for (size_t i = 0; i < kept; i++) {

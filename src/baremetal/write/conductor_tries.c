@@ -24,7 +24,7 @@ struct conductor_try *conductor_find_try(struct conductor *conductor, int64_t id
     return found != NULL && found->due_us == due_us ? found : NULL;
 }
 
-static struct conductor_try *append(struct conductor_tries *tries)
+static struct conductor_try *conductor_tries_append(struct conductor_tries *tries)
 {
     if (tries->count == tries->capacity) {
         tries->capacity = tries->capacity == 0 ? 16 : 2 * tries->capacity;
@@ -38,14 +38,14 @@ void conductor_keep_try(struct conductor *conductor, struct conductor_job *job, 
 {
     struct conductor_try *found = conductor_find_try(conductor, job->id, job->due_us);
     if (found == NULL)
-        found = append(&conductor->tries);
+        found = conductor_tries_append(&conductor->tries);
     else
         node_choice_free(&found->choice);
     *found = (struct conductor_try){job->id, job->due_us, next_us, job->choice};
     job->choice = (struct node_choice){0};
 }
 
-static bool is_wanted(const struct version *version, const struct conductor_try *at)
+static bool conductor_tries_is_wanted(const struct version *version, const struct conductor_try *at)
 {
     const struct node_allocation *row = version_node_allocation(version, at->id);
     return row != NULL && node_allocation_text_is(row, NODE_ALLOCATION_STATE, "allocating") &&
@@ -57,7 +57,7 @@ void conductor_tidy_tries(struct conductor *conductor, const struct version *ver
     struct conductor_tries *tries = &conductor->tries;
     size_t kept = 0;
     for (size_t i = 0; i < tries->count; i++) {
-        if (is_wanted(version, &tries->at[i]))
+        if (conductor_tries_is_wanted(version, &tries->at[i]))
             tries->at[kept++] = tries->at[i];
         else
             node_choice_free(&tries->at[i].choice);

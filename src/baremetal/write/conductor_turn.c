@@ -176,7 +176,7 @@ unsigned conductor_begin_turn(struct conductor *conductor, int64_t now_us)
     return conductor->job_count;
 }
 
-static int compare_ids(const void *a, const void *b)
+static int conductor_turn_compare_ids(const void *a, const void *b)
 {
     int64_t one = *(const int64_t *)a;
     int64_t other = *(const int64_t *)b;
@@ -199,11 +199,23 @@ static void note_conflict(struct conductor *conductor, const struct conductor_jo
     struct conductor_pass *pass = &conductor->pass;
     const struct conductor_ids *before = &pass->conflicts_before;
     add_id(&pass->conflicts, job->id);
-    if (before->count > 0 &&
-        bsearch(&job->id, before->at, before->count, sizeof(job->id), compare_ids) != NULL)
+    if (before->count > 0 && bsearch(&job->id, before->at, before->count, sizeof(job->id),
+                                     conductor_turn_compare_ids) != NULL)
         return;
     log_write(LOG_LEVEL_WARNING, "berth.baremetal", LOG_NO_CONTEXT, "%.*s",
               SLICE_ARG(job->request.err.message));
+}
+
+/* What was decided may have been that no node is free; whoever created the allocation has had the
+ * answer long before. */
+static void log_decision(struct conductor *conductor, const struct conductor_job *job)
+{
+    const struct version *version = replica_pin(conductor->reader);
+    const struct node_allocation *allocation = version_node_allocation(version, job->id);
+    if (allocation != NULL && node_allocation_text_is(allocation, NODE_ALLOCATION_STATE, "error"))
+        log_write(LOG_LEVEL_ERROR, "berth.baremetal", LOG_NO_CONTEXT, "%.*s",
+                  SLICE_ARG(node_allocation_text(allocation, NODE_ALLOCATION_LAST_ERROR)));
+    replica_unpin(conductor->reader);
 }
 
 /* The batch was lost: what the choice remembers may have come of it. */
@@ -246,6 +258,8 @@ static void end_job(struct conductor *conductor, struct conductor_job *job, int6
         int64_t next_us = now_us + conductor->metal->locked_retry_interval_us;
         conductor_keep_try(conductor, job, next_us);
     } else {
+        if (job->work == WORK_DECIDE)
+            log_decision(conductor, job);
         node_choice_free(&job->choice);
     }
 }

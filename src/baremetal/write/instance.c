@@ -78,5 +78,5 @@ bool instance_is_gone(struct slice name, struct slice host)
         return true;
     memcpy(digits, pid.data, pid.len);
     digits[pid.len] = '\0';
-    return !slice_equal(name, start_of(atol(digits), stat, sizeof(stat)));
+    return !slice_equal(name, start_of(strtol(digits, NULL, 10), stat, sizeof(stat)));
 }

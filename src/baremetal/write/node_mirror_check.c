@@ -88,14 +88,14 @@ static bool check_instance(const struct node_mirror *mirror, const struct plan *
     return holder == NULL || node_refuse_associated(mirror->after, consumer_uuid(holder), err);
 }
 
-/* C7: a class that a stranger has allocated neither goes nor becomes the node's. */
+/* C7: a class that another consumer has allocated neither goes nor becomes the node's. */
 static bool check_class(const struct node_mirror *mirror, const struct plan *plan, struct err *err)
 {
     if (mirror->after == NULL || mirror->before == NULL)
         return true;
-    const struct consumer *stranger = node_class_stranger(plan->version, mirror->before,
-                                                          mirror->after, mirror->ours, plan->arena);
-    return stranger == NULL || node_refuse_associated(mirror->after, consumer_uuid(stranger), err);
+    const struct consumer *other = node_class_other_consumer(
+        plan->version, mirror->before, mirror->after, mirror->ours, plan->arena);
+    return other == NULL || node_refuse_associated(mirror->after, consumer_uuid(other), err);
 }
 
 /* C6. A provider with others below it cannot go, either. */
@@ -107,15 +107,14 @@ static bool check_going(struct node_mirror *mirror, const struct plan *plan, str
         mirror->provider_stays = true; /* it never was the node's */
         return true;
     }
-    const struct consumer *stranger =
+    const struct consumer *other =
         node_holder(plan->version, plan->rules, mirror->provider,
                     (struct node_taker){.uuid = our_uuid(mirror)}, mirror->leaves);
     struct slot_no slot = version_slot(plan->version, mirror->provider->no);
-    mirror->provider_stays =
-        stranger != NULL || version_place(plan->version, slot)->end > slot.v + 1;
-    if (stranger == NULL || node_bool(mirror->before, NODE_MAINTENANCE))
+    mirror->provider_stays = other != NULL || version_place(plan->version, slot)->end > slot.v + 1;
+    if (other == NULL || node_bool(mirror->before, NODE_MAINTENANCE))
         return true;
-    return node_refuse_associated(mirror->before, consumer_uuid(stranger), err);
+    return node_refuse_associated(mirror->before, consumer_uuid(other), err);
 }
 
 bool node_mirror_check(struct node_mirror *mirror, const struct plan *plan, struct err *err)

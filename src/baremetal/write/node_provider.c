@@ -144,8 +144,8 @@ static const struct consumer *class_holder(const struct version *version,
     return NULL;
 }
 
-static const struct catalog_row *class_of(const struct version *version, const struct node *node,
-                                          struct arena *arena)
+static const struct catalog_row *
+node_provider_class_of(const struct version *version, const struct node *node, struct arena *arena)
 {
     struct slice name = node_class_name(node_text(node, NODE_RESOURCE_CLASS), arena);
     return name.data == NULL ? NULL : catalog_find(&version->classes, name);
@@ -155,7 +155,7 @@ bool node_is_held_by(const struct version *version, const struct node *node,
                      const struct consumer *consumer, struct arena *arena)
 {
     const struct provider *provider = node_provider(version, node);
-    const struct catalog_row *row = class_of(version, node, arena);
+    const struct catalog_row *row = node_provider_class_of(version, node, arena);
     return provider != NULL && row != NULL && consumer->allocation_count == 1 &&
            consumer->allocation[0].provider.v == provider->no.v &&
            consumer->allocation[0].class_no.v == row->number && consumer->allocation[0].used == 1;
@@ -248,9 +248,9 @@ static bool has_traits(const struct version *version, const struct provider *pro
     return true;
 }
 
-const struct consumer *node_class_stranger(const struct version *version, const struct node *told,
-                                           const struct node *node, const struct consumer *ours,
-                                           struct arena *arena)
+const struct consumer *node_class_other_consumer(const struct version *version,
+                                                 const struct node *told, const struct node *node,
+                                                 const struct consumer *ours, struct arena *arena)
 {
     const struct provider *provider = node_provider(version, told);
     struct slice was = node_class_name(node_text(told, NODE_RESOURCE_CLASS), arena);
@@ -258,8 +258,8 @@ const struct consumer *node_class_stranger(const struct version *version, const 
     if (provider == NULL || was.data == NULL || node_class_same(was, is))
         return NULL;
     const struct consumer *left = node_consumer_left(version, told, arena);
-    const struct consumer *stranger = class_holder(version, provider, was, ours, left);
-    return stranger != NULL ? stranger : class_holder(version, provider, is, ours, left);
+    const struct consumer *other = class_holder(version, provider, was, ours, left);
+    return other != NULL ? other : class_holder(version, provider, is, ours, left);
 }
 
 bool node_refuse_associated(const struct node *node, struct slice instance, struct err *err)
@@ -280,19 +280,18 @@ bool node_can_be_mirrored(const struct version *version, const struct node *node
         return false;
     const struct node *told = node_as_told(node, arena);
     const struct node_allocation *has = version_node_allocation_of(version, node->record.id);
-    const struct consumer *stranger =
-        told == node
-            ? NULL
-            : node_class_stranger(version, told, node,
-                                  has == NULL ? NULL : node_consumer_of(version, told, has, arena),
-                                  arena);
-    return stranger == NULL || node_refuse_associated(node, consumer_uuid(stranger), err);
+    const struct consumer *other =
+        told == node ? NULL
+                     : node_class_other_consumer(
+                           version, told, node,
+                           has == NULL ? NULL : node_consumer_of(version, told, has, arena), arena);
+    return other == NULL || node_refuse_associated(node, consumer_uuid(other), err);
 }
 
 static bool has_inventory(const struct version *version, const struct provider *provider,
                           const struct node *node, struct arena *arena)
 {
-    const struct catalog_row *row = class_of(version, node, arena);
+    const struct catalog_row *row = node_provider_class_of(version, node, arena);
     const struct provider_inventory *inventory =
         row == NULL ? NULL : provider_inventory_of(provider, (struct class_no){row->number});
     struct inventory_figures figures = node_figures(node);

@@ -98,9 +98,9 @@ const struct consumer *node_consumer_left(const struct version *version, const s
 /* Who of others than `ours` (NULL: nobody) and the one that is left has allocated of the class that
  * goes when the node, as Placement was told of it, becomes the other row, or of the class that
  * comes then; NULL: nobody, or the class stays. */
-const struct consumer *node_class_stranger(const struct version *version, const struct node *told,
-                                           const struct node *node, const struct consumer *ours,
-                                           struct arena *arena);
+const struct consumer *node_class_other_consumer(const struct version *version,
+                                                 const struct node *told, const struct node *node,
+                                                 const struct consumer *ours, struct arena *arena);
 
 /* 409: somebody holds the node. Always false. */
 bool node_refuse_associated(const struct node *node, struct slice instance, struct err *err);

@@ -31,7 +31,7 @@ static bool refuse_consumer(struct err *err, struct slice uuid, const struct nod
     return node_refuse_managed(err, SLICE_LIT("Consumer "), uuid, node);
 }
 
-static struct slice class_of(const struct effects *effects, const struct node *node)
+static struct slice node_row_rule_class_of(const struct effects *effects, const struct node *node)
 {
     struct slice text = node == NULL ? (struct slice){0} : node_text(node, NODE_RESOURCE_CLASS);
     return node_class_name(text, effects->arena);
@@ -101,8 +101,8 @@ static bool check_name(const struct effects *effects, const struct effect_provid
 static bool check_stock(const struct effects *effects, const struct effect_provider *provider,
                         const struct node *told, const struct node *node, struct err *err)
 {
-    struct slice was = class_of(effects, told);
-    struct slice is = class_of(effects, node);
+    struct slice was = node_row_rule_class_of(effects, told);
+    struct slice is = node_row_rule_class_of(effects, node);
     struct inventory_figures figures;
     struct inventory_figures wanted = node_figures(node);
     if (is.data != NULL && !(node_stock_after(effects, provider, is, &figures) &&
@@ -143,7 +143,8 @@ static bool check_consumers(const struct effects *effects, const struct node *to
         return refuse_consumer(err, consumer_uuid(left), node);
     const struct node_allocation *had = version_node_allocation_of(effects->before, id);
     const struct consumer *ours = ours_before(effects, id, had);
-    if (ours == NULL || node_class_same(class_of(effects, told), class_of(effects, node)))
+    if (ours == NULL || node_class_same(node_row_rule_class_of(effects, told),
+                                        node_row_rule_class_of(effects, node)))
         return true;
     return (node_is_null(node, NODE_RESOURCE_CLASS)
                 ? goes(effects, ours)
@@ -230,7 +231,7 @@ static bool may_be_untold(const struct effects *effects, const struct node *node
 static bool check_gone(const struct effects *effects, int64_t id, struct err *err)
 {
     const struct node *told = told_before(effects, id);
-    struct slice class = class_of(effects, told);
+    struct slice class = node_row_rule_class_of(effects, told);
     struct effect_provider provider;
     struct inventory_figures figures;
     if (told == NULL)

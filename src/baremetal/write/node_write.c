@@ -19,7 +19,8 @@ static void note_provider(const struct plan *plan, struct node_draft *after)
 
 /* Whoever of that uuid holds the node already is not ours to remove (C4), unless we wrote it. What
  * holds nothing is nobody's. */
-static void note_consumer(const struct node_write *write, bool is_mirrored, const struct plan *plan)
+static void node_write_note_consumer(const struct node_write *write, bool is_mirrored,
+                                     const struct plan *plan)
 {
     struct slice uuid = write->takes->value[NODE_ALLOCATION_UUID].text;
     struct slice left = node_text(write->before, NODE_MIRRORED_CONSUMER);
@@ -115,7 +116,7 @@ static const struct node_allocation *pack_taken(const struct node_write *write, 
 {
     if (write->takes == NULL)
         return NULL;
-    note_consumer(write, is_mirrored, plan);
+    node_write_note_consumer(write, is_mirrored, plan);
     return node_allocation_pack(write->takes, plan->arena);
 }
 

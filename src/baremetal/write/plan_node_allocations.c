@@ -44,8 +44,8 @@ static void set_failed(struct node_allocation_draft *draft, struct slice reason)
 }
 
 /* The node becomes the allocation's, in the same commit. */
-static bool take(const struct node *node, struct node_allocation_draft *draft,
-                 const struct plan *plan, struct err *err)
+static bool plan_node_allocations_take(const struct node *node, struct node_allocation_draft *draft,
+                                       const struct plan *plan, struct err *err)
 {
     struct node_draft after = node_draft_of(node);
     const struct node_write write = {.before = node, .after = &after, .takes = draft};
@@ -134,7 +134,7 @@ static struct slice reasons_against(const struct node *node,
 }
 
 /* Why the node cannot be backfilled; status 0: it can. */
-static void judge_backfill(const struct node *node, const struct node_allocation_draft *draft,
+static void check_backfill(const struct node *node, const struct node_allocation_draft *draft,
                            const struct plan *plan, struct planned_node_allocation *result,
                            struct arena *arena)
 {
@@ -165,8 +165,8 @@ static void judge_backfill(const struct node *node, const struct node_allocation
     }
 }
 
-static void put(struct node_allocation_draft *draft, const struct plan *plan,
-                struct planned_node_allocation *result)
+static void plan_node_allocations_put(struct node_allocation_draft *draft, const struct plan *plan,
+                                      struct planned_node_allocation *result)
 {
     result->allocation = node_allocation_pack(draft, plan->arena);
     change_put_node_allocation(plan->changes, result->allocation);
@@ -178,9 +178,9 @@ static bool backfill(const struct node *node, struct node_allocation_draft *draf
 {
     struct err refusal = {.arena = err->arena};
     node_allocation_set_time(draft, NODE_ALLOCATION_UPDATED_AT, plan->now_us);
-    judge_backfill(node, draft, plan, result, err->arena);
+    check_backfill(node, draft, plan, result, err->arena);
     if (result->refused_status == 0) {
-        if (take(node, draft, plan, &refusal)) {
+        if (plan_node_allocations_take(node, draft, plan, &refusal)) {
             plan->said->records_what_is = true;
             result->allocation = node_allocation_pack(draft, plan->arena);
             return true;
@@ -189,7 +189,7 @@ static bool backfill(const struct node *node, struct node_allocation_draft *draf
         result->refused_text = refusal.message;
     }
     set_failed(draft, result->refused_text);
-    put(draft, plan, result);
+    plan_node_allocations_put(draft, plan, result);
     return true;
 }
 
@@ -215,7 +215,7 @@ bool plan_node_allocation_create(const struct plan_node_allocation *input, const
         return backfill(node, &draft, plan, result, err);
     node_allocation_set_text(&draft, NODE_ALLOCATION_OWNER_INSTANCE, plan_metal(plan)->instance);
     node_allocation_set_time(&draft, NODE_ALLOCATION_DUE_AT, plan->now_us);
-    put(&draft, plan, result);
+    plan_node_allocations_put(&draft, plan, result);
     return true;
 }
 
@@ -273,8 +273,8 @@ bool plan_node_allocation_delete(const struct node_allocation *allocation, const
 
 /* The end of one that found no node. The worker writes state, error and node alone: name and extra
  * are those of the newest row. */
-static void fail(const struct node_allocation *allocation, struct slice reason,
-                 const struct plan *plan)
+static void plan_node_allocations_fail(const struct node_allocation *allocation,
+                                       struct slice reason, const struct plan *plan)
 {
     struct node_allocation_draft draft = node_allocation_draft_of(allocation);
     set_failed(&draft, reason);
@@ -302,23 +302,24 @@ bool plan_node_allocation_decide(int64_t id, struct node_choice *choice, bool *t
     if (node == NULL) {
         *tries_again = reason.data == NULL;
         if (!*tries_again)
-            fail(allocation, reason, plan);
+            plan_node_allocations_fail(allocation, reason, plan);
         return true;
     }
     struct slice uuid = node_allocation_text(allocation, NODE_ALLOCATION_UUID);
     if (version_node_by_instance(plan->version, uuid) != NULL) {
-        fail(allocation,
-             unforeseen(plan, arena_printf(plan->arena,
-                                           "Instance %.*s is already associated with a node, it "
-                                           "cannot be associated with this other node %.*s",
-                                           SLICE_ARG(uuid), SLICE_ARG(node_text(node, NODE_UUID)))),
-             plan);
+        plan_node_allocations_fail(
+            allocation,
+            unforeseen(plan, arena_printf(plan->arena,
+                                          "Instance %.*s is already associated with a node, it "
+                                          "cannot be associated with this other node %.*s",
+                                          SLICE_ARG(uuid), SLICE_ARG(node_text(node, NODE_UUID)))),
+            plan);
         return true;
     }
     struct node_allocation_draft draft = node_allocation_draft_of(allocation);
     struct err refusal = {.arena = plan->arena};
     node_allocation_set_time(&draft, NODE_ALLOCATION_UPDATED_AT, plan->now_us);
-    if (!take(node, &draft, plan, &refusal))
-        fail(allocation, unforeseen(plan, refusal.message), plan);
+    if (!plan_node_allocations_take(node, &draft, plan, &refusal))
+        plan_node_allocations_fail(allocation, unforeseen(plan, refusal.message), plan);
     return true;
 }

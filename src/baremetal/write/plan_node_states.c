@@ -82,8 +82,9 @@ static bool refuse_retired(const struct node *node, struct err *err)
                    SLICE_ARG(node_text(node, NODE_UUID)));
 }
 
-static enum node_answer begin(const struct node *node, enum node_verb verb, bool maintenance,
-                              bool has_steps, struct node_course *course)
+static enum node_answer plan_node_states_begin(const struct node *node, enum node_verb verb,
+                                               bool maintenance, bool has_steps,
+                                               struct node_course *course)
 {
     const struct node_circumstances circumstances = {
         .maintenance = maintenance,
@@ -102,9 +103,9 @@ bool plan_node_provision_check(const struct node *node, struct slice name,
     bool maintenance = node_bool(node, NODE_MAINTENANCE);
     enum node_answer answer = NODE_REFUSED_STATE;
     if (verb != NULL)
-        answer = begin(node, verb->verb, maintenance, false, &course);
+        answer = plan_node_states_begin(node, verb->verb, maintenance, false, &course);
     if (answer == NODE_REFUSED_MAINTENANCE && slice_equal(name, SLICE_LIT("deploy")) &&
-        begin(node, verb->verb, false, false, &course) == NODE_REFUSED_STATE)
+        plan_node_states_begin(node, verb->verb, false, false, &course) == NODE_REFUSED_STATE)
         answer = NODE_REFUSED_STATE; /* by that name, the state counts first */
     if (answer == NODE_REFUSED_MAINTENANCE)
         return refuse_maintenance(node, err);
@@ -123,8 +124,9 @@ bool plan_node_provision(const struct node *node, const struct plan_node_verb *v
     struct node_course course;
     if (!plan_node_is_unlocked(node, plan, err))
         return false;
-    enum node_answer answer = begin(node, verb->verb, node_bool(node, NODE_MAINTENANCE),
-                                    verb->clean_error.data != NULL, &course);
+    enum node_answer answer =
+        plan_node_states_begin(node, verb->verb, node_bool(node, NODE_MAINTENANCE),
+                               verb->clean_error.data != NULL, &course);
     if (answer == NODE_REFUSED_PROTECTED)
         return refuse_protected(node, err);
     if (answer == NODE_REFUSED_RETIRED)

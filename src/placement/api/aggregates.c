@@ -38,7 +38,7 @@ enum api_step handle_placement_aggregates_list(struct api_request *request)
     return API_DONE;
 }
 
-static bool plan_set(struct pipeline_request *write, const struct plan *plan)
+static bool aggregates_plan_set(struct pipeline_request *write, const struct plan *plan)
 {
     struct aggregates_write *state = api_request_of(write)->state;
     return plan_aggregates_set(&state->wanted, plan, &state->generation, &write->err);
@@ -82,8 +82,8 @@ enum api_step handle_placement_aggregates_set(struct api_request *request)
         state->wanted.generation =
             body_schema_integer(json_object_get(body, "resource_provider_generation"));
     request->state = state;
-    request->write->plan = plan_set;
-    request->write->settled = see_generation;
+    request->write->plan = aggregates_plan_set;
+    request->write->applied = see_generation;
     request->write->least_rows = state->wanted.uuid_count; /* as many as are looked at */
     return API_WRITE;
 }

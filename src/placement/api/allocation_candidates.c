@@ -6,6 +6,7 @@
 #include "api/services/meter.h"
 #include "placement/api/candidates_json.h"
 #include "placement/api/candidates_parameters.h"
+#include "placement/api/candidates_reason.h"
 #include "placement/api/handlers.h"
 
 enum { LONG_QUERY_BYTES = 16 << 10 }; /* are not read on a worker: that takes its time, too */
@@ -40,13 +41,13 @@ enum api_step handle_placement_candidates_list(struct api_request *request)
         .budget = &budget,
     };
     struct ac_summaries summaries;
-    enum ac_none none;
+    struct ac_reason reason;
     writer.out->len = 0;
     buf_append_lit(writer.out, "{\"allocation_requests\": [");
     switch (ac_search(request->version, &asked, request->arena, &budget, candidates_write_one,
-                      &writer, &summaries, &none, &request->err)) {
+                      &writer, &summaries, &reason, &request->err)) {
     case AC_REFUSED:
-        meter_count_candidates(0, none);
+        meter_count_candidates(0, reason.none);
         return API_DONE;
     case AC_TOO_LARGE:
         writer.is_too_large = true;
@@ -60,7 +61,8 @@ enum api_step handle_placement_candidates_list(struct api_request *request)
     buf_append_lit(writer.out, "], \"provider_summaries\": {");
     if (!candidates_write_summaries(&writer, &summaries))
         return over_budget(request, &writer);
-    meter_count_candidates(count, none);
+    meter_count_candidates(count, reason.none);
+    candidates_log_reason(request, &reason);
     buf_append_lit(writer.out, "}}");
     api_answer_json(request, 0);
     return API_DONE;

@@ -160,20 +160,20 @@ enum api_step handle_placement_allocations_show(struct api_request *request)
 struct allocations_write {
     struct claim *claims;
     size_t count;
-    enum claim_door door;
+    enum claim_source source;
 };
 
 static bool plan_claims(struct pipeline_request *write, const struct plan *plan)
 {
     const struct allocations_write *state = api_request_of(write)->state;
-    return plan_allocations(state->claims, state->count, state->door, plan, &write->err);
+    return plan_allocations(state->claims, state->count, state->source, plan, &write->err);
 }
 
 static enum api_step submit_claims(struct api_request *request, struct claim *claims, size_t count,
-                                   enum claim_door door)
+                                   enum claim_source source)
 {
     struct allocations_write *state = arena_alloc(request->arena, sizeof(*state));
-    *state = (struct allocations_write){claims, count, door};
+    *state = (struct allocations_write){claims, count, source};
     request->state = state;
     request->write->plan = plan_claims;
     request->write->least_rows = claim_least_rows(claims, count);
@@ -233,7 +233,7 @@ enum api_step handle_placement_allocations_manage(struct api_request *request)
                          CLAIM_BY_POST);
 }
 
-static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
+static bool allocations_plan_delete(struct pipeline_request *write, const struct plan *plan)
 {
     const struct api_request *request = api_request_of(write);
     struct slice consumer = request->args[0];
@@ -243,6 +243,6 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
 
 enum api_step handle_placement_allocations_delete(struct api_request *request)
 {
-    request->write->plan = plan_delete;
+    request->write->plan = allocations_plan_delete;
     return API_WRITE;
 }

@@ -8,7 +8,8 @@
 #include "api/text/python_repr.h"
 #include "base/arena.h"
 
-static bool refuse(struct api_request *request, const char *code, struct buf *text)
+static bool candidates_checks_refuse(struct api_request *request, const char *code,
+                                     struct buf *text)
 {
     err_set_text(&request->err, 400, code, arena_copy(request->arena, buf_slice(text)));
     buf_free(text);
@@ -64,7 +65,7 @@ bool candidates_check_root_traits(struct api_request *request, const struct ac_r
     struct buf text = {0};
     buf_append_lit(&text, "Conflicting required and forbidden traits found in root_required: ");
     append_joined(&text, &conflicts);
-    return refuse(request, "placement.query.bad_value", &text);
+    return candidates_checks_refuse(request, "placement.query.bad_value", &text);
 }
 
 /* From 1.36: groups without resources are there for same_subtree. */
@@ -96,24 +97,24 @@ static bool check_suffixes(struct api_request *request, const struct ac_request 
                               "`same_subtree` query param: bad group(s) - ");
         append_list(&text, &orphans);
         buf_append_char(&text, '.');
-        return refuse(request, "placement.query.bad_value", &text);
+        return candidates_checks_refuse(request, "placement.query.bad_value", &text);
     }
-    struct ac_names strangers = names_create(request, most);
+    struct ac_names unknown = names_create(request, most);
     struct name_table told = name_table_create(request->arena, most);
     struct name_table groups = table_of(request, &all);
     for (uint32_t i = 0; i < asked->same_subtree_count; i++)
         for (uint32_t j = 0; j < asked->same_subtrees[i].count; j++)
             if (!name_table_has(&groups, asked->same_subtrees[i].names[j]) &&
                 name_table_add(&told, asked->same_subtrees[i].names[j]))
-                strangers.names[strangers.count++] = asked->same_subtrees[i].names[j];
-    if (strangers.count == 0)
+                unknown.names[unknown.count++] = asked->same_subtrees[i].names[j];
+    if (unknown.count == 0)
         return true;
     buf_append_lit(&text, "Real suffixes should be specified in `same_subtree`: ");
-    append_list(&text, &strangers);
+    append_list(&text, &unknown);
     buf_append_lit(&text, " not found in ");
     append_list(&text, &all);
     buf_append_char(&text, '.');
-    return refuse(request, "placement.query.bad_value", &text);
+    return candidates_checks_refuse(request, "placement.query.bad_value", &text);
 }
 
 /* Collects "required<suffix>" for groups without resources for which `belongs` holds. */
@@ -134,7 +135,7 @@ static bool refuse_orphans(struct api_request *request, const struct ac_request 
         buf_append_slice(&text, group->suffix);
     }
     if (count > 0)
-        return refuse(request, NULL, &text);
+        return candidates_checks_refuse(request, NULL, &text);
     buf_free(&text);
     return true;
 }
@@ -207,7 +208,7 @@ static bool check_forbidden(struct api_request *request, const struct ac_request
     buf_append_lit(&text, "Conflicting required and forbidden traits found in the following traits "
                           "keys: ");
     append_joined(&text, &conflicts);
-    return refuse(request, NULL, &text);
+    return candidates_checks_refuse(request, NULL, &text);
 }
 
 static bool check_group_policy(struct api_request *request, const struct ac_request *asked,

@@ -10,6 +10,7 @@
 #include "api/text/query_string.h"
 #include "base/arena.h"
 #include "placement/api/candidates_checks.h"
+#include "placement/api/candidates_reason.h"
 #include "placement/api/group_parameters.h"
 #include "placement/api/placement_request.h"
 
@@ -104,8 +105,9 @@ static bool read_name(struct slice name, enum parameter *parameter, struct slice
     return false;
 }
 
-static struct ac_group *group_of(struct ac_request *out, struct name_table *suffixes,
-                                 struct slice suffix)
+static struct ac_group *candidates_parameters_group_of(struct ac_request *out,
+                                                       struct name_table *suffixes,
+                                                       struct slice suffix)
 {
     uint32_t *number = name_table_at(suffixes, suffix);
     if (*number > 0)
@@ -155,7 +157,7 @@ static bool read_groups(struct api_request *request, const struct query_string *
         struct slice value = query->pairs[i].value;
         if (!read_name(query->pairs[i].name, &parameter, &suffix))
             continue;
-        struct ac_group *group = group_of(out, &suffixes, suffix);
+        struct ac_group *group = candidates_parameters_group_of(out, &suffixes, suffix);
         bool good = true;
         switch (parameter) {
         case PARAMETER_RESOURCES:
@@ -187,6 +189,7 @@ bool candidates_parameters_read(struct api_request *request, struct ac_request *
         .most = placement_settings(request)->max_candidates,
         .order = placement_settings(request)->spread_candidates ? AC_ORDER_SPREAD : AC_ORDER_DEPTH,
         .randomize = placement_settings(request)->randomize_candidates,
+        .counts = candidates_counts_wanted(request),
     };
     return body_schema_check_query(&query, schema_for(request->minor), &request->err) &&
            read_wide(request, &query, out) && read_groups(request, &query, out) &&

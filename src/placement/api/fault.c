@@ -144,7 +144,8 @@ static size_t join_lines(char *text, size_t len)
 }
 
 /* As the Python service's formatter makes text of HTML, whoever wrote the tags: in this order. */
-static void write_text(struct api_request *request, const struct status *status, struct buf *out)
+static void fault_write_text(struct api_request *request, const struct status *status,
+                             struct buf *out)
 {
     size_t from = out->len;
     write_body(request, status, buf_append_slice, out);
@@ -181,7 +182,7 @@ static bool shows_code(struct api_request *request)
 static void write_json(struct api_request *request, const struct status *status, struct buf *out)
 {
     struct buf detail = {0};
-    write_text(request, status, &detail);
+    fault_write_text(request, status, &detail);
     buf_printf(out,
                "{\"errors\": [{\"status\": %d, \"title\": \"%s\", \"detail\": ", status->status,
                status->title);
@@ -249,7 +250,7 @@ void placement_write_fault(struct api_request *request)
     } else {
         type = SLICE_LIT("text/plain; charset=UTF-8");
         buf_printf(out, "%d %s\n\n", status->status, status->title);
-        write_text(request, status, out);
+        fault_write_text(request, status, out);
     }
     request->status = status->status;
     http_add_header(request->http, "Content-Type", type);

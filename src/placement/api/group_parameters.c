@@ -6,8 +6,8 @@
 #include "api/text/uuid_like.h"
 #include "base/arena.h"
 
-static bool refuse(struct api_request *request, const char *prefix, struct slice value,
-                   const char *suffix)
+static bool group_parameters_refuse(struct api_request *request, const char *prefix,
+                                    struct slice value, const char *suffix)
 {
     return err_set_join(&request->err, 400, NULL, slice_of(prefix), value, slice_of(suffix));
 }
@@ -66,7 +66,7 @@ static bool read_amount(struct api_request *request, struct slice class_name, st
 bool parameter_resources(struct api_request *request, struct slice value, struct ac_group *group)
 {
     if (python_strip(value).len == 0)
-        return refuse(request, BAD_RESOURCES, SLICE_LIT("empty string"), ".");
+        return group_parameters_refuse(request, BAD_RESOURCES, SLICE_LIT("empty string"), ".");
     struct ac_names pairs = split(request->arena, value, ',');
     group->resources = arena_array(request->arena, pairs.count, sizeof(*group->resources));
     group->resource_count = 0;
@@ -74,7 +74,7 @@ bool parameter_resources(struct api_request *request, struct slice value, struct
     for (uint32_t i = 0; i < pairs.count; i++) {
         struct ac_names parts = split(request->arena, pairs.names[i], ':');
         if (parts.count != 2)
-            return refuse(request, BAD_RESOURCES, pairs.names[i], ".");
+            return group_parameters_refuse(request, BAD_RESOURCES, pairs.names[i], ".");
         int64_t amount;
         if (!read_amount(request, parts.names[0], parts.names[1], &amount))
             return false;
@@ -89,7 +89,7 @@ bool parameter_resources(struct api_request *request, struct slice value, struct
 static bool read_any(struct api_request *request, struct slice value, struct ac_names *any)
 {
     if (request->minor < 39)
-        return refuse(
+        return group_parameters_refuse(
             request,
             "Invalid query string parameters: The format 'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' "
             "only supported since microversion 1.39. Got: ",
@@ -99,13 +99,13 @@ static bool read_any(struct api_request *request, struct slice value, struct ac_
     for (uint32_t i = 0; i < any->count; i++) {
         any->names[i] = python_strip(any->names[i]);
         if (any->names[i].len == 0)
-            return refuse(
+            return group_parameters_refuse(
                 request,
                 BAD_TRAITS "in:HW_CPU_X86_VMX,CUSTOM_MAGIC. Got an empty trait in: ", value, "");
         forbidden = forbidden || any->names[i].data[0] == '!';
     }
     if (forbidden)
-        return refuse(
+        return group_parameters_refuse(
             request,
             "Invalid query string parameters: The format 'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' "
             "does not support forbidden traits. Got: ",
@@ -127,16 +127,17 @@ static bool read_traits(struct api_request *request, struct slice value, bool al
         while (name.len > 0 && name.data[0] == '!')
             name = slice_skip(name, 1);
         if (name.len == 0)
-            return refuse(request,
-                          allow_forbidden
-                              ? BAD_TRAITS "HW_CPU_X86_VMX,!CUSTOM_MAGIC. Got an empty trait in: "
-                              : BAD_TRAITS "HW_CPU_X86_VMX,CUSTOM_MAGIC. Got an empty trait in: ",
-                          value, "");
+            return group_parameters_refuse(
+                request,
+                allow_forbidden ? BAD_TRAITS "HW_CPU_X86_VMX,!CUSTOM_MAGIC. Got an empty trait in: "
+                                : BAD_TRAITS "HW_CPU_X86_VMX,CUSTOM_MAGIC. Got an empty trait in: ",
+                value, "");
         struct ac_names *into = is_forbidden ? forbidden : required;
         into->names[into->count++] = name;
     }
     if (forbidden->count > 0 && !allow_forbidden)
-        return refuse(request, BAD_TRAITS "HW_CPU_X86_VMX,CUSTOM_MAGIC. Got: ", value, "");
+        return group_parameters_refuse(request,
+                                       BAD_TRAITS "HW_CPU_X86_VMX,CUSTOM_MAGIC. Got: ", value, "");
     return true;
 }
 
@@ -144,7 +145,7 @@ bool parameter_traits(struct api_request *request, struct slice value, struct ac
                       struct ac_names *forbidden)
 {
     if (slice_starts_with(value, SLICE_LIT("in:")))
-        return refuse(
+        return group_parameters_refuse(
             request,
             "Invalid query string parameters: The format 'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' "
             "only supported since microversion 1.39. Got: ",
@@ -228,10 +229,11 @@ static bool read_aggregates(struct api_request *request, struct slice value, str
     bool forbidden_in = slice_starts_with(value, SLICE_LIT("!in:"));
     bool in = slice_starts_with(value, SLICE_LIT("in:"));
     if (!in && !forbidden_in && value.len > 0 && memchr(value.data, ',', value.len) != NULL)
-        return refuse(request,
-                      "Multiple values for 'member_of' must be prefixed with the 'in:' or '!in:' "
-                      "keyword using the valid microversion. Got: ",
-                      value, "");
+        return group_parameters_refuse(
+            request,
+            "Multiple values for 'member_of' must be prefixed with the 'in:' or '!in:' "
+            "keyword using the valid microversion. Got: ",
+            value, "");
     *is_forbidden = forbidden_in || (value.len > 0 && value.data[0] == '!');
     if (forbidden_in)
         *names = split(request->arena, slice_skip(value, 4), ',');
@@ -241,10 +243,11 @@ static bool read_aggregates(struct api_request *request, struct slice value, str
         *names = split(request->arena, slice_skip(value, *is_forbidden ? 1 : 0), ',');
     for (uint32_t i = 0; i < names->count; i++)
         if (!uuid_like_read(names->names[i], NULL))
-            return refuse(request,
-                          "Invalid query string parameters: Expected 'member_of' parameter to "
-                          "contain valid UUID(s). Got: ",
-                          names->names[i], "");
+            return group_parameters_refuse(
+                request,
+                "Invalid query string parameters: Expected 'member_of' parameter to "
+                "contain valid UUID(s). Got: ",
+                names->names[i], "");
     return true;
 }
 
@@ -253,7 +256,8 @@ bool parameter_member_of(struct api_request *request, const struct query_string 
 {
     uint32_t count = count_named(query, "member_of", suffix);
     if (count > 1 && request->minor < 24)
-        return refuse(request, "Multiple member_of", suffix, " parameters are not supported");
+        return group_parameters_refuse(request, "Multiple member_of", suffix,
+                                       " parameters are not supported");
     group->member_of = arena_array(request->arena, count, sizeof(*group->member_of));
     group->member_of_count = 0;
     group->forbidden_aggregates.count = 0;
@@ -271,8 +275,9 @@ bool parameter_member_of(struct api_request *request, const struct query_string 
             continue;
         }
         if (request->minor < 32)
-            return refuse(request, "Forbidden member_of", suffix,
-                          " parameters are not supported in the specified microversion");
+            return group_parameters_refuse(
+                request, "Forbidden member_of", suffix,
+                " parameters are not supported in the specified microversion");
         append_names(&group->forbidden_aggregates, &names);
     }
     return true;
@@ -283,8 +288,9 @@ bool parameter_in_tree(struct api_request *request, struct slice value, struct a
     group->in_tree = python_strip(value);
     if (uuid_like_read(group->in_tree, NULL))
         return true;
-    return refuse(request,
-                  "Invalid query string parameters: Expected 'in_tree' parameter to be a format of "
-                  "uuid. Got: ",
-                  value, "");
+    return group_parameters_refuse(
+        request,
+        "Invalid query string parameters: Expected 'in_tree' parameter to be a format of "
+        "uuid. Got: ",
+        value, "");
 }

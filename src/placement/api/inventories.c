@@ -160,7 +160,7 @@ static struct plan_inventory read_item(struct slice class_name, const json_t *it
     return read;
 }
 
-static struct inventories_write *begin(struct api_request *request, pipeline_plan *plan)
+static struct inventories_write *inventories_begin(struct api_request *request, pipeline_plan *plan)
 {
     struct inventories_write *state = arena_zalloc(request->arena, sizeof(*state));
     state->wanted.provider_uuid = latin1_text(request->arena, request->args[0]);
@@ -188,7 +188,7 @@ static int64_t generation_in(const json_t *body)
 static enum api_step write_single(struct api_request *request, pipeline_plan *plan,
                                   struct slice class_name)
 {
-    struct inventories_write *state = begin(request, plan);
+    struct inventories_write *state = inventories_begin(request, plan);
     struct plan_inventory *item = arena_alloc(request->arena, sizeof(*item));
     *item = read_item(class_name, request->body);
     state->wanted.items = item;
@@ -197,7 +197,7 @@ static enum api_step write_single(struct api_request *request, pipeline_plan *pl
     return API_WRITE;
 }
 
-static bool plan_create(struct pipeline_request *write, const struct plan *plan)
+static bool inventories_plan_create(struct pipeline_request *write, const struct plan *plan)
 {
     struct inventories_write *state = api_request_of(write)->state;
     return plan_inventory_create(&state->wanted, plan, &state->generation, &write->err);
@@ -208,7 +208,7 @@ enum api_step handle_placement_inventory_create(struct api_request *request)
     json_t *body = read_body(request, &SCHEMA_INVENTORY_CREATE);
     if (body == NULL)
         return API_DONE;
-    return write_single(request, plan_create,
+    return write_single(request, inventories_plan_create,
                         body_schema_text(json_object_get(body, "resource_class")));
 }
 
@@ -248,7 +248,7 @@ void finish_placement_inventory_update(struct api_request *request)
     api_answer_json(request, 0);
 }
 
-static bool plan_set(struct pipeline_request *write, const struct plan *plan)
+static bool inventories_plan_set(struct pipeline_request *write, const struct plan *plan)
 {
     struct inventories_write *state = api_request_of(write)->state;
     return plan_inventories_set(&state->wanted, plan, &state->generation, &write->err);
@@ -259,7 +259,7 @@ enum api_step handle_placement_inventories_set(struct api_request *request)
     json_t *body = read_body(request, &SCHEMA_INVENTORIES);
     if (body == NULL)
         return API_DONE;
-    struct inventories_write *state = begin(request, plan_set);
+    struct inventories_write *state = inventories_begin(request, inventories_plan_set);
     json_t *given = json_object_get(body, "inventories");
     struct plan_inventory *items =
         arena_array(request->arena, json_object_size(given), sizeof(*items));
@@ -300,7 +300,7 @@ static bool plan_delete_one(struct pipeline_request *write, const struct plan *p
 
 enum api_step handle_placement_inventory_delete(struct api_request *request)
 {
-    begin(request, plan_delete_one);
+    inventories_begin(request, plan_delete_one);
     return API_WRITE;
 }
 
@@ -320,6 +320,6 @@ static bool plan_delete_all(struct pipeline_request *write, const struct plan *p
 
 enum api_step handle_placement_inventories_delete(struct api_request *request)
 {
-    begin(request, plan_delete_all);
+    inventories_begin(request, plan_delete_all);
     return API_WRITE;
 }

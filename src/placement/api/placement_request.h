@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "api/door.h"
+#include "api/definition.h"
 #include "api/request.h"
 
 struct placement_settings {
@@ -26,7 +26,7 @@ struct placement_request {
 
 static inline const struct placement_settings *placement_settings(const struct api_request *request)
 {
-    return request->doorway->settings;
+    return request->endpoint->settings;
 }
 
 static inline struct placement_request *placement_own(const struct api_request *request)

@@ -11,12 +11,14 @@ bool placement_check_policy(struct api_request *request, enum policy_placement_r
     case POLICY_ALLOWED:
         return true;
     case POLICY_DENIED_SCOPE:
-        placement_own(request)->vary_shown = false;
-        return err_set(&request->err, 403, NULL, "%s", policy_placement_name(rule));
+        err_set(&request->err, 403, NULL, "%s", policy_placement_name(rule));
+        break;
     case POLICY_DENIED:
+        err_set(&request->err, 403, NULL, "Policy does not allow %s to be performed.",
+                policy_placement_name(rule));
         break;
     }
     placement_own(request)->vary_shown = false;
-    return err_set(&request->err, 403, NULL, "Policy does not allow %s to be performed.",
-                   policy_placement_name(rule));
+    request->err.denied_by = policy_placement_name(rule);
+    return false;
 }

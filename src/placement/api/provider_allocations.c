@@ -18,7 +18,8 @@ enum {
 };
 
 /* 404: `before`, the uuid, `between`, and that there is no such provider. */
-static enum api_step refuse(struct api_request *request, const char *before, const char *between)
+static enum api_step provider_allocations_refuse(struct api_request *request, const char *before,
+                                                 const char *between)
 {
     struct slice uuid = latin1_text(request->arena, request->args[0]);
     err_set_join(&request->err, 404, NULL, slice_of(before), uuid, slice_of(between),
@@ -113,7 +114,7 @@ enum api_step handle_placement_provider_allocations_list(struct api_request *req
     const struct version *version = request->version;
     const struct provider *provider = version_provider_by_uuid(version, request->args[0]);
     if (provider == NULL)
-        return refuse(request, "Resource provider '", "' not found");
+        return provider_allocations_refuse(request, "Resource provider '", "' not found");
     int64_t modified_at_us = 0;
     size_t count = 0;
     if (!look_at_all(request, provider, &modified_at_us, &count))
@@ -148,7 +149,7 @@ enum api_step handle_placement_provider_usages_show(struct api_request *request)
     const struct version *version = request->version;
     const struct provider *provider = version_provider_by_uuid(version, request->args[0]);
     if (provider == NULL)
-        return refuse(request, "No resource provider with uuid ", " found");
+        return provider_allocations_refuse(request, "No resource provider with uuid ", " found");
     uint32_t count = provider->inventory_count;
     struct budget budget = api_budget(request);
     if (!budget_take(&budget, STEPS_OF_A_CLASS * (int64_t)count))

@@ -52,7 +52,7 @@ enum api_step handle_placement_provider_traits_list(struct api_request *request)
     return API_DONE;
 }
 
-static bool plan_set(struct pipeline_request *write, const struct plan *plan)
+static bool provider_traits_plan_set(struct pipeline_request *write, const struct plan *plan)
 {
     struct traits_write *state = api_request_of(write)->state;
     return plan_provider_traits_set(&state->wanted, plan, &state->result, &write->err);
@@ -66,13 +66,13 @@ static void see_generation(struct pipeline_request *write, const struct plan *pl
         version_provider_by_uuid(plan->version, state->wanted.provider_uuid)->generation;
 }
 
-static struct traits_write *begin(struct api_request *request)
+static struct traits_write *provider_traits_begin(struct api_request *request)
 {
     struct traits_write *state = arena_zalloc(request->arena, sizeof(*state));
     state->wanted.provider_uuid = latin1_text(request->arena, request->args[0]);
     request->state = state;
-    request->write->plan = plan_set;
-    request->write->settled = see_generation;
+    request->write->plan = provider_traits_plan_set;
+    request->write->applied = see_generation;
     return state;
 }
 
@@ -87,7 +87,7 @@ enum api_step handle_placement_provider_traits_set(struct api_request *request)
     struct slice *names = arena_array(request->arena, count, sizeof(*names));
     for (size_t i = 0; i < count; i++)
         names[i] = body_schema_text(json_array_get(list, i));
-    struct traits_write *state = begin(request);
+    struct traits_write *state = provider_traits_begin(request);
     state->wanted.names = names;
     state->wanted.name_count = count;
     request->write->least_rows = count; /* as many as are looked at */
@@ -115,6 +115,6 @@ void finish_placement_provider_traits_set(struct api_request *request)
 
 enum api_step handle_placement_provider_traits_delete(struct api_request *request)
 {
-    begin(request);
+    provider_traits_begin(request);
     return API_WRITE;
 }

@@ -75,7 +75,7 @@ static void set_location(struct api_request *request, struct slice name)
                                      SLICE_ARG(request->mount), SLICE_ARG(name));
 }
 
-static struct class_write *begin(struct api_request *request, pipeline_plan *plan)
+static struct class_write *resource_classes_begin(struct api_request *request, pipeline_plan *plan)
 {
     struct class_write *state = arena_zalloc(request->arena, sizeof(*state));
     request->state = state;
@@ -83,7 +83,7 @@ static struct class_write *begin(struct api_request *request, pipeline_plan *pla
     return state;
 }
 
-static bool plan_create(struct pipeline_request *write, const struct plan *plan)
+static bool resource_classes_plan_create(struct pipeline_request *write, const struct plan *plan)
 {
     const struct class_write *state = api_request_of(write)->state;
     return plan_class_create(state->name, plan, &write->err);
@@ -94,7 +94,8 @@ enum api_step handle_placement_class_create(struct api_request *request)
     const json_t *body = body_schema_read(request, &SCHEMA_CLASS);
     if (body == NULL)
         return API_DONE;
-    begin(request, plan_create)->name = body_schema_text(json_object_get(body, "name"));
+    resource_classes_begin(request, resource_classes_plan_create)->name =
+        body_schema_text(json_object_get(body, "name"));
     return API_WRITE;
 }
 
@@ -118,7 +119,7 @@ enum api_step handle_placement_class_rename(struct api_request *request)
     const json_t *body = body_schema_read(request, &SCHEMA_CLASS);
     if (body == NULL)
         return API_DONE;
-    struct class_write *state = begin(request, plan_rename);
+    struct class_write *state = resource_classes_begin(request, plan_rename);
     state->old_name = latin1_text(request->arena, request->args[0]);
     state->name = body_schema_text(json_object_get(body, "name"));
     return API_WRITE;
@@ -147,7 +148,7 @@ enum api_step handle_placement_class_ensure(struct api_request *request)
     check(request->body != NULL);
     if (!body_schema_check(request->body, &SCHEMA_CLASS, &request->err))
         return API_DONE;
-    begin(request, plan_ensure)->name = name;
+    resource_classes_begin(request, plan_ensure)->name = name;
     return API_WRITE;
 }
 
@@ -160,7 +161,7 @@ void finish_placement_class_ensure(struct api_request *request)
     set_location(request, state->name);
 }
 
-static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
+static bool resource_classes_plan_delete(struct pipeline_request *write, const struct plan *plan)
 {
     const struct class_write *state = api_request_of(write)->state;
     return plan_class_delete(state->name, plan, &write->err);
@@ -168,6 +169,7 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
 
 enum api_step handle_placement_class_delete(struct api_request *request)
 {
-    begin(request, plan_delete)->name = latin1_text(request->arena, request->args[0]);
+    resource_classes_begin(request, resource_classes_plan_delete)->name =
+        latin1_text(request->arena, request->args[0]);
     return API_WRITE;
 }

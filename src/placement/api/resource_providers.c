@@ -35,7 +35,7 @@ enum api_step handle_placement_provider_show(struct api_request *request)
     return API_DONE;
 }
 
-static bool plan_create(struct pipeline_request *write, const struct plan *plan)
+static bool resource_providers_plan_create(struct pipeline_request *write, const struct plan *plan)
 {
     struct provider_write *state = api_request_of(write)->state;
     return plan_provider_create(state->wanted.uuid, state->wanted.name, state->wanted.parent_uuid,
@@ -65,7 +65,7 @@ enum api_step handle_placement_provider_create(struct api_request *request)
     state->wanted.name = body_schema_text(json_object_get(body, "name"));
     state->wanted.parent_uuid = body_schema_text(json_object_get(body, "parent_provider_uuid"));
     request->state = state;
-    request->write->plan = plan_create;
+    request->write->plan = resource_providers_plan_create;
     return API_WRITE;
 }
 
@@ -122,7 +122,7 @@ enum api_step handle_placement_provider_update(struct api_request *request)
     };
     request->state = state;
     request->write->plan = plan_update;
-    request->write->settled = see_generation;
+    request->write->applied = see_generation;
     return API_WRITE;
 }
 
@@ -133,7 +133,7 @@ void finish_placement_provider_update(struct api_request *request)
         answer_provider(request, &state->result);
 }
 
-static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
+static bool resource_providers_plan_delete(struct pipeline_request *write, const struct plan *plan)
 {
     struct api_request *request = api_request_of(write);
     return plan_provider_delete(latin1_text(request->arena, request->args[0]), plan, &write->err);
@@ -141,6 +141,6 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
 
 enum api_step handle_placement_provider_delete(struct api_request *request)
 {
-    request->write->plan = plan_delete;
+    request->write->plan = resource_providers_plan_delete;
     return API_WRITE;
 }

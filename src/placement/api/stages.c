@@ -60,7 +60,7 @@ static bool has(const struct api_route *route, enum placement_route_flag flag)
 
 static bool stage_route(struct api_request *request)
 {
-    switch (routes_find(request->doorway->routes, request->path, request)) {
+    switch (routes_find(request->endpoint->routes, request->path, request)) {
     case ROUTE_FOUND:
         return true;
     case ROUTE_UNKNOWN_METHOD:

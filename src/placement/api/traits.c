@@ -25,7 +25,7 @@ struct traits_filter {
     bool associated;
 };
 
-static char lower(char c)
+static char traits_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -44,8 +44,9 @@ static bool like_prefix(struct slice name, struct slice prefix)
         if (prefix.data[in_prefix] == '%') {
             star = ++in_prefix;
             star_at = at;
-        } else if (at < name.len && (prefix.data[in_prefix] == '_' ||
-                                     lower(prefix.data[in_prefix]) == lower(name.data[at]))) {
+        } else if (at < name.len &&
+                   (prefix.data[in_prefix] == '_' ||
+                    traits_lower(prefix.data[in_prefix]) == traits_lower(name.data[at]))) {
             in_prefix++;
             at++;
         } else if (star != SIZE_MAX && star_at < name.len) {
@@ -110,7 +111,7 @@ static bool read_filter(struct api_request *request, struct traits_filter *filte
     return true;
 }
 
-static bool is_wanted(const struct traits_filter *filter, const struct catalog_entry *entry)
+static bool traits_is_wanted(const struct traits_filter *filter, const struct catalog_entry *entry)
 {
     const struct catalog_row *row = entry->row;
     return (!filter->has_names || filter->is_named[row->number]) &&
@@ -137,7 +138,7 @@ enum api_step handle_placement_traits_list(struct api_request *request)
             catalog_at(catalog, (uint32_t)ptree_iter_get(&iter)->value);
         if (!budget_take(&budget, STEPS_OF_A_TRAIT) || !api_charge_text(request, &budget, &counted))
             return api_start_over(request);
-        if (!is_wanted(&filter, entry))
+        if (!traits_is_wanted(&filter, entry))
             continue;
         if (!is_first)
             buf_append_lit(out, ", ");
@@ -202,7 +203,7 @@ void finish_placement_trait_ensure(struct api_request *request)
                                      SLICE_ARG(request->args[0]));
 }
 
-static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
+static bool traits_plan_delete(struct pipeline_request *write, const struct plan *plan)
 {
     struct api_request *request = api_request_of(write);
     return plan_trait_delete(latin1_text(request->arena, request->args[0]), plan, &write->err);
@@ -210,6 +211,6 @@ static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
 
 enum api_step handle_placement_trait_delete(struct api_request *request)
 {
-    request->write->plan = plan_delete;
+    request->write->plan = traits_plan_delete;
     return API_WRITE;
 }

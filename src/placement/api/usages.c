@@ -54,7 +54,7 @@ static void append_line(struct report *report, const struct line *line)
 }
 
 /* False: the budget is exhausted. */
-static bool take(void *cls, const struct usage_row *row)
+static bool usages_take(void *cls, const struct usage_row *row)
 {
     struct report *report = cls;
     if (!budget_take(&report->budget, STEPS_OF_A_SUM))
@@ -78,25 +78,25 @@ static bool take(void *cls, const struct usage_row *row)
     return true;
 }
 
-static int compare_ids(int64_t left, int64_t right)
+static int usages_compare_ids(int64_t left, int64_t right)
 {
     return left < right ? -1 : left > right;
 }
 
-static int compare_rows(const void *a, const void *b)
+static int usages_compare_rows(const void *a, const void *b)
 {
     const struct line *left = a;
     const struct line *right = b;
-    int order = compare_ids(left->class_id, right->class_id);
-    return order != 0 ? order : compare_ids(left->type_id, right->type_id);
+    int order = usages_compare_ids(left->class_id, right->class_id);
+    return order != 0 ? order : usages_compare_ids(left->type_id, right->type_id);
 }
 
 static int compare_groups(const void *a, const void *b)
 {
     const struct line *left = a;
     const struct line *right = b;
-    int order = compare_ids(left->rank, right->rank);
-    return order != 0 ? order : compare_ids(left->class_id, right->class_id);
+    int order = usages_compare_ids(left->rank, right->rank);
+    return order != 0 ? order : usages_compare_ids(left->class_id, right->class_id);
 }
 
 /* Adds up the users' lines; groups in the order of their first class, then type. */
@@ -104,10 +104,10 @@ static void sum_up(struct report *report)
 {
     if (report->count == 0)
         return;
-    qsort(report->lines, report->count, sizeof(struct line), compare_rows);
+    qsort(report->lines, report->count, sizeof(struct line), usages_compare_rows);
     size_t last = 0;
     for (size_t i = 1; i < report->count; i++) {
-        if (compare_rows(&report->lines[last], &report->lines[i]) == 0)
+        if (usages_compare_rows(&report->lines[last], &report->lines[i]) == 0)
             report->lines[last].amount += report->lines[i].amount;
         else
             report->lines[++last] = report->lines[i];
@@ -187,7 +187,7 @@ static bool choose_type(struct report *report, struct slice type)
     return row != NULL;
 }
 
-static void collect(struct report *report, struct slice project, struct slice user)
+static void usages_collect(struct report *report, struct slice project, struct slice user)
 {
     const struct catalog_row *owner = catalog_find(&report->version->projects, project);
     if (owner == NULL)
@@ -201,7 +201,7 @@ static void collect(struct report *report, struct slice project, struct slice us
     }
     report->consumers = arena_zalloc(report->arena, (report->version->types.limit + 1) *
                                                         sizeof(*report->consumers));
-    usage_of_project(report->version, owner->number, user_number, take, report);
+    usage_of_project(report->version, owner->number, user_number, usages_take, report);
     if (!report->budget.exhausted)
         sum_up(report);
 }
@@ -224,7 +224,7 @@ enum api_step handle_placement_usages_show(struct api_request *request)
     if (has_types)
         type = query_string_last(&query, SLICE_LIT("consumer_type"));
     if (!has_types || choose_type(&report, type))
-        collect(&report, project, query_string_last(&query, SLICE_LIT("user_id")));
+        usages_collect(&report, project, query_string_last(&query, SLICE_LIT("user_id")));
     if (report.budget.exhausted)
         return api_over_budget(request);
     struct buf *out = api_out(request);

@@ -8,7 +8,8 @@
 #include "replica/provider_consumers.h"
 
 /* What comes, less what goes. */
-static void add(struct sums *flows, int64_t provider_id, int64_t class_id, int64_t amount)
+static void capacity_rule_add(struct sums *flows, int64_t provider_id, int64_t class_id,
+                              int64_t amount)
 {
     sums_add(flows, provider_id, class_id, 0, amount, NULL);
 }
@@ -18,13 +19,13 @@ static void add_consumer(struct sums *flows, const struct effects *effects,
 {
     const struct version *version = effects->before;
     for (const struct effect_allocation *got = consumer->gets; got != NULL; got = got->next)
-        add(flows, got->row->provider_id, got->row->class_id, got->row->used);
+        capacity_rule_add(flows, got->row->provider_id, got->row->class_id, got->row->used);
     for (uint32_t i = 0; consumer->is_released && consumer->before != NULL &&
                          i < consumer->before->allocation_count;
          i++) {
         const struct consumer_allocation *old = &consumer->before->allocation[i];
-        add(flows, version_provider(version, old->provider)->id,
-            catalog_row_at(&version->classes, old->class_no.v)->id, -old->used);
+        capacity_rule_add(flows, version_provider(version, old->provider)->id,
+                          catalog_row_at(&version->classes, old->class_no.v)->id, -old->used);
     }
 }
 
@@ -38,8 +39,9 @@ stock_before(const struct effects *effects, const struct effect_provider *effect
                        : provider_inventory_of(effect->before, (struct class_no){row->number});
 }
 
-static bool refuse(const struct effects *effects, const struct effect_provider *effect,
-                   int64_t class_id, struct err *err)
+static bool capacity_rule_refuse(const struct effects *effects,
+                                 const struct effect_provider *effect, int64_t class_id,
+                                 struct err *err)
 {
     struct slice uuid = effect->before != NULL ? provider_uuid(effect->before) : effect->row->uuid;
     err_set_join(err, 409, NULL,
@@ -104,14 +106,14 @@ static bool check_flow(const struct effects *effects, const struct plan *plan,
     if (before != NULL && (effect->on & EFFECT_INVENTORY) == 0)
         figures = before->figures;
     else if (!effects_inventory(effects, effect, class_id, &figures))
-        return refuse(effects, effect, class_id, err);
+        return capacity_rule_refuse(effects, effect, class_id, err);
     if (plan->author != NULL && plan->author->allocates_reserved)
         figures.reserved = 0;
     int64_t after = (before == NULL ? 0 : before->used) + flow->amount;
     int64_t capacity = capacity_of(&figures);
     if (after > capacity && effect->before != NULL)
         after -= yielding(effects, plan, effect->before, class_id);
-    return after <= capacity || refuse(effects, effect, class_id, err);
+    return after <= capacity || capacity_rule_refuse(effects, effect, class_id, err);
 }
 
 static bool check_capacity(const struct effects *effects, const struct plan *plan, struct err *err)

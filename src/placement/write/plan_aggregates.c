@@ -8,8 +8,9 @@
 
 /* The aggregates' ids in the order of the request. Unknown ones are made; those that the provider
  * is in already get id 0 and are marked in `kept`, which is indexed by number. */
-static int64_t *resolve(const struct plan_aggregates *input, const struct plan *plan,
-                        const struct provider *provider, bool *kept)
+static int64_t *plan_aggregates_resolve(const struct plan_aggregates *input,
+                                        const struct plan *plan, const struct provider *provider,
+                                        bool *kept)
 {
     const struct catalog *catalog = &plan->version->aggregates;
     bool *member = arena_zalloc(plan->arena, catalog->limit * sizeof(bool));
@@ -41,7 +42,7 @@ bool plan_aggregates_set(const struct plan_aggregates *input, const struct plan 
         return false;
 
     bool *kept = arena_zalloc(plan->arena, version->aggregates.limit * sizeof(bool));
-    int64_t *ids = resolve(input, plan, provider, kept);
+    int64_t *ids = plan_aggregates_resolve(input, plan, provider, kept);
     for (size_t i = 0; i < input->uuid_count; i++) {
         if (ids[i] == 0)
             continue;

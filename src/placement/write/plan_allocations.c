@@ -7,11 +7,11 @@
 #include "engine/allocations.h"
 #include "engine/generations.h"
 
-bool plan_allocations(const struct claim *claims, size_t claim_count, enum claim_door door,
+bool plan_allocations(const struct claim *claims, size_t claim_count, enum claim_source source,
                       const struct plan *plan, struct err *err)
 {
     struct claim_set set;
-    claim_begin(&set, claims, claim_count, door, 0, plan, err);
+    claim_begin(&set, claims, claim_count, source, 0, plan, err);
     if (!claim_check_generations(&set) || !claim_find_providers(&set) || !claim_check_amounts(&set))
         return false;
     claim_write(&set);

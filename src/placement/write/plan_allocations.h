@@ -6,7 +6,7 @@
 
 /* Replaces the allocations of all the claims' consumers, together or not at all. Consumers differ.
  * CLAIM_BY_PUT: exactly one claim. */
-bool plan_allocations(const struct claim *claims, size_t claim_count, enum claim_door door,
+bool plan_allocations(const struct claim *claims, size_t claim_count, enum claim_source source,
                       const struct plan *plan, struct err *err) BERTH_MUST_CHECK;
 
 /* Deletes a consumer with all it holds, whatever its generation; 404 if it holds nothing.

@@ -6,7 +6,7 @@
 
 enum { FIRST_CUSTOM_ID = 10000 };
 
-static bool refuse_unknown(struct slice name, struct err *err)
+static bool plan_classes_refuse_unknown(struct slice name, struct err *err)
 {
     return err_set_join(err, 404, NULL, SLICE_LIT("No such resource class "), name, SLICE_LIT("."));
 }
@@ -33,7 +33,7 @@ bool plan_class_rename(struct slice name, struct slice new_name, const struct pl
     const struct catalog *catalog = &plan->version->classes;
     const struct catalog_row *row = catalog_find(catalog, name);
     if (row == NULL)
-        return refuse_unknown(name, err);
+        return plan_classes_refuse_unknown(name, err);
     if (row->id < FIRST_CUSTOM_ID)
         return err_set_join(err, 400, NULL, SLICE_LIT("Cannot update standard resource class "),
                             name);
@@ -75,7 +75,7 @@ bool plan_class_delete(struct slice name, const struct plan *plan, struct err *e
 {
     const struct catalog_row *row = catalog_find(&plan->version->classes, name);
     if (row == NULL)
-        return refuse_unknown(name, err);
+        return plan_classes_refuse_unknown(name, err);
     if (row->id < FIRST_CUSTOM_ID)
         return err_set_join(err, 400, NULL,
                             SLICE_LIT("Error in delete resource class: Cannot delete standard "

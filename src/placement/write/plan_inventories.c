@@ -101,7 +101,7 @@ bool plan_inventory_update(const struct plan_inventories *input, const struct pl
     return finish(provider, plan, generation);
 }
 
-static int compare_ids(const void *left, const void *right)
+static int plan_inventories_compare_ids(const void *left, const void *right)
 {
     int64_t a = (*(const struct catalog_row *const *)left)->id;
     int64_t b = (*(const struct catalog_row *const *)right)->id;
@@ -113,7 +113,7 @@ static int compare_ids(const void *left, const void *right)
 static bool refuse_in_use(const struct provider *provider, const struct catalog_row **rows,
                           size_t count, struct slice prefix, const char *code, struct err *err)
 {
-    qsort(rows, count, sizeof(struct catalog_row *), compare_ids);
+    qsort(rows, count, sizeof(struct catalog_row *), plan_inventories_compare_ids);
     struct slice *parts = arena_array(err->arena, 2 * count + 5, sizeof(*parts));
     size_t n = 0;
     parts[n++] = prefix;

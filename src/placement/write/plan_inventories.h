@@ -7,7 +7,7 @@
 struct plan_inventory {
     struct slice class_name;
     struct inventory_figures figures;
-    bool has_figures; /* false: of no known class, and nothing to be judged by */
+    bool has_figures; /* false: of no known class, and nothing to be checked by */
 };
 
 struct plan_inventories {

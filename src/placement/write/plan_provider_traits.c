@@ -10,7 +10,7 @@
 enum { UNKNOWN_TEXT_MAX = 4096 };
 
 /* "No such trait A, B", each once, in alphabetical order, as many as fit. */
-static bool refuse_unknown(struct slice *names, size_t count, struct err *err)
+static bool plan_provider_traits_refuse_unknown(struct slice *names, size_t count, struct err *err)
 {
     qsort(names, count, sizeof(*names), slice_compare);
     struct slice *parts = arena_array(err->arena, 2 * count + 1, sizeof(*parts));
@@ -32,7 +32,7 @@ static bool refuse_unknown(struct slice *names, size_t count, struct err *err)
     return err_set_parts(err, 400, NULL, parts, n);
 }
 
-static int compare_ids(const void *left, const void *right)
+static int plan_provider_traits_compare_ids(const void *left, const void *right)
 {
     int64_t a = (*(const struct catalog_row *const *)left)->id;
     int64_t b = (*(const struct catalog_row *const *)right)->id;
@@ -41,9 +41,9 @@ static int compare_ids(const void *left, const void *right)
 
 /* The wanted traits' rows, each once, in the order of their ids, marked in `wanted` by number; NULL
  * with err set if one is unknown. */
-static const struct catalog_row **resolve(const struct plan_provider_traits *input,
-                                          const struct plan *plan, bool *wanted, size_t *count,
-                                          struct err *err)
+static const struct catalog_row **
+plan_provider_traits_resolve(const struct plan_provider_traits *input, const struct plan *plan,
+                             bool *wanted, size_t *count, struct err *err)
 {
     const struct catalog *catalog = &plan->version->traits;
     const struct catalog_row **rows =
@@ -61,15 +61,15 @@ static const struct catalog_row **resolve(const struct plan_provider_traits *inp
             wanted[row->number] = true;
     }
     if (unknown_count > 0) {
-        refuse_unknown(unknown, unknown_count, err);
+        plan_provider_traits_refuse_unknown(unknown, unknown_count, err);
         return NULL;
     }
-    qsort(rows, *count, sizeof(struct catalog_row *), compare_ids);
+    qsort(rows, *count, sizeof(struct catalog_row *), plan_provider_traits_compare_ids);
     return rows;
 }
 
-static void note(const struct catalog_row **rows, size_t count, struct planned_traits *result,
-                 struct err *err)
+static void plan_provider_traits_note(const struct catalog_row **rows, size_t count,
+                                      struct planned_traits *result, struct err *err)
 {
     result->names = arena_array(err->arena, count, sizeof(*result->names));
     result->count = count;
@@ -93,7 +93,8 @@ bool plan_provider_traits_set(const struct plan_provider_traits *input, const st
         return false;
     bool *wanted = arena_zalloc(plan->arena, version->traits.limit * sizeof(bool));
     size_t count;
-    const struct catalog_row **rows = resolve(input, plan, wanted, &count, err);
+    const struct catalog_row **rows =
+        plan_provider_traits_resolve(input, plan, wanted, &count, err);
     if (rows == NULL)
         return false;
 
@@ -115,6 +116,6 @@ bool plan_provider_traits_set(const struct plan_provider_traits *input, const st
     result->generation = provider->generation;
     if (plan->changes->count > changes_before)
         result->generation = change_next_generation(provider->generation);
-    note(rows, count, result, err);
+    plan_provider_traits_note(rows, count, result, err);
     return true;
 }

@@ -3,7 +3,7 @@
  * Memory decided; the database only has to agree. Generations move by compare-and-swap, and a row
  * that is to be altered must be there: where it is not, memory and database differ and the next
  * begin reads everything again, once. A constraint that fails is about rows that a load left out
- * (skipped.h), or made by a stranger: only the request is refused. Writer thread only. */
+ * (skipped.h), or made by a foreign writer: only the request is refused. Writer thread only. */
 #include <stdio.h>
 
 #include "store/sqlite/internal.h"

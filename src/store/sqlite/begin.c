@@ -9,8 +9,9 @@
  *   - the wal-index header is still that of our last state: nothing;
  *   - data_version of this connection has not moved: nothing by others (our own checkpoint);
  *   - the wal-index counts every commit of anybody. If the log rows since ours carry exactly the
- *     numbers in between, other instances of berth made all of them: follow. Otherwise a stranger
- *     wrote too: reload. In doubt (no index, a rebuilt index, a trimmed or unreadable log): reload.
+ *     numbers in between, other instances of berth made all of them: follow. Otherwise a foreign
+ * writer wrote too: reload. In doubt (no index, a rebuilt index, a trimmed or unreadable log):
+ * reload.
  *
  * Writer thread only. */
 #include "store/sqlite/internal.h"
@@ -32,7 +33,7 @@ static void transaction_start(struct store *store, enum store_intent intent)
     transaction->data_version = store->followed.data_version;
     transaction->change = 0;
     transaction->stamp_known = false;
-    transaction->settled = false;
+    transaction->is_in_memory = false;
     transaction->failed = false;
     transaction->touched.len = 0;
     transaction->touched_consumer = 0;
@@ -251,7 +252,7 @@ enum store_begun store_begin(struct store *store, enum store_intent intent, stru
     }
     if (begun == STORE_BEGIN_FAILED)
         store_end_transaction(store);
-    transaction->settled = begun == STORE_BEGIN_UNCHANGED;
+    transaction->is_in_memory = begun == STORE_BEGIN_UNCHANGED;
     return begun;
 }
 
@@ -265,7 +266,7 @@ void store_mark_followed(struct store *store)
                                   .change = transaction->change};
     memcpy(followed->next_ids, store->next_ids, sizeof(store->next_ids));
     counter_set(&store->log_head, (uint64_t)followed->seq);
-    store->transaction.settled = true;
+    store->transaction.is_in_memory = true;
     followed->stamp_known = transaction->stamp_known && store_index(store) != NULL;
     followed->stamp = transaction->stamp;
 }

@@ -61,13 +61,13 @@ static bool write_log(struct store *store, const unsigned char mark[static MARK_
     return store_step(store, trim, err);
 }
 
-static void take_stamp(struct store *store, struct store_stamp *stamp, bool *stranger)
+static void take_stamp(struct store *store, struct store_stamp *stamp, bool *foreign)
 {
     struct transaction *transaction = &store->transaction;
     struct followed *followed = &store->followed;
     struct sentinel *sentinel = store->sentinel;
     uint64_t commits = atomic_fetch_add(&store->commits, 1) + 1;
-    *stranger = false;
+    *foreign = false;
     followed->seq = transaction->seq + 1;
     counter_set(&store->log_head, (uint64_t)followed->seq);
     followed->data_version = transaction->data_version;
@@ -78,22 +78,22 @@ static void take_stamp(struct store *store, struct store_stamp *stamp, bool *str
         *stamp = (struct store_stamp){0};
         memcpy(stamp->bytes, &commits, sizeof(commits));
     } else if (sentinel == NULL) {
-        *stranger = true;
+        *foreign = true;
     } else if (sentinel->index != NULL) {
-        *stranger =
+        *foreign =
             !sentinel_read(sentinel, stamp) || sentinel_stamp_change(stamp) != followed->change;
-        followed->stamp_known = !*stranger;
+        followed->stamp_known = !*foreign;
         followed->stamp = *stamp;
     } else {
         /* The sentinel's value first: if the writer's own has not moved after it, nobody else's
          * commit is in it (architecture, section 5). */
         struct err detail = {.status = 503};
         int64_t version = -1;
-        *stranger = !sentinel_read(sentinel, stamp) ||
-                    !store_data_version(store, &version, &detail) ||
-                    version != followed->data_version;
+        *foreign = !sentinel_read(sentinel, stamp) ||
+                   !store_data_version(store, &version, &detail) ||
+                   version != followed->data_version;
     }
-    if (*stranger)
+    if (*foreign)
         store_saw_other(store);
 }
 
@@ -111,12 +111,12 @@ static bool is_wal_whole(struct store *store)
            sentinel_has_frames(sentinel, wal, &store->transaction.stamp);
 }
 
-enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *stranger,
+enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *foreign,
                                struct err *err)
 {
     struct transaction *transaction = &store->transaction;
     check(transaction->open && transaction->intent == STORE_TO_WRITE);
-    check(transaction->settled && !transaction->failed);
+    check(transaction->is_in_memory && !transaction->failed);
     unsigned char mark[MARK_LEN];
     memcpy(mark, store->instance, sizeof(store->instance));
     memcpy(mark + sizeof(store->instance), &store->batches, sizeof(store->batches));
@@ -131,7 +131,7 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
         if (transaction->broken) {
             transaction->open = transaction->failed = false;
             enum store_result result = store_resolve_commit(store, mark, err->arena);
-            *stranger = true;
+            *foreign = true;
             if (result == STORE_OK)
                 return STORE_OK;
             err_set(err, failure.status, failure.code, "%.*s%s", SLICE_ARG(failure.message),
@@ -150,7 +150,7 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
                 store->path);
         return STORE_UNKNOWN;
     }
-    take_stamp(store, stamp, stranger);
+    take_stamp(store, stamp, foreign);
     store_plan_leaving_free(store);
     return STORE_OK;
 }
@@ -159,7 +159,7 @@ bool store_rollback(struct store *store, struct store_stamp *stamp)
 {
     struct transaction *transaction = &store->transaction;
     check(transaction->open);
-    bool held = store->followed.valid && transaction->settled && !transaction->failed;
+    bool held = store->followed.valid && transaction->is_in_memory && !transaction->failed;
     *stamp = (struct store_stamp){0};
     if (store->in_memory) {
         uint64_t commits = store->commits;

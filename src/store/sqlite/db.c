@@ -119,7 +119,18 @@ static bool set_journal_mode(struct db *db, struct err *err)
     return !err_is_set(err);
 }
 
-static bool refuse(struct db *db, struct err *err)
+bool db_leave_wal(struct db *db)
+{
+    sqlite3_stmt *statement = NULL;
+    bool is_left = false;
+    if (sqlite3_prepare_v2(db->handle, "PRAGMA journal_mode = DELETE", -1, &statement, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        is_left = slice_equal(db_column_text(statement, 0), SLICE_LIT("delete"));
+    return sqlite3_finalize(statement) == SQLITE_OK && is_left;
+}
+
+static bool db_refuse(struct db *db, struct err *err)
 {
     int code = sqlite3_errcode(db->handle);
     if (!db->read_only || (code != SQLITE_CANTOPEN && code != SQLITE_READONLY))
@@ -129,13 +140,31 @@ static bool refuse(struct db *db, struct err *err)
                    db->path);
 }
 
+/* The file was renamed or replaced before its lock was granted: SQLite would take the -wal beside
+ * the name for its own. */
+static bool has_moved(struct db *db)
+{
+    int moved = 0;
+    return db->path[0] != '\0' &&
+           sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
+           moved != 0;
+}
+
 static bool set_up(struct db *db, const struct db_options *options, struct err *err)
 {
     sqlite3_extended_result_codes(db->handle, 0);
     sqlite3_busy_handler(db->handle, wait_for_lock, &db->wait);
+    /* In this mode a lock is kept once it is taken. */
+    if (options->exclusive &&
+        !db_exec(db, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT", err))
+        return false;
     /* The version is read first: it finds out whether this is a database at all. */
     if (sqlite3_exec(db->handle, "PRAGMA schema_version", NULL, NULL, NULL) != SQLITE_OK)
-        return refuse(db, err);
+        return db_refuse(db, err);
+    if (has_moved(db)) {
+        db->was_moved = true;
+        return err_set(err, 503, NULL, "the database '%s' is being replaced", db->path);
+    }
     bool set_journal = options->path[0] != '\0' && !options->keep_journal && !db->read_only;
     if (set_journal && !set_journal_mode(db, err))
         return false;
@@ -185,10 +214,11 @@ static int open_file(struct db *db, const struct db_options *options, const char
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
                 (options->create || options->path[0] == '\0' ? SQLITE_OPEN_CREATE : 0);
     /* A connection that does not sync must not collect: see joined_wal.h. */
-    const char *vfs = options->synchronous_off ? NULL
-                      : options->joins_wal     ? joined_wal_vfs()
-                      : options->paces_copy    ? paced_copy_vfs()
-                                               : NULL;
+    const char *vfs = options->without_locks     ? "unix-none"
+                      : options->synchronous_off ? NULL
+                      : options->joins_wal       ? joined_wal_vfs()
+                      : options->paces_copy      ? paced_copy_vfs()
+                                                 : NULL;
     if (!options->may_be_read_only || options->path[0] == '\0' || !is_frozen(name))
         return sqlite3_open_v2(name, &db->handle, flags, vfs);
     struct buf uri = {0};
@@ -232,7 +262,9 @@ bool db_open(struct db *db, const struct db_options *options, struct err *err)
         err_set(err, 503, NULL, "the database '%s' cannot be opened: it is read-only", name);
     else if (set_up(db, options, err))
         return true;
-    db_close(db, false);
+    if (db->handle != NULL)
+        db->open_code = db->was_moved ? SQLITE_OK : sqlite3_errcode(db->handle);
+    db_close(db, db->was_moved || options->exclusive);
     return false;
 }
 

@@ -21,6 +21,8 @@ struct db {
     struct db_wait wait; /* the handle points to it: a struct db does not move while open */
     const char *path;    /* for messages; "" in memory; the owner's */
     bool read_only;
+    bool was_moved; /* db_open() failed because the path leads to another file by now */
+    int open_code;  /* SQLite's result, if db_open() failed; SQLITE_OK: it was not SQLite's */
 };
 
 struct db_options {
@@ -33,6 +35,8 @@ struct db_options {
     bool joins_wal;          /* commits are written in few calls: the writer's connection */
     bool paces_copy;         /* checkpoints are synced in pieces: the copier's connection */
     bool keep_journal;       /* the journal mode stays as it is: not a server's connection */
+    bool exclusive;          /* nobody else may have it open, now and until it is closed */
+    bool without_locks;      /* a file that only this process knows of */
 };
 
 /* Opens with WAL, synchronous FULL, no automatic checkpoint. One clear line when it cannot. */
@@ -44,6 +48,10 @@ void db_close(struct db *db, bool abandon);
 
 /* err gets status 503 and "the database 'PATH' cannot be WHAT: SQLite's reason". Always false. */
 bool db_fail(const struct db *db, const char *what, struct err *err);
+
+/* Copies the WAL into the file and goes back to the journal mode DELETE. Only for a connection that
+ * was opened to be exclusive. False: the reason is the handle's. */
+bool db_leave_wal(struct db *db) BERTH_MUST_CHECK;
 
 bool db_exec(struct db *db, const char *sql, struct err *err) BERTH_MUST_CHECK;
 bool db_exec_all(struct db *db, const char *const *statements, struct err *err) BERTH_MUST_CHECK;

@@ -43,7 +43,7 @@ static sqlite3_stmt *rows_of(struct store *store, enum rows_table table, struct 
     return store->follow_statements[table];
 }
 
-static void keep(struct change_list *list, const struct change *change)
+static void follow_rows_keep(struct change_list *list, const struct change *change)
 {
     struct change *kept = change_append(list, change->kind);
     *kept = *change;
@@ -77,7 +77,7 @@ static bool read_rows(struct store *store, enum rows_table table, struct change_
     int rc;
     while ((rc = sqlite3_step(rows)) == SQLITE_ROW)
         if (rows_read(table, rows, &change))
-            keep(list, &change);
+            follow_rows_keep(list, &change);
     if (rc != SQLITE_DONE)
         store_read_failed(store, err);
     sqlite3_reset(rows);

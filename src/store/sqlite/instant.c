@@ -61,7 +61,7 @@ int64_t instant_parse(struct slice text)
     return (days * DAY_S + hour * 3600 + minute * 60 + second) * second_us + fraction;
 }
 
-static void put(char *at, int64_t value, size_t width)
+static void instant_put(char *at, int64_t value, size_t width)
 {
     for (size_t i = width; i > 0; i--) {
         at[i - 1] = (char)('0' + value % 10);
@@ -89,11 +89,11 @@ void instant_format(int64_t us, char text[static INSTANT_LEN])
     int64_t year = year_of_era + era * 400 + (month <= 2);
     int64_t seconds = in_day_us / second_us;
     memcpy(text, "0000-00-00 00:00:00.000000", INSTANT_LEN);
-    put(text, year, 4);
-    put(text + 5, month, 2);
-    put(text + 8, day, 2);
-    put(text + 11, seconds / 3600, 2);
-    put(text + 14, seconds / 60 % 60, 2);
-    put(text + 17, seconds % 60, 2);
-    put(text + 20, in_day_us % second_us, 6);
+    instant_put(text, year, 4);
+    instant_put(text + 5, month, 2);
+    instant_put(text + 8, day, 2);
+    instant_put(text + 11, seconds / 3600, 2);
+    instant_put(text + 14, seconds / 60 % 60, 2);
+    instant_put(text + 17, seconds % 60, 2);
+    instant_put(text + 20, in_day_us % second_us, 6);
 }

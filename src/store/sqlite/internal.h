@@ -72,7 +72,7 @@ struct transaction {
     struct store_stamp stamp; /* of the state that it began with */
     bool stamp_known;
     uint32_t change;          /* the stamp's */
-    bool settled;             /* memory has the state that it began with */
+    bool is_in_memory;        /* memory has the state that it began with */
     bool failed;              /* a statement failed: only a rollback is allowed */
     bool broken;              /* by I/O: the connection is not to be used again */
     int64_t touched_consumer; /* the last that `touched` names; 0: none is known */

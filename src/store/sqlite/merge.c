@@ -1,5 +1,5 @@
-/* Taking in what strangers wrote: all rows are streamed as by a load, into somebody who compares
- * them with memory; what differs is read again and sent, much as by a follow.
+/* Taking in what foreign writers wrote: all rows are streamed as by a load, into somebody who
+ * compares them with memory; what differs is read again and sent, much as by a follow.
  *
  * Parents and roots of providers are those of the stream, so that broken chains are repaired in the
  * same places as by a load. Writer thread, inside its transaction. */

@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "log/log.h"
 #include "store/sqlite/record_tables.h"
 #include "store/sqlite/url.h"
 
-static bool read_revision(struct db *db, char text[static STORE_REVISION_BYTES], struct err *err)
+bool migrate_read_revision(struct db *db, char text[static STORE_REVISION_BYTES], struct err *err)
 {
     text[0] = '\0';
     int64_t tables = 0;
@@ -57,6 +58,9 @@ static int revision_of(const char *text)
     struct slice id = slice_of(text);
     return id.len == SCHEMA_REVISION_LEN ? schema_revision_find(id) : -1;
 }
+
+/* The lines and the logger of Alembic, which the Python service's tool migrates with. */
+#define MIGRATION_LOGGER "alembic.runtime.migration"
 
 static bool refuse_if_any(struct db *db, const char *sql, const char *line, struct err *err)
 {
@@ -118,11 +122,13 @@ static bool create_schema(struct db *db, struct err *err)
                        "the database '%s' has tables but no schema revision: stamp it with the one "
                        "it is at",
                        db->path);
+    log_write(LOG_LEVEL_INFO, MIGRATION_LOGGER, LOG_NO_CONTEXT, "Creating the schema at %s",
+              schema_revision_ids[SCHEMA_NEWEST]);
     return db_exec_all(db, schema_create_newest, err) &&
            write_revision(db, schema_revision_ids[SCHEMA_NEWEST], err);
 }
 
-static bool refuse_unknown(const struct db *db, const char *revision, struct err *err)
+static bool migrate_refuse_unknown(const struct db *db, const char *revision, struct err *err)
 {
     return err_set(err, 503, NULL,
                    "the database '%s' is at schema revision %s, which this version does not know",
@@ -132,25 +138,28 @@ static bool refuse_unknown(const struct db *db, const char *revision, struct err
 static bool sync_to_newest(struct db *db, struct err *err)
 {
     char text[STORE_REVISION_BYTES];
-    if (!read_revision(db, text, err))
+    if (!migrate_read_revision(db, text, err))
         return false;
     /* Version table first, as upstream's tool makes it. */
     if (text[0] == '\0')
         return db_exec_all(db, schema_create_version_table, err) && create_schema(db, err);
     int revision = revision_of(text);
     if (revision < 0)
-        return refuse_unknown(db, text, err);
+        return migrate_refuse_unknown(db, text, err);
     if (revision == SCHEMA_NEWEST)
         return true;
-    for (int to = revision + 1; to <= SCHEMA_NEWEST; to++)
+    for (int to = revision + 1; to <= SCHEMA_NEWEST; to++) {
+        log_write(LOG_LEVEL_INFO, MIGRATION_LOGGER, LOG_NO_CONTEXT, "Running upgrade %s -> %s",
+                  schema_revision_ids[to - 1], schema_revision_ids[to]);
         if (!upgrade_step(db, (enum schema_revision)to, err))
             return false;
+    }
     return write_revision(db, schema_revision_ids[SCHEMA_NEWEST], err);
 }
 
 bool migrate_check_served(struct db *db, char text[static STORE_REVISION_BYTES], struct err *err)
 {
-    if (!read_revision(db, text, err))
+    if (!migrate_read_revision(db, text, err))
         return false;
     if (text[0] == '\0')
         return err_set(err, 503, NULL,
@@ -159,7 +168,7 @@ bool migrate_check_served(struct db *db, char text[static STORE_REVISION_BYTES],
                        db->path);
     int revision = revision_of(text);
     if (revision < 0)
-        return refuse_unknown(db, text, err);
+        return migrate_refuse_unknown(db, text, err);
     if (revision < SCHEMA_OLDEST_SERVED)
         return err_set(err, 503, NULL,
                        "the database '%s' is at the old schema revision %s: run \"placement-manage "
@@ -276,7 +285,7 @@ bool schema_version(struct slice connection, char revision[static 33], struct er
     }
     if (!migrate_open_to_look(&db, connection, path, err))
         return false;
-    bool ok = read_revision(&db, revision, err);
+    bool ok = migrate_read_revision(&db, revision, err);
     db_close(&db, false);
     return ok;
 }

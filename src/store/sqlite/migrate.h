@@ -16,6 +16,10 @@ bool migrate_at_open(struct db *db, bool sync, struct err *err) BERTH_MUST_CHECK
 bool migrate_check_served(struct db *db, char revision[static STORE_REVISION_BYTES],
                           struct err *err) BERTH_MUST_CHECK;
 
+/* The revision as it stands there, "" if there is none. */
+bool migrate_read_revision(struct db *db, char revision[static STORE_REVISION_BYTES],
+                           struct err *err) BERTH_MUST_CHECK;
+
 /* Of a file that cannot be written: whether it can be served as it is. */
 bool migrate_check_read_only(struct db *db, struct err *err) BERTH_MUST_CHECK;
 

@@ -301,8 +301,9 @@ struct store *store_open(const struct store_options *options, struct err *err)
     bool create = options->create_missing_file && options->sync_schema;
     if (path.len > 0 && !create && access(absolute, F_OK) != 0) {
         err_set(err, 503, NULL,
-                "the database '%s' does not exist: run \"placement-manage db sync\", or set "
-                "[placement_database] sync_on_startup",
+                "the database '%s' does not exist: is the path in [placement_database] connection "
+                "right? For a new database, run \"placement-manage db sync\" or set "
+                "sync_on_startup",
                 absolute);
         free(absolute);
         return NULL;

@@ -80,8 +80,8 @@ static struct slice read_words(const struct record_field *field, struct slice te
     return record_join_words(arena, words, count, (field->flags & RECORD_SORTED) != 0);
 }
 
-static struct slice read_text(const struct record_field *field, sqlite3_stmt *row, int column,
-                              struct arena *arena)
+static struct slice record_rows_read_text(const struct record_field *field, sqlite3_stmt *row,
+                                          int column, struct arena *arena)
 {
     static const struct slice none = {NULL, 0};
     if (sqlite3_column_type(row, column) != SQLITE_TEXT)
@@ -102,7 +102,7 @@ static struct record_value read_value(const struct record_field *field, sqlite3_
     case RECORD_TEXT:
     case RECORD_JSON:
     case RECORD_WORDS:
-        value.text = read_text(field, row, column, arena);
+        value.text = record_rows_read_text(field, row, column, arena);
         break;
     case RECORD_BOOL:
         if (sqlite3_column_type(row, column) == SQLITE_INTEGER)
@@ -247,7 +247,7 @@ bool store_reread_row(struct store *store, enum record_table at, int64_t id,
     return true;
 }
 
-static int compare_ids(const void *a, const void *b)
+static int record_rows_compare_ids(const void *a, const void *b)
 {
     int64_t left = *(const int64_t *)a;
     int64_t right = *(const int64_t *)b;
@@ -264,7 +264,7 @@ static bool follow_table(struct store *store, enum record_table at, struct chang
         if (entries->data[i].kind == record_tables[at].log)
             ids[count++] = entries->data[i].id;
     if (count > 0)
-        qsort(ids, count, sizeof(*ids), compare_ids);
+        qsort(ids, count, sizeof(*ids), record_rows_compare_ids);
     for (size_t i = 0; i < count; i++)
         if ((i == 0 || ids[i] != ids[i - 1]) && !store_reread_row(store, at, ids[i], list, err))
             return false;

@@ -77,7 +77,7 @@ static const char *type_of(const struct record_field *field)
     return types[field->kind];
 }
 
-static bool run(struct db *db, struct buf *sql, struct err *err)
+static bool record_tables_run(struct db *db, struct buf *sql, struct err *err)
 {
     buf_append_char(sql, '\0');
     bool ok = db_exec(db, sql->data, err);
@@ -92,7 +92,7 @@ static bool make_table(struct db *db, const struct record_table_info *table, str
     for (unsigned i = 0; i < table->shape->stored; i++)
         buf_printf(sql, ", %s %s", table->shape->fields[i].name, type_of(&table->shape->fields[i]));
     buf_append_char(sql, ')');
-    return run(db, sql, err);
+    return record_tables_run(db, sql, err);
 }
 
 static bool make(struct db *db, const struct record_table_info *table, struct buf *sql,
@@ -108,13 +108,13 @@ static bool make(struct db *db, const struct record_table_info *table, struct bu
         if (columns.count > 0 && !columns.has[i]) {
             buf_printf(sql, "ALTER TABLE %s ADD COLUMN %s %s", table->name, field->name,
                        type_of(field));
-            if (!run(db, sql, err))
+            if (!record_tables_run(db, sql, err))
                 return false;
         }
         if ((field->flags & RECORD_UNIQUE) != 0) {
             buf_printf(sql, "CREATE UNIQUE INDEX IF NOT EXISTS %s_%s ON %s (%s)", table->name,
                        field->name, table->name, field->name);
-            if (!run(db, sql, err))
+            if (!record_tables_run(db, sql, err))
                 return false;
         }
     }

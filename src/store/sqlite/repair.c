@@ -42,7 +42,7 @@ static bool end_writing(struct repair *repair, bool ok, struct err *err)
 }
 
 /* Runs a statement that answers no rows, and finalizes it. */
-static bool run(struct repair *repair, sqlite3_stmt *statement, struct err *err)
+static bool repair_run(struct repair *repair, sqlite3_stmt *statement, struct err *err)
 {
     int rc = sqlite3_step(statement);
     if (rc != SQLITE_DONE)
@@ -96,7 +96,7 @@ static bool set_roots(struct repair *repair, int64_t most, int64_t *done, struct
     if (statement == NULL)
         return false;
     sqlite3_bind_int64(statement, 2, most);
-    if (!run(repair, statement, err))
+    if (!repair_run(repair, statement, err))
         return false;
     *done = sqlite3_changes64(repair->db.handle);
     return true;
@@ -119,7 +119,7 @@ static bool add_owner(struct repair *repair, const char *sql, struct slice exter
         return false;
     sqlite3_bind_text64(statement, 2, external_id.data, external_id.len, SQLITE_STATIC,
                         SQLITE_UTF8);
-    return run(repair, statement, err);
+    return repair_run(repair, statement, err);
 }
 
 static bool create_consumers(struct repair *repair, const struct repair_owner *owner, int64_t most,
@@ -153,7 +153,7 @@ static bool create_consumers(struct repair *repair, const struct repair_owner *o
     sqlite3_bind_text64(statement, 3, owner->user.data, owner->user.len, SQLITE_STATIC,
                         SQLITE_UTF8);
     sqlite3_bind_int64(statement, 4, most);
-    if (!run(repair, statement, err))
+    if (!repair_run(repair, statement, err))
         return false;
     *done = sqlite3_changes64(repair->db.handle);
     return true;

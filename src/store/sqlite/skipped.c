@@ -16,7 +16,7 @@ struct skipped_text {
     struct slice text;
 };
 
-static int compare_rows(const void *a, const void *b)
+static int skipped_compare_rows(const void *a, const void *b)
 {
     const struct skipped_row *left = a;
     const struct skipped_row *right = b;
@@ -85,7 +85,7 @@ void skipped_refer(struct skipped *skipped, enum store_table table, int64_t id)
 static bool is_in(const struct skipped_rows *rows, const struct skipped_row *row)
 {
     return rows->count > 0 &&
-           bsearch(row, rows->at, rows->count, sizeof(*row), compare_rows) != NULL;
+           bsearch(row, rows->at, rows->count, sizeof(*row), skipped_compare_rows) != NULL;
 }
 
 void skipped_end(struct skipped *skipped, const char *path)
@@ -94,11 +94,11 @@ void skipped_end(struct skipped *skipped, const char *path)
     if (skipped->text_count > 0)
         qsort(skipped->texts, skipped->text_count, sizeof(*skipped->texts), compare_texts);
     if (rows->count > 0)
-        qsort(rows->at, rows->count, sizeof(*rows->at), compare_rows);
+        qsort(rows->at, rows->count, sizeof(*rows->at), skipped_compare_rows);
     size_t fresh = 0;
     for (size_t i = 0; i < rows->count; i++) {
         const struct skipped_row *row = &rows->at[i];
-        bool is_twin = i > 0 && compare_rows(row, row - 1) == 0;
+        bool is_twin = i > 0 && skipped_compare_rows(row, row - 1) == 0;
         if (is_twin || is_in(&skipped->before, row) || ++fresh > NAMED_MAX)
             continue;
         log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,

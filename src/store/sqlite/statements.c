@@ -140,7 +140,7 @@ sqlite3_stmt *store_statement(struct store *store, int which, struct err *err)
 
 /* What the connection has read of a broken file it may keep, and find there when the file is whole
  * again. */
-static bool fail(struct store *store, const char *what, struct err *err)
+static bool statements_fail(struct store *store, const char *what, struct err *err)
 {
     int primary = sqlite3_errcode(store->writer.handle) & 0xff;
     if (primary == SQLITE_IOERR || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
@@ -150,14 +150,14 @@ static bool fail(struct store *store, const char *what, struct err *err)
 
 bool store_read_failed(struct store *store, struct err *err)
 {
-    return fail(store, "read", err);
+    return statements_fail(store, "read", err);
 }
 
 bool store_step(struct store *store, sqlite3_stmt *statement, struct err *err)
 {
     int rc = sqlite3_step(statement);
     if (rc != SQLITE_DONE)
-        fail(store, "written", err);
+        statements_fail(store, "written", err);
     sqlite3_reset(statement);
     return rc == SQLITE_DONE;
 }

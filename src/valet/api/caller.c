@@ -21,7 +21,11 @@ bool valet_refuse(struct api_request *request)
 
 bool valet_require(struct api_request *request, enum policy_valet_rule rule)
 {
-    return valet_may(request, rule) || valet_refuse(request);
+    if (valet_may(request, rule))
+        return true;
+    valet_refuse(request);
+    request->err.denied_by = policy_valet_name(rule);
+    return false;
 }
 
 struct valet_caller valet_caller_of(const struct api_request *request)

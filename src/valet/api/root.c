@@ -20,7 +20,8 @@ static void take_host(struct api_request *request)
         request->origin.host = http_own_address(request->http);
 }
 
-static enum api_step answer(struct api_request *request, const char *const *below, size_t count)
+static enum api_step root_answer(struct api_request *request, const char *const *below,
+                                 size_t count)
 {
     struct buf *out = api_out(request);
     take_host(request);
@@ -38,11 +39,11 @@ static enum api_step answer(struct api_request *request, const char *const *belo
 enum api_step handle_valet_versions_list(struct api_request *request)
 {
     static const char *const BELOW[] = {""};
-    return answer(request, BELOW, 1);
+    return root_answer(request, BELOW, 1);
 }
 
 enum api_step handle_valet_version_show(struct api_request *request)
 {
     static const char *const BELOW[] = {"groups/", "placements/", "plans/", "status/"};
-    return answer(request, BELOW, sizeof(BELOW) / sizeof(BELOW[0]));
+    return root_answer(request, BELOW, sizeof(BELOW) / sizeof(BELOW[0]));
 }

@@ -4,7 +4,7 @@
  * come first there, too. Worker threads. */
 #include "valet/api/stages.h"
 
-#include "api/door.h"
+#include "api/definition.h"
 #include "api/request.h"
 #include "api/routes.h"
 #include "api/stages.h"
@@ -77,7 +77,7 @@ static bool go_odd(struct api_request *request, const struct api_route *of_path)
 static const struct api_route *first_of_path(struct api_request *request, struct slice path)
 {
     struct slice methods = request->allow;
-    routes_take(request->doorway->routes, path, slice_cut(&methods, ','), request);
+    routes_take(request->endpoint->routes, path, slice_cut(&methods, ','), request);
     return request->route;
 }
 
@@ -94,7 +94,7 @@ bool valet_pass(struct api_request *request)
     if (!is_public && request->identity.project_id.len == 0)
         return valet_refuse(request);
     struct slice path = valet_path(request);
-    enum route_found found = routes_find(request->doorway->routes, path, request);
+    enum route_found found = routes_find(request->endpoint->routes, path, request);
     if (found == ROUTE_UNKNOWN_PATH)
         return err_set(&request->err, 404, NULL, "There is nothing at this URL.");
     const struct api_route *row =

@@ -73,7 +73,7 @@ static void write_subsystem(struct buf *out, const struct subsystem *subsystem)
 }
 
 /* Names every one that does not work; what is wrong with it is the operator's to know. */
-static void refuse(struct api_request *request, const struct subsystem *all, unsigned count)
+static void status_refuse(struct api_request *request, const struct subsystem *all, unsigned count)
 {
     struct log_context context = access_log_context(request);
     struct buf text = {0};
@@ -89,14 +89,15 @@ static void refuse(struct api_request *request, const struct subsystem *all, uns
     buf_free(&text);
 }
 
-static enum api_step answer(struct api_request *request, const struct readiness_report *report)
+static enum api_step status_answer(struct api_request *request,
+                                   const struct readiness_report *report)
 {
     struct subsystem all[2] = {[1] = store_of(report, request->arena)};
     struct buf *out = api_out(request);
     if (!ask_planner(request, &all[0]))
         return api_over_budget(request);
     if (!all[0].is_ok || !all[1].is_ok) {
-        refuse(request, all, 2);
+        status_refuse(request, all, 2);
         return API_DONE;
     }
     buf_append_lit(out, "{\"status\": {");
@@ -114,7 +115,7 @@ enum api_step handle_valet_status_show(struct api_request *request)
 {
     struct asking *asking = request->state;
     if (asking != NULL)
-        return answer(request, &asking->wait.report);
+        return status_answer(request, &asking->wait.report);
     asking = arena_zalloc(request->arena, sizeof(*asking));
     asking->request = request;
     asking->wait.is_fresh = true;

@@ -2,7 +2,7 @@
 #ifndef BERTH_VALET_API_VALET_SETTINGS_H
 #define BERTH_VALET_API_VALET_SETTINGS_H
 
-#include "api/door.h"
+#include "api/definition.h"
 #include "api/request.h"
 #include "conf/valet.h"
 
@@ -15,12 +15,12 @@ struct valet_settings {
 
 static inline const struct conf_valet *valet_conf(const struct api_request *request)
 {
-    return ((const struct valet_settings *)request->doorway->settings)->conf;
+    return ((const struct valet_settings *)request->endpoint->settings)->conf;
 }
 
 static inline struct flavors_keeper *valet_flavors(const struct api_request *request)
 {
-    return ((const struct valet_settings *)request->doorway->settings)->flavors;
+    return ((const struct valet_settings *)request->endpoint->settings)->flavors;
 }
 
 #endif

@@ -42,7 +42,7 @@ static double share_of(const struct solver *solver, uint32_t unit, const double 
 
 static double *sum_demands(const struct solver *solver)
 {
-    double *totals = arena_zalloc(solver->arena, solver->rooms.class_count * sizeof(*totals));
+    double *totals = arena_zalloc(solver->arena, solver->headrooms.class_count * sizeof(*totals));
     for (uint32_t u = 0; u < solver->units.unit_count; u++)
         for (uint32_t d = 0; d < solver->facts[u].demand_count; d++)
             totals[solver->facts[u].demands[d].class_index] +=
@@ -54,7 +54,7 @@ static struct ordered order_unit(const struct search *search, uint32_t u, const 
 {
     const struct solver *solver = search->solver;
     uint32_t server = solver->units.unit[u].placed[0];
-    bool comes = solver->stayers != NULL && !solver->stayers[u];
+    bool comes = solver->keeps_place != NULL && !solver->keeps_place[u];
     return (struct ordered){u,
                             comes,
                             search->counts[u],

@@ -4,28 +4,29 @@
  * It finds a solution if there is one and the limit of steps is not reached: every value is tried
  * but those that a domain does not have, which no solution uses, those behind which state_holds
  * finds somebody without a host, and hosts interchangeable with one that led to nothing
- * (alike.c). Any thread. */
+ * (symmetry.c). Any thread. */
 #include "valet/solve/ranks.h"
 
 /* What a class counts for in the fit: what the plan asks of it, in shares of an average host. */
 static void weigh(struct solver *solver)
 {
-    struct rooms *rooms = &solver->rooms;
+    struct headrooms *headrooms = &solver->headrooms;
     double all = 0;
-    solver->weights = arena_zalloc(solver->arena, rooms->class_count * sizeof(*solver->weights));
+    solver->weights =
+        arena_zalloc(solver->arena, headrooms->class_count * sizeof(*solver->weights));
     for (uint32_t u = 0; u < solver->units.unit_count; u++)
         for (uint32_t d = 0; d < solver->facts[u].demand_count; d++)
             solver->weights[solver->facts[u].demands[d].class_index] +=
                 (double)solver->facts[u].demands[d].amount;
-    for (uint32_t c = 0; c < rooms->class_count; c++) {
+    for (uint32_t c = 0; c < headrooms->class_count; c++) {
         double per_unit = 0;
         for (uint32_t host = 0; host < solver->hosts.count; host++)
-            per_unit += rooms_at(rooms, c, solver->hosts.slots[host])->per_unit;
+            per_unit += headrooms_at(headrooms, c, solver->hosts.slots[host])->per_unit;
         if (per_unit > 0)
             solver->weights[c] *= per_unit;
         all += solver->weights[c];
     }
-    for (uint32_t c = 0; c < rooms->class_count; c++)
+    for (uint32_t c = 0; c < headrooms->class_count; c++)
         solver->weights[c] /= all > 0 ? all : 1;
 }
 
@@ -163,7 +164,7 @@ static int64_t cost_of_init(const struct solver *solver)
     int64_t units = 0;
     for (uint32_t u = 0; u < solver->units.unit_count; u++)
         units += unit_is_placed(solver, u);
-    return hosts * (8 + 4 * (int64_t)solver->rooms.class_count) +
+    return hosts * (8 + 4 * (int64_t)solver->headrooms.class_count) +
            units * (4 * (int64_t)solver->hosts.words + solver->hosts.rack_count);
 }
 
@@ -175,7 +176,7 @@ enum search_result search_run(struct search *search, struct solver *solver, uint
     weigh(solver);
     mark_simple(solver);
     state_init(search, domains);
-    alike_find(search);
+    symmetry_find(search);
     matching_init(search);
     ranks_init(search);
     order_decisions(search);

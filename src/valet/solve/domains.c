@@ -86,7 +86,8 @@ static bool fits_together(struct solver *solver, uint32_t unit, uint32_t host)
         if (!bits_has(solver->needs.need[solver->needs.of_server[of->placed[i]]].simple, host))
             return true;
     for (uint32_t d = 0; d < facts->demand_count; d++)
-        if (rooms_at(&solver->rooms, facts->demands[d].class_index, solver->hosts.slots[host])
+        if (headrooms_at(&solver->headrooms, facts->demands[d].class_index,
+                         solver->hosts.slots[host])
                 ->left < facts->demands[d].amount)
             return false;
     return true;

@@ -6,7 +6,7 @@ static bool fits_by_root(struct search *search, const struct need_amount *amount
                          uint32_t slot)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (rooms_at(&search->solver->rooms, amounts[i].class_index, slot)->left <
+        if (headrooms_at(&search->solver->headrooms, amounts[i].class_index, slot)->left <
             amounts[i].amount)
             return false;
     return true;
@@ -15,8 +15,8 @@ static bool fits_by_root(struct search *search, const struct need_amount *amount
 static bool fits_by_candidate(struct search *search, const struct need *need, uint32_t at)
 {
     for (uint32_t a = 0; a < need->amount_count; a++)
-        if (rooms_at(&search->solver->rooms, need->amounts[a].class_index,
-                     need_candidate(need, at)[a])
+        if (headrooms_at(&search->solver->headrooms, need->amounts[a].class_index,
+                         need_candidate(need, at)[a])
                 ->left < need->amounts[a].amount)
             return false;
     return true;
@@ -52,17 +52,19 @@ bool state_fits(struct search *search, uint32_t u, uint32_t host)
             return false;
     }
     for (uint32_t d = 0; all_simple && d < facts->demand_count; d++)
-        if (rooms_at(&solver->rooms, facts->demands[d].class_index, solver->hosts.slots[host])
+        if (headrooms_at(&solver->headrooms, facts->demands[d].class_index,
+                         solver->hosts.slots[host])
                 ->left < facts->demands[d].amount)
             return false;
     return true;
 }
 
-static void mark_aparts(struct search *search, const uint32_t *aparts, uint32_t count)
+static void mark_anti_affinity(struct search *search, const uint32_t *anti_affinities,
+                               uint32_t count)
 {
     search_look(search, count);
     for (uint32_t i = 0; i < count; i++)
-        bits_add(search->dirty_aparts, aparts[i]);
+        bits_add(search->dirty_anti_affinity, anti_affinities[i]);
 }
 
 static void mark_unit(struct search *search, uint32_t u)
@@ -72,15 +74,16 @@ static void mark_unit(struct search *search, uint32_t u)
     if (!search_is_open(search, u) || bits_has(search->dirty_units, u))
         return;
     bits_add(search->dirty_units, u);
-    mark_aparts(search, unit->aparts, unit->apart_count);
-    mark_aparts(search, units->block[unit->block].aparts, units->block[unit->block].apart_count);
+    mark_anti_affinity(search, unit->anti_affinities, unit->apart_count);
+    mark_anti_affinity(search, units->block[unit->block].anti_affinities,
+                       units->block[unit->block].apart_count);
 }
 
 static void mark_dirty(struct search *search, uint32_t mark)
 {
     const struct units *units = &search->solver->units;
     memset(search->dirty_units, 0, bits_words(search->unit_count) * sizeof(uint64_t));
-    memset(search->dirty_aparts, 0, bits_words(units->apart_count) * sizeof(uint64_t));
+    memset(search->dirty_anti_affinity, 0, bits_words(units->apart_count) * sizeof(uint64_t));
     search_look(search, search->trail_count - mark + bits_words(search->unit_count) +
                             bits_words(units->apart_count));
     for (uint32_t i = mark; i < search->trail_count; i++) {
@@ -115,7 +118,7 @@ bool state_holds(struct search *search, uint32_t mark)
         if (!unit_holds(search, u))
             return false;
     }
-    BITS_EACH(a, search->dirty_aparts, bits_words(search->solver->units.apart_count))
+    BITS_EACH(a, search->dirty_anti_affinity, bits_words(search->solver->units.apart_count))
     {
         uint32_t unit;
         if (!matching_exists(search, a, &unit)) {

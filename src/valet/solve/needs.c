@@ -96,7 +96,7 @@ struct listed {
 struct collector {
     const struct version *version;
     const struct hosts *hosts;
-    const struct rooms *rooms;
+    const struct headrooms *headrooms;
     struct need *need;
     struct arena *arena;   /* of what is kept */
     struct arena *scratch; /* of the search */
@@ -127,7 +127,7 @@ static void list(struct collector *collector, uint32_t host, const struct ac_can
     listed->host = host;
     listed->slots = arena_array(collector->scratch, need->amount_count, sizeof(*listed->slots));
     for (uint32_t a = 0; a < need->amount_count; a++) {
-        uint32_t class_no = collector->rooms->classes[need->amounts[a].class_index].v;
+        uint32_t class_no = collector->headrooms->classes[need->amounts[a].class_index].v;
         listed->slots[a] = collector->hosts->slots[host];
         for (uint32_t i = 0; candidate != NULL && i < candidate->entry_count; i++)
             if (candidate->entries[i].class_no.v == class_no)
@@ -154,7 +154,7 @@ static bool is_refused(const struct collector *collector, const struct ac_candid
     return false;
 }
 
-static void collect(void *cls, const struct ac_candidate *candidate)
+static void needs_collect(void *cls, const struct ac_candidate *candidate)
 {
     struct collector *collector = cls;
     struct need *need = collector->need;
@@ -217,7 +217,8 @@ static void keep_lists(struct collector *collector)
         need->first[host + 1] += need->first[host];
 }
 
-static struct ac_group group_of(const struct need *need, bool with_traits, struct arena *arena)
+static struct ac_group needs_group_of(const struct need *need, bool with_traits,
+                                      struct arena *arena)
 {
     const struct stack_server *server = need->like;
     struct ac_group group = {.suffix = SLICE_LIT(""), .resource_count = server->amount_count};
@@ -241,10 +242,11 @@ static struct ac_group group_of(const struct need *need, bool with_traits, struc
     return group;
 }
 
-static bool search(struct collector *collector, bool with_traits, const struct fit_room *overlay,
-                   uint32_t overlay_count, int64_t most, struct budget *budget)
+static bool search(struct collector *collector, bool with_traits,
+                   const struct fit_headroom *overlay, uint32_t overlay_count, int64_t most,
+                   struct budget *budget)
 {
-    struct ac_group group = group_of(collector->need, with_traits, collector->scratch);
+    struct ac_group group = needs_group_of(collector->need, with_traits, collector->scratch);
     struct ac_request request = {
         .groups = &group,
         .group_count = 1,
@@ -253,14 +255,14 @@ static bool search(struct collector *collector, bool with_traits, const struct f
         .most = most,
         .order = AC_ORDER_SPREAD,
         .turn = CANDIDATES_OF_A_TURN,
-        .rooms = overlay,
-        .room_count = overlay_count,
+        .headrooms = overlay,
+        .headroom_count = overlay_count,
     };
     struct ac_summaries summaries;
-    enum ac_none none;
+    struct ac_reason reason;
     struct err err = {.arena = collector->scratch};
     enum ac_outcome outcome = ac_search(collector->version, &request, collector->scratch, budget,
-                                        collect, collector, &summaries, &none, &err);
+                                        needs_collect, collector, &summaries, &reason, &err);
     check(outcome != AC_REFUSED);
     return outcome == AC_DONE;
 }
@@ -272,11 +274,12 @@ static int64_t candidates_most(const struct hosts *hosts, uint32_t needs)
     return most < hosts->tree_count ? hosts->tree_count : most;
 }
 
-bool needs_search(const struct version *version, const struct hosts *hosts, struct rooms *rooms,
-                  struct needs *needs, struct arena *arena, struct budget *budget)
+bool needs_search(const struct version *version, const struct hosts *hosts,
+                  struct headrooms *headrooms, struct needs *needs, struct arena *arena,
+                  struct budget *budget)
 {
     uint32_t overlay_count;
-    const struct fit_room *overlay = rooms_overlay(rooms, &overlay_count);
+    const struct fit_headroom *overlay = headrooms_overlay(headrooms, &overlay_count);
     struct arena *scratch = arena_create_beside(arena);
     bool is_done = true;
     for (uint32_t n = 0; n < needs->count && is_done; n++) {
@@ -286,7 +289,7 @@ bool needs_search(const struct version *version, const struct hosts *hosts, stru
         struct collector collector = {
             .version = version,
             .hosts = hosts,
-            .rooms = rooms,
+            .headrooms = headrooms,
             .need = need,
             .arena = arena,
             .scratch = scratch,
@@ -302,43 +305,45 @@ bool needs_search(const struct version *version, const struct hosts *hosts, stru
     return is_done;
 }
 
-static int compare_rooms(const void *left, const void *right)
+static int compare_headrooms(const void *left, const void *right)
 {
-    const struct fit_room *a = left;
-    const struct fit_room *b = right;
+    const struct fit_headroom *a = left;
+    const struct fit_headroom *b = right;
     if (a->class_no.v != b->class_no.v)
         return a->class_no.v < b->class_no.v ? -1 : 1;
     return (a->slot.v > b->slot.v) - (a->slot.v < b->slot.v);
 }
 
 /* Everybody has room for anything of the need's classes. */
-static struct fit_room *roomy_overlay(const struct version *version, const struct rooms *rooms,
-                                      const struct need *need, struct arena *arena, uint32_t *count)
+static struct fit_headroom *roomy_overlay(const struct version *version,
+                                          const struct headrooms *headrooms,
+                                          const struct need *need, struct arena *arena,
+                                          uint32_t *count)
 {
-    struct fit_room *overlay = NULL;
+    struct fit_headroom *overlay = NULL;
     size_t capacity = 0;
     *count = 0;
     for (uint32_t a = 0; a < need->amount_count; a++) {
-        struct class_no class_no = rooms->classes[need->amounts[a].class_index];
+        struct class_no class_no = headrooms->classes[need->amounts[a].class_index];
         const struct slotset *holders = &version_column(version, class_no)->holders;
         for (uint32_t slot = slotset_next(holders, 0); slot != NUMBER_NONE;
              slot = slotset_next(holders, slot + 1)) {
             overlay = arena_grow(arena, overlay, *count, &capacity, sizeof(*overlay));
-            overlay[(*count)++] = (struct fit_room){class_no, {slot}, INT32_MAX};
+            overlay[(*count)++] = (struct fit_headroom){class_no, {slot}, INT32_MAX};
         }
     }
     if (*count > 1)
-        qsort(overlay, *count, sizeof(*overlay), compare_rooms);
+        qsort(overlay, *count, sizeof(*overlay), compare_headrooms);
     return overlay;
 }
 
 bool needs_search_roomy(const struct version *version, const struct hosts *hosts,
-                        struct rooms *rooms, const struct need *need, bool with_traits,
+                        struct headrooms *headrooms, const struct need *need, bool with_traits,
                         struct budget *budget, uint64_t *found)
 {
     struct arena *scratch = arena_create();
     uint32_t count;
-    struct fit_room *overlay = roomy_overlay(version, rooms, need, scratch, &count);
+    struct fit_headroom *overlay = roomy_overlay(version, headrooms, need, scratch, &count);
     struct need roomy = *need;
     roomy.hosts = found;
     roomy.project = (struct slice){0};
@@ -346,7 +351,7 @@ bool needs_search_roomy(const struct version *version, const struct hosts *hosts
     struct collector collector = {
         .version = version,
         .hosts = hosts,
-        .rooms = rooms,
+        .headrooms = headrooms,
         .need = &roomy,
         .arena = scratch,
         .scratch = scratch,

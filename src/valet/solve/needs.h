@@ -4,12 +4,12 @@
 #define BERTH_VALET_SOLVE_NEEDS_H
 
 #include "query/budget.h"
+#include "valet/solve/headrooms.h"
 #include "valet/solve/hosts.h"
-#include "valet/solve/rooms.h"
 #include "valet/solve/solve.h"
 
 struct need_amount {
-    uint32_t class_index; /* of rooms.classes */
+    uint32_t class_index; /* of headrooms.classes */
     int64_t amount;
 };
 
@@ -38,12 +38,13 @@ void needs_gather(const struct version *version, const struct solve_request *req
                   uint32_t *class_count);
 
 /* Finds each need's hosts. False: the budget is exhausted. */
-bool needs_search(const struct version *version, const struct hosts *hosts, struct rooms *rooms,
-                  struct needs *needs, struct arena *arena, struct budget *budget);
+bool needs_search(const struct version *version, const struct hosts *hosts,
+                  struct headrooms *headrooms, struct needs *needs, struct arena *arena,
+                  struct budget *budget);
 
 /* The hosts that could serve the need if they had room for anything; with or without its traits. */
 bool needs_search_roomy(const struct version *version, const struct hosts *hosts,
-                        struct rooms *rooms, const struct need *need, bool with_traits,
+                        struct headrooms *headrooms, const struct need *need, bool with_traits,
                         struct budget *budget, uint64_t *found);
 
 static inline const uint32_t *need_candidate(const struct need *need, uint32_t at)

@@ -42,7 +42,7 @@ static void rank_hosts(struct search *search, uint32_t u, struct best *best)
         offer_rack(search, u, search->claimed_racks[i], best);
 }
 
-static void fill(struct search *search, struct decision *decision)
+static void order_fill(struct search *search, struct decision *decision)
 {
     struct window *window = decision->fresh;
     struct best best = {.heap = window->values,
@@ -65,7 +65,7 @@ static const struct ranked *fresh_at(struct search *search, struct decision *dec
     if (window->at == window->count && window->has_more) {
         window->last = window->values[window->count - 1];
         window->has_before = true;
-        fill(search, decision);
+        order_fill(search, decision);
     }
     return window->at < window->count ? &window->values[window->at] : NULL;
 }
@@ -102,7 +102,7 @@ void order_begin(struct search *search, struct decision *decision)
             decision->tried = bits_create(arena, search->class_count);
     }
     decision->fresh->has_before = false;
-    fill(search, decision);
+    order_fill(search, decision);
     if (decision->kind != DECIDE_HOST)
         return;
     search_look(search, bits_words(search->class_count));

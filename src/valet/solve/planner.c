@@ -1,10 +1,10 @@
 /* The planner's way: prepare, give each unit its domain, search, tell. Where servers stay, it is
- * searched in rounds (stays.c), of which the last ones are complete, and each but the last leaves
- * no memory behind. Any thread; the worker gives it a budget, and asks again on the slow lane when
- * that is exhausted. */
+ * searched in rounds (keep_in_place.c), of which the last ones are complete, and each but the last
+ * leaves no memory behind. Any thread; the worker gives it a budget, and asks again on the slow
+ * lane when that is exhausted. */
 #include "valet/solve/solve.h"
 
-#include "valet/solve/judge.h"
+#include "valet/solve/check_standing.h"
 #include "valet/solve/report.h"
 #include "valet/solve/search.h"
 
@@ -19,7 +19,7 @@ static void put_rows(struct search *search, uint32_t server, struct solve_server
         uint32_t slot = at == BITS_NONE ? solver->hosts.slots[host] : need_candidate(need, at)[a];
         rows[a] = (struct solve_row){
             .provider = version_place(solver->version, (struct slot_no){slot})->provider,
-            .class_no = solver->rooms.classes[need->amounts[a].class_index],
+            .class_no = solver->headrooms.classes[need->amounts[a].class_index],
             .amount = need->amounts[a].amount,
         };
     }
@@ -103,7 +103,7 @@ struct rounds {
 };
 
 /* A round that others follow may take half of what they have left, the last one all. */
-static enum search_result run_round(struct rounds *rounds, const struct stays *stays, bool is_last,
+static enum search_result run_round(struct rounds *rounds, const struct kept *kept, bool is_last,
                                     struct search *search)
 {
     struct solver *solver = rounds->solver;
@@ -118,7 +118,8 @@ static enum search_result run_round(struct rounds *rounds, const struct stays *s
     solver->request = &rounds->request;
     solver->arena = is_last ? arena : rounds->scratch;
     enum search_result result = search_run(
-        search, solver, is_last ? rounds->domains : stays_domains(solver, rounds->domains, stays));
+        search, solver,
+        is_last ? rounds->domains : keep_in_place_domains(solver, rounds->domains, kept));
     solver->request = asked;
     solver->arena = arena;
     rounds->left -= search->steps;
@@ -135,34 +136,34 @@ static void end_round(struct rounds *rounds, struct search *search)
 }
 
 /* With those kept that can be, then with fewer. True: that is the result. */
-static bool run_kept(struct rounds *rounds, struct stays *stays, struct search *search,
+static bool run_kept(struct rounds *rounds, struct kept *kept, struct search *search,
                      enum search_result *result)
 {
     struct solver *solver = rounds->solver;
-    bool is_on = stays_keep_any(solver, stays);
+    bool is_on = keep_in_place_keep_any(solver, kept);
     for (int round = 0; is_on && round < ROUNDS_MAX && rounds->first > 0; round++) {
-        *result = run_round(rounds, stays, false, search);
+        *result = run_round(rounds, kept, false, search);
         if (*result == SEARCH_FOUND || *result == SEARCH_EXPENSIVE)
             return true;
         uint32_t stuck = search->stuck.unit;
         end_round(rounds, search);
-        is_on =
-            stays_let_go(solver, rounds->domains, stuck, stays) && stays_keep_any(solver, stays);
+        is_on = keep_in_place_let_go(solver, rounds->domains, stuck, kept) &&
+                keep_in_place_keep_any(solver, kept);
     }
     return false;
 }
 
-static enum search_result run(struct rounds *rounds, struct search *search)
+static enum search_result planner_run(struct rounds *rounds, struct search *search)
 {
     struct solver *solver = rounds->solver;
-    struct stays stays = stays_find(solver, rounds->domains);
+    struct kept kept = keep_in_place_find(solver, rounds->domains);
     enum search_result result;
-    if (stays.any && run_kept(rounds, &stays, search, &result))
+    if (kept.any && run_kept(rounds, &kept, search, &result))
         return result;
-    if (stays.any && rounds->first > 0) {
-        solver->stayers = stays.has;
+    if (kept.any && rounds->first > 0) {
+        solver->keeps_place = kept.has;
         result = run_round(rounds, NULL, false, search);
-        solver->stayers = NULL;
+        solver->keeps_place = NULL;
         if (result != SEARCH_LIMIT)
             return result;
         end_round(rounds, search);
@@ -214,7 +215,7 @@ enum solve_result solve(const struct version *version, const struct solve_reques
     if (!solver_prepare(&solver))
         return SOLVE_EXPENSIVE;
     uint64_t **domains = arena_zalloc(arena, solver.units.unit_count * sizeof(*domains));
-    enum solve_result result = judge_standing(&solver, &outcome->reason);
+    enum solve_result result = check_standing(&solver, &outcome->reason);
     if (result != SOLVE_FOUND)
         return result;
     if (!find_domains(&solver, domains, &result, &outcome->reason))
@@ -227,7 +228,7 @@ enum solve_result solve(const struct version *version, const struct solve_reques
     };
     rounds.first = rounds.left / 2;
     struct search search;
-    enum search_result found = run(&rounds, &search);
+    enum search_result found = planner_run(&rounds, &search);
     outcome->steps = rounds.taken;
     result = finish(&search, found, outcome);
     arena_destroy(rounds.scratch);

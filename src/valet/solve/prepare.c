@@ -18,7 +18,7 @@ struct back {
     const struct consumer **consumers; /* ascending by id */
     uint32_t count;
     const struct valet_group *group;
-    uint8_t *known;      /* by project: 0 not asked yet, 1 member, 2 stranger */
+    uint8_t *known;      /* by project: 0 not asked yet, 1 member, 2 no member */
     struct owned *owned; /* ascending, too */
     uint32_t owned_count;
     uint32_t exclusive;
@@ -119,7 +119,7 @@ static void free_used(struct solver *solver, struct back *back)
     }
 }
 
-static bool is_no_stranger(void *cls, const struct consumer *consumer)
+static bool is_member(void *cls, const struct consumer *consumer)
 {
     struct back *back = cls;
     uint8_t *known = &back->known[consumer->project];
@@ -143,8 +143,8 @@ static void find_groups(struct solver *solver)
     }
 }
 
-/* A host with strangers on it is nobody's to use. */
-static void find_strangers(struct solver *solver, struct back *back)
+/* A host with non-members on it is nobody's to use. */
+static void find_non_members(struct solver *solver, struct back *back)
 {
     const struct hosts *hosts = &solver->hosts;
     size_t projects = solver->version->projects.limit;
@@ -157,8 +157,7 @@ static void find_strangers(struct solver *solver, struct back *back)
             if (back->group == NULL)
                 memset(back->known, 0, projects);
             back->group = solver->groups[i];
-            if (!host_visit_consumers(solver->version, hosts->providers[host], is_no_stranger,
-                                      back))
+            if (!host_visit_consumers(solver->version, hosts->providers[host], is_member, back))
                 solver->holders[host] = HOLDER_ANOTHER;
         }
     }
@@ -180,7 +179,7 @@ static void find_holders(struct solver *solver, struct back *back)
             if (claim->group == solver->groups[i])
                 solver->holders[host] = i;
     }
-    find_strangers(solver, back);
+    find_non_members(solver, back);
 }
 
 /* Free for the plan's servers of a group is also a host on which there is, beside what is given
@@ -321,10 +320,10 @@ bool solver_prepare(struct solver *solver)
     find_sets(solver, &back);
     needs_gather(solver->version, solver->request, solver->arena, &solver->needs, &classes,
                  &class_count);
-    rooms_init(&solver->rooms, solver->version, solver->arena, classes, class_count);
-    rooms_give_back(&solver->rooms, back.consumers, back.count);
+    headrooms_init(&solver->headrooms, solver->version, solver->arena, classes, class_count);
+    headrooms_give_back(&solver->headrooms, back.consumers, back.count);
     find_facts(solver);
-    return needs_search(solver->version, &solver->hosts, &solver->rooms, &solver->needs,
+    return needs_search(solver->version, &solver->hosts, &solver->headrooms, &solver->needs,
                         solver->arena, solver->budget);
 }
 

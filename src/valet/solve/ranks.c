@@ -9,10 +9,10 @@ enum { KEY_SHIFT = 60 };
 #define KEY_NOT_OWN 2u
 #define KEY_EMPTY   1u
 
-/* What is left of a room, now or before the search. */
-static double left_of(const struct room *room, bool is_first)
+/* What is left of a headroom, now or before the search. */
+static double left_of(const struct headroom *headroom, bool is_first)
 {
-    return (double)(is_first ? room->first : room->left) * room->per_unit;
+    return (double)(is_first ? headroom->first : headroom->left) * headroom->per_unit;
 }
 
 static double left_by_root(struct search *search, uint32_t u, uint32_t host, bool is_first)
@@ -22,9 +22,10 @@ static double left_by_root(struct search *search, uint32_t u, uint32_t host, boo
     double sum = 0;
     for (uint32_t d = 0; d < facts->demand_count; d++) {
         uint32_t c = facts->demands[d].class_index;
-        const struct room *room = rooms_at(&solver->rooms, c, solver->hosts.slots[host]);
-        sum += solver->weights[c] *
-               (left_of(room, is_first) - (double)facts->demands[d].amount * room->per_unit);
+        const struct headroom *headroom =
+            headrooms_at(&solver->headrooms, c, solver->hosts.slots[host]);
+        sum += solver->weights[c] * (left_of(headroom, is_first) -
+                                     (double)facts->demands[d].amount * headroom->per_unit);
     }
     return sum;
 }
@@ -45,10 +46,10 @@ static double left_over(struct search *search, uint32_t u, uint32_t host, bool i
             uint32_t c = need->amounts[a].class_index;
             uint32_t slot =
                 is_simple ? solver->hosts.slots[host] : need_candidate(need, need->first[host])[a];
-            const struct room *room = rooms_at(&solver->rooms, c, slot);
+            const struct headroom *headroom = headrooms_at(&solver->headrooms, c, slot);
             if (i == 0)
-                sum += solver->weights[c] * left_of(room, is_first);
-            sum -= solver->weights[c] * (double)need->amounts[a].amount * room->per_unit;
+                sum += solver->weights[c] * left_of(headroom, is_first);
+            sum -= solver->weights[c] * (double)need->amounts[a].amount * headroom->per_unit;
         }
     }
     return sum;
@@ -158,7 +159,7 @@ static const double *asked_of(struct search *search, uint32_t block)
 {
     const struct solver *solver = search->solver;
     const struct block *of = &solver->units.block[block];
-    memset(search->asked, 0, solver->rooms.class_count * sizeof(*search->asked));
+    memset(search->asked, 0, solver->headrooms.class_count * sizeof(*search->asked));
     for (uint32_t i = 0; i < of->unit_count; i++) {
         const struct unit_facts *facts = &solver->facts[of->units[i]];
         search_look(search, facts->demand_count);
@@ -177,9 +178,9 @@ static void sum_tree(struct search *search, uint32_t c, uint32_t host, double *l
     for (; slot < end; slot++) {
         if (version_place(solver->version, (struct slot_no){slot})->provider == NULL)
             continue;
-        const struct room *room = rooms_at(&solver->rooms, c, slot);
-        *left += (double)room->left;
-        *share += solver->weights[c] * (double)room->left * room->per_unit;
+        const struct headroom *headroom = headrooms_at(&solver->headrooms, c, slot);
+        *left += (double)headroom->left;
+        *share += solver->weights[c] * (double)headroom->left * headroom->per_unit;
     }
 }
 
@@ -190,7 +191,7 @@ static bool rack_covers(struct search *search, uint32_t rack, const double *aske
     const struct hosts_mark *mark = &solver->hosts.rack[rack];
     bool covers = true;
     *share = 0;
-    for (uint32_t c = 0; c < solver->rooms.class_count; c++) {
+    for (uint32_t c = 0; c < solver->headrooms.class_count; c++) {
         double left = 0;
         for (uint32_t i = 0; i < mark->host_count; i++)
             sum_tree(search, c, mark->hosts[i], &left, share);
@@ -247,7 +248,8 @@ static void share_orders(struct search *search)
 void ranks_init(struct search *search)
 {
     struct arena *arena = search->solver->arena;
-    search->asked = arena_array(arena, search->solver->rooms.class_count, sizeof(*search->asked));
+    search->asked =
+        arena_array(arena, search->solver->headrooms.class_count, sizeof(*search->asked));
     search->present_racks = bits_create(arena, search->solver->hosts.rack_count);
     share_orders(search);
 }

@@ -74,9 +74,9 @@ static bool drop_without_traits(struct report *report, uint64_t *hosts)
         count++;
         memset(with, 0, words * sizeof(*with));
         memset(without, 0, words * sizeof(*without));
-        if (!needs_search_roomy(solver->version, &solver->hosts, &solver->rooms, need, true,
+        if (!needs_search_roomy(solver->version, &solver->hosts, &solver->headrooms, need, true,
                                 solver->budget, with) ||
-            !needs_search_roomy(solver->version, &solver->hosts, &solver->rooms, need, false,
+            !needs_search_roomy(solver->version, &solver->hosts, &solver->headrooms, need, false,
                                 solver->budget, without))
             return false;
         for (uint32_t w = 0; w < solver->hosts.words; w++)
@@ -172,7 +172,7 @@ static void begin_server(struct buf *text, struct slice what, const struct stack
                      hosts == 1 ? SLICE_LIT(" host considered") : SLICE_LIT(" hosts considered"));
 }
 
-static void begin(const struct report *report, struct buf *text, struct slice what)
+static void report_begin(const struct report *report, struct buf *text, struct slice what)
 {
     const struct solver *solver = report->solver;
     uint32_t first = solver->units.unit[report->unit].placed[0];
@@ -193,7 +193,7 @@ bool report_no_host(struct solver *solver, uint32_t unit, struct slice *reason)
         return false;
     struct buf text = {0};
     bool is_first = true;
-    begin(&report, &text, SLICE_LIT("no host for"));
+    report_begin(&report, &text, SLICE_LIT("no host for"));
     add_counts(&report, &text, &is_first);
     *reason = finish(solver, &text);
     return true;
@@ -214,7 +214,7 @@ bool report_no_combination(struct search *search, struct slice *reason)
             add_held(&report, solver->units.exclusives[i].name, stuck->held[i]);
     struct buf text = {0};
     bool is_first = true;
-    begin(&report, &text, SLICE_LIT("no combination of hosts for"));
+    report_begin(&report, &text, SLICE_LIT("no combination of hosts for"));
     add_counts(&report, &text, &is_first);
     if (stuck->left > 0 && stuck->apart == UNITS_NONE)
         add_count(&text, &is_first, stuck->left, "tried in vain");
@@ -226,8 +226,8 @@ bool report_no_combination(struct search *search, struct slice *reason)
     return true;
 }
 
-struct slice report_stays(const struct solver *solver, uint32_t server, enum filter filter,
-                          struct slice group)
+struct slice report_keep_in_place(const struct solver *solver, uint32_t server, enum filter filter,
+                                  struct slice group)
 {
     struct buf text = {0};
     bool is_first = true;

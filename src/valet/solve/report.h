@@ -12,8 +12,8 @@ bool report_no_combination(struct search *search, struct slice *reason);
 
 /* The server stays on its host, which this filter keeps from it. group: with those that name one.
  */
-struct slice report_stays(const struct solver *solver, uint32_t server, enum filter filter,
-                          struct slice group);
+struct slice report_keep_in_place(const struct solver *solver, uint32_t server, enum filter filter,
+                                  struct slice group);
 
 struct slice report_limit(const struct search *search);
 

@@ -6,21 +6,22 @@
 #include "valet/solve/solve_internal.h"
 
 /* A search takes a step for each value that it tries, and one more for each so many looks at single
- * things (a unit, a host, a room, a word of a set) that this took, so that what a step costs has a
- * bound and the same search always takes as many. */
+ * things (a unit, a host, a headroom, a word of a set) that this took, so that what a step costs
+ * has a bound and the same search always takes as many. */
 enum { SEARCH_STEP_LOOKS = 2048 };
 
 /* What a change was, to be undone. */
 enum trail_kind {
-    TRAIL_DOMAIN,  /* host `at` left the unit's domain */
-    TRAIL_CLOSED,  /* rack `at` left it */
-    TRAIL_ROOM,    /* the room of a class, in place of a unit, at slot `at` had `before` left */
-    TRAIL_HOLDER,  /* the holder of host `at` was nobody */
-    TRAIL_CLAIM,   /* a rack joined the list of the claimed ones */
-    TRAIL_FOREIGN, /* a unit of no exclusivity group came to host `at` */
-    TRAIL_CHANGED, /* host `at` joined the list of the changed ones */
-    TRAIL_PLACE,   /* the unit got a host */
-    TRAIL_RACK,    /* the block, in place of a unit, got a rack */
+    TRAIL_DOMAIN,   /* host `at` left the unit's domain */
+    TRAIL_CLOSED,   /* rack `at` left it */
+    TRAIL_HEADROOM, /* the headroom of a class, in place of a unit, at slot `at` had `before` left
+                     */
+    TRAIL_HOLDER,   /* the holder of host `at` was nobody */
+    TRAIL_CLAIM,    /* a rack joined the list of the claimed ones */
+    TRAIL_FOREIGN,  /* a unit of no exclusivity group came to host `at` */
+    TRAIL_CHANGED,  /* host `at` joined the list of the changed ones */
+    TRAIL_PLACE,    /* the unit got a host */
+    TRAIL_RACK,     /* the block, in place of a unit, got a rack */
 };
 
 struct trail {
@@ -155,7 +156,7 @@ struct search {
     enum search_result end; /* SEARCH_LIMIT or SEARCH_EXPENSIVE: it is to end; else SEARCH_FOUND */
     /* of the check of a change */
     uint64_t *dirty_units;
-    uint64_t *dirty_aparts;
+    uint64_t *dirty_anti_affinity;
     struct matching *matching;
 };
 
@@ -175,24 +176,24 @@ enum search_result search_run(struct search *search, struct solver *solver, uint
 /* claims.c: the claims that the solution makes. */
 void claims_put(struct search *search, struct solve_outcome *outcome);
 
-/* stays.c: which units are kept where they are. */
-struct stays {
+/* keep_in_place.c: which units are kept where they are. */
+struct kept {
     uint32_t *hosts; /* of each unit; BITS_NONE: it may go anywhere */
     bool *has;       /* a server that stays */
     bool *changes;   /* one that asks for something else */
     bool any;        /* any unit has one */
 };
-struct stays stays_find(struct solver *solver, uint64_t *const *domains);
-bool stays_keep_any(const struct solver *solver, const struct stays *stays);
+struct kept keep_in_place_find(struct solver *solver, uint64_t *const *domains);
+bool keep_in_place_keep_any(const struct solver *solver, const struct kept *kept);
 /* The domains, less what they leave; NULL: copies. */
-uint64_t **stays_domains(const struct solver *solver, uint64_t *const *domains,
-                         const struct stays *stays);
+uint64_t **keep_in_place_domains(const struct solver *solver, uint64_t *const *domains,
+                                 const struct kept *kept);
 /* Lets some go, after a search that got stuck at that unit. False: nobody that could help. */
-bool stays_let_go(const struct solver *solver, uint64_t *const *domains, uint32_t stuck,
-                  struct stays *stays);
+bool keep_in_place_let_go(const struct solver *solver, uint64_t *const *domains, uint32_t stuck,
+                          struct kept *kept);
 
-/* alike.c: distinct domains, and classes of interchangeable hosts. */
-void alike_find(struct search *search);
+/* symmetry.c: distinct domains, and classes of interchangeable hosts. */
+void symmetry_find(struct search *search);
 
 /* state.c: the changes of state, each with what undoes it on the trail. */
 void state_init(struct search *search, uint64_t **domains);

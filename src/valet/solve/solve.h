@@ -24,9 +24,9 @@ struct solve_pin {
     const struct consumer
         *released; /* PLACE: its present hold, which counts as not there; or NULL */
     /* What it has by now, as hold or as server, each or NULL: on a host of nobody's that is no
-     * stranger to others of its exclusivity group. */
+     * foreign to the other servers of its exclusivity group. */
     const struct consumer *own[SOLVE_OWN];
-    bool stays;   /* PLACE: it keeps `present` if that can be, and moves if it must */
+    bool keeps_place; /* PLACE: it keeps `present` if that can be, and moves if it must */
     bool changes; /* of those: it asks for something else than it has there, and moves before others
                    */
     struct stack_names locations; /* beside those of the stack; count 0: no limit */
@@ -43,8 +43,8 @@ struct solve_request {
     /* Holds of servers that the stack has no more: they count as not there. */
     const struct consumer *const *released;
     uint32_t released_count;
-    /* What was asked before: those that are FIXED are judged by what the stack asks of them beside
-     * that; uuids of groups that are no more are empty. NULL: they are not judged. */
+    /* What was asked before: those that are FIXED are checked by what the stack asks of them beside
+     * that; uuids of groups that are no more are empty. NULL: they are not checked. */
     const struct stack *accepted;
 };
 

@@ -3,9 +3,9 @@
 #ifndef BERTH_VALET_SOLVE_SOLVE_INTERNAL_H
 #define BERTH_VALET_SOLVE_SOLVE_INTERNAL_H
 
+#include "valet/solve/headrooms.h"
 #include "valet/solve/hosts.h"
 #include "valet/solve/needs.h"
-#include "valet/solve/rooms.h"
 #include "valet/solve/solve.h"
 #include "valet/solve/stack_units.h"
 
@@ -28,7 +28,7 @@ enum filter {
 
 /* Who has a host for exclusivity: an index of units.exclusives, or one of these. */
 #define HOLDER_NOBODY  0xffffffffu
-#define HOLDER_ANOTHER 0xfffffffeu /* another group, several, or a group with strangers there */
+#define HOLDER_ANOTHER 0xfffffffeu /* another group, several, or a group with non-members there */
 
 struct unit_demand {
     uint32_t class_index;
@@ -67,7 +67,7 @@ struct solver {
     struct hosts hosts;
     struct units units;
     struct needs needs;
-    struct rooms rooms;
+    struct headrooms headrooms;
     struct unit_facts *facts;
     uint32_t kind_count;
     const struct valet_group **groups; /* of each of units.exclusives */
@@ -78,9 +78,9 @@ struct solver {
     uint64_t *claimable;               /* those that are free for any */
     struct made_claim *made;           /* with their hosts held already; each once */
     uint32_t made_count;
-    const bool *stayers; /* of each unit: it has a server that stays; all others are decided after
-                            those; NULL: it does not matter */
-    double *weights;     /* of each class, for the fit */
+    const bool *keeps_place; /* of each unit: it has a server that stays; all others are decided
+                            after those; NULL: it does not matter */
+    double *weights;         /* of each class, for the fit */
     struct named_hosts named[NAMED_COUNT]; /* the last list that was asked for */
     uint64_t *scratch;                     /* hosts, of one filter at a time; NULL at first */
     uint64_t *scratch_racks;

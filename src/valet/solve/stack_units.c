@@ -7,7 +7,7 @@
  * Any thread. */
 #include "valet/solve/stack_units.h"
 
-#include "valet/solve/aparts.h"
+#include "valet/solve/anti_affinity.h"
 
 struct maker {
     const struct stack *stack;
@@ -76,7 +76,7 @@ static void find_firsts(struct maker *maker)
             find_first(maker, path, seen, g);
 }
 
-static uint32_t find(struct maker *maker, uint32_t server)
+static uint32_t stack_units_find(struct maker *maker, uint32_t server)
 {
     uint32_t *parent = maker->parent;
     while (parent[server] != server) {
@@ -93,8 +93,8 @@ static void unite(struct maker *maker, uint32_t *with, uint32_t server)
         return;
     if (*with == UNITS_NONE)
         *with = server;
-    uint32_t a = find(maker, *with);
-    uint32_t b = find(maker, server);
+    uint32_t a = stack_units_find(maker, *with);
+    uint32_t b = stack_units_find(maker, server);
     if (a < b)
         maker->parent[b] = a;
     else
@@ -139,7 +139,7 @@ static void make_units(struct maker *maker)
         units->of_server[s] = UNITS_NONE;
         if (is_absent(maker, s))
             continue;
-        uint32_t leader = find(maker, s);
+        uint32_t leader = stack_units_find(maker, s);
         if (leader == s) {
             units->unit[units->unit_count].exclusive = UNITS_NONE;
             units->of_server[s] = units->unit_count++;
@@ -165,7 +165,7 @@ static void make_blocks(struct maker *maker)
         if (u == UNITS_NONE || is_done[u])
             continue;
         is_done[u] = true;
-        uint32_t leader = find(maker, s); /* the smallest, so its unit has been here */
+        uint32_t leader = stack_units_find(maker, s); /* the smallest, so its unit has been here */
         if (leader == s)
             units->unit[u].block = units->block_count++;
         else
@@ -303,5 +303,6 @@ bool units_of_stack(const struct stack *stack, const struct solve_pin *pins, str
     make_units(&maker);
     make_blocks(&maker);
     mark_racks(&maker);
-    return aparts_make(stack, maker.first, arena, units, reason) && assign_exclusives(&maker);
+    return anti_affinity_make(stack, maker.first, arena, units, reason) &&
+           assign_exclusives(&maker);
 }

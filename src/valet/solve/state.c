@@ -1,7 +1,7 @@
 /* The state of the search: what is left, who has which host, which hosts are still in which unit's
  * domain. What placing a unit forbids to others is taken out of their domains at once, so that the
  * hosts in a domain are those that none of the rules of 7.2 and 8.3 forbids; of room the same holds
- * for rooms of the host's own.
+ * for headrooms of the host's own.
  *
  * Invariant: domains only shrink between a mark and its undoing; the trail has every change, so
  * that undoing restores exactly. Any thread. */
@@ -95,8 +95,8 @@ static void undo(struct search *search, const struct trail *entry)
         unshut(search, entry->unit, entry->at);
         search->counts[entry->unit] += search->by_rack[entry->unit][entry->at];
         break;
-    case TRAIL_ROOM:
-        rooms_at(&search->solver->rooms, entry->unit, entry->at)->left = entry->before;
+    case TRAIL_HEADROOM:
+        headrooms_at(&search->solver->headrooms, entry->unit, entry->at)->left = entry->before;
         break;
     case TRAIL_HOLDER:
         search->holders[entry->at] = HOLDER_NOBODY;
@@ -139,11 +139,12 @@ bool state_take(struct search *search, uint32_t server, uint32_t host, uint32_t 
     search_look(search, need->amount_count);
     for (uint32_t a = 0; a < need->amount_count; a++) {
         uint32_t slot = at == BITS_NONE ? solver->hosts.slots[host] : need_candidate(need, at)[a];
-        struct room *room = rooms_at(&solver->rooms, need->amounts[a].class_index, slot);
-        if (room->left < need->amounts[a].amount)
+        struct headroom *headroom =
+            headrooms_at(&solver->headrooms, need->amounts[a].class_index, slot);
+        if (headroom->left < need->amounts[a].amount)
             return false;
-        push(search, TRAIL_ROOM, need->amounts[a].class_index, slot)->before = room->left;
-        room->left -= need->amounts[a].amount;
+        push(search, TRAIL_HEADROOM, need->amounts[a].class_index, slot)->before = headroom->left;
+        headroom->left -= need->amounts[a].amount;
     }
     return true;
 }

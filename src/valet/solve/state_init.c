@@ -137,7 +137,7 @@ void state_init(struct search *search, uint64_t **domains)
     search->claimed_racks =
         arena_array(arena, solver->hosts.rack_count, sizeof(*search->claimed_racks));
     search->dirty_units = bits_create(arena, search->unit_count);
-    search->dirty_aparts = bits_create(arena, solver->units.apart_count);
+    search->dirty_anti_affinity = bits_create(arena, solver->units.apart_count);
     make_units(search);
     make_blocks(search);
 }

@@ -18,10 +18,10 @@ struct unit {
     uint32_t *fixed; /* servers that stay on theirs */
     uint32_t fixed_count;
     uint32_t block;
-    uint32_t exclusive; /* index in units.exclusives, or UNITS_NONE */
-    bool claims_rack;   /* exclusive at the level of racks */
-    bool needs_rack;    /* has a constraint at the level of racks */
-    uint32_t *aparts;   /* host sets that it is in */
+    uint32_t exclusive;        /* index in units.exclusives, or UNITS_NONE */
+    bool claims_rack;          /* exclusive at the level of racks */
+    bool needs_rack;           /* has a constraint at the level of racks */
+    uint32_t *anti_affinities; /* host sets that it is in */
     uint32_t apart_count;
     uint64_t *apart_from; /* units that are in one of them with it; NULL: none */
 };
@@ -29,7 +29,7 @@ struct unit {
 struct block {
     uint32_t *units;
     uint32_t unit_count;
-    uint32_t *aparts; /* rack sets that it is in */
+    uint32_t *anti_affinities; /* rack sets that it is in */
     uint32_t apart_count;
     uint64_t *apart_from; /* blocks that are in one of them with it; NULL: none */
 };

@@ -281,8 +281,8 @@ bool host_is_empty(const struct version *version, const struct provider *host)
     return provider_consumers_next(&walk) == NULL;
 }
 
-bool host_has_stranger(const struct version *version, const struct provider *host,
-                       const struct valet_group *group)
+bool host_has_non_member(const struct version *version, const struct provider *host,
+                         const struct valet_group *group)
 {
     struct provider_consumers walk;
     const struct consumer *consumer;

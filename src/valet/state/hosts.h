@@ -99,8 +99,8 @@ const struct valet_group *host_refuses(const struct version *version,
 bool host_is_empty(const struct version *version, const struct provider *host);
 
 /* Whether a consumer of a project that is no member of the group holds anything on it (8.3). */
-bool host_has_stranger(const struct version *version, const struct provider *host,
-                       const struct valet_group *group);
+bool host_has_non_member(const struct version *version, const struct provider *host,
+                         const struct valet_group *group);
 
 /* Visits the consumers that hold anything on the host's tree, once for each provider that they hold
  * something of, until a visit returns false; then it returns false too. */

@@ -80,8 +80,8 @@ static const struct valet_group *refusing(const struct look *look, int64_t root_
     return group != NULL || effect == NULL ? group : refused_by_links(effects, effect, project);
 }
 
-static bool refuse(const struct effects *effects, int64_t root_id, const struct valet_group *group,
-                   struct err *err)
+static bool exclusivity_refuse(const struct effects *effects, int64_t root_id,
+                               const struct valet_group *group, struct err *err)
 {
     const struct provider *root = version_provider_by_id(effects->before, root_id);
     const struct effect_provider *effect = effects_provider(effects, root_id);
@@ -97,13 +97,13 @@ static bool refuse(const struct effects *effects, int64_t root_id, const struct 
 
 /* Of a project (by `of`) in a tree, which is as it is to be for what comes, and as it was for what
  * goes: what comes, less what goes. */
-static void add(struct sums *shares, int64_t root_id, const struct slice *project, int64_t class_id,
-                int64_t amount)
+static void exclusivity_add(struct sums *shares, int64_t root_id, const struct slice *project,
+                            int64_t class_id, int64_t amount)
 {
     sums_add(shares, root_id, (int64_t)project_hash(*project), class_id, amount, project);
 }
 
-static const struct slice *keep(const struct effects *effects, struct slice project)
+static const struct slice *exclusivity_keep(const struct effects *effects, struct slice project)
 {
     struct slice *kept = arena_alloc(effects->arena, sizeof(*kept));
     *kept = project;
@@ -128,26 +128,28 @@ static void add_held(struct sums *shares, const struct effects *effects,
 {
     const struct version *version = effects->before;
     const struct consumer *before = consumer->before;
-    const struct slice *project =
-        keep(effects, catalog_name(catalog_row_at(&version->projects, before->project)));
+    const struct slice *project = exclusivity_keep(
+        effects, catalog_name(catalog_row_at(&version->projects, before->project)));
     for (uint32_t i = 0; i < before->allocation_count; i++) {
         const struct consumer_allocation *held = &before->allocation[i];
         int64_t class_id = catalog_row_at(&version->classes, held->class_no.v)->id;
-        add(shares, root_before(version, held->provider), project, class_id, -held->used);
+        exclusivity_add(shares, root_before(version, held->provider), project, class_id,
+                        -held->used);
         if (!consumer->is_released)
-            add(shares, root_after(effects, held->provider), after, class_id, held->used);
+            exclusivity_add(shares, root_after(effects, held->provider), after, class_id,
+                            held->used);
     }
 }
 
 static void add_consumer(struct sums *shares, const struct effects *effects,
                          const struct effect_consumer *consumer)
 {
-    const struct slice *after = keep(effects, effects_project(effects, consumer));
+    const struct slice *after = exclusivity_keep(effects, effects_project(effects, consumer));
     if (consumer->before != NULL)
         add_held(shares, effects, consumer, after);
     for (const struct effect_allocation *got = consumer->gets; got != NULL; got = got->next)
-        add(shares, effects_root_id(effects, &effects->providers[got->provider]), after,
-            got->row->class_id, got->row->used);
+        exclusivity_add(shares, effects_root_id(effects, &effects->providers[got->provider]), after,
+                        got->row->class_id, got->row->used);
 }
 
 /* Whether anybody gets something, or what is kept comes into other hands. */
@@ -195,15 +197,15 @@ static bool check_consumers(const struct effects *effects, struct err *err)
         const struct valet_group *group =
             share->amount > 0 ? refusing(&look, share->key[0], *project) : NULL;
         if (group != NULL)
-            return refuse(effects, share->key[0], group, err);
+            return exclusivity_refuse(effects, share->key[0], group, err);
     }
     return true;
 }
 
 /* ---- providers that come into another tree ---- */
 
-/* What consumers hold on the provider comes along: a stranger's is more in the new tree. Those that
- * the request itself is about are summed up with what they are to hold. */
+/* What consumers hold on the provider comes along: a non-member's is more in the new tree. Those
+ * that the request itself is about are summed up with what they are to hold. */
 static bool check_moved(const struct look *look, const struct effect_provider *moved,
                         struct err *err)
 {
@@ -221,7 +223,7 @@ static bool check_moved(const struct look *look, const struct effect_provider *m
         const struct valet_group *group = refusing(
             look, root_id, catalog_name(catalog_row_at(&version->projects, consumer->project)));
         if (group != NULL)
-            return refuse(effects, root_id, group, err);
+            return exclusivity_refuse(effects, root_id, group, err);
     }
     return true;
 }

@@ -60,7 +60,7 @@ static void make_room(struct drops *drops)
     memcpy(drops->claims, drops->given, drops->given_count * sizeof(*drops->claims));
 }
 
-static int compare_ids(const void *a, const void *b)
+static int holds_compare_ids(const void *a, const void *b)
 {
     int64_t one = (*(const struct consumer *const *)a)->id;
     int64_t other = (*(const struct consumer *const *)b)->id;
@@ -83,7 +83,7 @@ static void add_claim(struct drops *drops, const struct consumer *hold)
 static size_t sort_holds(struct drops *drops, size_t found)
 {
     size_t count = 0;
-    qsort(drops->holds, found, sizeof(*drops->holds), compare_ids);
+    qsort(drops->holds, found, sizeof(*drops->holds), holds_compare_ids);
     for (size_t i = 0; i < found; i++)
         if (count == 0 || drops->holds[i] != drops->holds[count - 1])
             drops->holds[count++] = drops->holds[i];
@@ -100,7 +100,7 @@ static void add_claims(struct drops *drops, size_t found)
         const struct consumer *named = version_consumer(version, drops->claims[i].consumer);
         const struct consumer **at = NULL;
         if (named != NULL)
-            at = bsearch(&named, drops->holds, found, sizeof(*drops->holds), compare_ids);
+            at = bsearch(&named, drops->holds, found, sizeof(*drops->holds), holds_compare_ids);
         if (at == NULL)
             continue;
         drops->claims[i].provider_count = 0;
@@ -232,14 +232,14 @@ static bool may_claim(const struct claim_set *set, const struct claim *claim,
     bool was_hold = is_hold(version, claim->consumer, consumer);
     if (!was_hold && !is_hold_type(claim->type))
         return true;
-    if (set->door != CLAIM_BY_RESHAPER)
+    if (set->source != CLAIM_BY_RESHAPER)
         return claim->provider_count == 0 && (was_hold || consumer == NULL);
     return was_hold && consumer != NULL &&
            is_owner(version, consumer, claim->project, claim->user, claim->type) &&
            claim_moves_within_trees(version, claim, consumer, set->plan->arena);
 }
 
-static bool refuse(struct slice uuid, struct err *err)
+static bool holds_refuse(struct slice uuid, struct err *err)
 {
     return err_set_join(err, 409, NULL, SLICE_LIT("Consumer "), uuid,
                         SLICE_LIT(" is kept for a placement of Valet."));
@@ -249,7 +249,7 @@ bool holds_guard(const struct claim_set *set)
 {
     for (size_t i = 0; i < set->given_count; i++)
         if (!may_claim(set, &set->given[i], set->consumers[i]))
-            return refuse(set->given[i].consumer, set->err);
+            return holds_refuse(set->given[i].consumer, set->err);
     return true;
 }
 
@@ -297,6 +297,6 @@ bool holds_check(const struct effects *effects, struct err *err)
         return true;
     for (size_t i = 0; i < effects->consumer_count; i++)
         if (!may_write(effects, &effects->consumers[i]))
-            return refuse(effects->consumers[i].uuid, err);
+            return holds_refuse(effects->consumers[i].uuid, err);
     return true;
 }

@@ -16,8 +16,8 @@ static const struct valet_group *find_group(struct slice uuid, const struct plan
     return group;
 }
 
-static void put(const struct plan *plan, enum valet_table table, int64_t id,
-                const struct record_value *values)
+static void plan_groups_put(const struct plan *plan, enum valet_table table, int64_t id,
+                            const struct record_value *values)
 {
     change_put_valet(plan->changes, table,
                      record_pack(&VALET_SHAPES[table], id, values, plan->arena));
@@ -39,7 +39,7 @@ bool plan_group_create(const struct plan_group *group, const struct plan *plan, 
     values[VALET_GROUP_NAME].text = group->name;
     values[VALET_GROUP_DESCRIPTION].text = group->description;
     values[VALET_GROUP_CREATED_AT].number = plan->now_us;
-    put(plan, VALET_GROUPS, next_id(plan, VALET_GROUPS), values);
+    plan_groups_put(plan, VALET_GROUPS, next_id(plan, VALET_GROUPS), values);
     return true;
 }
 
@@ -52,7 +52,7 @@ bool plan_group_describe(struct slice uuid, struct slice description, const stru
         return false;
     record_open(&VALET_SHAPES[VALET_GROUPS], &group->record, values);
     values[VALET_GROUP_DESCRIPTION].text = description;
-    put(plan, VALET_GROUPS, group->record.id, values);
+    plan_groups_put(plan, VALET_GROUPS, group->record.id, values);
     return true;
 }
 
@@ -154,7 +154,7 @@ bool plan_group_add_members(struct slice uuid, const struct slice *projects, siz
         values[VALET_MEMBER_GROUP_ID].number = group->record.id;
         values[VALET_MEMBER_PROJECT].text = planned->added[i];
         values[VALET_MEMBER_ADDED_WITH].number = first;
-        put(plan, VALET_MEMBERS, id, values);
+        plan_groups_put(plan, VALET_MEMBERS, id, values);
     }
     return true;
 }

@@ -283,7 +283,7 @@ static bool host_is_of(const struct version *version, const struct provider *hos
                        const struct valet_group *group)
 {
     struct host_claim claim = host_claim_of(version, host);
-    return claim.group == group && !claim.several && !host_has_stranger(version, host, group);
+    return claim.group == group && !claim.several && !host_has_non_member(version, host, group);
 }
 
 static size_t count_of_rack(const struct version *version, const struct host_marks *marks,

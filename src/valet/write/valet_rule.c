@@ -5,8 +5,8 @@
 #include "valet/state/hosts.h"
 #include "valet/state/placement_location.h"
 #include "valet/write/exclusivity.h"
+#include "valet/write/foreign_write_scan.h"
 #include "valet/write/holds.h"
-#include "valet/write/sweep.h"
 
 static const struct claim *amend(void *context, const struct claim *claims, size_t *count,
                                  const struct plan *plan)
@@ -29,34 +29,34 @@ static bool check_effects(void *context, const struct effects *effects, const st
            (plan->said->records_what_is || exclusivity_check(effects, err));
 }
 
-static void *note(void *context, const struct effects *effects, const struct plan *plan)
+static void *valet_rule_note(void *context, const struct effects *effects, const struct plan *plan)
 {
     (void)context;
-    return settle_begin(effects, plan);
+    return consequences_begin(effects, plan);
 }
 
 static bool follow(void *noted, const struct plan *plan)
 {
-    return settle_next(noted, plan);
+    return consequences_next(noted, plan);
 }
 
 static void foreign(void *context, enum foreign_write kind, const struct version *before,
                     const struct version *after, struct arena *arena)
 {
     if (kind == FOREIGN_LOADED)
-        sweep_compare(context, before, after, arena);
+        foreign_write_scan_compare(context, before, after, arena);
     else
-        sweep_follow(context, before, after);
+        foreign_write_scan_follow(context, before, after);
 }
 
 static void *make_up(void *context, const struct plan *plan)
 {
-    return sweep_begin(context, plan);
+    return foreign_write_scan_begin(context, plan);
 }
 
 static void made_up(void *context)
 {
-    sweep_end(context);
+    foreign_write_scan_end(context);
 }
 
 static bool refuses(void *context, const struct version *version, const struct provider *host,
@@ -94,7 +94,7 @@ const struct rule valet_rule = {
     .amend = amend,
     .guard = guard,
     .check_effects = check_effects,
-    .note = note,
+    .note = valet_rule_note,
     .follow = follow,
     .foreign = foreign,
     .make_up = make_up,

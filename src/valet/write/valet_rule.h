@@ -5,7 +5,8 @@
 
 #include "engine/rules.h"
 
-/* Its context is a struct sweep (valet/write/sweep.h), all zero at first. */
+/* Its context is a struct foreign_write_scan (valet/write/foreign_write_scan.h), all zero at first.
+ */
 extern const struct rule valet_rule;
 
 #endif

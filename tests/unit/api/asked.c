@@ -3,7 +3,7 @@
 
 #include "api/routes.h"
 #include "base/arena.h"
-#include "placement/api/door.h"
+#include "placement/api/definition.h"
 #include "unit.h"
 
 void asked_open(struct asked *asked, const struct api *api)
@@ -12,8 +12,8 @@ void asked_open(struct asked *asked, const struct api *api)
     asked->exchange.http = (struct http_exchange){
         .arena = asked->arena, .method = SLICE_LIT("GET"), .peer = SLICE_LIT("192.0.2.1")};
     asked->exchange.headers = asked->headers;
-    asked->doorway = (struct doorway){
-        .door = &placement_door,
+    asked->endpoint = (struct api_endpoint){
+        .definition = &placement_definition,
         .api = api,
         .settings = &asked->settings,
         .routes = route_finder_create(placement_routes, PLACEMENT_ROUTE_COUNT, asked->arena),
@@ -24,8 +24,8 @@ void asked_open(struct asked *asked, const struct api *api)
                                           .own = &asked->own,
                                           .passage = &asked->passage,
                                           .write = &asked->write.write,
-                                          .doorway = &asked->doorway,
-                                          .door = &placement_door,
+                                          .endpoint = &asked->endpoint,
+                                          .definition = &placement_definition,
                                           .api = api,
                                           .arena = asked->arena,
                                           .minor = PLACEMENT_MINOR_MAX,

@@ -3,7 +3,7 @@
 #ifndef BERTH_TESTS_UNIT_API_ASKED_H
 #define BERTH_TESTS_UNIT_API_ASKED_H
 
-#include "api/door.h"
+#include "api/definition.h"
 #include "api/passage.h"
 #include "api/request.h"
 #include "api/write.h"
@@ -15,7 +15,7 @@ struct asked {
     struct arena *arena;
     struct exchange exchange;
     struct request_header headers[16];
-    struct doorway doorway; /* Placement's */
+    struct api_endpoint endpoint; /* Placement's */
     struct placement_settings settings;
     struct placement_request own;
     struct api_passage passage;
@@ -23,7 +23,7 @@ struct asked {
     struct api_request request;
 };
 
-/* A GET without headers, of the newest microversion, at Placement's door with its default settings.
+/* A GET without headers, of the newest microversion, at Placement's API with its default settings.
  */
 void asked_open(struct asked *asked, const struct api *api);
 void asked_close(struct asked *asked);

@@ -4,7 +4,7 @@
 #include "api/cors.h"
 
 #include "api/asked.h"
-#include "baremetal/api/door.h"
+#include "baremetal/api/definition.h"
 #include "unit.h"
 
 static const struct slice ORIGINS[] = {SLICE_LIT("https://a.example"),
@@ -92,25 +92,25 @@ static void bad_preflights(void **state)
     }
 }
 
-/* A door whose clients need headers of their own, whatever is configured. */
-static void headers_of_a_door(void **state)
+/* An API whose clients need headers of their own, whatever is configured. */
+static void headers_of_an_api(void **state)
 {
     (void)state;
     static const char VERSION[] = "x-openstack-ironic-api-version";
     struct asked asked;
     ask(&asked, &CORS_FOR_ALL, "https://c.example", "GET", VERSION);
-    asked.request.door = &baremetal_door;
+    asked.request.definition = &baremetal_definition;
     assert_true(cors_answer_preflight(&asked.request));
     asked_expect_header(&asked, "Access-Control-Allow-Headers", VERSION);
     asked_close(&asked);
     ask(&asked, &CORS_FOR_ALL, "https://c.example", "GET", "x-auth-token,x-other");
-    asked.request.door = &baremetal_door;
+    asked.request.definition = &baremetal_definition;
     assert_true(cors_answer_preflight(&asked.request));
     asked_expect_header(&asked, "Access-Control-Allow-Origin", NULL);
     asked_close(&asked);
     ask(&asked, &CORS, "https://a.example", NULL, NULL);
     asked.exchange.http.method = SLICE_LIT("GET");
-    asked.request.door = &baremetal_door;
+    asked.request.definition = &baremetal_definition;
     cors_add_headers(&asked.request);
     asked_expect_header(
         &asked, "Access-Control-Expose-Headers",
@@ -152,7 +152,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_preflight),
         cmocka_unit_test(bad_preflights),
-        cmocka_unit_test(headers_of_a_door),
+        cmocka_unit_test(headers_of_an_api),
         cmocka_unit_test(not_preflights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

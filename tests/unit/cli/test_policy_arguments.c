@@ -88,6 +88,8 @@ static void wrong(void **state)
     expect_wrong("an action is missing");
     assert_false(PARSE("nothing"));
     expect_wrong("no such action: nothing");
+    assert_false(PARSE("chekc"));
+    expect_wrong("no such action: chekc; did you mean check?\n");
     assert_false(PARSE("list", "x"));
     expect_wrong("takes no such argument: x");
     assert_false(PARSE("check", "a"));

@@ -104,6 +104,7 @@ static void helps(void **state)
     EXPECT_END(0, "stamp VERSION", "db", "-h");
     EXPECT_END(0, "usage: placement-manage db stamp [-h] VERSION", "db", "stamp", "--help");
     EXPECT_END(0, BERTH_VERSION "\n", "--version");
+    EXPECT_END(0, BERTH_VERSION "\n", "-V");
 }
 
 static void errors_of_the_caller(void **state)
@@ -115,6 +116,9 @@ static void errors_of_the_caller(void **state)
                "invalid choice: 'bogus' (choose from 'sync', 'version', 'stamp', "
                "'online_data_migrations')\n",
                "db", "bogus");
+    EXPECT_END(2, "'online_data_migrations'); did you mean sync?\n", "db", "snyc");
+    EXPECT_END(2, "(choose from 'db'); did you mean db?\n", "dbs");
+    EXPECT_END(2, "unrecognized arguments: --dbug; did you mean --debug?", "--dbug", "db");
     EXPECT_END(2, "the following arguments are required: VERSION", "db", "stamp");
     EXPECT_END(2, "unrecognized arguments: extra", "db", "version", "extra");
     EXPECT_END(2, "unrecognized arguments: b", "db", "stamp", "a", "b");

@@ -53,6 +53,7 @@ static void other_actions(void **state)
     assert_int_equal(PARSE("--debug", "--help", "--nonsense"), COMMAND_LINE_HELP);
     assert_int_equal(PARSE("-h"), COMMAND_LINE_HELP);
     assert_int_equal(PARSE("--version"), COMMAND_LINE_VERSION);
+    assert_int_equal(PARSE("-V"), COMMAND_LINE_VERSION);
 }
 
 static void expect_wrong(const char *first, const char *second, const char *error)
@@ -73,6 +74,8 @@ static void errors(void **state)
     expect_wrong("--debug=1", NULL, "argument --debug: takes no value");
     expect_wrong("-dx", NULL, "unrecognized arguments: -dx");
     expect_wrong("--debugging", NULL, "unrecognized arguments: --debugging");
+    expect_wrong("--confg-file=x", NULL,
+                 "unrecognized arguments: --confg-file=x; did you mean --config-file?");
 }
 
 static void too_many(void **state)

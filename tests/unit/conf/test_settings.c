@@ -16,7 +16,7 @@ static void defaults_with_a_file(void **state)
     assert_int_equal(conf->auth_strategy, CONF_AUTH_KEYSTONE);
     assert_false(conf->sync_on_startup);
     assert_false(conf->debug);
-    assert_false(conf->enforce_scope);
+    assert_true(conf->enforce_scope);
     assert_false(conf->enforce_new_defaults);
     assert_false(conf->proxy_headers);
     assert_false(conf->randomize_allocation_candidates);
@@ -59,7 +59,7 @@ static void all_fields(void **state)
     (void)state;
     use_file("a.conf",
              BASE "sync_on_startup = yes\n[DEFAULT]\ndebug = on\n[api]\nauth_strategy = noauth2\n"
-                  "[oslo_policy]\nenforce_new_defaults = 1\nenforce_scope = true\n"
+                  "[oslo_policy]\nenforce_new_defaults = 1\nenforce_scope = false\n"
                   "[oslo_middleware]\nenable_proxy_headers_parsing = true\n"
                   "[placement]\nrandomize_allocation_candidates = true\n"
                   "max_allocation_candidates = 500\n"
@@ -76,7 +76,7 @@ static void all_fields(void **state)
                   "stop_grace = 0\naccess_log = no\nslow_request_ms = 20\n");
     load_ok();
     assert_true(conf->sync_on_startup && conf->debug && conf->enforce_new_defaults);
-    assert_true(conf->enforce_scope && conf->proxy_headers);
+    assert_true(!conf->enforce_scope && conf->proxy_headers);
     assert_true(conf->randomize_allocation_candidates);
     assert_int_equal(conf->auth_strategy, CONF_AUTH_NOAUTH2);
     assert_int_equal(conf->max_allocation_candidates, 500);

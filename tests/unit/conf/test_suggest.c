@@ -55,12 +55,30 @@ static void nothing_like_it(void **state)
                 "a_name_that_is_longer_than_any_name_in_the_table_can_be_and_so_is_none");
 }
 
+static void names_of_tables(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int other;
+    } rows[] = {{"config", 1}, {"policy", 2}, {"audit", 3}, {NULL, 4}, {"behind", 5}};
+    const size_t n = sizeof(rows) / sizeof(rows[0]);
+    assert_string_equal(suggest_name("confg", rows, sizeof(rows[0]), n), "config");
+    assert_string_equal(suggest_name("polciy", rows, sizeof(rows[0]), n), "policy");
+    assert_string_equal(suggest_name("AUDIT", rows, sizeof(rows[0]), SIZE_MAX), "audit");
+    assert_null(suggest_name("audit", rows, sizeof(rows[0]), 2));
+    assert_null(suggest_name("behind", rows, sizeof(rows[0]), n));
+    assert_null(suggest_name("", rows, sizeof(rows[0]), n));
+    assert_null(suggest_name("other", rows, sizeof(rows[0]), n));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slips),
         cmocka_unit_test(sections),
         cmocka_unit_test(nothing_like_it),
+        cmocka_unit_test(names_of_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

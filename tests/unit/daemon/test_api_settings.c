@@ -35,8 +35,8 @@ static void settings(void **state)
     const struct api *api = &daemon.api;
     assert_int_equal(daemon.placement.max_candidates, 7);
     assert_false(daemon.placement.spread_candidates);
-    assert_int_equal(api->doorways[DOOR_PLACEMENT].mount_prefix_count, 2);
-    assert_true(slice_equal(api->doorways[DOOR_PLACEMENT].mount_prefixes[1], SLICE_LIT("/b")));
+    assert_int_equal(api->endpoints[API_PLACEMENT].mount_prefix_count, 2);
+    assert_true(slice_equal(api->endpoints[API_PLACEMENT].mount_prefixes[1], SLICE_LIT("/b")));
     assert_false(api->access_log);
     assert_int_equal(api->slow_request_us, 3000);
     assert_true(api->trust_proxies);

@@ -94,21 +94,21 @@ static void paths(void **state)
     char whole[128];
     start_bare("log_file = b.log\n");
     log_two();
-    logging_stop();
+    logging_stop(false);
     expect_content("b.log", "INFO one\n");
     assert_int_equal(mkdir("logs", 0700), 0);
     start_bare("log_file = b.log\nlog_dir = logs\ndebug = true\n");
     log_two();
-    logging_stop();
+    logging_stop(false);
     expect_content("logs/b.log", "INFO one\nDEBUG two\n");
     start_bare("log_dir = logs/\n");
     log_two();
-    logging_stop();
+    logging_stop(false);
     expect_content("logs/test_daemon_logging.log", "INFO one\n");
     snprintf(whole, sizeof(whole), "log_dir = nowhere\nlog_file = %s/c.log\n", directory);
     start_bare(whole);
     log_two();
-    logging_stop();
+    logging_stop(false);
     expect_content("c.log", "INFO one\n");
 }
 
@@ -117,7 +117,7 @@ static void json(void **state)
     (void)state;
     start("log_file = j.log\nuse_json = true\n");
     log_two();
-    logging_stop();
+    logging_stop(false);
     char *text = content("j.log");
     assert_memory_equal(text, "{\"message\": \"one\", \"asctime\": \"", 31);
     assert_int_equal(text[strlen(text) - 2], '}');
@@ -174,7 +174,7 @@ static void not_looked_at(void **state)
     start_bare("log_file = n.log\nsyslog_log_facility = nonsense\nlog_rotate_interval = -5\n"
                "rate_limit_except_level = nonsense\n");
     log_two();
-    logging_stop();
+    logging_stop(false);
     expect_content("n.log", "INFO one\n");
 }
 
@@ -199,7 +199,7 @@ static void levels_change(void **state)
     log_two();
     log_write(LOG_LEVEL_ERROR, "placement.x", LOG_NO_CONTEXT, "three");
     expect_content("l.log", "ERROR three\n");
-    logging_stop();
+    logging_stop(false);
 }
 
 static void put(const char *path, const char *text)
@@ -241,7 +241,7 @@ static void logging_configurations(void **state)
     assert_true(apply("log_config_append = log2.ini\n"));
     log_two();
     expect_content("i3.log", "INFO one\nDEBUG two\n");
-    logging_stop();
+    logging_stop(false);
 }
 
 static void unknown_handlers(void **state)
@@ -251,7 +251,7 @@ static void unknown_handlers(void **state)
                    "args=('u.log',)\n[handler_g]\nclass=my.Handler\n[loggers]\nkeys=root\n"
                    "[logger_root]\nhandlers=h\n");
     start("log_config_append = log.ini\n");
-    logging_stop();
+    logging_stop(false);
     expect_content("u.log", "log.ini:8: [handler_g] my.Handler becomes standard error: such "
                             "handlers are not known here\n");
 }
@@ -272,7 +272,7 @@ static void all_options(void **state)
     struct conf *conf = load(options);
     assert_true(logging_start(conf, &err));
     logging_tell_options(conf, &inputs);
-    logging_stop();
+    logging_stop(false);
     conf_destroy(conf);
     char *text = content("o.log");
     assert_memory_equal(text, "placement.wsgi ****", 19);
@@ -291,7 +291,7 @@ static void all_options(void **state)
     conf = load("log_file = p.log\ndebug = true\nlog_options = false\n");
     assert_true(logging_start(conf, &err));
     logging_tell_options(conf, &inputs);
-    logging_stop();
+    logging_stop(false);
     conf_destroy(conf);
     expect_content("p.log", "");
 }

@@ -1,4 +1,4 @@
-/* An empty database: what strangers wrote is always loaded, and nothing is ever followed. */
+/* An empty database: what foreign writers wrote is always loaded, and nothing is ever followed. */
 #include "stub_store.h"
 
 static struct stub_store *stub_of(struct store *store)

@@ -28,7 +28,7 @@ struct ask {
     const char *trait;
     unsigned runs;
     unsigned answers;
-    unsigned settled;
+    unsigned applied;
 };
 
 /* A rule that sees everything, and has to make up for what somebody else wrote. */
@@ -76,7 +76,7 @@ enum store_result store_apply(struct store *store, const struct change_list *cha
     return STORE_OK;
 }
 
-enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *stranger,
+enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *foreign,
                                struct err *err)
 {
     (void)err;
@@ -84,7 +84,7 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
         store->written[store->written_count++] = store->pending[i];
     store->stub.is_open = false;
     *stamp = STUB_STAMP;
-    *stranger = false;
+    *foreign = false;
     return STORE_OK;
 }
 
@@ -184,10 +184,10 @@ static bool plan_trait(struct pipeline_request *request, const struct plan *plan
     return true;
 }
 
-static void settled(struct pipeline_request *request, const struct plan *plan)
+static void applied(struct pipeline_request *request, const struct plan *plan)
 {
     struct ask *ask = (struct ask *)request;
-    ask->settled++;
+    ask->applied++;
     assert_non_null(catalog_find(&plan->version->traits, slice_of(ask->trait)));
 }
 
@@ -204,7 +204,7 @@ static size_t run(struct bench *bench, const char *const *traits)
         assert_true(count < BATCH_MAX);
         bench->asks[count] = (struct ask){
             .request = {.plan = plan_trait,
-                        .settled = settled,
+                        .applied = applied,
                         .done = answered,
                         .max_rows = 1,
                         .err = {.arena = bench->arena}},
@@ -360,14 +360,14 @@ static void test_runs_are_apart(void **state)
     assert_true(is_written(bench, "ONCE"));
 }
 
-/* `settled` sees what the request has become, and no request that is refused. */
-static void test_settled(void **state)
+/* `applied` sees what the request has become, and no request that is refused. */
+static void test_applied(void **state)
 {
     struct bench *bench = *state;
     run(bench, (const char *const[]){"A", "NO", "A", "B", NULL});
     const unsigned wanted[] = {1, 0, 0, 1};
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(bench->asks[i].settled, wanted[i]);
+        assert_int_equal(bench->asks[i].applied, wanted[i]);
 }
 
 /* What is too large by the number of its changes costs no rule anything. */
@@ -424,7 +424,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_fails_in_a_later_run, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory_is_wrong, setup, teardown),
         cmocka_unit_test_setup_teardown(test_runs_are_apart, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_settled, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_applied, setup, teardown),
         cmocka_unit_test_setup_teardown(test_too_large, setup, teardown),
         cmocka_unit_test_setup_teardown(test_make_up, setup, teardown),
         cmocka_unit_test_setup_teardown(test_make_up_is_refused, setup, teardown),

@@ -32,13 +32,13 @@ enum store_result store_apply(struct store *store, const struct change_list *cha
     return STORE_OK;
 }
 
-enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *stranger,
+enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *foreign,
                                struct err *err)
 {
     (void)err;
     usleep(store->commit_takes_us);
     *stamp = STUB_STAMP;
-    *stranger = false;
+    *foreign = false;
     return STORE_OK;
 }
 

@@ -1,7 +1,7 @@
-/* Strangers write into the file whatever SQLite takes: after a merge memory is what a load makes of
- * the same file, and what it derives is sound. Each column of each table is written to, alone and
- * together with others, with values of other rows, with none, with odd ones; rows are copied,
- * deleted, and get other ids. */
+/* Foreign writers write into the file whatever SQLite takes: after a merge memory is what a load
+ * makes of the same file, and what it derives is sound. Each column of each table is written to,
+ * alone and together with others, with values of other rows, with none, with odd ones; rows are
+ * copied, deleted, and get other ids. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,13 +49,13 @@ struct world {
     struct store *merging; /* its memory is `replica` */
     struct store *loading; /* which loads everything each time */
     struct replica *replica;
-    sqlite3 *stranger;
+    sqlite3 *foreign;
     struct columns {
         unsigned count;
         char name[COLUMNS_MAX][64];
     } columns[TABLES];
     uint64_t seed;
-    struct buf log; /* what the stranger did in this round */
+    struct buf log; /* what the foreign writer did in this round */
 };
 
 static unsigned below(struct world *world, unsigned sides)
@@ -67,8 +67,8 @@ static unsigned below(struct world *world, unsigned sides)
 /* False: SQLite does not take it. */
 static bool try(struct world *world, const char *sql)
 {
-    bool ok = sqlite3_exec(world->stranger, sql, NULL, NULL, NULL) == SQLITE_OK;
-    if (ok && sqlite3_changes(world->stranger) > 0)
+    bool ok = sqlite3_exec(world->foreign, sql, NULL, NULL, NULL) == SQLITE_OK;
+    if (ok && sqlite3_changes(world->foreign) > 0)
         buf_printf(&world->log, "%s\n", sql);
     return ok;
 }
@@ -76,7 +76,7 @@ static bool try(struct world *world, const char *sql)
 static void run(struct world *world, const char *sql)
 {
     if (!try(world, sql))
-        fail_msg("%s: %s", sql, sqlite3_errmsg(world->stranger));
+        fail_msg("%s: %s", sql, sqlite3_errmsg(world->foreign));
 }
 
 static struct store *open_store(struct world *world)
@@ -99,7 +99,7 @@ static void read_columns(struct world *world)
         sqlite3_stmt *rows;
         struct columns *columns = &world->columns[i];
         snprintf(sql, sizeof(sql), "SELECT name FROM pragma_table_info('%s')", tables[i]);
-        assert_int_equal(sqlite3_prepare_v2(world->stranger, sql, -1, &rows, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_prepare_v2(world->foreign, sql, -1, &rows, NULL), SQLITE_OK);
         while (sqlite3_step(rows) == SQLITE_ROW)
             snprintf(columns->name[columns->count++], sizeof(columns->name[0]), "%s",
                      (const char *)sqlite3_column_text(rows, 0));
@@ -201,7 +201,7 @@ static int setup(void **state)
     world->merging = open_store(world);
     world->loading = open_store(world);
     world->replica = replica_create();
-    assert_int_equal(sqlite3_open(world->path, &world->stranger), SQLITE_OK);
+    assert_int_equal(sqlite3_open(world->path, &world->foreign), SQLITE_OK);
     run(world, "PRAGMA synchronous = OFF");
     read_columns(world);
     *state = world;
@@ -212,7 +212,7 @@ static int teardown(void **state)
 {
     struct world *world = *state;
     char command[128];
-    sqlite3_close(world->stranger);
+    sqlite3_close(world->foreign);
     replica_destroy(world->replica);
     store_close(world->merging);
     store_close(world->loading);
@@ -406,7 +406,7 @@ static void each_column_is_compared(void **state)
                          "UPDATE %s SET %s = %s WHERE rowid ="
                          " (SELECT min(rowid) FROM %s WHERE %s IS NOT %s)",
                          tables[t], column, values[v], tables[t], column, values[v]);
-                if (!try(world, sql) || sqlite3_changes(world->stranger) == 0)
+                if (!try(world, sql) || sqlite3_changes(world->foreign) == 0)
                     continue;
                 is_written = true;
                 found += expect_as_loaded(world);

@@ -35,11 +35,11 @@ enum store_result store_apply(struct store *store, const struct change_list *cha
     return stub_store_works(store->apply_fails, err) ? STORE_OK : STORE_FAILED;
 }
 
-enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *stranger,
+enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *foreign,
                                struct err *err)
 {
     *stamp = STUB_STAMP;
-    *stranger = false;
+    *foreign = false;
     return stub_store_works(store->commit_fails, err) ? STORE_OK : store->commit_result;
 }
 

@@ -178,8 +178,8 @@ static void test_reads_do_not_wait_with_a_write(void **state)
     bench_shell(bench, "COMMIT");
 }
 
-/* What a stranger wrote is read once, and a write is planned on it. */
-static void test_write_after_a_stranger(void **state)
+/* What a foreign writer wrote is read once, and a write is planned on it. */
+static void test_write_after_a_foreign_writer(void **state)
 {
     struct bench *bench = *state;
     for (int i = 0; i < 3; i++) {
@@ -327,7 +327,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reads_go_on_under_a_lock, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reads_of_a_batch_go_first, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reads_do_not_wait_with_a_write, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_write_after_a_stranger, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_write_after_a_foreign_writer, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_probes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_probes_find_faults, setup, teardown),

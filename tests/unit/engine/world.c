@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "engine/judge.h"
+#include "engine/checked.h"
 #include "placement/write/plan_allocations.h"
 #include "replica/audit.h"
 #include "unit.h"
@@ -167,16 +167,16 @@ struct plan world_plan(struct world *world)
     return world_plan_again(world);
 }
 
-/* As the pipeline does it, from the judgement on. */
-static bool judge_and_apply(struct world *world)
+/* As the pipeline does it, from the check on. */
+static bool check_and_apply(struct world *world)
 {
     struct plan plan = world_plan_again(world);
     struct change_list follows = {.arena = world->arena};
-    struct judged judged;
-    if (!judge_planned(&judged, &plan, &world->err))
+    struct checked checked;
+    if (!checked_planned(&checked, &plan, &world->err))
         return false;
     apply(world);
-    for (plan.changes = &follows; judge_follow(&judged, &plan); follows.count = 0)
+    for (plan.changes = &follows; checked_follow(&checked, &plan); follows.count = 0)
         apply_changes(world->edit, &follows);
     return true;
 }
@@ -184,14 +184,14 @@ static bool judge_and_apply(struct world *world)
 bool world_conclude(struct world *world, bool accepted)
 {
     assert_int_equal(accepted, !err_is_set(&world->err));
-    return accepted && judge_and_apply(world);
+    return accepted && check_and_apply(world);
 }
 
 bool world_write(struct world *world, const struct claim *claims, size_t count,
-                 enum claim_door door)
+                 enum claim_source source)
 {
     struct plan plan = world_plan(world);
-    return world_conclude(world, plan_allocations(claims, count, door, &plan, &world->err));
+    return world_conclude(world, plan_allocations(claims, count, source, &plan, &world->err));
 }
 
 bool world_reshape(struct world *world, const struct reshape *reshape)

@@ -50,7 +50,7 @@ void world_add(struct world *world, struct claim *claim, unsigned provider, char
 
 /* Plans, and if that is accepted applies and audits. */
 bool world_write(struct world *world, const struct claim *claims, size_t count,
-                 enum claim_door door);
+                 enum claim_source source);
 bool world_reshape(struct world *world, const struct reshape *reshape);
 bool world_delete(struct world *world, unsigned consumer);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -301,12 +302,87 @@ static void warnings(void **state)
     struct http_tls_files given = {late.cert, late.key, NULL, DEFAULT_PRIORITIES};
     struct http_tls *loaded = http_tls_create(&given, &err);
     assert_non_null(loaded);
-    assert_non_null(strstr(http_tls_warning(loaded, arena).data, "has expired"));
+    struct slice text;
+    assert_int_equal(http_tls_check_expiry(loaded, time(NULL), arena, &text), HTTP_TLS_EXPIRED);
+    assert_non_null(strstr(text.data, "the certificate in /"));
+    assert_non_null(strstr(text.data, "/late.pem expired on 2"));
     http_tls_destroy(loaded);
     assert_int_equal(chmod(first.key, 0644), 0);
     given = (struct http_tls_files){first.cert, first.key, NULL, DEFAULT_PRIORITIES};
     loaded = http_tls_create(&given, &err);
     assert_non_null(strstr(http_tls_warning(loaded, arena).data, "everybody may read the key"));
+    http_tls_destroy(loaded);
+}
+
+static void assert_checked(struct http_tls *loaded, int64_t left_s, enum http_tls_expiry wanted,
+                           const char *words)
+{
+    struct slice text;
+    int64_t now_s = http_tls_expires_s(loaded) - left_s;
+    assert_int_equal(http_tls_check_expiry(loaded, now_s, arena, &text), wanted);
+    assert_int_equal(text.len == 0, words == NULL);
+    if (words != NULL && strstr(text.data, words) == NULL)
+        fail_msg("'%s' is not in '%s'", words, text.data);
+}
+
+/* At chosen times, for a certificate of a hundred days. */
+static void expiry(void **state)
+{
+    (void)state;
+    enum { DAY_S = 24 * 60 * 60, VALID_S = 100 * DAY_S };
+    struct err err = {.arena = arena};
+    time_t before = time(NULL);
+    struct issued issued =
+        certificate_issue(directory, "long", ISSUED_FOR_SERVER, &authority, VALID_S);
+    struct http_tls_files given = {issued.cert, issued.key, NULL, DEFAULT_PRIORITIES};
+    struct http_tls *loaded = http_tls_create(&given, &err);
+    assert_non_null(loaded);
+    assert_in_range(http_tls_expires_s(loaded), before + VALID_S, time(NULL) + VALID_S);
+    assert_checked(loaded, VALID_S, HTTP_TLS_GOOD, NULL);
+    assert_checked(loaded, 14 * DAY_S + 1, HTTP_TLS_GOOD, NULL);
+    assert_checked(loaded, 14 * DAY_S, HTTP_TLS_EXPIRES_SOON, " expires in 14 days, on 2");
+    assert_checked(loaded, 2 * DAY_S - 1, HTTP_TLS_EXPIRES_SOON, " expires in 1 day, on 2");
+    assert_checked(loaded, DAY_S - 1, HTTP_TLS_EXPIRES_SOON,
+                   "/long.pem expires within a day, on 2");
+    assert_checked(loaded, 0, HTTP_TLS_EXPIRES_SOON, "the certificate in /");
+    assert_checked(loaded, -1, HTTP_TLS_EXPIRED, "/long.pem expired on 2");
+    assert_checked(loaded, -VALID_S, HTTP_TLS_EXPIRED, "/long.pem expired on 2");
+    http_tls_destroy(loaded);
+}
+
+/* An authority in the same file may expire before the certificate that it issued; and files that
+ * cannot be used change nothing. */
+static void expiry_of_a_chain(void **state)
+{
+    (void)state;
+    enum { AUTHORITY_S = 3600, LEAF_S = 7200 };
+    struct err err = {.arena = arena};
+    struct issued issued =
+        certificate_issue(directory, "outlives", ISSUED_FOR_SERVER, &authority, LEAF_S);
+    char chain[PATH_BYTES + 16];
+    char *leaf = file_read(issued.cert);
+    char *above = file_read(authority.cert);
+    struct slice both = arena_printf(arena, "%s%s", leaf, above);
+    snprintf(chain, sizeof(chain), "%s/chain.pem", directory);
+    file_write(chain, both.data, both.len);
+    free(leaf);
+    free(above);
+    struct http_tls_files given = {chain, issued.key, NULL, DEFAULT_PRIORITIES};
+    struct http_tls *loaded = http_tls_create(&given, &err);
+    assert_non_null(loaded);
+    int64_t expires_s = http_tls_expires_s(loaded);
+    assert_in_range(expires_s, 1, time(NULL) + AUTHORITY_S);
+    assert_checked(loaded, 60, HTTP_TLS_EXPIRES_SOON, "a certificate of the chain in /");
+
+    given.cert_file = "/no/such/file";
+    assert_false(http_tls_load(loaded, &given, &err));
+    assert_int_equal(http_tls_expires_s(loaded), expires_s);
+    assert_checked(loaded, 60, HTTP_TLS_EXPIRES_SOON, "/chain.pem expires within a day");
+
+    given = (struct http_tls_files){issued.cert, issued.key, NULL, DEFAULT_PRIORITIES};
+    assert_true(http_tls_load(loaded, &given, &err));
+    assert_in_range(http_tls_expires_s(loaded), expires_s + 1, time(NULL) + LEAF_S);
+    assert_checked(loaded, 60, HTTP_TLS_EXPIRES_SOON, "the certificate in /");
     http_tls_destroy(loaded);
 }
 
@@ -488,6 +564,8 @@ int main(void)
         cmocka_unit_test(reload),
         cmocka_unit_test(bad_files),
         cmocka_unit_test(warnings),
+        cmocka_unit_test(expiry),
+        cmocka_unit_test(expiry_of_a_chain),
         cmocka_unit_test(deadlines),
         cmocka_unit_test(without_deadline),
         cmocka_unit_test(idle_ones_are_closed),

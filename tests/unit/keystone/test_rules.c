@@ -236,7 +236,7 @@ static void lifted_access_rules(void **state)
     assert_int_equal(ask("good", "none-s"), KEYSTONE_ACCEPTED);
 }
 
-static enum keystone_verdict ask_door(enum token_service service, const char *path)
+static enum keystone_verdict ask_metal(enum token_service service, const char *path)
 {
     keystone_request_close(&request);
     request = (struct keystone_request){
@@ -249,27 +249,27 @@ static enum keystone_verdict ask_door(enum token_service service, const char *pa
     return keystone_check(keystone, &request);
 }
 
-/* A rule opens the door of the service that it names, not the other one, whatever its path. */
-static void rules_of_two_doors(void **state)
+/* A rule opens the API of the service that it names, not the other one, whatever its path. */
+static void rules_of_two_apis(void **state)
 {
     (void)state;
     know("app", false,
          CREDENTIAL("{\"service\": \"placement\", \"method\": \"GET\", \"path\": \"/traits\"}, "
                     "{\"service\": \"baremetal\", \"method\": \"GET\", \"path\": \"/v1/**\"}",
                     "{\"type\": \"placement\"}, {\"type\": \"baremetal\"}"));
-    assert_int_equal(ask_door(TOKEN_SERVICE_PLACEMENT, "/traits"), KEYSTONE_ACCEPTED);
-    assert_int_equal(ask_door(TOKEN_SERVICE_BAREMETAL, "/v1/nodes"), KEYSTONE_ACCEPTED);
-    assert_int_equal(ask_door(TOKEN_SERVICE_BAREMETAL, "/traits"), KEYSTONE_REFUSED);
+    assert_int_equal(ask_metal(TOKEN_SERVICE_PLACEMENT, "/traits"), KEYSTONE_ACCEPTED);
+    assert_int_equal(ask_metal(TOKEN_SERVICE_BAREMETAL, "/v1/nodes"), KEYSTONE_ACCEPTED);
+    assert_int_equal(ask_metal(TOKEN_SERVICE_BAREMETAL, "/traits"), KEYSTONE_REFUSED);
     assert_string_equal(request.why, "its access rules do not allow this");
-    assert_int_equal(ask_door(TOKEN_SERVICE_PLACEMENT, "/v1/nodes"), KEYSTONE_REFUSED);
+    assert_int_equal(ask_metal(TOKEN_SERVICE_PLACEMENT, "/v1/nodes"), KEYSTONE_REFUSED);
     know("app", false,
          CREDENTIAL("{\"service\": \"baremetal\", \"method\": \"GET\", \"path\": \"/**\"}",
                     "{\"type\": \"placement\"}"));
-    assert_int_equal(ask_door(TOKEN_SERVICE_BAREMETAL, "/v1/nodes"), KEYSTONE_REFUSED);
+    assert_int_equal(ask_metal(TOKEN_SERVICE_BAREMETAL, "/v1/nodes"), KEYSTONE_REFUSED);
     assert_string_equal(request.why,
                         "it has access rules, and its catalog has no service of our service_type");
     settings.terms.service_types[TOKEN_SERVICE_BAREMETAL] = (struct slice){0};
-    assert_int_equal(ask_door(TOKEN_SERVICE_BAREMETAL, "/v1/nodes"), KEYSTONE_REFUSED);
+    assert_int_equal(ask_metal(TOKEN_SERVICE_BAREMETAL, "/v1/nodes"), KEYSTONE_REFUSED);
     assert_string_equal(request.why,
                         "it has access rules, and [baremetal] service_type is not set");
 }
@@ -299,11 +299,11 @@ static void bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RULES_TEST(identities),         RULES_TEST(expired),
-        RULES_TEST(required_roles),     RULES_TEST(no_tokens),
-        RULES_TEST(access_rules),       RULES_TEST(lifted_access_rules),
-        RULES_TEST(rules_of_two_doors), RULES_TEST(no_service_type),
-        RULES_TEST(delayed_decisions),  RULES_TEST(bound),
+        RULES_TEST(identities),        RULES_TEST(expired),
+        RULES_TEST(required_roles),    RULES_TEST(no_tokens),
+        RULES_TEST(access_rules),      RULES_TEST(lifted_access_rules),
+        RULES_TEST(rules_of_two_apis), RULES_TEST(no_service_type),
+        RULES_TEST(delayed_decisions), RULES_TEST(bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,7 +146,7 @@ static void too_large_for_a_shard(void **state)
     token_cache_destroy(cache);
 }
 
-static void sweeping(void **state)
+static void dropping_expired(void **state)
 {
     (void)state;
     /* all in one shard would fit, too: which one a token gets is chance */
@@ -160,11 +160,11 @@ static void sweeping(void **state)
     }
     assert_int_equal(token_cache_count(cache).entries, 64);
     for (int i = 0; i < 8; i++)
-        token_cache_sweep(cache, 150);
+        token_cache_drop_expired(cache, 150);
     assert_int_equal(token_cache_count(cache).entries, 32);
     assert_true(has(cache, "token-1", 150));
     for (int i = 0; i < 8; i++)
-        token_cache_sweep(cache, 200);
+        token_cache_drop_expired(cache, 200);
     assert_int_equal(token_cache_count(cache).entries, 0);
     assert_int_equal(token_cache_count(cache).bytes, 0);
     token_cache_destroy(cache);
@@ -178,7 +178,7 @@ static void kept_by_a_reader(void **state)
     put(cache, "a", 100);
     struct token_key key = token_cache_key(cache, SLICE_LIT("a"));
     struct token *token = token_cache_find(cache, &key, 1);
-    token_cache_sweep(cache, 100);
+    token_cache_drop_expired(cache, 100);
     assert_false(has(cache, "a", 1));
     token_cache_destroy(cache);
     assert_memory_equal(token->party.user_id.data, "a", 1);
@@ -243,7 +243,7 @@ int main(void)
         cmocka_unit_test(eviction_by_count),
         cmocka_unit_test(eviction_by_bytes),
         cmocka_unit_test(too_large_for_a_shard),
-        cmocka_unit_test(sweeping),
+        cmocka_unit_test(dropping_expired),
         cmocka_unit_test(kept_by_a_reader),
         cmocka_unit_test(many_threads),
     };

@@ -224,18 +224,18 @@ static void options(void **state)
     assert_string_equal(places.directories_of_files.items[0], "policy.d");
     assert_ptr_equal(places.inputs, &inputs);
     assert_true(slice_equal(settings.default_rule, SLICE_LIT("default")));
-    assert_false(settings.enforce_scope || settings.enforce_new_defaults);
+    assert_true(settings.enforce_scope && !settings.enforce_new_defaults);
     conf_destroy(conf);
     conf = conf_of(d,
                    "[oslo_policy]\npolicy_file = policy.yaml\npolicy_dirs = a\npolicy_dirs = b\n"
-                   "policy_default_rule = x\nenforce_scope = 1\n",
+                   "policy_default_rule = x\nenforce_scope = 0\n",
                    &inputs);
     places = policy_places_of(conf, &inputs);
     settings = policy_options_of(conf);
     assert_null(places.fallback_file);
     assert_int_equal(places.directories_of_files.n, 2);
     assert_true(slice_equal(settings.default_rule, SLICE_LIT("x")));
-    assert_true(settings.enforce_scope);
+    assert_false(settings.enforce_scope);
     conf_destroy(conf);
 }
 

@@ -116,7 +116,7 @@ void cloud_open(struct metal_world *cloud)
         "insert h4; stock h4 A 8; stock h4 B 8",
         "insert h5; stock h5 A 8; stock h5 B 8 6",
         "insert r1; join r1 ra; trait r1 CUSTOM_VALET_RACK",
-        "consume old stranger h1 A 2; consume away stranger h2 A 2",
+        "consume old nonmember h1 A 2; consume away nonmember h2 A 2",
         "consume mine friend h1 A 1; consume racked friend h3 A 1",
     };
     metal_open(cloud);

@@ -2,8 +2,8 @@
  * knows no rule: the words of a request are appended as changes, nobody being its author.
  *
  * Hosts h1 to h5 have 8 of A and of B; n1 is below h1. The group gold, whose one member is the
- * project friend, has h1 by its aggregate and h3 through its claim of the rack r1. The stranger has
- * 2 of h1's A (consumer old, there before the group), and 2 of h2's (away); the friend has 1 of
+ * project friend, has h1 by its aggregate and h3 through its claim of the rack r1. The non-member
+ * has 2 of h1's A (consumer old, there before the group), and 2 of h2's (away); the friend has 1 of
  * h1's (mine) and of h3's (racked). pl1 holds 2 of h4's A for a server of the friend's, pl2 holds
  * nothing. Of the nodes m1 is taken by al1, m2 has the trait CUSTOM_T, m3 is free; their class is
  * CUSTOM_IRON. The mirror has not told yet that al4 has m4, whose class is CUSTOM_COPPER. */

@@ -122,8 +122,8 @@ static bool is_member(const struct version *version, struct slice project)
     return version_valet_member(version, gold->record.id, project) != NULL;
 }
 
-static void check_strangers(const struct snapshot *before, const struct snapshot *after,
-                            const struct version *version)
+static void check_non_members(const struct snapshot *before, const struct snapshot *after,
+                              const struct version *version)
 {
     for (size_t i = 0; i < after->held_count; i++) {
         const struct seen *at = &after->held[i];
@@ -288,8 +288,8 @@ void invariants_check(const struct snapshot *before, struct metal_world *cloud, 
     snapshot_take(&after, cloud);
     if ((left_out & INVARIANT_GENERATIONS) == 0)
         check_generations(before, &after);
-    if ((left_out & INVARIANT_STRANGERS) == 0)
-        check_strangers(before, &after, version);
+    if ((left_out & INVARIANT_NON_MEMBERS) == 0)
+        check_non_members(before, &after, version);
     if (author != &valet_rule)
         check_holds(before, &after);
     check_capacity(before, &after, version, author == &node_rule);

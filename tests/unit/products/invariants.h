@@ -36,7 +36,7 @@ void snapshot_take(struct snapshot *snapshot, struct metal_world *cloud);
 /* What the write is known for, and is not looked at. */
 enum invariant_left_out {
     INVARIANT_GENERATIONS = 1, /* it raises them by more than one, as the Placement API says */
-    INVARIANT_STRANGERS = 2,   /* it records what is there already */
+    INVARIANT_NON_MEMBERS = 2, /* it records what is there already */
 };
 
 void invariants_check(const struct snapshot *before, struct metal_world *cloud, unsigned left_out,

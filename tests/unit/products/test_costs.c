@@ -1,9 +1,9 @@
-/* What judging costs: in proportion to the rows of the request, and not of the cloud. */
+/* What checking costs: in proportion to the rows of the request, and not of the cloud. */
 #include <time.h>
 
 #include "baremetal/write/node_rule.h"
 #include "engine/allocations.h"
-#include "engine/judge.h"
+#include "engine/checked.h"
 #include "placement/write/plan_classes.h"
 #include "products/cloud.h"
 #include "unit.h"
@@ -15,7 +15,7 @@ static double ms_between(const struct timespec *a, const struct timespec *b)
     return (double)(b->tv_sec - a->tv_sec) * 1e3 + (double)(b->tv_nsec - a->tv_nsec) / 1e6;
 }
 
-static double judge(unsigned classes)
+static double cost_of_check(unsigned classes)
 {
     cloud_open(&cloud);
     cloud.world.author = NULL;
@@ -31,10 +31,10 @@ static double judge(unsigned classes)
         change->inventory = (struct change_inventory){provider->id, 20000 + i, 1, 0, 1, 1, 1, 1.0};
         allocations_consume(&plan, id, SLICE_LIT("c"), provider->id, 20000 + i, 1);
     }
-    struct judged judged;
+    struct checked checked;
     struct timespec a, b;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
-    assert_true(judge_planned(&judged, &plan, &cloud.world.err));
+    assert_true(checked_planned(&checked, &plan, &cloud.world.err));
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
     cloud_close(&cloud);
     return ms_between(&a, &b);
@@ -55,7 +55,7 @@ static double best_of_three(double (*cost)(unsigned), unsigned count)
 static void test_many_classes(void **state)
 {
     (void)state;
-    assert_true(best_of_three(judge, 16000) < 100 * best_of_three(judge, 1000));
+    assert_true(best_of_three(cost_of_check, 16000) < 100 * best_of_three(cost_of_check, 1000));
 }
 
 /* So many nodes of one class more, by one request. */
@@ -72,7 +72,7 @@ static void make_nodes(unsigned count)
     assert_true(world_conclude(&cloud.world, true));
 }
 
-/* The CPU time of judging the renaming of a class that no node has, some times. */
+/* The CPU time of checking the renaming of a class that no node has, some times. */
 static double rename_class(unsigned nodes)
 {
     enum { TIMES = 50 };
@@ -85,11 +85,11 @@ static double rename_class(unsigned nodes)
     assert_true(world_conclude(&cloud.world, true));
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
     for (unsigned i = 0; i < TIMES; i++) {
-        struct judged judged;
+        struct checked checked;
         plan = metal_plan(&cloud);
         assert_true(plan_class_rename(SLICE_LIT("CUSTOM_FREE"), SLICE_LIT("CUSTOM_NEW"), &plan,
                                       &cloud.world.err));
-        assert_true(judge_planned(&judged, &plan, &cloud.world.err));
+        assert_true(checked_planned(&checked, &plan, &cloud.world.err));
     }
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
     plan = metal_plan(&cloud);

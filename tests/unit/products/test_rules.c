@@ -76,31 +76,31 @@ static void test_exclusivity_of_consumers(void **state)
 {
     (void)state;
     static const struct attempt attempts[] = {
-        {"consume new stranger h1 A 1", HELD("h1")},
-        {"consume new stranger n1 A 1", HELD("h1")},
-        {"consume new stranger h3 A 1", HELD("h3")},
-        {"consume old stranger h1 A 1", HELD("h1")},
-        {"consume old stranger h1 B 1", HELD("h1")},
-        {"consume away stranger h1 A 1", HELD("h1")},
-        {"release old; consume old stranger h1 A 3", HELD("h1")},
-        {"release old; consume old stranger n1 A 3", HELD("h1")},
-        {"release old; consume old stranger h1 B 1", HELD("h1")},
+        {"consume new nonmember h1 A 1", HELD("h1")},
+        {"consume new nonmember n1 A 1", HELD("h1")},
+        {"consume new nonmember h3 A 1", HELD("h3")},
+        {"consume old nonmember h1 A 1", HELD("h1")},
+        {"consume old nonmember h1 B 1", HELD("h1")},
+        {"consume away nonmember h1 A 1", HELD("h1")},
+        {"release old; consume old nonmember h1 A 3", HELD("h1")},
+        {"release old; consume old nonmember n1 A 3", HELD("h1")},
+        {"release old; consume old nonmember h1 B 1", HELD("h1")},
         {"release old; consume new other h1 A 1", HELD("h1")},
-        {"release old; consume new stranger h1 A 2; consume more stranger h1 A 1", HELD("h1")},
-        {"consume one friend h1 A 1; consume two stranger h1 A 1", HELD("h1")},
-        {"owner mine stranger", HELD("h1")},
-        {"owner racked stranger", HELD("h3")},
+        {"release old; consume new nonmember h1 A 2; consume more nonmember h1 A 1", HELD("h1")},
+        {"consume one friend h1 A 1; consume two nonmember h1 A 1", HELD("h1")},
+        {"owner mine nonmember", HELD("h1")},
+        {"owner racked nonmember", HELD("h3")},
         {"owner old other", HELD("h1")},
         {"owner old other; consume new other h2 A 1", HELD("h1")},
         /* inside */
         {"consume new friend h1 A 1", NULL},
         {"consume new friend n1 A 1; consume more friend h3 A 1", NULL},
-        {"consume new stranger h2 A 1", NULL},
-        {"release old; consume old stranger h1 A 2", NULL},
-        {"release old; consume old stranger n1 A 2", NULL},
-        {"release old; consume old stranger h1 A 1", NULL},
-        {"release old; consume new stranger h1 A 2", NULL},
-        {"release old; consume old stranger h2 A 2", NULL},
+        {"consume new nonmember h2 A 1", NULL},
+        {"release old; consume old nonmember h1 A 2", NULL},
+        {"release old; consume old nonmember n1 A 2", NULL},
+        {"release old; consume old nonmember h1 A 1", NULL},
+        {"release old; consume new nonmember h1 A 2", NULL},
+        {"release old; consume old nonmember h2 A 2", NULL},
         {"release old", NULL},
         {"drop old", NULL},
         {"owner old friend", NULL},
@@ -117,31 +117,31 @@ static void test_exclusivity_of_providers(void **state)
         {"parent h2 h1", HELD("h1")},
         {"parent h2 n1", HELD("h1")},
         {"parent h2 h3", HELD("h3")},
-        {"parent h4 h1; consume new stranger h4 A 1", HELD("h1")},
-        {"insert new h1; stock new A 4; consume c stranger new A 1", HELD("h1")},
-        {"join h5 gold; consume new stranger h5 A 1", HELD("h5")},
-        {"consume new stranger h5 A 1; join h5 gold", HELD("h5")},
-        {"insert new; join new gold; stock new A 4; consume c stranger new A 1", HELD("new")},
-        {"parent n1 h2; consume new stranger h1 A 1", HELD("h1")},
-        {"parent h2 h1; owner away friend; consume new stranger h2 A 1", HELD("h1")},
-        {"consume more stranger h2 A 1 | parent h2 h1; drop away", HELD("h1")},
-        {"join n1 gold; leave h1 gold | consume in stranger n1 A 1 | join h1 gold | unparent n1",
+        {"parent h4 h1; consume new nonmember h4 A 1", HELD("h1")},
+        {"insert new h1; stock new A 4; consume c nonmember new A 1", HELD("h1")},
+        {"join h5 gold; consume new nonmember h5 A 1", HELD("h5")},
+        {"consume new nonmember h5 A 1; join h5 gold", HELD("h5")},
+        {"insert new; join new gold; stock new A 4; consume c nonmember new A 1", HELD("new")},
+        {"parent n1 h2; consume new nonmember h1 A 1", HELD("h1")},
+        {"parent h2 h1; owner away friend; consume new nonmember h2 A 1", HELD("h1")},
+        {"consume more nonmember h2 A 1 | parent h2 h1; drop away", HELD("h1")},
+        {"join n1 gold; leave h1 gold | consume in nonmember n1 A 1 | join h1 gold | unparent n1",
          HELD("n1")},
         /* inside */
         {"parent h5 h1", NULL},
         {"parent n1 h2", NULL},
         {"unparent n1", NULL},
-        {"unparent n1; consume new stranger n1 A 1", NULL},
+        {"unparent n1; consume new nonmember n1 A 1", NULL},
         {"parent h5 h1; consume new friend h5 A 1", NULL},
-        {"parent h5 h2; consume new stranger h5 A 1", NULL},
+        {"parent h5 h2; consume new nonmember h5 A 1", NULL},
         {"parent h2 h1; drop away", NULL},
         {"parent h2 h1; owner away friend", NULL},
-        {"parent h2 h1; release away; consume away stranger h5 A 2", NULL},
+        {"parent h2 h1; release away; consume away nonmember h5 A 2", NULL},
         {"insert new h1; stock new A 4; consume c friend new A 1", NULL},
-        {"insert new h2; stock new A 4; consume c stranger new A 1", NULL},
+        {"insert new h2; stock new A 4; consume c nonmember new A 1", NULL},
         {"join h5 gold; consume new friend h5 A 1", NULL},
         {"join h2 gold", NULL}, /* who was there first stays */
-        {"trait h5 MISC_SHARES_VIA_AGGREGATE | join h5 gold; consume new stranger h5 A 1", NULL},
+        {"trait h5 MISC_SHARES_VIA_AGGREGATE | join h5 gold; consume new nonmember h5 A 1", NULL},
     };
     TRY_EACH(attempts);
 }
@@ -154,7 +154,7 @@ static void test_holds(void **state)
         {"release pl1; consume pl1 friend h4 A 3", KEPT("pl1")},
         {"release pl1; consume pl1 friend h4 A 1", KEPT("pl1")},
         {"release pl1; consume pl1 friend h5 A 2", KEPT("pl1")},
-        {"owner pl1 stranger", KEPT("pl1")},
+        {"owner pl1 nonmember", KEPT("pl1")},
         {"user pl1 another", KEPT("pl1")},
         {"type pl1 INSTANCE", KEPT("pl1")},
         {"type away VALET_HOLD", KEPT("away")},
@@ -187,13 +187,13 @@ static void test_nodes(void **state)
         {"consume al1 no-project h2 A 1", NODE("Consumer al1", "m1")},
         {"release al1; consume al1 no-project h2 A 1", NODE("Consumer al1", "m1")},
         {"release al1; consume al1 no-project m2 CUSTOM_IRON 1", NODE("Consumer al1", "m1")},
-        {"consume al4 stranger h2 A 1", NODE("Consumer al4", "m4")},
+        {"consume al4 nonmember h2 A 1", NODE("Consumer al4", "m4")},
         {"class CUSTOM_IRON CUSTOM_STEEL", NODE("Resource class CUSTOM_IRON", "m1")},
         /* inside */
         {"trait m2 CUSTOM_U", NULL},
         {"stock m2 A 4", NULL},
         {"stock m3 CUSTOM_IRON 1", NULL},
-        {"consume new stranger m2 CUSTOM_IRON 1", NULL},
+        {"consume new nonmember m2 CUSTOM_IRON 1", NULL},
         {"owner al1 friend", NULL},
         {"join m1 other", NULL},
         {"insert below m1", NULL},
@@ -239,7 +239,7 @@ static void test_rows_of_nodes(void **state)
         {"take al9 m2 0; consume al9 friend h2 A 1", NODE("Consumer al9", "m2")},
         {"take al9 m2 0; take away m3; consume al9 friend m2 CUSTOM_IRON 1",
          NODE("Consumer away", "m3")},
-        {"take away m2 0; consume away stranger m2 CUSTOM_IRON 1", NODE("Consumer away", "m2")},
+        {"take away m2 0; consume away nonmember m2 CUSTOM_IRON 1", NODE("Consumer away", "m2")},
         {"take al4 m4 0", NODE("Consumer al4", "m4")},
         /* inside */
         {"node m9 description words", NULL},
@@ -254,20 +254,20 @@ static void test_rows_of_nodes(void **state)
         {"unnode m1; untake al1; drop al1", NULL},
         {"untake al1; drop al1", NULL},
         {"take al9 m2 0; consume al9 friend m2 CUSTOM_IRON 1", NULL},
-        {"take away m2 1; release away; consume away stranger m2 CUSTOM_IRON 1", NULL},
+        {"take away m2 1; release away; consume away nonmember m2 CUSTOM_IRON 1", NULL},
     };
     TRY_EACH(attempts);
 }
 
 #define UNTOLD_CLASS                                                                               \
     "mirror off | node m2 class steel | node m2 told-class iron | "                                \
-    "consume s stranger m2 CUSTOM_IRON 1 | mirror on | "
+    "consume s nonmember m2 CUSTOM_IRON 1 | mirror on | "
 #define UNTOLD_TAKEN                                                                               \
     "mirror off | node m1 class steel | node m1 told-class iron | stock m1 CUSTOM_STEEL 1; "       \
-    "consume s stranger m1 CUSTOM_STEEL 1 | mirror on | "
+    "consume s nonmember m1 CUSTOM_STEEL 1 | mirror on | "
 #define LEFT "mirror off | node m1 left al1; untake al1 | mirror on | "
 
-/* Nodes whose row changed while the mirror was off: UNTOLD, since a stranger has allocated of the
+/* Nodes whose row changed while the mirror was off: UNTOLD, since a non-member has allocated of the
  * class that they had or get, LEFT with the consumer of an allocation that went. */
 static void test_rows_of_untold_nodes(void **state)
 {
@@ -314,10 +314,10 @@ static void test_capacity(void **state)
         {"stock h5 A 9; stock h5 A 4; consume new x h5 A 5", FULL("A", "h5")},
         {"clear h5 A; consume new x h5 A 1", FULL("A", "h5")},
         {"insert new; stock new A 4; consume c x new A 5", FULL("A", "new")},
-        {"release away; consume away stranger h2 A 9", FULL("A", "h2")},
+        {"release away; consume away nonmember h2 A 9", FULL("A", "h2")},
         {"consume srv1 friend h4 A 9", FULL("A", "h4")}, /* the hold of 2 gives way */
         {"consume srv2 friend h4 A 7", FULL("A", "h4")},
-        {"consume srv1 stranger h4 A 7", FULL("A", "h4")},
+        {"consume srv1 nonmember h4 A 7", FULL("A", "h4")},
         {"consume new x m1 CUSTOM_IRON 1", FULL("CUSTOM_IRON", "m1")},
         {"consume one x m2 CUSTOM_IRON 1; consume two x m2 CUSTOM_IRON 1",
          FULL("CUSTOM_IRON", "m2")},
@@ -330,10 +330,10 @@ static void test_capacity(void **state)
         {"stock h5 A 4; stock h5 A 9; consume new x h5 A 9", NULL},
         {"stock h5 C 1; consume new x h5 C 1", NULL},
         {"insert new; stock new A 4; consume c x new A 4", NULL},
-        {"release away; consume away stranger h2 A 8", NULL},
+        {"release away; consume away nonmember h2 A 8", NULL},
         {"drop away; consume new x h2 A 8", NULL},
         {"consume srv1 friend h4 A 8", NULL},
-        {"stock h2 A 1; release away; consume away stranger h2 A 2", NULL}, /* no higher */
+        {"stock h2 A 1; release away; consume away nonmember h2 A 2", NULL}, /* no higher */
         {"stock h2 A 1", NULL},
     };
     TRY_EACH(attempts);

@@ -1,4 +1,4 @@
-/* Every combination of every provider, each judged by the rules of the candidates spec as they are
+/* Every combination of every provider, each checked by the rules of the candidates spec as they are
  * written there. */
 #include "oracle.h"
 
@@ -249,7 +249,7 @@ static bool subtrees_together(const struct oracle *o)
     return true;
 }
 
-static void judge(struct oracle *o)
+static void check_combination(struct oracle *o)
 {
     uint32_t limit = o->version->slot_limit;
     int64_t(*amounts)[CLOUD_CLASSES] = calloc(limit, sizeof(*amounts));
@@ -297,7 +297,7 @@ static void judge(struct oracle *o)
 static void try_levels(struct oracle *o, uint32_t level)
 {
     if (level == o->levels) {
-        judge(o);
+        check_combination(o);
         return;
     }
     for (uint32_t slot = 0; slot < o->version->slot_limit; slot++) {

@@ -50,18 +50,18 @@ static void collect(void *cls, const struct ac_candidate *candidate)
 static struct found ask(struct cloud *cloud, const struct ac_request *request,
                         struct ac_summaries *summaries)
 {
-    enum ac_none none = AC_NONE_NOT_KNOWN;
+    struct ac_reason reason = {.none = AC_NONE_NOT_KNOWN};
     bool *used = calloc(cloud->version->slot_limit, sizeof(*used));
     struct collector collector = {cloud->version, request, found_create(), used};
     struct budget budget = {.left = INT64_MAX / 2};
     struct err err = {.arena = cloud->arena};
     assert_int_equal(ac_search(cloud->version, request, cloud->arena, &budget, collect, &collector,
-                               summaries, &none, &err),
+                               summaries, &reason, &err),
                      AC_DONE);
     if (collector.found.count > 0)
-        assert_int_equal(none, AC_NONE_FOUND_SOME);
+        assert_int_equal(reason.none, AC_NONE_FOUND_SOME);
     else
-        assert_true(none > AC_NONE_FOUND_SOME && none < AC_NONE_LIMIT);
+        assert_true(reason.none > AC_NONE_FOUND_SOME && reason.none < AC_NONE_LIMIT);
     uint32_t at = 0;
     for (uint32_t slot = 0; slot < cloud->version->slot_limit; slot++)
         if (used[slot])
@@ -160,10 +160,10 @@ static void budget_ends(void **state)
     struct ac_request request = questions_any(&cloud);
     struct err err = {.arena = cloud.arena};
     struct ac_summaries summaries;
-    enum ac_none none;
+    struct ac_reason reason;
     struct collector collector = {cloud.version, &request, found_create(), NULL};
     assert_int_equal(ac_search(cloud.version, &request, cloud.arena, &budget, collect, &collector,
-                               &summaries, &none, &err),
+                               &summaries, &reason, &err),
                      AC_EXPENSIVE);
     found_free(&collector.found);
     cloud_destroy(&cloud);
@@ -186,11 +186,11 @@ static int64_t steps_of_members(struct cloud *cloud, uint32_t names)
     struct budget budget = {.left = INT64_MAX / 2};
     struct err err = {.arena = cloud->arena};
     struct ac_summaries summaries;
-    enum ac_none none;
+    struct ac_reason reason;
     struct collector collector = {cloud->version, &request, found_create(),
                                   calloc(cloud->version->slot_limit, sizeof(*collector.used))};
     assert_int_equal(ac_search(cloud->version, &request, cloud->arena, &budget, collect, &collector,
-                               &summaries, &none, &err),
+                               &summaries, &reason, &err),
                      AC_DONE);
     found_free(&collector.found);
     free(collector.used);
@@ -223,11 +223,11 @@ static void unknown_class(void **state)
     struct budget budget = {.left = 100000};
     struct err err = {.arena = cloud.arena};
     struct ac_summaries summaries;
-    enum ac_none none;
+    struct ac_reason reason;
     assert_int_equal(ac_search(cloud.version, &request, cloud.arena, &budget, NULL, NULL,
-                               &summaries, &none, &err),
+                               &summaries, &reason, &err),
                      AC_REFUSED);
-    assert_int_equal(none, AC_NONE_UNKNOWN_CLASS);
+    assert_int_equal(reason.none, AC_NONE_UNKNOWN_CLASS);
     assert_true(slice_equal(err.message, SLICE_LIT("Invalid resource class in resources parameter: "
                                                    "No such resource class C\0D.")));
     cloud_destroy(&cloud);

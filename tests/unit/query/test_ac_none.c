@@ -158,20 +158,38 @@ static void emit_nothing(void *cls, const struct ac_candidate *candidate)
     ++*(unsigned *)cls;
 }
 
+/* Whoever falls by a condition of one group is counted until that condition leaves nobody. */
+static void expect_counts(const struct ac_reason *reason)
+{
+    if (reason->none < AC_NONE_CAPACITY || reason->none > AC_NONE_IN_TREE ||
+        reason->step_count == 0)
+        return;
+    const struct ac_step *last = &reason->steps[reason->step_count - 1];
+    for (uint32_t i = 0; i + 1 < reason->step_count; i++)
+        assert_true(reason->steps[i].providers > 0);
+    if (reason->none != AC_NONE_REQUIRED_TRAITS || last->by == AC_NONE_REQUIRED_TRAITS) {
+        assert_int_equal(last->by, reason->none);
+        assert_int_equal(last->providers, 0);
+    }
+}
+
 /* Asks, and forgets the groups. */
 static void expect(struct scene *scene, enum ac_none want)
 {
     struct budget budget = {.left = 1000000};
     struct err err = {.arena = scene->arena};
     struct ac_summaries summaries;
-    enum ac_none none = AC_NONE_COUNT;
+    struct ac_reason reason = {.none = AC_NONE_COUNT};
     unsigned found = 0;
+    scene->request.counts = AC_COUNTS_ALWAYS;
     enum ac_outcome outcome = ac_search(scene->version, &scene->request, scene->arena, &budget,
-                                        emit_nothing, &found, &summaries, &none, &err);
+                                        emit_nothing, &found, &summaries, &reason, &err);
     bool refused = want == AC_NONE_UNKNOWN_CLASS || want == AC_NONE_UNKNOWN_TRAIT;
     assert_int_equal(outcome, refused ? AC_REFUSED : AC_DONE);
-    assert_string_equal(ac_none_name(none), ac_none_name(want));
+    assert_string_equal(ac_none_name(reason.none), ac_none_name(want));
     assert_int_equal(found > 0, want == AC_NONE_FOUND_SOME);
+    if (outcome == AC_DONE)
+        expect_counts(&reason);
     scene->request =
         (struct ac_request){.groups = scene->groups, .limit = -1, .most = -1, .nested_aware = true};
 }
@@ -234,6 +252,62 @@ static void conditions_of_a_group(void **state)
         one_group(&scene, "1");
         close_scene(&scene);
     }
+}
+
+/* Asks with counts as given; they are compared with `want`, which ends with -1. */
+static void expect_steps(struct scene *scene, enum ac_counts counts, const int *want)
+{
+    struct budget budget = {.left = 1000000};
+    struct err err = {.arena = scene->arena};
+    struct ac_summaries summaries;
+    struct ac_reason reason;
+    unsigned found = 0;
+    scene->request.counts = counts;
+    assert_int_equal(ac_search(scene->version, &scene->request, scene->arena, &budget, emit_nothing,
+                               &found, &summaries, &reason, &err),
+                     AC_DONE);
+    uint32_t count = 0;
+    for (; want[count] >= 0; count++) {
+        assert_true(count < reason.step_count);
+        assert_int_equal(reason.steps[count].providers, want[count]);
+    }
+    assert_int_equal(reason.step_count, count);
+    scene->request =
+        (struct ac_request){.groups = scene->groups, .limit = -1, .most = -1, .nested_aware = true};
+}
+
+static void counts_of_conditions(void **state)
+{
+    (void)state;
+    struct scene scene;
+    open_scene(&scene, cloud);
+    require(&scene, group(&scene, "1", "A", 1), "X");
+    expect_steps(&scene, AC_COUNTS_ALWAYS, (const int[]){2, 1, -1});
+    require(&scene, group(&scene, "1", "A", 1), "X");
+    expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){-1});
+    group(&scene, "1", "A", 11);
+    expect_steps(&scene, AC_COUNTS_NEVER, (const int[]){-1});
+    group(&scene, "1", "A", 11);
+    expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){0, -1});
+    /* two of P1 and P3 have A, one of them 5 of it; each resource of the unsuffixed group begins
+     * anew, and nothing behind the first that nobody has is counted */
+    struct ac_group *asked = group(&scene, "", "A", 1);
+    asked->resources[asked->resource_count++] = (struct ac_resource){SLICE_LIT("B"), 5};
+    group(&scene, "1", "B", 11);
+    group(&scene, "2", "A", 1);
+    expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){2, 1, 0, -1});
+    /* in one granular group they add up: P1 alone has 5 of A, and has no B */
+    asked = group(&scene, "1", "A", 5);
+    asked->resources[asked->resource_count++] = (struct ac_resource){SLICE_LIT("B"), 1};
+    expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){1, 0, -1});
+    /* without a resource, only what somebody can meet is counted */
+    asked = group(&scene, "1", NULL, 0);
+    asked->forbidden = one(&scene, "X");
+    asked->member_of = list_of(&scene, "1");
+    asked->member_of_count = 1;
+    asked->forbidden_aggregates = one(&scene, "1");
+    expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){1, 0, -1});
+    close_scene(&scene);
 }
 
 static void conditions_of_a_tree(void **state)
@@ -346,11 +420,9 @@ static void names_are_distinct(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conditions_of_a_group),
-        cmocka_unit_test(conditions_of_a_tree),
-        cmocka_unit_test(conditions_of_groups_together),
-        cmocka_unit_test(earlier_groups_first),
-        cmocka_unit_test(names_are_distinct),
+        cmocka_unit_test(conditions_of_a_group), cmocka_unit_test(counts_of_conditions),
+        cmocka_unit_test(conditions_of_a_tree),  cmocka_unit_test(conditions_of_groups_together),
+        cmocka_unit_test(earlier_groups_first),  cmocka_unit_test(names_are_distinct),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

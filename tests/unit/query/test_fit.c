@@ -147,22 +147,22 @@ static void filters(void **state)
 }
 
 /* Rooms stand in place of the column's headroom, and of nothing else. */
-static void rooms(void **state)
+static void headrooms(void **state)
 {
     (void)state;
     srandom(6);
     struct cloud cloud = cloud_create(6000, 3, 0);
     const struct catalog_row *row = catalog_find_id(&cloud.version->classes, 1);
     struct class_no class_no = {row->number};
-    struct fit_room list[600];
+    struct fit_headroom list[600];
     struct fit_demand demand = {
-        .column = version_column(cloud.version, class_no), .class_no = class_no, .rooms = list};
-    for (uint32_t slot = 0; slot < cloud.version->slot_limit && demand.room_count < 600; slot++)
+        .column = version_column(cloud.version, class_no), .class_no = class_no, .headrooms = list};
+    for (uint32_t slot = 0; slot < cloud.version->slot_limit && demand.headroom_count < 600; slot++)
         if (at(cloud.version, slot) != NULL && cloud_below(10) == 0 &&
             provider_inventory_of(at(cloud.version, slot), class_no) != NULL)
-            list[demand.room_count++] =
-                (struct fit_room){class_no, {slot}, (int32_t)cloud_below(8)};
-    assert_true(demand.room_count > 200);
+            list[demand.headroom_count++] =
+                (struct fit_headroom){class_no, {slot}, (int32_t)cloud_below(8)};
+    assert_true(demand.headroom_count > 200);
     for (demand.amount = 1; demand.amount < 8; demand.amount++) {
         uint32_t next = 0;
         for (uint32_t page = 0; page * FIT_PAGE_SLOTS < cloud.version->slot_limit; page++) {
@@ -175,7 +175,7 @@ static void rooms(void **state)
                 if (slot.v >= cloud.version->slot_limit || at(cloud.version, slot.v) == NULL)
                     continue;
                 bool fits = naive_fits(at(cloud.version, slot.v), class_no, demand.amount);
-                if (next < demand.room_count && list[next].slot.v == slot.v) {
+                if (next < demand.headroom_count && list[next].slot.v == slot.v) {
                     const struct inventory_figures *figures =
                         &provider_inventory_of(at(cloud.version, slot.v), class_no)->figures;
                     fits =
@@ -196,7 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(demands),
-        cmocka_unit_test(rooms),
+        cmocka_unit_test(headrooms),
         cmocka_unit_test(filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

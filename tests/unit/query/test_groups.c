@@ -14,7 +14,7 @@ enum { STEPS_A_HOST = 2000, STEPS = 20000 };
 struct answer {
     unsigned long found;
     enum ac_outcome outcome;
-    enum ac_none none;
+    struct ac_reason reason;
     int64_t steps;
     double cpu_us;
 };
@@ -41,7 +41,7 @@ static struct answer ask(const struct version *version, const struct ac_request 
     struct ac_summaries summaries;
     double before = cpu_us();
     answer.outcome = ac_search(version, request, arena, &budget, count, &answer.found, &summaries,
-                               &answer.none, &err);
+                               &answer.reason, &err);
     answer.cpu_us = cpu_us() - before;
     answer.steps = steps - budget.left;
     return answer;
@@ -269,9 +269,9 @@ static void long_candidates(void **state)
     struct budget budget = {.left = 10000000};
     struct err err = {.arena = arena};
     struct ac_summaries summaries;
-    enum ac_none none;
+    struct ac_reason reason;
     assert_int_equal(ac_search(fleet.version, &request, arena, &budget, check_entries, &totals,
-                               &summaries, &none, &err),
+                               &summaries, &reason, &err),
                      AC_DONE);
     assert_int_equal(totals.candidates, 50);
     arena_destroy(arena);

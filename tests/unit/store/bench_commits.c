@@ -55,7 +55,7 @@ static void fill(struct store *store, struct arena *arena)
 {
     struct err err = {.arena = arena};
     struct store_stamp stamp;
-    bool stranger;
+    bool foreign;
     struct change_list list = {.arena = arena};
     add_catalog(&list, CHANGE_PROJECT_INSERT, 1, "project");
     add_catalog(&list, CHANGE_USER_INSERT, 1, "user");
@@ -74,7 +74,7 @@ static void fill(struct store *store, struct arena *arena)
     for (uint64_t number = 0; number < CONSUMERS; number++)
         claim(store, &list, number);
     must(store_apply(store, &list, &err) == STORE_OK, &err);
-    must(store_commit(store, &stamp, &stranger, &err) == STORE_OK, &err);
+    must(store_commit(store, &stamp, &foreign, &err) == STORE_OK, &err);
     store_upkeep(store);
 }
 
@@ -101,14 +101,14 @@ static void measure_commits(struct store *store, int batch, double duration, uin
         arena_reset(arena);
         struct err err = {.arena = arena};
         struct store_stamp stamp;
-        bool stranger;
+        bool foreign;
         must(store_begin(store, STORE_TO_WRITE, &err) == STORE_BEGIN_UNCHANGED, &err);
         for (int i = 0; i < batch; i++) {
             struct change_list list = {.arena = arena};
             claim(store, &list, (*number)++);
             must(store_apply(store, &list, &err) == STORE_OK, &err);
         }
-        must(store_commit(store, &stamp, &stranger, &err) == STORE_OK, &err);
+        must(store_commit(store, &stamp, &foreign, &err) == STORE_OK, &err);
         store_upkeep(store);
         commits++;
     }
@@ -148,7 +148,7 @@ static void commit_noting(struct store *store, uint64_t *number, struct longest 
     struct err err = {.arena = arena};
     struct change_list list = {.arena = arena};
     struct store_stamp stamp;
-    bool stranger;
+    bool foreign;
     double at = seconds(CLOCK_MONOTONIC);
     must(store_begin(store, STORE_TO_WRITE, &err) == STORE_BEGIN_UNCHANGED, &err);
     note(&longest->begin, &at);
@@ -156,7 +156,7 @@ static void commit_noting(struct store *store, uint64_t *number, struct longest 
         claim(store, &list, (*number)++);
     must(store_apply(store, &list, &err) == STORE_OK, &err);
     at = seconds(CLOCK_MONOTONIC);
-    must(store_commit(store, &stamp, &stranger, &err) == STORE_OK, &err);
+    must(store_commit(store, &stamp, &foreign, &err) == STORE_OK, &err);
     note(&longest->commit, &at);
     store_upkeep(store);
     note(&longest->upkeep, &at);

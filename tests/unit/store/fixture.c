@@ -243,15 +243,15 @@ struct store_stamp commit_changes(struct fixture *fixture, struct store *store,
                                   const struct change_list *list)
 {
     struct store_stamp stamp = {0};
-    bool stranger = true;
+    bool foreign = true;
     assert_int_not_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
     enum store_result result = store_apply(store, list, &fixture->err);
     if (result == STORE_OK)
-        result = store_commit(store, &stamp, &stranger, &fixture->err);
+        result = store_commit(store, &stamp, &foreign, &fixture->err);
     if (result != STORE_OK)
         print_error("%.*s\n", SLICE_ARG(fixture->err.message));
     assert_int_equal(result, STORE_OK);
-    assert_false(stranger);
+    assert_false(foreign);
     assert_true(store_is_current(store, &stamp));
     return stamp;
 }

@@ -62,8 +62,8 @@ void expect_begin(struct fixture *fixture, struct store *store, enum store_begun
  * holds 3 of VCPU on provider 1. The stamp (may be NULL) is that of this commit. */
 struct store *open_seeded(struct fixture *fixture, struct store_stamp *stamp);
 
-/* A statement by another connection, as a stranger would run it; the first column of its first row,
- * 0 without one. Fails the test on an error. */
+/* A statement by another connection, as a foreign writer would run it; the first column of its
+ * first row, 0 without one. Fails the test on an error. */
 long long foreign(const char *path, const char *sql);
 /* The rows of a query, one a line, columns separated by "|". */
 void foreign_rows(const char *path, const char *sql, struct buf *out);

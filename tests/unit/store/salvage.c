@@ -33,12 +33,12 @@ enum store_result salvage_try_commit(struct fixture *fixture, struct store *stor
 {
     struct change_list list = changes_of(fixture);
     struct store_stamp stamp;
-    bool stranger;
+    bool foreign;
     add_generation(&list, 1, from, from + 1);
     if (begin_into(fixture, store, NULL) == STORE_BEGIN_FAILED)
         return STORE_FAILED;
     assert_int_equal(store_apply(store, &list, &fixture->err), STORE_OK);
-    return store_commit(store, &stamp, &stranger, &fixture->err);
+    return store_commit(store, &stamp, &foreign, &fixture->err);
 }
 
 void salvage_name_of(const struct fixture *fixture, const char *suffix, char name[static 128])

@@ -123,8 +123,8 @@ static struct store *open_with_backlog(struct fixture *fixture)
     struct store *store = open_seeded(fixture, NULL);
     sqlite3 *reader = open_reader(fixture);
     foreign(fixture->path,
-            "CREATE TABLE stranger (x); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1"
-            " FROM n WHERE i < 36000) INSERT INTO stranger SELECT zeroblob(4000) FROM n");
+            "CREATE TABLE others (x); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1"
+            " FROM n WHERE i < 36000) INSERT INTO others SELECT zeroblob(4000) FROM n");
     assert_true(wal_bytes(fixture) > 135 << 20);
     expect_begin(fixture, store, STORE_BEGIN_RELOAD);
     assert_int_equal(sqlite3_close(reader), SQLITE_OK);
@@ -132,7 +132,7 @@ static struct store *open_with_backlog(struct fixture *fixture)
 }
 
 /* What a reader has kept out of the file for long is not copied while claims wait for it, and
- * whoever copies it is no stranger. */
+ * whoever copies it is no foreign writer. */
 static void test_backlog_is_copied_beside_the_writer(void **state)
 {
     struct fixture *fixture = *state;
@@ -151,7 +151,7 @@ static void test_backlog_is_copied_beside_the_writer(void **state)
     expect_batches(fixture, i);
     store_close(store);
     expect_batches(fixture, i);
-    assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM stranger"), 36000);
+    assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM others"), 36000);
 }
 
 /* A sync of the file that failed is not made good by one that succeeds: all that was copied before
@@ -212,7 +212,7 @@ static void test_end_while_copying(void **state)
         if (taken_away)
             continue;
         expect_batches(fixture, 1);
-        assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM stranger"), 36000);
+        assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM others"), 36000);
         assert_int_equal(remove(fixture->path), 0);
     }
 }

@@ -27,7 +27,7 @@ static enum store_result try_commit(struct fixture *fixture, struct store *store
 {
     struct change_list list = changes_of(fixture);
     struct store_stamp stamp;
-    bool stranger;
+    bool foreign;
     add_generation(&list, 1, from, from + 1);
     if (begin_into(fixture, store, NULL) == STORE_BEGIN_FAILED)
         return STORE_FAILED;
@@ -35,7 +35,7 @@ static enum store_result try_commit(struct fixture *fixture, struct store *store
     if (result != STORE_OK)
         store_rollback(store, &stamp);
     else
-        result = store_commit(store, &stamp, &stranger, &fixture->err);
+        result = store_commit(store, &stamp, &foreign, &fixture->err);
     return result;
 }
 
@@ -246,7 +246,7 @@ static void test_without_shared_memory(void **state)
     assert_false(store_is_current(store, &stamp));
     assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_RELOAD);
     assert_true(store_rollback(store, &stamp));
-    /* Another instance's batches cannot be told from a stranger's. */
+    /* Another instance's batches cannot be told from a foreign writer's. */
     struct store *other = fixture_open(fixture);
     assert_int_equal(try_commit(fixture, other, 1), STORE_OK);
     assert_false(store_is_current(store, &stamp));

@@ -205,14 +205,14 @@ static void begin_and_update(struct fixture *fixture, struct store *store, struc
 static void write_batch(struct fixture *fixture, struct store *store, struct memory *memory)
 {
     struct store_stamp stamp;
-    bool stranger;
+    bool foreign;
     struct change_list list = changes_of(fixture);
     begin_and_update(fixture, store, memory);
     for (int64_t acts = 1 + dice(6); acts > 0; acts--)
         random_act(memory, &list, store);
     enum store_result result = store_apply(store, &list, &fixture->err);
     if (result == STORE_OK)
-        result = store_commit(store, &stamp, &stranger, &fixture->err);
+        result = store_commit(store, &stamp, &foreign, &fixture->err);
     if (result != STORE_OK)
         print_error("%.*s\n", SLICE_ARG(fixture->err.message));
     assert_int_equal(result, STORE_OK);

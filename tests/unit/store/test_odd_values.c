@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* A load after the stranger's statement sends that. */
+/* A load after the foreign writer's statement sends that. */
 static void expect_loaded(struct fixture *fixture, struct store *store, const char *sql,
                           const char *line)
 {
@@ -158,7 +158,7 @@ static void test_follow_reads_as_a_load(void **state)
     struct fixture *fixture = *state;
     struct store *first = open_seeded(fixture, NULL);
     struct store *second = fixture_open(fixture);
-    static const char *const by_stranger[] = {
+    static const char *const by_foreign_writer[] = {
         "UPDATE consumers SET consumer_type_id = 77",
         "UPDATE consumers SET consumer_type_id = 'abc'",
         "UPDATE resource_classes SET name = x'41' WHERE id = 0",
@@ -169,11 +169,11 @@ static void test_follow_reads_as_a_load(void **state)
         "UPDATE resource_providers SET uuid = '[a b]~!#-^' WHERE id = 1",
         "UPDATE users SET external_id = x'61'",
     };
-    for (size_t i = 0; i < sizeof(by_stranger) / sizeof(by_stranger[0]); i++) {
+    for (size_t i = 0; i < sizeof(by_foreign_writer) / sizeof(by_foreign_writer[0]); i++) {
         struct buf followed = {0};
         struct buf loaded = {0};
         struct store_stamp stamp;
-        foreign(fixture->path, by_stranger[i]);
+        foreign(fixture->path, by_foreign_writer[i]);
         expect_begin(fixture, first, STORE_BEGIN_RELOAD);
         struct change_list list = changes_of(fixture);
         add_allocation(&list, 10 + (int64_t)i, 1, UUID_C, 2, 0, 1);

@@ -1,5 +1,5 @@
-/* What others did to the file: another store's batches, a stranger's writes, another file at the
- * path. */
+/* What others did to the file: another store's batches, a foreign writer's writes, another file at
+ * the path. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -158,7 +158,7 @@ static void test_failed_follow_is_followed_again(void **state)
     store_close(second);
 }
 
-static void test_stranger(void **state)
+static void test_foreign_writer(void **state)
 {
     struct fixture *fixture = *state;
     struct store *first;
@@ -173,19 +173,19 @@ static void test_stranger(void **state)
     expect_begin(fixture, first, STORE_BEGIN_UNCHANGED);
     expect_begin(fixture, second, STORE_BEGIN_RELOAD);
 
-    /* A stranger and another instance, in either order: the log does not account for both. */
-    for (int stranger_first = 0; stranger_first < 2; stranger_first++) {
+    /* A foreign writer and another instance, in either order: the log does not account for both. */
+    for (int foreign_first = 0; foreign_first < 2; foreign_first++) {
         struct change_list list = changes_of(fixture);
-        add_generation(&list, 1, 7 + stranger_first * 2, 8 + stranger_first * 2);
-        add_generation(&list, 2, stranger_first * 2, 1 + stranger_first * 2);
-        if (stranger_first)
+        add_generation(&list, 1, 7 + foreign_first * 2, 8 + foreign_first * 2);
+        add_generation(&list, 2, foreign_first * 2, 1 + foreign_first * 2);
+        if (foreign_first)
             foreign(fixture->path, "UPDATE resource_providers SET name = 'n' WHERE id = 2");
         commit_changes(fixture, second, &list);
-        if (!stranger_first)
+        if (!foreign_first)
             foreign(fixture->path, "UPDATE resource_providers SET name = 'm' WHERE id = 2");
         list = changes_of(fixture);
-        add_generation(&list, 1, 8 + stranger_first * 2, 9 + stranger_first * 2);
-        add_generation(&list, 2, 1 + stranger_first * 2, 2 + stranger_first * 2);
+        add_generation(&list, 1, 8 + foreign_first * 2, 9 + foreign_first * 2);
+        add_generation(&list, 2, 1 + foreign_first * 2, 2 + foreign_first * 2);
         commit_changes(fixture, second, &list);
         expect_begin(fixture, first, STORE_BEGIN_RELOAD);
     }
@@ -278,7 +278,7 @@ int main(void)
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_failed_follow_is_followed_again, fixture_setup,
                                         fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_stranger, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_foreign_writer, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_stamp, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_replaced, fixture_setup, fixture_teardown),
     };

@@ -75,7 +75,7 @@ static void test_a_mismatch_reloads_once(void **state)
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
     struct store_stamp stamp;
-    foreign(fixture->path, "CREATE TRIGGER stranger BEFORE UPDATE ON resource_providers"
+    foreign(fixture->path, "CREATE TRIGGER others BEFORE UPDATE ON resource_providers"
                            " WHEN old.id = 1 BEGIN SELECT RAISE(IGNORE); END");
     expect_begin(fixture, store, STORE_BEGIN_RELOAD);
     struct change_list list = changes_of(fixture);
@@ -89,7 +89,7 @@ static void test_a_mismatch_reloads_once(void **state)
         assert_false(store_rollback(store, &stamp));
         expect_begin(fixture, store, i == 0 ? STORE_BEGIN_RELOAD : STORE_BEGIN_UNCHANGED);
     }
-    foreign(fixture->path, "DROP TRIGGER stranger");
+    foreign(fixture->path, "DROP TRIGGER others");
     expect_begin(fixture, store, STORE_BEGIN_RELOAD);
     commit_changes(fixture, store, &list);
     store_close(store);

@@ -10,12 +10,12 @@ static struct store_stamp add_project(struct fixture *fixture, struct store *sto
                                       const char *name)
 {
     struct store_stamp stamp = {0};
-    bool stranger;
+    bool foreign;
     assert_int_not_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
     struct change_list list = changes_of(fixture);
     add_catalog(&list, CHANGE_PROJECT_INSERT, store_next_id(store, STORE_PROJECTS), name);
     assert_int_equal(store_apply(store, &list, &fixture->err), STORE_OK);
-    assert_int_equal(store_commit(store, &stamp, &stranger, &fixture->err), STORE_OK);
+    assert_int_equal(store_commit(store, &stamp, &foreign, &fixture->err), STORE_OK);
     return stamp;
 }
 

@@ -116,7 +116,7 @@ static void test_cut_off(void **state)
         struct store *store = salvage_open_first(fixture);
         struct change_list list = changes_of(fixture);
         struct store_stamp stamp;
-        bool stranger;
+        bool foreign;
         salvage_checkpoint(store);
         assert_int_equal(salvage_try_commit(fixture, store, 0), STORE_OK);
         assert_true(sentinel_read(store->sentinel, &stamp));
@@ -127,7 +127,7 @@ static void test_cut_off(void **state)
             begin_into(fixture, store, NULL);
             assert_int_equal(store_apply(store, &list, &fixture->err), STORE_OK);
             assert_int_equal(truncate(name, left), 0);
-            assert_int_equal(store_commit(store, &stamp, &stranger, &fixture->err), STORE_UNKNOWN);
+            assert_int_equal(store_commit(store, &stamp, &foreign, &fixture->err), STORE_UNKNOWN);
         } else {
             assert_int_equal(truncate(name, left), 0);
         }
@@ -150,12 +150,12 @@ static void test_taken_away_in_a_transaction(void **state)
         struct store *store = salvage_open_first(fixture);
         struct change_list list = changes_of(fixture);
         struct store_stamp stamp;
-        bool stranger;
+        bool foreign;
         add_generation(&list, 1, 0, 1);
         begin_into(fixture, store, NULL);
         assert_int_equal(store_apply(store, &list, &fixture->err), STORE_OK);
         salvage_take_away(fixture, what);
-        assert_int_equal(store_commit(store, &stamp, &stranger, &fixture->err), STORE_OK);
+        assert_int_equal(store_commit(store, &stamp, &foreign, &fixture->err), STORE_OK);
         salvage_expect_after_crash(fixture, fixture->path, 1);
         assert_int_equal(salvage_try_commit(fixture, store, 1), STORE_OK);
         salvage_expect_after_crash(fixture, fixture->path, 2);

@@ -196,7 +196,10 @@ static void test_refusals(void **state)
     assert_null(fixture_try(fixture, fixture->url, true, false));
     assert_non_null(
         memmem(fixture->err.message.data, fixture->err.message.len, "does not exist", 14));
-    expect_refused(fixture, false, "does not exist: run \"placement-manage db sync\", or set");
+    expect_refused(
+        fixture, false,
+        "does not exist: is the path in [placement_database] connection right? For a new database, "
+        "run \"placement-manage db sync\" or set");
     assert_int_not_equal(access(fixture->path, F_OK), 0);
     foreign(fixture->path, "CREATE TABLE something (x)");
     expect_refused(fixture, false, "has no schema");

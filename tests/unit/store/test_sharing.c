@@ -71,7 +71,7 @@ static void *write_in_loop(void *cls)
         arena_reset(arena);
         struct err err = {.arena = arena};
         struct store_stamp stamp;
-        bool stranger;
+        bool foreign_write;
         struct change_list list = {.arena = arena};
         enum store_begun begun = store_begin(writer->store, STORE_TO_WRITE, &err);
         if (begun == STORE_BEGIN_FAILED) {
@@ -87,7 +87,7 @@ static void *write_in_loop(void *cls)
         add_catalog(&list, CHANGE_PROJECT_INSERT, store_next_id(writer->store, STORE_PROJECTS),
                     arena_printf(arena, "p%p-%d", (void *)writer, writer->commits).data);
         bool ok = store_apply(writer->store, &list, &err) == STORE_OK &&
-                  store_commit(writer->store, &stamp, &stranger, &err) == STORE_OK;
+                  store_commit(writer->store, &stamp, &foreign_write, &err) == STORE_OK;
         writer->commits += ok;
         writer->failed += !ok;
         if (writer->commits == 1)
@@ -126,17 +126,17 @@ static void test_two_writers_share(void **state)
 }
 
 /* The main program again, as a process that writes until it is killed: as an instance of berth or
- * as a stranger who knows of no log. Says on standard output how far it got. */
-static int write_until_killed(const char *path, bool stranger)
+ * as a foreign writer who knows of no log. Says on standard output how far it got. */
+static int write_until_killed(const char *path, bool is_foreign)
 {
     struct fixture fixture = {.arena = arena_create(), .busy_timeout_ms = 10000};
     fixture.err.arena = fixture.arena;
     snprintf(fixture.url, sizeof(fixture.url), "sqlite:///%s", path);
-    struct store *store = stranger ? NULL : fixture_open(&fixture);
+    struct store *store = is_foreign ? NULL : fixture_open(&fixture);
     for (long i = 1;; i++) {
         char name[64];
         snprintf(name, sizeof(name), "%d-%ld", (int)getpid(), i);
-        if (stranger) {
+        if (is_foreign) {
             char sql[128];
             snprintf(sql, sizeof(sql), "INSERT INTO projects (external_id) VALUES ('%s')", name);
             foreign(path, sql);
@@ -155,7 +155,7 @@ static int write_until_killed(const char *path, bool stranger)
     }
 }
 
-static pid_t start_writer(const char *path, bool stranger, int *acknowledged)
+static pid_t start_writer(const char *path, bool is_foreign, int *acknowledged)
 {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -165,7 +165,7 @@ static pid_t start_writer(const char *path, bool stranger, int *acknowledged)
         dup2(ends[1], 1);
         close(ends[0]);
         close(ends[1]);
-        execl("/proc/self/exe", "writer", path, stranger ? "stranger" : "berth", (char *)NULL);
+        execl("/proc/self/exe", "writer", path, is_foreign ? "foreign" : "berth", (char *)NULL);
         _exit(127);
     }
     close(ends[1]);
@@ -211,10 +211,10 @@ static void test_killed_writers(void **state)
     update_projects(fixture, store, &projects);
     for (int round = 0; round < 24; round++) {
         int acknowledged;
-        bool stranger = round % 4 == 3;
+        bool is_foreign = round % 4 == 3;
         long before = projects.count;
         long last = 0;
-        pid_t child = start_writer(fixture->path, stranger, &acknowledged);
+        pid_t child = start_writer(fixture->path, is_foreign, &acknowledged);
         assert_int_equal(read(acknowledged, &last, sizeof(last)), sizeof(last));
         for (int i = 0; i < round % 5; i++) {
             usleep(500);
@@ -237,7 +237,7 @@ static void test_killed_writers(void **state)
 int main(int argc, char **argv)
 {
     if (argc == 3)
-        return write_until_killed(argv[1], argv[2][0] == 's');
+        return write_until_killed(argv[1], argv[2][0] == 'f');
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_busy, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_killed_writers, fixture_setup, fixture_teardown),

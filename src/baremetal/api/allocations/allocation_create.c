@@ -27,7 +27,7 @@ struct creation {
     struct slice refused_text;
 };
 
-static struct slice text_of(const json_t *value)
+static struct slice allocation_create_text_of(const json_t *value)
 {
     if (!json_is_string(value))
         return (struct slice){0};
@@ -36,7 +36,7 @@ static struct slice text_of(const json_t *value)
 
 static struct slice member(const struct creation *creation, const char *name)
 {
-    return text_of(json_object_get(creation->body, name));
+    return allocation_create_text_of(json_object_get(creation->body, name));
 }
 
 static bool check_owner(struct api_request *request, struct creation *creation)
@@ -77,7 +77,7 @@ static struct slice words_of(const json_t *list, struct arena *arena)
     size_t count = json_array_size(list);
     struct slice *words = arena_array(arena, count, sizeof(*words));
     for (size_t i = 0; i < count; i++)
-        words[i] = text_of(json_array_get(list, i));
+        words[i] = allocation_create_text_of(json_array_get(list, i));
     return record_join_words(arena, words, count, false);
 }
 
@@ -173,7 +173,7 @@ static bool find_candidates(struct api_request *request, const struct creation *
     size_t impossible_count = 0;
     size_t missing_count = 0;
     for (size_t i = 0; i < count; i++) {
-        struct slice text = text_of(json_array_get(list, i));
+        struct slice text = allocation_create_text_of(json_array_get(list, i));
         struct ident ident = ident_read(request->arena, text);
         const struct node *node = node_find_named(version, &ident);
         if (node != NULL && is_of_project(node, creation->access.candidates_of))
@@ -191,7 +191,7 @@ static bool find_candidates(struct api_request *request, const struct creation *
     return true;
 }
 
-static bool plan_create(struct pipeline_request *write, const struct plan *plan)
+static bool allocation_create_plan_create(struct pipeline_request *write, const struct plan *plan)
 {
     struct api_request *request = api_request_of(write);
     struct creation *creation = request->state;
@@ -235,7 +235,7 @@ enum api_step handle_baremetal_allocation_create(struct api_request *request)
         !check_version_of_node(request, creation))
         return API_DONE;
     choose_uuid(request, creation);
-    request->write->plan = plan_create;
+    request->write->plan = allocation_create_plan_create;
     return API_WRITE;
 }
 

@@ -67,8 +67,8 @@ struct listing {
     struct access access;
 };
 
-static bool read_text(struct api_request *request, const struct query_string *query,
-                      const char *name, struct slice *text, struct buf *filters)
+static bool allocations_read_text(struct api_request *request, const struct query_string *query,
+                                  const char *name, struct slice *text, struct buf *filters)
 {
     struct argument argument = argument_find(request->arena, query, name);
     if (!argument_text(&argument, text, &request->err))
@@ -88,7 +88,7 @@ static bool read_node(struct api_request *request, const struct query_string *qu
     if (!argument.is_there)
         return true;
     if (!argument_ident(&argument, &ident, &request->err) ||
-        !read_text(request, query, "node", &text, &listing->filters))
+        !allocations_read_text(request, query, "node", &text, &listing->filters))
         return false;
     const struct node *node = node_find_named(request->version, &ident);
     if (node == NULL)
@@ -122,16 +122,16 @@ static bool read_listing(struct api_request *request, struct listing *listing)
     *listing = (struct listing){.access = node_find_caller(request)};
     struct wanted *wanted = &listing->wanted;
     return arguments_check_names(&query, NAMES, &request->err) &&
-           read_text(request, &query, "owner", &wanted->owner, &listing->filters) &&
+           allocations_read_text(request, &query, "owner", &wanted->owner, &listing->filters) &&
            collection_read_types(&listing->collection, &NODE_ALLOCATION_SHAPE, &query,
                                  request->arena, &request->err) &&
            check_owner(request, listing) && read_words(request, &query, &listing->asked) &&
            collection_check_page(&listing->collection, metal_conf(request)->max_limit,
                                  &request->err) &&
            read_node(request, &query, listing) &&
-           read_text(request, &query, "resource_class", &wanted->resource_class,
-                     &listing->filters) &&
-           read_text(request, &query, "state", &wanted->state, &listing->filters);
+           allocations_read_text(request, &query, "resource_class", &wanted->resource_class,
+                                 &listing->filters) &&
+           allocations_read_text(request, &query, "state", &wanted->state, &listing->filters);
 }
 
 static bool find_marker(struct api_request *request, const struct listing *listing,
@@ -258,7 +258,7 @@ enum api_step handle_baremetal_node_allocation_show(struct api_request *request)
     return API_DONE;
 }
 
-static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
+static bool allocations_plan_delete(struct pipeline_request *write, const struct plan *plan)
 {
     struct api_request *request = api_request_of(write);
     const struct node_allocation *row = allocation_find(
@@ -286,7 +286,7 @@ static enum api_step begin_delete(struct api_request *request, pipeline_plan *pl
 
 enum api_step handle_baremetal_allocation_delete(struct api_request *request)
 {
-    return begin_delete(request, plan_delete);
+    return begin_delete(request, allocations_plan_delete);
 }
 
 enum api_step handle_baremetal_node_allocation_delete(struct api_request *request)

@@ -6,7 +6,7 @@
 #include "api/text/python_repr.h"
 #include "base/arena.h"
 
-static struct slice take(struct arena *arena, struct buf *text)
+static struct slice arguments_take(struct arena *arena, struct buf *text)
 {
     struct slice taken = arena_copy(arena, buf_slice(text));
     buf_free(text);
@@ -63,12 +63,12 @@ bool arguments_check_names(const struct query_string *query, const char *const *
         python_str_text(&text, name);
     }
     bool good = text.len == 0;
-    struct slice message = take(err->arena, &text);
+    struct slice message = arguments_take(err->arena, &text);
     return good || err_set_text(err, 400, NULL, message);
 }
 
 /* "Expected WHAT for NAME: VALUE" */
-static bool refuse(const struct argument *argument, const char *what, struct err *err)
+static bool arguments_refuse(const struct argument *argument, const char *what, struct err *err)
 {
     struct buf text = {0};
     buf_append_lit(&text, "Expected ");
@@ -77,13 +77,13 @@ static bool refuse(const struct argument *argument, const char *what, struct err
     buf_append_slice(&text, slice_of(argument->name));
     buf_append_lit(&text, ": ");
     python_str_text(&text, argument->text);
-    return err_set_text(err, 400, NULL, take(err->arena, &text));
+    return err_set_text(err, 400, NULL, arguments_take(err->arena, &text));
 }
 
 bool argument_text(const struct argument *argument, struct slice *text, struct err *err)
 {
     if (argument->is_repeated)
-        return refuse(argument, "string", err);
+        return arguments_refuse(argument, "string", err);
     if (argument->is_there)
         *text = argument->text;
     return true;
@@ -94,7 +94,7 @@ bool argument_uuid(const struct argument *argument, struct slice *uuid, struct e
     if (!argument->is_there ||
         (!argument->is_repeated && ident_read_uuid(err->arena, argument->text, uuid)))
         return true;
-    return refuse(argument, "UUID", err);
+    return arguments_refuse(argument, "UUID", err);
 }
 
 bool argument_ident(const struct argument *argument, struct ident *ident, struct err *err)
@@ -103,7 +103,7 @@ bool argument_ident(const struct argument *argument, struct ident *ident, struct
         return true;
     struct ident found = ident_read(err->arena, argument->text);
     if (argument->is_repeated || found.kind == IDENT_NEITHER)
-        return refuse(argument, "UUID or name", err);
+        return arguments_refuse(argument, "UUID or name", err);
     *ident = found;
     return true;
 }
@@ -132,7 +132,7 @@ bool argument_refuse_boolean(const char *name, struct slice value, struct err *e
     python_str_text(&text, value);
     buf_append_lit(&text, "', acceptable values are: '0', '1', 'f', 'false', 'n', 'no', 'off', "
                           "'on', 't', 'true', 'y', 'yes'");
-    return err_set_text(err, 400, NULL, take(err->arena, &text));
+    return err_set_text(err, 400, NULL, arguments_take(err->arena, &text));
 }
 
 bool argument_boolean(const struct argument *argument, bool *value, struct err *err)
@@ -147,7 +147,7 @@ bool argument_integer(const struct argument *argument, int64_t *number, struct e
 {
     return !argument->is_there ||
            (!argument->is_repeated && python_int_parse(argument->text, number)) ||
-           refuse(argument, "an integer", err);
+           arguments_refuse(argument, "an integer", err);
 }
 
 bool argument_limit(const struct argument *argument, size_t *limit, struct err *err)
@@ -178,13 +178,13 @@ bool argument_check_sort_dir(struct slice text, bool *is_descending, struct err 
         buf_append_lit(&words, "Invalid sort direction: ");
         python_str_text(&words, text);
         buf_append_lit(&words, ". Acceptable values are 'asc' or 'desc'");
-        return err_set_text(err, 400, NULL, take(err->arena, &words));
+        return err_set_text(err, 400, NULL, arguments_take(err->arena, &words));
     }
     *is_descending = is_desc;
     return true;
 }
 
-static struct slice lower(struct arena *arena, struct slice text)
+static struct slice arguments_lower(struct arena *arena, struct slice text)
 {
     char *copy = arena_alloc(arena, text.len);
     for (size_t i = 0; i < text.len; i++) {
@@ -197,7 +197,7 @@ static struct slice lower(struct arena *arena, struct slice text)
 bool argument_words(const struct argument *argument, struct argument_words *words, struct err *err)
 {
     if (argument->is_repeated)
-        return refuse(argument, "string", err);
+        return arguments_refuse(argument, "string", err);
     if (!argument->is_there)
         return true;
     struct slice rest = argument->text;
@@ -207,7 +207,7 @@ bool argument_words(const struct argument *argument, struct argument_words *word
     struct name_table seen = name_table_create(err->arena, most);
     *words = (struct argument_words){arena_array(err->arena, most, sizeof(struct slice)), 0};
     while (rest.len > 0) {
-        struct slice word = lower(err->arena, python_strip(slice_cut(&rest, ',')));
+        struct slice word = arguments_lower(err->arena, python_strip(slice_cut(&rest, ',')));
         if (word.len > 0 && name_table_add(&seen, word))
             words->words[words->count++] = word;
     }
@@ -232,5 +232,5 @@ bool argument_check_fields(const struct argument_words *fields,
     if (text.len == 0)
         return true;
     buf_append_lit(&text, "\" are not valid");
-    return err_set_text(err, 400, NULL, take(err->arena, &text));
+    return err_set_text(err, 400, NULL, arguments_take(err->arena, &text));
 }

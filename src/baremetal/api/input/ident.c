@@ -46,13 +46,13 @@ struct ident ident_read(struct arena *arena, struct slice text)
     return (struct ident){ident_is_name(text) ? IDENT_NAME : IDENT_NEITHER, text};
 }
 
-static struct slice text_of(const json_t *value)
+static struct slice ident_text_of(const json_t *value)
 {
     return (struct slice){json_string_value(value), json_string_length(value)};
 }
 
-static bool refuse(struct err *err, const char *before, struct slice what, const char *between,
-                   const json_t *name)
+static bool ident_refuse(struct err *err, const char *before, struct slice what,
+                         const char *between, const json_t *name)
 {
     struct buf text = {0};
     buf_append_slice(&text, slice_of(before));
@@ -68,10 +68,10 @@ static bool refuse(struct err *err, const char *before, struct slice what, const
 bool ident_check_allocation_name(const json_t *name, bool is_update, struct err *err)
 {
     if (name == NULL || json_is_null(name) ||
-        (json_is_string(name) && ident_is_name(text_of(name))))
+        (json_is_string(name) && ident_is_name(ident_text_of(name))))
         return true;
-    return refuse(err, "Cannot ", is_update ? SLICE_LIT("update") : SLICE_LIT("create"),
-                  " allocation with invalid name '", name);
+    return ident_refuse(err, "Cannot ", is_update ? SLICE_LIT("update") : SLICE_LIT("create"),
+                        " allocation with invalid name '", name);
 }
 
 static bool refuse_reserved(struct err *err, struct slice name)
@@ -96,14 +96,14 @@ bool ident_check_node_name(const json_t *name, struct slice node, struct err *er
 {
     if (name == NULL || json_is_null(name))
         return true;
-    bool is_name = json_is_string(name) && ident_is_name(text_of(name)) &&
-                   !uuid_like_read(text_of(name), NULL);
+    bool is_name = json_is_string(name) && ident_is_name(ident_text_of(name)) &&
+                   !uuid_like_read(ident_text_of(name), NULL);
     if (!is_name && node.data == NULL)
-        return refuse(err, "Cannot create node with invalid name '", SLICE_LIT(""), "", name);
+        return ident_refuse(err, "Cannot create node with invalid name '", SLICE_LIT(""), "", name);
     if (!is_name)
-        return refuse(err, "Node ", node, ": Cannot change name to invalid name '", name);
+        return ident_refuse(err, "Node ", node, ": Cannot change name to invalid name '", name);
     for (size_t i = 0; i < sizeof(RESERVED) / sizeof(RESERVED[0]); i++)
-        if (slice_equal(text_of(name), slice_of(RESERVED[i])))
-            return refuse_reserved(err, text_of(name));
+        if (slice_equal(ident_text_of(name), slice_of(RESERVED[i])))
+            return refuse_reserved(err, ident_text_of(name));
     return true;
 }

@@ -10,17 +10,17 @@
 #include "baremetal/api/mask.h"
 #include "base/arena.h"
 
-static struct slice text_of(const json_t *value)
+static struct slice json_patch_text_of(const json_t *value)
 {
     return (struct slice){json_string_value(value), json_string_length(value)};
 }
 
 static struct slice path_of(const json_t *operation)
 {
-    return text_of(json_object_get(operation, "path"));
+    return json_patch_text_of(json_object_get(operation, "path"));
 }
 
-static struct slice take(struct err *err, struct buf *text)
+static struct slice json_patch_take(struct err *err, struct buf *text)
 {
     struct slice taken = arena_copy(err->arena, buf_slice(text));
     buf_free(text);
@@ -79,14 +79,14 @@ bool json_patch_check_fields(const json_t *patch, const char *const *fields, str
                 buf_append_lit(&text, ", ");
             buf_append_slice(&text, slice_of(fields[f]));
         }
-        return err_set_text(err, 400, NULL, take(err, &text));
+        return err_set_text(err, 400, NULL, json_patch_take(err, &text));
     }
     return true;
 }
 
 static bool is_removal(const json_t *operation)
 {
-    return slice_equal(text_of(json_object_get(operation, "op")), SLICE_LIT("remove"));
+    return slice_equal(json_patch_text_of(json_object_get(operation, "op")), SLICE_LIT("remove"));
 }
 
 const json_t *json_patch_value(const json_t *operation, const char *path)
@@ -116,8 +116,8 @@ struct applying {
 };
 
 /* Couldn't apply patch 'OP'. Reason: BEFORE 'PART' BEHIND */
-static bool fail(const struct applying *a, const char *before, struct slice part,
-                 const char *behind)
+static bool json_patch_fail(const struct applying *a, const char *before, struct slice part,
+                            const char *behind)
 {
     struct buf text = {0};
     buf_append_lit(&text, "Couldn't apply patch '");
@@ -126,7 +126,7 @@ static bool fail(const struct applying *a, const char *before, struct slice part
     buf_append_slice(&text, slice_of(before));
     python_str_text(&text, part);
     buf_append_slice(&text, slice_of(behind));
-    return err_set_text(a->err, 400, NULL, take(a->err, &text));
+    return err_set_text(a->err, 400, NULL, json_patch_take(a->err, &text));
 }
 
 static bool fail_missing_member(const struct applying *a, struct slice part, const json_t *object)
@@ -136,7 +136,7 @@ static bool fail_missing_member(const struct applying *a, struct slice part, con
     buf_append_lit(&behind, "' not found in ");
     python_repr_json(&behind, shown);
     json_decref(shown);
-    return fail(a, "member '", part, take(a->err, &behind).data);
+    return json_patch_fail(a, "member '", part, json_patch_take(a->err, &behind).data);
 }
 
 static bool fail_no_container(const struct applying *a, const struct place *place)
@@ -148,8 +148,9 @@ static bool fail_no_container(const struct applying *a, const struct place *plac
                                         [JSON_NULL] = "NoneType"};
     const char *type =
         place->kind == BEHIND_LIST ? "jsonpointer.EndOfList" : TYPES[json_typeof(place->value)];
-    return fail(a, "Document '<class '", slice_of(type),
-                "'>' does not support indexing, must be mapping/sequence or support __getitem__");
+    return json_patch_fail(
+        a, "Document '<class '", slice_of(type),
+        "'>' does not support indexing, must be mapping/sequence or support __getitem__");
 }
 
 static bool fail_unresolved(const struct applying *a, struct slice part)
@@ -158,7 +159,7 @@ static bool fail_unresolved(const struct applying *a, struct slice part)
     buf_append_lit(&before, "unable to fully resolve json pointer ");
     python_str_text(&before, path_of(a->operation));
     buf_append_lit(&before, ", part ");
-    return fail(a, take(a->err, &before).data, part, "");
+    return json_patch_fail(a, json_patch_take(a->err, &before).data, part, "");
 }
 
 /* An index as RFC 6901 has it: no sign, no leading zero. One that is too large is SIZE_MAX. */
@@ -183,7 +184,7 @@ static size_t length_of(const struct place *place)
         return 1;
     if (json_is_array(place->value))
         return json_array_size(place->value);
-    struct slice text = text_of(place->value);
+    struct slice text = json_patch_text_of(place->value);
     size_t count = 0;
     for (size_t i = 0; i < text.len; i++)
         count += ((unsigned char)text.data[i] & 0xc0) != 0x80;
@@ -223,7 +224,7 @@ static bool read_part(const struct applying *a, const struct place *place, struc
     if (!is_sequence(place))
         return fail_no_container(a, place);
     return is_end(part) || read_index(part, index) ||
-           fail(a, "'", part, "' is not a valid sequence index");
+           json_patch_fail(a, "'", part, "' is not a valid sequence index");
 }
 
 static bool walk(const struct applying *a, struct place *place, struct slice part)
@@ -239,7 +240,7 @@ static bool walk(const struct applying *a, struct place *place, struct slice par
     } else if (is_end(part)) {
         place->kind = BEHIND_LIST;
     } else if (index >= length_of(place)) {
-        return fail(a, "index '", part, "' is out of bounds");
+        return json_patch_fail(a, "index '", part, "' is out of bounds");
     } else if (is_list(place)) {
         place->value = json_array_get(place->value, index);
     } else {
@@ -256,7 +257,7 @@ static bool apply_remove(const struct applying *a, const struct place *place, st
         done = json_object_deln(place->value, part.data, part.len) == 0;
     else if (is_list(place))
         done = !is_end(part) && json_array_remove(place->value, index) == 0;
-    return done || fail(a, "can't remove a non-existent object '", part, "'");
+    return done || json_patch_fail(a, "can't remove a non-existent object '", part, "'");
 }
 
 static void set_member(const struct place *place, struct slice part, const json_t *value)
@@ -278,7 +279,7 @@ static bool apply_add(const struct applying *a, const struct place *place, struc
     if (is_end(part))
         index = length;
     if (index > length)
-        return fail(a, "can't insert outside of list", (struct slice){0}, "");
+        return json_patch_fail(a, "can't insert outside of list", (struct slice){0}, "");
     check(json_array_insert_new(place->value, index, json_deep_copy(value)) == 0);
     return true;
 }
@@ -287,29 +288,30 @@ static bool apply_replace(const struct applying *a, const struct place *place, s
                           size_t index, const json_t *value)
 {
     if (is_end(part))
-        return fail(a, "'path' with '-' can't be applied to 'replace' operation", (struct slice){0},
-                    "");
+        return json_patch_fail(a, "'path' with '-' can't be applied to 'replace' operation",
+                               (struct slice){0}, "");
     if (is_object(place)) {
         if (json_object_getn(place->value, part.data, part.len) == NULL)
-            return fail(a, "can't replace a non-existent object '", part, "'");
+            return json_patch_fail(a, "can't replace a non-existent object '", part, "'");
         set_member(place, part, value);
         return true;
     }
     if (!is_list(place))
         return fail_unresolved(a, part);
     if (index >= json_array_size(place->value))
-        return fail(a, "can't replace outside of list", (struct slice){0}, "");
+        return json_patch_fail(a, "can't replace outside of list", (struct slice){0}, "");
     check(json_array_set_new(place->value, index, json_deep_copy(value)) == 0);
     return true;
 }
 
 static bool apply_operation(const struct applying *a, json_t *document)
 {
-    struct slice op = text_of(json_object_get(a->operation, "op"));
+    struct slice op = json_patch_text_of(json_object_get(a->operation, "op"));
     const json_t *value = json_object_get(a->operation, "value");
     bool removes = is_removal(a->operation);
     if (!removes && value == NULL)
-        return fail(a, "The operation does not contain a 'value' member", (struct slice){0}, "");
+        return json_patch_fail(a, "The operation does not contain a 'value' member",
+                               (struct slice){0}, "");
     struct place place = {IN_VALUE, document};
     struct slice rest = slice_skip(path_of(a->operation), 1);
     struct slice part = slice_cut(&rest, '/');
@@ -334,7 +336,7 @@ static bool check_root(const json_t *document, const json_t *patch, struct err *
     for (size_t i = 0; i < json_array_size(patch); i++) {
         const json_t *operation = json_array_get(patch, i);
         struct slice path = path_of(operation);
-        if (!slice_equal(text_of(json_object_get(operation, "op")), SLICE_LIT("add")) ||
+        if (!slice_equal(json_patch_text_of(json_object_get(operation, "op")), SLICE_LIT("add")) ||
             count_parts(path) > 1 ||
             json_object_getn(document, path.data + 1, path.len - 1) != NULL)
             continue;
@@ -342,7 +344,7 @@ static bool check_root(const json_t *document, const json_t *patch, struct err *
         buf_append_lit(&text, "Adding a new attribute (");
         python_str_text(&text, path);
         buf_append_lit(&text, ") to the root of the resource is not allowed");
-        return err_set_text(err, 400, NULL, take(err, &text));
+        return err_set_text(err, 400, NULL, json_patch_take(err, &text));
     }
     return true;
 }

@@ -8,7 +8,7 @@
 #include "baremetal/api/input/body_schemas.h"
 #include "base/arena.h"
 
-static struct slice take(struct arena *arena, struct buf *text)
+static struct slice action_bodies_take(struct arena *arena, struct buf *text)
 {
     struct slice taken = arena_copy(arena, buf_slice(text));
     buf_free(text);
@@ -19,10 +19,10 @@ static struct slice str_of(struct arena *arena, const json_t *value)
 {
     struct buf text = {0};
     python_str_json(&text, value);
-    return take(arena, &text);
+    return action_bodies_take(arena, &text);
 }
 
-static bool refuse(struct err *err, const char *text)
+static bool action_bodies_refuse(struct err *err, const char *text)
 {
     return err_set_text(err, 400, NULL, slice_of(text));
 }
@@ -38,7 +38,7 @@ static bool refuse_value(const char *before, const char *name, const json_t *val
 static bool check_members(const json_t *body, const char *const *names, struct err *err)
 {
     if (!json_is_object(body))
-        return refuse(err, "The body is not an object");
+        return action_bodies_refuse(err, "The body is not an object");
     json_t *object = (json_t *)(uintptr_t)body; /* jansson's iterators take no const */
     struct buf text = {0};
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
@@ -53,7 +53,7 @@ static bool check_members(const json_t *body, const char *const *names, struct e
         python_str_text(&text, member);
     }
     bool good = text.len == 0;
-    struct slice message = take(err->arena, &text);
+    struct slice message = action_bodies_take(err->arena, &text);
     return good || err_set_text(err, 400, NULL, message);
 }
 
@@ -64,7 +64,8 @@ static const json_t *member_of(const json_t *body, const char *name)
     return json_is_null(value) ? NULL : value;
 }
 
-static bool read_text(const json_t *body, const char *name, struct slice *text, struct err *err)
+static bool action_bodies_read_text(const json_t *body, const char *name, struct slice *text,
+                                    struct err *err)
 {
     const json_t *value = member_of(body, name);
     if (value == NULL)
@@ -78,9 +79,9 @@ static bool read_text(const json_t *body, const char *name, struct slice *text, 
 static bool read_target(const json_t *body, struct slice *target, struct err *err)
 {
     if (json_object_get(body, "target") == NULL)
-        return refuse(err, "Missing mandatory parameter: target");
+        return action_bodies_refuse(err, "Missing mandatory parameter: target");
     *target = SLICE_LIT("None"); /* as null is told: no verb is called so */
-    return read_text(body, "target", target, err);
+    return action_bodies_read_text(body, "target", target, err);
 }
 
 static bool read_list(const json_t *body, const char *name, const json_t **list, struct err *err)
@@ -119,7 +120,7 @@ bool action_bodies_provision(const json_t *body, struct provision_body *provisio
     provision->configdrive = configdrive;
     if (!read_list(body, "clean_steps", &provision->clean_steps, err) ||
         !read_list(body, "deploy_steps", &provision->deploy_steps, err) ||
-        !read_text(body, "rescue_password", &provision->rescue_password, err))
+        !action_bodies_read_text(body, "rescue_password", &provision->rescue_password, err))
         return false;
     provision->has_clean_steps = json_array_size(provision->clean_steps) > 0;
     return read_boolean(body, "disable_ramdisk", &provision->has_disable_ramdisk, err);
@@ -173,8 +174,9 @@ static bool check_configdrive(const struct provision_body *provision, unsigned m
         return refuse_later(err, "Providing vendor_data in configdrive is", 59);
     if (is_built || memmem(text.data, text.len, "://", 3) != NULL || is_base64(text))
         return true;
-    return refuse(err, "Invalid configdrive format: it is neither a JSON, nor a URL, nor a base64 "
-                       "string");
+    return action_bodies_refuse(
+        err, "Invalid configdrive format: it is neither a JSON, nor a URL, nor a base64 "
+             "string");
 }
 
 static bool check_steps(const json_t *steps, const struct schema *schema, const char *before,
@@ -194,7 +196,7 @@ static bool check_ramdisk(bool is_there, enum node_verb verb, unsigned minor, st
         return err_set_text(err, 406, NULL,
                             SLICE_LIT("disable_ramdisk is not acceptable in this API version"));
     return verb == NODE_CLEAN ||
-           refuse(err, "disable_ramdisk is supported only with manual cleaning");
+           action_bodies_refuse(err, "disable_ramdisk is supported only with manual cleaning");
 }
 
 static bool check_deploy_steps(const struct provision_body *provision, unsigned minor,
@@ -207,8 +209,9 @@ static bool check_deploy_steps(const struct provision_body *provision, unsigned 
                             SLICE_LIT("Request not acceptable. The minimal required API version "
                                       "should be 1.69"));
     return is_named_deploy(provision->target, true) ||
-           refuse(err, "\"deploy_steps\" is only valid when setting target provision state to "
-                       "active or rebuild");
+           action_bodies_refuse(
+               err, "\"deploy_steps\" is only valid when setting target provision state to "
+                    "active or rebuild");
 }
 
 bool action_bodies_check_provision(const struct provision_body *provision, enum node_verb verb,
@@ -218,19 +221,20 @@ bool action_bodies_check_provision(const struct provision_body *provision, enum 
         !check_ramdisk(provision->has_disable_ramdisk, verb, minor, err))
         return false;
     if (provision->has_clean_steps && verb != NODE_CLEAN)
-        return refuse(err,
-                      "\"clean_steps\" is only valid when setting target provision state to clean");
+        return action_bodies_refuse(
+            err, "\"clean_steps\" is only valid when setting target provision state to clean");
     if (!check_deploy_steps(provision, minor, err))
         return false;
     if (provision->rescue_password.data != NULL && verb != NODE_DO_RESCUE)
-        return refuse(
+        return action_bodies_refuse(
             err, "\"rescue_password\" is only valid when setting target provision state to rescue");
     if (verb == NODE_DO_RESCUE && python_strip(provision->rescue_password).len == 0)
-        return refuse(err, "A non-empty \"rescue_password\" is required when setting target "
-                           "provision state to rescue");
+        return action_bodies_refuse(
+            err, "A non-empty \"rescue_password\" is required when setting target "
+                 "provision state to rescue");
     if (verb == NODE_CLEAN && provision->clean_steps == NULL)
-        return refuse(err,
-                      "\"clean_steps\" is required when setting target provision state to clean");
+        return action_bodies_refuse(
+            err, "\"clean_steps\" is required when setting target provision state to clean");
     if (verb == NODE_CLEAN)
         return check_steps(provision->clean_steps, &BAREMETAL_CLEAN_STEPS,
                            "Invalid clean_steps: ", err);
@@ -250,7 +254,7 @@ struct slice action_bodies_clean_error(struct arena *arena, struct slice node_uu
         buf_append_lit(&text, "node does not support this clean step: ");
         python_repr_json(&text, json_array_get(clean_steps, i));
     }
-    return take(arena, &text);
+    return action_bodies_take(arena, &text);
 }
 
 /* Whole numbers in any form that Python's int() takes. */
@@ -288,7 +292,7 @@ bool action_bodies_check_power(const struct power_body *power, unsigned minor, s
     if (is_later)
         return err_set_text(err, 406, NULL, SLICE_LIT("Request not acceptable."));
     if (power->has_timeout && power->timeout_s < 1)
-        return refuse(err, "timeout has to be positive integer");
+        return action_bodies_refuse(err, "timeout has to be positive integer");
     return true;
 }
 
@@ -296,5 +300,5 @@ bool action_bodies_maintenance(const json_t *body, struct slice *reason, struct 
 {
     static const char *const NAMES[] = {"reason", NULL};
     *reason = (struct slice){0};
-    return check_members(body, NAMES, err) && read_text(body, "reason", reason, err);
+    return check_members(body, NAMES, err) && action_bodies_read_text(body, "reason", reason, err);
 }

@@ -6,7 +6,7 @@
 #include "baremetal/write/json_text.h"
 #include "base/arena.h"
 
-static struct slice text_of(const json_t *value)
+static struct slice node_body_text_of(const json_t *value)
 {
     return (struct slice){json_string_value(value), json_string_length(value)};
 }
@@ -86,7 +86,8 @@ struct json_text_cost node_body_cost(const struct node *node, const bool *needed
 }
 
 /* BEFORE VALUE BEHIND */
-static bool refuse(struct err *err, const char *before, struct slice value, const char *behind)
+static bool node_body_refuse(struct err *err, const char *before, struct slice value,
+                             const char *behind)
 {
     struct buf text = {0};
     buf_append_slice(&text, slice_of(before));
@@ -107,7 +108,7 @@ static bool check_length(const struct record_field *field, struct slice text, st
                    field->max_chars);
 }
 
-static struct slice lower(struct arena *arena, struct slice text)
+static struct slice node_body_lower(struct arena *arena, struct slice text)
 {
     char *copy = arena_alloc(arena, text.len);
     for (size_t i = 0; i < text.len; i++) {
@@ -120,11 +121,11 @@ static struct slice lower(struct arena *arena, struct slice text)
 static bool set_text(struct node_draft *draft, enum node_field field, const json_t *value,
                      struct arena *arena, struct err *err)
 {
-    struct slice text = arena_copy(arena, text_of(value));
+    struct slice text = arena_copy(arena, node_body_text_of(value));
     if (!check_length(&NODE_SHAPE.fields[field], text, err))
         return false;
     if (field == NODE_CONDUCTOR_GROUP)
-        text = lower(arena, text);
+        text = node_body_lower(arena, text);
     if (field == NODE_RESOURCE_CLASS && text.len == 0)
         node_set_null(draft, field);
     else
@@ -147,8 +148,9 @@ static bool set_bool(struct node_draft *draft, enum node_field field, const json
                      struct err *err)
 {
     bool is_true = json_is_true(value);
-    if (json_is_string(value) && !argument_read_boolean(text_of(value), &is_true))
-        return argument_refuse_boolean(NODE_SHAPE.fields[field].name, text_of(value), err);
+    if (json_is_string(value) && !argument_read_boolean(node_body_text_of(value), &is_true))
+        return argument_refuse_boolean(NODE_SHAPE.fields[field].name, node_body_text_of(value),
+                                       err);
     node_set_bool(draft, field, is_true);
     return true;
 }
@@ -170,7 +172,7 @@ static bool set_field(struct node_draft *draft, enum node_field field, const jso
     case RECORD_JSON:
         return set_object(draft, field, value, arena, err);
     default:
-        return refuse(err, "Chassis ", text_of(value), " could not be found.");
+        return node_body_refuse(err, "Chassis ", node_body_text_of(value), " could not be found.");
     }
 }
 
@@ -184,10 +186,11 @@ static bool check_driver(const struct node_draft *draft, struct err *err)
     struct slice reason = arena_join(
         err->arena,
         (const struct slice[]){SLICE_LIT(" for conductor group \""), group, SLICE_LIT("\".")}, 3);
-    return refuse(err,
-                  "No valid host was found. Reason: No conductor service registered which "
-                  "supports driver ",
-                  driver, reason.data);
+    return node_body_refuse(
+        err,
+        "No valid host was found. Reason: No conductor service registered which "
+        "supports driver ",
+        driver, reason.data);
 }
 
 static bool check_interface(const struct node_draft *draft, enum node_field field, struct err *err)
@@ -203,10 +206,10 @@ static bool check_interface(const struct node_draft *draft, enum node_field fiel
                                        "Could not find the following interface in the "
                                        "'ironic.hardware.interfaces.%.*s' entrypoint: ",
                                        (int)(strlen(name) - strlen("_interface")), name);
-    return refuse(err, before.data, is,
-                  has_fake && has_noop ? ". Valid interfaces are ['fake', 'noop']."
-                  : has_fake           ? ". Valid interfaces are ['fake']."
-                                       : ". Valid interfaces are ['noop'].");
+    return node_body_refuse(err, before.data, is,
+                            has_fake && has_noop ? ". Valid interfaces are ['fake', 'noop']."
+                            : has_fake           ? ". Valid interfaces are ['fake']."
+                                                 : ". Valid interfaces are ['noop'].");
 }
 
 static bool check_hardware(const struct node_draft *draft, struct err *err)

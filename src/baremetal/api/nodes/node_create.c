@@ -19,7 +19,7 @@ struct node_creation {
     struct node_outcome outcome;
 };
 
-static bool plan_create(struct pipeline_request *write, const struct plan *plan)
+static bool node_create_plan_create(struct pipeline_request *write, const struct plan *plan)
 {
     struct api_request *request = api_request_of(write);
     struct node_creation *state = request->state;
@@ -44,8 +44,8 @@ static bool check_name(struct api_request *request, const json_t *body)
     return ident_check_node_name(name, (struct slice){0}, &request->err);
 }
 
-static bool fill(struct api_request *request, const json_t *body, struct slice owner,
-                 struct node_draft *draft)
+static bool node_create_fill(struct api_request *request, const json_t *body, struct slice owner,
+                             struct node_draft *draft)
 {
     *draft = node_draft_new(0);
     if (!node_body_create(draft, body, request->arena, &request->err))
@@ -74,10 +74,10 @@ enum api_step handle_baremetal_node_create(struct api_request *request)
         !check_name(request, body))
         return API_DONE;
     struct node_creation *state = arena_zalloc(request->arena, sizeof(*state));
-    if (!fill(request, body, owner, &state->draft))
+    if (!node_create_fill(request, body, owner, &state->draft))
         return API_DONE;
     request->state = state;
-    request->write->plan = plan_create;
+    request->write->plan = node_create_plan_create;
     return API_WRITE;
 }
 

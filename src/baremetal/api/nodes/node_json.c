@@ -89,7 +89,7 @@ struct slice node_allocation_uuid(const struct version *version, const struct no
     return node_allocation_text(allocation, NODE_ALLOCATION_UUID);
 }
 
-static void write_text(struct buf *out, struct slice text)
+static void node_json_write_text(struct buf *out, struct slice text)
 {
     if (text.data == NULL)
         buf_append_lit(out, "null");
@@ -178,7 +178,7 @@ static void write_derived(struct api_request *request, const struct node *node,
     switch ((unsigned)field) {
     case NODE_ALLOCATION:
         write_name(out, field);
-        write_text(out, allocation_uuid);
+        node_json_write_text(out, allocation_uuid);
         return;
     case NODE_CHASSIS_UUID:
         write_name(out, field);

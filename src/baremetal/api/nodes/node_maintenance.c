@@ -8,7 +8,7 @@
 #include "baremetal/write/plan_nodes.h"
 #include "base/arena.h"
 
-static bool plan_set(struct pipeline_request *write, const struct plan *plan)
+static bool node_maintenance_plan_set(struct pipeline_request *write, const struct plan *plan)
 {
     struct api_request *request = api_request_of(write);
     const struct slice *reason = request->state;
@@ -26,7 +26,7 @@ enum api_step handle_baremetal_node_maintenance_set(struct api_request *request)
     if (body == NULL || !action_bodies_maintenance(body, reason, &request->err))
         return API_DONE;
     request->state = reason;
-    request->write->plan = plan_set;
+    request->write->plan = node_maintenance_plan_set;
     return API_WRITE;
 }
 

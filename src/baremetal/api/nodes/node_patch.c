@@ -168,8 +168,9 @@ static enum policy_baremetal_rule *rules_of(const json_t *patch, struct arena *a
 }
 
 /* The node, if the caller may do all of that to it. */
-static const struct node *find(struct api_request *request, const struct version *version,
-                               struct access *access, struct err *err)
+static const struct node *node_patch_find(struct api_request *request,
+                                          const struct version *version, struct access *access,
+                                          struct err *err)
 {
     struct node_patching *state = request->state;
     const struct node *node = node_find_visible(request, version, request->args[0], access, err);
@@ -252,7 +253,7 @@ static bool plan_patch(struct pipeline_request *write, const struct plan *plan)
     struct node_patching *state = request->state;
     struct err *err = &write->err;
     struct access access;
-    const struct node *node = find(request, plan->version, &access, err);
+    const struct node *node = node_patch_find(request, plan->version, &access, err);
     if (node == NULL)
         return false;
     struct access_node whose = node_find_whose(node);
@@ -286,7 +287,7 @@ static enum api_step prepare(struct api_request *request, struct node_patching *
     struct access access;
     struct err ignored = {.arena = request->arena};
     struct memory_share share;
-    const struct node *node = find(request, request->version, &access, &ignored);
+    const struct node *node = node_patch_find(request, request->version, &access, &ignored);
     state->row = NULL;
     if (node == NULL || is_small(state, node))
         return API_WRITE;
@@ -373,7 +374,7 @@ void finish_baremetal_node_patch(struct api_request *request)
         node_outcome_write(request, &state->outcome);
 }
 
-static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
+static bool node_patch_plan_delete(struct pipeline_request *write, const struct plan *plan)
 {
     struct api_request *request = api_request_of(write);
     struct access access;
@@ -390,6 +391,6 @@ enum api_step handle_baremetal_node_delete(struct api_request *request)
 {
     if (!intake_no_query(request))
         return API_DONE;
-    request->write->plan = plan_delete;
+    request->write->plan = node_patch_plan_delete;
     return API_WRITE;
 }

@@ -79,7 +79,7 @@ static struct slice words_of(const json_t *traits, struct arena *arena)
     return record_join_words(arena, words, count, true);
 }
 
-static bool plan_set(struct pipeline_request *write, const struct plan *plan)
+static bool node_traits_plan_set(struct pipeline_request *write, const struct plan *plan)
 {
     struct api_request *request = api_request_of(write);
     const struct traits_set *wanted = request->state;
@@ -112,7 +112,7 @@ static enum api_step set(struct api_request *request, struct slice trait)
     state->trait = trait;
     state->traits = json_object_get(body, "traits");
     request->state = state;
-    request->write->plan = plan_set;
+    request->write->plan = node_traits_plan_set;
     return API_WRITE;
 }
 

@@ -144,8 +144,8 @@ static bool is_listed(struct api_request *request, const struct node_list *list,
 }
 
 /* False: the budget is exhausted. */
-static bool collect(struct api_request *request, const struct node_list *list, struct page *page,
-                    struct budget *budget)
+static bool nodes_collect(struct api_request *request, const struct node_list *list,
+                          struct page *page, struct budget *budget)
 {
     const struct version *version = request->version;
     struct slice instance = list->filters.instance_uuid;
@@ -232,7 +232,7 @@ static enum api_step list_nodes(struct api_request *request, bool is_detail_rout
         return API_DONE;
     page_begin(&page, &list.collection, marker == NULL ? NULL : &marker->record, request->arena);
     struct budget budget = api_budget(request);
-    if (!collect(request, &list, &page, &budget) || !page_end(&page, &budget) ||
+    if (!nodes_collect(request, &list, &page, &budget) || !page_end(&page, &budget) ||
         !write_list(request, &list, &page, is_detail_route, &budget))
         return api_start_over(request);
     return API_DONE;

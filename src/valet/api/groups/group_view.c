@@ -10,8 +10,8 @@ struct members {
     size_t room;
 };
 
-static struct members collect(const struct version *version, const struct valet_group *group,
-                              struct arena *arena)
+static struct members group_view_collect(const struct version *version,
+                                         const struct valet_group *group, struct arena *arena)
 {
     struct members all = {0};
     const struct valet_member *member;
@@ -32,7 +32,7 @@ static int64_t added_with(const struct valet_member *member)
 struct group_view group_view_of(const struct version *version, const struct valet_group *group,
                                 const struct slice *more, size_t more_count, struct arena *arena)
 {
-    struct members all = collect(version, group, arena);
+    struct members all = group_view_collect(version, group, arena);
     struct slice *members = arena_array(arena, more_count + all.count, sizeof(*members));
     size_t count = 0;
     while (count < more_count) {

@@ -72,7 +72,7 @@ void finish_valet_empty(struct api_request *request)
         api_answer_empty(request, 204);
 }
 
-static bool plan_create(struct pipeline_request *write, const struct plan *plan)
+static bool groups_plan_create(struct pipeline_request *write, const struct plan *plan)
 {
     const struct group_view *view = api_request_of(write)->state;
     const struct plan_group group = {view->uuid, view->name, view->description};
@@ -93,7 +93,7 @@ enum api_step handle_valet_group_create(struct api_request *request)
     if (view->description.data == NULL)
         view->description = SLICE_LIT("");
     request->state = view;
-    request->write->plan = plan_create;
+    request->write->plan = groups_plan_create;
     return API_WRITE;
 }
 
@@ -125,7 +125,7 @@ enum api_step handle_valet_group_update(struct api_request *request)
     return API_WRITE;
 }
 
-static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
+static bool groups_plan_delete(struct pipeline_request *write, const struct plan *plan)
 {
     return plan_group_delete(api_request_of(write)->args[0], plan, &write->err);
 }
@@ -134,6 +134,6 @@ enum api_step handle_valet_group_delete(struct api_request *request)
 {
     if (ids_group(request) == NULL)
         return API_DONE;
-    request->write->plan = plan_delete;
+    request->write->plan = groups_plan_delete;
     return API_WRITE;
 }

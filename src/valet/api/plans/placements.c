@@ -180,7 +180,7 @@ enum api_step handle_valet_placement_show(struct api_request *request)
     return API_DONE;
 }
 
-static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
+static bool placements_plan_delete(struct pipeline_request *write, const struct plan *plan)
 {
     struct api_request *request = api_request_of(write);
     const struct valet_placement *row =
@@ -198,6 +198,6 @@ enum api_step handle_valet_placement_delete(struct api_request *request)
     struct valet_caller *caller = arena_alloc(request->arena, sizeof(*caller));
     *caller = valet_caller_of(request);
     request->state = caller;
-    request->write->plan = plan_delete;
+    request->write->plan = placements_plan_delete;
     return API_WRITE;
 }

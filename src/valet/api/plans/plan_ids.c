@@ -3,7 +3,7 @@
 
 #include "valet/api/caller.h"
 
-static bool refuse(struct api_request *request, struct slice id, struct slice why)
+static bool plan_ids_refuse(struct api_request *request, struct slice id, struct slice why)
 {
     return err_set_join(&request->err, 409, NULL, SLICE_LIT("Valet error: resource '"), id, why);
 }
@@ -32,9 +32,9 @@ bool plan_ids_are_free(const struct solving *solving)
             continue;
         bool is_planned =
             valet_id_equal(record_text(&other->record, VALET_PLACEMENT_ORCHESTRATION_ID), id);
-        return refuse(request, id,
-                      is_planned ? SLICE_LIT("' is in another plan")
-                                 : SLICE_LIT("' is another placement's"));
+        return plan_ids_refuse(request, id,
+                               is_planned ? SLICE_LIT("' is in another plan")
+                                          : SLICE_LIT("' is another placement's"));
     }
     return true;
 }
@@ -44,7 +44,7 @@ bool plan_ids_resource_is_free(struct api_request *request, const struct valet_p
 {
     return id.data == NULL ||
            version_valet_placement_with(request->version, id, row->record.id) == NULL ||
-           refuse(request, id, SLICE_LIT("' is another placement's"));
+           plan_ids_refuse(request, id, SLICE_LIT("' is another placement's"));
 }
 
 bool plan_ids_any_project(const struct api_request *request, const struct valet_plan *plan,

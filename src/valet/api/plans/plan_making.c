@@ -56,7 +56,7 @@ static void add_look(struct making *making, const struct provider *provider)
              stack_look(making->solving->request->version, &making->marks, provider), false);
 }
 
-/* Who stays there binds the others, and is judged itself by what the stack asks anew. */
+/* Who stays there binds the others, and is checked itself by what the stack asks anew. */
 static void add_place(struct making *making, const struct provider *host)
 {
     if (making->solving->accepted != NULL) {
@@ -85,7 +85,7 @@ static bool hold_is_so(const struct solving_server *server, const struct solve_s
     return true;
 }
 
-static int compare_rows(const void *left, const void *right)
+static int plan_making_compare_rows(const void *left, const void *right)
 {
     const struct solve_row *a = left;
     const struct solve_row *b = right;
@@ -105,7 +105,7 @@ static void fill_providers(struct making *making, const struct solve_server *fou
     struct solve_row *sorted = arena_array(making->arena, found->row_count, sizeof(*sorted));
     const struct version *version = making->solving->request->version;
     memcpy(sorted, found->rows, found->row_count * sizeof(*sorted));
-    qsort(sorted, found->row_count, sizeof(*sorted), compare_rows);
+    qsort(sorted, found->row_count, sizeof(*sorted), plan_making_compare_rows);
     for (uint32_t i = 0; i < found->row_count; i++) {
         const struct catalog_row *class_row =
             catalog_row_at(&version->classes, sorted[i].class_no.v);
@@ -212,7 +212,7 @@ static void add_row(struct making *making, uint32_t at)
     making->solved->views[index] = (struct placement_view){row->after, location, {0}};
 }
 
-static int compare_ids(const void *left, const void *right)
+static int plan_making_compare_ids(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left;
     int64_t b = *(const int64_t *)right;
@@ -228,8 +228,8 @@ static void add_others(struct making *making, const int64_t *known, size_t known
     for (int64_t id = 0;
          (at = version_next_valet_placement_of(version, solving->plan->record.id, id)) != NULL;
          id = at->record.id) {
-        if (known_count > 0 &&
-            bsearch(&at->record.id, known, known_count, sizeof(*known), compare_ids) != NULL)
+        if (known_count > 0 && bsearch(&at->record.id, known, known_count, sizeof(*known),
+                                       plan_making_compare_ids) != NULL)
             continue;
         size_t index = making->solved->commit.row_count++;
         struct stack_row *row = &making->rows[index];
@@ -275,7 +275,7 @@ static void add_rows(struct making *making)
             add_row(making, i);
     }
     if (known_count > 1)
-        qsort(known, known_count, sizeof(*known), compare_ids);
+        qsort(known, known_count, sizeof(*known), plan_making_compare_ids);
     if (solving->plan != NULL)
         add_others(making, known, known_count);
     making->solved->commit.rows = making->rows;

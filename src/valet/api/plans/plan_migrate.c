@@ -34,8 +34,8 @@ static bool is_of(const struct valet_placement *placement, const struct valet_pl
            record_number(&placement->record, VALET_PLACEMENT_PLAN_ID) == plan->record.id;
 }
 
-static const struct valet_placement *find(const struct version *version,
-                                          const struct valet_plan *plan, struct slice name)
+static const struct valet_placement *
+plan_migrate_find(const struct version *version, const struct valet_plan *plan, struct slice name)
 {
     const struct valet_placement *placement = version_valet_placement_by_resource(version, name);
     if (is_of(placement, plan))
@@ -96,7 +96,8 @@ enum api_step plan_migrate(struct api_request *request, const struct valet_plan 
     if (!read_migration(request, body, &migration) ||
         !valet_require(request, POLICY_VALET_PLAN_MIGRATE))
         return API_DONE;
-    const struct valet_placement *placement = find(request->version, plan, migration.resource);
+    const struct valet_placement *placement =
+        plan_migrate_find(request->version, plan, migration.resource);
     if (placement == NULL) {
         err_set_join(&request->err, 400, NULL, SLICE_LIT("Valet error: the plan has no resource '"),
                      migration.resource, SLICE_LIT("'"));

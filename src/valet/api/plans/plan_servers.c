@@ -19,7 +19,7 @@ static const struct valet_placement *placement_of(const struct solving *solving,
     return row;
 }
 
-static int compare_ids(const void *left, const void *right)
+static int plan_servers_compare_ids(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left;
     int64_t b = *(const int64_t *)right;
@@ -39,14 +39,15 @@ static void find_released(struct solving *solving)
         if (solving->servers[i].placement != NULL)
             kept[kept_count++] = solving->servers[i].placement->record.id;
     if (kept_count > 1)
-        qsort(kept, kept_count, sizeof(*kept), compare_ids);
+        qsort(kept, kept_count, sizeof(*kept), plan_servers_compare_ids);
     const struct valet_placement *at;
     for (int64_t id = 0;
          (at = version_next_valet_placement_of(version, solving->plan->record.id, id)) != NULL;
          id = at->record.id) {
         const struct consumer *hold = placement_hold(version, at);
-        if (hold == NULL || (kept_count > 0 && bsearch(&at->record.id, kept, kept_count,
-                                                       sizeof(*kept), compare_ids) != NULL))
+        if (hold == NULL ||
+            (kept_count > 0 && bsearch(&at->record.id, kept, kept_count, sizeof(*kept),
+                                       plan_servers_compare_ids) != NULL))
             continue;
         solving->released = arena_grow(arena, solving->released, solving->released_count, &capacity,
                                        sizeof(*solving->released));

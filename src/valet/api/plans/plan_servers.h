@@ -23,7 +23,7 @@ struct solving {
     struct slice plan_uuid;
     struct slice name, stack_id, project, user, fingerprint; /* as they are to be */
     struct stack stack;
-    const struct stack *accepted;   /* what was asked before: those that stay are judged by what is
+    const struct stack *accepted;   /* what was asked before: those that stay are checked by what is
                                        new; NULL: they are not */
     struct solving_server *servers; /* one for each of the stack */
     bool drops_others;              /* placements of the plan that the stack has not go */

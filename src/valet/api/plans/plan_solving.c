@@ -76,6 +76,7 @@ static enum api_step search(struct solving *solving, struct solve_outcome *outco
         break;
     }
     err_set_text(&request->err, 409, NULL, outcome->reason);
+    err_reason(&request->err, "The stack has no placement: %.*s", SLICE_ARG(outcome->reason));
     return API_DONE;
 }
 

@@ -60,7 +60,7 @@ static void pin_server(struct solving *solving, const struct updating *updating,
     bool stays = server->is_reserved || (server->present != NULL && hold == NULL);
     if (!stays) {
         plan_servers_place(solving, at);
-        server->pin.stays = server->present != NULL;
+        server->pin.keeps_place = server->present != NULL;
         server->pin.changes = !asks_the_same(updating, &solving->stack.servers[at]);
     } else if (hold != NULL && !asks_the_same(updating, &solving->stack.servers[at])) {
         struct slice *name = arena_alloc(solving->request->arena, sizeof(*name));

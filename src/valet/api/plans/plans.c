@@ -59,7 +59,7 @@ enum api_step handle_valet_plan_show(struct api_request *request)
     return plan_show(request, plan, &budget) ? API_DONE : start_anew(request);
 }
 
-static bool plan_delete(struct pipeline_request *write, const struct plan *plan)
+static bool plans_plan_delete(struct pipeline_request *write, const struct plan *plan)
 {
     struct api_request *request = api_request_of(write);
     const struct valet_plan *row =
@@ -77,6 +77,6 @@ enum api_step handle_valet_plan_delete(struct api_request *request)
     struct valet_caller *caller = arena_alloc(request->arena, sizeof(*caller));
     *caller = valet_caller_of(request);
     request->state = caller;
-    request->write->plan = plan_delete;
+    request->write->plan = plans_plan_delete;
     return API_WRITE;
 }

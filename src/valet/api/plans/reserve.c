@@ -78,9 +78,9 @@ static const struct provider *host_after(const struct api_request *request,
 }
 
 /* Where it is, it stays: one row, and its hold if the server is there already. */
-static enum api_step note(struct api_request *request, const struct valet_placement *row,
-                          const struct valet_plan *plan, const struct reservation *reservation,
-                          struct slice location)
+static enum api_step reserve_note(struct api_request *request, const struct valet_placement *row,
+                                  const struct valet_plan *plan,
+                                  const struct reservation *reservation, struct slice location)
 {
     struct arena *arena = request->arena;
     struct solved *solved = arena_zalloc(arena, sizeof(*solved));
@@ -117,7 +117,7 @@ static bool let_others_move(struct solving *solving, uint32_t but_for, bool now)
         if (!now)
             continue;
         plan_servers_place(solving, i);
-        solving->servers[i].pin.stays = server->present != NULL;
+        solving->servers[i].pin.keeps_place = server->present != NULL;
     }
     return any;
 }
@@ -180,6 +180,6 @@ enum api_step handle_valet_placement_reserve(struct api_request *request)
     const struct provider *host = host_after(request, row, plan, &reservation);
     if (!reservation.replans && host != NULL &&
         is_within(&reservation.locations, provider_name(host)))
-        return note(request, row, plan, &reservation, provider_name(host));
+        return reserve_note(request, row, plan, &reservation, provider_name(host));
     return replan(request, row, plan, &reservation);
 }

@@ -11,7 +11,7 @@ enum { MIB_PER_GIB = 1024, BASE_CLASSES = 3, TEXT_MAX_BYTES = 255 };
 /* More fits into no inventory. */
 static const int64_t AMOUNT_MAX = INT32_MAX;
 
-static bool refuse(struct arena *arena, struct slice *why, const char *key, const char *text)
+static bool flavor_refuse(struct arena *arena, struct slice *why, const char *key, const char *text)
 {
     *why = arena_printf(arena, "%s %s", key, text);
     return false;
@@ -23,12 +23,12 @@ static bool read_number(const json_t *object, const char *key, bool is_required,
     const json_t *value = json_object_get(object, key);
     *number = 0;
     if (value == NULL)
-        return !is_required || refuse(arena, why, key, "is missing");
+        return !is_required || flavor_refuse(arena, why, key, "is missing");
     double real = json_number_value(value);
     if (!json_is_number(value) || real != floor(real))
-        return refuse(arena, why, key, "is not a whole number");
+        return flavor_refuse(arena, why, key, "is not a whole number");
     if (!(real >= 0 && real <= (double)AMOUNT_MAX))
-        return refuse(arena, why, key, "is not a number from 0 to 2147483647");
+        return flavor_refuse(arena, why, key, "is not a number from 0 to 2147483647");
     *number = (int64_t)real;
     return true;
 }
@@ -45,7 +45,7 @@ static bool read_base(const json_t *object, struct stack_amount *amounts, struct
         return false;
     int64_t gib = disk + ephemeral + (swap + MIB_PER_GIB - 1) / MIB_PER_GIB;
     if (gib > AMOUNT_MAX)
-        return refuse(arena, why, "disk", "with ephemeral and swap is more than 2147483647");
+        return flavor_refuse(arena, why, "disk", "with ephemeral and swap is more than 2147483647");
     amounts[0] = (struct stack_amount){SLICE_LIT("VCPU"), vcpus};
     amounts[1] = (struct stack_amount){SLICE_LIT("MEMORY_MB"), ram};
     amounts[2] = (struct stack_amount){SLICE_LIT("DISK_GB"), gib};
@@ -135,7 +135,7 @@ static bool read_specs(const json_t *object, struct reading *reading, struct are
 {
     json_t *specs = json_object_get(object, "extra_specs");
     if (specs != NULL && !json_is_object(specs))
-        return refuse(arena, why, "extra_specs", "is not an object");
+        return flavor_refuse(arena, why, "extra_specs", "is not an object");
     size_t count = json_object_size(specs);
     struct stack_amount *amounts = arena_array(arena, BASE_CLASSES + count, sizeof(*amounts));
     memcpy(amounts, reading->amounts, BASE_CLASSES * sizeof(*amounts));
@@ -171,7 +171,7 @@ bool flavor_read(const json_t *object, struct arena *arena, struct flavor *flavo
         .forbidden = {reading.forbidden, reading.forbidden_count},
         .removed = {reading.removed, reading.removed_count},
     };
-    return left > 0 || refuse(arena, why, "the flavor", "asks for nothing");
+    return left > 0 || flavor_refuse(arena, why, "the flavor", "asks for nothing");
 }
 
 static struct stack_names copy_names(const struct stack_names *names, struct arena *arena)

@@ -56,28 +56,28 @@ void flavors_give_back(struct flavors *flavors)
         arena_destroy(flavors->arena);
 }
 
-static bool refuse(struct err *err, struct slice path, struct slice name, struct slice why)
+static bool flavors_refuse(struct err *err, struct slice path, struct slice name, struct slice why)
 {
     return err_set_join(err, 500, NULL, SLICE_LIT("The flavors of "), path,
                         SLICE_LIT(" cannot be used: '"), name, SLICE_LIT("': "), why);
 }
 
-static bool add(struct flavors *flavors, struct slice name, const json_t *object, struct slice path,
-                struct err *err)
+static bool flavors_add(struct flavors *flavors, struct slice name, const json_t *object,
+                        struct slice path, struct err *err)
 {
     struct slice why;
     struct flavor flavor;
     if (!json_is_object(object))
-        return refuse(err, path, name, SLICE_LIT("is not an object"));
+        return flavors_refuse(err, path, name, SLICE_LIT("is not an object"));
     if (!flavor_read(object, flavors->arena, &flavor, &why))
-        return refuse(err, path, name, arena_copy(err->arena, why));
+        return flavors_refuse(err, path, name, arena_copy(err->arena, why));
     flavors->by_name[flavors->name_count++] =
         (struct entry){arena_copy(flavors->arena, name), flavor};
     const json_t *id = json_object_get(object, "id");
     if (id == NULL)
         return true;
     if (!json_is_string(id))
-        return refuse(err, path, name, SLICE_LIT("id is not a string"));
+        return flavors_refuse(err, path, name, SLICE_LIT("id is not a string"));
     struct slice text = {json_string_value(id), json_string_length(id)};
     flavors->by_id[flavors->id_count++] = (struct entry){arena_copy(flavors->arena, text), flavor};
     return true;
@@ -89,8 +89,8 @@ static bool sort(struct flavors *flavors, struct slice path, struct err *err)
     qsort(flavors->by_id, flavors->id_count, sizeof(struct entry), compare_keys);
     for (size_t i = 1; i < flavors->id_count; i++)
         if (slice_equal(flavors->by_id[i - 1].key, flavors->by_id[i].key))
-            return refuse(err, path, arena_copy(err->arena, flavors->by_id[i].key),
-                          SLICE_LIT("two flavors have this id"));
+            return flavors_refuse(err, path, arena_copy(err->arena, flavors->by_id[i].key),
+                                  SLICE_LIT("two flavors have this id"));
     return true;
 }
 
@@ -99,8 +99,9 @@ static struct flavors *read_document(json_t *document, struct slice path, struct
     struct flavors *flavors = flavors_create(json_object_size(document));
     for (void *at = json_object_iter(document); at != NULL;
          at = json_object_iter_next(document, at))
-        if (!add(flavors, (struct slice){json_object_iter_key(at), json_object_iter_key_len(at)},
-                 json_object_iter_value(at), path, err)) {
+        if (!flavors_add(flavors,
+                         (struct slice){json_object_iter_key(at), json_object_iter_key_len(at)},
+                         json_object_iter_value(at), path, err)) {
             flavors_give_back(flavors);
             return NULL;
         }
@@ -186,7 +187,8 @@ struct flavors *flavors_take(struct flavors_keeper *keeper)
     return flavors;
 }
 
-static const struct flavor *find(const struct entry *entries, size_t count, struct slice key)
+static const struct flavor *flavors_search(const struct entry *entries, size_t count,
+                                           struct slice key)
 {
     struct entry wanted = {.key = key};
     const struct entry *entry =
@@ -196,8 +198,8 @@ static const struct flavor *find(const struct entry *entries, size_t count, stru
 
 const struct flavor *flavors_find(const struct flavors *flavors, struct slice text)
 {
-    const struct flavor *flavor = find(flavors->by_name, flavors->name_count, text);
-    return flavor != NULL ? flavor : find(flavors->by_id, flavors->id_count, text);
+    const struct flavor *flavor = flavors_search(flavors->by_name, flavors->name_count, text);
+    return flavor != NULL ? flavor : flavors_search(flavors->by_id, flavors->id_count, text);
 }
 
 size_t flavors_count(const struct flavors *flavors)

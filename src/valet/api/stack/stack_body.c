@@ -36,7 +36,7 @@ struct reading {
     uint32_t server_count, group_count;
 };
 
-static struct slice text_of(const json_t *value)
+static struct slice stack_body_text_of(const json_t *value)
 {
     return (struct slice){json_string_value(value), json_string_length(value)};
 }
@@ -58,8 +58,8 @@ static bool refuse_resource(struct reading *reading, struct slice id, const char
 }
 
 /* "Valet error: resource 'ID': …" */
-static bool refuse(struct reading *reading, int status, const struct resource *resource,
-                   const char *why)
+static bool stack_body_refuse(struct reading *reading, int status, const struct resource *resource,
+                              const char *why)
 {
     return err_set_join(reading->err, status, NULL, SLICE_LIT("Valet error: resource '"),
                         resource->id, SLICE_LIT("': "), slice_of(why));
@@ -88,7 +88,7 @@ static bool find_keys(struct reading *reading, struct resource *resource, const 
     return true;
 }
 
-static enum kind kind_of(struct slice type)
+static enum kind stack_body_kind_of(struct slice type)
 {
     if (slice_equal(type, SLICE_LIT("OS::Nova::Server")))
         return KIND_SERVER;
@@ -127,8 +127,8 @@ static bool read_resource(struct reading *reading, struct resource *resource, co
         return refuse_resource(reading, resource->id, "name", "is not a string");
     if (properties != NULL && !json_is_object(properties))
         return refuse_resource(reading, resource->id, "properties", "is not an object");
-    resource->name = name == NULL ? resource->id : text_of(name);
-    resource->kind = kind_of(text_of(type));
+    resource->name = name == NULL ? resource->id : stack_body_text_of(name);
+    resource->kind = stack_body_kind_of(stack_body_text_of(type));
     resource->at = resource->kind == KIND_SERVER  ? reading->server_count++
                    : resource->kind == KIND_GROUP ? reading->group_count++
                                                   : 0;
@@ -188,13 +188,14 @@ static bool read_zone(struct reading *reading, const struct resource *resource,
                       struct stack_server *server)
 {
     const json_t *value = json_object_get(resource->value[KEY_PROPERTIES], "availability_zone");
-    struct slice text = text_of(value);
+    struct slice text = stack_body_text_of(value);
     if (value == NULL)
         return true;
     if (text.data == NULL)
-        return refuse(reading, 400, resource, "availability_zone is not a string");
+        return stack_body_refuse(reading, 400, resource, "availability_zone is not a string");
     if (is_too_long(text))
-        return refuse(reading, 400, resource, "availability_zone has more than 255 characters");
+        return stack_body_refuse(reading, 400, resource,
+                                 "availability_zone has more than 255 characters");
     text = slice_cut(&text, ':');
     if (text.len > 0)
         server->zone = text;
@@ -208,16 +209,18 @@ static bool read_flavor(struct reading *reading, const struct resource *resource
     struct flavor flavor;
     struct slice why;
     if (value == NULL)
-        return refuse(reading, 400, resource, "flavor is missing");
+        return stack_body_refuse(reading, 400, resource, "flavor is missing");
     if (json_is_string(value)) {
-        const struct flavor *known = flavors_find(reading->input->flavors, text_of(value));
-        if (known == NULL && is_too_long(text_of(value)))
-            return refuse(reading, 400, resource, "flavor has more than 255 characters");
+        const struct flavor *known =
+            flavors_find(reading->input->flavors, stack_body_text_of(value));
+        if (known == NULL && is_too_long(stack_body_text_of(value)))
+            return stack_body_refuse(reading, 400, resource, "flavor has more than 255 characters");
         if (known == NULL)
-            return refuse_about(reading, resource, "there is no flavor", text_of(value));
+            return refuse_about(reading, resource, "there is no flavor", stack_body_text_of(value));
         flavor = flavor_copy(known, reading->arena);
     } else if (!json_is_object(value)) {
-        return refuse(reading, 400, resource, "flavor is neither a string nor an object");
+        return stack_body_refuse(reading, 400, resource,
+                                 "flavor is neither a string nor an object");
     } else if (!flavor_read(value, reading->arena, &flavor, &why)) {
         return refuse_about(reading, resource, "its flavor is not good:", why);
     }
@@ -251,36 +254,39 @@ static bool read_type(struct reading *reading, const struct resource *resource,
                       struct stack_group *group)
 {
     static const char *const TYPES[] = {"affinity", "diversity", "exclusivity"};
-    struct slice text = text_of(json_object_get(resource->value[KEY_PROPERTIES], "group_type"));
+    struct slice text =
+        stack_body_text_of(json_object_get(resource->value[KEY_PROPERTIES], "group_type"));
     for (unsigned type = 0; text.data != NULL && type < 3; type++)
         if (slice_equal_nocase(text, slice_of(TYPES[type]))) {
             group->type = (enum stack_group_type)type;
             return true;
         }
-    return refuse(reading, 400, resource,
-                  "group_type is to be one of 'affinity', 'diversity' and 'exclusivity'");
+    return stack_body_refuse(
+        reading, 400, resource,
+        "group_type is to be one of 'affinity', 'diversity' and 'exclusivity'");
 }
 
 static bool read_level(struct reading *reading, const struct resource *resource,
                        struct stack_group *group)
 {
-    struct slice text = text_of(json_object_get(resource->value[KEY_PROPERTIES], "level"));
+    struct slice text =
+        stack_body_text_of(json_object_get(resource->value[KEY_PROPERTIES], "level"));
     group->level = slice_equal(text, SLICE_LIT("rack")) ? STACK_RACK : STACK_HOST;
     return group->level == STACK_RACK || slice_equal(text, SLICE_LIT("host")) ||
-           refuse(reading, 400, resource, "level is to be 'host' or 'rack'");
+           stack_body_refuse(reading, 400, resource, "level is to be 'host' or 'rack'");
 }
 
 static bool read_group_name(struct reading *reading, const struct resource *resource,
                             struct stack_group *group)
 {
     const json_t *value = json_object_get(resource->value[KEY_PROPERTIES], "group_name");
-    struct slice text = text_of(value);
+    struct slice text = stack_body_text_of(value);
     if (value != NULL && text.data == NULL)
-        return refuse(reading, 400, resource, "group_name is not a string");
+        return stack_body_refuse(reading, 400, resource, "group_name is not a string");
     if (is_too_long(text))
-        return refuse(reading, 400, resource, "group_name has more than 255 characters");
+        return stack_body_refuse(reading, 400, resource, "group_name has more than 255 characters");
     if (group->type == STACK_EXCLUSIVITY && text.len == 0)
-        return refuse(reading, 400, resource, "an exclusivity group needs a group_name");
+        return stack_body_refuse(reading, 400, resource, "an exclusivity group needs a group_name");
     group->group_name = text;
     return true;
 }
@@ -302,7 +308,8 @@ static bool find_listed(struct reading *reading, const struct resource *resource
     if (by_name != NULL && (by_name->shares_name || (by_id != NULL && by_id != by_name)))
         return refuse_about(reading, resource, "several resources have the name", text);
     *found = by_id != NULL ? by_id : by_name;
-    return *found != resource || refuse(reading, 400, resource, "it is in a circle with itself");
+    return *found != resource ||
+           stack_body_refuse(reading, 400, resource, "it is in a circle with itself");
 }
 
 static int compare_elements(const void *left, const void *right)
@@ -332,13 +339,15 @@ static bool read_elements(struct reading *reading, const struct resource *resour
     const json_t *list = json_object_get(resource->value[KEY_PROPERTIES], "resources");
     size_t count = json_array_size(list);
     if (!json_is_array(list) || count == 0)
-        return refuse(reading, 400, resource, "resources is to be a list of at least one string");
+        return stack_body_refuse(reading, 400, resource,
+                                 "resources is to be a list of at least one string");
     struct stack_element *elements = arena_array(reading->arena, count, sizeof(*elements));
     for (size_t i = 0; i < count; i++) {
-        struct slice text = text_of(json_array_get(list, i));
+        struct slice text = stack_body_text_of(json_array_get(list, i));
         const struct resource *found = NULL;
         if (text.data == NULL)
-            return refuse(reading, 400, resource, "resources is to be a list of strings");
+            return stack_body_refuse(reading, 400, resource,
+                                     "resources is to be a list of strings");
         if (!find_listed(reading, resource, text, &found))
             return false;
         if (found->kind != KIND_OTHER)
@@ -365,7 +374,8 @@ static bool check_group_names(struct reading *reading)
         const struct stack_group *group = &reading->groups[resource->at];
         if (resource->kind == KIND_GROUP && group->type != STACK_EXCLUSIVITY &&
             group->group_name.len > 0)
-            return refuse(reading, 409, resource, "only an exclusivity group has a group_name");
+            return stack_body_refuse(reading, 409, resource,
+                                     "only an exclusivity group has a group_name");
     }
     return true;
 }
@@ -397,7 +407,7 @@ bool stack_body_names(const json_t *list, const char *key, struct arena *arena,
     if (!json_is_array(list))
         return err_set(err, 400, NULL, "%s is not a list of strings", key);
     for (size_t i = 0; i < count; i++) {
-        texts[i] = text_of(json_array_get(list, i));
+        texts[i] = stack_body_text_of(json_array_get(list, i));
         if (texts[i].data == NULL)
             return err_set(err, 400, NULL, "%s is not a list of strings", key);
         if (is_too_long(texts[i]))

@@ -32,7 +32,7 @@ static const struct stack_element *element_at(const struct stack_group *group, u
     return &group->elements[i];
 }
 
-static uint32_t find(struct forest *forest, uint32_t server)
+static uint32_t stack_shape_find(struct forest *forest, uint32_t server)
 {
     while (forest->parent[server] != server) {
         forest->parent[server] = forest->parent[forest->parent[server]];
@@ -43,7 +43,7 @@ static uint32_t find(struct forest *forest, uint32_t server)
 
 static void join(struct forest *forest, uint32_t a, uint32_t b)
 {
-    forest->parent[find(forest, b)] = find(forest, a);
+    forest->parent[stack_shape_find(forest, b)] = stack_shape_find(forest, a);
 }
 
 static struct forest forest_of(uint32_t servers, struct arena *arena)
@@ -181,7 +181,7 @@ static bool refuse_two(struct shape *shape, uint32_t server, const struct stack_
 static bool assign(struct shape *shape, const struct stack_group *group, uint32_t server)
 {
     struct forest *forest = group->level == STACK_HOST ? &shape->host : &shape->rack;
-    const struct stack_group **claimant = &forest->claimant[find(forest, server)];
+    const struct stack_group **claimant = &forest->claimant[stack_shape_find(forest, server)];
     if (*claimant != NULL && !slice_equal((*claimant)->group_name, group->group_name))
         return refuse_two(shape, server, *claimant, group);
     *claimant = group;
@@ -201,8 +201,8 @@ static bool assign_all(struct shape *shape)
         }
     }
     for (uint32_t s = 0; s < stack->server_count; s++) {
-        const struct stack_group *a = shape->host.claimant[find(&shape->host, s)];
-        const struct stack_group *b = shape->rack.claimant[find(&shape->rack, s)];
+        const struct stack_group *a = shape->host.claimant[stack_shape_find(&shape->host, s)];
+        const struct stack_group *b = shape->rack.claimant[stack_shape_find(&shape->rack, s)];
         if (a != NULL && b != NULL && !slice_equal(a->group_name, b->group_name))
             return refuse_two(shape, s, a, b);
     }
@@ -222,7 +222,7 @@ static struct shape shape_of(const struct stack *stack, struct arena *arena, str
     };
 }
 
-static bool fill(struct shape *shape, struct arena *arena)
+static bool stack_shape_fill(struct shape *shape, struct arena *arena)
 {
     if (!sort_groups(shape, arena) || !check_listings(shape))
         return false;
@@ -234,14 +234,14 @@ static bool fill(struct shape *shape, struct arena *arena)
 bool stack_shape_check(const struct stack *stack, struct arena *arena, struct err *err)
 {
     struct shape shape = shape_of(stack, arena, err);
-    return fill(&shape, arena);
+    return stack_shape_fill(&shape, arena);
 }
 
 static struct shape good_shape(const struct stack *stack, struct arena *arena)
 {
     struct err none = {.arena = arena};
     struct shape shape = shape_of(stack, arena, &none);
-    bool is_good = fill(&shape, arena);
+    bool is_good = stack_shape_fill(&shape, arena);
     check(is_good);
     return shape;
 }
@@ -251,6 +251,6 @@ const bool *stack_shape_bound(const struct stack *stack, uint32_t server, struct
     struct shape shape = good_shape(stack, arena);
     bool *bound = arena_array(arena, stack->server_count, sizeof(*bound));
     for (uint32_t s = 0; s < stack->server_count; s++)
-        bound[s] = find(&shape.rack, s) == find(&shape.rack, server);
+        bound[s] = stack_shape_find(&shape.rack, s) == stack_shape_find(&shape.rack, server);
     return bound;
 }

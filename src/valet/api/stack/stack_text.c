@@ -23,7 +23,7 @@ static void write_key(struct buf *out, const char *key)
     buf_append_lit(out, "\":");
 }
 
-static void write_text(struct buf *out, const char *key, struct slice text)
+static void stack_text_write_text(struct buf *out, const char *key, struct slice text)
 {
     write_key(out, key);
     json_write_string(out, text);
@@ -45,7 +45,7 @@ static void write_server(struct buf *out, const struct stack_server *server)
 {
     buf_append_lit(out, "{\"id\":");
     json_write_string(out, server->orchestration_id);
-    write_text(out, "name", server->name);
+    stack_text_write_text(out, "name", server->name);
     write_key(out, "amounts");
     for (uint32_t i = 0; i < server->amount_count; i++) {
         buf_append_char(out, i == 0 ? '{' : ',');
@@ -57,7 +57,7 @@ static void write_server(struct buf *out, const struct stack_server *server)
     write_names(out, "required", &server->required);
     write_names(out, "forbidden", &server->forbidden);
     if (server->zone.data != NULL)
-        write_text(out, "zone", server->zone);
+        stack_text_write_text(out, "zone", server->zone);
     write_names(out, "locations", &server->locations);
     buf_append_char(out, '}');
 }
@@ -66,11 +66,11 @@ static void write_group(struct buf *out, const struct stack_group *group)
 {
     buf_append_lit(out, "{\"id\":");
     json_write_string(out, group->orchestration_id);
-    write_text(out, "name", group->name);
-    write_text(out, "type", slice_of(TYPES[group->type]));
-    write_text(out, "level", slice_of(LEVELS[group->level]));
+    stack_text_write_text(out, "name", group->name);
+    stack_text_write_text(out, "type", slice_of(TYPES[group->type]));
+    stack_text_write_text(out, "level", slice_of(LEVELS[group->level]));
     if (group->type == STACK_EXCLUSIVITY)
-        write_text(out, "group", group->group_name);
+        stack_text_write_text(out, "group", group->group_name);
     write_key(out, "elements");
     buf_append_char(out, '[');
     for (uint32_t i = 0; i < group->element_count; i++) {
@@ -105,8 +105,8 @@ void stack_text_write(const struct stack *stack, struct buf *out)
     buf_append_lit(out, "]}");
 }
 
-static bool read_text(const json_t *object, const char *key, struct arena *arena,
-                      struct slice *text)
+static bool stack_text_read_text(const json_t *object, const char *key, struct arena *arena,
+                                 struct slice *text)
 {
     const json_t *value = json_object_get(object, key);
     if (!json_is_string(value))
@@ -156,13 +156,14 @@ static bool read_amounts(const json_t *object, struct arena *arena, struct stack
 
 static bool read_server(const json_t *object, struct arena *arena, struct stack_server *server)
 {
-    return read_text(object, "id", arena, &server->orchestration_id) &&
-           read_text(object, "name", arena, &server->name) && read_amounts(object, arena, server) &&
+    return stack_text_read_text(object, "id", arena, &server->orchestration_id) &&
+           stack_text_read_text(object, "name", arena, &server->name) &&
+           read_amounts(object, arena, server) &&
            read_names(object, "required", arena, &server->required) &&
            read_names(object, "forbidden", arena, &server->forbidden) &&
            read_names(object, "locations", arena, &server->locations) &&
            (json_object_get(object, "zone") == NULL ||
-            read_text(object, "zone", arena, &server->zone));
+            stack_text_read_text(object, "zone", arena, &server->zone));
 }
 
 static bool read_word(const json_t *object, const char *key, const char *const *words, int count,
@@ -202,10 +203,10 @@ static bool read_group(const json_t *object, const struct stack *stack, struct a
         return false;
     group->type = (enum stack_group_type)type;
     group->level = (enum stack_level)level;
-    return read_text(object, "id", arena, &group->orchestration_id) &&
-           read_text(object, "name", arena, &group->name) &&
+    return stack_text_read_text(object, "id", arena, &group->orchestration_id) &&
+           stack_text_read_text(object, "name", arena, &group->name) &&
            (group->type != STACK_EXCLUSIVITY ||
-            read_text(object, "group", arena, &group->group_name)) &&
+            stack_text_read_text(object, "group", arena, &group->group_name)) &&
            read_elements(object, stack, arena, group);
 }
 

@@ -7,19 +7,20 @@
 
 #include "api/asked.h"
 #include "api/routes.h"
-#include "placement/api/door.h"
+#include "placement/api/definition.h"
 #include "unit.h"
 
 enum { THREADS = 6, ROUNDS = 20000 };
 
-static const struct doorway DOORWAYS[DOOR_COUNT] = {[DOOR_PLACEMENT] = {.door = &placement_door}};
+static const struct api_endpoint ENDPOINTS[API_COUNT] = {
+    [API_PLACEMENT] = {.definition = &placement_definition}};
 
 static unsigned series_named(const char *method, const char *route)
 {
     const char *m;
     const char *r;
     unsigned found = METER_SERIES_MAX;
-    for (unsigned i = 0; meter_series_name(&placement_door, i, &m, &r); i++)
+    for (unsigned i = 0; meter_series_name(&placement_definition, i, &m, &r); i++)
         if (strcmp(m, method) == 0 && strcmp(r, route) == 0 && found == METER_SERIES_MAX)
             found = i;
     assert_true(found < METER_SERIES_MAX);
@@ -30,7 +31,7 @@ static uint64_t count_of(const struct meter_totals *totals, unsigned series, uns
 {
     for (unsigned i = 0; i < METER_STATUSES; i++)
         if (meter_status(i) == status)
-            return totals->doors[DOOR_PLACEMENT].series[series].statuses[i];
+            return totals->apis[API_PLACEMENT].series[series].statuses[i];
     fail();
     return 0;
 }
@@ -48,7 +49,7 @@ static void count(const char *method, const char *path, int status, unsigned min
     request->status = status;
     request->http->started_us = 1000000;
     buf_append_lit(&request->http->out, "0123456789");
-    if (routes_find(request->doorway->routes, request->path, request) != ROUTE_FOUND)
+    if (routes_find(request->endpoint->routes, request->path, request) != ROUTE_FOUND)
         request->route = NULL;
     meter_count_answer(request, 1000000 + took_us);
     asked_close(&asked);
@@ -62,7 +63,7 @@ static void answers(void **state)
     unsigned show = series_named("GET", "/resource_providers/{uuid}");
     unsigned other = series_named("GET", "other");
     unsigned odd = series_named("other", "other");
-    meter_read(DOORWAYS, &before);
+    meter_read(ENDPOINTS, &before);
     count("GET", "/resource_providers/a", 200, 39, 60);
     count("GET", "/resource_providers/b", 200, 39, 60);
     count("GET", "/resource_providers/c", 404, 0, 20000000);
@@ -70,21 +71,20 @@ static void answers(void **state)
     count("GET", "/anywhere", 599, 1, 0);
     count("BREW", "/", 405, 1, 0);
     count("PURGE", "/", 405, 1, 0);
-    meter_read(DOORWAYS, &after);
+    meter_read(ENDPOINTS, &after);
     assert_int_equal(count_of(&after, show, 200) - count_of(&before, show, 200), 2);
     assert_int_equal(count_of(&after, show, 404) - count_of(&before, show, 404), 1);
     assert_int_equal(count_of(&after, other, 404) - count_of(&before, other, 404), 1);
     assert_int_equal(count_of(&after, other, 0) - count_of(&before, other, 0), 1);
     assert_int_equal(count_of(&after, odd, 405) - count_of(&before, odd, 405), 2);
-    assert_int_equal(after.doors[DOOR_PLACEMENT].series[show].bytes -
-                         before.doors[DOOR_PLACEMENT].series[show].bytes,
+    assert_int_equal(after.apis[API_PLACEMENT].series[show].bytes -
+                         before.apis[API_PLACEMENT].series[show].bytes,
                      30);
-    assert_int_equal(
-        after.doors[DOOR_PLACEMENT].minors[39] - before.doors[DOOR_PLACEMENT].minors[39], 2);
-    assert_int_equal(after.doors[DOOR_PLACEMENT].minors[0] - before.doors[DOOR_PLACEMENT].minors[0],
-                     1);
-    const struct histogram_total *took = &after.doors[DOOR_PLACEMENT].series[show].took_us;
-    const struct histogram_total *took_before = &before.doors[DOOR_PLACEMENT].series[show].took_us;
+    assert_int_equal(after.apis[API_PLACEMENT].minors[39] - before.apis[API_PLACEMENT].minors[39],
+                     2);
+    assert_int_equal(after.apis[API_PLACEMENT].minors[0] - before.apis[API_PLACEMENT].minors[0], 1);
+    const struct histogram_total *took = &after.apis[API_PLACEMENT].series[show].took_us;
+    const struct histogram_total *took_before = &before.apis[API_PLACEMENT].series[show].took_us;
     assert_int_equal(took->sum - took_before->sum, 20000120);
     assert_int_equal(took->buckets[1] - took_before->buckets[1], 2);
     unsigned last = METER_TOOK_SHAPE_US.count;
@@ -99,10 +99,10 @@ static void rows_of_one_route(void **state)
     static struct meter_totals before;
     static struct meter_totals after;
     unsigned put = series_named("PUT", "/resource_classes/{name}");
-    meter_read(DOORWAYS, &before);
+    meter_read(ENDPOINTS, &before);
     count("PUT", "/resource_classes/CUSTOM_A", 200, 2, 1);
     count("PUT", "/resource_classes/CUSTOM_A", 201, 39, 1);
-    meter_read(DOORWAYS, &after);
+    meter_read(ENDPOINTS, &after);
     assert_int_equal(count_of(&after, put, 200) - count_of(&before, put, 200), 1);
     assert_int_equal(count_of(&after, put, 201) - count_of(&before, put, 201), 1);
 }
@@ -114,11 +114,11 @@ static void series(void **state)
     const char *method;
     const char *route;
     for (unsigned i = 0; i < PLACEMENT_ROUTE_COUNT; i++) {
-        assert_true(meter_series_name(&placement_door, i, &method, &route));
+        assert_true(meter_series_name(&placement_definition, i, &method, &route));
         assert_string_equal(route, placement_routes[i].path);
     }
     assert_true(series_named("any", "/healthcheck") == PLACEMENT_ROUTE_COUNT);
-    assert_false(meter_series_name(&placement_door, METER_SERIES_MAX, &method, &route));
+    assert_false(meter_series_name(&placement_definition, METER_SERIES_MAX, &method, &route));
 }
 
 static void candidates(void **state)
@@ -126,11 +126,11 @@ static void candidates(void **state)
     (void)state;
     static struct meter_totals before;
     static struct meter_totals after;
-    meter_read(DOORWAYS, &before);
+    meter_read(ENDPOINTS, &before);
     meter_count_candidates(7, AC_NONE_FOUND_SOME);
     meter_count_candidates(0, AC_NONE_CAPACITY);
     meter_count_candidates(0, AC_NONE_CAPACITY);
-    meter_read(DOORWAYS, &after);
+    meter_read(ENDPOINTS, &after);
     assert_int_equal(after.none[AC_NONE_CAPACITY] - before.none[AC_NONE_CAPACITY], 2);
     assert_int_equal(after.none[AC_NONE_FOUND_SOME], 0);
     assert_int_equal(after.candidates.sum - before.candidates.sum, 7);
@@ -150,21 +150,21 @@ static void threads(void **state)
     (void)state;
     static struct meter_totals before;
     static struct meter_totals totals;
-    meter_read(DOORWAYS, &before);
+    meter_read(ENDPOINTS, &before);
     uint64_t seen = histogram_count(&before.candidates);
     for (unsigned turn = 0; turn < 3; turn++) { /* later threads go on with the blocks of earlier */
         pthread_t ids[THREADS];
         for (unsigned i = 0; i < THREADS; i++)
             assert_int_equal(pthread_create(&ids[i], NULL, count_many, NULL), 0);
         for (unsigned i = 0; i < 50; i++) {
-            meter_read(DOORWAYS, &totals);
+            meter_read(ENDPOINTS, &totals);
             assert_true(histogram_count(&totals.candidates) >= seen);
             seen = histogram_count(&totals.candidates);
         }
         for (unsigned i = 0; i < THREADS; i++)
             pthread_join(ids[i], NULL);
     }
-    meter_read(DOORWAYS, &totals);
+    meter_read(ENDPOINTS, &totals);
     assert_int_equal(histogram_count(&totals.candidates) - histogram_count(&before.candidates),
                      3 * THREADS * ROUNDS);
     assert_int_equal(totals.none[AC_NONE_SHARING] - before.none[AC_NONE_SHARING],

@@ -43,13 +43,13 @@ static void faults(void **state)
     asked_close(&asked);
 }
 
-/* At the bare metal API's door, with these settings. */
-static void open_at_door(struct asked *asked, const struct metal_settings *settings,
-                         struct metal_request *own)
+/* At the bare metal API's API, with these settings. */
+static void open_at_api(struct asked *asked, const struct metal_settings *settings,
+                        struct metal_request *own)
 {
     *own = (struct metal_request){0};
     asked_open(asked, &API);
-    asked->doorway.settings = settings;
+    asked->endpoint.settings = settings;
     asked->request.own = own;
 }
 
@@ -59,7 +59,7 @@ static void expect_base(const struct conf_baremetal *conf, const char *host, con
     struct asked asked;
     struct metal_request own;
     const struct metal_settings settings = {.conf = conf};
-    open_at_door(&asked, &settings, &own);
+    open_at_api(&asked, &settings, &own);
     asked.request.origin = (struct origin){.scheme = SLICE_LIT("http"), .host = slice_of(host)};
     asked.request.mount = slice_of(mount);
     struct slice got = baremetal_base(&asked.request);
@@ -79,7 +79,7 @@ static void links(void **state)
     struct asked asked;
     struct metal_request own;
     const struct metal_settings settings = {.conf = &PLAIN};
-    open_at_door(&asked, &settings, &own);
+    open_at_api(&asked, &settings, &own);
     asked.request.origin = (struct origin){.scheme = SLICE_LIT("http"), .host = SLICE_LIT("h")};
     struct buf out = {0};
     baremetal_write_links(&asked.request, SLICE_LIT("nodes"), SLICE_LIT("u\"x"), SLICE_LIT("ports"),

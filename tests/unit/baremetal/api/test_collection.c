@@ -17,7 +17,7 @@ static void expect_next(const struct page *page, const char *next)
     struct buf out = {0};
     struct metal_request own = {0};
     asked_open(&asked, &API);
-    asked.doorway.settings = &SETTINGS;
+    asked.endpoint.settings = &SETTINGS;
     asked.request.own = &own;
     asked.request.origin = (struct origin){.scheme = SLICE_LIT("http"), .host = SLICE_LIT("h")};
     page_write_next(page, &asked.request, SLICE_LIT("nodes"), SLICE_LIT("&owner=x"),

@@ -247,7 +247,7 @@ unsigned berth_turn(struct berth *berth)
     return count;
 }
 
-void berth_settle(struct berth *berth)
+void berth_await_rest(struct berth *berth)
 {
     for (unsigned i = 0; berth_turn(berth) > 0; i++)
         assert_true(i < 1000);

@@ -62,7 +62,7 @@ void berth_close(struct berth *berth);
 /* One turn; how many requests it submitted. Catches up with the file before. */
 unsigned berth_turn(struct berth *berth);
 /* Turns until one has nothing to do. */
-void berth_settle(struct berth *berth);
+void berth_await_rest(struct berth *berth);
 void berth_follow(struct berth *berth);
 
 /* Requests, decided when the call ends; the status, 0: accepted. */

@@ -25,7 +25,7 @@ void metal_close(struct metal_world *metal);
 
 struct plan metal_plan(struct metal_world *metal);
 bool metal_conclude(struct metal_world *metal, bool accepted);
-/* The same of a request at Placement's door, which may move a generation by more. */
+/* The same of a request at Placement's API, which may move a generation by more. */
 bool metal_conclude_other(struct metal_world *metal, bool accepted);
 
 /* metal_rules.c: what holds of every version while the mirror is on. */

@@ -55,7 +55,7 @@ static void ends_on_time(void **state)
     (void)state;
     struct berth berth = berth_new(&bench, NEAR);
     berth_open(&berth, false);
-    berth_settle(&berth); /* the pass over all nodes at the start */
+    berth_await_rest(&berth); /* the pass over all nodes at the start */
     assert_int_equal(berth_create_node(&berth, "n1", "active"), 0);
     assert_int_equal(berth_verb(&berth, "n1", "deleted"), 0);
     assert_int_equal(berth_turn(&berth), 0);
@@ -81,7 +81,7 @@ static void decides(void **state)
     struct berth berth = berth_new(&bench, NEAR);
     berth_open(&berth, false);
     assert_int_equal(berth_create_node(&berth, "n1", "available"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     assert_int_equal(berth_allocate(&berth, "a2"), 0);
     berth_assert_allocation(&berth, "a1", "allocating");
@@ -110,7 +110,7 @@ static void what_ends_soon(void **state)
     berth_open(&berth, false);
     assert_int_equal(berth_create_node(&berth, "n1", "available"), 0);
     assert_int_equal(berth_create_node(&berth, "n2", "available"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_int_equal(ends_before(&berth, 10LL * BENCH_DELAY_US), 0);
     assert_int_equal(berth_verb(&berth, "n1", "active"), 0);
     assert_int_equal(berth_power(&berth, "n2", "power on"), 0);
@@ -120,7 +120,7 @@ static void what_ends_soon(void **state)
     assert_int_equal(ends_before(&other, 10LL * BENCH_DELAY_US), 0);
     berth_close(&other);
     metal_bench_pass(BENCH_DELAY_US);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     berth_assert_node(&berth, "n1", "active");
     assert_int_equal(ends_before(&berth, 10LL * BENCH_DELAY_US), 0);
     berth_close(&berth);
@@ -133,7 +133,7 @@ static void locked_nodes_are_tried_again(void **state)
     berth.metal.fake_delay_us = 600LL * SECOND_US;
     berth_open(&berth, false);
     assert_int_equal(berth_create_node(&berth, "n1", "available"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_int_equal(berth_power(&berth, "n1", "power on"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     for (unsigned i = 0; i < 3; i++) {
@@ -156,7 +156,7 @@ static void lost_batches(void **state)
     struct berth berth = berth_new(&bench, NEAR);
     berth_open(&berth, false);
     assert_int_equal(berth_create_node(&berth, "n1", "available"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_int_equal(berth_power(&berth, "n1", "power on"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     assert_int_equal(berth_turn(&berth), 1);
@@ -173,7 +173,7 @@ static void lost_batches(void **state)
         metal_bench_pass(61LL * SECOND_US);
     }
     metal_bench_shell(&bench, "DROP TRIGGER refuse; DROP TRIGGER refuse_too");
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     berth_assert_allocation(&berth, "a1", "active");
     assert_int_equal(berth_allocate(&berth, "a2"), 0);
     metal_bench_shell(&bench, "CREATE TRIGGER refuse BEFORE INSERT ON berth_node_allocations "
@@ -184,7 +184,7 @@ static void lost_batches(void **state)
     berth_assert_allocation(&berth, "a2", "allocating");
     metal_bench_shell(&bench, "DROP TRIGGER refuse; DROP TRIGGER refuse_too");
     metal_bench_pass(2LL * SECOND_US);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_string_equal(berth_allocation_text(&berth, "a2", NODE_ALLOCATION_LAST_ERROR),
                         "Failed to process allocation a2: no available nodes match the resource "
                         "class gold.");
@@ -200,7 +200,7 @@ static void an_id_comes_again(void **state)
     berth.metal.fake_delay_us = other.metal.fake_delay_us = 600LL * SECOND_US;
     berth_open(&berth, false);
     assert_int_equal(berth_create_node(&berth, "n1", "available"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_int_equal(berth_power(&berth, "n1", "power on"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     assert_int_equal(berth_turn(&berth), 1);
@@ -210,7 +210,7 @@ static void an_id_comes_again(void **state)
     berth_follow(&berth);
     assert_int_equal(berth_create_node(&berth, "n2", "available"), 0);
     assert_int_equal(berth_allocate(&berth, "a2"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     berth_assert_allocation(&berth, "a2", "active");
     assert_string_equal(berth_node_text(&berth, "n2", NODE_INSTANCE_UUID), "a2");
     berth_close(&other);
@@ -225,15 +225,15 @@ static void an_id_is_not_inherited(void **state)
     berth_open(&berth, false);
     assert_int_equal(berth_create_node(&berth, "n1", "available"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     metal_bench_shell(&bench, "DELETE FROM berth_nodes");
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     for (unsigned i = 0; i < 2; i++) {
         const char *node = i == 0 ? "n2" : "n3";
         const char *uuid = i == 0 ? "a2" : "a3";
         assert_int_equal(berth_create_node(&berth, node, "available"), 0);
         assert_int_equal(berth_allocate(&berth, uuid), 0);
-        berth_settle(&berth);
+        berth_await_rest(&berth);
         assert_string_equal(berth_node_text(&berth, node, NODE_INSTANCE_UUID), uuid);
         berth_close(&berth); /* and the same after a start */
         berth_open(&berth, false);
@@ -254,7 +254,7 @@ static void leave_behind(const char *instance)
     berth_open(&berth, false);
     assert_int_equal(berth_create_node(&berth, "n1", "manageable"), 0);
     assert_int_equal(berth_create_node(&berth, "n2", "available"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_int_equal(berth_verb(&berth, "n1", "provide"), 0);
     assert_int_equal(berth_power(&berth, "n2", "power off"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
@@ -290,7 +290,7 @@ static void rows_of_the_silent(void **state)
     leave_behind(FAR);
     struct berth berth = berth_new(&bench, NEAR);
     berth_open(&berth, false);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     metal_bench_pass(40LL * SECOND_US);
     assert_int_equal(berth_turn(&berth), 0);
     metal_bench_pass(8LL * SECOND_US);
@@ -300,7 +300,7 @@ static void rows_of_the_silent(void **state)
     assert_int_equal(berth_turn(&berth), 0);
     berth_assert_node(&berth, "n1", "cleaning");
     metal_bench_pass(4LL * SECOND_US);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     berth_assert_node(&berth, "n1", "clean failed");
     berth_assert_allocation(&berth, "a1", "active");
     assert_string_equal(berth_node_text(&berth, "n2", NODE_INSTANCE_UUID), "a1");
@@ -316,8 +316,8 @@ static void rows_of_the_living(void **state)
     berth_open(&owner, false);
     berth_open(&berth, false);
     assert_int_equal(berth_create_node(&owner, "n1", "manageable"), 0);
-    berth_settle(&owner);
-    berth_settle(&berth);
+    berth_await_rest(&owner);
+    berth_await_rest(&berth);
     assert_int_equal(berth_verb(&owner, "n1", "provide"), 0);
     metal_bench_shell(&bench, "BEGIN IMMEDIATE");
     for (unsigned i = 0; i < 30; i++) {
@@ -330,8 +330,8 @@ static void rows_of_the_living(void **state)
     (void)berth_turn(&berth); /* it comes first, and lets the owner have it */
     (void)berth_turn(&berth);
     berth_assert_node(&berth, "n1", "cleaning");
-    berth_settle(&owner);
-    berth_settle(&berth);
+    berth_await_rest(&owner);
+    berth_await_rest(&berth);
     berth_assert_node(&berth, "n1", "available");
     assert_string_equal(berth_node_text(&berth, "n1", NODE_LAST_ERROR), "null");
     berth_close(&berth);
@@ -378,7 +378,7 @@ static void many(void **state)
         assert_int_equal(berth_power(&berth, uuid, "power on"), 0);
         assert_int_equal(berth_allocate(&berth, arena_printf(bench.arena, "a%u", i).data), 0);
     }
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     metal_bench_pass(BENCH_DELAY_US);
     unsigned most = 0;
     for (unsigned i = 0, count = 1; count > 0; i++) {
@@ -388,7 +388,7 @@ static void many(void **state)
     }
     assert_int_equal(most, 512);
     metal_bench_pass(BENCH_DELAY_US);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     unsigned active = 0;
     for (unsigned i = 0; i < MANY; i++) {
         const char *node = arena_printf(bench.arena, "n%u", i).data;

@@ -55,14 +55,14 @@ static void mirror_turned_on(void **state)
         assert_int_equal(
             berth_create_node(&berth, arena_printf(bench.arena, "n%u", i).data, "available"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     berth_assert_allocation(&berth, "a1", "active");
     assert_int_equal(count_rows(IN_PLACEMENT), 0);
     assert_int_equal(berth_allocate(&berth, "a2"), 0); /* taken up below, after the pass */
     berth_close(&berth);
     berth.metal.mirror = true;
     berth_open(&berth, false);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_int_equal(count_rows(IN_PLACEMENT), MANY);
     berth_assert_allocation(&berth, "a2", "active");
     assert_int_equal(count_rows(RESERVED), 2);
@@ -78,18 +78,18 @@ static void mirror_off_for_a_while(void **state)
     berth_open(&berth, false);
     assert_int_equal(berth_create_node(&berth, "n1", "available"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     berth_close(&berth);
     berth.metal.mirror = false;
     berth_open(&berth, false);
     assert_int_equal(berth_release(&berth, "a1"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_int_equal(count_rows(HELD), 1);
     berth_close(&berth);
     berth.metal.mirror = true;
     berth_open(&berth, false);
     assert_int_equal(berth_allocate(&berth, "a2"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     berth_assert_allocation(&berth, "a2", "active");
     assert_int_equal(count_rows(HELD), 1);
     assert_int_equal(count_rows("SELECT count(*) FROM consumers WHERE uuid = 'a1'"), 0);
@@ -107,14 +107,14 @@ static void foreign_writers(void **state)
     assert_int_equal(berth_create_node(&berth, "n1", "available"), 0);
     assert_int_equal(berth_create_node(&berth, "n2", "available"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     metal_bench_shell(&bench, "UPDATE inventories SET reserved = 0, total = 7");
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_int_equal(count_rows(IN_PLACEMENT), 2);
     assert_int_equal(count_rows(RESERVED), 1);
     metal_bench_shell(&bench, "DELETE FROM allocations; DELETE FROM consumers;"
                               "DELETE FROM inventories; DELETE FROM resource_providers");
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_int_equal(count_rows(IN_PLACEMENT), 2);
     assert_int_equal(count_rows(RESERVED), 1);
     assert_int_equal(count_rows(HELD), 1);
@@ -141,10 +141,10 @@ static void mirror_conflict(void **state)
     berth_open(&berth, false);
     log_start(fileno(log), false);
     for (unsigned i = 0; i < 3; i++) {
-        berth_settle(&berth);
+        berth_await_rest(&berth);
         metal_bench_shell(&bench, "UPDATE resource_providers SET generation = generation + 1");
     }
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_int_equal(berth_verb(&berth, "n1", "provide"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     metal_bench_pass(BENCH_DELAY_US);
@@ -171,26 +171,26 @@ static void name_conflict(void **state)
                 "root_provider_id, parent_provider_id) VALUES (1, 'other', 'n1', 0, 1, NULL)");
     berth.metal.mirror = true;
     berth_open(&berth, false);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_int_equal(berth_verb(&berth, "n1", "provide"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     metal_bench_pass(BENCH_DELAY_US);
     assert_int_equal(berth_turn(&berth), 2);
     berth_assert_node(&berth, "n1", "available");
     assert_int_equal(berth_allocate(&berth, "a2"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_string_equal(berth_node_text(&berth, "n2", NODE_INSTANCE_UUID), "a1");
     berth_assert_allocation(&berth, "a2", "error"); /* nobody gets it */
     metal_bench_shell(&bench, "DELETE FROM resource_providers WHERE uuid = 'other'");
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_int_equal(berth_allocate(&berth, "a3"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_string_equal(berth_node_text(&berth, "n1", NODE_INSTANCE_UUID), "a3");
     berth_close(&berth);
 }
 
-/* So is one that a group has claimed while the mirror was off and a stranger got it: nobody's rules
- * are the conductor's to bypass. It stays as it is in Placement, which is told once. */
+/* So is one that a group has claimed while the mirror was off and another consumer got it: nobody's
+ * rules are the conductor's to bypass. It stays as it is in Placement, which is told once. */
 static void exclusivity_conflict(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void exclusivity_conflict(void **state)
     berth.metal.mirror = false;
     berth_open(&berth, false);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     berth_assert_allocation(&berth, "a1", "active");
     berth_close(&berth);
     metal_bench_shell(
@@ -215,17 +215,17 @@ static void exclusivity_conflict(void **state)
     log_start(fileno(log), false);
     assert_int_equal(berth_create_node(&berth, "n2", "available"), 0);
     for (unsigned i = 0; i < 3; i++) {
-        berth_settle(&berth);
+        berth_await_rest(&berth);
         metal_bench_shell(&bench, "UPDATE resource_providers SET generation = generation + 1");
     }
     assert_int_equal(count_rows(HELD), 0);
     assert_int_equal(berth_allocate(&berth, "a2"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     berth_assert_allocation(&berth, "a2", "active");
     assert_string_equal(berth_node_text(&berth, "n2", NODE_INSTANCE_UUID), "a2");
     assert_int_equal(count_rows(HELD), 1);
     metal_bench_shell(&bench, "DELETE FROM resource_provider_aggregates");
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_int_equal(count_rows(HELD), 2); /* now it may */
     berth_close(&berth);
     assert_int_equal(

@@ -52,7 +52,7 @@ static void one_row(void **state)
     berth_open(&berth, false);
     assert_int_equal(berth_create_node(&berth, "n1", "manageable"), 0);
     assert_int_equal(berth_create_node(&berth, "n2", "manageable"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     log_start(fileno(log), false);
     assert_int_equal(berth_verb(&berth, "n1", "provide"), 0);
     assert_int_equal(berth_verb(&berth, "n2", "provide"), 0);
@@ -82,7 +82,7 @@ static void one_of_the_dead(void **state)
     berth_open(&dead, false);
     assert_int_equal(berth_create_node(&dead, "n1", "manageable"), 0);
     assert_int_equal(berth_create_node(&dead, "n2", "available"), 0);
-    berth_settle(&dead);
+    berth_await_rest(&dead);
     assert_int_equal(berth_verb(&dead, "n1", "provide"), 0);
     assert_int_equal(berth_power(&dead, "n2", "power off"), 0);
     assert_int_equal(berth_allocate(&dead, "a1"), 0);

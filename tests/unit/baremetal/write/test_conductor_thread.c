@@ -143,7 +143,7 @@ static void unlocked_beside(void **state)
     (void)state;
     berth_open(&berth, false);
     assert_int_equal(berth_create_node(&berth, "n1", "available"), 0);
-    berth_settle(&berth);
+    berth_await_rest(&berth);
     assert_int_equal(berth_power(&berth, "n1", "power on"), 0);
     metal_bench_pass(BENCH_DELAY_US);
     struct verb_request *asked = berth_begin_verb(&berth, "n1", "active");
@@ -167,7 +167,7 @@ static void lock_of_another(void **state)
     berth_open(&berth, true);
     berth_open(&other, false);
     assert_int_equal(berth_create_node(&other, "n1", "available"), 0);
-    berth_settle(&other);
+    berth_await_rest(&other);
     assert_int_equal(berth_power(&other, "n1", "power on"), 0);
     berth_follow(&berth);
     struct verb_request *asked = berth_begin_verb(&berth, "n1", "active");

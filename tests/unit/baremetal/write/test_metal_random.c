@@ -1,4 +1,4 @@
-/* Many thousand random steps at both doors of one inventory: whatever is accepted leaves a version
+/* Many thousand random steps at both APIs of one inventory: whatever is accepted leaves a version
  * of which the rules of metal_rules.c hold, whatever is refused says so with 400 to 409 and changes
  * nothing. */
 #include <stdio.h>
@@ -28,7 +28,7 @@ enum step {
     DECIDE,
     BACKFILL,
     RELEASE,
-    CLAIM, /* from here on: at Placement's door */
+    CLAIM, /* from here on: at Placement's API */
     CLAIM_DELETE,
     RESHAPE,
     INVENTORY,

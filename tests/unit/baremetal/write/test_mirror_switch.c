@@ -240,7 +240,7 @@ static void class_in_between(void **state)
     assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_SILVER")->figures.total, 1);
 }
 
-/* A stranger holds what the node was: it is told so, and the node goes on. */
+/* another consumer holds what the node was: it is told so, and the node goes on. */
 static void class_that_is_held(void **state)
 {
     (void)state;

@@ -137,8 +137,8 @@ static void of_members_only(void **state)
 {
     (void)state;
     claim_node("n1");
-    own_node("stranger");
-    allocate("a1", "stranger");
+    own_node("other");
+    allocate("a1", "other");
     assert_none("a1");
     own_node("friend");
     allocate("a2", "friend");
@@ -185,7 +185,7 @@ static void who_is_there_is_adopted(void **state)
     const struct claim_amount amount = {SLICE_LIT("CUSTOM_GOLD"), 1};
     const struct claim_provider provider = {SLICE_LIT("n1"), &amount, 1};
     const struct claim claim = {.consumer = SLICE_LIT("a1"),
-                                .project = SLICE_LIT("stranger"),
+                                .project = SLICE_LIT("other"),
                                 .user = SLICE_LIT("user"),
                                 .providers = &provider,
                                 .provider_count = 1};
@@ -217,8 +217,8 @@ static void another_project_does_not_take_the_servers_place(void **state)
 {
     (void)state;
     keep_node("n1", "placement", "a1");
-    own_node("stranger");
-    allocate("a1", "stranger");
+    own_node("other");
+    allocate("a1", "other");
     assert_none("a1");
     assert_non_null(metal_consumer(&metal, "placement"));
 }

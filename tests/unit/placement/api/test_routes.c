@@ -95,7 +95,7 @@ static enum route_found find(struct asked *asked, const char *method, const char
     asked->request.minor = minor;
     asked->request.allow = (struct slice){0};
     memset(asked->request.args, 0, sizeof(asked->request.args));
-    return routes_find(asked->doorway.routes, slice_of(path), &asked->request);
+    return routes_find(asked->endpoint.routes, slice_of(path), &asked->request);
 }
 
 static void check_args(const struct asked *asked, const struct path *path)

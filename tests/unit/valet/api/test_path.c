@@ -15,8 +15,8 @@ static void assert_path(const char *target, const char *want)
     struct asked asked;
     asked_open(&asked, &API);
     asked.exchange.http.target = slice_of(target);
-    asked.doorway.mount_prefixes = PREFIX;
-    asked.doorway.mount_prefix_count = 2;
+    asked.endpoint.mount_prefixes = PREFIX;
+    asked.endpoint.mount_prefix_count = 2;
     stages_read_target(&asked.request);
     struct slice got = valet_path(&asked.request);
     if (!slice_equal(got, slice_of(want)))

@@ -18,7 +18,7 @@ static const char *const TRAIT_NAMES[CLOUD_TRAITS] = {
 static const char *const GROUP_UUIDS[CLOUD_GROUPS] = {"10000000-0000-4000-8000-000000000001",
                                                       "10000000-0000-4000-8000-000000000002"};
 static const char *const GROUP_NAMES[CLOUD_GROUPS] = {"gold", "iron"};
-static const char *const PROJECTS[CLOUD_PROJECTS] = {"member", "other", "stranger"};
+static const char *const PROJECTS[CLOUD_PROJECTS] = {"member", "other", "nonmember"};
 
 const char *cloud_class_name(int class_at)
 {
@@ -197,7 +197,7 @@ static void add_group(const struct cloud *cloud, struct change_list *list, int g
     values[VALET_GROUP_UUID].text = slice_of(GROUP_UUIDS[group]);
     values[VALET_GROUP_NAME].text = slice_of(GROUP_NAMES[group]);
     put_row(cloud, list, VALET_GROUPS, group + 1, values);
-    for (int project = 0; project < STRANGER; project++) {
+    for (int project = 0; project < NON_MEMBER; project++) {
         struct record_value member[VALET_MEMBER_FIELD_COUNT];
         record_init(&VALET_SHAPES[VALET_MEMBERS], member);
         member[VALET_MEMBER_GROUP_ID].number = group + 1;

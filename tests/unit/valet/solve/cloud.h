@@ -11,7 +11,7 @@ enum { CLOUD_AGGREGATES = 64, CLOUD_FAR_AGGREGATES = 1000, CLOUD_PROJECTS = 3, C
 enum { TRAIT_FAST, TRAIT_OLD, TRAIT_DISABLED, TRAIT_SHARES, TRAIT_RACK, TRAIT_ZONE, CLOUD_TRAITS };
 /* The last two aggregates are those of the groups. */
 enum { GROUP_AGGREGATE = CLOUD_AGGREGATES - CLOUD_GROUPS };
-enum { MEMBER = 0, OTHER_MEMBER = 1, STRANGER = 2 }; /* projects; strangers are in no group */
+enum { MEMBER = 0, OTHER_MEMBER = 1, NON_MEMBER = 2 }; /* projects; non-members are in no group */
 
 #define CLOUD_BIT(n) ((uint64_t)1 << (n))
 

@@ -35,7 +35,7 @@ void hostile_add_hosts(const struct hostile *hostile, struct cloud *cloud, int t
 void hostile_use_hosts(const struct hostile *hostile, struct cloud *cloud)
 {
     for (unsigned i = 0; i < hostile->hosts; i++)
-        cloud_use(cloud, STRANGER, (int)(hostile->racks + i), 0,
+        cloud_use(cloud, NON_MEMBER, (int)(hostile->racks + i), 0,
                   1 + (int)hostile_below(HOSTILE_TOTAL / 10));
 }
 
@@ -209,7 +209,7 @@ static void one_host(const struct hostile *hostile, struct cloud *cloud, struct 
     hostile_add_servers(plan, hostile->servers, 1);
     for (uint32_t s = 0; s < hostile->servers; s++)
         plan->released[s] = cloud_use(cloud, MEMBER, (int)hostile->racks, 0, 1);
-    cloud_use(cloud, STRANGER, (int)hostile->racks, 0, 1);
+    cloud_use(cloud, NON_MEMBER, (int)hostile->racks, 0, 1);
     cloud_publish(cloud);
     for (uint32_t s = 0; s < hostile->servers; s++) {
         plan->pins[s].present = cloud_provider_at(cloud, (int)hostile->racks);

@@ -133,9 +133,9 @@ void hostile_kept_in_vain(const struct hostile *hostile, struct cloud *cloud, st
         names[i] = hostile_host_name(plan->arena, i);
     for (unsigned s = 0; s < hostile->servers; s++) {
         plan->servers[s].locations = (struct stack_names){names, count};
-        plan->pins[s].stays = s % 3 == 0;
+        plan->pins[s].keeps_place = s % 3 == 0;
         plan->pins[s].changes = s % 6 == 0;
-        if (plan->pins[s].stays)
+        if (plan->pins[s].keeps_place)
             plan->pins[s].present =
                 cloud_provider_at(cloud, (int)(hostile->racks + s * 2 / 5 % count));
     }

@@ -14,7 +14,7 @@ static int below(int n)
 static void fill(struct cloud *cloud, const struct large *large, int host)
 {
     int left = LARGE_TOTAL - LARGE_TOTAL * (int)large->per_cent / 100;
-    int consumer = cloud_use(cloud, STRANGER, host, 0, LARGE_TOTAL - below(2 * left + 1));
+    int consumer = cloud_use(cloud, NON_MEMBER, host, 0, LARGE_TOTAL - below(2 * left + 1));
     for (int c = 1; c < CLOUD_CLASSES; c++) {
         int amount = LARGE_TOTAL - below(2 * left + 1);
         cloud->consumers[consumer].amounts[c] = amount;

@@ -92,11 +92,11 @@ static int used(const struct cloud *cloud, const struct plan *plan, int provider
     return sum;
 }
 
-static bool has_stranger(const struct cloud *cloud, const struct plan *plan, int host)
+static bool has_non_member(const struct cloud *cloud, const struct plan *plan, int host)
 {
     for (int i = 0; i < cloud->consumer_count; i++)
         if (root_of(cloud, cloud->consumers[i].provider) == host && !is_released(plan, i) &&
-            cloud->consumers[i].project == STRANGER)
+            cloud->consumers[i].project == NON_MEMBER)
             return true;
     return false;
 }
@@ -118,11 +118,11 @@ static bool is_claimed_by_another(const struct cloud *cloud, int host, int group
     return false;
 }
 
-/* Only the group claims it, and no stranger is there. */
+/* Only the group claims it, and no non-member is there. */
 static bool is_own(const struct cloud *cloud, const struct plan *plan, int host, int group)
 {
     return is_claimed(cloud, host, group) && !is_claimed_by_another(cloud, host, group) &&
-           !has_stranger(cloud, plan, host);
+           !has_non_member(cloud, plan, host);
 }
 
 /* Whether a server of the plan that is assigned to the group has it. */
@@ -140,7 +140,7 @@ static bool is_free(const struct cloud *cloud, const struct plan *plan, const st
 {
     for (int i = 0; i < cloud->consumer_count; i++)
         if (root_of(cloud, cloud->consumers[i].provider) == host && !is_released(plan, i) &&
-            (cloud->consumers[i].project == STRANGER || !is_owned(plan, view, i, group)))
+            (cloud->consumers[i].project == NON_MEMBER || !is_owned(plan, view, i, group)))
             return false;
     return !is_claimed_by_another(cloud, host, -1) && !has(cloud, host, TRAIT_DISABLED);
 }
@@ -375,8 +375,8 @@ static bool exclusivity_holds(const struct cloud *cloud, const struct plan *plan
             rack_holds(cloud, plan, view, choices, rack_of(cloud, host), group));
 }
 
-static bool room_holds(const struct cloud *cloud, const struct plan *plan,
-                       const struct choice *choices, uint32_t s)
+static bool headroom_holds(const struct cloud *cloud, const struct plan *plan,
+                           const struct choice *choices, uint32_t s)
 {
     for (int c = 0; c < CLOUD_CLASSES; c++) {
         int provider = choices[s].providers[c];
@@ -400,7 +400,8 @@ static bool all_holds(const struct cloud *cloud, const struct plan *plan, const 
         if (choices[s].host < 0)
             continue;
         if ((view->needs_rack[s] && rack_of(cloud, choices[s].host) < 0) ||
-            !pairs_hold(cloud, plan, view, choices, s) || !room_holds(cloud, plan, choices, s) ||
+            !pairs_hold(cloud, plan, view, choices, s) ||
+            !headroom_holds(cloud, plan, choices, s) ||
             !exclusivity_holds(cloud, plan, view, choices, s))
             return false;
     }

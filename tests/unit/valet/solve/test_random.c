@@ -193,7 +193,7 @@ static void random_pin(struct plan *plan, const struct cloud *cloud, const struc
     if (one_in(pin->kind == SOLVE_FIXED ? 1 : 3) &&
         (plan->owned[server] = random_consumer(plan, cloud)) >= 0)
         pin->own[random() % SOLVE_OWN] = cloud_consumer_at(cloud, plan->owned[server]);
-    pin->stays = pin->kind == SOLVE_PLACE && pin->present != NULL && !one_in(4);
+    pin->keeps_place = pin->kind == SOLVE_PLACE && pin->present != NULL && !one_in(4);
     pin->changes = one_in(4);
     if (kind->mild)
         return;
@@ -445,7 +445,7 @@ static bool all_can_stay(const struct cloud *cloud, struct plan *plan)
     for (uint32_t s = 0; s < plan->stack.server_count; s++) {
         struct solve_pin *pin = &plan->pins[s];
         locations[s] = pin->locations;
-        if (!pin->stays)
+        if (!pin->keeps_place)
             continue;
         struct slice *name = arena_alloc(plan->arena, sizeof(*name));
         *name = provider_name(pin->present);
@@ -462,7 +462,7 @@ static uint32_t count_stays(const struct plan *plan, bool moved)
 {
     uint32_t count = 0;
     for (uint32_t s = 0; s < plan->stack.server_count; s++)
-        count += plan->pins[s].stays &&
+        count += plan->pins[s].keeps_place &&
                  (!moved || plan->outcome.servers[s].host != plan->pins[s].present);
     return count;
 }
@@ -506,15 +506,15 @@ static void check_half(const struct cloud *cloud, struct plan *plan, struct tall
     bool *stays = arena_array(plan->arena, plan->stack.server_count, sizeof(*stays));
     bool any = false;
     for (uint32_t s = 0; s < plan->stack.server_count; s++) {
-        any = any || (plan->pins[s].kind == SOLVE_PLACE && plan->pins[s].stays);
-        stays[s] = plan->pins[s].stays;
-        plan->pins[s].stays = false;
+        any = any || (plan->pins[s].kind == SOLVE_PLACE && plan->pins[s].keeps_place);
+        stays[s] = plan->pins[s].keeps_place;
+        plan->pins[s].keeps_place = false;
     }
     plan->request.steps = 0;
     plan_solve(plan, cloud->version);
     int64_t steps = plan->outcome.steps;
     for (uint32_t s = 0; s < plan->stack.server_count; s++)
-        plan->pins[s].stays = stays[s];
+        plan->pins[s].keeps_place = stays[s];
     if (!any || plan->result != SOLVE_FOUND || steps == 0)
         return;
     plan->request.steps = 2 * steps;

@@ -69,9 +69,9 @@ static void prefers_used_then_best_fit_then_names(void **state)
     assert_int_equal(host_of(scene, server), H1);
     struct scene *other;
     open_scene((void **)&other);
-    cloud_use(other->cloud, STRANGER, H2, 0, 1);
-    cloud_use(other->cloud, STRANGER, H4, 0, 5);
-    cloud_use(other->cloud, STRANGER, H5, 0, 7);
+    cloud_use(other->cloud, NON_MEMBER, H2, 0, 1);
+    cloud_use(other->cloud, NON_MEMBER, H4, 0, 5);
+    cloud_use(other->cloud, NON_MEMBER, H5, 0, 7);
     server = plan_add_server(other->plan, "web", 2, 2, 2);
     ask(other);
     assert_int_equal(host_of(other, server), H4);
@@ -81,7 +81,7 @@ static void prefers_used_then_best_fit_then_names(void **state)
 static void prefers_the_present_host(void **state)
 {
     struct scene *scene = *state;
-    cloud_use(scene->cloud, STRANGER, H1, 0, 1);
+    cloud_use(scene->cloud, NON_MEMBER, H1, 0, 1);
     int hold = cloud_use(scene->cloud, MEMBER, H3, 0, 8);
     cloud_publish(scene->cloud);
     uint32_t server = plan_add_server(scene->plan, "web", 8, 1, 1);
@@ -123,7 +123,7 @@ static void one_rack_different_hosts(void **state)
 {
     struct scene *scene = *state;
     struct plan *plan = scene->plan;
-    cloud_use(scene->cloud, STRANGER, H1, 0, 7);
+    cloud_use(scene->cloud, NON_MEMBER, H1, 0, 7);
     uint32_t a = plan_add_server(plan, "a", 4, 1, 1);
     uint32_t b = plan_add_server(plan, "b", 4, 1, 1);
     uint32_t d = plan_add_group(plan, "D", STACK_DIVERSITY, STACK_HOST, 0);
@@ -167,7 +167,7 @@ static void a_host_is_claimed(void **state)
 {
     struct scene *scene = *state;
     struct plan *plan = scene->plan;
-    cloud_use(scene->cloud, STRANGER, H1, 0, 1);
+    cloud_use(scene->cloud, NON_MEMBER, H1, 0, 1);
     uint32_t a = plan_add_server(plan, "a", 2, 1, 1);
     uint32_t b = plan_add_server(plan, "b", 2, 1, 1);
     uint32_t c = plan_add_server(plan, "c", 8, 1, 1);
@@ -242,7 +242,7 @@ static void a_server_without_a_host(void **state)
     scene->cloud->providers[H2].traits = 1u << TRAIT_FAST;
     scene->cloud->providers[H4].aggregates |= CLOUD_BIT(GROUP_AGGREGATE + 1);
     scene->cloud->providers[H4].traits = 1u << TRAIT_FAST;
-    cloud_use(scene->cloud, STRANGER, H2, 0, 7);
+    cloud_use(scene->cloud, NON_MEMBER, H2, 0, 7);
     uint32_t web = plan_add_server(plan, "web", 2, 1, 1);
     plan_add_name(plan, &plan->servers[web].required, cloud_trait_name(TRAIT_FAST));
     plan_add_name(plan, &plan->pins[web].excluded, "h5");
@@ -320,7 +320,7 @@ static void an_overcommitted_rack_is_a_full_one(void **state)
     struct plan *plan = scene->plan;
     cloud_give(scene->cloud, H1, 0, 1);
     cloud_give(scene->cloud, H2, 0, 100);
-    cloud_use(scene->cloud, STRANGER, H1, 0, 21);
+    cloud_use(scene->cloud, NON_MEMBER, H1, 0, 21);
     uint32_t a = plan_add_server(plan, "a", 1, 0, 0);
     uint32_t b = plan_add_server(plan, "b", 1, 0, 0);
     uint32_t near = plan_add_group(plan, "near", STACK_AFFINITY, STACK_RACK, 0);

@@ -1,5 +1,5 @@
-/* Hosts, racks, claims and strangers, on one small cloud: rack r1 has h1 and h2, r2 has h3; h2 has
- * a child; h4 is in no rack. */
+/* Hosts, racks, claims and non-members, on one small cloud: rack r1 has h1 and h2, r2 has h3; h2
+ * has a child; h4 is in no rack. */
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -12,7 +12,7 @@ enum { H1 = 1, H2, H3, H4, CHILD, R1, R2, SHARE, PROVIDERS };
 enum { RACK_1 = 1, RACK_2, GOLD_HOSTS, IRON_HOSTS, AGGREGATES };
 enum { TRAIT_DISABLED = 1, TRAIT_SHARES, TRAIT_RACK, TRAIT_ZONE, TRAITS };
 enum { GOLD = 1, IRON };
-enum { FRIEND = 1, STRANGER };
+enum { FRIEND = 1, NON_MEMBER };
 enum { VCPU = 1 };
 
 #define GOLD_UUID "10000000-0000-4000-8000-000000000001"
@@ -155,7 +155,7 @@ static int open_cloud(void **state)
     add_catalog(cloud, CHANGE_AGGREGATE_INSERT, GOLD_HOSTS, GOLD_UUID);
     add_catalog(cloud, CHANGE_AGGREGATE_INSERT, IRON_HOSTS, IRON_UUID);
     add_catalog(cloud, CHANGE_PROJECT_INSERT, FRIEND, "b7d0e9b175294b649464caa3411adb3f");
-    add_catalog(cloud, CHANGE_PROJECT_INSERT, STRANGER, "stranger");
+    add_catalog(cloud, CHANGE_PROJECT_INSERT, NON_MEMBER, "nonmember");
     add_catalog(cloud, CHANGE_USER_INSERT, 1, "user");
     for (int64_t id = 1; id < PROVIDERS; id++)
         add_provider(cloud, id);
@@ -258,8 +258,8 @@ static void claims_by_aggregate(void **state)
     assert_false(claim.several);
     assert_null(host_claim_of(version, at(version, H2)).group);
     assert_null(host_refuses(version, NULL, at(version, H1), friend));
-    assert_ptr_equal(host_refuses(version, NULL, at(version, H1), SLICE_LIT("stranger")), gold);
-    assert_null(host_refuses(version, NULL, at(version, H2), SLICE_LIT("stranger")));
+    assert_ptr_equal(host_refuses(version, NULL, at(version, H1), SLICE_LIT("nonmember")), gold);
+    assert_null(host_refuses(version, NULL, at(version, H2), SLICE_LIT("nonmember")));
     add_group(cloud, IRON, IRON_UUID, "iron");
     join(cloud, H1, IRON_HOSTS);
     version = version_of(cloud);
@@ -299,11 +299,11 @@ static void who_is_there(void **state)
     const struct valet_group *gold = version_valet_group(version, GOLD);
     assert_true(host_is_empty(version, at(version, H1)));
     assert_false(host_is_empty(version, at(version, H2)));
-    assert_false(host_has_stranger(version, at(version, H1), gold));
-    assert_false(host_has_stranger(version, at(version, H2), gold));
-    add_consumer(cloud, STRANGER, CHILD);
+    assert_false(host_has_non_member(version, at(version, H1), gold));
+    assert_false(host_has_non_member(version, at(version, H2), gold));
+    add_consumer(cloud, NON_MEMBER, CHILD);
     version = version_of(cloud);
-    assert_true(host_has_stranger(version, at(version, H2), version_valet_group(version, GOLD)));
+    assert_true(host_has_non_member(version, at(version, H2), version_valet_group(version, GOLD)));
 }
 
 #define ON_A_CLOUD(test) cmocka_unit_test_setup_teardown(test, open_cloud, close_cloud)

@@ -1,4 +1,4 @@
-/* What the commits are made of, and how they are judged. */
+/* What the commits are made of, and how they are checked. */
 #include "valet/write/stack_bid.h"
 
 #include "valet/write/valet_rule.h"

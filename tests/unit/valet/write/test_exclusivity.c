@@ -68,7 +68,7 @@ static void nested_providers_are_of_their_host(void **state)
     assert_int_equal(put("c1 f n1:VCPU=1"), 0);
 }
 
-/* The stranger was there first. */
+/* The non-member was there first. */
 static void who_was_there_stays(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void shared_storage_is_outside(void **state)
 }
 
 /* The hold of the same project counts as what was there. */
-static void the_hold_of_a_stranger(void **state)
+static void the_hold_of_a_non_member(void **state)
 {
     (void)state;
     valet_place(&bench, "pl1", "s1", "h1", 2);
@@ -200,7 +200,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_group_that_claims_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(racks_that_are_claimed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(shared_storage_is_outside, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_hold_of_a_stranger, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_hold_of_a_non_member, set_up, tear_down),
         cmocka_unit_test_setup_teardown(removing_is_always_allowed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_sharing_provider_in_the_groups_aggregate, set_up,
                                         tear_down),

@@ -207,7 +207,8 @@ static void end_of_a_group(void **state)
     world_open(&world, 4);
     assert_true(create(&world, GOLD, "gold"));
     assert_true(create(&world, IRON, "iron"));
-    world.products.rules.count = 0; /* the claims are of empty hosts: settling would end them */
+    world.products.rules.count =
+        0; /* the claims are of empty hosts: as a consequence they would end them */
     set_aggregates(&world, 1, GOLD, IRON);
     set_aggregates(&world, 3, IRON, GOLD);
     set_aggregates(&world, 4, IRON, "another");

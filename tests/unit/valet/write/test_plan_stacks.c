@@ -78,7 +78,7 @@ static void test_hosts_are_claimed(void **state)
     claim_host(&bid, 3);
     assert_true(commit(&bid));
     assert_int_equal(claim_rows(world), 2);
-    /* a stranger on it keeps the group's servers away, too */
+    /* a non-member on it keeps the group's servers away, too */
     intrude(world, 1, 3);
     begin(&bid, world, "web");
     add(&bid, "d", 3, 1)->exclusive.group_id = 1;

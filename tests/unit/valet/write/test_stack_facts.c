@@ -113,7 +113,7 @@ static void test_servers_of_others(void **state)
 
 /* A plan of one who sees all may have servers of a project that is no member: the host where such a
  * one is would be foreign at once. */
-static void test_own_servers_of_strangers_hinder(void **state)
+static void test_own_servers_of_non_members_hinder(void **state)
 {
     struct world *world = *state;
     struct bid bid;
@@ -202,7 +202,7 @@ static void test_a_rack_with_a_disabled_host(void **state)
 }
 
 /* A rack that the group has by now is of use as long as all its hosts are the group's alone. */
-static void test_a_claimed_rack_with_a_stranger(void **state)
+static void test_a_claimed_rack_with_a_non_member(void **state)
 {
     struct world *world = *state;
     struct bid bid;
@@ -278,11 +278,11 @@ int main(void)
                                         stack_bid_teardown),
         cmocka_unit_test_setup_teardown(test_a_host_in_two_racks, stack_bid_setup,
                                         stack_bid_teardown),
-        cmocka_unit_test_setup_teardown(test_own_servers_of_strangers_hinder, stack_bid_setup,
+        cmocka_unit_test_setup_teardown(test_own_servers_of_non_members_hinder, stack_bid_setup,
                                         stack_bid_teardown),
         cmocka_unit_test_setup_teardown(test_a_rack_with_a_disabled_host, stack_bid_setup,
                                         stack_bid_teardown),
-        cmocka_unit_test_setup_teardown(test_a_claimed_rack_with_a_stranger, stack_bid_setup,
+        cmocka_unit_test_setup_teardown(test_a_claimed_rack_with_a_non_member, stack_bid_setup,
                                         stack_bid_teardown),
         cmocka_unit_test_setup_teardown(test_markers_that_changed, stack_bid_setup,
                                         stack_bid_teardown),

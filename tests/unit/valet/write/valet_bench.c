@@ -555,25 +555,25 @@ struct claims {
     struct valet_bench *bench;
     const struct claim *claims;
     size_t count;
-    enum claim_door door;
+    enum claim_source source;
 };
 
 static bool write_claims(void *cls, const struct plan *plan, struct err *err)
 {
     const struct claims *claims = cls;
-    if (claims->door != CLAIM_BY_RESHAPER)
-        return plan_allocations(claims->claims, claims->count, claims->door, plan, err);
+    if (claims->source != CLAIM_BY_RESHAPER)
+        return plan_allocations(claims->claims, claims->count, claims->source, plan, err);
     struct reshape reshape = {.claims = claims->claims, .claim_count = claims->count};
     return plan_reshaper(&reshape, plan, err);
 }
 
 static int write_all(struct valet_bench *bench, const char *const *texts, size_t count,
-                     enum claim_door door, const char *type)
+                     enum claim_source source, const char *type)
 {
     struct claim *list = arena_array(bench->arena, count, sizeof(*list));
     for (size_t i = 0; i < count; i++)
         list[i] = valet_parse(bench, texts[i], type);
-    struct claims claims = {bench, list, count, door};
+    struct claims claims = {bench, list, count, source};
     return valet_write(bench, write_claims, &claims);
 }
 

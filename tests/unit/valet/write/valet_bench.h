@@ -60,7 +60,7 @@ void valet_aggregates(struct valet_bench *bench, const char *name, const char *a
 void valet_traits(struct valet_bench *bench, const char *name, const char *traits);
 void valet_rack(struct valet_bench *bench, const char *name, const char *aggregate);
 
-/* Rows, as the planners of Valet's door write them. */
+/* Rows, as the planners of Valet's API write them. */
 void valet_group(struct valet_bench *bench, const char *name);
 void valet_member(struct valet_bench *bench, const char *group, const char *project);
 /* An automatic claim: aggregate and row; of a rack: of all its hosts, and its own row. */

@@ -13,7 +13,7 @@
 #include "placement/write/plan_allocations.h"
 #include "policy/keeper.h"
 #include "unit.h"
-#include "valet/api/door.h"
+#include "valet/api/definition.h"
 #include "valet/api/handlers.h"
 #include "valet/api/plans/plan_solving.h"
 #include "valet/api/routes.h"
@@ -37,12 +37,12 @@ static struct world {
     struct conf_valet conf;
     struct valet_settings settings;
     struct api_route routes[VALET_ROUTE_COUNT];
-    struct door door;
-    struct doorway doorway;
+    struct api_definition definition;
+    struct api_endpoint endpoint;
     struct http_server *server;
     struct meddler meddlers[HOSTS];
     unsigned meddlings; /* still to come */
-    const char *sql;    /* what a stranger commits just before the plan; NULL: nothing */
+    const char *sql;    /* what a non-member commits just before the plan; NULL: nothing */
     unsigned runs;      /* of the handler */
     char answer[ANSWER_BYTES];
     size_t answer_len;
@@ -105,7 +105,7 @@ static const struct http_limits LIMITS = {
     .worker_threads = 2,
 };
 
-static void open_door(void)
+static void open_api(void)
 {
     struct err err = {.arena = world.bench.arena};
     static const struct policy_places PLACES = {.file = ""};
@@ -129,16 +129,16 @@ static void open_door(void)
     for (unsigned i = 0; i < VALET_ROUTE_COUNT; i++)
         if (world.routes[i].handle == handle_valet_plan_create)
             world.routes[i].handle = create;
-    world.door = valet_door;
-    world.door.routes = world.routes;
-    world.doorway = (struct doorway){
-        .door = &world.door,
+    world.definition = valet_definition;
+    world.definition.routes = world.routes;
+    world.endpoint = (struct api_endpoint){
+        .definition = &world.definition,
         .api = &world.api,
         .settings = &world.settings,
         .routes = route_finder_create(world.routes, VALET_ROUTE_COUNT, world.bench.arena),
     };
     const struct http_address address = {.host = "127.0.0.1"};
-    struct http_service service = dispatch_service(&world.doorway);
+    struct http_service service = dispatch_service(&world.endpoint);
     world.server = http_server_start(&address, &LIMITS, &service, &err);
     assert_non_null(world.server);
 }
@@ -150,7 +150,7 @@ static int set_up(void **state)
     valet_open(&world.bench);
     for (unsigned i = 0; i < HOSTS; i++)
         valet_host(&world.bench, arena_printf(world.bench.arena, "h%u", i).data);
-    open_door();
+    open_api();
     return 0;
 }
 
@@ -265,8 +265,8 @@ static uint32_t number_of_trait(void)
     return catalog_find(&valet_version(&world.bench)->traits, SLICE_LIT("CUSTOM_SECOND"))->number;
 }
 
-/* A stranger commits what has nothing to do with the plan, and too much to be merged. Everything is
- * loaded, and what hosts have gets other numbers in memory: those that went leave no gaps. */
+/* A non-member commits what has nothing to do with the plan, and too much to be merged. Everything
+ * is loaded, and what hosts have gets other numbers in memory: those that went leave no gaps. */
 static void a_load_changes_nothing(void **state)
 {
     (void)state;

@@ -1,0 +1,255 @@
+/* The page of the admin listener as a few lines. One thread. */
+#include "cli/status_command.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/admin_page.h"
+#include "conf/command_line.h"
+#include "conf/load.h"
+
+enum { READY = 0, NOT_READY = 1, WRONG = 2, NOT_RUNNING = 3 }; /* exit codes */
+
+#define PACKAGED_ADDRESS "127.0.0.1:8779" /* of berthd-admin.socket */
+
+static const struct command_line_switch switches[] = {
+    {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
+    {"--admin", NULL, "ADDRESS",
+     "Where the admin listener is: ADDRESS:PORT or unix:/PATH. Otherwise the first [berth] "
+     "admin_listen of the configuration, or " PACKAGED_ADDRESS ".",
+     SWITCH_OWN, NULL, NULL, NULL},
+    {"--json", NULL, NULL, "Print the page as it is.", SWITCH_OWN, NULL, NULL, NULL},
+    {"--config-file", NULL, "FILE", "As berthd's.", SWITCH_CONFIG_FILE, NULL, NULL, NULL},
+    {"--config-dir", NULL, "DIR", "As berthd's.", SWITCH_CONFIG_DIR, NULL, NULL, NULL},
+    {.name = NULL},
+};
+
+static const char *status_command_text_of(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text != NULL ? text : "-";
+}
+
+static json_int_t number_of(const json_t *object, const char *name)
+{
+    return json_integer_value(json_object_get(object, name));
+}
+
+static void print_time(json_int_t seconds)
+{
+    char text[32] = "";
+    time_t at = (time_t)seconds;
+    struct tm parts;
+    if (localtime_r(&at, &parts) != NULL)
+        strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
+    fputs(text, stdout);
+}
+
+static void print_span(json_int_t seconds)
+{
+    if (seconds >= 86400)
+        printf("%" JSON_INTEGER_FORMAT " d %" JSON_INTEGER_FORMAT " h", seconds / 86400,
+               seconds % 86400 / 3600);
+    else if (seconds >= 3600)
+        printf("%" JSON_INTEGER_FORMAT " h %" JSON_INTEGER_FORMAT " min", seconds / 3600,
+               seconds % 3600 / 60);
+    else
+        printf("%" JSON_INTEGER_FORMAT " min %" JSON_INTEGER_FORMAT " s", seconds / 60,
+               seconds % 60);
+}
+
+/* Behind the first of several lines, the name is not repeated. */
+static void print_name(const char *name, size_t line)
+{
+    printf("%-15s", line == 0 ? name : "");
+}
+
+static void print_files(const json_t *page)
+{
+    const json_t *files = json_object_get(page, "configuration_files");
+    size_t i;
+    const json_t *file;
+    if (json_array_size(files) == 0) {
+        print_name("configuration", 0);
+        puts("no file: it runs embedded");
+    }
+    json_array_foreach(files, i, file)
+    {
+        print_name("configuration", i);
+        puts(json_string_value(file) != NULL ? json_string_value(file) : "-");
+    }
+}
+
+static void print_checks(const json_t *page, bool is_ready)
+{
+    const json_t *checks = json_object_get(page, "checks");
+    const char *name;
+    json_t *check;
+    print_name("state", 0);
+    puts(is_ready ? "ready" : "NOT READY");
+    json_object_foreach((json_t *)(uintptr_t)checks, name, check)
+    {
+        if (json_is_true(json_object_get(check, "ok")))
+            continue;
+        print_name("", 0);
+        printf("%s: %s\n", name, status_command_text_of(check, "detail"));
+    }
+}
+
+static void print_addresses(const json_t *page)
+{
+    size_t i;
+    const json_t *address;
+    json_array_foreach(json_object_get(page, "addresses"), i, address)
+    {
+        print_name("serves", i);
+        printf("%s on %s\n", status_command_text_of(address, "serves"),
+               status_command_text_of(address, "url"));
+    }
+}
+
+static void print_errors(const json_t *page)
+{
+    const json_t *errors = json_object_get(page, "recent_errors");
+    size_t i;
+    const json_t *error;
+    if (json_array_size(errors) == 0) {
+        print_name("recent errors", 0);
+        puts("none");
+    }
+    json_array_foreach(errors, i, error)
+    {
+        print_name("recent errors", i);
+        print_time(number_of(error, "time"));
+        printf(" %s: %s\n", status_command_text_of(error, "logger"),
+               status_command_text_of(error, "message"));
+    }
+}
+
+static void print_page(const json_t *page, bool is_ready)
+{
+    const json_t *checks = json_object_get(page, "checks");
+    printf("berthd %s, process %" JSON_INTEGER_FORMAT ", since ",
+           status_command_text_of(page, "version"), number_of(page, "pid"));
+    print_time(number_of(page, "started"));
+    fputs(" (", stdout);
+    print_span(number_of(page, "uptime"));
+    fputs(")\n", stdout);
+    print_files(page);
+    print_name("database", 0);
+    printf("%s\n", status_command_text_of(page, "database"));
+    print_name("", 0);
+    printf("%s, %" JSON_INTEGER_FORMAT " resource providers\n",
+           status_command_text_of(json_object_get(checks, "schema"), "detail"),
+           number_of(page, "providers"));
+    print_addresses(page);
+    print_checks(page, is_ready);
+    print_errors(page);
+}
+
+/* False: err has a line. */
+static bool find_address(const struct command_line *line, const struct conf_inputs *inputs,
+                         struct conf_listen *address, struct err *err)
+{
+    const char *given = command_line_own(line, "--admin");
+    if (given != NULL)
+        return listen_parse(slice_of(given), err->arena, address) ||
+               err_set(err, 400, NULL, "--admin must be ADDRESS:PORT or unix:/PATH, not '%s'",
+                       given);
+    struct conf *conf = conf_examine(inputs);
+    const char *first = PACKAGED_ADDRESS;
+    const struct conf_value *value = conf_value(conf, "berth", "admin_listen");
+    if (value->is_set && value->items_n > 0)
+        first = value->items[0];
+    bool ok = listen_parse(slice_of(first), err->arena, address) ||
+              err_set(err, 400, NULL, "[berth] admin_listen is no address: '%s'", first);
+    conf_destroy(conf);
+    return ok;
+}
+
+static const char *shown(const struct conf_listen *address, struct arena *arena)
+{
+    if (address->path != NULL)
+        return arena_printf(arena, "unix:%s", address->path).data;
+    const char *form = strchr(address->host, ':') != NULL ? "[%s]:%u" : "%s:%u";
+    return arena_printf(arena, form, address->host, address->port).data;
+}
+
+/* Prints the page; the exit code. */
+static int print_answer(struct slice body, int status, bool as_it_is)
+{
+    json_t *page = status == 200 ? json_loadb(body.data, body.len, 0, NULL) : NULL;
+    if (!json_is_object(page)) {
+        json_decref(page);
+        fprintf(stderr, "berth status: the answer (HTTP %d) is no status page of berthd\n", status);
+        return NOT_READY;
+    }
+    bool is_ready = json_is_true(json_object_get(page, "ready"));
+    if (as_it_is)
+        fwrite(body.data, 1, body.len, stdout);
+    else
+        print_page(page, is_ready);
+    json_decref(page);
+    return is_ready ? READY : NOT_READY;
+}
+
+static int status_command_ask(const struct command_line *line, const struct conf_inputs *inputs,
+                              struct err *err)
+{
+    struct conf_listen address;
+    struct buf body = {0};
+    int code = WRONG;
+    if (!find_address(line, inputs, &address, err)) {
+        fprintf(stderr, "berth status: %.*s\n", SLICE_ARG(err->message));
+        return code;
+    }
+    if (address.tls) {
+        fprintf(stderr,
+                "berth status: the admin listener at %s has TLS, which this command does not "
+                "speak: ask https://%s/status with another client\n",
+                shown(&address, err->arena), shown(&address, err->arena));
+        return code;
+    }
+    int status = admin_page_get(&address, "/status", &body, err);
+    if (status == 0) {
+        fprintf(stderr,
+                "berth status: no berthd answers on %s: %.*s\nThe admin listener is opened by "
+                "berthd-admin.socket or by [berth] admin_listen; --admin names another address\n",
+                shown(&address, err->arena), SLICE_ARG(err->message));
+        code = NOT_RUNNING;
+    } else {
+        code = print_answer(buf_slice(&body), status, command_line_own(line, "--json") != NULL);
+    }
+    buf_free(&body);
+    return code;
+}
+
+int status_command(int argc, char **argv, struct conf_inputs *inputs)
+{
+    struct command_line line;
+    const char *words[1];
+    unsigned words_n;
+    command_line_parse_words(switches, argc, argv, words, 0, &words_n, &line);
+    if (line.action == COMMAND_LINE_HELP) {
+        fputs("usage: berth status [SWITCH]...\n\nShow what the berthd of this machine serves, and "
+              "how it is. Exit code 0: it is ready; 1: it\nis not; 3: none answers.\n\nswitches:\n",
+              stdout);
+        command_line_print_switches(switches, stdout);
+        return 0;
+    }
+    if (line.action != COMMAND_LINE_RUN) {
+        fprintf(stderr, "berth status: %s\n", line.error);
+        return WRONG;
+    }
+    if (!command_line_add_sources(inputs, &line.inputs)) {
+        fputs("berth status: too many configuration files\n", stderr);
+        return WRONG;
+    }
+    struct err err = {.arena = arena_create()};
+    int code = status_command_ask(&line, inputs, &err);
+    arena_destroy(err.arena);
+    return code;
+}

@@ -1,0 +1,90 @@
+/* Unknown options are passed over, as oslo.config does: a configuration may be shared with programs
+ * that know them. */
+#include "conf/unknown.h"
+
+#include "base/buf.h"
+#include "conf/ini.h"
+#include "conf/options.h"
+#include "conf/suggest.h"
+
+static bool is_section(struct slice name)
+{
+    for (size_t i = 0; i < option_count; i++)
+        if (ini_section_is(name, option_table[i].section))
+            return true;
+    return false;
+}
+
+/* The one of oslo.middleware's older sections for another origin; whoever has it wonders why
+ * browsers are refused. */
+static bool is_old_cors(struct slice section)
+{
+    return slice_starts_with(section, SLICE_LIT("cors."));
+}
+
+static bool has_come(const struct conf *conf, size_t before, struct slice section)
+{
+    for (size_t i = 0; i < before; i++)
+        if (slice_equal(conf->unknown[i].section, section))
+            return true;
+    return false;
+}
+
+static void write_section(const struct conf_unknown *unknown, struct buf *out)
+{
+    buf_printf(out, "%s:%u: there is no section [%.*s]: its options are passed over", unknown->path,
+               unknown->line, SLICE_ARG(unknown->section));
+    const struct option *option = suggest_option(unknown->section, unknown->name);
+    const char *section = suggest_section(unknown->section);
+    if (section == NULL && option != NULL)
+        section = option->section;
+    if (section != NULL)
+        buf_printf(out, "; did you mean [%s]?", section);
+}
+
+static void write_option(const struct conf_unknown *unknown, struct buf *out)
+{
+    const struct option *meant = suggest_option(unknown->section, unknown->name);
+    buf_printf(out, "%s:%u: [%.*s] %.*s is ", unknown->path, unknown->line,
+               SLICE_ARG(unknown->section), SLICE_ARG(unknown->name));
+    if (option_find_any(unknown->section, unknown->name) != NULL) {
+        buf_append_lit(out, "passed over, since auth_section names another section for it");
+        return;
+    }
+    buf_append_lit(out, "not known, and is passed over");
+    if (meant != NULL)
+        buf_printf(out, "; did you mean [%s] %s?", meant->section, meant->name);
+}
+
+size_t unknown_tell(const struct conf *conf, void (*tell)(void *cls, struct slice line), void *cls)
+{
+    struct buf line = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < conf->unknown_n; i++) {
+        const struct conf_unknown *unknown = &conf->unknown[i];
+        if (count == UNKNOWN_LINES_MAX) {
+            line.len = 0;
+            buf_printf(&line, "%s:%u: what is unknown from here on is not named", unknown->path,
+                       unknown->line);
+            tell(cls, buf_slice(&line));
+            break;
+        }
+        bool section = !is_section(unknown->section);
+        if (section && has_come(conf, i, unknown->section))
+            continue;
+        line.len = 0;
+        if (is_old_cors(unknown->section))
+            buf_printf(&line,
+                       "%s:%u: [%.*s] is not read: all origins belong into [cors] "
+                       "allowed_origin",
+                       unknown->path, unknown->line, SLICE_ARG(unknown->section));
+        else if (section)
+            write_section(unknown, &line);
+        else
+            write_option(unknown, &line);
+        tell(cls, buf_slice(&line));
+        count++;
+    }
+    buf_free(&line);
+    return count;
+}

@@ -1,0 +1,64 @@
+/* A password may hold any character, also one that should have been escaped, so it ends with the
+ * last '@' that may belong to it. */
+#include "conf/url_mask.h"
+
+#include <string.h>
+
+static const char MASK[] = "****";
+
+static bool is_password(struct slice name)
+{
+    return slice_equal_nocase(name, SLICE_LIT("password")) ||
+           slice_equal_nocase(name, SLICE_LIT("passwd"));
+}
+
+static void write_parameters(struct slice parameters, struct buf *out)
+{
+    while (parameters.len > 0) {
+        struct slice parameter = slice_cut(&parameters, '&');
+        struct slice value = parameter;
+        struct slice name = slice_cut(&value, '=');
+        if (is_password(name))
+            buf_printf(out, "%.*s=%s", SLICE_ARG(name), MASK);
+        else
+            buf_append_slice(out, parameter);
+        if (parameters.len > 0)
+            buf_append_char(out, '&');
+    }
+}
+
+/* "user:password@" in front of the host; returns what is behind it. */
+static struct slice write_user(struct slice rest, struct buf *out)
+{
+    const char *at = rest.len == 0 ? NULL : memrchr(rest.data, '@', rest.len);
+    if (at == NULL || rest.data[0] == '/') /* a file has no user */
+        return rest;
+    struct slice user = {rest.data, (size_t)(at - rest.data)};
+    const char *colon = user.len == 0 ? NULL : memchr(user.data, ':', user.len);
+    if (colon != NULL) {
+        buf_append_slice(out, (struct slice){user.data, (size_t)(colon - user.data)});
+        buf_printf(out, ":%s", MASK);
+    } else {
+        buf_append_slice(out, user);
+    }
+    buf_append_char(out, '@');
+    return slice_skip(rest, user.len + 1);
+}
+
+void url_mask_write(struct slice url, struct buf *out)
+{
+    const char *scheme_end = url.len < 3 ? NULL : memmem(url.data, url.len, "://", 3);
+    if (scheme_end == NULL) {
+        buf_append_slice(out, slice_of(MASK));
+        return;
+    }
+    size_t scheme = (size_t)(scheme_end - url.data) + 3;
+    buf_append_slice(out, (struct slice){url.data, scheme});
+    struct slice rest = write_user(slice_skip(url, scheme), out);
+    struct slice place = slice_cut(&rest, '?');
+    buf_append_slice(out, place);
+    if (rest.len > 0) {
+        buf_append_char(out, '?');
+        write_parameters(rest, out);
+    }
+}

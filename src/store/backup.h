@@ -1,0 +1,52 @@
+/* Copies of the whole database: making one while it is served, and putting one in its place.
+ *
+ * Each call opens the database of that SQLAlchemy URL and closes it again. One clear line in err
+ * when it cannot be done: the database, and a file that was there before, are then as they were.
+ * The calling thread only. */
+#ifndef BERTH_STORE_BACKUP_H
+#define BERTH_STORE_BACKUP_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/slice.h"
+#include "store/store.h"
+
+/* Called many times a second while a copy is made or checked. `percent` is of the step `what`.
+ * False ends the call, which removes what it has begun and fails. */
+struct backup_watch {
+    bool (*go_on)(void *cls, const char *what, unsigned percent);
+    void *cls;
+};
+
+struct backup_facts {
+    uint64_t bytes; /* of the file */
+    char revision[STORE_REVISION_BYTES];
+    int64_t providers;
+};
+
+/* Writes one committed state of the database to `file`, mode 0600, durably, and checks the copy
+ * before the name appears. Servers go on writing meanwhile. The copy grows beside the name, as
+ * FILE.partial, which a later call replaces. `overwrite`: a regular file of that name is replaced,
+ * atomically; otherwise it is an error. */
+bool backup_make(struct slice connection, const char *file, bool overwrite,
+                 const struct backup_watch *watch, struct backup_facts *facts,
+                 struct err *err) BERTH_MUST_CHECK;
+
+struct restore_result {
+    struct backup_facts facts;
+    char path[PATH_MAX]; /* of the database; no link */
+    char kept[PATH_MAX]; /* where the replaced database is; "": there was none, or it is not kept */
+};
+
+/* Replaces the database by the copy `file`, with its -wal or -journal if there is one, atomically
+ * and durably: before, it checks the copy and that nobody has the database open, and nobody can
+ * open it until the end. Owner, group, mode and access control list stay those of the database.
+ * `keep`: the replaced database stays beside it, as NAME.replaced-DATE. */
+bool backup_restore(struct slice connection, const char *file, bool keep,
+                    const struct backup_watch *watch, struct restore_result *result,
+                    struct err *err) BERTH_MUST_CHECK;
+
+#endif

@@ -1,0 +1,43 @@
+/* A file that grows beside its final name, and takes that name when it is whole.
+ *
+ * It is called NAME and a suffix, and locked while somebody writes to it. One that was left by a
+ * process that was killed is used again. */
+#ifndef BERTH_STORE_SQLITE_PARTIAL_H
+#define BERTH_STORE_SQLITE_PARTIAL_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/check.h"
+#include "base/err.h"
+
+struct partial {
+    char final[PATH_MAX]; /* absolute; no directory in it is a link */
+    char path[PATH_MAX];
+    int fd; /* -1: closed */
+    int directory;
+};
+
+/* The absolute name of a file that need not exist, whose directory does. False: err. */
+bool partial_resolve(const char *file, char final[static PATH_MAX],
+                     struct err *err) BERTH_MUST_CHECK;
+
+/* Creates it empty, mode 0600, for `final` as partial_resolve() gives it. False: err;
+ * partial_drop() may be called all the same. */
+bool partial_open(struct partial *partial, const char *final, const char *suffix,
+                  struct err *err) BERTH_MUST_CHECK;
+
+/* Gives it the final name, durably. Without `overwrite` a file of that name is an error. */
+bool partial_finish(struct partial *partial, bool overwrite, struct err *err) BERTH_MUST_CHECK;
+
+/* Removes it unless it is finished, and what SQLite may have left beside it; closes it. */
+void partial_drop(struct partial *partial);
+
+/* err gets "'PATH' cannot be WHAT: REASON" by errno. Always false. */
+bool partial_fail(const char *path, const char *what, struct err *err);
+
+/* `path` and a suffix such as "-wal". False: too long. */
+bool partial_beside(const char *path, const char *suffix, char beside[static PATH_MAX]);
+
+#endif

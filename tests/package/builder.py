@@ -1,0 +1,74 @@
+"""Builds the packages as docs/install.md says, in a Debian root that has nothing but git: `./dev package` has to install
+whatever else it needs, and help must not install anything.
+
+    builder.py DIRECTORY
+
+The packages go to DIRECTORY. Needs root, a mount namespace of its own, the kept root of root.bare(), and the network. What
+apt fetches is kept for the next time.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import packages
+import root as roots
+
+TREE = "/root/berth"
+APT = {"archives": "var/cache/apt/archives", "lists": "var/lib/apt/lists"}
+HELP = ("./dev", "./dev help package", "./dev check --help", "./dev bench --help", "./dev diff --help", "./dev run --help",
+        "./dev package --help")
+
+
+def copy_tree(root):
+    """As cloned, with what has been changed since."""
+    for name in packages.tree_files():
+        target = os.path.join(os.fsencode(root.at(TREE)), name)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copy2(os.path.join(os.fsencode(roots.ROOT), name), target)
+    root.run("git", "init", "--quiet", TREE)
+
+
+def run_in_tree(root, command, check=True):
+    """What it prints is printed here."""
+    done = root.run("sh", "-c", f"cd {TREE} && {command}", check=check)
+    print(f"$ {command}\n{done.stdout}", flush=True)
+    return done
+
+
+def ask_for_help(root):
+    """Python is not even there."""
+    installed = root.run("dpkg-query", "--show").stdout
+    if "python3" in installed:
+        raise AssertionError("the root is not bare")
+    for command in HELP:
+        text = run_in_tree(root, command).stdout
+        if not text.startswith("usage: ./dev "):
+            raise AssertionError(f"{command}: {text}")
+    done = run_in_tree(root, "./dev check --list", check=False)
+    if done.returncode != 1 or "needs Python" not in done.stdout:
+        raise AssertionError(f"./dev check --list: {done.returncode} {done.stdout}")
+    if root.run("dpkg-query", "--show").stdout != installed:
+        raise AssertionError("help has installed something")
+
+
+def main():
+    out = sys.argv[1]
+    root = roots.Root([roots.bare()], os.path.join(packages.WORK, "builder"))
+    for name, place in APT.items():
+        kept = os.path.join(roots.KEPT, "builder-" + name)
+        os.makedirs(kept, exist_ok=True)
+        subprocess.run(["mount", "--bind", kept, root.at(place)], check=True)
+    copy_tree(root)
+    ask_for_help(root)
+    run_in_tree(root, "./dev package")
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.copytree(root.at(TREE, "build/package"), out)
+    for place in APT.values():
+        subprocess.run(["umount", root.at(place)], check=True)
+    root.remove()
+
+
+if __name__ == "__main__":
+    main()

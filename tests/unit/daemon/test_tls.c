@@ -1,0 +1,95 @@
+/* How often the log says that a certificate has expired. tests/running/tls.py does it to a running
+ * berthd, and has the other texts. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../http/certificates.h"
+#include "base/clock.h"
+#include "daemon/daemon.h"
+#include "log/log.h"
+#include "log/recent.h"
+#include "log/settings.h"
+#include "unit.h"
+
+static const uint64_t DAY_US = UINT64_C(24) * 60 * 60 * 1000 * 1000;
+
+static char directory[PATH_BYTES];
+
+/* Errors logged so far; each must be about the certificate. */
+static size_t errors_logged(void)
+{
+    struct log_recent_line lines[LOG_RECENT_LINES];
+    size_t count = log_recent_read(lines);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(lines[i].logger, "berth");
+        assert_non_null(strstr(lines[i].text, "/late.pem expired on 2"));
+    }
+    return count;
+}
+
+/* A tick of the loop at which it is time to look at the files. */
+static void tick(struct daemon *daemon)
+{
+    daemon->tls_look_us = 0;
+    tls_look_after(daemon);
+}
+
+static void assert_reminds_in_a_day(const struct daemon *daemon, uint64_t began_us)
+{
+    assert_in_range(daemon->tls_remind_us, began_us + DAY_US, clock_monotonic_us() + DAY_US);
+}
+
+static void once_a_day(void **state)
+{
+    (void)state;
+    struct issued late = certificate_issue(directory, "late", ISSUED_FOR_SERVER, NULL, -60);
+    assert_int_equal(chmod(late.key, 0600), 0);
+    struct conf conf = {
+        .tls_cert_file = late.cert, .tls_key_file = late.key, .tls_priorities = "NORMAL"};
+    struct daemon daemon = {.conf = &conf, .err = {.arena = arena_create()}};
+    uint64_t began_us = clock_monotonic_us();
+    assert_true(tls_open(&daemon));
+    assert_int_equal(errors_logged(), 1);
+    assert_reminds_in_a_day(&daemon, began_us);
+    for (unsigned i = 0; i < 5; i++)
+        tick(&daemon);
+    assert_int_equal(errors_logged(), 1);
+
+    began_us = clock_monotonic_us();
+    daemon.tls_remind_us = began_us; /* the day is over */
+    for (unsigned i = 0; i < 5; i++)
+        tick(&daemon);
+    assert_int_equal(errors_logged(), 2);
+    assert_reminds_in_a_day(&daemon, began_us);
+
+    tls_reload(&daemon);
+    assert_int_equal(errors_logged(), 3);
+    tls_close(&daemon);
+    tick(&daemon); /* nothing to look after */
+    arena_destroy(daemon.err.arena);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    log_start(open("/dev/null", O_WRONLY | O_CLOEXEC), false);
+    certificates_begin(directory);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    certificates_remove(directory);
+    log_stop();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(once_a_day),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
