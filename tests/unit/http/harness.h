@@ -40,6 +40,7 @@ struct harness {
     uint16_t port;
     _Atomic unsigned requests;
     _Atomic unsigned finished;
+    _Atomic bool is_stopping;
     _Atomic unsigned resumed;
     _Atomic unsigned asked; /* about large bodies */
     pthread_mutex_t lock;

@@ -49,8 +49,9 @@ static void load(void **state)
     int busy = client_connect(&harness);
     client_send(busy, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
     harness_wait_held(&harness, 1);
-    while (http_server_load(harness.server).accepted < 2)
+    while (http_server_load(harness.server).connections < 2) /* counted after `accepted` */
         nap_ms(1);
+    assert_int_equal(http_server_load(harness.server).accepted, 2);
     assert_int_equal(http_server_load(harness.server).connections, 2);
     assert_int_equal(http_server_load(harness.server).requests, 1);
     harness_resume(&harness);
@@ -153,6 +154,7 @@ struct stopper {
 static void *stopper_run(void *cls)
 {
     struct stopper *stopper = cls;
+    atomic_store(&stopper->harness.is_stopping, true);
     http_server_stop(stopper->harness.server, stopper->grace_ms);
     atomic_store(&stopper->done, true);
     return NULL;
