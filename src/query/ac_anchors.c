@@ -4,7 +4,7 @@
  * provider can serve drives: only trees with one of its slots are looked at. A tree's options for a
  * kind are its own slots plus the sharing providers that share an aggregate with one of its
  * providers (item 8). Any thread. */
-#include "query/ac_plan.h"
+#include "query/ac_query.h"
 
 #include <stdlib.h>
 
@@ -12,19 +12,19 @@
 
 enum { KEPT_BYTES_MAX = 256 << 20 }; /* as large as an answer may be */
 
-static void see_shared(struct ac_plan *plan, uint32_t aggregate, uint32_t root, uint32_t end)
+static void see_shared(struct ac_query *query, uint32_t aggregate, uint32_t root, uint32_t end)
 {
     uint32_t low;
-    SEARCH_LOWER(low, 0, plan->shared_count, plan->shared[low].aggregate < aggregate);
-    for (; low < plan->shared_count && plan->shared[low].aggregate == aggregate; low++) {
-        uint32_t index = plan->shared[low].index;
-        ac_charge(plan, 1);
-        uint32_t slot = plan->sharing[index];
+    SEARCH_LOWER(low, 0, query->shared_count, query->shared[low].aggregate < aggregate);
+    for (; low < query->shared_count && query->shared[low].aggregate == aggregate; low++) {
+        uint32_t index = query->shared[low].index;
+        ac_charge(query, 1);
+        uint32_t slot = query->sharing[index];
         uint64_t bit = (uint64_t)1 << (index % 64);
-        if ((plan->tree_sharing_seen[index / 64] & bit) != 0 || (slot >= root && slot < end))
+        if ((query->tree_sharing_seen[index / 64] & bit) != 0 || (slot >= root && slot < end))
             continue; /* one's own tree's providers are options anyway */
-        plan->tree_sharing_seen[index / 64] |= bit;
-        plan->tree_sharing[plan->tree_sharing_count++] = index;
+        query->tree_sharing_seen[index / 64] |= bit;
+        query->tree_sharing[query->tree_sharing_count++] = index;
     }
 }
 
@@ -36,30 +36,30 @@ static int compare_u32(const void *a, const void *b)
 }
 
 /* Which sharing providers of other trees this tree shares an aggregate with. */
-static void find_tree_sharing(struct ac_plan *plan, uint32_t root, uint32_t end)
+static void find_tree_sharing(struct ac_query *query, uint32_t root, uint32_t end)
 {
-    for (uint32_t i = 0; i < plan->tree_sharing_count; i++)
-        plan->tree_sharing_seen[plan->tree_sharing[i] / 64] = 0;
-    plan->tree_sharing_count = 0;
+    for (uint32_t i = 0; i < query->tree_sharing_count; i++)
+        query->tree_sharing_seen[query->tree_sharing[i] / 64] = 0;
+    query->tree_sharing_count = 0;
     const struct name_set *last = NULL;
-    for (uint32_t slot = root; slot < end && budget_take(plan->budget, 1); slot++) {
+    for (uint32_t slot = root; slot < end && budget_take(query->budget, 1); slot++) {
         const struct name_set *set =
-            version_place(plan->version, (struct slot_no){slot})->provider->aggregates;
+            version_place(query->version, (struct slot_no){slot})->provider->aggregates;
         if (set == last)
             continue;
-        ac_charge(plan, 2 * (int64_t)set->count);
+        ac_charge(query, 2 * (int64_t)set->count);
         last = set;
         for (uint32_t i = 0; i < set->count; i++)
-            see_shared(plan, set->numbers[i], root, end);
+            see_shared(query, set->numbers[i], root, end);
     }
-    ac_charge(plan, 8 * (int64_t)plan->tree_sharing_count);
-    if (plan->tree_sharing_count > 1)
-        qsort(plan->tree_sharing, plan->tree_sharing_count, sizeof(uint32_t), compare_u32);
+    ac_charge(query, 8 * (int64_t)query->tree_sharing_count);
+    if (query->tree_sharing_count > 1)
+        qsort(query->tree_sharing, query->tree_sharing_count, sizeof(uint32_t), compare_u32);
 }
 
 /* Takes out the options that the unsuffixed group's aggregates do not let through: its providers',
  * or their root's (item 2). */
-static void keep_members(struct ac_plan *plan, const struct ac_plan_group *group, uint32_t root,
+static void keep_members(struct ac_query *query, const struct ac_query_group *group, uint32_t root,
                          uint64_t *words)
 {
     struct fit_filter positive = {.any = group->aggregates.any,
@@ -68,11 +68,11 @@ static void keep_members(struct ac_plan *plan, const struct ac_plan_group *group
                                   .none_count = group->aggregates.none_count};
     int64_t cost = fit_filter_steps(&group->aggregates);
     bool root_is_member = fit_filter_slot(&positive, (struct slot_no){root});
-    ac_charge(plan, cost);
-    for (uint32_t w = 0; w < plan->tree.own_words; w++) {
+    ac_charge(query, cost);
+    for (uint32_t w = 0; w < query->tree.own_words; w++) {
         for (uint64_t left = words[w]; left != 0; left &= left - 1) {
-            struct slot_no at = {plan->tree.base + w * 64 + (uint32_t)__builtin_ctzll(left)};
-            ac_charge(plan, cost);
+            struct slot_no at = {query->tree.base + w * 64 + (uint32_t)__builtin_ctzll(left)};
+            ac_charge(query, cost);
             if ((!root_is_member && (at.v == root || !fit_filter_slot(&positive, at))) ||
                 !fit_filter_slot(&negative, at))
                 words[w] &= ~(left & -left);
@@ -81,39 +81,39 @@ static void keep_members(struct ac_plan *plan, const struct ac_plan_group *group
 }
 
 /* The slots of the tree [root, end) that can serve a kind. */
-static void own_options(struct ac_plan *plan, uint32_t k, uint32_t root, uint32_t end)
+static void own_options(struct ac_query *query, uint32_t k, uint32_t root, uint32_t end)
 {
-    const struct ac_plan_group *group = &plan->groups[plan->kinds[k].group];
-    uint64_t *words = plan->kinds[k].options;
-    uint32_t first = plan->tree.base / 64;
-    uint32_t last = first + plan->tree.own_words - 1;
+    const struct ac_query_group *group = &query->groups[query->kinds[k].group];
+    uint64_t *words = query->kinds[k].options;
+    uint32_t first = query->tree.base / 64;
+    uint32_t last = first + query->tree.own_words - 1;
     if (first / FIT_WORDS == last / FIT_WORDS) {
-        const uint64_t *page = ac_kind_page(plan, k, first / FIT_WORDS) + first % FIT_WORDS;
-        for (uint32_t w = 0; w < plan->tree.own_words; w++)
+        const uint64_t *page = ac_kind_page(query, k, first / FIT_WORDS) + first % FIT_WORDS;
+        for (uint32_t w = 0; w < query->tree.own_words; w++)
             words[w] = page[w];
     } else {
         for (uint32_t w = first; w <= last; w++)
-            words[w - first] = ac_kind_page(plan, k, w / FIT_WORDS)[w % FIT_WORDS];
+            words[w - first] = ac_kind_page(query, k, w / FIT_WORDS)[w % FIT_WORDS];
     }
     words[0] &= ~(uint64_t)0 << (root % 64);
     if (end % 64 != 0)
-        words[plan->tree.own_words - 1] &= ~(~(uint64_t)0 << (end % 64));
-    if (!plan->is_flat && !group->is_granular &&
+        words[query->tree.own_words - 1] &= ~(~(uint64_t)0 << (end % 64));
+    if (!query->is_flat && !group->is_granular &&
         group->aggregates.any_count + group->aggregates.none_count > 0)
-        keep_members(plan, group, root, words);
+        keep_members(query, group, root, words);
 }
 
 /* The sharing providers of other trees that can serve a kind. */
-static void shared_options(struct ac_plan *plan, struct ac_kind *kind)
+static void shared_options(struct ac_query *query, struct ac_kind *kind)
 {
-    uint64_t *words = kind->options + plan->tree.own_words;
+    uint64_t *words = kind->options + query->tree.own_words;
     uint64_t word = 0;
-    ac_charge(plan, plan->tree_sharing_count / 4);
-    for (uint32_t i = 0; i < plan->tree_sharing_count; i++) {
-        uint32_t index = plan->tree_sharing[i];
+    ac_charge(query, query->tree_sharing_count / 4);
+    for (uint32_t i = 0; i < query->tree_sharing_count; i++) {
+        uint32_t index = query->tree_sharing[i];
         if (kind->can_share)
             word |= (kind->sharing[index / 64] >> (index % 64) & 1) << (i % 64);
-        if (i % 64 == 63 || i + 1 == plan->tree_sharing_count) {
+        if (i % 64 == 63 || i + 1 == query->tree_sharing_count) {
             words[i / 64] = word;
             word = 0;
         }
@@ -129,139 +129,140 @@ static bool is_zero(const uint64_t *words, uint32_t count)
 }
 
 /* False: nobody in the tree or sharing with it serves the kind. */
-static bool set_kind(struct ac_plan *plan, uint32_t k, uint32_t root, uint32_t end)
+static bool set_kind(struct ac_query *query, uint32_t k, uint32_t root, uint32_t end)
 {
-    struct ac_kind *kind = &plan->kinds[k];
-    const struct ac_plan_group *group = &plan->groups[kind->group];
-    if (!group->is_granular && !plan->is_flat) {
+    struct ac_kind *kind = &query->kinds[k];
+    const struct ac_query_group *group = &query->groups[kind->group];
+    if (!group->is_granular && !query->is_flat) {
         struct fit_filter negative = {.none = group->aggregates.none,
                                       .none_count = group->aggregates.none_count};
-        ac_charge(plan, negative.none_count / 2);
+        ac_charge(query, negative.none_count / 2);
         if (negative.none_count > 0 && !fit_filter_slot(&negative, (struct slot_no){root}))
             return false; /* item 2: the root is in a forbidden aggregate */
         if (group->in_tree && root != group->tree_root)
             return false;
     }
-    own_options(plan, k, root, end);
-    if (plan->tree_sharing_count > 0)
-        shared_options(plan, kind);
-    return !is_zero(kind->options, plan->tree.words);
+    own_options(query, k, root, end);
+    if (query->tree_sharing_count > 0)
+        shared_options(query, kind);
+    return !is_zero(kind->options, query->tree.words);
 }
 
-bool ac_keep(struct ac_plan *plan, size_t bytes)
+bool ac_keep(struct ac_query *query, size_t bytes)
 {
-    plan->kept_bytes += bytes;
-    if (plan->kept_bytes <= KEPT_BYTES_MAX)
+    query->kept_bytes += bytes;
+    if (query->kept_bytes <= KEPT_BYTES_MAX)
         return true;
-    plan->is_too_large = true;
-    budget_exhaust(plan->budget);
+    query->is_too_large = true;
+    budget_exhaust(query->budget);
     return false;
 }
 
 /* Lays out the bits of the tree [root, end). False: they are too many. */
-static bool lay_out(struct ac_plan *plan, uint32_t root, uint32_t end)
+static bool lay_out(struct ac_query *query, uint32_t root, uint32_t end)
 {
-    struct ac_tree *tree = &plan->tree;
+    struct ac_tree *tree = &query->tree;
     tree->base = root - root % 64;
     tree->own_words = (end - tree->base + 63) / 64;
-    tree->words = tree->own_words + (plan->tree_sharing_count + 63) / 64;
+    tree->words = tree->own_words + (query->tree_sharing_count + 63) / 64;
     if (tree->words <= tree->capacity)
         return true;
     tree->capacity = tree->words < 4 ? 4 : tree->words + tree->words / 2;
-    if (!ac_keep(plan, (size_t)tree->capacity * plan->kind_count * sizeof(uint64_t)))
+    if (!ac_keep(query, (size_t)tree->capacity * query->kind_count * sizeof(uint64_t)))
         return false;
-    uint64_t *words = arena_array(plan->arena, tree->capacity, plan->kind_count * sizeof(*words));
-    for (uint32_t k = 0; k < plan->kind_count; k++, words += tree->capacity)
-        plan->kinds[k].options = words;
+    uint64_t *words = arena_array(query->arena, tree->capacity, query->kind_count * sizeof(*words));
+    for (uint32_t k = 0; k < query->kind_count; k++, words += tree->capacity)
+        query->kinds[k].options = words;
     return true;
 }
 
-bool ac_set_options(struct ac_plan *plan, uint32_t root)
+bool ac_set_options(struct ac_query *query, uint32_t root)
 {
     struct slot_no at = {root};
-    uint32_t end = version_place(plan->version, at)->end;
-    int64_t roots = (int64_t)plan->roots.any_count + plan->roots.none_count;
-    if (!budget_take(plan->budget, 1 + roots) || (roots > 0 && !fit_filter_slot(&plan->roots, at)))
+    uint32_t end = version_place(query->version, at)->end;
+    int64_t roots = (int64_t)query->roots.any_count + query->roots.none_count;
+    if (!budget_take(query->budget, 1 + roots) ||
+        (roots > 0 && !fit_filter_slot(&query->roots, at)))
         return false;
-    if (plan->sharing_count > 0)
-        find_tree_sharing(plan, root, end);
-    if (!lay_out(plan, root, end))
+    if (query->sharing_count > 0)
+        find_tree_sharing(query, root, end);
+    if (!lay_out(query, root, end))
         return false;
-    int64_t cost = 1 + (int64_t)plan->tree.words / 4;
-    for (uint32_t k = 0; k < plan->kind_count; k++)
-        if (!budget_take(plan->budget, cost) || !set_kind(plan, k, root, end))
+    int64_t cost = 1 + (int64_t)query->tree.words / 4;
+    for (uint32_t k = 0; k < query->kind_count; k++)
+        if (!budget_take(query->budget, cost) || !set_kind(query, k, root, end))
             return false;
     return true;
 }
 
-static uint64_t driver_word(struct ac_plan *plan, uint32_t word_no)
+static uint64_t driver_word(struct ac_query *query, uint32_t word_no)
 {
     uint32_t page = word_no / FIT_WORDS;
-    uint64_t word = ac_kind_page(plan, plan->driver, page)[word_no % FIT_WORDS];
-    if (word == 0 || !plan->is_flat)
+    uint64_t word = ac_kind_page(query, query->driver, page)[word_no % FIT_WORDS];
+    if (word == 0 || !query->is_flat)
         return word;
-    for (uint32_t k = 0; k < plan->kind_count && word != 0; k++) {
-        if (!budget_take(plan->budget, 1))
+    for (uint32_t k = 0; k < query->kind_count && word != 0; k++) {
+        if (!budget_take(query->budget, 1))
             return 0;
-        word &= ac_kind_page(plan, k, page)[word_no % FIT_WORDS];
+        word &= ac_kind_page(query, k, page)[word_no % FIT_WORDS];
     }
     return word;
 }
 
 /* The first slot of the driver not below `from`, or NUMBER_NONE. */
-static uint32_t driver_next(struct ac_plan *plan, uint32_t from)
+static uint32_t driver_next(struct ac_query *query, uint32_t from)
 {
-    uint32_t words = plan->page_count * FIT_WORDS;
+    uint32_t words = query->page_count * FIT_WORDS;
     for (uint32_t word_no = from / 64; word_no < words; word_no++) {
-        uint64_t word = driver_word(plan, word_no);
+        uint64_t word = driver_word(query, word_no);
         if (word_no == from / 64)
             word &= ~(uint64_t)0 << (from % 64);
         if (word != 0)
             return word_no * 64 + (uint32_t)__builtin_ctzll(word);
-        if (word_no % 4 == 0 && !budget_take(plan->budget, 1))
+        if (word_no % 4 == 0 && !budget_take(query->budget, 1))
             break;
     }
     return NUMBER_NONE;
 }
 
-static uint32_t next_root(const struct ac_plan *plan, uint32_t from)
+static uint32_t next_root(const struct ac_query *query, uint32_t from)
 {
-    for (uint32_t slot = from; slot < plan->version->slot_limit; slot++) {
-        const struct place *place = version_place(plan->version, (struct slot_no){slot});
+    for (uint32_t slot = from; slot < query->version->slot_limit; slot++) {
+        const struct place *place = version_place(query->version, (struct slot_no){slot});
         if (place != NULL && place->provider != NULL && place->root == slot)
             return slot;
-        if (!budget_take(plan->budget, 1))
+        if (!budget_take(query->budget, 1))
             break;
     }
     return NUMBER_NONE;
 }
 
-bool ac_next_anchor(struct ac_plan *plan, uint32_t *root)
+bool ac_next_anchor(struct ac_query *query, uint32_t *root)
 {
     uint32_t from = *root;
-    while (budget_take(plan->budget, 1)) {
+    while (budget_take(query->budget, 1)) {
         uint32_t slot =
-            plan->driver != NUMBER_NONE ? driver_next(plan, from) : next_root(plan, from);
+            query->driver != NUMBER_NONE ? driver_next(query, from) : next_root(query, from);
         if (slot == NUMBER_NONE)
             return false;
-        *root = version_place(plan->version, (struct slot_no){slot})->root;
-        if (ac_set_options(plan, *root))
+        *root = version_place(query->version, (struct slot_no){slot})->root;
+        if (ac_set_options(query, *root))
             return true;
-        from = version_place(plan->version, (struct slot_no){*root})->end;
+        from = version_place(query->version, (struct slot_no){*root})->end;
     }
     return false;
 }
 
-bool ac_plan_is_empty(struct ac_plan *plan)
+bool ac_query_is_empty(struct ac_query *query)
 {
     struct ac_walk walk;
-    ac_walk_init(plan, &walk);
+    ac_walk_init(query, &walk);
     uint32_t root = 0;
-    while (ac_next_anchor(plan, &root)) {
+    while (ac_next_anchor(query, &root)) {
         ac_walk_reset(&walk);
-        if (ac_walk_next(plan, &walk))
+        if (ac_walk_next(query, &walk))
             return false;
-        root = version_place(plan->version, (struct slot_no){root})->end;
+        root = version_place(query->version, (struct slot_no){root})->end;
     }
-    return !plan->budget->exhausted;
+    return !query->budget->exhausted;
 }

@@ -7,7 +7,7 @@
 #ifndef BERTH_QUERY_AC_CONTESTS_H
 #define BERTH_QUERY_AC_CONTESTS_H
 
-#include "query/ac_plan.h"
+#include "query/ac_query.h"
 
 /* In which a level has a part. */
 struct ac_contest {
@@ -44,19 +44,19 @@ struct ac_contests {
     uint32_t round;
 };
 
-/* Sets plan->may_contest. True: so many levels may stand in each other's way that each tree is to
+/* Sets query->may_contest. True: so many levels may stand in each other's way that each tree is to
  * be looked at before its first choice; else it is soon enough when a walk has been in vain. */
-bool ac_contests_are_likely(struct ac_plan *plan);
+bool ac_contests_are_likely(struct ac_query *query);
 
-/* Finds the plan's contests, once the levels are laid out. */
-void ac_contests_find(struct ac_plan *plan);
+/* Finds the query's contests, once the levels are laid out. */
+void ac_contests_find(struct ac_query *query);
 
 /* Matches all members in the tree at hand; those of levels below `depth` have the slots chosen, and
- * stay. False: there is no matching (plan->none is told), or the budget ran out. */
-bool ac_contests_match(struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth);
+ * stay. False: there is no matching (query->none is told), or the budget ran out. */
+bool ac_contests_match(struct ac_query *query, const struct ac_walk *walk, uint32_t depth);
 
 /* Gives the level of the walk's that is chosen next its bit; levels up to it stay. False: then the
  * others have no matching, and what there was is there again. */
-bool ac_contests_choose(struct ac_plan *plan, uint32_t level, uint32_t bit);
+bool ac_contests_choose(struct ac_query *query, uint32_t level, uint32_t bit);
 
 #endif

@@ -8,37 +8,38 @@
  * earlier had found. Neither takes out a combination or alters the order of those that there are.
  * Any thread. */
 #include "query/ac_contests.h"
-#include "query/ac_plan.h"
+#include "query/ac_query.h"
 
 enum { USELESS_WORDS_MAX = 1 << 20 }; /* 8 MiB; of larger trees nothing is remembered */
 
-void ac_walk_init(struct ac_plan *plan, struct ac_walk *walk)
+void ac_walk_init(struct ac_query *query, struct ac_walk *walk)
 {
     *walk = (struct ac_walk){
-        .at = arena_zalloc(plan->arena, plan->level_count * sizeof(*walk->at)),
-        .chosen = arena_zalloc(plan->arena, plan->level_count * sizeof(*walk->chosen)),
-        .found_before = arena_zalloc(plan->arena, plan->level_count * sizeof(*walk->found_before)),
+        .at = arena_zalloc(query->arena, query->level_count * sizeof(*walk->at)),
+        .chosen = arena_zalloc(query->arena, query->level_count * sizeof(*walk->chosen)),
+        .found_before =
+            arena_zalloc(query->arena, query->level_count * sizeof(*walk->found_before)),
     };
 }
 
-void ac_walk_leave(const struct ac_plan *plan, const struct ac_walk *walk, uint32_t *place)
+void ac_walk_leave(const struct ac_query *query, const struct ac_walk *walk, uint32_t *place)
 {
-    size_t bytes = plan->level_count * sizeof(*place);
+    size_t bytes = query->level_count * sizeof(*place);
     memcpy(place, walk->at, bytes);
-    memcpy(place + plan->level_count, walk->chosen, bytes);
+    memcpy(place + query->level_count, walk->chosen, bytes);
 }
 
-void ac_walk_return(const struct ac_plan *plan, struct ac_walk *walk, const uint32_t *place)
+void ac_walk_return(const struct ac_query *query, struct ac_walk *walk, const uint32_t *place)
 {
-    size_t bytes = plan->level_count * sizeof(*place);
+    size_t bytes = query->level_count * sizeof(*place);
     memcpy(walk->at, place, bytes);
-    memcpy(walk->chosen, place + plan->level_count, bytes);
+    memcpy(walk->chosen, place + query->level_count, bytes);
     walk->started = walk->is_new_here = true;
 }
 
-static const struct place *place_at(const struct ac_plan *plan, uint32_t slot)
+static const struct place *place_at(const struct ac_query *query, uint32_t slot)
 {
-    return version_place(plan->version, (struct slot_no){slot});
+    return version_place(query->version, (struct slot_no){slot});
 }
 
 static int64_t demand_of(const struct ac_level *level, struct class_no class_no)
@@ -50,75 +51,75 @@ static int64_t demand_of(const struct ac_level *level, struct class_no class_no)
 }
 
 /* Item 9: what several levels ask of one provider and class fits together, also into max_unit. */
-static bool sums_fit(const struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth,
+static bool sums_fit(const struct ac_query *query, const struct ac_walk *walk, uint32_t depth,
                      uint32_t slot)
 {
-    const struct ac_level *level = &plan->levels[depth];
+    const struct ac_level *level = &query->levels[depth];
     for (uint32_t i = 0; i < level->demand_count; i++) {
         const struct fit_demand *demand = &level->demands[i];
         int64_t room = fit_demand_headroom(demand, (struct slot_no){slot});
         room -= demand->amount;
         for (uint32_t j = 0; j < depth && room >= 0; j++)
             if (walk->chosen[j] == slot)
-                room -= demand_of(&plan->levels[j], demand->class_no);
+                room -= demand_of(&query->levels[j], demand->class_no);
         if (room < 0)
             return false;
     }
     return true;
 }
 
-static bool is_granular(const struct ac_plan *plan, uint32_t depth)
+static bool is_granular(const struct ac_query *query, uint32_t depth)
 {
-    return plan->groups[plan->levels[depth].group].is_granular;
+    return query->groups[query->levels[depth].group].is_granular;
 }
 
-static bool is_isolated(const struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth,
+static bool is_isolated(const struct ac_query *query, const struct ac_walk *walk, uint32_t depth,
                         uint32_t slot)
 {
-    if (!is_granular(plan, depth))
+    if (!is_granular(query, depth))
         return true;
     for (uint32_t j = 0; j < depth; j++)
-        if (walk->chosen[j] == slot && is_granular(plan, j))
+        if (walk->chosen[j] == slot && is_granular(query, j))
             return false;
     return true;
 }
 
 /* Item 11: before 1.29 a candidate takes resources from one provider of a tree. */
-static bool is_alone_in_tree(const struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth,
-                             uint32_t slot)
+static bool is_alone_in_tree(const struct ac_query *query, const struct ac_walk *walk,
+                             uint32_t depth, uint32_t slot)
 {
-    if (plan->levels[depth].demand_count == 0)
+    if (query->levels[depth].demand_count == 0)
         return true;
     for (uint32_t j = 0; j < depth; j++)
-        if (walk->chosen[j] != slot && plan->levels[j].demand_count > 0 &&
-            place_at(plan, walk->chosen[j])->root == place_at(plan, slot)->root)
+        if (walk->chosen[j] != slot && query->levels[j].demand_count > 0 &&
+            place_at(query, walk->chosen[j])->root == place_at(query, slot)->root)
             return false;
     return true;
 }
 
 /* Whether one of the levels to come can become the subtree's root. */
-static bool may_hold_later(struct ac_plan *plan, uint32_t depth, const struct ac_subtree *subtree,
+static bool may_hold_later(struct ac_query *query, uint32_t depth, const struct ac_subtree *subtree,
                            uint32_t least, uint32_t most)
 {
     const struct ac_kind *last = NULL;
     for (uint32_t i = 0; i < subtree->level_count; i++) {
-        const struct ac_kind *kind = plan->levels[subtree->levels[i]].kind;
-        ac_charge(plan, 1);
+        const struct ac_kind *kind = query->levels[subtree->levels[i]].kind;
+        ac_charge(query, 1);
         if (subtree->levels[i] <= depth || kind == last)
             continue;
         last = kind;
         const uint64_t *options = kind->options;
-        for (uint32_t bit = ac_next_option(&plan->tree, options, NULL, 0); bit != NUMBER_NONE;
-             bit = ac_next_option(&plan->tree, options, NULL, bit + 1)) {
-            uint32_t slot = ac_option_slot(plan, bit);
-            ac_charge(plan, 1);
-            if (slot < least && most < place_at(plan, slot)->end)
+        for (uint32_t bit = ac_next_option(&query->tree, options, NULL, 0); bit != NUMBER_NONE;
+             bit = ac_next_option(&query->tree, options, NULL, bit + 1)) {
+            uint32_t slot = ac_option_slot(query, bit);
+            ac_charge(query, 1);
+            if (slot < least && most < place_at(query, slot)->end)
                 return true;
             /* of the tree's own none behind it is above; the sharing ones follow */
-            if (slot >= least && bit < plan->tree.own_words * 64)
-                bit = plan->tree.own_words * 64 - 1;
+            if (slot >= least && bit < query->tree.own_words * 64)
+                bit = query->tree.own_words * 64 - 1;
         }
-        if (plan->budget->left < 0)
+        if (query->budget->left < 0)
             return true;
     }
     return false;
@@ -126,7 +127,7 @@ static bool may_hold_later(struct ac_plan *plan, uint32_t depth, const struct ac
 
 /* Item 7: in pre-order, with m the smallest slot, all lie in m's interval. While members are still
  * to be chosen, one of them may become that m. */
-static bool subtree_holds(struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth,
+static bool subtree_holds(struct ac_query *query, const struct ac_walk *walk, uint32_t depth,
                           const struct ac_subtree *subtree)
 {
     uint32_t least = NUMBER_NONE;
@@ -141,18 +142,18 @@ static bool subtree_holds(struct ac_plan *plan, const struct ac_walk *walk, uint
         least = slot < least ? slot : least;
         most = slot > most ? slot : most;
     }
-    if (least == NUMBER_NONE || most < place_at(plan, least)->end)
+    if (least == NUMBER_NONE || most < place_at(query, least)->end)
         return true;
-    return open && may_hold_later(plan, depth, subtree, least, most);
+    return open && may_hold_later(query, depth, subtree, least, most);
 }
 
-static bool subtrees_hold(struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth)
+static bool subtrees_hold(struct ac_query *query, const struct ac_walk *walk, uint32_t depth)
 {
-    const struct ac_level *level = &plan->levels[depth];
+    const struct ac_level *level = &query->levels[depth];
     for (uint32_t s = 0; s < level->subtree_count; s++) {
-        const struct ac_subtree *subtree = &plan->subtrees[level->subtrees[s]];
-        ac_charge(plan, subtree->level_count / 4);
-        if (!subtree_holds(plan, walk, depth, subtree))
+        const struct ac_subtree *subtree = &query->subtrees[level->subtrees[s]];
+        ac_charge(query, subtree->level_count / 4);
+        if (!subtree_holds(query, walk, depth, subtree))
             return false;
     }
     return true;
@@ -167,15 +168,15 @@ static bool any_chosen_has(const struct fit_any *any, const uint32_t *slots, uin
     return false;
 }
 
-static bool any_option_has(struct ac_plan *plan, const struct fit_any *any,
+static bool any_option_has(struct ac_query *query, const struct fit_any *any,
                            const struct ac_level *level)
 {
     const uint64_t *options = level->kind->options;
-    for (uint32_t bit = ac_next_option(&plan->tree, options, NULL, 0);
-         bit != NUMBER_NONE && plan->budget->left >= 0;
-         bit = ac_next_option(&plan->tree, options, NULL, bit + 1)) {
-        uint32_t slot = ac_option_slot(plan, bit);
-        ac_charge(plan, any->count);
+    for (uint32_t bit = ac_next_option(&query->tree, options, NULL, 0);
+         bit != NUMBER_NONE && query->budget->left >= 0;
+         bit = ac_next_option(&query->tree, options, NULL, bit + 1)) {
+        uint32_t slot = ac_option_slot(query, bit);
+        ac_charge(query, any->count);
         if (any_chosen_has(any, &slot, 1))
             return true;
     }
@@ -184,19 +185,19 @@ static bool any_option_has(struct ac_plan *plan, const struct fit_any *any,
 
 /* Item 3: the providers of the unsuffixed group have the traits together. What is still wanted must
  * be there among the options of the levels to come. */
-static bool traits_met(struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth)
+static bool traits_met(struct ac_query *query, const struct ac_walk *walk, uint32_t depth)
 {
-    const struct ac_plan_group *group = &plan->groups[plan->levels[depth].group];
-    if (group->is_granular || plan->is_flat)
+    const struct ac_query_group *group = &query->groups[query->levels[depth].group];
+    if (group->is_granular || query->is_flat)
         return true;
     uint32_t first = group->first_level;
     uint32_t last = first + group->level_count - 1;
     for (uint32_t i = 0; i < group->traits.any_count; i++) {
         const struct fit_any *any = &group->traits.any[i];
-        ac_charge(plan, (int64_t)any->count * (depth - first + 1));
+        ac_charge(query, (int64_t)any->count * (depth - first + 1));
         bool met = any_chosen_has(any, walk->chosen + first, depth - first + 1);
         for (uint32_t level = depth + 1; level <= last && !met; level++)
-            met = any_option_has(plan, any, &plan->levels[level]);
+            met = any_option_has(query, any, &query->levels[level]);
         if (!met)
             return false;
     }
@@ -205,148 +206,150 @@ static bool traits_met(struct ac_plan *plan, const struct ac_walk *walk, uint32_
 
 /* Remembers the rule that was broken last in the order of the rules: what came furthest fell by it.
  */
-static bool breaks(struct ac_plan *plan, enum ac_none rule)
+static bool breaks(struct ac_query *query, enum ac_none rule)
 {
-    if (plan->none < rule)
-        plan->none = rule;
+    if (query->none < rule)
+        query->none = rule;
     return false;
 }
 
-static bool choose(struct ac_plan *plan, struct ac_walk *walk, uint32_t depth)
+static bool choose(struct ac_query *query, struct ac_walk *walk, uint32_t depth)
 {
-    const struct ac_level *level = &plan->levels[depth];
-    uint32_t slot = ac_option_slot(plan, walk->at[depth]);
+    const struct ac_level *level = &query->levels[depth];
+    uint32_t slot = ac_option_slot(query, walk->at[depth]);
     walk->chosen[depth] = slot;
-    if (level->shares_class && !sums_fit(plan, walk, depth, slot))
-        return breaks(plan, AC_NONE_SUMS);
-    if (plan->isolate && !is_isolated(plan, walk, depth, slot))
-        return breaks(plan, AC_NONE_GROUP_POLICY);
-    if (!plan->nested_aware && !is_alone_in_tree(plan, walk, depth, slot))
-        return breaks(plan, AC_NONE_ONE_PROVIDER);
-    if (!subtrees_hold(plan, walk, depth))
-        return breaks(plan, AC_NONE_SAME_SUBTREE);
-    if (walk->is_matched && !ac_contests_choose(plan, depth, walk->at[depth]))
+    if (level->shares_class && !sums_fit(query, walk, depth, slot))
+        return breaks(query, AC_NONE_SUMS);
+    if (query->isolate && !is_isolated(query, walk, depth, slot))
+        return breaks(query, AC_NONE_GROUP_POLICY);
+    if (!query->nested_aware && !is_alone_in_tree(query, walk, depth, slot))
+        return breaks(query, AC_NONE_ONE_PROVIDER);
+    if (!subtrees_hold(query, walk, depth))
+        return breaks(query, AC_NONE_SAME_SUBTREE);
+    if (walk->is_matched && !ac_contests_choose(query, depth, walk->at[depth]))
         return false;
-    bool met = traits_met(plan, walk, depth);
-    plan->lacks_traits = plan->lacks_traits || !met;
+    bool met = traits_met(query, walk, depth);
+    query->lacks_traits = query->lacks_traits || !met;
     return met;
 }
 
-static uint64_t *useless_of(const struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth)
+static uint64_t *useless_of(const struct ac_query *query, const struct ac_walk *walk,
+                            uint32_t depth)
 {
-    return walk->useless + (size_t)depth * plan->tree.words;
+    return walk->useless + (size_t)depth * query->tree.words;
 }
 
-static void note_useless(const struct ac_plan *plan, struct ac_walk *walk, uint32_t depth)
+static void note_useless(const struct ac_query *query, struct ac_walk *walk, uint32_t depth)
 {
     uint32_t bit = walk->at[depth];
-    if (walk->useless != NULL && plan->levels[depth].has_twin &&
+    if (walk->useless != NULL && query->levels[depth].has_twin &&
         walk->found == walk->found_before[depth])
-        useless_of(plan, walk, depth)[bit / 64] |= (uint64_t)1 << (bit % 64);
+        useless_of(query, walk, depth)[bit / 64] |= (uint64_t)1 << (bit % 64);
 }
 
 /* Begins with the level's options. */
-static void enter(struct ac_plan *plan, struct ac_walk *walk, uint32_t depth)
+static void enter(struct ac_query *query, struct ac_walk *walk, uint32_t depth)
 {
-    const struct ac_level *level = &plan->levels[depth];
+    const struct ac_level *level = &query->levels[depth];
     walk->at[depth] = 0;
     if (walk->useless == NULL || !level->has_twin)
         return;
-    uint64_t *useless = useless_of(plan, walk, depth);
-    size_t bytes = plan->tree.words * sizeof(*useless);
+    uint64_t *useless = useless_of(query, walk, depth);
+    size_t bytes = query->tree.words * sizeof(*useless);
     if (level->twin == NUMBER_NONE)
         memset(useless, 0, bytes);
     else
-        memcpy(useless, useless_of(plan, walk, level->twin), bytes);
-    ac_charge(plan, plan->tree.words / 8);
+        memcpy(useless, useless_of(query, walk, level->twin), bytes);
+    ac_charge(query, query->tree.words / 8);
 }
 
 /* Room to remember what is useless in the tree at hand, empty. */
-static void forget_useless(struct ac_plan *plan, struct ac_walk *walk)
+static void forget_useless(struct ac_query *query, struct ac_walk *walk)
 {
-    size_t words = (size_t)plan->level_count * plan->tree.words;
-    if (!plan->has_twins || words > USELESS_WORDS_MAX) {
+    size_t words = (size_t)query->level_count * query->tree.words;
+    if (!query->has_twins || words > USELESS_WORDS_MAX) {
         walk->useless = NULL;
         walk->useless_words = 0;
         return;
     }
     if (words > walk->useless_words) {
-        walk->useless = arena_array(plan->arena, words, sizeof(*walk->useless));
+        walk->useless = arena_array(query->arena, words, sizeof(*walk->useless));
         walk->useless_words = (uint32_t)words;
     }
     memset(walk->useless, 0, words * sizeof(*walk->useless));
-    ac_charge(plan, (int64_t)words / 16);
+    ac_charge(query, (int64_t)words / 16);
 }
 
 /* The first step in a tree; false: there is no combination. */
-static bool ac_enumerate_begin(struct ac_plan *plan, struct ac_walk *walk)
+static bool ac_enumerate_begin(struct ac_query *query, struct ac_walk *walk)
 {
     walk->started = true;
     walk->is_new_here = walk->is_matched = false;
-    if (plan->is_wide && !ac_contests_match(plan, walk, 0))
+    if (query->is_wide && !ac_contests_match(query, walk, 0))
         return false;
-    forget_useless(plan, walk);
-    enter(plan, walk, 0);
+    forget_useless(query, walk);
+    enter(query, walk, 0);
     return true;
 }
 
 /* The first step in a tree that the walk has returned to: with all that is chosen there was a
  * combination. */
-static void ac_enumerate_go_on(struct ac_plan *plan, struct ac_walk *walk)
+static void ac_enumerate_go_on(struct ac_query *query, struct ac_walk *walk)
 {
     walk->is_new_here = walk->is_matched = false;
-    forget_useless(plan, walk);
+    forget_useless(query, walk);
     walk->found++;
-    for (uint32_t l = 0; l < plan->level_count; l++)
+    for (uint32_t l = 0; l < query->level_count; l++)
         walk->found_before[l] = walk->found - 1;
-    ac_charge(plan, plan->level_count / 4);
+    ac_charge(query, query->level_count / 4);
 }
 
 /* Goes back to the level before, and on to its next option. Most walks are never in vain: only one
  * that has been goes on with a matching. */
-static uint32_t go_back(struct ac_plan *plan, struct ac_walk *walk, uint32_t depth)
+static uint32_t go_back(struct ac_query *query, struct ac_walk *walk, uint32_t depth)
 {
     depth--;
     bool in_vain = walk->found == walk->found_before[depth];
-    note_useless(plan, walk, depth);
+    note_useless(query, walk, depth);
     walk->at[depth]++;
-    if (in_vain && plan->may_contest)
-        ac_contests_find(plan);
-    if (in_vain && plan->contests != NULL && !walk->is_matched) {
-        walk->is_matched = ac_contests_match(plan, walk, depth);
+    if (in_vain && query->may_contest)
+        ac_contests_find(query);
+    if (in_vain && query->contests != NULL && !walk->is_matched) {
+        walk->is_matched = ac_contests_match(query, walk, depth);
         if (!walk->is_matched)
-            walk->at[depth] = plan->tree.words * 64; /* nor has any other of its options one */
+            walk->at[depth] = query->tree.words * 64; /* nor has any other of its options one */
     }
     return depth;
 }
 
-static const uint64_t *without(const struct ac_plan *plan, const struct ac_walk *walk,
+static const uint64_t *without(const struct ac_query *query, const struct ac_walk *walk,
                                uint32_t depth)
 {
-    return walk->useless != NULL && plan->levels[depth].has_twin ? useless_of(plan, walk, depth)
-                                                                 : NULL;
+    return walk->useless != NULL && query->levels[depth].has_twin ? useless_of(query, walk, depth)
+                                                                  : NULL;
 }
 
-bool ac_walk_next(struct ac_plan *plan, struct ac_walk *walk)
+bool ac_walk_next(struct ac_query *query, struct ac_walk *walk)
 {
     uint32_t depth = 0;
-    if (plan->level_count == 0)
+    if (query->level_count == 0)
         return false;
     if (walk->started) {
-        depth = plan->level_count - 1;
+        depth = query->level_count - 1;
         walk->at[depth]++;
         if (walk->is_new_here)
-            ac_enumerate_go_on(plan, walk);
-    } else if (!ac_enumerate_begin(plan, walk)) {
+            ac_enumerate_go_on(query, walk);
+    } else if (!ac_enumerate_begin(query, walk)) {
         return false;
     }
-    const bool is_bare = !plan->has_twins && !plan->may_contest && plan->contests == NULL;
+    const bool is_bare = !query->has_twins && !query->may_contest && query->contests == NULL;
     for (;;) {
-        if (!budget_take(plan->budget, 2 + depth / 4))
+        if (!budget_take(query->budget, 2 + depth / 4))
             return false;
-        const struct ac_level *level = &plan->levels[depth];
-        uint32_t bit = ac_next_option(&plan->tree, level->kind->options,
-                                      is_bare ? NULL : without(plan, walk, depth), walk->at[depth]);
+        const struct ac_level *level = &query->levels[depth];
+        uint32_t bit =
+            ac_next_option(&query->tree, level->kind->options,
+                           is_bare ? NULL : without(query, walk, depth), walk->at[depth]);
         if (bit == NUMBER_NONE) {
             if (depth == 0) {
                 walk->at[0] = bit;
@@ -355,24 +358,24 @@ bool ac_walk_next(struct ac_plan *plan, struct ac_walk *walk)
             if (is_bare)
                 walk->at[--depth]++;
             else
-                depth = go_back(plan, walk, depth);
+                depth = go_back(query, walk, depth);
             continue;
         }
         walk->at[depth] = bit;
         walk->found_before[depth] = walk->found;
-        if (!choose(plan, walk, depth)) {
+        if (!choose(query, walk, depth)) {
             if (!is_bare)
-                note_useless(plan, walk, depth);
+                note_useless(query, walk, depth);
             walk->at[depth]++;
             continue;
         }
-        if (++depth == plan->level_count) {
+        if (++depth == query->level_count) {
             walk->found++;
             return true;
         }
         if (is_bare)
             walk->at[depth] = 0;
         else
-            enter(plan, walk, depth);
+            enter(query, walk, depth);
     }
 }

@@ -7,42 +7,42 @@
  * by what is looked at. Any thread. */
 #include "query/ac_contests.h"
 
-static void make_room(struct ac_plan *plan)
+static void make_room(struct ac_query *query)
 {
-    struct ac_contests *contests = plan->contests;
-    uint32_t words = plan->tree.words;
+    struct ac_contests *contests = query->contests;
+    uint32_t words = query->tree.words;
     if (words <= contests->words)
         return;
-    contests->words = plan->tree.capacity;
+    contests->words = query->tree.capacity;
     uint32_t bits = contests->words * 64;
-    contests->seen = arena_array(plan->arena, contests->words, sizeof(uint64_t));
-    contests->from = arena_array(plan->arena, bits, sizeof(uint32_t));
+    contests->seen = arena_array(query->arena, contests->words, sizeof(uint64_t));
+    contests->from = arena_array(query->arena, bits, sizeof(uint32_t));
     for (uint32_t c = 0; c < contests->count; c++) {
         struct ac_contest *contest = &contests->contest[c];
-        contest->first = arena_array(plan->arena, bits, sizeof(uint32_t));
-        contest->count = arena_array(plan->arena, bits, sizeof(uint32_t));
-        contest->room = arena_array(plan->arena, bits, sizeof(uint32_t));
-        contest->full = arena_array(plan->arena, contests->words, sizeof(uint64_t));
+        contest->first = arena_array(query->arena, bits, sizeof(uint32_t));
+        contest->count = arena_array(query->arena, bits, sizeof(uint32_t));
+        contest->room = arena_array(query->arena, bits, sizeof(uint32_t));
+        contest->full = arena_array(query->arena, contests->words, sizeof(uint64_t));
     }
 }
 
-static void clear(struct ac_plan *plan, struct ac_contest *contest)
+static void clear(struct ac_query *query, struct ac_contest *contest)
 {
-    size_t bits = (size_t)plan->tree.words * 64;
+    size_t bits = (size_t)query->tree.words * 64;
     memset(contest->first, 0xff, bits * sizeof(*contest->first));
     memset(contest->count, 0, bits * sizeof(*contest->count));
     memset(contest->room, 0xff, bits * sizeof(*contest->room));
-    memset(contest->full, 0, plan->tree.words * sizeof(*contest->full));
+    memset(contest->full, 0, query->tree.words * sizeof(*contest->full));
     memset(contest->held, 0xff, contest->member_count * sizeof(*contest->held));
-    ac_charge(plan, (int64_t)plan->tree.words * 8 + contest->member_count / 16);
+    ac_charge(query, (int64_t)query->tree.words * 8 + contest->member_count / 16);
 }
 
 /* How many members a provider can serve. */
-static uint32_t room_at(const struct ac_plan *plan, struct ac_contest *contest, uint32_t bit)
+static uint32_t room_at(const struct ac_query *query, struct ac_contest *contest, uint32_t bit)
 {
     if (contest->room[bit] != NUMBER_NONE)
         return contest->room[bit];
-    struct slot_no slot = {ac_option_slot(plan, bit)};
+    struct slot_no slot = {ac_option_slot(query, bit)};
     int64_t room = contest->of_count == 0 ? 1 : contest->member_count;
     for (uint32_t i = 0; i < contest->of_count; i++) {
         int64_t so_many = fit_demand_headroom(&contest->of[i], slot) / contest->of[i].amount;
@@ -52,7 +52,7 @@ static uint32_t room_at(const struct ac_plan *plan, struct ac_contest *contest, 
     return contest->room[bit];
 }
 
-static void ac_matching_take(const struct ac_plan *plan, struct ac_contest *contest,
+static void ac_matching_take(const struct ac_query *query, struct ac_contest *contest,
                              uint32_t member, uint32_t bit)
 {
     uint32_t next = contest->first[bit];
@@ -62,7 +62,7 @@ static void ac_matching_take(const struct ac_plan *plan, struct ac_contest *cont
     if (next != NUMBER_NONE)
         contest->last[next] = member;
     contest->first[bit] = member;
-    if (++contest->count[bit] >= room_at(plan, contest, bit))
+    if (++contest->count[bit] >= room_at(query, contest, bit))
         contest->full[bit / 64] |= (uint64_t)1 << (bit % 64);
 }
 
@@ -84,7 +84,7 @@ static void leave(struct ac_contest *contest, uint32_t member)
 
 /* A search for a place: who would move, and where everything was reached from. */
 struct move {
-    struct ac_plan *plan;
+    struct ac_query *query;
     struct ac_contest *contest;
     uint32_t fixed; /* members of levels below stay */
     uint32_t queued;
@@ -92,9 +92,9 @@ struct move {
 
 static void queue_member(struct move *move, uint32_t member)
 {
-    struct ac_contests *contests = move->plan->contests;
+    struct ac_contests *contests = move->query->contests;
     uint32_t kind =
-        (uint32_t)(move->plan->levels[move->contest->levels[member]].kind - move->plan->kinds);
+        (uint32_t)(move->query->levels[move->contest->levels[member]].kind - move->query->kinds);
     if (contests->queued[kind] == contests->round)
         return;
     contests->queued[kind] = contests->round;
@@ -107,7 +107,7 @@ static void queue_those_at(struct move *move, uint32_t bit)
 {
     const struct ac_contest *contest = move->contest;
     for (uint32_t m = contest->first[bit]; m != NUMBER_NONE; m = contest->next[m]) {
-        ac_charge(move->plan, 1);
+        ac_charge(move->query, 1);
         if (contest->levels[m] >= move->fixed)
             queue_member(move, m);
     }
@@ -116,13 +116,13 @@ static void queue_those_at(struct move *move, uint32_t bit)
 /* Moves everybody on the way to a bit with room, back to who has no place or leaves `left`. */
 static void shift(const struct move *move, uint32_t bit, uint32_t left)
 {
-    const struct ac_contests *contests = move->plan->contests;
+    const struct ac_contests *contests = move->query->contests;
     for (;;) {
         uint32_t member = contests->mover[contests->from[bit]];
         uint32_t before = move->contest->held[member];
         if (before != NUMBER_NONE)
             leave(move->contest, member);
-        ac_matching_take(move->plan, move->contest, member, bit);
+        ac_matching_take(move->query, move->contest, member, bit);
         if (before == NUMBER_NONE || before == left)
             return;
         bit = before;
@@ -130,12 +130,12 @@ static void shift(const struct move *move, uint32_t bit, uint32_t left)
 }
 
 /* Finds a place for a member that has none, or, if it is NUMBER_NONE, room at the bit `left`. */
-static bool find_place(struct ac_plan *plan, struct ac_contest *contest, uint32_t member,
+static bool find_place(struct ac_query *query, struct ac_contest *contest, uint32_t member,
                        uint32_t left, uint32_t fixed)
 {
-    struct ac_contests *contests = plan->contests;
-    struct move move = {plan, contest, fixed, 0};
-    uint32_t words = plan->tree.words;
+    struct ac_contests *contests = query->contests;
+    struct move move = {query, contest, fixed, 0};
+    uint32_t words = query->tree.words;
     contests->round++;
     memset(contests->seen, 0, words * sizeof(*contests->seen));
     if (member != NUMBER_NONE) {
@@ -144,20 +144,20 @@ static bool find_place(struct ac_plan *plan, struct ac_contest *contest, uint32_
         contests->seen[left / 64] |= (uint64_t)1 << (left % 64);
         queue_those_at(&move, left);
     }
-    for (uint32_t q = 0; q < move.queued && budget_take(plan->budget, 1 + words / 2); q++) {
+    for (uint32_t q = 0; q < move.queued && budget_take(query->budget, 1 + words / 2); q++) {
         uint32_t kind = contests->queue[q];
         for (uint32_t w = 0; w < words; w++) {
-            uint64_t reached = plan->kinds[kind].options[w] & ~contests->seen[w];
+            uint64_t reached = query->kinds[kind].options[w] & ~contests->seen[w];
             contests->seen[w] |= reached;
             for (; reached != 0; reached &= reached - 1) {
                 uint32_t bit = w * 64 + (uint32_t)__builtin_ctzll(reached);
                 contests->from[bit] = kind;
-                if (contest->count[bit] < room_at(plan, contest, bit)) {
+                if (contest->count[bit] < room_at(query, contest, bit)) {
                     shift(&move, bit, left);
                     return true;
                 }
                 queue_those_at(&move, bit);
-                ac_charge(plan, 2);
+                ac_charge(query, 2);
             }
         }
     }
@@ -165,86 +165,86 @@ static bool find_place(struct ac_plan *plan, struct ac_contest *contest, uint32_
 }
 
 /* Whether the providers have as much together as is asked of them together. */
-static bool sum_fits(struct ac_plan *plan, const struct ac_contest *contest)
+static bool sum_fits(struct ac_query *query, const struct ac_contest *contest)
 {
-    uint64_t *all = plan->contests->seen;
+    uint64_t *all = query->contests->seen;
     int64_t sum = 0;
-    memset(all, 0, plan->tree.words * sizeof(*all));
+    memset(all, 0, query->tree.words * sizeof(*all));
     for (uint32_t m = 0; m < contest->member_count; m++) {
-        const uint64_t *options = plan->levels[contest->levels[m]].kind->options;
-        for (uint32_t w = 0; w < plan->tree.words; w++)
+        const uint64_t *options = query->levels[contest->levels[m]].kind->options;
+        for (uint32_t w = 0; w < query->tree.words; w++)
             all[w] |= options[w];
     }
-    ac_charge(plan, (int64_t)contest->member_count * (1 + plan->tree.words / 4));
-    for (uint32_t bit = ac_next_option(&plan->tree, all, NULL, 0);
+    ac_charge(query, (int64_t)contest->member_count * (1 + query->tree.words / 4));
+    for (uint32_t bit = ac_next_option(&query->tree, all, NULL, 0);
          bit != NUMBER_NONE && sum < contest->sum;
-         bit = ac_next_option(&plan->tree, all, NULL, bit + 1)) {
-        sum += fit_demand_headroom(&contest->of[0], (struct slot_no){ac_option_slot(plan, bit)});
-        ac_charge(plan, 2);
+         bit = ac_next_option(&query->tree, all, NULL, bit + 1)) {
+        sum += fit_demand_headroom(&contest->of[0], (struct slot_no){ac_option_slot(query, bit)});
+        ac_charge(query, 2);
     }
     return sum >= contest->sum;
 }
 
-static bool match(struct ac_plan *plan, struct ac_contest *contest, const struct ac_walk *walk,
+static bool match(struct ac_query *query, struct ac_contest *contest, const struct ac_walk *walk,
                   uint32_t depth)
 {
     bool is_mixed =
         contest->of_count == 1 && contest->sum > contest->of[0].amount * contest->member_count;
-    if (depth == 0 && is_mixed && !sum_fits(plan, contest))
+    if (depth == 0 && is_mixed && !sum_fits(query, contest))
         return false;
-    clear(plan, contest);
+    clear(query, contest);
     uint32_t m = 0;
     for (; m < contest->member_count && contest->levels[m] < depth; m++)
-        ac_matching_take(plan, contest, m, walk->at[contest->levels[m]]);
+        ac_matching_take(query, contest, m, walk->at[contest->levels[m]]);
     for (; m < contest->member_count; m++) {
-        const uint64_t *options = plan->levels[contest->levels[m]].kind->options;
-        uint32_t bit = ac_next_option(&plan->tree, options, contest->full, 0);
-        if (!budget_take(plan->budget, 1 + plan->tree.words / 8))
+        const uint64_t *options = query->levels[contest->levels[m]].kind->options;
+        uint32_t bit = ac_next_option(&query->tree, options, contest->full, 0);
+        if (!budget_take(query->budget, 1 + query->tree.words / 8))
             return false;
-        if (bit != NUMBER_NONE && room_at(plan, contest, bit) > 0)
-            ac_matching_take(plan, contest, m, bit);
-        else if (!find_place(plan, contest, m, NUMBER_NONE, depth))
+        if (bit != NUMBER_NONE && room_at(query, contest, bit) > 0)
+            ac_matching_take(query, contest, m, bit);
+        else if (!find_place(query, contest, m, NUMBER_NONE, depth))
             return false;
     }
     return true;
 }
 
-static bool lose(struct ac_plan *plan, const struct ac_contest *contest)
+static bool lose(struct ac_query *query, const struct ac_contest *contest)
 {
-    if (plan->none < contest->none)
-        plan->none = contest->none;
+    if (query->none < contest->none)
+        query->none = contest->none;
     return false;
 }
 
-bool ac_contests_match(struct ac_plan *plan, const struct ac_walk *walk, uint32_t depth)
+bool ac_contests_match(struct ac_query *query, const struct ac_walk *walk, uint32_t depth)
 {
-    make_room(plan);
-    for (uint32_t c = 0; c < plan->contests->count; c++)
-        if (!match(plan, &plan->contests->contest[c], walk, depth))
-            return lose(plan, &plan->contests->contest[c]);
+    make_room(query);
+    for (uint32_t c = 0; c < query->contests->count; c++)
+        if (!match(query, &query->contests->contest[c], walk, depth))
+            return lose(query, &query->contests->contest[c]);
     return true;
 }
 
-static bool choose(struct ac_plan *plan, struct ac_contest *contest, uint32_t level, uint32_t bit)
+static bool choose(struct ac_query *query, struct ac_contest *contest, uint32_t level, uint32_t bit)
 {
     uint32_t member = contest->member_of[level];
     if (member == NUMBER_NONE || contest->held[member] == bit)
         return true;
     uint32_t before = contest->held[member];
     leave(contest, member);
-    if (contest->count[bit] < room_at(plan, contest, bit) ||
-        find_place(plan, contest, NUMBER_NONE, bit, level + 1)) {
-        ac_matching_take(plan, contest, member, bit);
+    if (contest->count[bit] < room_at(query, contest, bit) ||
+        find_place(query, contest, NUMBER_NONE, bit, level + 1)) {
+        ac_matching_take(query, contest, member, bit);
         return true;
     }
-    ac_matching_take(plan, contest, member, before);
+    ac_matching_take(query, contest, member, before);
     return false;
 }
 
-bool ac_contests_choose(struct ac_plan *plan, uint32_t level, uint32_t bit)
+bool ac_contests_choose(struct ac_query *query, uint32_t level, uint32_t bit)
 {
-    for (uint32_t c = 0; c < plan->contests->count; c++)
-        if (!choose(plan, &plan->contests->contest[c], level, bit))
-            return lose(plan, &plan->contests->contest[c]);
+    for (uint32_t c = 0; c < query->contests->count; c++)
+        if (!choose(query, &query->contests->contest[c], level, bit))
+            return lose(query, &query->contests->contest[c]);
     return true;
 }

@@ -30,16 +30,16 @@ struct ac_merge {
     uint32_t chain_count;
 };
 
-struct ac_merge *ac_merge_create(struct ac_plan *plan, uint32_t demand_count)
+struct ac_merge *ac_merge_create(struct ac_query *query, uint32_t demand_count)
 {
-    struct ac_merge *merge = arena_zalloc(plan->arena, sizeof(*merge));
+    struct ac_merge *merge = arena_zalloc(query->arena, sizeof(*merge));
     uint32_t capacity = 64;
     while (capacity < 3 * demand_count) /* two of each demand at most */
         capacity *= 2;
     merge->mask = capacity - 1;
-    merge->cells = arena_zalloc(plan->arena, capacity * sizeof(*merge->cells));
-    merge->items = arena_array(plan->arena, demand_count, sizeof(*merge->items));
-    merge->chains = arena_array(plan->arena, demand_count, sizeof(*merge->chains));
+    merge->cells = arena_zalloc(query->arena, capacity * sizeof(*merge->cells));
+    merge->items = arena_array(query->arena, demand_count, sizeof(*merge->items));
+    merge->chains = arena_array(query->arena, demand_count, sizeof(*merge->chains));
     return merge;
 }
 
@@ -85,15 +85,15 @@ static void ac_merge_add(struct ac_merge *merge, struct slot_no slot,
     chain->last = item;
 }
 
-uint32_t ac_merge(struct ac_merge *merge, const struct ac_plan *plan, const uint32_t *chosen,
+uint32_t ac_merge(struct ac_merge *merge, const struct ac_query *query, const uint32_t *chosen,
                   struct ac_entry *entries)
 {
     uint32_t count = 0;
     merge->round++;
     merge->item_count = merge->chain_count = 0;
-    for (uint32_t l = 0; l < plan->level_count; l++)
-        for (uint32_t i = 0; i < plan->levels[l].demand_count; i++)
-            ac_merge_add(merge, (struct slot_no){chosen[l]}, &plan->levels[l].demands[i]);
+    for (uint32_t l = 0; l < query->level_count; l++)
+        for (uint32_t i = 0; i < query->levels[l].demand_count; i++)
+            ac_merge_add(merge, (struct slot_no){chosen[l]}, &query->levels[l].demands[i]);
     for (uint32_t c = 0; c < merge->chain_count; c++)
         for (uint32_t i = merge->chains[c].first; i != NUMBER_NONE; i = merge->items[i].next)
             entries[count++] = merge->items[i].entry;

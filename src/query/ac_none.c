@@ -7,7 +7,7 @@
  * level can be served, but not by one tree. A level's conditions are asked in one order, page by
  * page; the condition that took out the last of the page that came furthest is the answer. Counting
  * has to look at all pages; where that is too much, there are no counts. Any thread. */
-#include "query/ac_plan.h"
+#include "query/ac_query.h"
 
 enum { FIND_STEPS = 50000 }; /* a quarter of what a search on a worker has; for counting as much */
 
@@ -39,17 +39,17 @@ const char *ac_none_name(enum ac_none none)
     return NAMES[none];
 }
 
-static const struct ac_plan_group *ac_none_group_of(const struct ac_plan *plan,
-                                                    const struct ac_kind *kind)
+static const struct ac_query_group *ac_none_group_of(const struct ac_query *query,
+                                                     const struct ac_kind *kind)
 {
-    return &plan->groups[kind->group];
+    return &query->groups[kind->group];
 }
 
 /* Whether the group's traits and aggregates are each provider's own matter; else traits are met
  * together, and a root's aggregates are its tree's. */
-static bool is_by_provider(const struct ac_plan *plan, const struct ac_kind *kind)
+static bool is_by_provider(const struct ac_query *query, const struct ac_kind *kind)
 {
-    return ac_none_group_of(plan, kind)->is_granular || plan->is_flat;
+    return ac_none_group_of(query, kind)->is_granular || query->is_flat;
 }
 
 struct condition {
@@ -69,7 +69,7 @@ static struct fit_filter negative(const struct fit_filter *filter)
 
 /* Takes out the slots that neither pass the filter themselves nor by their root (`either`), or that
  * do not pass together with it. */
-static void keep_by_root(struct ac_plan *plan, const struct fit_filter *filter, bool either,
+static void keep_by_root(struct ac_query *query, const struct fit_filter *filter, bool either,
                          uint32_t page, uint64_t words[FIT_WORDS])
 {
     int64_t cost = 4 + 2 * fit_filter_steps(filter);
@@ -77,8 +77,8 @@ static void keep_by_root(struct ac_plan *plan, const struct fit_filter *filter, 
         for (uint64_t left = words[w]; left != 0; left &= left - 1) {
             struct slot_no slot = {page * FIT_PAGE_SLOTS + w * 64 +
                                    (uint32_t)__builtin_ctzll(left)};
-            struct slot_no root = {version_place(plan->version, slot)->root};
-            ac_charge(plan, cost);
+            struct slot_no root = {version_place(query->version, slot)->root};
+            ac_charge(query, cost);
             bool own = fit_filter_slot(filter, slot);
             bool roots = fit_filter_slot(filter, root);
             if (either ? !own && !roots : !own || !roots)
@@ -89,7 +89,7 @@ static void keep_by_root(struct ac_plan *plan, const struct fit_filter *filter, 
 
 enum { CONDITIONS = 4 };
 
-static void set_conditions(const struct ac_plan_group *group, struct condition out[CONDITIONS])
+static void set_conditions(const struct ac_query_group *group, struct condition out[CONDITIONS])
 {
     out[0] = (struct condition){positive(&group->traits), AC_NONE_REQUIRED_TRAITS};
     out[1] = (struct condition){negative(&group->traits), AC_NONE_FORBIDDEN_TRAITS};
@@ -104,31 +104,31 @@ static bool is_applied(const struct condition *condition, bool by_provider)
            (by_provider || condition->none != AC_NONE_REQUIRED_TRAITS);
 }
 
-static void apply_condition(struct ac_plan *plan, const struct condition *condition,
+static void apply_condition(struct ac_query *query, const struct condition *condition,
                             bool by_provider, uint32_t page, uint64_t words[FIT_WORDS])
 {
     if (by_provider || condition->none == AC_NONE_FORBIDDEN_TRAITS)
         fit_filter_page(&condition->filter, page, words);
     else
-        keep_by_root(plan, &condition->filter, condition->none == AC_NONE_MEMBER_OF, page, words);
+        keep_by_root(query, &condition->filter, condition->none == AC_NONE_MEMBER_OF, page, words);
 }
 
 /* The condition by which the last slot of the page falls; AC_NONE_FOUND_SOME: none does. */
-static enum ac_none page_none(struct ac_plan *plan, const struct ac_kind *kind, uint32_t page)
+static enum ac_none page_none(struct ac_query *query, const struct ac_kind *kind, uint32_t page)
 {
-    const struct ac_plan_group *group = ac_none_group_of(plan, kind);
+    const struct ac_query_group *group = ac_none_group_of(query, kind);
     struct condition conditions[CONDITIONS];
     set_conditions(group, conditions);
-    bool by_provider = is_by_provider(plan, kind);
+    bool by_provider = is_by_provider(query, kind);
     uint64_t words[FIT_WORDS];
     memset(words, 0xff, sizeof(words));
     for (uint32_t i = 0; i < kind->demand_count; i++)
-        ac_charge(plan, fit_demand_page(plan->version, &kind->demands[i], page, words));
+        ac_charge(query, fit_demand_page(query->version, &kind->demands[i], page, words));
     if (fit_words_empty(words))
         return AC_NONE_CAPACITY;
     for (size_t i = 0; i < CONDITIONS; i++) {
         if (is_applied(&conditions[i], by_provider))
-            apply_condition(plan, &conditions[i], by_provider, page, words);
+            apply_condition(query, &conditions[i], by_provider, page, words);
         if (fit_words_empty(words))
             return conditions[i].none;
     }
@@ -146,17 +146,17 @@ static bool somebody_has(const struct fit_any *any)
 }
 
 /* Why nobody serves the level, looked at alone; AC_NONE_FOUND_SOME: somebody does. */
-static enum ac_none kind_none(struct ac_plan *plan, const struct ac_kind *kind)
+static enum ac_none kind_none(struct ac_query *query, const struct ac_kind *kind)
 {
-    const struct ac_plan_group *group = ac_none_group_of(plan, kind);
+    const struct ac_query_group *group = ac_none_group_of(query, kind);
     for (uint32_t i = 0; i < kind->demand_count; i++)
         if (kind->demands[i].column->holders.count == 0)
             return AC_NONE_INVENTORY;
     enum ac_none furthest = kind->demand_count > 0 ? AC_NONE_CAPACITY : AC_NONE_REQUIRED_TRAITS;
-    for (uint32_t page = 0; page < plan->page_count; page++) {
-        if (!budget_take(plan->budget, 8 + FIT_STEPS_A_SET * (int64_t)group->set_count))
+    for (uint32_t page = 0; page < query->page_count; page++) {
+        if (!budget_take(query->budget, 8 + FIT_STEPS_A_SET * (int64_t)group->set_count))
             return AC_NONE_NOT_KNOWN;
-        enum ac_none none = page_none(plan, kind, page);
+        enum ac_none none = page_none(query, kind, page);
         if (none == AC_NONE_FOUND_SOME) {
             furthest = none;
             break;
@@ -172,11 +172,11 @@ static enum ac_none kind_none(struct ac_plan *plan, const struct ac_kind *kind)
 }
 
 /* Whether there would be an anchor if any root would do. */
-static bool falls_by_roots(const struct ac_plan *plan)
+static bool falls_by_roots(const struct ac_query *query)
 {
-    if (plan->roots.any_count + plan->roots.none_count == 0)
+    if (query->roots.any_count + query->roots.none_count == 0)
         return false;
-    struct ac_plan any_root = *plan;
+    struct ac_query any_root = *query;
     any_root.roots = (struct fit_filter){0};
     uint32_t root = 0;
     return ac_next_anchor(&any_root, &root);
@@ -184,7 +184,7 @@ static bool falls_by_roots(const struct ac_plan *plan)
 
 /* Steps of which the same conditions are counted, page by page. */
 struct counting {
-    struct ac_plan *plan;
+    struct ac_query *query;
     const struct ac_kind *kind;
     struct ac_step *steps; /* of this kind */
 };
@@ -203,7 +203,7 @@ static uint64_t count_words(const uint64_t words[FIT_WORDS])
 static uint32_t lay_out_steps(const struct counting *counting)
 {
     const struct ac_kind *kind = counting->kind;
-    const struct ac_plan_group *group = ac_none_group_of(counting->plan, kind);
+    const struct ac_query_group *group = ac_none_group_of(counting->query, kind);
     struct condition conditions[CONDITIONS];
     set_conditions(group, conditions);
     uint32_t count = 0;
@@ -213,7 +213,7 @@ static uint32_t lay_out_steps(const struct counting *counting)
             .group = group->asked,
             .resource = &group->asked->resources[&kind->demands[i] - group->demands]};
     for (size_t i = 0; i < CONDITIONS; i++)
-        if (is_applied(&conditions[i], is_by_provider(counting->plan, kind)) &&
+        if (is_applied(&conditions[i], is_by_provider(counting->query, kind)) &&
             (count > 0 || conditions[i].filter.any_count > 0))
             counting->steps[count++] =
                 (struct ac_step){.by = conditions[i].none, .group = group->asked};
@@ -224,23 +224,24 @@ static uint32_t lay_out_steps(const struct counting *counting)
 
 static void count_page(const struct counting *counting, uint32_t page)
 {
-    struct ac_plan *plan = counting->plan;
+    struct ac_query *query = counting->query;
     const struct ac_kind *kind = counting->kind;
-    const struct ac_plan_group *group = ac_none_group_of(plan, kind);
+    const struct ac_query_group *group = ac_none_group_of(query, kind);
     struct condition conditions[CONDITIONS];
     set_conditions(group, conditions);
-    bool by_provider = is_by_provider(plan, kind);
+    bool by_provider = is_by_provider(query, kind);
     struct ac_step *step = counting->steps;
     uint64_t words[FIT_WORDS];
     memset(words, 0xff, sizeof(words));
     for (uint32_t i = 0; i < kind->demand_count; i++) {
-        ac_charge(plan, fit_demand_page(plan->version, &kind->demands[i], page, words) + FIT_WORDS);
+        ac_charge(query,
+                  fit_demand_page(query->version, &kind->demands[i], page, words) + FIT_WORDS);
         (step++)->providers += count_words(words);
     }
     for (size_t i = 0; i < CONDITIONS; i++) {
         if (!is_applied(&conditions[i], by_provider))
             continue;
-        apply_condition(plan, &conditions[i], by_provider, page, words);
+        apply_condition(query, &conditions[i], by_provider, page, words);
         if (step > counting->steps || conditions[i].filter.any_count > 0)
             (step++)->providers += count_words(words);
     }
@@ -250,27 +251,27 @@ static void count_page(const struct counting *counting, uint32_t page)
     }
 }
 
-static size_t steps_at_most(const struct ac_plan *plan)
+static size_t steps_at_most(const struct ac_query *query)
 {
     size_t most = 0;
-    for (uint32_t k = 0; k < plan->kind_count; k++)
-        most += plan->kinds[k].demand_count + CONDITIONS + 1;
+    for (uint32_t k = 0; k < query->kind_count; k++)
+        most += query->kinds[k].demand_count + CONDITIONS + 1;
     return most;
 }
 
 /* Counts kind by kind until a condition leaves no provider. */
-static void count_steps(struct ac_plan *plan, struct ac_reason *reason)
+static void count_steps(struct ac_query *query, struct ac_reason *reason)
 {
-    struct ac_step *steps = arena_array(plan->arena, steps_at_most(plan), sizeof(*steps));
+    struct ac_step *steps = arena_array(query->arena, steps_at_most(query), sizeof(*steps));
     uint32_t count = 0;
     bool is_empty = false;
-    for (uint32_t k = 0; k < plan->kind_count && !is_empty; k++) {
-        const struct counting counting = {plan, &plan->kinds[k], steps + count};
+    for (uint32_t k = 0; k < query->kind_count && !is_empty; k++) {
+        const struct counting counting = {query, &query->kinds[k], steps + count};
         uint32_t end = count + lay_out_steps(&counting);
         int64_t cost = 8 + (FIT_STEPS_A_SET + FIT_WORDS) *
-                               (int64_t)ac_none_group_of(plan, counting.kind)->set_count;
-        for (uint32_t page = 0; page < plan->page_count; page++) {
-            if (!budget_take(plan->budget, cost))
+                               (int64_t)ac_none_group_of(query, counting.kind)->set_count;
+        for (uint32_t page = 0; page < query->page_count; page++) {
+            if (!budget_take(query->budget, cost))
                 return;
             count_page(&counting, page);
         }
@@ -281,41 +282,41 @@ static void count_steps(struct ac_plan *plan, struct ac_reason *reason)
     reason->step_count = count;
 }
 
-static enum ac_none ac_none_find(struct ac_plan *plan)
+static enum ac_none ac_none_find(struct ac_query *query)
 {
     bool can_share = false;
-    for (uint32_t k = 0; k < plan->kind_count; k++) {
-        enum ac_none none = kind_none(plan, &plan->kinds[k]);
+    for (uint32_t k = 0; k < query->kind_count; k++) {
+        enum ac_none none = kind_none(query, &query->kinds[k]);
         if (none != AC_NONE_FOUND_SOME)
             return none;
-        can_share = can_share || plan->kinds[k].can_share;
+        can_share = can_share || query->kinds[k].can_share;
     }
-    if (falls_by_roots(plan))
+    if (falls_by_roots(query))
         return AC_NONE_ROOT_TRAITS;
-    if (plan->budget->exhausted)
+    if (query->budget->exhausted)
         return AC_NONE_NOT_KNOWN;
     return can_share ? AC_NONE_SHARING : AC_NONE_ONE_TREE;
 }
 
-static enum ac_none find_on_own_budget(struct ac_plan *plan)
+static enum ac_none find_on_own_budget(struct ac_query *query)
 {
-    if (plan->lacks_traits)
+    if (query->lacks_traits)
         return AC_NONE_REQUIRED_TRAITS;
-    if (plan->none != AC_NONE_FOUND_SOME)
-        return plan->none;
-    return ac_none_find(plan);
+    if (query->none != AC_NONE_FOUND_SOME)
+        return query->none;
+    return ac_none_find(query);
 }
 
-void ac_reason_find(struct ac_plan *plan, bool has_some, struct ac_reason *reason)
+void ac_reason_find(struct ac_query *query, bool has_some, struct ac_reason *reason)
 {
-    struct budget *search = plan->budget;
+    struct budget *search = query->budget;
     struct budget own = {.left = FIND_STEPS};
-    plan->budget = &own;
-    *reason = (struct ac_reason){.none = has_some ? AC_NONE_FOUND_SOME : find_on_own_budget(plan)};
-    enum ac_counts counts = plan->request->counts;
+    query->budget = &own;
+    *reason = (struct ac_reason){.none = has_some ? AC_NONE_FOUND_SOME : find_on_own_budget(query)};
+    enum ac_counts counts = query->request->counts;
     if (counts == AC_COUNTS_ALWAYS || (counts == AC_COUNTS_IF_NONE && !has_some)) {
         own = (struct budget){.left = FIND_STEPS};
-        count_steps(plan, reason);
+        count_steps(query, reason);
     }
-    plan->budget = search;
+    query->budget = search;
 }

@@ -10,55 +10,55 @@
 
 enum { LONG_ENTRIES = 64 }; /* of more, equal ones are not looked for one by one */
 
-void ac_output_init(struct ac_output *output, struct ac_plan *plan, ac_emit *emit, void *cls)
+void ac_output_init(struct ac_output *output, struct ac_query *query, ac_emit *emit, void *cls)
 {
     uint32_t entries = 0;
-    for (uint32_t l = 0; l < plan->level_count; l++)
-        entries += plan->levels[l].demand_count;
+    for (uint32_t l = 0; l < query->level_count; l++)
+        entries += query->levels[l].demand_count;
     bool is_long = entries > LONG_ENTRIES;
     *output = (struct ac_output){
-        .plan = plan,
+        .query = query,
         .emit = emit,
         .cls = cls,
-        .entries = arena_array(plan->arena, entries, sizeof(struct ac_entry)),
-        .mappings = arena_array(plan->arena, plan->level_count, sizeof(struct ac_mapping)),
-        .summarise_roots = plan->nested_aware,
-        .steps = 4 + (plan->is_plain ? 1 : 2) * ((int64_t)entries + plan->level_count),
-        .merge = is_long ? ac_merge_create(plan, entries) : NULL,
+        .entries = arena_array(query->arena, entries, sizeof(struct ac_entry)),
+        .mappings = arena_array(query->arena, query->level_count, sizeof(struct ac_mapping)),
+        .summarise_roots = query->nested_aware,
+        .steps = 4 + (query->is_plain ? 1 : 2) * ((int64_t)entries + query->level_count),
+        .merge = is_long ? ac_merge_create(query, entries) : NULL,
     };
 }
 
-static bool is_sharing(const struct ac_plan *plan, uint32_t slot)
+static bool is_sharing(const struct ac_query *query, uint32_t slot)
 {
     uint32_t at;
-    SEARCH_LOWER(at, 0, plan->sharing_count, plan->sharing[at] < slot);
-    return at < plan->sharing_count && plan->sharing[at] == slot;
+    SEARCH_LOWER(at, 0, query->sharing_count, query->sharing[at] < slot);
+    return at < query->sharing_count && query->sharing[at] == slot;
 }
 
 /* Item 10: equality is resources and mappings, not the anchor. */
 bool ac_output_repeats(struct ac_output *output, const uint32_t *chosen)
 {
-    struct ac_plan *plan = output->plan;
-    if (plan->sharing_count == 0)
+    struct ac_query *query = output->query;
+    if (query->sharing_count == 0)
         return false;
-    for (uint32_t l = 0; l < plan->level_count; l++)
-        if (!is_sharing(plan, chosen[l]))
+    for (uint32_t l = 0; l < query->level_count; l++)
+        if (!is_sharing(query, chosen[l]))
             return false;
-    ac_charge(plan, 8 + 4 * (int64_t)plan->level_count);
+    ac_charge(query, 8 + 4 * (int64_t)query->level_count);
     struct ac_seen *seen = &output->seen;
-    size_t bytes = plan->level_count * sizeof(*chosen);
+    size_t bytes = query->level_count * sizeof(*chosen);
     uint64_t hash = hash_text((struct slice){(const char *)chosen, bytes});
     struct hash_slot *slot;
-    hash_map_make_room(&seen->map, plan->arena, seen->count);
+    hash_map_make_room(&seen->map, query->arena, seen->count);
     HASH_MAP_FIND(slot, &seen->map, hash,
                   memcmp(seen->chosen[hash_slot_item(slot)], chosen, bytes) == 0);
-    if (!hash_slot_is_free(slot) || !ac_keep(plan, bytes))
+    if (!hash_slot_is_free(slot) || !ac_keep(query, bytes))
         return true;
     hash_slot_put(slot, hash, (uint32_t)seen->count);
     seen->chosen =
-        arena_grow(plan->arena, seen->chosen, seen->count, &seen->capacity, sizeof(*seen->chosen));
+        arena_grow(query->arena, seen->chosen, seen->count, &seen->capacity, sizeof(*seen->chosen));
     uint32_t *kept = seen->chosen[seen->count++] =
-        arena_array(plan->arena, plan->level_count, sizeof(*chosen));
+        arena_array(query->arena, query->level_count, sizeof(*chosen));
     memcpy(kept, chosen, bytes);
     return false;
 }
@@ -85,7 +85,7 @@ static void use_slot(struct ac_output *output, uint32_t slot)
         used->is_disordered =
             used->is_disordered || (used->count > 0 && used->slots[used->count - 1] > slot);
     }
-    add_used(output->plan->arena, used, slot);
+    add_used(output->query->arena, used, slot);
 }
 
 /* Puts what a level takes beside what the provider gives already. */
@@ -135,10 +135,10 @@ static void use(struct ac_output *output, struct slot_no slot)
         return;
     }
     if (slot.v < output->root || slot.v >= output->root_end) {
-        const struct place *place = version_place(output->plan->version, slot);
+        const struct place *place = version_place(output->query->version, slot);
         output->root = place->root;
         if (place->root != slot.v)
-            place = version_place(output->plan->version, (struct slot_no){place->root});
+            place = version_place(output->query->version, (struct slot_no){place->root});
         output->root_end = place->end;
         use_slot(output, output->root);
     }
@@ -146,24 +146,24 @@ static void use(struct ac_output *output, struct slot_no slot)
 
 void ac_output_put(struct ac_output *output, const uint32_t *chosen)
 {
-    struct ac_plan *plan = output->plan;
+    struct ac_query *query = output->query;
     struct ac_mapping *mappings = output->mappings;
     uint32_t entry_count = 0;
     uint32_t mapping_count = 0;
-    for (uint32_t l = 0; l < plan->level_count; l++) {
-        const struct ac_level *level = &plan->levels[l];
+    for (uint32_t l = 0; l < query->level_count; l++) {
+        const struct ac_level *level = &query->levels[l];
         struct slot_no slot = {chosen[l]};
         if (output->merge == NULL)
             entry_count = add_entries(output->entries, entry_count, level, slot);
         struct ac_mapping mapping = {level->group, slot};
-        if (plan->groups[level->group].is_granular ||
+        if (query->groups[level->group].is_granular ||
             !has_mapping(mappings, mapping_count, &mapping))
             mappings[mapping_count++] = mapping;
         if (level->demand_count > 0)
             use(output, slot);
     }
     if (output->merge != NULL)
-        entry_count = ac_merge(output->merge, plan, chosen, output->entries);
+        entry_count = ac_merge(output->merge, query, chosen, output->entries);
     output->candidate =
         (struct ac_candidate){output->entries, entry_count, mappings, mapping_count};
     output->emitted++;
@@ -172,10 +172,10 @@ void ac_output_put(struct ac_output *output, const uint32_t *chosen)
 
 void ac_output_put_plain(struct ac_output *output, uint32_t slot)
 {
-    struct ac_plan *plan = output->plan;
+    struct ac_query *query = output->query;
     if (output->emitted == 0) {
-        uint32_t *chosen = arena_array(plan->arena, plan->level_count, sizeof(*chosen));
-        for (uint32_t l = 0; l < plan->level_count; l++)
+        uint32_t *chosen = arena_array(query->arena, query->level_count, sizeof(*chosen));
+        for (uint32_t l = 0; l < query->level_count; l++)
             chosen[l] = slot;
         ac_output_put(output, chosen);
         return;
@@ -186,7 +186,7 @@ void ac_output_put_plain(struct ac_output *output, uint32_t slot)
     for (uint32_t i = 0; i < candidate->mapping_count; i++)
         output->mappings[i].slot.v = slot;
     if (candidate->entry_count > 0) /* each slot once, ascending */
-        add_used(output->plan->arena, &output->used, slot);
+        add_used(output->query->arena, &output->used, slot);
     output->emitted++;
     output->emit(output->cls, candidate);
 }
@@ -203,10 +203,10 @@ void ac_output_summaries(struct ac_output *output, struct ac_summaries *summarie
     struct ac_used *used = &output->used;
     struct ac_used *late = &output->late;
     uint32_t most = used->count + late->count;
-    ac_charge(output->plan, most / 2 + (late->is_disordered ? 16 * (int64_t)late->count : 0));
+    ac_charge(output->query, most / 2 + (late->is_disordered ? 16 * (int64_t)late->count : 0));
     if (late->is_disordered)
         qsort(late->slots, late->count, sizeof(*late->slots), compare_u32);
-    uint32_t *slots = arena_array(output->plan->arena, most, sizeof(*slots));
+    uint32_t *slots = arena_array(output->query->arena, most, sizeof(*slots));
     uint32_t count = 0;
     uint32_t u = 0;
     uint32_t l = 0;

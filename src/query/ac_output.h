@@ -3,7 +3,7 @@
 #define BERTH_QUERY_AC_OUTPUT_H
 
 #include "base/hash_map.h"
-#include "query/ac_plan.h"
+#include "query/ac_query.h"
 #include "query/ac_search.h"
 
 /* A candidate seen under one anchor may come again under another: then all of it is shared. */
@@ -24,7 +24,7 @@ struct ac_used {
 };
 
 struct ac_output {
-    struct ac_plan *plan;
+    struct ac_query *query;
     ac_emit *emit;
     void *cls;
     int64_t emitted;
@@ -42,8 +42,8 @@ struct ac_output {
     struct ac_merge *merge; /* NULL: candidates have few entries */
 };
 
-/* Everything is in the plan's arena. */
-void ac_output_init(struct ac_output *output, struct ac_plan *plan, ac_emit *emit, void *cls);
+/* Everything is in the query's arena. */
+void ac_output_init(struct ac_output *output, struct ac_query *query, ac_emit *emit, void *cls);
 
 /* True if the levels' choices are a candidate that was asked about before (candidates spec, item
  * 10). */
@@ -52,7 +52,7 @@ bool ac_output_repeats(struct ac_output *output, const uint32_t *chosen);
 /* Emits the candidate of the levels' choices. */
 void ac_output_put(struct ac_output *output, const uint32_t *chosen);
 
-/* The same for a plain plan, whose candidates differ in nothing but the provider. */
+/* The same for a plain query, whose candidates differ in nothing but the provider. */
 void ac_output_put_plain(struct ac_output *output, uint32_t slot);
 
 /* What was used by the candidates emitted, each once, ascending. */

@@ -1,6 +1,6 @@
 /* Which slots of a page of 4 096 can serve a kind: worked out when the search gets there, and kept
  * for the question; of very many kinds in a large cloud the oldest are forgotten. Any thread. */
-#include "query/ac_plan.h"
+#include "query/ac_query.h"
 
 enum { PAGES_MAX = 1 << 15 }; /* that are kept: 16 MiB */
 
@@ -20,42 +20,42 @@ void ac_keep_interval(uint32_t page, uint32_t from, uint32_t end, uint64_t words
 }
 
 /* Memory for a page of the kind's. */
-static uint64_t *keep_page(struct ac_plan *plan, uint32_t kind, uint32_t page)
+static uint64_t *keep_page(struct ac_query *query, uint32_t kind, uint32_t page)
 {
     struct ac_kept_page *kept;
     uint64_t *words;
-    if ((uint64_t)plan->kind_count * plan->page_count <= PAGES_MAX)
-        return arena_alloc(plan->arena, FIT_WORDS * sizeof(*words));
-    if (plan->kept_page_count < PAGES_MAX) {
-        plan->kept_pages = arena_grow(plan->arena, plan->kept_pages, plan->kept_page_count,
-                                      &plan->kept_page_capacity, sizeof(*plan->kept_pages));
-        kept = &plan->kept_pages[plan->kept_page_count++];
-        words = arena_alloc(plan->arena, FIT_WORDS * sizeof(*words));
+    if ((uint64_t)query->kind_count * query->page_count <= PAGES_MAX)
+        return arena_alloc(query->arena, FIT_WORDS * sizeof(*words));
+    if (query->kept_page_count < PAGES_MAX) {
+        query->kept_pages = arena_grow(query->arena, query->kept_pages, query->kept_page_count,
+                                       &query->kept_page_capacity, sizeof(*query->kept_pages));
+        kept = &query->kept_pages[query->kept_page_count++];
+        words = arena_alloc(query->arena, FIT_WORDS * sizeof(*words));
     } else {
-        kept = &plan->kept_pages[plan->oldest_page];
-        plan->oldest_page = (plan->oldest_page + 1) % PAGES_MAX;
-        words = plan->kinds[kept->kind].pages[kept->page];
-        plan->kinds[kept->kind].pages[kept->page] = NULL;
+        kept = &query->kept_pages[query->oldest_page];
+        query->oldest_page = (query->oldest_page + 1) % PAGES_MAX;
+        words = query->kinds[kept->kind].pages[kept->page];
+        query->kinds[kept->kind].pages[kept->page] = NULL;
     }
     *kept = (struct ac_kept_page){kind, page};
     return words;
 }
 
-const uint64_t *ac_kind_page(struct ac_plan *plan, uint32_t k, uint32_t page)
+const uint64_t *ac_kind_page(struct ac_query *query, uint32_t k, uint32_t page)
 {
-    struct ac_kind *kind = &plan->kinds[k];
+    struct ac_kind *kind = &query->kinds[k];
     if (kind->pages[page] != NULL)
         return kind->pages[page];
-    const struct ac_plan_group *group = &plan->groups[kind->group];
-    uint64_t *words = keep_page(plan, k, page);
+    const struct ac_query_group *group = &query->groups[kind->group];
+    uint64_t *words = keep_page(query, k, page);
     kind->pages[page] = words;
     memset(words, 0xff, FIT_WORDS * sizeof(*words));
-    ac_charge(plan, 8 + FIT_STEPS_A_SET * (int64_t)group->set_count);
+    ac_charge(query, 8 + FIT_STEPS_A_SET * (int64_t)group->set_count);
     if (group->in_tree)
         ac_keep_interval(page, group->tree_root, group->tree_end, words);
     for (uint32_t i = 0; i < kind->demand_count; i++)
-        ac_charge(plan, fit_demand_page(plan->version, &kind->demands[i], page, words));
-    if (group->is_granular || plan->is_flat) {
+        ac_charge(query, fit_demand_page(query->version, &kind->demands[i], page, words));
+    if (group->is_granular || query->is_flat) {
         fit_filter_page(&group->traits, page, words);
         fit_filter_page(&group->aggregates, page, words);
     } else {
@@ -66,17 +66,17 @@ const uint64_t *ac_kind_page(struct ac_plan *plan, uint32_t k, uint32_t page)
     return words;
 }
 
-bool ac_plain_page(struct ac_plan *plan, uint32_t page, uint64_t words[FIT_WORDS])
+bool ac_plain_page(struct ac_query *query, uint32_t page, uint64_t words[FIT_WORDS])
 {
-    memcpy(words, ac_kind_page(plan, 0, page), FIT_WORDS * sizeof(*words));
-    for (uint32_t k = 1; k < plan->kind_count && !fit_words_empty(words); k++) {
-        if (!budget_take(plan->budget, 4))
+    memcpy(words, ac_kind_page(query, 0, page), FIT_WORDS * sizeof(*words));
+    for (uint32_t k = 1; k < query->kind_count && !fit_words_empty(words); k++) {
+        if (!budget_take(query->budget, 4))
             return false;
-        const uint64_t *kind = ac_kind_page(plan, k, page);
+        const uint64_t *kind = ac_kind_page(query, k, page);
         for (uint32_t w = 0; w < FIT_WORDS; w++)
             words[w] &= kind[w];
     }
-    fit_filter_page(&plan->roots, page, words);
-    return budget_take(plan->budget, 1 + FIT_STEPS_A_SET * (int64_t)(plan->roots.any_count +
-                                                                     plan->roots.none_count));
+    fit_filter_page(&query->roots, page, words);
+    return budget_take(query->budget, 1 + FIT_STEPS_A_SET * (int64_t)(query->roots.any_count +
+                                                                      query->roots.none_count));
 }

@@ -4,7 +4,7 @@
  * order has emptied the answer: then (and only then, since it costs a search) the earlier groups
  * are tried. */
 #include "base/hash.h"
-#include "query/ac_plan.h"
+#include "query/ac_query.h"
 #include "query/lookup.h"
 
 enum { STEPS_OF_A_NAME = 16 }; /* to look one up */
@@ -14,13 +14,13 @@ struct resolver {
     const struct ac_request *request;
     struct arena *arena;
     struct budget *budget;
-    struct ac_plan *plan;
+    struct ac_query *query;
     struct err *err;
 };
 
 static bool refuse_traits(struct resolver *r, const struct ac_names *names)
 {
-    r->plan->none = AC_NONE_UNKNOWN_TRAIT;
+    r->query->none = AC_NONE_UNKNOWN_TRAIT;
     return err_set_text(r->err, 400, NULL,
                         lookup_missing_traits(r->version, r->arena, names, false));
 }
@@ -81,7 +81,7 @@ static void resolve_headrooms(const struct ac_request *request, struct fit_deman
 }
 
 static bool resolve_demands(struct resolver *r, const struct ac_group *asked,
-                            struct ac_plan_group *group)
+                            struct ac_query_group *group)
 {
     group->demands = arena_array(r->arena, asked->resource_count, sizeof(*group->demands));
     group->demand_count = asked->resource_count;
@@ -89,7 +89,7 @@ static bool resolve_demands(struct resolver *r, const struct ac_group *asked,
         const struct ac_resource *resource = &asked->resources[i];
         const struct catalog_row *row = catalog_find(&r->version->classes, resource->class_name);
         if (row == NULL) {
-            r->plan->none = AC_NONE_UNKNOWN_CLASS;
+            r->query->none = AC_NONE_UNKNOWN_CLASS;
             return err_set_join(r->err, 400, NULL,
                                 SLICE_LIT("Invalid resource class in resources parameter: "
                                           "No such resource class "),
@@ -108,7 +108,7 @@ static bool resolve_demands(struct resolver *r, const struct ac_group *asked,
 }
 
 static void resolve_tree(struct resolver *r, const struct ac_group *asked,
-                         struct ac_plan_group *group)
+                         struct ac_query_group *group)
 {
     if (asked->in_tree.data == NULL)
         return;
@@ -124,7 +124,7 @@ static void resolve_tree(struct resolver *r, const struct ac_group *asked,
     group->tree_end = version_place(r->version, (struct slot_no){group->tree_root})->end;
 }
 
-static void count_sets(const struct ac_group *asked, struct ac_plan_group *group)
+static void count_sets(const struct ac_group *asked, struct ac_query_group *group)
 {
     uint32_t count = asked->forbidden.count + asked->forbidden_aggregates.count;
     for (uint32_t i = 0; i < asked->required_count; i++)
@@ -137,9 +137,9 @@ static void count_sets(const struct ac_group *asked, struct ac_plan_group *group
 /* False with err set: an unknown name; *emptied: what comes before it in this group matches nobody.
  */
 static bool resolve_group(struct resolver *r, const struct ac_group *asked,
-                          struct ac_plan_group *group, bool *emptied)
+                          struct ac_query_group *group, bool *emptied)
 {
-    *group = (struct ac_plan_group){.asked = asked, .is_granular = asked->suffix.len > 0};
+    *group = (struct ac_query_group){.asked = asked, .is_granular = asked->suffix.len > 0};
     *emptied = false;
     count_sets(asked, group);
     r->budget->left -= STEPS_OF_A_NAME * (int64_t)(group->set_count + asked->resource_count);
@@ -170,22 +170,22 @@ static bool resolve_roots(struct resolver *r)
     if (!trait_sets(r, &request->root_required, &sets)) /* all unknown names in one error */
         return false;
     return resolve_traits(r, single, request->root_required.count, &request->root_forbidden,
-                          &r->plan->roots);
+                          &r->query->roots);
 }
 
 static bool has_root(struct resolver *r)
 {
     const struct version *version = r->version;
-    if (r->plan->roots.any_count == 0 && r->plan->roots.none_count == 0)
+    if (r->query->roots.any_count == 0 && r->query->roots.none_count == 0)
         return true;
-    int64_t cost = 1 + fit_filter_steps(&r->plan->roots);
+    int64_t cost = 1 + fit_filter_steps(&r->query->roots);
     for (uint32_t slot = 0; slot < version->slot_limit && budget_take(r->budget, cost); slot++) {
         const struct place *place = version_place(version, (struct slot_no){slot});
         if (place != NULL && place->provider != NULL && place->root == slot &&
-            fit_filter_slot(&r->plan->roots, (struct slot_no){slot}))
+            fit_filter_slot(&r->query->roots, (struct slot_no){slot}))
             return true;
     }
-    r->plan->none = AC_NONE_ROOT_TRAITS;
+    r->query->none = AC_NONE_ROOT_TRAITS;
     return false;
 }
 
@@ -193,24 +193,24 @@ static bool has_root(struct resolver *r)
 static bool groups_match(struct resolver *r, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (r->plan->groups[i].none != AC_NONE_FOUND_SOME) {
-            r->plan->none = r->plan->groups[i].none;
+        if (r->query->groups[i].none != AC_NONE_FOUND_SOME) {
+            r->query->none = r->query->groups[i].none;
             return false;
         }
-        struct ac_plan alone = {
+        struct ac_query alone = {
             .version = r->version,
             .request = r->request,
             .arena = r->arena,
             .budget = r->budget,
-            .groups = &r->plan->groups[i],
+            .groups = &r->query->groups[i],
             .group_count = 1,
-            .roots = r->plan->roots,
+            .roots = r->query->roots,
             .nested_aware = true,
         };
-        if (ac_levels(&alone) && ac_plan_is_empty(&alone)) {
+        if (ac_levels(&alone) && ac_query_is_empty(&alone)) {
             struct ac_reason reason;
             ac_reason_find(&alone, false, &reason);
-            r->plan->none = reason.none;
+            r->query->none = reason.none;
             return false;
         }
     }
@@ -225,12 +225,12 @@ struct suffixes {
     uint32_t mask;
 };
 
-static uint32_t few_at(const struct ac_plan *plan, struct slice suffix)
+static uint32_t few_at(const struct ac_query *query, struct slice suffix)
 {
     uint32_t g = 0;
-    while (g < plan->group_count && !slice_equal(plan->groups[g].asked->suffix, suffix))
+    while (g < query->group_count && !slice_equal(query->groups[g].asked->suffix, suffix))
         g++;
-    return g < plan->group_count ? g : NUMBER_NONE;
+    return g < query->group_count ? g : NUMBER_NONE;
 }
 
 static uint32_t *suffix_at(const struct resolver *r, const struct suffixes *suffixes,
@@ -238,7 +238,7 @@ static uint32_t *suffix_at(const struct resolver *r, const struct suffixes *suff
 {
     uint32_t at = (uint32_t)hash_text(suffix) & suffixes->mask;
     while (suffixes->groups[at] != NUMBER_NONE &&
-           !slice_equal(r->plan->groups[suffixes->groups[at]].asked->suffix, suffix))
+           !slice_equal(r->query->groups[suffixes->groups[at]].asked->suffix, suffix))
         at = (at + 1) & suffixes->mask;
     return &suffixes->groups[at];
 }
@@ -246,37 +246,37 @@ static uint32_t *suffix_at(const struct resolver *r, const struct suffixes *suff
 static struct suffixes index_suffixes(struct resolver *r)
 {
     uint32_t capacity = 4;
-    if (r->plan->group_count <= FEW_GROUPS)
+    if (r->query->group_count <= FEW_GROUPS)
         return (struct suffixes){0};
-    while (capacity < 2 * r->plan->group_count)
+    while (capacity < 2 * r->query->group_count)
         capacity *= 2;
     struct suffixes suffixes = {arena_array(r->arena, capacity, sizeof(uint32_t)), capacity - 1};
     memset(suffixes.groups, 0xff, capacity * sizeof(uint32_t));
-    for (uint32_t g = 0; g < r->plan->group_count; g++)
-        *suffix_at(r, &suffixes, r->plan->groups[g].asked->suffix) = g;
-    r->budget->left -= STEPS_OF_A_NAME * (int64_t)r->plan->group_count;
+    for (uint32_t g = 0; g < r->query->group_count; g++)
+        *suffix_at(r, &suffixes, r->query->groups[g].asked->suffix) = g;
+    r->budget->left -= STEPS_OF_A_NAME * (int64_t)r->query->group_count;
     return suffixes;
 }
 
 static uint32_t group_at(const struct resolver *r, const struct suffixes *suffixes,
                          struct slice suffix)
 {
-    return suffixes->groups == NULL ? few_at(r->plan, suffix) : *suffix_at(r, suffixes, suffix);
+    return suffixes->groups == NULL ? few_at(r->query, suffix) : *suffix_at(r, suffixes, suffix);
 }
 
 /* False: the budget ran out. */
 static bool resolve_subtrees(struct resolver *r)
 {
     const struct ac_request *request = r->request;
-    struct ac_plan *plan = r->plan;
+    struct ac_query *query = r->query;
     if (request->same_subtree_count == 0)
         return true;
     struct suffixes index = index_suffixes(r);
-    plan->subtree_count = request->same_subtree_count;
-    plan->subtrees = arena_array(r->arena, plan->subtree_count, sizeof(*plan->subtrees));
-    for (uint32_t i = 0; i < plan->subtree_count; i++) {
+    query->subtree_count = request->same_subtree_count;
+    query->subtrees = arena_array(r->arena, query->subtree_count, sizeof(*query->subtrees));
+    for (uint32_t i = 0; i < query->subtree_count; i++) {
         const struct ac_names *suffixes = &request->same_subtrees[i];
-        struct ac_subtree *subtree = &plan->subtrees[i];
+        struct ac_subtree *subtree = &query->subtrees[i];
         if (!budget_take(r->budget, STEPS_OF_A_NAME * (1 + (int64_t)suffixes->count)))
             return false;
         subtree->levels = arena_array(r->arena, suffixes->count, sizeof(*subtree->levels));
@@ -284,17 +284,17 @@ static bool resolve_subtrees(struct resolver *r)
         for (uint32_t j = 0; j < suffixes->count; j++) {
             uint32_t group = group_at(r, &index, suffixes->names[j]);
             if (group != NUMBER_NONE)
-                subtree->levels[subtree->level_count++] = plan->groups[group].first_level;
+                subtree->levels[subtree->level_count++] = query->groups[group].first_level;
         }
     }
     return true;
 }
 
 enum ac_resolved ac_resolve(const struct version *version, const struct ac_request *request,
-                            struct arena *arena, struct budget *budget, struct ac_plan *plan,
+                            struct arena *arena, struct budget *budget, struct ac_query *query,
                             struct err *err)
 {
-    *plan = (struct ac_plan){
+    *query = (struct ac_query){
         .version = version,
         .request = request,
         .arena = arena,
@@ -303,8 +303,8 @@ enum ac_resolved ac_resolve(const struct version *version, const struct ac_reque
         .isolate = request->isolate,
         .nested_aware = request->nested_aware,
     };
-    struct resolver r = {version, request, arena, budget, plan, err};
-    plan->groups = arena_array(arena, request->group_count, sizeof(*plan->groups));
+    struct resolver r = {version, request, arena, budget, query, err};
+    query->groups = arena_array(arena, request->group_count, sizeof(*query->groups));
     if (!resolve_roots(&r))
         return AC_RESOLVED_ERROR;
     enum ac_none nothing = AC_NONE_FOUND_SOME;
@@ -312,12 +312,12 @@ enum ac_resolved ac_resolve(const struct version *version, const struct ac_reque
         bool emptied;
         if (!budget_take(budget, 1))
             return AC_RESOLVED_EXPENSIVE;
-        if (resolve_group(&r, &request->groups[i], &plan->groups[i], &emptied)) {
-            nothing = nothing != AC_NONE_FOUND_SOME ? nothing : plan->groups[i].none;
+        if (resolve_group(&r, &request->groups[i], &query->groups[i], &emptied)) {
+            nothing = nothing != AC_NONE_FOUND_SOME ? nothing : query->groups[i].none;
             continue;
         }
         if (emptied)
-            plan->none = AC_NONE_MEMBER_OF;
+            query->none = AC_NONE_MEMBER_OF;
         bool is_error = !emptied && has_root(&r) && groups_match(&r, i);
         if (budget->exhausted) {
             err->status = 0; /* it is asked again */
@@ -329,10 +329,10 @@ enum ac_resolved ac_resolve(const struct version *version, const struct ac_reque
         return AC_RESOLVED_EMPTY;
     }
     if (nothing != AC_NONE_FOUND_SOME) {
-        plan->none = nothing;
+        query->none = nothing;
         return AC_RESOLVED_EMPTY;
     }
-    if (!ac_levels(plan) || !resolve_subtrees(&r) || !ac_levels_subtrees(plan))
+    if (!ac_levels(query) || !resolve_subtrees(&r) || !ac_levels_subtrees(query))
         return AC_RESOLVED_EXPENSIVE;
     return AC_RESOLVED;
 }

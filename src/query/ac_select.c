@@ -12,7 +12,7 @@
 #include "query/ac_output.h"
 
 struct search {
-    struct ac_plan *plan;
+    struct ac_query *query;
     struct ac_output output;
     int64_t most; /* how many to emit; INT64_MAX: all */
     uint32_t turn;
@@ -21,7 +21,7 @@ struct search {
 static bool ac_select_take(struct search *search, const uint32_t *chosen)
 {
     if (!ac_output_repeats(&search->output, chosen) &&
-        budget_take(search->plan->budget, search->output.steps))
+        budget_take(search->query->budget, search->output.steps))
         ac_output_put(&search->output, chosen);
     return search->output.emitted < search->most;
 }
@@ -29,13 +29,13 @@ static bool ac_select_take(struct search *search, const uint32_t *chosen)
 /* Every provider is a tree: the order of depth and the order of spreading are one. */
 static void run_plain(struct search *search)
 {
-    struct ac_plan *plan = search->plan;
+    struct ac_query *query = search->query;
     uint64_t words[FIT_WORDS];
-    for (uint32_t page = 0; page < plan->page_count && ac_plain_page(plan, page, words); page++) {
+    for (uint32_t page = 0; page < query->page_count && ac_plain_page(query, page, words); page++) {
         for (uint32_t w = 0; w < FIT_WORDS; w++) {
             for (; words[w] != 0; words[w] &= words[w] - 1) {
                 if (search->output.emitted == search->most ||
-                    !budget_take(plan->budget, search->output.steps))
+                    !budget_take(query->budget, search->output.steps))
                     return;
                 ac_output_put_plain(&search->output, page * FIT_PAGE_SLOTS + w * 64 +
                                                          (uint32_t)__builtin_ctzll(words[w]));
@@ -44,22 +44,22 @@ static void run_plain(struct search *search)
     }
 }
 
-static uint32_t tree_end(const struct ac_plan *plan, uint32_t root)
+static uint32_t tree_end(const struct ac_query *query, uint32_t root)
 {
-    return version_place(plan->version, (struct slot_no){root})->end;
+    return version_place(query->version, (struct slot_no){root})->end;
 }
 
 static void run_depth(struct search *search)
 {
     struct ac_walk walk;
-    ac_walk_init(search->plan, &walk);
+    ac_walk_init(search->query, &walk);
     uint32_t root = 0;
-    while (ac_next_anchor(search->plan, &root)) {
+    while (ac_next_anchor(search->query, &root)) {
         ac_walk_reset(&walk);
-        while (ac_walk_next(search->plan, &walk))
+        while (ac_walk_next(search->query, &walk))
             if (!ac_select_take(search, walk.chosen))
                 return;
-        root = tree_end(search->plan, root);
+        root = tree_end(search->query, root);
     }
 }
 
@@ -69,19 +69,19 @@ struct pause {
     uint32_t *place; /* where the walk stands */
 };
 
-static uint32_t *walk_place(struct ac_plan *plan, const struct ac_walk *walk)
+static uint32_t *walk_place(struct ac_query *query, const struct ac_walk *walk)
 {
-    uint32_t *place = arena_array(plan->arena, ac_walk_place_count(plan), sizeof(*place));
-    ac_walk_leave(plan, walk, place);
+    uint32_t *place = arena_array(query->arena, ac_walk_place_count(query), sizeof(*place));
+    ac_walk_leave(query, walk, place);
     return place;
 }
 
-static bool has_choice(const struct ac_plan *plan)
+static bool has_choice(const struct ac_query *query)
 {
-    for (uint32_t k = 0; k < plan->kind_count; k++) {
-        const uint64_t *options = plan->kinds[k].options;
-        uint32_t first = ac_next_option(&plan->tree, options, NULL, 0);
-        if (ac_next_option(&plan->tree, options, NULL, first + 1) != NUMBER_NONE)
+    for (uint32_t k = 0; k < query->kind_count; k++) {
+        const uint64_t *options = query->kinds[k].options;
+        uint32_t first = ac_next_option(&query->tree, options, NULL, 0);
+        if (ac_next_option(&query->tree, options, NULL, first + 1) != NUMBER_NONE)
             return true;
     }
     return false;
@@ -91,7 +91,7 @@ static bool has_choice(const struct ac_plan *plan)
 static bool take_one(struct search *search, struct ac_walk *walk)
 {
     int64_t before = search->output.emitted;
-    while (ac_walk_next(search->plan, walk)) {
+    while (ac_walk_next(search->query, walk)) {
         ac_select_take(search, walk->chosen);
         if (search->output.emitted > before)
             return true;
@@ -110,32 +110,32 @@ static bool take_turn(struct search *search, struct ac_walk *walk)
 
 static void run_spread(struct search *search)
 {
-    struct ac_plan *plan = search->plan;
+    struct ac_query *query = search->query;
     struct pause *paused = NULL;
     uint32_t count = 0;
     size_t capacity = 0;
-    size_t bytes = sizeof(*paused) + ac_walk_place_count(plan) * sizeof(uint32_t);
+    size_t bytes = sizeof(*paused) + ac_walk_place_count(query) * sizeof(uint32_t);
     struct ac_walk walk;
-    ac_walk_init(plan, &walk);
+    ac_walk_init(query, &walk);
     uint32_t root = 0;
-    while (search->output.emitted < search->most && ac_next_anchor(plan, &root)) {
+    while (search->output.emitted < search->most && ac_next_anchor(query, &root)) {
         ac_walk_reset(&walk);
-        if (take_one(search, &walk) && has_choice(plan) && ac_keep(plan, bytes)) {
-            paused = arena_grow(plan->arena, paused, count, &capacity, sizeof(*paused));
-            paused[count++] = (struct pause){root, walk_place(plan, &walk)};
+        if (take_one(search, &walk) && has_choice(query) && ac_keep(query, bytes)) {
+            paused = arena_grow(query->arena, paused, count, &capacity, sizeof(*paused));
+            paused[count++] = (struct pause){root, walk_place(query, &walk)};
         }
-        root = tree_end(plan, root);
+        root = tree_end(query, root);
     }
     while (count > 0 && search->output.emitted < search->most) {
         uint32_t kept = 0;
         for (uint32_t i = 0; i < count && search->output.emitted < search->most; i++) {
-            check(ac_set_options(plan, paused[i].root) || plan->budget->exhausted);
-            if (plan->budget->exhausted)
+            check(ac_set_options(query, paused[i].root) || query->budget->exhausted);
+            if (query->budget->exhausted)
                 return;
-            ac_walk_return(plan, &walk, paused[i].place);
+            ac_walk_return(query, &walk, paused[i].place);
             if (!take_turn(search, &walk))
                 continue;
-            ac_walk_leave(plan, &walk, paused[i].place);
+            ac_walk_leave(query, &walk, paused[i].place);
             paused[kept++] = paused[i];
         }
         count = kept;
@@ -156,16 +156,16 @@ static uint64_t random_below(uint64_t n)
 /* All candidates (at most `generate`), of which a random `limit` in random order are emitted. */
 static void run_random(struct search *search, int64_t generate, int64_t limit)
 {
-    struct ac_plan *plan = search->plan;
+    struct ac_query *query = search->query;
     uint32_t **kept = NULL;
     size_t capacity = 0;
     int64_t seen = 0;
     struct ac_walk walk;
-    ac_walk_init(plan, &walk);
+    ac_walk_init(query, &walk);
     uint32_t root = 0;
-    while (seen < generate && ac_next_anchor(plan, &root)) {
+    while (seen < generate && ac_next_anchor(query, &root)) {
         ac_walk_reset(&walk);
-        while (seen < generate && ac_walk_next(plan, &walk)) {
+        while (seen < generate && ac_walk_next(query, &walk)) {
             if (ac_output_repeats(&search->output, walk.chosen))
                 continue;
             uint64_t at = seen < limit ? (uint64_t)seen : random_below((uint64_t)seen + 1);
@@ -174,20 +174,20 @@ static void run_random(struct search *search, int64_t generate, int64_t limit)
                 continue;
             if (at >= capacity) {
                 size_t larger = capacity == 0 ? 64 : capacity * 2;
-                uint32_t **more = arena_zalloc(plan->arena, larger * sizeof(*more));
+                uint32_t **more = arena_zalloc(query->arena, larger * sizeof(*more));
                 if (capacity > 0)
                     memcpy(more, kept, capacity * sizeof(*more));
                 kept = more;
                 capacity = larger;
             }
-            size_t bytes = plan->level_count * sizeof(**kept);
-            if (kept[at] == NULL && !ac_keep(plan, bytes))
+            size_t bytes = query->level_count * sizeof(**kept);
+            if (kept[at] == NULL && !ac_keep(query, bytes))
                 return;
             if (kept[at] == NULL)
-                kept[at] = arena_alloc(plan->arena, bytes);
+                kept[at] = arena_alloc(query->arena, bytes);
             memcpy(kept[at], walk.chosen, bytes);
         }
-        root = tree_end(plan, root);
+        root = tree_end(query, root);
     }
     int64_t count = seen < limit ? seen : limit;
     for (int64_t i = count; i-- > 0;) {
@@ -195,7 +195,7 @@ static void run_random(struct search *search, int64_t generate, int64_t limit)
         uint32_t *chosen = kept[at];
         kept[at] = kept[i];
         kept[i] = chosen;
-        if (!budget_take(plan->budget, search->output.steps))
+        if (!budget_take(query->budget, search->output.steps))
             return;
         ac_output_put(&search->output, chosen);
     }
@@ -210,10 +210,10 @@ enum ac_outcome ac_search(const struct version *version, const struct ac_request
                           struct arena *arena, struct budget *budget, ac_emit *emit, void *cls,
                           struct ac_summaries *summaries, struct ac_reason *reason, struct err *err)
 {
-    struct ac_plan plan;
+    struct ac_query query;
     *summaries = (struct ac_summaries){.are_roots = request->nested_aware};
-    enum ac_resolved resolved = ac_resolve(version, request, arena, budget, &plan, err);
-    *reason = (struct ac_reason){.none = plan.none};
+    enum ac_resolved resolved = ac_resolve(version, request, arena, budget, &query, err);
+    *reason = (struct ac_reason){.none = query.none};
     switch (resolved) {
     case AC_RESOLVED_EMPTY:
         return AC_DONE;
@@ -226,24 +226,24 @@ enum ac_outcome ac_search(const struct version *version, const struct ac_request
     }
     int64_t limit = bound(request->limit);
     int64_t most = bound(request->most);
-    struct search search = {.plan = &plan,
+    struct search search = {.query = &query,
                             .most = limit < most ? limit : most,
                             .turn = request->turn == 0 ? 1 : request->turn};
     *reason = (struct ac_reason){.none = AC_NONE_LIMIT};
     if (search.most == 0)
         return AC_DONE;
-    ac_output_init(&search.output, &plan, emit, cls);
+    ac_output_init(&search.output, &query, emit, cls);
     if (request->randomize)
         run_random(&search, most, limit);
-    else if (plan.is_plain)
+    else if (query.is_plain)
         run_plain(&search);
     else if (request->order == AC_ORDER_SPREAD && search.most != INT64_MAX)
         run_spread(&search);
     else
         run_depth(&search);
     if (budget->exhausted)
-        return plan.is_too_large ? AC_TOO_LARGE : AC_EXPENSIVE;
-    ac_reason_find(&plan, search.output.emitted > 0, reason);
+        return query.is_too_large ? AC_TOO_LARGE : AC_EXPENSIVE;
+    ac_reason_find(&query, search.output.emitted > 0, reason);
     ac_output_summaries(&search.output, summaries);
     return budget_take(budget, 0) ? AC_DONE : AC_EXPENSIVE;
 }

@@ -21,7 +21,7 @@ struct fit_filter {
     uint32_t none_count;
 };
 
-/* Another headroom than the version's: what is there to a planner who takes other allocations
+/* Another headroom than the version's: what is there to a planner that takes other allocations
  * away. */
 struct fit_headroom {
     struct class_no class_no;

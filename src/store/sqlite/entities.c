@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 
-struct entities entities_begin(struct store *store, const struct forest_plan *forest,
+struct entities entities_begin(struct store *store, const struct tree_order *forest,
                                struct arena *arena, struct err *err)
 {
     struct change_list none = {.arena = arena};
@@ -91,8 +91,8 @@ static bool place(struct entities *entities, struct change_provider *provider, u
 {
     if (entities->forest == NULL)
         return find_root(entities, provider, depth);
-    forest_plan_place(entities->forest, provider);
-    *depth = forest_plan_depth(entities->forest, provider->id);
+    tree_order_place(entities->forest, provider);
+    *depth = tree_order_depth(entities->forest, provider->id);
     return true;
 }
 

@@ -3,12 +3,12 @@
 #ifndef BERTH_STORE_SQLITE_ENTITIES_H
 #define BERTH_STORE_SQLITE_ENTITIES_H
 
-#include "store/sqlite/forest_plan.h"
+#include "store/sqlite/tree_order.h"
 
 /* The lists in the order in which they are sent; all in one arena. */
 struct entities {
     struct store *store;
-    const struct forest_plan *forest; /* NULL: parents are read one by one */
+    const struct tree_order *forest; /* NULL: parents are read one by one */
     struct err *err;
     struct arena *arena;
     struct change_list gone;      /* resets and deletes */
@@ -23,7 +23,7 @@ struct entities {
     size_t depth_count, depth_capacity;
 };
 
-struct entities entities_begin(struct store *store, const struct forest_plan *forest,
+struct entities entities_begin(struct store *store, const struct tree_order *forest,
                                struct arena *arena, struct err *err);
 
 /* What is known of one provider. */

@@ -3,12 +3,12 @@
  * Rows go out in the order of their ids (links: of their rowids) and refer only to what went out
  * before. Rows that refer to something missing are left out, as the service's joins leave them out
  * (skipped.h).
- * Providers are placed by forest_plan.h. Writer thread, inside its transaction. */
+ * Providers are placed by tree_order.h. Writer thread, inside its transaction. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/search.h"
-#include "store/sqlite/forest_plan.h"
+#include "store/sqlite/tree_order.h"
 
 /* Ids that went out, ascending. */
 struct id_set {
@@ -23,7 +23,7 @@ struct loading {
     void *cls;
     struct err *err;
     struct id_set sets[ROWS_TABLE_COUNT];
-    struct forest_plan *forest;
+    struct tree_order *forest;
 };
 
 static void id_set_add(struct id_set *set, int64_t id)
@@ -138,7 +138,7 @@ static bool load_table(struct loading *loading, enum rows_table table)
             continue;
         }
         if (table == ROWS_PROVIDERS)
-            forest_plan_place(loading->forest, &change.provider);
+            tree_order_place(loading->forest, &change.provider);
         if (is_referred)
             id_set_add(&loading->sets[table], set_id(table, &change));
         loading->sink(loading->cls, &change);
@@ -151,7 +151,7 @@ static bool load_table(struct loading *loading, enum rows_table table)
 
 static bool load_all(struct loading *loading)
 {
-    if (!forest_plan_read(loading->forest, loading->store, loading->err))
+    if (!tree_order_read(loading->forest, loading->store, loading->err))
         return false;
     for (int table = 0; table < ROWS_TABLE_COUNT; table++) {
         if (!load_table(loading, (enum rows_table)table))
@@ -194,7 +194,7 @@ static bool load_rows(struct loading *loading)
            size_cache(store, WRITE_SHARE, WRITE_MIN_KIB, WRITE_MAX_KIB, err);
 }
 
-bool store_stream(struct store *store, struct forest_plan *forest, store_sink *sink, void *cls,
+bool store_stream(struct store *store, struct tree_order *forest, store_sink *sink, void *cls,
                   struct err *err)
 {
     check(store->transaction.open);
@@ -214,12 +214,12 @@ bool store_stream(struct store *store, struct forest_plan *forest, store_sink *s
 
 enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
 {
-    struct forest_plan forest = {0};
+    struct tree_order forest = {0};
     if (!store->mismatches.reads_again)
         store->mismatches = (struct mismatches){0};
     store->mismatches.reads_again = false;
     bool ok = store_stream(store, &forest, sink, cls, err);
-    forest_plan_free(&forest);
+    tree_order_free(&forest);
     if (!ok)
         return STORE_FAILED;
     store_mark_followed(store);

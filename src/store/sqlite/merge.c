@@ -86,7 +86,7 @@ static bool merge_those(struct entities *entities, const struct differences *dif
 }
 
 /* What differs is known: nothing has been sent yet. */
-static bool merge_all(struct store *store, const struct forest_plan *forest,
+static bool merge_all(struct store *store, const struct tree_order *forest,
                       const struct differences *differences, store_sink *sink, void *cls,
                       struct err *err)
 {
@@ -103,7 +103,7 @@ static bool merge_all(struct store *store, const struct forest_plan *forest,
 enum store_result store_merge(struct store *store, const struct store_comparer *comparer,
                               store_sink *sink, void *cls, bool *merged, struct err *err)
 {
-    struct forest_plan forest = {0};
+    struct tree_order forest = {0};
     *merged = false;
     if (store->mismatches.reads_again)
         return STORE_OK;
@@ -113,7 +113,7 @@ enum store_result store_merge(struct store *store, const struct store_comparer *
         ok = merge_all(store, &forest, differences, sink, cls, err);
         *merged = ok;
     }
-    forest_plan_free(&forest);
+    tree_order_free(&forest);
     if (!ok) {
         store->followed.valid = false;
         return STORE_FAILED;

@@ -1,6 +1,6 @@
 /* A question with its names looked up: what ac_resolve.c makes and the other ac_ files work on. */
-#ifndef BERTH_QUERY_AC_PLAN_H
-#define BERTH_QUERY_AC_PLAN_H
+#ifndef BERTH_QUERY_AC_QUERY_H
+#define BERTH_QUERY_AC_QUERY_H
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -9,7 +9,7 @@
 #include "query/budget.h"
 #include "query/fit.h"
 
-struct ac_plan_group {
+struct ac_query_group {
     const struct ac_group *asked;
     bool is_granular; /* one provider for everything (a suffixed group) */
     struct fit_demand *demands;
@@ -34,7 +34,7 @@ struct ac_kind {
     bool can_share;    /* some sharing provider can serve it, so that trees without an own one are
                           anchors */
     uint64_t **pages;  /* by page: 64 words of the slots that can serve it, NULL until needed */
-    uint64_t *sharing; /* by index in ac_plan.sharing: one bit each */
+    uint64_t *sharing; /* by index in ac_query.sharing: one bit each */
     uint64_t *options; /* in the tree at hand: bits as struct ac_tree counts them */
 };
 
@@ -52,7 +52,7 @@ struct ac_level {
 };
 
 /* The tree at hand. Its providers are bits: bit b is slot `base` + b; behind `own_words` words
- * follow the sharing providers of other trees, in the order of ac_plan.tree_sharing. */
+ * follow the sharing providers of other trees, in the order of ac_query.tree_sharing. */
 struct ac_tree {
     uint32_t base; /* a multiple of 64 */
     uint32_t own_words;
@@ -69,7 +69,7 @@ struct ac_subtree {
 /* A sharing provider under one of its aggregates. */
 struct ac_shared {
     uint32_t aggregate;
-    uint32_t index; /* in ac_plan.sharing */
+    uint32_t index; /* in ac_query.sharing */
 };
 
 /* A page that a kind keeps. */
@@ -80,12 +80,12 @@ struct ac_kept_page {
 
 struct ac_contests;
 
-struct ac_plan {
+struct ac_query {
     const struct version *version;
     const struct ac_request *request;
     struct arena *arena;
     struct budget *budget;
-    struct ac_plan_group *groups;
+    struct ac_query_group *groups;
     uint32_t group_count;
     struct ac_level *levels;
     uint32_t level_count;
@@ -135,35 +135,35 @@ enum ac_resolved {
  * match answers empty before a later group's unknown name is an error (candidates spec, item 13).
  */
 enum ac_resolved ac_resolve(const struct version *version, const struct ac_request *request,
-                            struct arena *arena, struct budget *budget, struct ac_plan *plan,
+                            struct arena *arena, struct budget *budget, struct ac_query *query,
                             struct err *err) BERTH_MUST_CHECK;
 
 /* FIT_WORDS words of the slots of a page that can serve a kind, but for what depends on the tree's
  * root. Valid until the next call. */
-const uint64_t *ac_kind_page(struct ac_plan *plan, uint32_t kind, uint32_t page);
+const uint64_t *ac_kind_page(struct ac_query *query, uint32_t kind, uint32_t page);
 
 /* Takes out the bits of a page that lie outside the slots [from, end). */
 void ac_keep_interval(uint32_t page, uint32_t from, uint32_t end, uint64_t words[FIT_WORDS]);
 
-/* For a plain plan: the slots of a page that are candidates. False: the budget ran out. */
-bool ac_plain_page(struct ac_plan *plan, uint32_t page, uint64_t words[FIT_WORDS]);
+/* For a plain query: the slots of a page that are candidates. False: the budget ran out. */
+bool ac_plain_page(struct ac_query *query, uint32_t page, uint64_t words[FIT_WORDS]);
 
-/* Lays out levels, kinds and sharing providers of a resolved plan. False: the budget ran out. */
-bool ac_levels(struct ac_plan *plan) BERTH_MUST_CHECK;
+/* Lays out levels, kinds and sharing providers of a resolved query. False: the budget ran out. */
+bool ac_levels(struct ac_query *query) BERTH_MUST_CHECK;
 
 /* Tells the levels which subtrees they are in, and which are twins. False: the budget ran out. */
-bool ac_levels_subtrees(struct ac_plan *plan) BERTH_MUST_CHECK;
+bool ac_levels_subtrees(struct ac_query *query) BERTH_MUST_CHECK;
 
-/* Whether the plan has no candidate at all. False also when the budget ran out. */
-bool ac_plan_is_empty(struct ac_plan *plan);
+/* Whether the query has no candidate at all. False also when the budget ran out. */
+bool ac_query_is_empty(struct ac_query *query);
 
 /* Steps through the anchors: the trees that may have candidates. *root begins as 0; true: *root is
  * the next anchor's slot and every kind's options in it are set. */
-bool ac_next_anchor(struct ac_plan *plan, uint32_t *root);
+bool ac_next_anchor(struct ac_query *query, uint32_t *root);
 
 /* Sets the options of every kind for the tree at `root`; false if one has none, or the budget ran
  * out. */
-bool ac_set_options(struct ac_plan *plan, uint32_t root);
+bool ac_set_options(struct ac_query *query, uint32_t root);
 
 /* The first option from bit `from` on that is not among `without` (NULL: none); NUMBER_NONE. */
 static inline uint32_t ac_next_option(const struct ac_tree *tree, const uint64_t *options,
@@ -185,23 +185,23 @@ static inline uint32_t ac_next_option(const struct ac_tree *tree, const uint64_t
 }
 
 /* The slot of a bit of the tree at hand. */
-static inline uint32_t ac_option_slot(const struct ac_plan *plan, uint32_t bit)
+static inline uint32_t ac_option_slot(const struct ac_query *query, uint32_t bit)
 {
-    return bit < plan->tree.own_words * 64
-               ? plan->tree.base + bit
-               : plan->sharing[plan->tree_sharing[bit - plan->tree.own_words * 64]];
+    return bit < query->tree.own_words * 64
+               ? query->tree.base + bit
+               : query->sharing[query->tree_sharing[bit - query->tree.own_words * 64]];
 }
 
-static inline void ac_charge(struct ac_plan *plan, int64_t steps)
+static inline void ac_charge(struct ac_query *query, int64_t steps)
 {
-    plan->budget->left -= steps;
+    query->budget->left -= steps;
 }
 
 /* Asks whether so many bytes more may be kept; false: the budget ends here. */
-bool ac_keep(struct ac_plan *plan, size_t bytes) BERTH_MUST_CHECK;
+bool ac_keep(struct ac_query *query, size_t bytes) BERTH_MUST_CHECK;
 
 /* The walk through the combinations of one anchor's options. What else it knows of the tree at hand
- * is the plan's, as one walk goes on at a time. */
+ * is the query's, as one walk goes on at a time. */
 struct ac_walk {
     uint32_t *at;     /* per level: the bit to look from, or the one that is chosen */
     uint32_t *chosen; /* per level: its slot */
@@ -213,7 +213,7 @@ struct ac_walk {
     uint64_t *useless;      /* per level a tree's words: options known to lead nowhere; NULL */
     uint32_t useless_words; /* capacity */
 };
-void ac_walk_init(struct ac_plan *plan, struct ac_walk *walk);
+void ac_walk_init(struct ac_query *query, struct ac_walk *walk);
 
 /* Starts anew for another anchor. */
 static inline void ac_walk_reset(struct ac_walk *walk)
@@ -222,19 +222,19 @@ static inline void ac_walk_reset(struct ac_walk *walk)
 }
 
 /* Where the walk stands, to go on from there later; `into` has room for ac_walk_place_size. */
-static inline size_t ac_walk_place_count(const struct ac_plan *plan)
+static inline size_t ac_walk_place_count(const struct ac_query *query)
 {
-    return 2 * (size_t)plan->level_count;
+    return 2 * (size_t)query->level_count;
 }
-void ac_walk_leave(const struct ac_plan *plan, const struct ac_walk *walk, uint32_t *place);
-void ac_walk_return(const struct ac_plan *plan, struct ac_walk *walk, const uint32_t *place);
+void ac_walk_leave(const struct ac_query *query, const struct ac_walk *walk, uint32_t *place);
+void ac_walk_return(const struct ac_query *query, struct ac_walk *walk, const uint32_t *place);
 
 /* Moves to the next valid combination: chosen[] is set. False when there is no more (or the budget
  * ran out). */
-bool ac_walk_next(struct ac_plan *plan, struct ac_walk *walk);
+bool ac_walk_next(struct ac_query *query, struct ac_walk *walk);
 
-/* Why a resolved plan whose search is over has no candidate (has_some: it has), and what its
+/* Why a resolved query whose search is over has no candidate (has_some: it has), and what its
  * conditions leave. Looks at the pages again, on a budget of its own. */
-void ac_reason_find(struct ac_plan *plan, bool has_some, struct ac_reason *reason);
+void ac_reason_find(struct ac_query *query, bool has_some, struct ac_reason *reason);
 
 #endif

@@ -1,5 +1,5 @@
-/* See forest_plan.h. Writer thread only, inside its transaction. */
-#include "store/sqlite/forest_plan.h"
+/* See tree_order.h. Writer thread only, inside its transaction. */
+#include "store/sqlite/tree_order.h"
 
 #include <stdlib.h>
 
@@ -13,14 +13,14 @@ struct tree_node {
     enum { ROOT_NOT_KNOWN, ROOT_LOOKED_FOR, ROOT_KNOWN } state;
 };
 
-static struct tree_node *find_node(const struct forest_plan *forest, int64_t id)
+static struct tree_node *find_node(const struct tree_order *forest, int64_t id)
 {
     size_t at;
     SEARCH_LOWER(at, 0, forest->count, forest->nodes[at].id < id);
     return at < forest->count && forest->nodes[at].id == id ? &forest->nodes[at] : NULL;
 }
 
-static void find_root(struct forest_plan *forest, struct tree_node *start)
+static void find_root(struct tree_order *forest, struct tree_node *start)
 {
     struct tree_node *top = start;
     uint32_t depth = 0;
@@ -47,7 +47,7 @@ static void find_root(struct forest_plan *forest, struct tree_node *start)
     }
 }
 
-bool forest_plan_read(struct forest_plan *forest, struct store *store, struct err *err)
+bool tree_order_read(struct tree_order *forest, struct store *store, struct err *err)
 {
     sqlite3_stmt *rows =
         db_prepare(&store->writer,
@@ -76,27 +76,27 @@ bool forest_plan_read(struct forest_plan *forest, struct store *store, struct er
 }
 
 /* The same rows in the same transaction: it is there. */
-static const struct tree_node *must_find(const struct forest_plan *forest, int64_t id)
+static const struct tree_node *must_find(const struct tree_order *forest, int64_t id)
 {
     const struct tree_node *node = find_node(forest, id);
     check(node != NULL);
     return node;
 }
 
-void forest_plan_place(const struct forest_plan *forest, struct change_provider *provider)
+void tree_order_place(const struct tree_order *forest, struct change_provider *provider)
 {
     const struct tree_node *node = must_find(forest, provider->id);
     provider->parent_id = node->parent_id;
     provider->root_id = node->root_id;
 }
 
-uint32_t forest_plan_depth(const struct forest_plan *forest, int64_t id)
+uint32_t tree_order_depth(const struct tree_order *forest, int64_t id)
 {
     return must_find(forest, id)->depth;
 }
 
-void forest_plan_free(struct forest_plan *forest)
+void tree_order_free(struct tree_order *forest)
 {
     free(forest->nodes);
-    *forest = (struct forest_plan){0};
+    *forest = (struct tree_order){0};
 }
