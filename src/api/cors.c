@@ -93,7 +93,7 @@ static void add_preflight_headers(struct api_request *request)
         http_add_header(request->http, "Access-Control-Allow-Headers", headers);
 }
 
-/* Where OPTIONS is a request as any other, what browsers ask with is told by its headers. */
+/* Where OPTIONS is a request like any other, a browser's preflight is recognised by its headers. */
 static bool is_preflight(const struct api_request *request)
 {
     return slice_equal(request->http->method, SLICE_LIT("OPTIONS")) &&

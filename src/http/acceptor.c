@@ -71,7 +71,7 @@ static bool accept_one(struct http_server *server)
 static void accept_waiting(struct http_server *server)
 {
     for (;;) {
-        if (room_is_exhausted(server)) {
+        if (connection_limit_is_reached(server)) {
             asked_to_end(server, SHORTAGE_NAP_MS);
             return;
         }

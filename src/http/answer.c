@@ -20,7 +20,7 @@ void http_add_header(struct http_exchange *exchange, const char *name, struct sl
 }
 
 /* So many bytes, less what was taken by the last call. */
-static bool room_take(struct exchange *exchange, uint64_t bytes, bool whatever)
+static bool answer_memory_take(struct exchange *exchange, uint64_t bytes, bool whatever)
 {
     struct http_server *server = exchange->server;
     if (bytes <= exchange->large_bytes)
@@ -39,12 +39,12 @@ static bool room_take(struct exchange *exchange, uint64_t bytes, bool whatever)
 static bool answer_take(struct exchange *exchange, bool whatever)
 {
     uint64_t bytes = exchange->http.out.len;
-    return bytes <= HTTP_LARGE_BYTES || room_take(exchange, bytes, whatever);
+    return bytes <= HTTP_LARGE_BYTES || answer_memory_take(exchange, bytes, whatever);
 }
 
 bool http_memory_fits(struct http_exchange *exchange, uint64_t bytes)
 {
-    return room_take((struct exchange *)exchange, bytes, false);
+    return answer_memory_take((struct exchange *)exchange, bytes, false);
 }
 
 bool http_body_fits(struct http_exchange *exchange)

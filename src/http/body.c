@@ -1,10 +1,13 @@
-/* The body of a request. A small one is read as it comes. Before a large one is read the service is
- * asked, which knows who sends it, and its memory is charged to the budget of all bodies: all of it
- * where its length is known, else what has come so far, doubled as it grows. What is refused, or
- * not wanted, is read and thrown away, for who is still writing when the connection is closed may
- * never read the answer; who asks first whether to send it is told at once.
+/* The body of a request.
  *
- * The library takes an answer before or behind the body, not within. */
+ * A small body is read as it arrives. Before a large one is read, the service is asked whether it
+ * is wanted, since it knows the client, and the body's memory is charged to the budget of all
+ * bodies: the whole length where it is known, otherwise what has arrived so far, doubled as it
+ * grows. A body that is refused or not wanted is still read, and discarded: a client that is
+ * still writing when the connection is closed may never read the answer. A client that sends
+ * "Expect: 100-continue" is answered at once.
+ *
+ * libmicrohttpd accepts an answer before or after the body, not in the middle of it. */
 #include <string.h>
 
 #include "http/http_internal.h"

@@ -1,6 +1,6 @@
 /* Connections: the server's list of them, and the limits on their number. When one is reached
- * another connection is shut down (room.c), so that a new client gets in; if none may be, or its
- * own address has too many, the new one is turned away.
+ * another connection is shut down (connection_limit.c), so that a new client gets in; if none may
+ * be, or its own address has too many, the new one is turned away.
  *
  * Invariant: a connection is in the list exactly as long as its socket is open, because MHD calls
  * connection_close() before it closes the socket. So whoever holds the lock may use its fd. */
@@ -68,7 +68,7 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
     connection->pool = pool_of_this_thread(server);
     connection->peer_group = peer_enter(server, peer_key(address));
     if (server->connection_count - server->shut_count >= server->limits.connections_max)
-        (void)room_make(server);
+        (void)connection_limit_evict(server);
     connection->next = server->connections;
     if (connection->next != NULL)
         connection->next->previous = connection;
@@ -81,7 +81,7 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
          !server->is_unix)) /* there, nobody has an address */
         connection_shut(server, connection);
     pthread_mutex_unlock(&server->lock);
-    if (!room_enter_process(server)) {
+    if (!connection_limit_enter_process(server)) {
         pthread_mutex_lock(&server->lock);
         connection_shut(server, connection);
         pthread_mutex_unlock(&server->lock);
@@ -105,7 +105,7 @@ void connection_close(struct http_server *server, struct connection *connection)
         server->shut_count--;
     peer_leave(server, connection->peer_group);
     pthread_mutex_unlock(&server->lock);
-    room_leave_process(server);
+    connection_limit_leave_process(server);
     if (connection->credentials != NULL)
         tls_give_back(connection->credentials);
     free(connection);

@@ -72,12 +72,12 @@ struct exchange_pool {
                                     not */
 };
 
-/* room.c: where connections come from; under the server's lock. */
+/* connection_limit.c: where connections come from; under the server's lock. */
 struct peer {
     uint64_t key;
     unsigned open; /* connections */
     struct peer *next;
-    uint64_t pass; /* of room_make(), which the rest belongs to */
+    uint64_t pass; /* the pass of connection_limit_evict() that the fields below belong to */
     unsigned closable;
     uint64_t since_us;
 };
@@ -165,7 +165,7 @@ struct http_server {
     _Atomic unsigned connection_count; /* written under the lock */
     unsigned shut_count;
     struct peer *peers[PEER_BUCKETS];
-    uint64_t room_pass;
+    uint64_t eviction_pass;
     struct http_server *next_of_process;
 
     _Atomic unsigned pools_taken;
@@ -299,22 +299,22 @@ void connection_shut(struct http_server *server, struct connection *connection);
  * that may use its fd. */
 bool connection_has_ended(const struct connection *connection);
 
-/* room.c */
+/* connection_limit.c */
 uint64_t peer_key(const struct sockaddr *address); /* 0: a unix socket */
-/* Under the lock: a connection of that group more, or less. */
+/* Counts one connection of that group more, or less. Under the lock. */
 struct peer *peer_enter(struct http_server *server, uint64_t key);
 void peer_leave(struct http_server *server, struct peer *peer);
 /* Whether an address has as many connections as it may have. Takes the lock. */
 bool peer_is_full(struct http_server *server, const struct sockaddr *address);
-/* Under the lock: shuts down a connection, or several that have waited for long. False: none may
- * be. */
-bool room_make(struct http_server *server);
-/* Whether the process has no descriptor for one connection more. */
-bool room_is_exhausted(const struct http_server *server);
-/* Without the lock: counts a connection more in the process, which closes another if it has to.
- * False: it is one too many. */
-bool room_enter_process(struct http_server *server);
-void room_leave_process(struct http_server *server);
+/* Shuts down a connection, or several that have waited for long. False: none may be shut down.
+ * Under the lock. */
+bool connection_limit_evict(struct http_server *server);
+/* Whether the process has no descriptor for another connection. */
+bool connection_limit_is_reached(const struct http_server *server);
+/* Counts another connection in the process, and closes one if there are too many. False: none may
+ * be closed, so the new one is. Without the lock. */
+bool connection_limit_enter_process(struct http_server *server);
+void connection_limit_leave_process(struct http_server *server);
 
 /* handover.c: the service has the exchange, and has it no more. False: a stop has cut it off. */
 bool exchange_enter_service(struct exchange *exchange);

@@ -33,7 +33,7 @@ struct tls_credentials {
     mode_t key_mode;
 };
 
-/* What tells one content of a file from another without reading it; all zero: it is not there. */
+/* What distinguishes one content of a file from another without reading it; all zero: no file. */
 struct mark {
     dev_t device;
     ino_t inode;

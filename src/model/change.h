@@ -79,13 +79,13 @@ enum change_kind {
      * A follow is, in this order: consumer resets; provider resets and deletes (no provider is
      * deleted in a follow that also updates one); class and trait deletes; catalog inserts and
      * renames; providers, each after its parent; the contents of the reset and the new ones;
-     * consumers; allocations by id; rows of our tables. Of a provider it tells:
+     * consumers; allocations by id; rows of our tables. For a provider it contains:
      *   - appeared: PROVIDER_INSERT, then its inventories and links as inserts;
      *   - vanished: RESET, PROVIDER_DELETE (children before parents);
      *   - other name, parent or root: PROVIDER_UPDATE and PROVIDER_GENERATION;
      *   - other contents: RESET, PROVIDER_GENERATION, all its inventories and links as inserts;
      *   - its generation only: PROVIDER_GENERATION.
-     * Of a row of one of our tables it tells one record: the row as it is now, or that there is
+     * For a row of one of our tables it contains one record: the row as it is now, or that there is
      * none; two rows may have swapped their names, so that only at the end names are unique.
      * These are images of the rows: nothing is compared (expected equals next), the timestamps are
      * those of the row. Ids may be used again, and two providers or classes may swap names: whoever

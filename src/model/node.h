@@ -74,8 +74,8 @@ enum node_field {
     NODE_PASSING_ERROR,    /* the last_error that it will have; null: none */
     NODE_PROVIDER_ADOPTED, /* its resource provider was there before it (spec, C1); null: it has
                               none */
-    /* What Placement was told last of the class ("": of none), the traits and the consumer, where
-       that is not what the row says, because the mirror was off since; else null. */
+    /* What was last mirrored to Placement: the class ("": of none), the traits and the consumer,
+       where that is not what the row says, because the mirror was off since; else null. */
     NODE_MIRRORED_CLASS,
     NODE_MIRRORED_TRAITS,
     NODE_MIRRORED_CONSUMER, /* of an allocation that is gone */
@@ -171,7 +171,7 @@ static inline size_t node_bytes(const struct node *node)
     return node->record.bytes;
 }
 
-/* Whether an allocation may take it, as far as its own row tells (spec, 4 and C2): available, of no
+/* Whether an allocation may take it, as far as its own row says (spec, 4 and C2): available, of no
  * instance, its power state known and no error, not in maintenance. A lock does not count. */
 bool node_is_free(const struct node *node);
 

@@ -24,7 +24,7 @@ enum node_allocation_field {
     NODE_ALLOCATION_CALLER_PROJECT, /* who asked: for the consumer in Placement (spec, C3) */
     NODE_ALLOCATION_CALLER_USER,
     NODE_ALLOCATION_CONSUMER_ADOPTED, /* its consumer was there before it (spec, C4); null:
-                                         Placement has not been told of it */
+                                         it has not been mirrored to Placement */
     NODE_ALLOCATION_STORED_COUNT,
     /* made when it is shown */
     NODE_ALLOCATION_NODE = NODE_ALLOCATION_STORED_COUNT, /* "node_uuid" */

@@ -15,7 +15,7 @@ struct ac_contest {
     const struct fit_demand *of; /* each of its levels asks for at least these */
     uint32_t of_count;           /* 0: isolate, one level a provider */
     int64_t sum;                 /* where there is one demand: of what the levels ask for */
-    uint32_t *levels;            /* ascending; members are told by their index here */
+    uint32_t *levels;            /* ascending; members are known by their index here */
     uint32_t member_count;
     uint32_t *member_of; /* by level; NUMBER_NONE: none */
     /* in the tree at hand: by member */
@@ -52,7 +52,7 @@ bool ac_contests_are_likely(struct ac_query *query);
 void ac_contests_find(struct ac_query *query);
 
 /* Matches all members in the tree at hand; those of levels below `depth` have the slots chosen, and
- * stay. False: there is no matching (query->none is told), or the budget ran out. */
+ * stay. False: there is no matching (query->none says why), or the budget ran out. */
 bool ac_contests_match(struct ac_query *query, const struct ac_walk *walk, uint32_t depth);
 
 /* Gives the level of the walk's that is chosen next its bit; levels up to it stay. False: then the

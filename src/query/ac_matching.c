@@ -38,7 +38,7 @@ static void clear(struct ac_query *query, struct ac_contest *contest)
 }
 
 /* How many members a provider can serve. */
-static uint32_t room_at(const struct ac_query *query, struct ac_contest *contest, uint32_t bit)
+static uint32_t headroom_at(const struct ac_query *query, struct ac_contest *contest, uint32_t bit)
 {
     if (contest->room[bit] != NUMBER_NONE)
         return contest->room[bit];
@@ -62,7 +62,7 @@ static void ac_matching_take(const struct ac_query *query, struct ac_contest *co
     if (next != NUMBER_NONE)
         contest->last[next] = member;
     contest->first[bit] = member;
-    if (++contest->count[bit] >= room_at(query, contest, bit))
+    if (++contest->count[bit] >= headroom_at(query, contest, bit))
         contest->full[bit / 64] |= (uint64_t)1 << (bit % 64);
 }
 
@@ -152,7 +152,7 @@ static bool find_place(struct ac_query *query, struct ac_contest *contest, uint3
             for (; reached != 0; reached &= reached - 1) {
                 uint32_t bit = w * 64 + (uint32_t)__builtin_ctzll(reached);
                 contests->from[bit] = kind;
-                if (contest->count[bit] < room_at(query, contest, bit)) {
+                if (contest->count[bit] < headroom_at(query, contest, bit)) {
                     shift(&move, bit, left);
                     return true;
                 }
@@ -201,7 +201,7 @@ static bool match(struct ac_query *query, struct ac_contest *contest, const stru
         uint32_t bit = ac_next_option(&query->tree, options, contest->full, 0);
         if (!budget_take(query->budget, 1 + query->tree.words / 8))
             return false;
-        if (bit != NUMBER_NONE && room_at(query, contest, bit) > 0)
+        if (bit != NUMBER_NONE && headroom_at(query, contest, bit) > 0)
             ac_matching_take(query, contest, m, bit);
         else if (!find_place(query, contest, m, NUMBER_NONE, depth))
             return false;
@@ -232,7 +232,7 @@ static bool choose(struct ac_query *query, struct ac_contest *contest, uint32_t 
         return true;
     uint32_t before = contest->held[member];
     leave(contest, member);
-    if (contest->count[bit] < room_at(query, contest, bit) ||
+    if (contest->count[bit] < headroom_at(query, contest, bit) ||
         find_place(query, contest, NUMBER_NONE, bit, level + 1)) {
         ac_matching_take(query, contest, member, bit);
         return true;

@@ -127,7 +127,7 @@ static bool has_mapping(const struct ac_mapping *mappings, uint32_t count,
     return false;
 }
 
-/* What the summaries are to tell of the slot. Levels' slots are mostly of one tree. */
+/* What the summaries say about the slot. Levels' slots are mostly of one tree. */
 static void use(struct ac_output *output, struct slot_no slot)
 {
     if (!output->summarise_roots) {

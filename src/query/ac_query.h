@@ -151,7 +151,7 @@ bool ac_plain_page(struct ac_query *query, uint32_t page, uint64_t words[FIT_WOR
 /* Lays out levels, kinds and sharing providers of a resolved query. False: the budget ran out. */
 bool ac_levels(struct ac_query *query) BERTH_MUST_CHECK;
 
-/* Tells the levels which subtrees they are in, and which are twins. False: the budget ran out. */
+/* Finds for each level the subtrees that it is in, and its twin. False: the budget ran out. */
 bool ac_levels_subtrees(struct ac_query *query) BERTH_MUST_CHECK;
 
 /* Whether the query has no candidate at all. False also when the budget ran out. */

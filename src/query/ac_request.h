@@ -16,7 +16,7 @@ struct ac_names {
 
 struct ac_resource {
     struct slice class_name;
-    int64_t amount; /* at least 1; larger than 2^63 - 1 is told as that */
+    int64_t amount; /* at least 1; anything larger than 2^63 - 1 is read as that */
 };
 
 struct ac_group {

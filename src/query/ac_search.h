@@ -34,7 +34,7 @@ struct ac_candidate {
 
 typedef void ac_emit(void *cls, const struct ac_candidate *candidate);
 
-/* What the summaries are to tell: whole trees, by their root slots; or, for requests that do not
+/* What the summaries describe: whole trees, by their root slots; or, for requests that do not
  * know trees, single providers. In ascending order of slots. */
 struct ac_summaries {
     uint32_t *slots;

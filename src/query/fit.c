@@ -92,8 +92,8 @@ static uint32_t first_headroom(const struct fit_demand *demand, uint32_t slot)
     return at;
 }
 
-static bool room_fits(const struct version *version, const struct fit_demand *demand,
-                      const struct fit_headroom *room)
+static bool headroom_fits(const struct version *version, const struct fit_demand *demand,
+                          const struct fit_headroom *room)
 {
     return demand->amount <= room->headroom && (!slotset_has(&demand->column->odd, room->slot) ||
                                                 odd_fits(version, demand, room->slot));
@@ -111,7 +111,7 @@ static uint32_t put_rooms(const struct version *version, const struct fit_demand
          i++) {
         uint32_t at = demand->headrooms[i].slot.v - first;
         uint64_t bit = (uint64_t)1 << (at % 64);
-        if (room_fits(version, demand, &demand->headrooms[i]))
+        if (headroom_fits(version, demand, &demand->headrooms[i]))
             words[at / 64] |= before[at / 64] & bit;
         else
             words[at / 64] &= ~bit;

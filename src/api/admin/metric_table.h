@@ -1,4 +1,4 @@
-/* THE table of metrics: name, type and meaning of everything that /metrics tells. */
+/* THE table of metrics: name, type and meaning of everything that /metrics exports. */
 #ifndef BERTH_API_ADMIN_METRIC_TABLE_H
 #define BERTH_API_ADMIN_METRIC_TABLE_H
 

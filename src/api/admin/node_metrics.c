@@ -1,6 +1,6 @@
-/* Nodes and their allocations, counted by state: one walk over either, so that the page that tells
- * them is made on the slow lane, and as many samples as there are states, whatever there is to
- * count. Everything from one version. */
+/* Nodes and their allocations, counted by state: one walk over either, so that the page that
+ * reports them is made on the slow lane, and as many samples as there are states, whatever there is
+ * to count. Everything from one version. */
 #include "api/admin/admin_internal.h"
 #include "model/node_states.h"
 #include "replica/nodes.h"

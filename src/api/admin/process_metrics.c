@@ -1,4 +1,4 @@
-/* What Prometheus' client libraries tell of every process, under their names. */
+/* The metrics that Prometheus' client libraries export for every process, under their names. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

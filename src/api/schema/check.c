@@ -1,7 +1,7 @@
 /* Validation: values and their parts. Every keyword of every schema is tried, and of all failures
  * the one that weighs most is kept: shortest path first, then anything but anyOf, then a failure on
  * a value of the wrong type; of equals the first. Where anyOf fails and one of its alternatives
- * comes clearly closest, its failure is told instead. Recursion is bounded by the depth of the
+ * comes clearly closest, its failure is reported instead. Recursion is bounded by the depth of the
  * tables. Any thread. */
 #include <stdint.h>
 
@@ -17,7 +17,7 @@ struct weight {
 
 struct checker {
     bool partial;
-    bool in_order;    /* the first failure is the one to tell */
+    bool in_order;    /* the first failure is the one to report */
     bool wants_least; /* inside anyOf: keep the least failure, not the greatest */
     bool failed;
     bool tied; /* wants_least: another one weighs the same */
@@ -42,7 +42,7 @@ static int compare_weights(const struct weight *a, const struct weight *b)
     return 0;
 }
 
-/* Returns whether this failure is the one to tell so far. */
+/* Returns whether this failure is the one to report so far. */
 static bool fail_missing(struct checker *c, const struct schema *schema,
                          const struct schema_keyword *keyword, const json_t *value,
                          const char *missing)

@@ -3,8 +3,8 @@
  * everything else: no token, no version, no line in the request log.
  *
  * Results are those of the backends that are configured, in their order, and one of our own: shown
- * if it is bad, if there is no other, or in detail. What Python tells of itself in detail (threads,
- * garbage collector) there is none of. Worker threads. */
+ * if it is bad, if there is no other, or in detail. What Python reports about itself in detail
+ * (threads, garbage collector) there is none of. Worker threads. */
 #include "api/services/healthcheck.h"
 
 #include <gnu/libc-version.h>

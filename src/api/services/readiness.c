@@ -168,7 +168,7 @@ static bool is_current(const struct readiness *readiness, unsigned long long *nu
     return current;
 }
 
-/* The database keeps the writer: what can be told without it. */
+/* The database holds up the writer: what can be reported without it. */
 static struct readiness_report report_silence(struct readiness *readiness)
 {
     struct readiness_report report = {0};

@@ -9,7 +9,7 @@
 #include "base/slice.h"
 
 /* White space around, a sign, leading zeros, single underscores between digits, decimal digits of
- * any script. Values beyond 64 bits are told as INT64_MAX or -INT64_MAX. False: not an integer. */
+ * any script. Values beyond 64 bits become INT64_MAX or -INT64_MAX. False: not an integer. */
 bool python_int_parse(struct slice text, int64_t *value);
 
 /* The text without Python's white space around it. */

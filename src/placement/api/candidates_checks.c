@@ -1,5 +1,5 @@
-/* What no single parameter of a candidates question can tell: traits that are wanted and forbidden,
- * groups without resources, suffixes that nobody has. Pure; any thread. */
+/* Checks that involve several parameters of a request for candidates: traits that are wanted and
+ * forbidden, groups without resources, suffixes that nobody has. Pure; any thread. */
 #include "placement/api/candidates_checks.h"
 
 #include <stdlib.h>
@@ -55,10 +55,10 @@ bool candidates_check_root_traits(struct api_request *request, const struct ac_r
 {
     struct ac_names conflicts = names_create(request, asked->root_required.count);
     struct name_table forbidden = table_of(request, &asked->root_forbidden);
-    struct name_table told = name_table_create(request->arena, asked->root_required.count);
+    struct name_table reported = name_table_create(request->arena, asked->root_required.count);
     for (uint32_t i = 0; i < asked->root_required.count; i++)
         if (name_table_has(&forbidden, asked->root_required.names[i]) &&
-            name_table_add(&told, asked->root_required.names[i]))
+            name_table_add(&reported, asked->root_required.names[i]))
             conflicts.names[conflicts.count++] = asked->root_required.names[i];
     if (conflicts.count == 0)
         return true;
@@ -100,12 +100,12 @@ static bool check_suffixes(struct api_request *request, const struct ac_request 
         return candidates_checks_refuse(request, "placement.query.bad_value", &text);
     }
     struct ac_names unknown = names_create(request, most);
-    struct name_table told = name_table_create(request->arena, most);
+    struct name_table reported = name_table_create(request->arena, most);
     struct name_table groups = table_of(request, &all);
     for (uint32_t i = 0; i < asked->same_subtree_count; i++)
         for (uint32_t j = 0; j < asked->same_subtrees[i].count; j++)
             if (!name_table_has(&groups, asked->same_subtrees[i].names[j]) &&
-                name_table_add(&told, asked->same_subtrees[i].names[j]))
+                name_table_add(&reported, asked->same_subtrees[i].names[j]))
                 unknown.names[unknown.count++] = asked->same_subtrees[i].names[j];
     if (unknown.count == 0)
         return true;

@@ -12,7 +12,7 @@ bool candidates_check_root_traits(struct api_request *request,
 /* Checks all groups, once they are read (candidates spec, items 6 and 7): before 1.36 each has
  * resources, from 1.36 those without stand in same_subtree; none wants what it forbids (from 1.22);
  * two with suffixes need a group_policy. False with err set (400). May sort the names of required
- * traits that an error tells. */
+ * traits that an error names. */
 bool candidates_check_groups(struct api_request *request, const struct ac_request *asked,
                              bool has_group_policy) BERTH_MUST_CHECK;
 

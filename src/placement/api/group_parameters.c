@@ -168,7 +168,7 @@ static uint32_t count_named(const struct query_string *query, const char *name, 
     return count;
 }
 
-/* How many parts all values of that name have: room for whatever they tell. */
+/* How many parts all values of that name have: an upper bound of what they contain. */
 static size_t count_parts(const struct query_string *query, const char *name, struct slice suffix)
 {
     size_t parts = 0;

@@ -1,4 +1,4 @@
-/* What a request is told that a policy does not allow (placement spec, Errors). Worker threads. */
+/* The answer to a request that a policy does not allow (placement spec, Errors). Worker threads. */
 #include "placement/api/policy_check.h"
 
 #include "api/api.h"

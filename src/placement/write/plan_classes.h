@@ -12,7 +12,7 @@ bool plan_class_create(struct slice name, const struct plan *plan,
 bool plan_class_rename(struct slice name, struct slice new_name, const struct plan *plan,
                        struct err *err) BERTH_MUST_CHECK;
 
-/* From 1.7: makes the class if it is not there; *is_new tells. */
+/* From 1.7: creates the class if it does not exist; *is_new says whether it did. */
 bool plan_class_ensure(struct slice name, const struct plan *plan, bool *is_new,
                        struct err *err) BERTH_MUST_CHECK;
 

@@ -108,11 +108,11 @@ static void the_shut_are_not_chosen_again(void **state)
     /* the oldest of the crowd, then by turns: of equals the one that waits for longest */
     for (unsigned i = 0; i < ALL; i++) {
         assert_false(connections[ORDER[i]].shut);
-        assert_true(room_make(&server));
+        assert_true(connection_limit_evict(&server));
         assert_true(connections[ORDER[i]].shut);
         assert_int_equal(server.shut_count, i + 1);
     }
-    assert_false(room_make(&server));
+    assert_false(connection_limit_evict(&server));
     for (unsigned i = 0; i < ALL; i++) {
         close(connections[i].fd);
         close(others[i]);

@@ -1,15 +1,16 @@
-/* Room for new connections: who is closed when there are as many as there may be.
+/* Which connection is closed when the server has as many as it may have and another one comes.
  *
- * Connections are grouped by the address they come from, an IPv6 address by its first 64 bits,
- * since a single host can have all addresses behind them. One that waits for its client may be
- * closed: an idle one, one whose request is not whole, one whose answer has not been read for some
- * seconds. Of those, the group that has most gives one: the one idle for longest, or else its
- * oldest unfinished request. So a crowd of slow clients closes its own connections, however many
- * addresses it has, and who holds few is left alone. Behind a proxy all clients are one group;
- * requests that the service has are never closed, so a busy proxy loses nothing but idle and slow
- * ones; except that clients which have left their requests make room when nobody else can.
+ * Connections are grouped by the address of their client, IPv6 addresses by their first 64 bits,
+ * since a single host can have all addresses with the same prefix. A connection may be closed while
+ * it waits for its client: when it is idle, when its request is incomplete, or when its client has
+ * not read the answer for some seconds. Of these, the largest group gives up one: the one that has
+ * been idle for longest, or else the one with the oldest incomplete request. So a crowd of slow
+ * clients closes its own connections, however many addresses it has, and a client with few
+ * connections keeps them. Behind a proxy, all clients are one group; but a connection whose request
+ * is being served is not closed, so a busy proxy loses only idle and slow ones. The exception: if
+ * nothing else can be closed, connections go whose clients have left before their answer.
  *
- * Under the server's lock, by any worker; the counts of the process are atomic. */
+ * Under the server's lock, on any worker; the counts of the process are atomic. */
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -113,14 +114,14 @@ static bool goes_before(const struct candidate *a, const struct candidate *b)
 static const struct peer *find_group(struct http_server *server, uint64_t now_us)
 {
     struct peer *found = NULL;
-    server->room_pass++;
+    server->eviction_pass++;
     for (struct connection *at = server->connections; at != NULL; at = at->next) {
         struct candidate candidate = rate_connection(at, now_us);
         struct peer *peer = at->peer_group;
         if (candidate.rank == RANK_KEPT)
             continue;
-        if (peer->pass != server->room_pass) {
-            peer->pass = server->room_pass;
+        if (peer->pass != server->eviction_pass) {
+            peer->pass = server->eviction_pass;
             peer->closable = 0;
             peer->since_us = UINT64_MAX;
         }
@@ -166,7 +167,7 @@ static bool shut_gone(struct http_server *server)
     return count > 0;
 }
 
-bool room_make(struct http_server *server)
+bool connection_limit_evict(struct http_server *server)
 {
     uint64_t now_us = clock_now_us(CLOCK_MONOTONIC);
     const struct peer *group = find_group(server, now_us);
@@ -190,7 +191,7 @@ bool room_make(struct http_server *server)
     return count > 0; /* one that was answered meanwhile may be none any more */
 }
 
-bool room_is_exhausted(const struct http_server *server)
+bool connection_limit_is_reached(const struct http_server *server)
 {
     const struct http_process *process = server->process;
     unsigned open = atomic_load(&process->connections[server->limits.is_reserved]);
@@ -211,7 +212,7 @@ static struct http_server *find_fullest(struct http_process *process, bool is_re
     return fullest;
 }
 
-bool room_enter_process(struct http_server *server)
+bool connection_limit_enter_process(struct http_server *server)
 {
     struct http_process *process = server->process;
     bool is_reserved = server->limits.is_reserved;
@@ -221,13 +222,13 @@ bool room_enter_process(struct http_server *server)
     pthread_mutex_lock(&process->lock);
     struct http_server *fullest = find_fullest(process, is_reserved);
     pthread_mutex_lock(&fullest->lock);
-    bool has_room = room_make(fullest);
+    bool has_room = connection_limit_evict(fullest);
     pthread_mutex_unlock(&fullest->lock);
     pthread_mutex_unlock(&process->lock);
     return has_room;
 }
 
-void room_leave_process(struct http_server *server)
+void connection_limit_leave_process(struct http_server *server)
 {
     atomic_fetch_sub(&server->process->connections[server->limits.is_reserved], 1);
 }
