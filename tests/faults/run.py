@@ -24,6 +24,8 @@ from metal import Metal
 from refused import Refused
 from reloads import Reloads
 
+LOST = "lost its -wal or -shm file"
+
 
 def outage_told(server, reason):
     """The log has a line for its beginning, and one for its end."""
@@ -166,14 +168,16 @@ class Hands(case.Case):
                 threads = load.start(workers)
                 for _ in range(3):
                     time.sleep(0.1)
+                    noticed = server.log().count(LOST)
                     for suffix in suffixes:
                         os.remove(server.database + suffix)
-                time.sleep(0.15)
+                    end = time.monotonic() + 15
+                    while server.log().count(LOST) == noticed:
+                        expect(time.monotonic() < end, server.log()[-2000:])
+                        time.sleep(0.02)
                 server.kill()
                 for thread in threads:
                     thread.join(30)
-                log = server.log()
-                expect(log.count("lost its -wal or -shm file") >= 3, log[-2000:])
                 server.start()
                 problem = load.check_all(workers, server.client(), everything=True)
                 expect(problem is None, f"{suffixes}: {problem}")

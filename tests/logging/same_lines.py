@@ -172,7 +172,7 @@ class Pair:
             berth.stop()
         python, berth = [os.path.join(self.directory, log) for log in logs]
         expected = lines_of(berth, ids)
-        end = time.monotonic() + 5  # the Python service may write its last line after the answer
+        end = time.monotonic() + 60  # the Python service may write its last line after the answer
         while len(lines_of(python, ids)) < len(expected) and time.monotonic() < end:
             time.sleep(0.02)
         return [lines_of(python, ids), expected]
