@@ -1,6 +1,6 @@
-/* A list of blocks, each twice the last up to 1 MiB; an allocation larger than that gets a block of
- * its own. Invariant: `used <= size` of the newest block, and only the newest block is allocated
- * from. */
+/* A list of blocks, each twice the size of the previous one up to 1 MiB; a larger allocation gets a
+ * block of its own. Invariant: `used <= size` in the newest block, and memory is allocated only
+ * from the newest block. */
 #include "base/arena.h"
 
 #include <stdint.h>
@@ -29,7 +29,7 @@ enum {
     ARENA_FIRST_BYTES = 8 * 1024,
     ARENA_LARGEST_BYTES = 1024 * 1024,
     ARENA_KEEP_BYTES = 64 * 1024,
-    ARENA_FREE_BYTES = 128 * 1024, /* of charge: the first four blocks */
+    ARENA_FREE_BYTES = 128 * 1024, /* not charged: the size of the first four blocks */
     ARENA_FIRST_ELEMENTS = 16
 };
 
@@ -43,11 +43,11 @@ struct arena_block {
 struct arena {
     struct arena_block *newest;
     size_t footprint;
-    struct memory_share *share; /* NULL: nobody is charged */
-    size_t charged;             /* of the footprint */
+    struct memory_share *share; /* NULL: nothing is charged */
+    size_t charged;             /* the part of the footprint that has been charged */
 };
 
-/* The share follows the footprint. */
+/* Charges or releases the difference between the footprint and what has been charged. */
 static void charge_budget(struct arena *arena)
 {
     size_t due = arena->share != NULL && arena->footprint > ARENA_FREE_BYTES
@@ -144,7 +144,7 @@ static char *arena_take(struct arena_block *block, size_t size, size_t rounded)
     return at;
 }
 
-/* Apart, so that the usual way saves no registers. */
+/* A separate function, so that the common path saves no registers. */
 static __attribute__((noinline)) char *take_of_new_block(struct arena *arena, size_t size,
                                                          size_t rounded)
 {

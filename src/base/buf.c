@@ -1,5 +1,5 @@
-/* Growth by doubling; decimal integers without printf, two digits at a time, because bodies are
- * full of them. Any one thread. */
+/* The buffer grows by doubling. Decimal integers are written two digits at a time and without
+ * printf, because bodies contain many of them. Any thread, one buffer at a time. */
 #include "base/buf.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* A byte buffer that grows: response bodies, log lines, texts that may hold NUL bytes. One owner.
- */
+/* A growing byte buffer: response bodies, log lines, texts that may contain NUL bytes. It has one
+ * owner. */
 #ifndef BERTH_BASE_BUF_H
 #define BERTH_BASE_BUF_H
 
@@ -11,17 +11,17 @@
 #include "base/slice.h"
 
 struct buf {
-    char *data; /* malloc'd, or NULL when cap is 0 */
+    char *data; /* from malloc, or NULL when cap is 0 */
     size_t len;
     size_t cap;
 };
 
-/* Frees the bytes; the buffer is empty and can be used again. */
+/* Frees the bytes; the buffer is then empty and can be used again. */
 void buf_free(struct buf *buf);
 
-/* Makes room for `more` bytes behind len and returns where they go; the caller adds to len what it
- * wrote. What was returned or sliced before may have moved. Out of memory ends the process, as in
- * an arena. */
+/* Makes room for `more` bytes after len and returns their address; the caller adds the number of
+ * bytes written to len. Earlier addresses and slices may have become invalid. Running out of memory
+ * ends the process, as in an arena. */
 char *buf_reserve_slow(struct buf *buf, size_t more);
 
 static inline char *buf_reserve(struct buf *buf, size_t more)
@@ -52,18 +52,19 @@ static inline void buf_append_char(struct buf *buf, char c)
     buf->len++;
 }
 
-/* In decimal, as "%lld" writes it. */
+/* Appends the value in decimal, as "%lld" formats it. */
 void buf_append_int(struct buf *buf, int64_t value);
 
-enum { DECIMAL_MAX = 20 }; /* characters of the longest int64_t, its sign counted in */
+enum { DECIMAL_MAX = 20 }; /* characters of the longest int64_t, including its sign */
 
-/* Writes the number at `at`, at most DECIMAL_MAX characters without NUL; returns how many. */
+/* Writes the number at `at`, at most DECIMAL_MAX characters without a NUL byte, and returns their
+ * count. */
 size_t decimal_write(char *at, int64_t value);
 
-/* No NUL byte is counted or promised behind the text. */
+/* Appends formatted text. It is not guaranteed that a NUL byte follows the text. */
 void buf_printf(struct buf *buf, const char *format, ...) BERTH_PRINTF(2, 3);
 
-/* What is in it; good until the buffer changes. */
+/* The contents, valid until the buffer changes. */
 static inline struct slice buf_slice(const struct buf *buf)
 {
     return (struct slice){buf->data, buf->len};

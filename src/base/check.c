@@ -1,4 +1,4 @@
-/* check(): prints where it failed and aborts. Any thread. */
+/* check(): prints the place of the failure and aborts. Any thread. */
 #include "base/check.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Programmer errors end the process, in every build. A database, a peer or a client failing is
- * never one. */
+/* Programmer errors end the process, in every build. A failure of a database, a peer or a client is
+ * never a programmer error. */
 #ifndef BERTH_BASE_CHECK_H
 #define BERTH_BASE_CHECK_H
 

@@ -1,5 +1,5 @@
-/* The clocks, and the calendar of UTC in plain arithmetic: no time zone, no lock, no locale. Days
- * are counted in eras of 400 years that begin on 1 March, so that a leap day is the last of its
+/* The clocks, and the UTC calendar in plain arithmetic: no time zone, no lock, no locale. Days are
+ * counted in eras of 400 years that begin on 1 March, so that a leap day is the last day of its
  * year. Any thread. */
 #include "base/clock.h"
 
@@ -9,7 +9,7 @@ enum {
     US_PER_SECOND = 1000000,
     SECONDS_PER_DAY = 86400,
     DAYS_PER_ERA = 146097,    /* 400 years */
-    DAYS_BEFORE_1970 = 719468 /* from 1 March of year 0 */
+    DAYS_BEFORE_1970 = 719468 /* since 1 March of year 0 */
 };
 
 struct civil {
@@ -91,7 +91,7 @@ static int64_t days_of(int year, unsigned month, unsigned day)
            DAYS_BEFORE_1970;
 }
 
-/* Writes the last `width` digits. */
+/* Writes the last `width` digits of the value. */
 static char *clock_put(char *at, unsigned value, int width)
 {
     for (int i = width - 1; i >= 0; i--) {
@@ -148,7 +148,7 @@ void clock_format_iso(int64_t wall_us, char out[CLOCK_ISO_BYTES])
     *at = '\0';
 }
 
-/* Reads `width` digits and, if `then` is not 0, that sign behind them. */
+/* Reads `width` digits and, if `then` is not 0, that character after them. */
 static bool clock_take(struct slice *text, size_t width, char then, unsigned *value)
 {
     *value = 0;

@@ -1,4 +1,4 @@
-/* Time, as numbers and as text. Any thread. */
+/* Time as numbers and as text. Any thread. */
 #ifndef BERTH_BASE_CLOCK_H
 #define BERTH_BASE_CLOCK_H
 
@@ -15,22 +15,22 @@ enum {
 /* Microseconds since 1970 UTC. */
 int64_t clock_wall_us(void);
 
-/* Microseconds of a clock that never jumps. */
+/* Microseconds on a clock that never jumps. */
 uint64_t clock_monotonic_us(void);
 
-/* Microseconds of processor time that this thread, or all of the process, has had. */
+/* Microseconds of processor time used by this thread, or by the whole process. */
 uint64_t clock_thread_us(void);
 uint64_t clock_process_us(void);
 
-/* A point in UTC as HTTP writes it (Last-Modified), whole seconds rounded down. Here and below:
- * years 0 to 9999. */
+/* Formats a UTC time as in HTTP (Last-Modified), rounded down to whole seconds. Here and below,
+ * years are 0 to 9999. */
 void clock_format_rfc1123(int64_t wall_us, char out[CLOCK_RFC1123_BYTES]);
 
-/* A point in UTC as "YYYY-MM-DD HH:MM:SS.ffffff". */
+/* Formats a UTC time as "YYYY-MM-DD HH:MM:SS.ffffff". */
 void clock_format_iso(int64_t wall_us, char out[CLOCK_ISO_BYTES]);
 
-/* Reads "YYYY-MM-DD HH:MM:SS", with a T for the blank and with one to six digits of a fraction if
- * there are any, as UTC. False: the text is not of this form or names no day. */
+/* Parses "YYYY-MM-DD HH:MM:SS" as UTC; a T may replace the space, and a fraction of one to six
+ * digits may follow. False: the text does not have this form or is not a valid date. */
 bool clock_parse_iso(struct slice text, int64_t *wall_us) BERTH_MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
-/* Counters for metrics: one thread writes, any thread reads at any time. An addition costs a load
- * and a store; nothing is locked and nothing orders. */
+/* Counters for metrics: one thread writes, any thread may read at any time. An addition costs a
+ * load and a store, without locks and without memory ordering. */
 #ifndef BERTH_BASE_COUNTER_H
 #define BERTH_BASE_COUNTER_H
 
@@ -10,14 +10,14 @@ struct counter {
     _Atomic uint64_t value;
 };
 
-/* The counter's own thread only, here and in counter_set. */
+/* Only the counter's own thread may call this and counter_set. */
 static inline void counter_add(struct counter *counter, uint64_t more)
 {
     uint64_t before = atomic_load_explicit(&counter->value, memory_order_relaxed);
     atomic_store_explicit(&counter->value, before + more, memory_order_relaxed);
 }
 
-/* For what is no count but a state. */
+/* For values that are states rather than counts. */
 static inline void counter_set(struct counter *counter, uint64_t value)
 {
     atomic_store_explicit(&counter->value, value, memory_order_relaxed);

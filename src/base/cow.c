@@ -1,5 +1,5 @@
-/* Nodes owned by edits, and the array over them. Called by the one writer only; readers use the
- * inline functions of the header on published versions. */
+/* Nodes owned by edits, and the array built on them. Only the writer calls these functions; readers
+ * use the inline functions of the header on published versions. */
 #include "base/cow.h"
 
 #include <malloc.h>

@@ -1,4 +1,4 @@
-/* Filling a struct err. Any thread, one err at a time. */
+/* Functions that fill in a struct err. Any thread, one err at a time. */
 #include "base/err.h"
 
 #include <stdarg.h>

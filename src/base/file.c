@@ -1,6 +1,6 @@
-/* Reading in pieces: a pipe has no size. One that nobody writes to reads as empty: a file may have
- * become one by mistake since it was read last, and whoever waited for it would wait for ever. Any
- * thread. */
+/* Files are read in pieces, because a pipe has no size. A pipe without a writer reads as empty: a
+ * file may have been replaced by a pipe by mistake, and waiting for a writer could take for ever.
+ * Any thread. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 enum { PIECE_BYTES = 8192 };
 
-/* As read() of a file that blocks. */
+/* Like read() on a blocking file. */
 static ssize_t read_piece(int fd, char *piece)
 {
     ssize_t got = read(fd, piece, PIECE_BYTES);

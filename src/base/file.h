@@ -1,13 +1,13 @@
-/* Whole files, read into memory. */
+/* Reads whole files into memory. */
 #ifndef BERTH_BASE_FILE_H
 #define BERTH_BASE_FILE_H
 
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Reads all of the file, which may also be a pipe: until its writers close it, and nothing if it
- * has none. `what` names its kind in messages, "the configuration file". False: it cannot be read,
- * or is larger than `most_bytes`; err says so. */
+/* Reads the whole file. A pipe is read until its writers close it; a pipe without a writer reads as
+ * empty. `what` names the kind of file in messages, for example "the configuration file". False:
+ * the file cannot be read or is larger than `most_bytes`; err has the reason. */
 bool file_read(const char *path, const char *what, size_t most_bytes, struct buf *out,
                struct err *err) BERTH_MUST_CHECK;
 

@@ -1,5 +1,5 @@
-/* SipHash with one compression and three finalisation rounds (Aumasson and Bernstein, 2012; 1-3 is
- * the variant that hash tables use). Any thread. */
+/* SipHash with one compression round and three finalisation rounds (Aumasson and Bernstein, 2012;
+ * 1-3 is the variant that hash tables use). Any thread. */
 #include "base/hash.h"
 
 #include <pthread.h>
@@ -45,7 +45,7 @@ static inline uint64_t hash_load(const char *from, size_t bytes)
     return word;
 }
 
-/* The bytes behind the whole words, without a loop over them: loads that overlap. */
+/* The bytes after the last whole word, read with overlapping loads instead of a loop. */
 static inline uint64_t rest_of(struct slice text)
 {
     size_t rest = text.len & 7;

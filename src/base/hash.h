@@ -1,4 +1,4 @@
-/* A keyed 64-bit hash of texts (SipHash-1-3), so that clients cannot choose colliding names. */
+/* A keyed 64-bit hash of texts (SipHash-1-3), so that clients cannot choose names that collide. */
 #ifndef BERTH_BASE_HASH_H
 #define BERTH_BASE_HASH_H
 
@@ -6,7 +6,7 @@
 
 #include "base/slice.h"
 
-/* The key is drawn once a process, at the first call. Any thread. */
+/* The key is generated once in a process, at the first call. Any thread. */
 uint64_t hash_text(struct slice text);
 
 #endif

@@ -1,4 +1,4 @@
-/* The map's memory; everything else is in the header. */
+/* Allocates and doubles the map's memory; everything else is in the header. */
 #include "base/hash_map.h"
 
 #include "base/arena.h"

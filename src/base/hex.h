@@ -2,7 +2,7 @@
 #ifndef BERTH_BASE_HEX_H
 #define BERTH_BASE_HEX_H
 
-/* The value of a digit of either case, -1: it is none. */
+/* The value of a digit in either case; -1: not a hexadecimal digit. */
 static inline int hex_value(char c)
 {
     if (c >= '0' && c <= '9')

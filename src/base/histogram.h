@@ -1,5 +1,5 @@
-/* Histograms for metrics: how many values fell between which bounds, and their sum. One thread
- * writes, any thread reads. */
+/* Histograms for metrics: the number of values in each bucket, and the sum of all values. One
+ * thread writes, any thread reads. */
 #ifndef BERTH_BASE_HISTOGRAM_H
 #define BERTH_BASE_HISTOGRAM_H
 
@@ -8,26 +8,27 @@
 
 enum { HISTOGRAM_BOUNDS_MAX = 20 };
 
-/* The upper bounds of the buckets, ascending; a value belongs to the first bound that is not below
- * it, or to the one bucket above all. Static data. */
+/* The upper bounds of the buckets, ascending. A value belongs to the first bucket whose bound is
+ * not less than the value, or to a last bucket without a bound. Static data. */
 struct histogram_shape {
     unsigned count;
     uint64_t bounds[HISTOGRAM_BOUNDS_MAX];
 };
 
-/* The zero struct is empty. */
+/* The zero struct is the empty histogram. */
 struct histogram {
     struct counter sum;
     struct counter buckets[HISTOGRAM_BOUNDS_MAX + 1];
 };
 
-/* A histogram as read, or several together. Buckets are counted singly, not added up. */
+/* What was read from one or more histograms. Each bucket has its own count; counts are not
+ * cumulative. */
 struct histogram_total {
     uint64_t sum;
     uint64_t buckets[HISTOGRAM_BOUNDS_MAX + 1];
 };
 
-/* The bucket of a value: 0 to shape->count. Small values are found first. */
+/* The bucket of a value: 0 to shape->count. Searches from the smallest bound. */
 static inline unsigned histogram_bucket(const struct histogram_shape *shape, uint64_t value)
 {
     unsigned at = 0;
@@ -36,7 +37,7 @@ static inline unsigned histogram_bucket(const struct histogram_shape *shape, uin
     return at;
 }
 
-/* The histogram's own thread only. */
+/* Only the histogram's own thread may call this. */
 static inline void histogram_add(struct histogram *histogram, const struct histogram_shape *shape,
                                  uint64_t value)
 {
@@ -44,8 +45,8 @@ static inline void histogram_add(struct histogram *histogram, const struct histo
     counter_add(&histogram->sum, value);
 }
 
-/* Adds what the histogram holds to the total. Read while its thread writes, the sum may be one
- * value behind the buckets. */
+/* Adds the histogram's contents to the total. If its thread is writing, the sum may lag one value
+ * behind the buckets. */
 static inline void histogram_read(const struct histogram *histogram, struct histogram_total *total)
 {
     for (unsigned i = 0; i <= HISTOGRAM_BOUNDS_MAX; i++)
@@ -53,7 +54,7 @@ static inline void histogram_read(const struct histogram *histogram, struct hist
     total->sum += counter_read(&histogram->sum);
 }
 
-/* How many values there are. */
+/* The number of values. */
 static inline uint64_t histogram_count(const struct histogram_total *total)
 {
     uint64_t count = 0;

@@ -1,5 +1,5 @@
-/* The hot path of every large answer: copy runs of plain characters whole, escape the rest. Any
- * thread. */
+/* The hot path of every large answer: runs of plain characters are copied whole, and the rest is
+ * escaped. Any thread. */
 #include "base/json_write.h"
 
 #include <math.h>
@@ -23,8 +23,8 @@ static void write_utf16_unit(struct buf *buf, unsigned unit)
     buf->len += 6;
 }
 
-/* Decodes one character at text[*i] and moves *i behind it; a malformed byte is U+FFFD and one byte
- * long. */
+/* Decodes the character at text[*i] and advances *i past it. A malformed byte is decoded as U+FFFD,
+ * one byte long. */
 static unsigned decode_utf8(struct slice text, size_t *i)
 {
     const unsigned char *s = (const unsigned char *)text.data + *i;
@@ -88,7 +88,7 @@ static void write_escaped(struct buf *buf, unsigned code)
     write_utf16_unit(buf, code);
 }
 
-/* Where the run of plain characters from `i` on ends. */
+/* The end of the run of plain characters that begins at `i`. */
 static size_t plain_end(struct slice text, size_t i)
 {
     for (; text.len - i >= sizeof(uint64_t); i += sizeof(uint64_t)) {
@@ -125,7 +125,8 @@ void json_write_double(struct buf *buf, double value)
 {
     check(isfinite(value));
     if (fabs(value) < 1e9 && value == floor(value) && !(value == 0 && signbit(value))) {
-        buf_append_int(buf, (int64_t)value); /* most ratios; spares the search for digits */
+        buf_append_int(buf, (int64_t)value); /* most ratios are whole numbers: avoids the search for
+                                              * the shortest digits */
         buf_append_lit(buf, ".0");
         return;
     }

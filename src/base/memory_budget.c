@@ -1,9 +1,10 @@
-/* Counters: one of everything, and two tables with one for each owner and each address. A charge is
- * added first and looked at then, and taken off again if it was too much, so that no interleaving
- * of memory_take() exceeds the limit; what memory_charge() adds beyond it stays.
+/* Counters: one total, and two tables with a counter for each owner and each address. A charge is
+ * first added, then checked, and subtracted again if it was too much, so that no interleaving of
+ * memory_take() calls exceeds the limit. A charge by memory_charge() stays even if it exceeds the
+ * limit.
  *
- * An owner that holds `own` of `used` may have at most half of what the others leave:
- * own <= (limit - (used - own)) / 2. */
+ * An owner that holds `own` of `used` may have at most half of what the others leave: own <= (limit
+ * - (used - own)) / 2. */
 #include "base/memory_budget.h"
 
 #include <stdatomic.h>
@@ -59,7 +60,8 @@ static void take_off(const struct memory_share *share, uint64_t bytes)
     atomic_fetch_sub(&budget->used, bytes);
 }
 
-/* Adds it to the books; false: it is too much, and has to be taken off again or noted. */
+/* Adds the bytes to the counters. False: this is too much, and the caller must subtract them again
+ * or note it. */
 static bool put_on(const struct memory_share *share, uint64_t bytes)
 {
     struct memory_budget *budget = share->budget;

@@ -1,9 +1,10 @@
-/* A limit on memory whose amount clients choose, shared fairly: nobody gets more than half of what
- * the others leave, so there is always something for the next one.
+/* A limit on memory whose amount clients choose, shared fairly: no holder gets more than half of
+ * what the others leave, so that some is always left for the next one.
  *
- * Whoever is charged is known by two numbers, an owner (a project) and an address (of the client's
- * network); both shares are bounded. They are hashes: two that fall into the same row of the books
- * have one share together. Any thread; no locks, so that a thread of low priority stops nobody. */
+ * A holder is identified by two numbers, an owner (a project) and an address (the client's
+ * network); the shares of both are limited. The numbers are hashes: owners or addresses whose
+ * hashes share a table row share its limit. Any thread; there are no locks, so that a low-priority
+ * thread cannot block another. */
 #ifndef BERTH_BASE_MEMORY_BUDGET_H
 #define BERTH_BASE_MEMORY_BUDGET_H
 
@@ -13,46 +14,47 @@
 
 struct memory_budget;
 
-/* The caller destroys it when nothing is charged to it any more. */
+/* The caller destroys the budget when nothing is charged to it any more. */
 struct memory_budget *memory_budget_create(uint64_t limit_bytes);
 void memory_budget_destroy(struct memory_budget *budget);
 
-/* Bytes that are charged now, for metrics. */
+/* The number of bytes charged at present, for metrics. */
 uint64_t memory_budget_used(const struct memory_budget *budget);
 
 enum memory_verdict {
     MEMORY_GRANTED,
-    MEMORY_TAKEN,    /* others, or others of the same owner, have too much of it now */
-    MEMORY_TOO_MUCH, /* this holder would not get it if it were alone, either */
+    MEMORY_TAKEN,    /* others, or others with the same owner or address, hold too much of it now */
+    MEMORY_TOO_MUCH, /* this holder would be refused even if it were the only one */
 };
 
-/* What one holder has been charged. All zero with a budget, an owner and an address is a good
- * start. budget == NULL: everything is granted. One thread at a time. */
+/* The bytes charged to one holder. To begin, set budget, owner and address and zero the rest.
+ * budget == NULL: everything is granted. One thread at a time. */
 struct memory_share {
     struct memory_budget *budget;
     uint64_t owner;
     uint64_t address;
     uint64_t bytes;
-    uint64_t *held;           /* the bytes of all shares of the holder; NULL: it has only this */
-    enum memory_verdict over; /* what memory_take() would have said to what memory_charge() charged
-                               */
+    uint64_t *held;           /* the bytes of all shares of this holder; NULL: there is only this
+                               * share */
+    enum memory_verdict over; /* what memory_take() would have returned for the memory_charge()
+                               * calls so far */
 };
 
-/* Charges so many bytes more, or nothing. While several ask at once, one may be refused that would
- * just have fitted. */
+/* Charges that many more bytes, or nothing. Of several concurrent calls, one may be refused that
+ * would just have fitted. */
 enum memory_verdict memory_take(struct memory_share *share, uint64_t bytes) BERTH_MUST_CHECK;
 
-/* Charges what has been taken already, even if it is too much: whoever takes it looks at `over`
- * soon, and ends. */
+/* Charges memory that has already been taken, even if it is too much: the caller checks `over` soon
+ * afterwards and gives up. */
 void memory_charge(struct memory_share *share, uint64_t bytes);
 
-/* An empty share of the same holder. */
+/* Makes an empty share of the same holder. */
 struct memory_share memory_another(const struct memory_share *share);
 
-/* From now on its holder is another, who may live longer. */
+/* Separates the share from its holder's other shares, so that it can outlive them. */
 void memory_detach(struct memory_share *share);
 
-/* Gives everything back, or so many of its bytes. */
+/* Release all of the share's bytes, or only that many. */
 void memory_give_back(struct memory_share *share);
 void memory_give_back_part(struct memory_share *share, uint64_t bytes);
 

@@ -1,4 +1,4 @@
-/* Private anonymous mappings. Any one thread. */
+/* Private anonymous mappings. Any thread, one block at a time. */
 #include "base/pages.h"
 
 #include <stdint.h>

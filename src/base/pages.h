@@ -1,6 +1,6 @@
-/* One large block of memory straight from the system, which gets it back at once and whole: nothing
- * of it stays with the allocator, and no lock of the allocator is taken. Pages that were never
- * written take no memory. One owner. */
+/* One large block of memory mapped directly from the system. Freeing it returns all of it to the
+ * system at once: none of it stays with the allocator, and no allocator lock is taken. Pages that
+ * were never written use no memory. One owner. */
 #ifndef BERTH_BASE_PAGES_H
 #define BERTH_BASE_PAGES_H
 
@@ -10,16 +10,16 @@
 #include "base/check.h"
 
 struct pages {
-    char *data; /* aligned to a page; NULL: none */
-    size_t len; /* the owner's */
+    char *data; /* page-aligned; NULL: no memory */
+    size_t len; /* for the owner's use */
     size_t cap;
 };
 
-/* Makes it at least so large; the bytes stay, their address may change. False: the system has no
- * memory, and nothing has changed. */
+/* Makes the block at least that large; its bytes are kept, but its address may change. False: the
+ * system has no memory, and nothing has changed. */
 bool pages_reserve(struct pages *pages, size_t cap) BERTH_MUST_CHECK;
 
-/* Returns the memory; the block is empty and can be used again. */
+/* Returns the memory to the system; the block is then empty and can be used again. */
 void pages_free(struct pages *pages);
 
 #endif

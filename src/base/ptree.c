@@ -1,11 +1,14 @@
-/* A B+ tree of 1 KiB nodes.
+/* A B+ tree of 1 KiB nodes. The writer changes nodes that its edit owns in place. An insert after
+ * the last entry splits off only the new entry, so that loading in ascending order fills nodes
+ * completely.
  *
- * Invariants: 1. entries of a node are in strictly ascending order; 2. the key of an inner node's
- * entry is not above any key below that entry, and above all keys below the entry before; the key
- * of a first entry is never compared; 3. no node but an
- * empty tree's root is empty; 4. all leaves are at the same depth; 5. a node is not older than the
- * nodes below it. An insert behind the last entry splits off the new entry alone, so that ascending
- * loads fill nodes wholly. The writer changes nodes that its edit owns in place. */
+ * Invariants:
+ * 1. The entries of a node are in strictly ascending order.
+ * 2. The key of an inner node's entry is not greater than any key below that entry and is greater
+ *    than all keys below the previous entry. The key of a first entry is never compared.
+ * 3. Only the root of an empty tree is an empty node.
+ * 4. All leaves are at the same depth.
+ * 5. A node is not older than the nodes below it. */
 #include "base/ptree.h"
 
 #include <stdlib.h>
@@ -37,7 +40,7 @@ static inline struct ptree_node *child_of(const struct ptree_entry *entry)
     return (struct ptree_node *)(uintptr_t)entry->value;
 }
 
-/* The first entry of a leaf that is not below the key. */
+/* The first entry of a leaf that is not less than the key. */
 static uint32_t leaf_lower(const struct ptree_node *node, uint64_t k1, uint64_t k2)
 {
     uint32_t at;
@@ -45,7 +48,7 @@ static uint32_t leaf_lower(const struct ptree_node *node, uint64_t k1, uint64_t 
     return at;
 }
 
-/* The child in which the key is or would be. */
+/* The child that contains the key, or would contain it. */
 static uint32_t inner_lower(const struct ptree_node *node, uint64_t k1, uint64_t k2)
 {
     uint32_t at;
@@ -67,7 +70,7 @@ bool ptree_find(const struct ptree *tree, uint64_t k1, uint64_t k2, uint64_t *va
     return true;
 }
 
-/* Leaves a position behind a node's last entry upwards to the next entry there is. */
+/* If the position is after a node's last entry, moves it to the next entry of the tree, if any. */
 static void iter_skip_ends(struct ptree_iter *iter)
 {
     while (iter->depth > 0) {
@@ -142,7 +145,7 @@ static void node_erase(struct ptree_node *node, uint32_t at)
     memmove(&node->entry[at], &node->entry[at + 1], (node->count - at) * sizeof(node->entry[0]));
 }
 
-/* Inserts into an owned node, splitting it when it is full; returns the new right half or NULL. */
+/* Inserts into an owned node, splitting it if it is full. Returns the new right half or NULL. */
 static struct ptree_node *insert_or_split(struct cow *cow, struct ptree_node *node, uint32_t at,
                                           struct ptree_entry entry)
 {
@@ -163,7 +166,7 @@ static struct ptree_node *insert_or_split(struct cow *cow, struct ptree_node *no
     return right;
 }
 
-/* Sets the key below *at, whose node becomes owned; returns the right half if it was split. */
+/* Sets the key below *at and makes its node owned. Returns the right half if the node was split. */
 static struct ptree_node *set_below(struct cow *cow, struct ptree *tree, struct ptree_node **at,
                                     struct ptree_entry entry)
 {
@@ -205,7 +208,7 @@ void ptree_set(struct cow *cow, struct ptree *tree, uint64_t k1, uint64_t k2, ui
     tree->root = root;
 }
 
-/* Joins child i + 1 of an owned node into child i if both fit with room to spare. */
+/* Merges child i + 1 of an owned node into child i if both fit with room to spare. */
 static void join_children(struct cow *cow, struct ptree_node *node, uint32_t i)
 {
     if (i + 1 >= node->count)
@@ -227,7 +230,7 @@ static void join_children(struct cow *cow, struct ptree_node *node, uint32_t i)
     cow_drop(cow, right);
 }
 
-/* Removes the key, known to be there, below *at; *at becomes NULL when its node got empty. */
+/* Removes the key, which must exist, below *at. *at becomes NULL if its node becomes empty. */
 static void remove_below(struct cow *cow, struct ptree_node **at, uint64_t k1, uint64_t k2)
 {
     struct ptree_node *node = *at = cow_own(cow, *at, sizeof(*node));

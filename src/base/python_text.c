@@ -1,8 +1,8 @@
 /* repr() of a string. Any thread. */
 #include "base/python_text.h"
 
-/* Ranges that Python does not print as they are; code points that Unicode has not assigned are left
- * out, they are printed. */
+/* The ranges listed are escaped by Python. Code points that Unicode has not assigned are not
+ * listed, so they are printed. */
 static bool is_printable(unsigned code)
 {
     static const struct {
@@ -21,7 +21,7 @@ static bool is_printable(unsigned code)
     return true;
 }
 
-/* The length of the character at s, whose text is valid UTF-8, and its code point. */
+/* Decodes the character at s, which must be valid UTF-8, and returns its length. */
 static size_t decode(const unsigned char *s, size_t left, unsigned *code)
 {
     size_t len = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;

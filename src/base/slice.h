@@ -1,4 +1,4 @@
-/* Length-counted text that somebody else owns. A slice may hold NUL bytes. */
+/* Length-counted text that another object owns. A slice may contain NUL bytes. */
 #ifndef BERTH_BASE_SLICE_H
 #define BERTH_BASE_SLICE_H
 
@@ -25,7 +25,8 @@ static inline struct slice slice_of(const char *text)
     return (struct slice){text, strlen(text)};
 }
 
-/* A string of its own, to be freed; an empty one of a slice without data. */
+/* Copies the text to a NUL-terminated string, which the caller frees; a slice without data gives an
+ * empty string. */
 static inline char *slice_dup(struct slice s)
 {
     char *text = strndup(s.data == NULL ? "" : s.data, s.len);
@@ -38,7 +39,7 @@ static inline bool slice_equal(struct slice a, struct slice b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
-/* Letters of ASCII are equal in either case. */
+/* ASCII letters compare equal in either case. */
 static inline bool slice_equal_nocase(struct slice a, struct slice b)
 {
     return a.len == b.len && (a.len == 0 || strncasecmp(a.data, b.data, a.len) == 0);
@@ -54,7 +55,7 @@ static inline struct slice slice_skip(struct slice s, size_t n)
     return (struct slice){s.data + n, s.len - n};
 }
 
-/* The text without blanks and tabs around it. */
+/* The text without leading and trailing blanks and tabs. */
 static inline struct slice slice_trim(struct slice s)
 {
     while (s.len > 0 && (s.data[0] == ' ' || s.data[0] == '\t'))
@@ -64,8 +65,8 @@ static inline struct slice slice_trim(struct slice s)
     return s;
 }
 
-/* Cuts what stands before the separator off *rest, with the separator; all of it if there is none.
- */
+/* Cuts the text before the separator, and the separator, off *rest; without a separator, all of
+ * it. */
 static inline struct slice slice_cut(struct slice *rest, char separator)
 {
     const char *at = rest->len == 0 ? NULL : (const char *)memchr(rest->data, separator, rest->len);
@@ -76,7 +77,7 @@ static inline struct slice slice_cut(struct slice *rest, char separator)
     return part;
 }
 
-/* Order of bytes, a prefix first: for qsort over an array of slices. */
+/* Byte order, a prefix before longer texts: for qsort on an array of slices. */
 static inline int slice_compare(const void *left, const void *right)
 {
     const struct slice *a = (const struct slice *)left;

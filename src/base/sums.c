@@ -1,4 +1,4 @@
-/* An array that is looked through as long as it is short, and sorted at the end when it is not. */
+/* While the array is short, it is searched linearly; a long one is sorted at the end. */
 #include "base/sums.h"
 
 #include <stdlib.h>

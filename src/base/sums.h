@@ -1,5 +1,5 @@
-/* Sums of amounts by key. While there are few keys, amounts are summed as they come; many are
- * sorted at the end, so that a large request costs little more than its rows. One thread. */
+/* Sums of amounts by key. A few keys are summed as they are added; many are sorted at the end, so
+ * that a large request costs little more than its rows. One thread. */
 #ifndef BERTH_BASE_SUMS_H
 #define BERTH_BASE_SUMS_H
 
@@ -12,12 +12,12 @@ struct arena;
 enum { SUM_KEYS = 3, SUMS_FEW = 16 };
 
 struct sum {
-    int64_t key[SUM_KEYS]; /* unused ones are 0 */
+    int64_t key[SUM_KEYS]; /* unused parts are 0 */
     int64_t amount;
-    const void *of; /* the caller's, from one of the amounts with that key */
+    const void *of; /* for the caller's use, from one of the amounts with that key */
 };
 
-/* All zero but for the arena: empty. */
+/* Empty if all zero except for the arena. */
 struct sums {
     struct arena *arena;
     struct sum *items;
@@ -25,10 +25,10 @@ struct sums {
     size_t capacity;
 };
 
-/* For sums_add(). */
+/* Called by sums_add(). */
 void sums_make_room(struct sums *sums);
 
-/* Adds to the sum of that key. In the header, because every claim comes here. */
+/* Adds to the sum of that key. Inline, because every claim calls it. */
 static inline void sums_add(struct sums *sums, int64_t key_0, int64_t key_1, int64_t key_2,
                             int64_t amount, const void *of)
 {
@@ -44,14 +44,14 @@ static inline void sums_add(struct sums *sums, int64_t key_0, int64_t key_1, int
     sums->items[sums->count++] = (struct sum){{key_0, key_1, key_2}, amount, of};
 }
 
-/* Afterwards each key is there once. A few keys keep the order in which they first came; many are
- * sorted. Nothing may be added after this or the next function. */
+/* Completes the sums: afterwards each key occurs once. A few keys keep the order in which they were
+ * first added; many are sorted. After this or the next function, nothing may be added. */
 void sums_end(struct sums *sums);
 
-/* The same, but always sorted. */
+/* Like sums_end, but the keys are always sorted. */
 void sums_end_sorted(struct sums *sums);
 
-/* For qsort and bsearch: by key, the first number first. */
+/* For qsort and bsearch: orders by key, first number first. */
 int sums_compare(const void *sum, const void *other);
 
 #endif

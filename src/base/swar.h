@@ -1,4 +1,4 @@
-/* Eight bytes of a text at once, in one word. Pure; any thread. */
+/* Tests eight bytes of a text at once, in one word. Pure; any thread. */
 #ifndef BERTH_BASE_SWAR_H
 #define BERTH_BASE_SWAR_H
 
@@ -16,19 +16,19 @@ static inline uint64_t swar_load(const char *at)
     return word;
 }
 
-/* Whether a byte of the word is below `limit` (at most 0x80), as a mask that is not 0. */
+/* A mask that is not 0 if a byte of the word is less than `limit` (at most 0x80). */
 static inline uint64_t swar_below(uint64_t word, unsigned char limit)
 {
     return (word - SWAR_EACH(limit)) & ~word & SWAR_EACH(0x80);
 }
 
-/* Whether a byte of the word is `byte`, as a mask that is not 0. */
+/* A mask that is not 0 if a byte of the word equals `byte`. */
 static inline uint64_t swar_equal(uint64_t word, unsigned char byte)
 {
     return swar_below(word ^ SWAR_EACH(byte), 1);
 }
 
-/* Whether a byte of the word is 0x80 or more, as a mask that is not 0. */
+/* A mask that is not 0 if a byte of the word is 0x80 or more. */
 static inline uint64_t swar_high(uint64_t word)
 {
     return word & SWAR_EACH(0x80);

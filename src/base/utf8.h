@@ -1,11 +1,11 @@
-/* UTF-8 (RFC 3629): no surrogates, nothing longer than needed. Pure; any thread. */
+/* UTF-8 (RFC 3629): no surrogates, no overlong forms. Pure; any thread. */
 #ifndef BERTH_BASE_UTF8_H
 #define BERTH_BASE_UTF8_H
 
 #include <stddef.h>
 
-/* How many bytes the character at text has, of the `left` (at least 1) that are there; 0 if it is
- * malformed. */
+/* The length in bytes of the character at text, of which `left` bytes (at least 1) are available; 0
+ * if it is malformed. */
 static inline size_t utf8_length(const char *text, size_t left)
 {
     const unsigned char *s = (const unsigned char *)text;
