@@ -9,8 +9,8 @@
 enum { ADMIN_PAGE_BYTES_MAX = 1024 * 1024, ADMIN_PAGE_WAIT_S = 5 };
 
 /* GETs the path and appends the body to *body, which the caller frees. Returns the HTTP status, or
- * 0 with a line in err: nobody listens there, or no whole answer came within ADMIN_PAGE_WAIT_S of
- * silence. Any thread. */
+ * 0 with a line in err: nobody listens there, or the whole answer did not come within
+ * ADMIN_PAGE_WAIT_S. Any thread. */
 int admin_page_get(const struct conf_listen *address, const char *path, struct buf *body,
                    struct err *err);
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cli/admin_page.h"
+#include "cli/output.h"
 #include "conf/command_line.h"
 #include "conf/load.h"
 
@@ -31,6 +32,11 @@ static const char *status_command_text_of(const json_t *object, const char *name
 {
     const char *text = json_string_value(json_object_get(object, name));
     return text != NULL ? text : "-";
+}
+
+static void print_text_of(const json_t *object, const char *name)
+{
+    output_text(stdout, status_command_text_of(object, name));
 }
 
 static json_int_t number_of(const json_t *object, const char *name)
@@ -79,7 +85,8 @@ static void print_files(const json_t *page)
     json_array_foreach(files, i, file)
     {
         print_name("configuration", i);
-        puts(json_string_value(file) != NULL ? json_string_value(file) : "-");
+        output_text(stdout, json_string_value(file) != NULL ? json_string_value(file) : "-");
+        fputc('\n', stdout);
     }
 }
 
@@ -95,7 +102,10 @@ static void print_checks(const json_t *page, bool is_ready)
         if (json_is_true(json_object_get(check, "ok")))
             continue;
         print_name("", 0);
-        printf("%s: %s\n", name, status_command_text_of(check, "detail"));
+        output_text(stdout, name);
+        fputs(": ", stdout);
+        print_text_of(check, "detail");
+        fputc('\n', stdout);
     }
 }
 
@@ -106,8 +116,10 @@ static void print_addresses(const json_t *page)
     json_array_foreach(json_object_get(page, "addresses"), i, address)
     {
         print_name("serves", i);
-        printf("%s on %s\n", status_command_text_of(address, "serves"),
-               status_command_text_of(address, "url"));
+        print_text_of(address, "serves");
+        fputs(" on ", stdout);
+        print_text_of(address, "url");
+        fputc('\n', stdout);
     }
 }
 
@@ -124,27 +136,31 @@ static void print_errors(const json_t *page)
     {
         print_name("recent errors", i);
         print_time(number_of(error, "time"));
-        printf(" %s: %s\n", status_command_text_of(error, "logger"),
-               status_command_text_of(error, "message"));
+        fputc(' ', stdout);
+        print_text_of(error, "logger");
+        fputs(": ", stdout);
+        print_text_of(error, "message");
+        fputc('\n', stdout);
     }
 }
 
 static void print_page(const json_t *page, bool is_ready)
 {
     const json_t *checks = json_object_get(page, "checks");
-    printf("berthd %s, process %" JSON_INTEGER_FORMAT ", since ",
-           status_command_text_of(page, "version"), number_of(page, "pid"));
+    fputs("berthd ", stdout);
+    print_text_of(page, "version");
+    printf(", process %" JSON_INTEGER_FORMAT ", since ", number_of(page, "pid"));
     print_time(number_of(page, "started"));
     fputs(" (", stdout);
     print_span(number_of(page, "uptime"));
     fputs(")\n", stdout);
     print_files(page);
     print_name("database", 0);
-    printf("%s\n", status_command_text_of(page, "database"));
+    print_text_of(page, "database");
+    fputc('\n', stdout);
     print_name("", 0);
-    printf("%s, %" JSON_INTEGER_FORMAT " resource providers\n",
-           status_command_text_of(json_object_get(checks, "schema"), "detail"),
-           number_of(page, "providers"));
+    print_text_of(json_object_get(checks, "schema"), "detail");
+    printf(", %" JSON_INTEGER_FORMAT " resource providers\n", number_of(page, "providers"));
     print_addresses(page);
     print_checks(page, is_ready);
     print_errors(page);
@@ -182,14 +198,16 @@ static const char *shown(const struct conf_listen *address, struct arena *arena)
 static int print_answer(struct slice body, int status, bool as_it_is)
 {
     json_t *page = status == 200 ? json_loadb(body.data, body.len, 0, NULL) : NULL;
-    if (!json_is_object(page)) {
+    /* every berthd that has the page sends these two */
+    if (!json_is_boolean(json_object_get(page, "ready")) ||
+        !json_is_string(json_object_get(page, "version"))) {
         json_decref(page);
         fprintf(stderr, "berth status: the answer (HTTP %d) is no status page of berthd\n", status);
         return NOT_READY;
     }
     bool is_ready = json_is_true(json_object_get(page, "ready"));
     if (as_it_is)
-        fwrite(body.data, 1, body.len, stdout);
+        output_json(stdout, body);
     else
         print_page(page, is_ready);
     json_decref(page);

@@ -14,6 +14,9 @@ import urllib.request
 import servers
 
 
+HEADER = b"HTTP/1.1 200 OK\r\n\r\n"
+
+
 def wait_until(condition, seconds=20):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
@@ -26,8 +29,8 @@ def berth(program, *arguments):
     return done.returncode, done.stdout, done.stderr
 
 
-def played_by(answer):
-    """The port of a server that answers one connection with these bytes; None: never."""
+def played_by(answer, pause_s=None):
+    """The port of a server that answers one connection with these bytes, byte by byte if there is a pause; None: never."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(1)
@@ -38,7 +41,12 @@ def played_by(answer):
             client.recv(65536)
             if answer is None:
                 threading.Event().wait(30)
-            client.sendall(answer or b"")
+            try:
+                for piece in [answer or b""] if pause_s is None else [answer[at:at + 1] for at in range(len(answer))]:
+                    client.sendall(piece)
+                    time.sleep(pause_s or 0)
+            except OSError:
+                pass  # the other side has given up
             client.close()
 
     threading.Thread(target=serve, daemon=True).start()
@@ -50,11 +58,46 @@ def odd_answers(score, program):
                                  ("no JSON", b"HTTP/1.1 200 OK\r\n\r\nhello", 1), ("a list", b"HTTP/1.1 200 OK\r\n\r\n[]", 1),
                                  ("an older berthd", b"HTTP/1.1 404 Not Found\r\n\r\nthere is no such page", 1),
                                  ("an empty object", b"HTTP/1.1 200 OK\r\n\r\n{}", 1),
-                                 ("other types", b'HTTP/1.1 200 OK\r\n\r\n{"version": 1, "checks": [], "addresses": {}, '
-                                                 b'"recent_errors": [1], "configuration_files": [null]}', 1),
-                                 ("too much", b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * (2 << 20), 3), ("silence", None, 3)):
+                                 ("other types", b'HTTP/1.1 200 OK\r\n\r\n{"version": "1", "ready": false, "checks": [], '
+                                                 b'"addresses": {}, "recent_errors": [1], "configuration_files": [null]}', 1),
+                                 ("too much", HEADER + b"x" * (2 << 20), 3), ("silence", None, 3)):
         code, out, err = berth(program, "--admin", f"127.0.0.1:{played_by(answer)}")
         score.case(f"berth status, answered by {name}", None if code == wanted and (out or err) else f"{code} {out} {err}")
+
+
+def no_status_page(score, program):
+    """What another program may well answer; it tells nothing about readiness."""
+    for name, body in (("an empty object", b"{}"), ("no version", b'{"ready": true}'), ("another type", b'{"ready": 1, "version": "1"}')):
+        code, out, err = berth(program, "--admin", f"127.0.0.1:{played_by(HEADER + body)}")
+        score.case(f"berth status, {name}: no status page", None if code == 1 and not out and
+                   err == "berth status: the answer (HTTP 200) is no status page of berthd\n" else f"{code} {out} {err}")
+
+
+def slow_answer(score, program):
+    """Each byte is in time, the whole answer is not."""
+    began = time.monotonic()
+    port = played_by(HEADER + b" " * 200, pause_s=0.05)
+    code, _, err = berth(program, "--admin", f"127.0.0.1:{port}")
+    took = time.monotonic() - began
+    score.case("berth status waits 5 seconds for all of the answer", None if code == 3 and 4.5 < took < 8 and
+               "no complete answer within 5 seconds" in err else f"{code} {took} {err}")
+
+
+def control_characters(score, program):
+    """They could move the cursor of the terminal, or forge lines."""
+    odd = "a\x1b[2Jb\nc\x7fd\u009be\u00e9"
+    texts = {"version": odd, "database": odd, "ready": False, "configuration_files": [odd],
+             "checks": {odd: {"ok": False, "detail": odd}, "schema": {"ok": True, "detail": odd}},
+             "addresses": [{"serves": odd, "url": odd}], "recent_errors": [{"time": 0, "logger": odd, "message": odd}]}
+    answer = HEADER + json.dumps(texts, ensure_ascii=False, indent=1).encode()
+    _, out, err = berth(program, "--admin", f"127.0.0.1:{played_by(answer)}")
+    shown = r"a\x1b[2Jb\x0ac\x7fd\x9be" + "\u00e9"
+    bare = re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", out)
+    score.case("berth status writes control characters as \\xNN", None if not bare and not err and out.count(shown) == 10
+               else f"{out.count(shown)} {out!r} {err}")
+    _, out, _ = berth(program, "--json", "--admin", f"127.0.0.1:{played_by(answer)}")
+    bare = re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", out)
+    score.case("berth status --json escapes them as JSON does", None if not bare and json.loads(out) == texts else repr(out))
 
 
 def lines(score, server):
@@ -102,3 +145,6 @@ def run(score, program, quick):
         code, _, err = berth(program, "--admin", "nonsense")
         score.case("no address", None if code == 2 and "--admin must be" in err else f"{code} {err}")
         odd_answers(score, program)
+        no_status_page(score, program)
+        slow_answer(score, program)
+        control_characters(score, program)
