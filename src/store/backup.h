@@ -1,7 +1,8 @@
 /* Copies of the whole database: making one while it is served, and putting one in its place.
  *
  * Each call opens the database of that SQLAlchemy URL and closes it again. One clear line in err
- * when it cannot be done: the database, and a file that was there before, are then as they were.
+ * when it cannot be done: the database, and a file that was there before, are then as they were,
+ * unless the line says that the new file is in place but its directory cannot be synced.
  * The calling thread only. */
 #ifndef BERTH_STORE_BACKUP_H
 #define BERTH_STORE_BACKUP_H

@@ -68,8 +68,8 @@ static bool check_final(const char *final, const char *database, bool overwrite,
     return refuse_companions(final, err);
 }
 
-static bool copy_pages(sqlite3_backup *backup, const struct backup_watch *watch, int fd, int *rc,
-                       struct err *err)
+static bool copy_pages(sqlite3_backup *backup, const struct partial *partial,
+                       const struct backup_watch *watch, int *rc, struct err *err)
 {
     while ((*rc = sqlite3_backup_step(backup, PIECE_PAGES)) == SQLITE_OK) {
         int all = sqlite3_backup_pagecount(backup);
@@ -77,7 +77,9 @@ static bool copy_pages(sqlite3_backup *backup, const struct backup_watch *watch,
         unsigned percent = all > 0 ? (unsigned)((int64_t)(all - left) * 100 / all) : 0;
         if (!watch->go_on(watch->cls, "copying", percent))
             return err_set(err, 503, NULL, "interrupted");
-        (void)fdatasync(fd);
+        /* A failed sync is reported once: the one at the end may succeed all the same. */
+        if (fdatasync(partial->fd) != 0)
+            return partial_fail(partial->path, "synced", err);
     }
     return *rc == SQLITE_DONE;
 }
@@ -95,7 +97,7 @@ static bool copy_database(struct db *from, const struct partial *partial,
     /* The file is worth nothing until it is whole: no journal, and it is synced at the end. */
     bool ok = db_exec(&to, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", err) &&
               (backup = sqlite3_backup_init(to.handle, "main", from->handle, "main")) != NULL &&
-              copy_pages(backup, watch, partial->fd, &rc, err);
+              copy_pages(backup, partial, watch, &rc, err);
     int finished = sqlite3_backup_finish(backup);
     if (ok && finished != SQLITE_OK)
         ok = false;

@@ -143,9 +143,9 @@ bool partial_finish(struct partial *partial, bool overwrite, struct err *err)
     if (!ok)
         return partial_fail(partial->final, "created", err);
     partial->path[0] = '\0';
-    if (fsync(partial->directory) != 0)
-        return partial_fail(partial->final, "synced", err);
-    return true;
+    return fsync(partial->directory) == 0 ||
+           err_set(err, 503, NULL, "'%s' is in place, but its directory cannot be synced: %s",
+                   partial->final, strerrordesc_np(errno));
 }
 
 void partial_drop(struct partial *partial)

@@ -28,7 +28,8 @@ bool partial_resolve(const char *file, char final[static PATH_MAX],
 bool partial_open(struct partial *partial, const char *final, const char *suffix,
                   struct err *err) BERTH_MUST_CHECK;
 
-/* Gives it the final name, durably. Without `overwrite` a file of that name is an error. */
+/* Gives it the final name, durably. Without `overwrite` a file of that name is an error. If the
+ * last step fails, the sync of the directory, the file has its name, which err says. */
 bool partial_finish(struct partial *partial, bool overwrite, struct err *err) BERTH_MUST_CHECK;
 
 /* Removes it unless it is finished, and what SQLite may have left beside it; closes it. */

@@ -109,6 +109,7 @@ static bool write_all(int fd, const char *data, ssize_t bytes)
     return true;
 }
 
+/* A failed sync is reported once, and SQLite's own syncs come after these. */
 static bool copy_bytes(const struct restore *r, int from, int64_t all, int to, const char *name,
                        struct err *err)
 {
@@ -125,9 +126,11 @@ static bool copy_bytes(const struct restore *r, int from, int64_t all, int to, c
         else if (!r->watch->go_on(r->watch->cls, "copying", percent))
             err_set(err, 503, NULL, "interrupted");
         done += n > 0 ? n : 0;
-        if (done % SYNC_BYTES == 0)
-            (void)fdatasync(to);
+        if (done % SYNC_BYTES == 0 && fdatasync(to) != 0)
+            partial_fail(r->partial.path, "synced", err);
     }
+    if (!err_is_set(err) && fdatasync(to) != 0)
+        partial_fail(r->partial.path, "synced", err);
     free(buffer);
     return !err_is_set(err);
 }

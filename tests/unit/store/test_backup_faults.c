@@ -1,0 +1,198 @@
+/* Backup and restore on a disk that fails: each sync fails once, one after the other. None of these
+ * failures may be taken for success, whatever later syncs return, and the database is the old one
+ * or the new one. */
+#include "fixture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "store/backup.h"
+
+enum { CALLS_MOST = 2000, BALLAST_BYTES = 20000000 };
+
+/* The next call of that kind fails once `left` others were made. */
+static struct {
+    const char *name;
+    int left;
+    bool has_failed;
+} fault;
+
+static bool fails(const char *name)
+{
+    if (fault.name == NULL || strcmp(fault.name, name) != 0 || fault.has_failed || fault.left-- > 0)
+        return false;
+    fault.has_failed = true;
+    errno = EIO;
+    return true;
+}
+
+static bool is_called(int fd, const char *suffix)
+{
+    char link[32];
+    char path[PATH_MAX];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t len = readlink(link, path, sizeof(path) - 1);
+    path[len > 0 ? len : 0] = '\0';
+    return strstr(path, suffix) != NULL; /* it may be "NAME (deleted)" */
+}
+
+/* These take the place of the C library's. */
+int fsync(int fd)
+{
+    return fails("fsync") ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+int fdatasync(int fd)
+{
+    struct stat file;
+    /* SQLite ignores that a directory cannot be synced, for which restore.c uses fsync(), and syncs
+     * a journal once more when it closes a database that it has committed. */
+    bool is_counted = fstat(fd, &file) == 0 && !S_ISDIR(file.st_mode) && !is_called(fd, "-journal");
+    return is_counted && fails("fdatasync") ? -1 : (int)syscall(SYS_fdatasync, fd);
+}
+
+static bool go_on(void *cls, const char *what, unsigned percent)
+{
+    (void)cls;
+    (void)what;
+    (void)percent;
+    return true;
+}
+
+static const struct backup_watch watch = {go_on, NULL};
+
+static const char *name_in(const struct fixture *fixture, const char *name)
+{
+    char *path = arena_alloc(fixture->arena, PATH_MAX);
+    snprintf(path, PATH_MAX, "%s/%s", fixture->dir, name);
+    return path;
+}
+
+static void run_shell(const struct fixture *fixture, const char *script)
+{
+    char command[512];
+    snprintf(command, sizeof(command), "cd %s && %s", fixture->dir, script);
+    assert_int_equal(system(command), 0);
+}
+
+/* A database larger than what is copied at once, and a backup whose last commit is in its -wal. */
+static void prepare(struct fixture *fixture)
+{
+    char sql[128];
+    store_close(open_seeded(fixture, NULL));
+    snprintf(sql, sizeof(sql),
+             "CREATE TABLE ballast (x); INSERT INTO ballast VALUES (zeroblob(%d))", BALLAST_BYTES);
+    foreign(fixture->path, sql);
+    run_shell(fixture, "cp db copy");
+    struct store *store = fixture_open(fixture);
+    struct change_list list = changes_of(fixture);
+    add_catalog(&list, CHANGE_TRAIT_INSERT, 9000, "CUSTOM_NEW");
+    commit_changes(fixture, store, &list);
+    run_shell(fixture, "cp db copy && cp db-wal copy-wal");
+    store_close(store);
+    foreign(fixture->path, "DELETE FROM traits WHERE id = 9000");
+    run_shell(fixture, "cp db old");
+}
+
+static bool is_new(const char *path)
+{
+    return foreign(path, "SELECT count(*) FROM traits WHERE name = 'CUSTOM_NEW'") == 1;
+}
+
+static bool says(const struct fixture *fixture, const char *part)
+{
+    struct slice message = fixture->err.message;
+    return memmem(message.data, message.len, part, strlen(part)) != NULL;
+}
+
+static bool restore(struct fixture *fixture)
+{
+    struct restore_result result;
+    fixture->err = (struct err){.arena = fixture->arena};
+    return backup_restore(slice_of(fixture->url), name_in(fixture, "copy"), false, &watch, &result,
+                          &fixture->err);
+}
+
+/* How many calls of that kind a restore makes. */
+static int restore_with_each_failing(struct fixture *fixture, const char *call)
+{
+    for (int i = 0; i < CALLS_MOST; i++) {
+        run_shell(fixture, "rm -f db-* && cp old db");
+        fault.name = call;
+        fault.left = i;
+        fault.has_failed = false;
+        bool ok = restore(fixture);
+        fault.name = NULL;
+        if (!fault.has_failed) {
+            assert_true(ok && is_new(fixture->path));
+            return i;
+        }
+        if (ok)
+            fail_msg("%s number %d failed, and nothing was reported", call, i + 1);
+        assert_int_equal(is_new(fixture->path), says(fixture, "is in place, but"));
+        assert_int_equal(access(name_in(fixture, "db.restoring"), F_OK), -1);
+    }
+    return CALLS_MOST;
+}
+
+static void test_restore_reports_each_failed_sync(void **state)
+{
+    struct fixture *fixture = *state;
+    prepare(fixture);
+    assert_in_range(restore_with_each_failing(fixture, "fsync"), 3, CALLS_MOST - 1);
+    assert_in_range(restore_with_each_failing(fixture, "fdatasync"), 2, CALLS_MOST - 1);
+}
+
+static bool back_up(struct fixture *fixture)
+{
+    struct backup_facts facts;
+    fixture->err = (struct err){.arena = fixture->arena};
+    return backup_make(slice_of(fixture->url), name_in(fixture, "made"), true, &watch, &facts,
+                       &fixture->err);
+}
+
+static int back_up_with_each_failing(struct fixture *fixture, const char *call)
+{
+    for (int i = 0; i < CALLS_MOST; i++) {
+        run_shell(fixture, "rm -f made && echo older > made");
+        fault.name = call;
+        fault.left = i;
+        fault.has_failed = false;
+        bool ok = back_up(fixture);
+        fault.name = NULL;
+        struct stat made;
+        assert_int_equal(stat(name_in(fixture, "made"), &made), 0);
+        if (!fault.has_failed) {
+            assert_true(ok && made.st_size > BALLAST_BYTES);
+            return i;
+        }
+        if (ok)
+            fail_msg("%s number %d failed, and nothing was reported", call, i + 1);
+        assert_int_equal(made.st_size > BALLAST_BYTES, says(fixture, "is in place, but"));
+        assert_int_equal(access(name_in(fixture, "made.partial"), F_OK), -1);
+    }
+    return CALLS_MOST;
+}
+
+static void test_backup_reports_each_failed_sync(void **state)
+{
+    struct fixture *fixture = *state;
+    prepare(fixture);
+    assert_in_range(back_up_with_each_failing(fixture, "fsync"), 3, CALLS_MOST - 1);
+    assert_in_range(back_up_with_each_failing(fixture, "fdatasync"), 2, CALLS_MOST - 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_restore_reports_each_failed_sync),
+        TEST(test_backup_reports_each_failed_sync),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
