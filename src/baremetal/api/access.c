@@ -1,7 +1,9 @@
-/* The questions that handlers ask, each one or a few rules over who asks and whose it is.
+/* Access checks for handlers. Each evaluates one or a few policy rules for the caller and the owner
+ * of the object.
  *
- * A caller without a project owns nothing. To oslo.policy its project and the owner of what has
- * none are both "None", hence the same; here such a question has no owner in it. */
+ * A caller without a project owns nothing. In oslo.policy the project of such a caller and the
+ * owner of an object without one are both the text "None" and would be equal; here such a target
+ * has no owner. */
 #include "baremetal/api/access.h"
 
 #include "base/check.h"
@@ -18,7 +20,8 @@ void access_begin(struct access *access, struct policy_keeper *policies,
         policy_caller_attributes(POLICY_OF_BAREMETAL, access->identity, access->about);
 }
 
-/* What a question is about: who asks, and something of his or of others. */
+/* The target of a rule: the caller, and an object that belongs to the caller or to another project.
+ */
 struct question {
     struct policy_attribute items[ABOUT_MAX];
     unsigned count;
@@ -127,7 +130,7 @@ enum access_verdict access_node_delete(const struct access *access, const struct
     return refused(POLICY_NODE_DELETE_SELF_OWNED, err);
 }
 
-/* The general rule is asked last, wherever it stands. */
+/* The general rule is checked last, wherever it is in the list. */
 enum access_verdict access_node_patch(const struct access *access, const struct access_node *node,
                                       const enum policy_baremetal_rule *rules, unsigned count,
                                       struct err *err)

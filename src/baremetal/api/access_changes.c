@@ -1,4 +1,5 @@
-/* Who may create what, with which owner, and which rule a change of a node asks. */
+/* Who may create nodes and allocations, with which owner, and which rule each change of a node
+ * requires. */
 #include "baremetal/api/access.h"
 #include "policy/keeper.h"
 #include "policy/set.h"
@@ -29,8 +30,8 @@ static bool is_interface(struct slice field)
     return false;
 }
 
-/* By how the path begins, as upstream has it: driver_internal_info asks what driver asks, and is
- * refused for another reason later. */
+/* By the beginning of the path, as in Ironic: driver_internal_info requires the rule of driver, and
+ * is refused later for another reason. */
 enum policy_baremetal_rule access_rule_of_patch(struct slice path, bool turns_off)
 {
     static const struct {
@@ -62,7 +63,8 @@ enum policy_baremetal_rule access_rule_of_patch(struct slice path, bool turns_of
     return POLICY_NODE_UPDATE;
 }
 
-/* A project's own rule makes nodes of that project; whoever may create any may name another. */
+/* With the project rule a caller creates nodes of the caller's own project. With the general rule a
+ * caller may name another project. */
 bool access_node_create(const struct access *access, struct slice owner, struct slice *effective,
                         struct err *err)
 {
@@ -83,8 +85,9 @@ bool access_node_create(const struct access *access, struct slice owner, struct 
     return true;
 }
 
-/* The rule for which the caller may not create one as of right; POLICY_BAREMETAL_NONE: he may. As
- * long as the old rules hold, one without an owner takes more. */
+/* The rule that prevents the caller from creating an unrestricted allocation;
+ * POLICY_BAREMETAL_NONE: none does. While the old defaults are in force, an allocation without an
+ * owner requires one more rule. */
 static enum policy_baremetal_rule find_refusal(const struct access *access, bool has_owner)
 {
     if (!access_passes(access, POLICY_NODE_ALLOCATION_CREATE))
@@ -95,7 +98,8 @@ static enum policy_baremetal_rule find_refusal(const struct access *access, bool
     return POLICY_BAREMETAL_NONE;
 }
 
-/* Whoever is refused may still have one for his own project, if he may have any. */
+/* A caller who was refused may still create an allocation of the caller's own project if the
+ * restricted rule passes. */
 static bool create_restricted(const struct access *access, struct slice *owner,
                               enum policy_baremetal_rule refused_by, bool restricted,
                               struct err *err)

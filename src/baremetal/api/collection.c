@@ -1,5 +1,5 @@
-/* Sorting without sorting all: a heap of as many rows as the page has, the last of them on top. Any
- * thread. */
+/* Sorts only as many rows as the page holds: they form a heap with the row that comes last on top.
+ * Any thread. */
 #include "baremetal/api/collection.h"
 
 #include "api/charge.h"
@@ -35,8 +35,8 @@ bool collection_check_version(const struct collection *collection, unsigned mino
            err_set(err, 406, NULL, "Request not acceptable.");
 }
 
-/* Objects and lists the peer knows to have no order; about other names its database complains,
- * with quotes. */
+/* Ironic reports some objects and lists as unsortable itself; for other names the error, with
+ * quotes, comes from its database. */
 static bool refuse_sort_key(const struct collection *collection, struct slice quote,
                             struct err *err)
 {
@@ -76,7 +76,7 @@ bool collection_check_sort_key(struct collection *collection, struct err *err)
     return true;
 }
 
-/* Whether a stands behind b in the list. */
+/* Whether a comes after b in the list. */
 static bool is_behind(const struct collection *collection, const struct record *a,
                       const struct record *b)
 {
@@ -146,7 +146,7 @@ bool page_offer(struct page *page, const struct record *row)
     return !(is_by_id(page) && page->count == collection->limit);
 }
 
-enum { STEPS_TO_SORT_A_ROW = 60 }; /* compared with about twenty others */
+enum { STEPS_TO_SORT_A_ROW = 60 }; /* about twenty comparisons */
 
 bool page_end(struct page *page, struct budget *budget)
 {

@@ -9,7 +9,7 @@
 
 enum { COLLECTION_ANSWER_BYTES_MAX = 256 << 20 };
 
-/* How a list is asked for. */
+/* The paging and sorting arguments of a list. */
 struct collection {
     const struct record_shape *shape;
     uint32_t sort_field;   /* RECORD_BY_ID: the order of creation */
@@ -17,16 +17,16 @@ struct collection {
     bool is_descending;
     size_t limit;
     struct slice marker; /* a uuid, or data == NULL */
-    struct slice fields; /* as they were asked for, or data == NULL */
+    struct slice fields; /* as in the request, or data == NULL */
     struct slice sort_dir;
     int64_t asked_limit; /* 0: none */
     bool has_limit;
 };
 
-/* How a list is asked for, in steps, so that lists look at other arguments in between, as the peer
- * does: what stands there at all; limit, which is held down to `max_limit`, direction, and keys
- * that nothing is sorted by; and, when the marker is found, other keys. 400. Of nodes, also whether
- * the version has the key: 406. */
+/* Reads the arguments in steps, so that lists can check other arguments in between, in Ironic's
+ * order. First the types; then limit, which is reduced to `max_limit`, the direction, and keys that
+ * cannot be sorted by; then, after the marker has been found, other keys. 400. For nodes also
+ * whether the version has the key: 406. */
 bool collection_read_types(struct collection *collection, const struct record_shape *shape,
                            const struct query_string *query, struct arena *arena,
                            struct err *err) BERTH_MUST_CHECK;
@@ -36,8 +36,8 @@ bool collection_check_page(struct collection *collection, size_t max_limit,
                            struct err *err) BERTH_MUST_CHECK;
 bool collection_check_sort_key(struct collection *collection, struct err *err) BERTH_MUST_CHECK;
 
-/* A page in the making: of all rows that are offered it keeps the first `limit` behind the marker,
- * in the list's order. */
+/* A page under construction: of all rows offered it keeps the first `limit` after the marker, in
+ * the list's order. */
 struct page {
     const struct collection *collection;
     const struct record *marker; /* NULL: from the beginning */
@@ -51,18 +51,18 @@ struct page {
 void page_begin(struct page *page, const struct collection *collection, const struct record *marker,
                 struct arena *arena);
 
-/* False: whoever offers rows in the order of their ids need not go on. */
+/* False: a caller that offers rows in the order of their ids can stop. */
 bool page_offer(struct page *page, const struct record *row);
 
-/* The id behind which rows are worth an offer, for those who offer them in the order of ids. */
+/* The id after which rows are worth offering, for callers that offer them in the order of ids. */
 int64_t page_first_id(const struct page *page);
 
-/* Puts the rows in order. False: the budget is exhausted. */
+/* Sorts the rows. False: the budget is exhausted. */
 bool page_end(struct page *page, struct budget *budget) BERTH_MUST_CHECK;
 
-/* To be asked whenever a row has been appended to the answer: ends the page with it, the
- * `written`th, if the answer holds as much as one may. Clients choose the size of what they store,
- * and `next` leads to the rest. */
+/* To be called after each row that was appended to the answer: if the answer has reached its
+ * maximum size, ends the page with the row just written, the `written`th. Clients choose the size
+ * of what they store; `next` leads to the remaining rows. */
 void page_limit_answer(struct page *page, size_t written, size_t answer_bytes);
 
 /* Appends , "next": "URL" if the page is full or was cut. `resource` as in the path
@@ -70,7 +70,7 @@ void page_limit_answer(struct page *page, size_t written, size_t answer_bytes);
 void page_write_next(const struct page *page, struct api_request *request, struct slice resource,
                      struct slice filters, struct slice last_uuid, struct buf *out);
 
-/* Appends "&NAME=VALUE", encoded as a query needs it. */
+/* Appends "&NAME=VALUE", percent-encoded. */
 void collection_add_filter(struct buf *filters, const char *name, struct slice value);
 
 #endif

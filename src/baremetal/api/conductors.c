@@ -1,5 +1,5 @@
-/* GET /v1/conductors and /v1/conductors/{host} (bare metal spec 8.1): this service, which is alive.
- * A list of one is paged like any other. Workers. */
+/* GET /v1/conductors and /v1/conductors/{host} (bare metal spec 8.1): the one conductor is this
+ * service, which is always alive. The list of one is paged like any other. Workers. */
 #include "api/request.h"
 #include "api/text/python_repr.h"
 #include "baremetal/api/collection.h"
@@ -62,7 +62,7 @@ static void write_value(struct api_request *request, enum conductor_field field)
     }
     buf_printf(out, "\"%s\": ", FIELDS[field]);
     switch (field) {
-    case UPDATED_AT: /* its last sign of life */
+    case UPDATED_AT: /* its last heartbeat */
         record_write_time(out, clock_wall_us());
         return;
     case HOSTNAME:
@@ -77,7 +77,7 @@ static void write_value(struct api_request *request, enum conductor_field field)
     case ALIVE:
         buf_append_lit(out, "true");
         return;
-    default: /* it is not kept when it first came */
+    default: /* its first start is not recorded */
         buf_append_lit(out, "null");
         return;
     }
@@ -122,7 +122,7 @@ static bool refuse_text(struct err *err, const char *before, struct slice value,
     return false;
 }
 
-/* A list of conductors, as it is asked for. */
+/* The arguments of a list of conductors. */
 struct conductor_page {
     struct list_fields asked;
     struct shown shown;

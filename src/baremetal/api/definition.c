@@ -1,4 +1,4 @@
-/* The definition of the bare metal API, Ironic's. */
+/* The definition of the Bare Metal API. */
 #include "baremetal/api/definition.h"
 
 #include "api/cors.h"
@@ -10,7 +10,7 @@
 #include "baremetal/write/conductor.h"
 #include "baremetal/write/node_rule.h"
 
-/* As Ironic's own middleware has them: without these no page could ask for a version. */
+/* As in Ironic's middleware: without these, no web page could send a version. */
 static const struct slice CORS_NAMES[] = {
     SLICE_LIT("X-Auth-Token"),
     SLICE_LIT("X-OpenStack-Ironic-API-Version"),
@@ -20,7 +20,7 @@ static const struct slice CORS_NAMES[] = {
 static const struct cors_names CORS_HEADERS = {CORS_NAMES,
                                                sizeof(CORS_NAMES) / sizeof(CORS_NAMES[0])};
 
-/* A write that meets a locked node is tried again for a while. */
+/* A write that finds its node locked is tried again for a while. */
 static void submit(struct api_request *request)
 {
     struct conductor_wait *wait = arena_zalloc(request->arena, sizeof(*wait));

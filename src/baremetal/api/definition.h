@@ -1,4 +1,4 @@
-/* The bare metal allocation API (see api/definition.h). */
+/* The Bare Metal API (see api/definition.h). */
 #ifndef BERTH_BAREMETAL_API_DEFINITION_H
 #define BERTH_BAREMETAL_API_DEFINITION_H
 

@@ -1,4 +1,4 @@
-/* GET /v1/drivers and /v1/drivers/{name} (bare metal spec 8.1): the one that is built in. Workers.
+/* GET /v1/drivers and /v1/drivers/{name} (bare metal spec 8.1): the one built-in driver. Workers.
  */
 #include "api/request.h"
 #include "baremetal/api/handlers.h"
@@ -42,11 +42,11 @@ static struct slice driver_name(void)
     return SLICE_LIT("fake-hardware");
 }
 
-/* One member of the answer after the other: written if it is asked for. */
+/* Writes the members of the answer one by one, if they were requested. */
 struct writing {
     const struct list_fields *asked;
     struct buf *out;
-    bool *is_known; /* of the words asked for */
+    bool *is_known; /* for each requested field */
     bool is_first;
 };
 
@@ -98,7 +98,7 @@ static bool is_known_word(const void *with, struct slice name)
     return false;
 }
 
-/* An object. False: some field that was asked for is none. */
+/* Writes an object. False: a requested field does not exist. */
 static bool write_driver(struct api_request *request, const struct list_fields *asked,
                          bool is_detailed)
 {

@@ -1,6 +1,6 @@
-/* Lists of what is not kept: chassis, ports, port groups, volumes, and what nodes have of them
- * (bare metal spec 8.1). Clients ask for them with all arguments that there are; these are read and
- * checked, and the answer is empty. Workers. */
+/* Lists of objects that berth does not keep: chassis, ports, port groups, volumes, and those of
+ * nodes (bare metal spec 8.1). Clients may send all of their arguments; these are read and checked,
+ * and the answer is an empty list. Workers. */
 #include "api/request.h"
 #include "api/text/python_repr.h"
 #include "baremetal/api/collection.h"
@@ -15,7 +15,7 @@
 
 struct empty_list {
     const char *member;
-    const char *thing;        /* as a marker that is none is called */
+    const char *thing;        /* the object's name in the error for a marker that does not exist */
     const char *const *names; /* of arguments */
     enum access_list access;  /* ACCESS_LISTS: `rule` decides */
     enum policy_baremetal_rule rule;
@@ -31,7 +31,7 @@ static const char *const OF_PORTGROUPS[] = {"node", "address", PAGE, CHOICE, NUL
 static const char *const OF_PORTGROUPS_DETAIL[] = {"node", "address", PAGE, NULL};
 static const char *const OF_VOLUMES[] = {"node", "project", PAGE, CHOICE, NULL};
 
-/* 6 bytes as hexadecimal digits, colons between. */
+/* Six bytes as hexadecimal digits, separated by colons. */
 static bool is_address(struct slice text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -59,7 +59,7 @@ static bool check_address(struct api_request *request, const struct query_string
     return false;
 }
 
-/* Who may see such a list, and the node of the arguments, if any. */
+/* Whether the caller may see such a list and, if the arguments name a node, that node. */
 static bool check_access(struct api_request *request, const struct empty_list *list,
                          struct slice node)
 {
@@ -175,7 +175,7 @@ enum api_step handle_baremetal_volume_targets_list(struct api_request *request)
     return list_nothing(request, &LIST);
 }
 
-/* What stands below a node: its ident is the path's, and its own rule decides. */
+/* Lists below a node: its ident is in the path, and its own rule decides. */
 static enum api_step list_below(struct api_request *request, const struct empty_list *list)
 {
     struct query_string query;

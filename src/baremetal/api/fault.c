@@ -1,4 +1,4 @@
-/* Clients take the text out of either form, and show it. Any thread. */
+/* Clients extract the text from either form and show it. Any thread. */
 #include "baremetal/api/fault.h"
 
 #include "api/request.h"
@@ -43,7 +43,7 @@ static void write_inner(const struct api_request *request, struct buf *out)
     buf_append_lit(out, ", \"debuginfo\": null}");
 }
 
-/* As keystonemiddleware answers before Ironic is asked. */
+/* The answer of keystonemiddleware, which rejects a request before Ironic sees it. */
 static void write_keystone_refusal(struct buf *out)
 {
     buf_append_lit(out, "{\"error\": {\"code\": 401, \"title\": \"Unauthorized\", \"message\": "

@@ -1,5 +1,6 @@
-/* The handlers of the bare metal API's routes, as routes.c lists them. Those with a finish_ write:
- * they plan, finish_* writes the answer after it was decided (api/request.h). */
+/* The handlers of the Bare Metal API's routes, as routes.c lists them. Handlers with a finish_
+ * function write: the handler submits a plan, and finish_* writes the answer after the request has
+ * been decided (api/request.h). */
 #ifndef BERTH_BAREMETAL_API_HANDLERS_H
 #define BERTH_BAREMETAL_API_HANDLERS_H
 
@@ -36,7 +37,7 @@ enum api_step handle_baremetal_node_patch(struct api_request *request);
 void finish_baremetal_node_patch(struct api_request *request);
 enum api_step handle_baremetal_node_delete(struct api_request *request);
 
-/* node_states.c; the finish says that the end is still to come */
+/* node_states.c; finish: 202, the action goes on in the background */
 enum api_step handle_baremetal_node_states_show(struct api_request *request);
 enum api_step handle_baremetal_node_provision_set(struct api_request *request);
 enum api_step handle_baremetal_node_power_set(struct api_request *request);
@@ -81,11 +82,11 @@ enum api_step handle_baremetal_node_vifs_list(struct api_request *request);
 enum api_step handle_baremetal_node_bios_show(struct api_request *request);
 enum api_step handle_baremetal_node_history_list(struct api_request *request);
 
-/* refusals.c: what the peer takes the path for, and then cannot use */
+/* refusals.c: requests whose path Ironic takes for an object that it then cannot use */
 enum api_step handle_baremetal_nodes_refuse(struct api_request *request);
 enum api_step handle_baremetal_node_refuse(struct api_request *request);
 
-/* the same file: 204 */
+/* also refusals.c: 204 */
 void finish_baremetal_empty(struct api_request *request);
 
 #endif

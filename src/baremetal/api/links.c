@@ -1,4 +1,4 @@
-/* Two URLs of each thing, one with the version. Any thread. */
+/* Each object has two URLs, one with the version and one without. Any thread. */
 #include "baremetal/api/links.h"
 
 #include "baremetal/api/metal_request.h"

@@ -4,17 +4,17 @@
 
 #include "api/request.h"
 
-/* What every URL of an answer begins with: the configured public endpoint, or how the client wrote
- * this service's address, with the prefix that the request came by. In the request's arena, the
- * same text for every call of one request. */
+/* The beginning of every URL in an answer: the configured public endpoint, or this service's
+ * address as the client wrote it, with the request's mount prefix. In the request's arena; the same
+ * text for all calls of one request. */
 struct slice baremetal_base(struct api_request *request);
 
-/* "links": [{"href": BASE/v1/PATH, "rel": "self"}, {"href": BASE/PATH, "rel": "bookmark"}], the
- * path joined of its parts, each with a slash before it unless it is empty. */
+/* "links": [{"href": BASE/v1/PATH, "rel": "self"}, {"href": BASE/PATH, "rel": "bookmark"}]. The
+ * path is joined from its parts; each part that is not empty is preceded by a slash. */
 void baremetal_write_links(struct api_request *request, struct slice resource, struct slice ident,
                            struct slice below, struct buf *out);
 
-/* The same under another name, of what stands below a thing. */
+/* The same under another name, for collections below an object. */
 void baremetal_write_links_as(struct api_request *request, const char *name, struct slice resource,
                               struct slice ident, struct slice below, struct buf *out);
 

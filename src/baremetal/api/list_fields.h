@@ -1,4 +1,4 @@
-/* What of each thing a list or one thing shows: the arguments `fields` and `detail` (bare metal
+/* Which fields of each object an answer shows: the arguments `fields` and `detail` (bare metal
  * spec 1.6, 8.3). */
 #ifndef BERTH_BAREMETAL_API_LIST_FIELDS_H
 #define BERTH_BAREMETAL_API_LIST_FIELDS_H
@@ -7,12 +7,12 @@
 
 struct list_fields {
     bool has_fields;
-    struct argument_words words; /* what `fields` says */
+    struct argument_words words; /* the names in `fields` */
     bool has_detail;
     bool is_detailed;
 };
 
-/* What stands there; 400. */
+/* Reads the arguments; 400. */
 bool list_fields_read(struct list_fields *asked, const struct query_string *query,
                       struct arena *arena, struct err *err) BERTH_MUST_CHECK;
 
@@ -20,7 +20,7 @@ bool list_fields_read(struct list_fields *asked, const struct query_string *quer
 bool list_fields_check_version(const struct list_fields *asked, unsigned minor,
                                struct err *err) BERTH_MUST_CHECK;
 
-/* Whether it has `detail`, and that not both are asked for: 400. */
+/* Whether the version has `detail`, and that not both arguments are given: 400. */
 bool list_fields_check_detail(const struct list_fields *asked, unsigned minor,
                               struct err *err) BERTH_MUST_CHECK;
 

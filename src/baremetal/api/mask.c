@@ -1,7 +1,7 @@
-/* Names decide, in any case and wherever a word stands in them; an object under such a name is
- * looked into instead of being hidden. As oslo.utils does it, but for lists, which it shows as they
- * are, and for texts like "--password X", in which it looks for secrets, too (docs/differences.md).
- * Pure; any thread. */
+/* A value is secret if its name contains one of the words, in any case. An object under such a name
+ * is not hidden; its members are examined instead. As in oslo.utils, except that oslo.utils does
+ * not look into lists, and does look for secrets in texts such as "--password X"
+ * (docs/differences.md). Pure; any thread. */
 #include "baremetal/api/mask.h"
 
 #include <stdint.h>
@@ -11,7 +11,7 @@
 
 static const char STARS[] = "******";
 
-/* oslo.utils' list. */
+/* The list of oslo.utils. */
 static const char *const WORDS[] = {
     "adminpass",
     "admin_pass",
@@ -65,7 +65,7 @@ bool mask_is_secret(struct slice name)
     return false;
 }
 
-/* As Python sees it: nothing is set where there is nothing in it. */
+/* Python's truth value: empty values count as not set. */
 static bool is_set(const json_t *value)
 {
     switch (json_typeof(value)) {
@@ -89,7 +89,7 @@ static json_t *copy_of(const json_t *value);
 
 static json_t *copy_object(const json_t *value)
 {
-    json_t *object = (json_t *)(uintptr_t)value; /* jansson's iterators take no const */
+    json_t *object = (json_t *)(uintptr_t)value; /* jansson's iterators are not const */
     json_t *copy = json_object();
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
         struct slice name = {json_object_iter_key(at), json_object_iter_key_len(at)};

@@ -1,4 +1,4 @@
-/* Secrets that answers do not show (bare metal spec 8.3). */
+/* Hides secrets in answers (bare metal spec 8.3). */
 #ifndef BERTH_BAREMETAL_API_MASK_H
 #define BERTH_BAREMETAL_API_MASK_H
 
@@ -9,14 +9,14 @@
 
 enum mask_kind {
     MASK_DRIVER_INFO,
-    MASK_INSTANCE_INFO, /* configdrive and image_url besides */
+    MASK_INSTANCE_INFO, /* also configdrive and image_url */
 };
 
-/* A copy of the value, the caller's, in which each value under a secret's name is "******", down to
- * the last object and list. */
+/* A copy of the value, owned by the caller, in which each value under a secret name is "******", at
+ * any depth of objects and lists. */
 json_t *mask_copy(const json_t *value, enum mask_kind kind);
 
-/* Whether values under that name are secrets. */
+/* Whether the name marks its value as a secret. */
 bool mask_is_secret(struct slice name);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the bare metal API has of its own: settings, and what it keeps with each request. */
+/* The Bare Metal API's own settings, and what it keeps for each request. */
 #ifndef BERTH_BAREMETAL_API_METAL_REQUEST_H
 #define BERTH_BAREMETAL_API_METAL_REQUEST_H
 
@@ -14,8 +14,8 @@ struct metal_settings {
 };
 
 struct metal_request {
-    struct slice base;        /* what links begin with, once one was written */
-    struct slice with_suffix; /* the path's last segment as it came, where ".json" was taken off */
+    struct slice base;        /* the base of links, once one was written */
+    struct slice with_suffix; /* the path's last segment before ".json" was removed */
 };
 
 static inline const struct conf_baremetal *metal_conf(const struct api_request *request)

@@ -1,4 +1,4 @@
-/* Both headers come to one text, "1.N" or "latest". Pure; any thread. */
+/* Both headers are reduced to one text, "1.N" or "latest". Pure; any thread. */
 #include "baremetal/api/negotiate.h"
 
 #include "api/text/python_int.h"
@@ -12,7 +12,8 @@ struct part {
     int64_t number;
 };
 
-/* As Python's int() takes it. A header is Latin-1 to it, which has no other digits than ours. */
+/* As Python's int() reads it. A header is Latin-1 in Python, which has no digits but those of
+ * ASCII. */
 static bool read_part(struct slice text, struct part *part)
 {
     for (size_t i = 0; i < text.len; i++)

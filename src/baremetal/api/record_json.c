@@ -1,4 +1,4 @@
-/* One value after the other, by the kind of its field. Any thread. */
+/* Values are written one by one, by the kind of their field. Any thread. */
 #include "baremetal/api/record_json.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
-/* Methods that the peer takes for a thing of the collection, or the other way round, and refuses in
- * their words, and the answer that most writes have. Workers. */
+/* Requests for which Ironic mistakes a collection for an object, or the reverse, refused with
+ * Ironic's texts; and the empty answer of most writes. Workers. */
 #include "api/request.h"
 #include "baremetal/api/handlers.h"
 

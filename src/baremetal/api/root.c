@@ -1,4 +1,4 @@
-/* GET / and GET /v1: what there is, and in which versions (baremetal-allocations spec, 9). */
+/* GET / and GET /v1: the available versions and resources (baremetal-allocations spec, 9). */
 #include "api/request.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/links.h"

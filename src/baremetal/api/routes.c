@@ -1,5 +1,6 @@
-/* THE table of the bare metal API: method, path, microversions, who answers (baremetal-allocations
- * spec, 3, 8.1 and 9). A path's methods are in the order in which Allow tells them. */
+/* The table of the Bare Metal API's routes: method, path, microversions, handler
+ * (baremetal-allocations spec, 3, 8.1 and 9). The methods of a path are in the order in which Allow
+ * lists them. */
 #include "baremetal/api/routes.h"
 
 #include "baremetal/api/handlers.h"

@@ -1,5 +1,5 @@
-/* GET /v1/shards (bare metal spec 8.1): how many nodes are in which. Workers; of very many nodes on
- * the slow lane. */
+/* GET /v1/shards (bare metal spec 8.1): the number of nodes in each shard. Workers; with very many
+ * nodes, the slow lane. */
 #include <stdlib.h>
 
 #include "api/charge.h"
@@ -10,14 +10,14 @@
 #include "base/arena.h"
 #include "base/json_write.h"
 
-enum { STEPS_OF_A_NODE = 40 }; /* read and sorted */
+enum { STEPS_OF_A_NODE = 40 }; /* to read and sort */
 
 struct shard {
     struct slice name;
     size_t count;
 };
 
-/* The largest first; of equal ones by name. */
+/* The largest first; equal ones by name. */
 static int compare_shards(const void *left, const void *right)
 {
     const struct shard *a = left;
@@ -27,7 +27,7 @@ static int compare_shards(const void *left, const void *right)
     return slice_compare(&a->name, &b->name);
 }
 
-/* The nodes' shards, each as often as there are nodes in it; false: the budget is exhausted. */
+/* The shards' names, once for each node; false: the budget is exhausted. */
 static bool shards_collect(struct api_request *request, struct slice **names, size_t *count)
 {
     size_t capacity = 0;

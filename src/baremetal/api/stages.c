@@ -1,6 +1,6 @@
-/* The stages of a request to the bare metal API (baremetal-allocations spec, 1.1, 1.3 and 3): the
- * path as Ironic reads it, the microversion, the route. Whether the caller may do it only the
- * handlers know, who know what it is about. The first that fails sets err. Worker threads. */
+/* The stages of a request to the Bare Metal API (baremetal-allocations spec, 1.1, 1.3 and 3): the
+ * path as Ironic reads it, the microversion, the route. Access is checked by the handlers, which
+ * know the object. The first stage that fails sets err. Worker threads. */
 #include "baremetal/api/stages.h"
 
 #include "api/request.h"
@@ -29,7 +29,8 @@ bool baremetal_identify(struct api_request *request)
     return true;
 }
 
-/* The last segment's ".json" counts for nothing, as long as it is not looked up with it. */
+/* Removes ".json" from the last segment; node_find.c and allocation_find.c also try it with the
+ * suffix. */
 static struct slice without_suffix(struct api_request *request, struct slice path)
 {
     const struct slice suffix = SLICE_LIT(".json");
@@ -43,7 +44,7 @@ static struct slice without_suffix(struct api_request *request, struct slice pat
     return without_slash(path);
 }
 
-/* The path as the table has it: /v1 may be left out, one slash at the end counts for nothing. */
+/* The path in the form of the table: /v1 may be omitted, one slash at the end is ignored. */
 static struct slice path_in_table(struct api_request *request)
 {
     const struct slice version = SLICE_LIT("/v1/");
@@ -53,7 +54,7 @@ static struct slice path_in_table(struct api_request *request)
     return path;
 }
 
-/* The list of versions is for those who do not know one yet. */
+/* The list of versions is for clients that do not know one yet. */
 static bool is_root(const struct api_request *request)
 {
     return request->path.len <= 1;
@@ -83,7 +84,7 @@ static enum api_step answer_options(struct api_request *request)
     return API_DONE;
 }
 
-/* OPTIONS of whatever there is. */
+/* OPTIONS of any path that exists. */
 static bool find_options(struct api_request *request)
 {
     static const struct api_route OPTIONS = {
@@ -94,8 +95,8 @@ static bool find_options(struct api_request *request)
     return true;
 }
 
-/* A method that changes something, of a path where there is nothing but an empty list; or a path
- * that the version does not have yet. */
+/* A method that changes something on a path that only has an empty list; or a path that the version
+ * does not have yet. */
 static bool is_method_of_nothing(const struct api_request *request, struct slice path)
 {
     const struct api_route *get =
@@ -152,12 +153,12 @@ static bool stage_version_range(struct api_request *request)
         routes_allow(request->endpoint->routes, request);
         return fail_in_routing(request, 405, text_of_old(request));
     }
-    request->allow = SLICE_LIT("DELETE, GET, PATCH, POST"); /* of the node, which the path named */
+    request->allow = SLICE_LIT("DELETE, GET, PATCH, POST"); /* of the node that the path names */
     return fail_in_routing(request, 405, "");
 }
 
-/* What cannot be a node's ident is told before anything else is looked at, but that allocations are
- * too new; by what name depends on where the peer looks at it. */
+/* A text that cannot be a node's ident is reported before all other errors, except that allocations
+ * are too new for the version. Which name the error uses depends on where Ironic checks it. */
 static bool stage_ident(struct api_request *request)
 {
     const struct slice node = SLICE_LIT("/nodes/{ident}");

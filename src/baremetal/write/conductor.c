@@ -1,6 +1,6 @@
-/* The conductor's thread: turns (conductor_turn.c), sleep until the next one, the requests that
- * wait (conductor_wait.c), its beginning and end. One thread, beside those who submit and the
- * writer who calls back. */
+/* The conductor's thread: its passes (conductor_turn.c), sleeping until the next one, the requests
+ * that wait (conductor_wait.c), its start and end. Other threads submit requests, and the writer
+ * calls back. */
 #include "baremetal/write/conductor.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct conductor *conductor_create(struct pipeline *pipeline, struct replica *re
 
 void conductor_destroy(struct conductor *conductor)
 {
-    for (unsigned i = 0; i < conductor->job_count; i++) /* of a turn that was not ended */
+    for (unsigned i = 0; i < conductor->job_count; i++) /* of a pass that was not ended */
         node_choice_free(&conductor->jobs[i].choice);
     conductor_free_tries(conductor);
     free(conductor->pass.conflicts.at);
@@ -64,7 +64,7 @@ static void wait_for_pending(struct conductor *conductor)
     pthread_mutex_unlock(&conductor->lock);
 }
 
-/* Without clients nobody would notice what other processes commit. */
+/* Without clients nothing else would read what other processes commit. */
 static void follow(struct conductor *conductor)
 {
     const struct version *version = replica_pin(conductor->reader);
@@ -118,7 +118,7 @@ static void *conductor_run(void *cls)
     }
     struct conductor_wait *waiting = conductor_take_waiting(conductor);
     pthread_mutex_unlock(&conductor->lock);
-    conductor_submit_waiting(waiting); /* a last time: from here on none comes back */
+    conductor_submit_waiting(waiting); /* for the last time: from here on none waits again */
     return NULL;
 }
 

@@ -1,7 +1,7 @@
-/* What bare metal nodes need done without being asked: the ends of passing states and power
- * operations, allocations that look for a node, requests that wait for a locked node
- * (baremetal-allocations spec, 4, 8.4 to 8.6, 10 and C9). It submits requests to the pipeline, as a
- * client would. */
+/* Does what bare metal nodes need without a client: ends of transient states and power operations,
+ * the search for a node for an allocation, requests that wait for a locked node
+ * (baremetal-allocations spec, 4, 8.4 to 8.6, 10 and C9). It submits requests to the pipeline, as
+ * clients do. */
 #ifndef BERTH_BAREMETAL_WRITE_CONDUCTOR_H
 #define BERTH_BAREMETAL_WRITE_CONDUCTOR_H
 
@@ -10,34 +10,35 @@
 
 struct conductor;
 
-/* Pipeline, replica and metal outlive it. Starts its thread; NULL with err when that fails. */
+/* Pipeline, replica and metal outlive it. Starts its thread; NULL with err if that fails. */
 struct conductor *conductor_start(struct pipeline *pipeline, struct replica *replica,
                                   const struct metal *metal, struct err *err);
 
-/* The same without a thread: the caller makes its turns. For simulations. */
+/* The same without a thread: the caller makes the passes. For simulations. */
 struct conductor *conductor_create(struct pipeline *pipeline, struct replica *replica,
                                    const struct metal *metal);
 
-/* Submits what is due at that time (wall clock); returns how many requests that were. When all of
- * them are done, by the pipeline, conductor_end_turn; then the next turn. */
+/* Submits what is due at that time (wall clock); returns the number of requests. Once the pipeline
+ * has finished all of them, call conductor_end_turn; then the next pass may begin. */
 unsigned conductor_begin_turn(struct conductor *conductor, int64_t now_us);
 void conductor_end_turn(struct conductor *conductor, int64_t now_us);
 void conductor_destroy(struct conductor *conductor);
 
-/* Requests that wait are decided, the thread ends. The pipeline is still at work, and nobody
- * submits any more. */
+/* Decides the requests that wait and ends the thread. The pipeline must still be running, and no
+ * other thread may submit any more. */
 void conductor_stop(struct conductor *conductor);
 
-/* How many nodes have a passing state or a power operation that this process began and that is over
- * by that time (wall clock). Before a stop: the next process fails what is not ended. Any thread.
- */
+/* The number of nodes with a transient state or power operation that this process began and that
+ * ends by that time (wall clock). Used before a stop, because the next process fails those that
+ * have not ended. Any thread. */
 unsigned conductor_ends_before(const struct version *version, const struct metal *metal,
                                int64_t until_us);
 
-/* There is something new to do. Any thread. */
+/* Reports that there may be something new to do. Any thread. */
 void conductor_wake(struct conductor *conductor);
 
-/* A request that waits while its node is locked. Zeroed before; lives as long as the request. */
+/* A request that waits while its node is locked. Zeroed by the caller; lives as long as the
+ * request. */
 struct conductor_wait {
     struct pipeline_request *request;
     void (*done)(struct pipeline_request *request);
@@ -47,8 +48,8 @@ struct conductor_wait {
     struct conductor_wait *next;
 };
 
-/* As pipeline_submit; but a request that is refused with REFUSED_LOCKED is tried again for two
- * seconds, before it is done. Any thread. */
+/* As pipeline_submit, but a request that is refused with REFUSED_LOCKED is tried again for two
+ * seconds before its `done` is called. Any thread. */
 void conductor_submit(struct conductor *conductor, struct conductor_wait *wait,
                       struct pipeline_request *request);
 

@@ -1,23 +1,23 @@
-/* When to act on a row, and on whose.
+/* Decides when to act on a row, depending on whose it is.
  *
- * An owner acts on its rows when they are due, however late that is. Rows of a process that is seen
- * to be gone are due at once. Of one that nobody here can see it is only known that its row is
- * late: a minute says that it has ended, unless the database was away for that minute, from it as
- * from us. So the database is made to prove that it takes writes, and the owner, if there is one,
- * gets ten seconds more from there. Neither a clock that is stepped nor hosts whose clocks differ
- * do more harm than to make a row wait, or to let it be taken over, which is what a restart does.
- * The conductor's thread, but for conductor_ends_before. */
+ * A process acts on its own rows when they are due, however late that is. Rows of a process that is
+ * known to have ended are due at once. If the owner cannot be seen from here, all that is known is
+ * that its row is late. A minute's delay means that the owner has ended, unless the database was
+ * unavailable to both for that minute. Therefore the conductor first makes sure that the database
+ * takes writes, and from then on gives the owner, if it is alive, ten more seconds. Clocks that are
+ * stepped, and hosts whose clocks differ, can only delay a row or cause it to be taken over, which
+ * is what a restart does, too. The conductor's thread only, except conductor_ends_before. */
 #include "baremetal/write/conductor_internal.h"
 #include "replica/nodes.h"
 
 enum {
-    LATE_AFTER_US = 45000000, /* time to ask for a proof */
+    LATE_AFTER_US = 45000000, /* then a test write is needed */
     DEAD_AFTER_US = 60000000,
-    PROOF_FROM_US = 10000000, /* the owner would have acted by then */
+    PROOF_FROM_US = 10000000, /* a living owner would have acted by then */
     PROOF_UNTIL_US = 30000000
 };
 
-/* Many rows have the same owner. */
+/* Many rows have the same owner, so the last result is kept. */
 static bool is_gone(struct conductor *conductor, struct slice owner)
 {
     if (conductor->owner_seen.data == NULL || !slice_equal(owner, conductor->owner_seen)) {

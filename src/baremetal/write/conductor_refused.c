@@ -1,7 +1,8 @@
-/* Rows whose work is refused, and would be each time: their own changes break a rule of the
- * database (a trigger, a name that a row which cannot be read has). They are set aside, are tried
- * alone when their time has come, each time twice as far off, and take no other row's work with
- * them. In memory alone. The conductor's thread only, between its turns' requests. */
+/* Rows whose work is refused, and would be refused each time, because their own changes break a
+ * rule of the database (a trigger, or a name in use by a row that cannot be read). They are set
+ * aside and tried alone, at intervals that double each time, so that they do not make the work of
+ * other rows fail. Kept only in memory. The conductor's thread only, between the requests of its
+ * passes. */
 #include <stdlib.h>
 
 #include "baremetal/write/conductor_internal.h"
@@ -10,7 +11,8 @@
 
 enum { FIRST_DELAY_US = 1000000, LONGEST_DELAY_US = 60000000 };
 
-/* What a job is about: a node's end in time and its end after a crash are the same. */
+/* The kind under which a job is remembered: a node's regular end and its end after a crash are the
+ * same. */
 static enum conductor_work conductor_refused_kind_of(enum conductor_work work)
 {
     return work == WORK_RECOVER ? WORK_ADVANCE : work;
@@ -91,7 +93,7 @@ void conductor_was_taken(struct conductor *conductor, const struct conductor_job
         *at = refused->at[--refused->count];
 }
 
-/* Whether the row still is what was refused. */
+/* Whether the row still is the one that was refused. */
 static bool conductor_refused_is_wanted(const struct version *version,
                                         const struct conductor_refusal *at, struct arena *arena)
 {

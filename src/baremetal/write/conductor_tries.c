@@ -1,8 +1,9 @@
-/* The allocations of which more is known than their rows say: which locked nodes they have met, and
- * when to look at those again. In memory alone: a restart begins them anew, as it should.
+/* Allocations of which more is known than is in their rows: which locked nodes they have found, and
+ * when to try those again. Kept only in memory; after a restart the search begins again from all
+ * nodes.
  *
- * Thousands may wait for the same few nodes, so they are sorted once a turn and searched by halves.
- * The conductor's thread only, between its turns' requests. */
+ * Thousands may wait for the same few nodes, so they are sorted once for each pass and found by
+ * binary search. The conductor's thread only, between the requests of its passes. */
 #include <stdlib.h>
 
 #include "baremetal/write/conductor_internal.h"

@@ -1,9 +1,9 @@
-/* Turns: collect what is due from a version, submit one request for each, wait for all, look again.
+/* Passes: collect what is due from a version, submit one request for each, wait for all, repeat.
  *
- * What is to be done is read from the rows (busy nodes with the time they are due, allocations in
- * state allocating), so that after a crash there is nothing to be restored. A job may find its work
- * done already, by whoever came first: then it changes nothing. The conductor's thread only, but
- * for conductor_job_done. */
+ * What is due is read from the rows (busy nodes with the time they are due, allocations in state
+ * allocating), so that nothing has to be restored after a crash. A job whose work has already been
+ * done by another process or request changes nothing. The conductor's thread only, except
+ * conductor_job_done. */
 #include <stdlib.h>
 
 #include "baremetal/write/conductor_internal.h"
@@ -22,7 +22,7 @@ void conductor_job_done(struct pipeline_request *request)
     pthread_mutex_unlock(&conductor->lock);
 }
 
-/* NULL: the turn is full. */
+/* NULL: the pass is full. */
 static struct conductor_job *add_job(struct conductor *conductor, enum conductor_work work,
                                      int64_t id, int64_t due_us)
 {
@@ -42,7 +42,7 @@ static struct conductor_job *add_job(struct conductor *conductor, enum conductor
     return job;
 }
 
-/* Locks of the dead are dropped before allocations are taken up. */
+/* Locks of ended processes are removed before allocations look for nodes. */
 static void collect_nodes(struct conductor *conductor, const struct version *version,
                           int64_t now_us, bool *recovers)
 {
@@ -89,7 +89,8 @@ static void collect_allocations(struct conductor *conductor, const struct versio
     }
 }
 
-/* Somebody else may have written Placement's tables, or the mirror is new. */
+/* After a load or merge, because another program may have written Placement's tables, or the mirror
+ * may have been turned on. */
 static void watch_loads(struct conductor *conductor)
 {
     struct conductor_pass *pass = &conductor->pass;
@@ -111,7 +112,7 @@ static void begin_pass(struct conductor_pass *pass)
     pass->conflicts.count = 0;
 }
 
-/* What could not be mirrored has been told. */
+/* Nodes that could not be mirrored have been logged. */
 static void end_pass(struct conductor_pass *pass)
 {
     struct conductor_ids told = pass->conflicts;
@@ -120,7 +121,7 @@ static void end_pass(struct conductor_pass *pass)
     pass->is_wanted = pass->is_begun = false;
 }
 
-/* True: all nodes have been looked at. */
+/* True: all nodes have been examined. */
 static bool collect_unmirrored(struct conductor *conductor, const struct version *version)
 {
     struct conductor_pass *pass = &conductor->pass;
@@ -139,7 +140,7 @@ static bool collect_unmirrored(struct conductor *conductor, const struct version
     return true;
 }
 
-/* A refused row has every other turn at most, so that the others' go on. */
+/* Refused rows get at most every other pass, so that other rows are not delayed. */
 static bool collect_refused(struct conductor *conductor, const struct version *version,
                             int64_t now_us)
 {
@@ -170,7 +171,7 @@ unsigned conductor_begin_turn(struct conductor *conductor, int64_t now_us)
     replica_unpin(conductor->reader);
     if (conductor->wants_proof)
         (void)add_job(conductor, WORK_PROVE, 0, 0);
-    conductor->pending = conductor->job_count; /* nobody else counts before the first submit */
+    conductor->pending = conductor->job_count; /* no other thread counts before the first submit */
     for (unsigned i = 0; i < conductor->job_count; i++)
         pipeline_submit(conductor->pipeline, &conductor->jobs[i].request);
     return conductor->job_count;
@@ -193,7 +194,7 @@ static void add_id(struct conductor_ids *ids, int64_t id)
     ids->at[ids->count++] = id;
 }
 
-/* A node that cannot be mirrored is told of once, not with each pass. */
+/* A node that cannot be mirrored is logged once, not in each walk. */
 static void note_conflict(struct conductor *conductor, const struct conductor_job *job)
 {
     struct conductor_pass *pass = &conductor->pass;
@@ -206,8 +207,8 @@ static void note_conflict(struct conductor *conductor, const struct conductor_jo
               SLICE_ARG(job->request.err.message));
 }
 
-/* What was decided may have been that no node is free; whoever created the allocation has had the
- * answer long before. */
+/* The decision may be that no node is free. It is logged because the client that created the
+ * allocation was answered long before. */
 static void log_decision(struct conductor *conductor, const struct conductor_job *job)
 {
     const struct version *version = replica_pin(conductor->reader);
@@ -218,7 +219,7 @@ static void log_decision(struct conductor *conductor, const struct conductor_job
     replica_unpin(conductor->reader);
 }
 
-/* The batch was lost: what the choice remembers may have come of it. */
+/* The batch failed: what the choice remembers may come from changes that were lost. */
 static void end_failed(struct conductor *conductor, struct conductor_job *job)
 {
     conductor->proven_us = 0;
@@ -233,7 +234,7 @@ static bool has_failed(const struct conductor_job *job)
            (job->request.err.status >= 500 || job->request.err.kind == (int)REFUSED_BY_DATABASE);
 }
 
-/* Whether it would fail again, whoever else's work is in its batch. */
+/* Whether the job would fail again in any batch. */
 static bool is_refused(const struct conductor_job *job)
 {
     return err_is_set(&job->request.err) &&
@@ -264,8 +265,8 @@ static void end_job(struct conductor *conductor, struct conductor_job *job, int6
     }
 }
 
-/* After a failure there is a rest, but not if it was one row's, which is set aside, and not one
- * after the other. */
+/* A failure is followed by a rest, except if one row that is then set aside caused it; two such
+ * failures in a row are followed by a rest, too. */
 static void note_failures(struct conductor *conductor, int64_t now_us)
 {
     bool failed = false;
@@ -290,7 +291,7 @@ void conductor_end_turn(struct conductor *conductor, int64_t now_us)
     if (pass->is_begun && pass->is_walked)
         end_pass(pass);
     if (conductor->job_count > 0)
-        conductor->next_us = now_us; /* what was done may have made something else due */
+        conductor->next_us = now_us; /* these changes may have made other work due */
     if (conductor->next_us < conductor->rests_until_us && conductor_rests(conductor, now_us))
         conductor->next_us = conductor->rests_until_us;
 }

@@ -1,7 +1,8 @@
-/* Requests that met a locked node: they are tried again after each turn that did something, and
- * twenty times a second if anybody has written meanwhile, until their time is over
+/* Requests that found a node locked. They are tried again after each pass that changed something,
+ * and twenty times a second if anything has been written since, until their time is over
  * (baremetal-allocations spec, 8.6). A request's plan runs once for each try, each time on the
- * newest version. Any thread submits, the writer's calls back, the conductor's submits again. */
+ * newest version. Any thread submits, the writer's thread calls back, the conductor's thread
+ * submits again. */
 #include "baremetal/write/conductor_internal.h"
 #include "base/clock.h"
 
@@ -10,7 +11,7 @@ enum {
     WAITING_LOOK_US = 50000,
 };
 
-/* Whether the file is newer than memory. */
+/* Whether the database file is newer than the version in memory. */
 static bool has_news(struct conductor *conductor)
 {
     bool is_current = pipeline_is_current(conductor->pipeline, replica_pin(conductor->reader));
@@ -65,7 +66,7 @@ void conductor_submit_waiting(struct conductor_wait *first)
     }
 }
 
-/* Under the lock: whether it comes back. */
+/* Under the lock: whether the request waits again. */
 static bool wait_more(struct conductor *conductor, struct conductor_wait *wait)
 {
     if (conductor->is_stopping || clock_monotonic_us() >= wait->give_up_us)
@@ -76,7 +77,7 @@ static bool wait_more(struct conductor *conductor, struct conductor_wait *wait)
     return true;
 }
 
-/* On the writer's thread, or on the one that submitted when the pipeline is stopping. */
+/* On the writer's thread, or on the thread that submitted if the pipeline is stopping. */
 static void waited(struct pipeline_request *request)
 {
     struct conductor_wait *wait = request->submitter;
@@ -90,7 +91,7 @@ static void waited(struct pipeline_request *request)
         pthread_cond_signal(&conductor->changed);
     pthread_mutex_unlock(&conductor->lock);
     if (!waits)
-        wait->done(request); /* the conductor may be gone from here on */
+        wait->done(request); /* the conductor may be freed from here on */
 }
 
 void conductor_submit(struct conductor *conductor, struct conductor_wait *wait,
@@ -101,7 +102,7 @@ void conductor_submit(struct conductor *conductor, struct conductor_wait *wait,
         .done = request->done,
         .conductor = conductor,
         .give_up_us = clock_monotonic_us() + PATIENCE_US,
-        /* as of now: the lock may go in the very batch that meets it */
+        /* taken before submitting: the batch that finds the lock may also remove it */
         .seen = pipeline_changes(conductor->pipeline),
     };
     request->submitter = wait;

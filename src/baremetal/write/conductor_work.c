@@ -1,5 +1,5 @@
-/* What a turn's requests do, each on the newest version: the row may have changed since the turn
- * looked at it, or be another one with its id. Writer thread only. */
+/* What the requests of a pass do, each on the newest version: since the pass examined the row, it
+ * may have changed or been replaced by another row with its id. Writer thread only. */
 #include "baremetal/write/conductor_internal.h"
 #include "baremetal/write/node_write.h"
 #include "baremetal/write/plan_node_allocations.h"
@@ -28,7 +28,8 @@ bool conductor_plan(struct pipeline_request *request, const struct plan *plan)
     case WORK_MIRROR:
         return node_write_mirror(job->id, plan, &request->err);
     case WORK_PROVE:
-        break; /* the lock is ours: that is all */
+        break; /* planning means that the writer holds the database's lock, which is all that is
+                  tested */
     }
     return true;
 }

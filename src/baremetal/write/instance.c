@@ -1,5 +1,5 @@
-/* A process id alone comes again after a restart of the machine or a while: the machine's boot and
- * the process's start, as /proc tells them, make it one of a kind. Any thread. */
+/* Process ids are reused after a while or a reboot; together with the machine's boot id and the
+ * start time of the process, both from /proc, they are unique. Any thread. */
 #include "baremetal/write/instance.h"
 
 #include <stdio.h>
@@ -23,15 +23,15 @@ static struct slice boot_id(char *text, size_t bytes)
     return id.len > 0 ? id : SLICE_LIT("-");
 }
 
-/* What process ids count in: two containers may have the same ones. */
+/* The PID namespace: two containers may have the same process ids. */
 static struct slice namespace_id(char *text, size_t bytes)
 {
     ssize_t len = readlink("/proc/self/ns/pid", text, bytes);
     return len > 0 ? (struct slice){text, (size_t)len} : SLICE_LIT("-");
 }
 
-/* proc(5): field 22 of stat, in clock ticks after the boot; the name before it may hold blanks. Of
- * one that has ended and was not waited for yet there is none. */
+/* proc(5): field 22 of stat, in clock ticks after the boot; the name before it may contain blanks.
+ * A process that has ended but has not been waited for has none. */
 static struct slice start_of(long pid, char *text, size_t bytes)
 {
     char path[64];

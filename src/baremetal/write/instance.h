@@ -1,5 +1,5 @@
-/* Which process a row belongs to, so that the work of a dead one is taken up
- * (baremetal-allocations spec, 10). */
+/* Names the process that a row belongs to, so that another process can continue the work of one
+ * that has ended (baremetal-allocations spec, 10). */
 #ifndef BERTH_BAREMETAL_WRITE_INSTANCE_H
 #define BERTH_BAREMETAL_WRITE_INSTANCE_H
 
@@ -11,8 +11,8 @@
 /* This process: "HOST BOOT NAMESPACE PID START", in the arena. The host has no blanks. */
 struct slice instance_name(struct slice host, struct arena *arena);
 
-/* Whether the process of that name was on this host and is no more. False for one of another host
- * or another container, whose end nobody here can see. */
+/* Whether the process of that name ran on this host and has ended. False for a process of another
+ * host or container, whose end cannot be seen here. */
 bool instance_is_gone(struct slice name, struct slice host);
 
 #endif

@@ -1,4 +1,4 @@
-/* One member of a JSON text. Any thread. */
+/* Sets one member of a JSON text. Any thread. */
 #include "baremetal/write/instance_info.h"
 
 #include <jansson.h>

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/slice.h"
 
-/* The object's text with "traits" set to those words; everything else stays. In the arena. */
+/* The object's text with "traits" set to those words; the rest is unchanged. In the arena. */
 struct slice instance_info_with_traits(struct slice info, struct slice traits, struct arena *arena);
 
 #endif

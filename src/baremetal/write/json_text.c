@@ -1,4 +1,4 @@
-/* The depth is bounded by whoever read the value. Pure; any thread. */
+/* The caller has limited the depth of the value. Pure; any thread. */
 #include "baremetal/write/json_text.h"
 
 #include <stdint.h>
@@ -19,7 +19,7 @@ static void append_array(struct buf *out, const json_t *value)
 
 static void append_object(struct buf *out, const json_t *value)
 {
-    json_t *object = (json_t *)(uintptr_t)value; /* jansson's iterators take no const */
+    json_t *object = (json_t *)(uintptr_t)value; /* jansson's iterators are not const */
     bool is_first = true;
     buf_append_char(out, '{');
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
@@ -74,7 +74,7 @@ struct slice json_text(const json_t *value, struct arena *arena)
     return copy;
 }
 
-/* Measured with lists of small numbers and objects of small members, the worst texts. */
+/* Measured with the worst texts: lists of small numbers and objects of small members. */
 enum { STEPS_OF_A_BYTE = 4, STEPS_OF_A_VALUE = 30, BYTES_OF_A_VALUE = 160 };
 
 struct json_text_cost json_text_cost(struct slice text, size_t most_values)

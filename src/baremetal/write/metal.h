@@ -1,5 +1,5 @@
-/* What the planners and the conductor of bare metal nodes go by (baremetal-allocations spec, 14).
- */
+/* The settings of the planners and the conductor of bare metal nodes (baremetal-allocations spec,
+ * 14). */
 #ifndef BERTH_BAREMETAL_WRITE_METAL_H
 #define BERTH_BAREMETAL_WRITE_METAL_H
 
@@ -8,15 +8,16 @@
 
 #include "base/slice.h"
 
-/* By which a clock may be set back before it is noticed that times of ours are too far off. */
+/* A clock may be set back by this much before our own times are recognized as too far in the
+ * future. */
 enum { METAL_CLOCK_SLACK_US = 5000000 };
 
-/* Made by main, lives as long as the pipeline. */
+/* Created by main, lives as long as the pipeline. */
 struct metal {
     bool mirror; /* nodes are resource providers (section 13) */
     bool provider_has_node_name;
-    struct slice host;     /* what locks show as their holder */
-    struct slice instance; /* this process: owner_instance of the rows that it acts on */
+    struct slice host;     /* the holder that locks show */
+    struct slice instance; /* this process: owner_instance of the rows that it handles */
     int64_t fake_delay_us;
     unsigned locked_retry_attempts;
     int64_t locked_retry_interval_us;

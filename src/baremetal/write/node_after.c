@@ -1,11 +1,11 @@
-/* A lookup in the index of effects, and in the version for what the request leaves alone. Few rows
- * of nodes change in a request, so that those are walked over where only a text is known. Writer
- * thread only. */
+/* Looks rows up in the index of effects and, for what the request does not change, in the version.
+ * A request changes few rows of nodes, so those are searched linearly where only a text is known.
+ * Writer thread only. */
 #include "baremetal/write/node_after.h"
 
 #include "baremetal/write/node_provider.h"
 
-/* A row that the request leaves with that text in the field; NULL: there is none. */
+/* A changed row with that text in the field; NULL: there is none. */
 static const struct record *row_put(const struct effects *effects, enum change_kind put,
                                     unsigned field, struct slice text)
 {

@@ -1,6 +1,7 @@
-/* The search for one node. Free nodes of a class are an index of the version; the search begins at
- * a random place in it and takes the first that fits, so that it costs the same in a large pool.
- * Only when none fits it has seen all, and can say what was missing. Writer thread only. */
+/* Finds one node. The version has an index of the free nodes of each class. The search begins at a
+ * random place in it and takes the first suitable node, so that it costs the same in a large pool.
+ * Only if none is suitable has it examined all, and can report what was missing. Writer thread
+ * only. */
 #include "baremetal/write/node_choice.h"
 
 #include <stdlib.h>
@@ -16,14 +17,14 @@ void node_choice_free(struct node_choice *choice)
     *choice = (struct node_choice){0};
 }
 
-/* What is left of the nodes, condition by condition. */
+/* How many nodes are left after each condition. */
 struct search {
     const struct node_allocation *allocation;
     struct node_choice *choice;
     const struct plan *plan;
     const struct node *tried; /* before all others */
-    size_t candidates;        /* available, of the class, of the owner, held by nobody */
-    struct slice *traits;     /* asked for, each once, in the plan's arena */
+    size_t candidates;        /* available, of the class, of the owner, not held */
+    struct slice *traits;     /* requested, each once, in the plan's arena */
     size_t trait_count;
 };
 
@@ -54,8 +55,8 @@ static bool owner_fits(const struct search *search, const struct node *node)
     return owner.data == NULL || is_of(node, NODE_OWNER, owner) || is_of(node, NODE_LESSEE, owner);
 }
 
-/* C3; the allocation's own consumer, which may have been there before it, does not count. What is
- * to be the node's provider counts before it is adopted. */
+/* C3. The allocation's own consumer, which may be older than the allocation, does not count. A
+ * provider that the node would adopt counts already. */
 static bool is_held(const struct search *search, const struct node *node)
 {
     const struct plan *plan = search->plan;
@@ -79,8 +80,7 @@ static const struct consumer *consumer_of(const struct search *search)
 }
 
 /* Whether a rule of another product, such as Valet's exclusivity, refuses the project of the
- * consumer that the allocation would get. A consumer that is there already gets
- * nothing more. */
+ * consumer that the allocation would get. A consumer that exists already gets nothing new. */
 static bool is_refused(const struct search *search, const struct node *node)
 {
     const struct plan *plan = search->plan;
@@ -108,7 +108,7 @@ static bool traits_fit(const struct search *search, const struct node *node)
     return true;
 }
 
-/* Whether this one can be taken; counts it and notes it if it is only locked. */
+/* Whether the allocation can take this node; counts the node, and notes it if it is only locked. */
 static bool try_node(struct search *search, const struct node *node)
 {
     if (node == search->tried || !node_is_free(node) || !class_fits(search, node) ||
@@ -123,7 +123,7 @@ static bool try_node(struct search *search, const struct node *node)
     return false;
 }
 
-/* The same for every search of one allocation, as good as any other for another one's. */
+/* A number that is the same for every search of one allocation and arbitrary otherwise. */
 static uint64_t number_of(const struct node_allocation *allocation)
 {
     struct slice uuid = node_allocation_text(allocation, NODE_ALLOCATION_UUID);
@@ -133,7 +133,7 @@ static uint64_t number_of(const struct node_allocation *allocation)
     return number ^ number >> 32;
 }
 
-/* By places in the text that both are of. */
+/* By their positions in the text that contains both. */
 static int compare_places(const void *a, const void *b)
 {
     const struct slice *one = a;
@@ -141,7 +141,7 @@ static int compare_places(const void *a, const void *b)
     return (one->data > other->data) - (one->data < other->data);
 }
 
-/* Of equal words the one that stands first in the text comes first. */
+/* Equal words in the order of the text. */
 static int compare_words(const void *a, const void *b)
 {
     const struct slice *one = a;
@@ -171,8 +171,8 @@ static struct slice *distinct_words(struct slice words, struct arena *arena, siz
     return found;
 }
 
-/* A client chooses how many it asks for, and how often: each is looked for once in a node, and in
- * the order in which they were asked for, of which the first that is missing is enough. */
+/* Clients choose how many traits they request and may repeat them. Each is looked up once in a
+ * node, in the order of the request; the search in a node stops at the first that is missing. */
 static void gather_traits(struct search *search)
 {
     search->traits =
@@ -232,7 +232,7 @@ static bool is_candidate(const struct search *search, const struct node *node)
                node_text(node, NODE_UUID));
 }
 
-/* A node of the allocation's very name comes first. */
+/* A node with the allocation's own name is tried first. */
 static const struct node *search_name(struct search *search)
 {
     struct slice name = node_allocation_text(search->allocation, NODE_ALLOCATION_NAME);
@@ -246,7 +246,7 @@ static const struct node *search_name(struct search *search)
     return NULL;
 }
 
-/* C4: whoever has that uuid in Placement holds a node already, and no other will do. */
+/* C4: a consumer with that uuid already holds a node in Placement, so no other node is suitable. */
 static const struct node *search_held(struct search *search, bool *is_bound)
 {
     const struct plan *plan = search->plan;
@@ -323,13 +323,13 @@ static const struct node *search_all(struct search *search)
     return has_candidates(search) ? search_candidates(search) : search_class(search);
 }
 
-/* Those that were locked before. One that does not fit any more is dropped, and so is another one
- * that has its id by now. */
+/* Nodes that were locked before. A node that is not suitable any more is dropped, and so is another
+ * one that has its id by now. */
 static const struct node *search_again(struct search *search)
 {
     struct node_choice *choice = search->choice;
     size_t before = choice->locked_count;
-    choice->locked_count = 0; /* what is kept is at or before what is read */
+    choice->locked_count = 0; /* each entry kept is written at or before the one being read */
     if (before > NODE_CHOICE_LOCKED_MAX)
         return search_all(search);
     for (size_t i = 0; i < before; i++) {
@@ -340,7 +340,7 @@ static const struct node *search_again(struct search *search)
     return NULL;
 }
 
-/* After a try that found nothing: whether locked nodes are worth another. */
+/* After a search that found nothing: whether to wait for locked nodes. */
 static struct slice after_try(struct search *search, struct slice none)
 {
     struct node_choice *choice = search->choice;

@@ -1,6 +1,6 @@
-/* From a node's row to Placement's tables: what provider, inventory, traits and consumer were, what
- * they are to be, and the changes between (baremetal-allocations spec, C1 to C6). Writer thread
- * only. */
+/* From a node's row to Placement's tables: the provider, inventory, traits and consumer before and
+ * after, and the changes between them (baremetal-allocations spec, C1 to C6). Writer thread only.
+ */
 #include "baremetal/write/node_mirror.h"
 #include "baremetal/write/node_rule.h"
 #include "base/arena.h"
@@ -15,12 +15,12 @@ static struct slice uuid_of(const struct node *node)
     return node_text(node, NODE_UUID);
 }
 
-/* What the appending functions share. */
+/* Shared by the functions that append. */
 struct mirroring {
     const struct node_mirror *mirror;
     const struct plan *plan;
     int64_t provider_id;
-    int64_t class_id; /* of the class after; 0: none */
+    int64_t class_id; /* of the new class; 0: none */
 };
 
 static int64_t class_id_of(const struct plan *plan, struct slice name)
@@ -75,7 +75,7 @@ static struct slice or_else(struct slice text, struct slice other)
     return text.len > 0 ? text : other;
 }
 
-/* C3. A consumer without allocations is of the Python service's making: it becomes ours. */
+/* C3. A consumer without allocations was left by the Python service; berth takes it over. */
 static void append_consumer(struct mirroring *mirroring, const struct node_allocation *takes)
 {
     const struct plan *plan = mirroring->plan;
@@ -95,7 +95,7 @@ static void append_consumer(struct mirroring *mirroring, const struct node_alloc
     append_one(mirroring, allocations_put_consumer(plan, there, uuid, &owner), uuid);
 }
 
-/* C7: our consumer goes with the class. */
+/* C7: our consumer moves with the class. */
 static void append_consumer_moved(struct mirroring *mirroring)
 {
     const struct plan *plan = mirroring->plan;
@@ -169,7 +169,8 @@ static void append_traits(struct mirroring *mirroring)
     }
 }
 
-/* The node goes: so does its provider, unless others need it; then it stays as it is, reserved. */
+/* The node is deleted, and with it its provider, unless others need that; then the provider stays
+ * unchanged and reserved. */
 static void append_going(struct mirroring *mirroring)
 {
     const struct plan *plan = mirroring->plan;
@@ -197,7 +198,7 @@ static void append_going(struct mirroring *mirroring)
     }
 }
 
-/* The provider has lost its class: it stays, and has no inventory of the node's any more. */
+/* The node has lost its class: the provider stays without the node's inventory. */
 static void append_without_class(struct mirroring *mirroring)
 {
     const struct node_mirror *mirror = mirroring->mirror;

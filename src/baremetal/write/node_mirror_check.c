@@ -1,5 +1,5 @@
-/* Whether Placement can follow a write of a node (baremetal-allocations spec, C1, C4 to C7). Writer
- * thread only. */
+/* Whether a write of a node can be mirrored in Placement (baremetal-allocations spec, C1, C4 to
+ * C7). Writer thread only. */
 #include "baremetal/write/node_mirror.h"
 
 #include "baremetal/write/node_rule.h"
@@ -32,7 +32,7 @@ static void find_sides(struct node_mirror *mirror, const struct plan *plan)
             node_class_name(node_text(mirror->after, NODE_RESOURCE_CLASS), plan->arena);
 }
 
-/* C1, by the names that the node is to have. What was its provider before remains it. */
+/* C1, with the node's new names. A provider that the node had before stays the node's. */
 static bool check_provider(const struct node_mirror *mirror, const struct plan *plan,
                            struct err *err)
 {
@@ -52,7 +52,8 @@ static struct slice our_uuid(const struct node_mirror *mirror)
     return mirror->ours == NULL ? (struct slice){0} : consumer_uuid(mirror->ours);
 }
 
-/* C4: the consumer that the allocation is to be, or none; and nobody else in the tree. */
+/* C4: nothing in the tree is held, except by the consumer that the allocation would create or
+ * adopt. */
 static bool check_taking(const struct node_mirror *mirror, const struct plan *plan, struct err *err)
 {
     if (mirror->takes == NULL)
@@ -72,7 +73,7 @@ static bool check_taking(const struct node_mirror *mirror, const struct plan *pl
     return holder == NULL || node_refuse_associated(mirror->after, consumer_uuid(holder), err);
 }
 
-/* C5: while somebody holds the node, no other instance gets it. */
+/* C5: while the node is held, it gets no other instance. */
 static bool check_instance(const struct node_mirror *mirror, const struct plan *plan,
                            struct err *err)
 {
@@ -88,7 +89,8 @@ static bool check_instance(const struct node_mirror *mirror, const struct plan *
     return holder == NULL || node_refuse_associated(mirror->after, consumer_uuid(holder), err);
 }
 
-/* C7: a class that another consumer has allocated neither goes nor becomes the node's. */
+/* C7: a class that another consumer has allocated can be neither removed from the node nor given to
+ * it. */
 static bool check_class(const struct node_mirror *mirror, const struct plan *plan, struct err *err)
 {
     if (mirror->after == NULL || mirror->before == NULL)
@@ -98,13 +100,13 @@ static bool check_class(const struct node_mirror *mirror, const struct plan *pla
     return other == NULL || node_refuse_associated(mirror->after, consumer_uuid(other), err);
 }
 
-/* C6. A provider with others below it cannot go, either. */
+/* C6. A provider with child providers cannot be deleted, either. */
 static bool check_going(struct node_mirror *mirror, const struct plan *plan, struct err *err)
 {
     if (mirror->after != NULL || mirror->provider == NULL)
         return true;
     if (node_is_null(mirror->before, NODE_PROVIDER_ADOPTED)) {
-        mirror->provider_stays = true; /* it never was the node's */
+        mirror->provider_stays = true; /* it was never the node's */
         return true;
     }
     const struct consumer *other =

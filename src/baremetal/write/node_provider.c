@@ -1,4 +1,4 @@
-/* Reads a node's row and a version's providers and consumers side by side. Any thread. */
+/* Compares a node's row with a version's providers and consumers. Any thread. */
 #include "baremetal/write/node_provider.h"
 
 #include "replica/provider_consumers.h"

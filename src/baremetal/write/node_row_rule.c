@@ -1,8 +1,8 @@
-/* What the mirror has to see to with each row of a node or of a node's allocation, looked at from
- * the other side: whatever planner put the row, what Placement is told of it is in the same
- * request. The one exception is that of node_write(): a node that Placement cannot follow, and that
- * keeps its class and is not taken, may go on unmirrored; then its row keeps what was told last.
- * Writer thread only. */
+/* Checks the mirror's work for each row of a node or of a node's allocation: whichever planner
+ * writes the row, the matching changes of Placement's tables must be in the same request. The one
+ * exception is that of node_write(): a node that cannot be mirrored, keeps its class and is not
+ * taken may be written unmirrored; then its row keeps what was last written to Placement. Writer
+ * thread only. */
 #include "baremetal/write/node_row_rule.h"
 
 #include "baremetal/write/node_after.h"
@@ -37,7 +37,7 @@ static struct slice node_row_rule_class_of(const struct effects *effects, const 
     return node_class_name(text, effects->arena);
 }
 
-/* As Placement was told of it before; NULL: it was not. */
+/* As it was last written to Placement before; NULL: it was not. */
 static const struct node *told_before(const struct effects *effects, int64_t id)
 {
     const struct node *node = version_node(effects->before, id);
@@ -48,7 +48,7 @@ static const struct node *told_before(const struct effects *effects, int64_t id)
 
 /* ---- consumers ---- */
 
-/* Whether that consumer has the node afterwards. */
+/* Whether that consumer has the node after the request. */
 static bool holds(const struct effects *effects, struct slice uuid, const struct node *node)
 {
     const struct effect_consumer *effect = node_consumer_effect(effects, uuid);
@@ -58,14 +58,14 @@ static bool holds(const struct effects *effects, struct slice uuid, const struct
     return there != NULL && node_is_held_by(effects->before, node, there, effects->arena);
 }
 
-/* Whether what it held before goes. */
+/* Whether the allocations that it had are deleted. */
 static bool goes(const struct effects *effects, const struct consumer *consumer)
 {
     const struct effect_consumer *effect = effects_consumer(effects, consumer->id);
     return effect != NULL && effect->is_released;
 }
 
-/* The consumer that berth wrote for the allocation that the node had. */
+/* The consumer that berth wrote for the node's former allocation. */
 static const struct consumer *ours_before(const struct effects *effects, int64_t node_id,
                                           const struct node_allocation *allocation)
 {
@@ -97,7 +97,7 @@ static bool check_name(const struct effects *effects, const struct effect_provid
            refuse_provider(err, node);
 }
 
-/* The inventory of its class is what the row says; that of the class before is gone. */
+/* The inventory of the new class matches the row; that of the old class is deleted. */
 static bool check_stock(const struct effects *effects, const struct effect_provider *provider,
                         const struct node *told, const struct node *node, struct err *err)
 {
@@ -112,7 +112,7 @@ static bool check_stock(const struct effects *effects, const struct effect_provi
            !node_stock_after(effects, provider, was, &figures) || refuse_stock(err, was, node);
 }
 
-/* The row's traits are there, and those that it had not any more. */
+/* The row's traits exist, and traits that the row lost do not. */
 static bool check_traits(const struct effects *effects, const struct effect_provider *provider,
                          const struct node *told, const struct node *node, struct err *err)
 {
@@ -129,8 +129,9 @@ static bool check_traits(const struct effects *effects, const struct effect_prov
     return true;
 }
 
-/* The consumers of the node as it was: that of the allocation that stays comes with a new class,
- * and goes with the last one; one that was left goes, unless its allocation has the node again. */
+/* The consumers of the node before the request: the consumer of an allocation that stays is created
+ * with the first class and deleted with the last; one left behind is deleted, unless its allocation
+ * has the node again. */
 static bool check_consumers(const struct effects *effects, const struct node *told,
                             const struct node *node, struct err *err)
 {
@@ -152,7 +153,7 @@ static bool check_consumers(const struct effects *effects, const struct node *to
            refuse_consumer(err, consumer_uuid(ours), node);
 }
 
-/* Placement has been told of the row as it is. */
+/* Placement matches the row. */
 static bool check_told(const struct effects *effects, const struct node *node,
                        const struct metal *metal, struct err *err)
 {
@@ -173,13 +174,13 @@ static bool check_told(const struct effects *effects, const struct node *node,
            check_traits(effects, &provider, told, node, err);
 }
 
-/* Whether the row remembers that consumer as left behind. */
+/* Whether the row records that consumer as left behind. */
 static bool remembers(const struct node *node, const struct consumer *consumer)
 {
     return slice_equal(node_text(node, NODE_MIRRORED_CONSUMER), consumer_uuid(consumer));
 }
 
-/* Placement has not been told, and the row remembers what it was told last. */
+/* Placement does not match the row, and the row records what was last written. */
 static bool check_untold(const struct effects *effects, const struct node *node, struct err *err)
 {
     const struct node *told = told_before(effects, node->record.id);
@@ -214,7 +215,7 @@ static bool is_taken(const struct effects *effects, int64_t node_id)
     return false;
 }
 
-/* Whether the node may go on without that Placement is told. */
+/* Whether the node may be written unmirrored. */
 static bool may_be_untold(const struct effects *effects, const struct node *node,
                           const struct metal *metal)
 {
@@ -227,7 +228,7 @@ static bool may_be_untold(const struct effects *effects, const struct node *node
            !node_can_be_mirrored(effects->before, before, metal, effects->arena, &ignored);
 }
 
-/* Nobody can be given a node that is gone: what stays of its provider is reserved. */
+/* A deleted node cannot be allocated: what remains of its provider is reserved. */
 static bool check_gone(const struct effects *effects, int64_t id, struct err *err)
 {
     const struct node *told = told_before(effects, id);
@@ -261,7 +262,8 @@ static bool check_node(const struct effects *effects, const struct change *chang
 
 /* ---- rows of allocations ---- */
 
-/* What berth wrote for it goes, unless the row of a node that goes on unmirrored remembers it. */
+/* The consumer that berth wrote for it is deleted, unless the row of an unmirrored node records it.
+ */
 static bool check_released(const struct effects *effects, const struct node_allocation *before,
                            const struct metal *metal, struct err *err)
 {
@@ -274,7 +276,7 @@ static bool check_released(const struct effects *effects, const struct node_allo
            refuse_consumer(err, consumer_uuid(ours), version_node(effects->before, node_id));
 }
 
-/* Whose its consumer is is said, and it has the node as soon as there is a class to have it by. */
+/* The row says whose its consumer is, and the consumer holds the node once the node has a class. */
 static bool check_taken(const struct effects *effects, const struct node_allocation *before,
                         const struct node_allocation *after, struct err *err)
 {

@@ -1,7 +1,7 @@
-/* Compares what a request does to providers, consumers and classes with what the nodes' rows say,
- * as they are after the request: so berth's own mirror passes because it writes what the row says,
- * and not because it is known. Equal values pass, and so does everything on a provider that is no
- * node's: that costs one lookup. Writer thread only. */
+/* Compares a request's effects on providers, consumers and classes with the rows of nodes after the
+ * request. Berth's own mirror passes because it writes what the row says, and not because it is
+ * exempt. Equal values pass, and so does everything on a provider that does not belong to a node,
+ * which costs one lookup. Writer thread only. */
 #include "baremetal/write/node_rule.h"
 
 #include "baremetal/write/node_after.h"
@@ -15,7 +15,7 @@ const struct metal *plan_metal(const struct plan *plan)
 
 /* ---- providers ---- */
 
-/* Its name is the row's to give, its place is that of a root, and it is there. */
+/* The row determines the provider's name; the provider is a root, and exists. */
 static bool check_place(const struct effects *effects, const struct effect_provider *effect,
                         const struct node *node, const struct metal *metal, struct err *err)
 {
@@ -42,7 +42,7 @@ static bool is_inventory(const struct change *change)
            change->kind == CHANGE_INVENTORY_DELETE;
 }
 
-/* The inventory of the node's class is what the row says. */
+/* The inventory of the node's class matches the row. */
 static bool check_inventory(const struct effects *effects, const struct effect_provider *effect,
                             const struct node *node, struct err *err)
 {
@@ -62,7 +62,7 @@ static bool check_inventory(const struct effects *effects, const struct effect_p
     return true;
 }
 
-/* The row's traits stay, in the order of the row: the first is named. */
+/* The row's traits stay, in the order of the row: the error names the first. */
 static bool check_traits(const struct effects *effects, const struct effect_provider *effect,
                          const struct node *node, struct err *err)
 {
@@ -92,7 +92,7 @@ static bool check_provider(const struct effects *effects, const struct effect_pr
 
 /* ---- consumers ---- */
 
-/* Whether the consumer holds the node by an allocation of ours. */
+/* Whether the consumer holds the node through an allocation of the Bare Metal API. */
 static bool is_ours(const struct effects *effects, const struct effect_consumer *consumer)
 {
     const struct version *version = effects->before;
@@ -103,8 +103,8 @@ static bool is_ours(const struct effects *effects, const struct effect_consumer 
     return node != NULL && node_consumer_of(version, node, allocation, effects->arena) != NULL;
 }
 
-/* The consumer of an active allocation holds its node. As long as the node has no class to be held
- * by, the uuid is kept for it. */
+/* The consumer of an active allocation holds its node. While the node has no class, the uuid is
+ * reserved for it. */
 static bool check_consumer(const struct effects *effects, const struct effect_consumer *consumer,
                            struct err *err)
 {
@@ -132,7 +132,7 @@ static bool check_rename(const struct effects *effects, int64_t class_id, struct
     const struct catalog_row *row = catalog_find_id(&version->classes, class_id);
     struct node_classes classes = node_classes_of(version);
     const struct node *node;
-    /* one that the request itself brings is nobody's yet */
+    /* a class that the request itself creates is not a node's yet */
     while (row != NULL && (node = node_classes_next(&classes)) != NULL)
         if (node_class_same(node_class_name(node_text(node, NODE_RESOURCE_CLASS), effects->arena),
                             catalog_name(row)))

@@ -1,13 +1,13 @@
-/* A node's row, the allocation that comes or goes with it, and the mirror: one list of changes, so
- * that no version shows one without the others. Writer thread only. */
+/* A node's row, the allocation that is taken or released with it, and the mirror are one list of
+ * changes, so that no version shows one without the others. Writer thread only. */
 #include "baremetal/write/node_write.h"
 
 #include "baremetal/write/node_mirror.h"
 #include "baremetal/write/node_provider.h"
 #include "baremetal/write/node_rule.h"
 
-/* From its first resource class on a node has a provider; whether that was there before it is
- * remembered, because its name then is not the node's to change (C1). */
+/* A node has a provider from its first resource class on. Whether that provider existed before is
+ * recorded, because then its name is not the node's to change (C1). */
 static void note_provider(const struct plan *plan, struct node_draft *after)
 {
     if (after->value[NODE_RESOURCE_CLASS].text.data == NULL ||
@@ -17,8 +17,8 @@ static void note_provider(const struct plan *plan, struct node_draft *after)
                   version_provider_by_uuid(plan->version, after->value[NODE_UUID].text) != NULL);
 }
 
-/* Whoever of that uuid holds the node already is not ours to remove (C4), unless we wrote it. What
- * holds nothing is nobody's. */
+/* A consumer of that uuid that already holds the node is not berth's to remove (C4), unless berth
+ * wrote it. A consumer without allocations has no owner. */
 static void node_write_note_consumer(const struct node_write *write, bool is_mirrored,
                                      const struct plan *plan)
 {
@@ -41,7 +41,7 @@ static bool keeps_class(const struct node_write *write)
                            write->after->value[NODE_RESOURCE_CLASS].text);
 }
 
-/* A node that Placement cannot follow is still brought to the end of its passing state. */
+/* A node that cannot be mirrored still reaches the end of its transient state. */
 static bool is_mirrored(const struct node_write *write, const struct plan *plan)
 {
     struct err ignored = {.arena = plan->arena};
@@ -70,8 +70,8 @@ static void note_left(const struct node_write *write, enum node_field field, str
         node_set_text(write->after, field, text);
 }
 
-/* Placement is not told of this write: what it was told before is remembered, so that it can be
- * taken back. */
+/* This write is not mirrored: records what was last written to Placement, so that it can be removed
+ * later. */
 static void note_untold(const struct node_write *write)
 {
     const struct node *before = write->before;
@@ -120,8 +120,8 @@ static const struct node_allocation *pack_taken(const struct node_write *write, 
     return node_allocation_pack(write->takes, plan->arena);
 }
 
-/* The allocation that stays is told of for the first time: whose its consumer is is known now.
- * NULL: nothing new is. */
+/* The row of the allocation that stays, if it is mirrored for the first time: whose its consumer is
+ * has become known. NULL: nothing new. */
 static const struct node_allocation *now_told(const struct node_mirror *mirror,
                                               const struct plan *plan)
 {
@@ -142,7 +142,8 @@ bool node_write(const struct node_write *write, const struct plan *plan, const s
                 struct err *err)
 {
     bool mirrored = is_mirrored(write, plan);
-    const struct node_allocation *takes = pack_taken(write, mirrored, plan); /* before the node */
+    const struct node_allocation *takes =
+        pack_taken(write, mirrored, plan); /* packed before the node */
     struct node_mirror mirror = {
         .before = write->before == NULL ? NULL : node_as_told(write->before, plan->arena),
         .after = pack_after(write, mirrored, plan),

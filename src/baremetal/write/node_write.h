@@ -1,5 +1,5 @@
-/* The one way in which a node's row is written, with what it means for Placement in the same change
- * list (baremetal-allocations spec, 13). */
+/* The only way to write a node's row, with the matching changes of Placement's tables in the same
+ * list of changes (baremetal-allocations spec, 13). */
 #ifndef BERTH_BAREMETAL_WRITE_NODE_WRITE_H
 #define BERTH_BAREMETAL_WRITE_NODE_WRITE_H
 
@@ -8,22 +8,22 @@
 #include "model/node_allocation.h"
 
 struct node_write {
-    const struct node *before;              /* NULL: the node is new */
-    struct node_draft *after;               /* NULL: the node goes */
-    bool keeps_updated_at;                  /* a change that clients do not see as one */
-    struct node_allocation_draft *takes;    /* becomes active with it, or NULL; its node_id and
-                                               state are set already */
-    const struct node_allocation *releases; /* the active one that goes with it, or NULL */
+    const struct node *before; /* NULL: the node is new */
+    struct node_draft *after;  /* NULL: the node is deleted */
+    bool keeps_updated_at;     /* a change that is not shown to clients as an update */
+    struct node_allocation_draft
+        *takes; /* becomes active with it, or NULL; its node_id and state are set already */
+    const struct node_allocation *releases; /* the active one that is deleted with it, or NULL */
 };
 
 /* Appends the rows of the node and the allocations, and the changes of provider, inventory, traits
- * and consumer. *node (may be NULL) gets the node's new row, in the plan's arena. False: err is set
- * (409), nothing is appended. What was checked here is C1, C4, C5, C6 and C7's last sentence; who
- * may write what in which state the caller has checked. */
+ * and consumer. *node (may be NULL) is set to the node's new row, in the plan's arena. False: err
+ * is set (409), nothing is appended. Checks C1, C4, C5, C6 and the last sentence of C7; the caller
+ * has checked who may write what in which state. */
 bool node_write(const struct node_write *write, const struct plan *plan, const struct node **node,
                 struct err *err) BERTH_MUST_CHECK;
 
-/* Makes Placement see what the node's row says, where it does not yet. */
+/* Makes Placement match the node's row, where it does not yet. */
 bool node_write_mirror(int64_t id, const struct plan *plan, struct err *err) BERTH_MUST_CHECK;
 
 #endif

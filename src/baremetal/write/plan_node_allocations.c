@@ -1,5 +1,6 @@
-/* Allocations: made in one commit, decided in another; backfilled in one. An allocation that is
- * active has exactly one node, whose instance it is. Writer thread only. */
+/* Allocations are created in one commit and decided in another; a backfill does both in one. An
+ * active allocation has exactly one node, and its uuid is the node's instance. Writer thread only.
+ */
 #include "baremetal/write/plan_node_allocations.h"
 
 #include "baremetal/write/instance_info.h"
@@ -43,7 +44,7 @@ static void set_failed(struct node_allocation_draft *draft, struct slice reason)
     node_allocation_set_null(draft, NODE_ALLOCATION_DUE_AT);
 }
 
-/* The node becomes the allocation's, in the same commit. */
+/* Gives the node to the allocation in the same commit. */
 static bool plan_node_allocations_take(const struct node *node, struct node_allocation_draft *draft,
                                        const struct plan *plan, struct err *err)
 {
@@ -62,7 +63,7 @@ static bool plan_node_allocations_take(const struct node *node, struct node_allo
     return node_write(&write, plan, NULL, err);
 }
 
-/* A list as Python prints it, which is how clients know it. */
+/* A list as Python prints it, which is the form that clients know. */
 static struct slice shown_list(struct slice words, struct arena *arena)
 {
     struct buf text = {0};
@@ -94,7 +95,7 @@ static bool class_fits(const struct node *node, struct slice wanted)
     return wanted.len == 0 || (class.data != NULL && slice_equal(class, wanted));
 }
 
-/* Section 5's table: what speaks against the node; len == 0: nothing. */
+/* The table of section 5: why the node cannot be backfilled; len == 0: it can. */
 static struct slice reasons_against(const struct node *node,
                                     const struct node_allocation_draft *draft, struct arena *arena)
 {
@@ -142,7 +143,8 @@ static void check_backfill(const struct node *node, const struct node_allocation
     struct slice instance = node_text(node, NODE_INSTANCE_UUID);
     struct slice reasons = reasons_against(node, draft, arena);
     if (reasons.len > 0) {
-        result->refused_status = 500; /* clients would repeat a 409, and meet the row left behind */
+        result->refused_status =
+            500; /* after a 409, clients would repeat the request and find the stored row */
         result->refused_text = arena_printf(
             arena,
             "Failed to process allocation %.*s: Cannot backfill an allocation for node %.*s: %.*s.",
@@ -271,8 +273,8 @@ bool plan_node_allocation_delete(const struct node_allocation *allocation, const
     return node_write(&write, plan, NULL, err);
 }
 
-/* The end of one that found no node. The worker writes state, error and node alone: name and extra
- * are those of the newest row. */
+/* Ends an allocation that found no node. Only state, error and node are written: name and extra
+ * stay those of the newest row. */
 static void plan_node_allocations_fail(const struct node_allocation *allocation,
                                        struct slice reason, const struct plan *plan)
 {
@@ -291,7 +293,7 @@ static struct slice unforeseen(const struct plan *plan, struct slice text)
 bool plan_node_allocation_decide(int64_t id, struct node_choice *choice, bool *tries_again,
                                  const struct plan *plan, struct err *err)
 {
-    (void)err; /* whatever speaks against it becomes the allocation's last_error */
+    (void)err; /* any reason against the node becomes the allocation's last_error */
     const struct node_allocation *allocation = version_node_allocation(plan->version, id);
     *tries_again = false;
     if (allocation == NULL ||

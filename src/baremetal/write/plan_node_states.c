@@ -1,6 +1,6 @@
-/* Verbs and power: what is asked begins in one commit, with the lock and the time at which it is
- * over; the conductor brings the end in another one. There is no hardware: time is all that passes.
- * Writer thread only. */
+/* Verbs and power: an action begins in one commit, with the lock and the time at which it ends; the
+ * conductor writes the end in another. There is no hardware, so an action only takes time. Writer
+ * thread only. */
 #include "baremetal/write/plan_node_states.h"
 
 #include "baremetal/write/node_rule.h"
@@ -106,7 +106,7 @@ bool plan_node_provision_check(const struct node *node, struct slice name,
         answer = plan_node_states_begin(node, verb->verb, maintenance, false, &course);
     if (answer == NODE_REFUSED_MAINTENANCE && slice_equal(name, SLICE_LIT("deploy")) &&
         plan_node_states_begin(node, verb->verb, false, false, &course) == NODE_REFUSED_STATE)
-        answer = NODE_REFUSED_STATE; /* by that name, the state counts first */
+        answer = NODE_REFUSED_STATE; /* a verb of that name exists, so the state is the reason */
     if (answer == NODE_REFUSED_MAINTENANCE)
         return refuse_maintenance(node, err);
     if (answer != NODE_REFUSED_STATE)
@@ -196,7 +196,7 @@ static void end_state(const struct node *node, struct node_draft *draft, const s
         unlock(draft);
 }
 
-/* A time that is further off than any was set is of a clock that has been set back since. */
+/* A time further away than any that is ever set comes from a clock that has since been set back. */
 static bool is_over(const struct node *node, const struct plan *plan)
 {
     int64_t left_us = node_time(node, NODE_DUE_AT) - plan->now_us;

@@ -1,4 +1,4 @@
-/* What may be altered of a node, and when. Writer thread only. */
+/* What may be changed of a node, and when. Writer thread only. */
 #include "baremetal/write/plan_nodes.h"
 
 #include "baremetal/write/node_provider.h"
@@ -20,7 +20,7 @@ bool plan_node_is_unlocked(const struct node *node, const struct plan *plan, str
     return err_of_kind(err, REFUSED_LOCKED);
 }
 
-/* Nobody else has the draft's name or instance. */
+/* No other node has the draft's name or instance. */
 static bool check_unique(const struct node_draft *draft, const struct plan *plan, struct err *err)
 {
     struct slice uuid = draft->value[NODE_UUID].text;
@@ -216,7 +216,7 @@ static bool ends(const struct plan_node_update *update, enum node_field flag)
     return update->after->value[flag].number != RECORD_TRUE && node_bool(update->before, flag);
 }
 
-/* What is no more has no reason. */
+/* Reasons are cleared with the condition that they explain. */
 static void clear_reasons(const struct plan_node_update *update)
 {
     if (ends(update, NODE_MAINTENANCE)) {

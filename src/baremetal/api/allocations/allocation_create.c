@@ -1,6 +1,6 @@
-/* POST /v1/allocations (baremetal-allocations spec, 3.1 and 5): what stands in the body is checked
- * on a worker, nodes and what is in use on the writer's thread, where the newest state is. The
- * answer is the row as it was stored, before any node was looked for. */
+/* POST /v1/allocations (baremetal-allocations spec, 3.1 and 5). The body is checked on a worker;
+ * nodes and conflicts are checked on the writer's thread, on the newest version. The answer shows
+ * the row as it was stored, before the search for a node. */
 #include "api/request_id.h"
 #include "api/text/name_table.h"
 #include "api/write.h"
@@ -23,7 +23,7 @@ struct creation {
     struct slice uuid;
     bool has_uuid;
     struct allocation_shown shown;
-    int refused_status; /* of a backfill that was stored all the same */
+    int refused_status; /* of a backfill that was refused but stored */
     struct slice refused_text;
 };
 
@@ -113,7 +113,7 @@ static bool refuse_node(struct slice ident, struct err *err)
                         SLICE_LIT(" could not be found."));
 }
 
-/* The node to be backfilled, as far as the caller may know of it. */
+/* The node to be backfilled, if the caller may see it. */
 static bool find_node(struct api_request *request, const struct creation *creation,
                       const struct version *version, const struct node **node, struct err *err)
 {
@@ -144,7 +144,7 @@ static bool is_of_project(const struct node *node, struct slice project)
            slice_equal(about.lessee, project);
 }
 
-/* Nodes cannot be found: A, B; each once. */
+/* Nodes cannot be found: A, B; each named once. */
 static bool refuse_candidates(const struct slice *missing, size_t count, struct err *err)
 {
     struct buf text = {0};
@@ -161,7 +161,7 @@ static bool refuse_candidates(const struct slice *missing, size_t count, struct 
     return false;
 }
 
-/* What can be no node's ident is told before what merely is none's. */
+/* Texts that cannot be a node's ident are reported before idents that no node has. */
 static bool find_candidates(struct api_request *request, const struct creation *creation,
                             const struct version *version, struct slice *words, struct err *err)
 {

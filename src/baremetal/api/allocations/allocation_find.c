@@ -1,4 +1,4 @@
-/* By uuid or name; who may not see one is told that there is none. Any thread. */
+/* By uuid or name. Allocations that the caller may not see are reported as missing. Any thread. */
 #include "baremetal/api/allocations/allocation_find.h"
 
 #include "baremetal/api/access.h"
@@ -17,7 +17,7 @@ static const struct node_allocation *lookup(const struct version *version,
     return NULL;
 }
 
-/* A suffix .json counts for nothing, unless only a name with it is there (1.1). */
+/* A suffix .json is ignored, unless only a name that includes it exists (1.1). */
 static const struct node_allocation *
 lookup_with_suffix(struct api_request *request, struct slice text, const struct version *version)
 {

@@ -1,4 +1,4 @@
-/* One object an allocation. Any thread. */
+/* One object for each allocation. Any thread. */
 #include "baremetal/api/allocations/allocation_json.h"
 
 #include "baremetal/api/links.h"

@@ -1,4 +1,4 @@
-/* Allocations as the bare metal API shows them (baremetal-allocations spec, 2). */
+/* Allocations as the Bare Metal API shows them (baremetal-allocations spec, 2). */
 #ifndef BERTH_BAREMETAL_API_ALLOCATIONS_ALLOCATION_JSON_H
 #define BERTH_BAREMETAL_API_ALLOCATIONS_ALLOCATION_JSON_H
 
@@ -6,16 +6,16 @@
 #include "baremetal/api/record_json.h"
 #include "model/node_allocation.h"
 
-/* A row with what it needs of others. */
+/* A row, and what is shown of other rows. */
 struct allocation_shown {
     const struct node_allocation *row;
-    struct slice node_uuid; /* data == NULL: none, or it is gone */
+    struct slice node_uuid; /* data == NULL: none, or the node no longer exists */
 };
 
 struct allocation_shown allocation_shown_of(const struct version *version,
                                             const struct node_allocation *row);
 
-/* The same as a copy in the arena, for those who outlive the version. */
+/* A copy of that in the arena, for callers that outlive the version. */
 struct allocation_shown allocation_shown_copy(const struct version *version,
                                               const struct node_allocation *row,
                                               struct arena *arena);
@@ -23,7 +23,7 @@ struct allocation_shown allocation_shown_copy(const struct version *version,
 void allocation_write_json(struct api_request *request, const struct allocation_shown *shown,
                            const struct record_fields *fields, struct buf *out);
 
-/* The answer with all fields of the version: 200 unless the status is set already. */
+/* Writes the answer with all fields of the version. The status is 200 unless it is set already. */
 void allocation_answer(struct api_request *request, const struct allocation_shown *shown);
 
 #endif

@@ -1,7 +1,7 @@
-/* PATCH /v1/allocations/{ident} (baremetal-allocations spec, 3.4): on the newest row, so that
- * neither another patch nor the worker that looks for a node is overwritten. As with nodes
- * (nodes/node_patch.c), a large patch or a patch of a large row is applied by the handler, and the
- * planner takes the result if the row is still the same. */
+/* PATCH /v1/allocations/{ident} (baremetal-allocations spec, 3.4). It is applied to the newest row,
+ * so that it overwrites neither another patch nor the result of the search for a node. As with
+ * nodes (nodes/node_patch.c), a large patch or a patch of a large row is applied by the handler,
+ * and the planner takes the result if the row has not changed. */
 #include "api/charge.h"
 #include "api/write.h"
 #include "baremetal/api/allocations/allocation_find.h"
@@ -15,15 +15,15 @@
 
 enum {
     ON_WRITER_BYTES_MAX = 16 * 1024, /* row and patch together */
-    STEPS_OF_A_BYTE = 16,            /* to parse, to copy, to patch and to write */
+    STEPS_OF_A_BYTE = 16,            /* to parse, copy, patch and write */
 };
 
 struct allocation_patching {
     struct allocation_shown shown;
     size_t patch_bytes;
-    const struct node_allocation *row;  /* what the handler applied it to; NULL: it did not */
+    const struct node_allocation *row;  /* the row that the handler patched; NULL: it did not */
     struct node_allocation_draft draft; /* the result, */
-    struct err fault;                   /* or why there is none */
+    struct err fault;                   /* or the error instead */
 };
 
 static const char *const PATCHED[] = {"name", "extra", NULL};
@@ -33,7 +33,7 @@ static json_t *text_or_null(struct slice text)
     return text.data == NULL ? json_null() : json_stringn(text.data, text.len);
 }
 
-/* The row as a patch sees it: what it cannot change matters to nobody. */
+/* The row as the document that is patched. Fields that a patch cannot change are omitted. */
 static json_t *document_of(const struct node_allocation *row)
 {
     json_error_t error;
@@ -59,7 +59,7 @@ static bool check_names(const json_t *patch, struct err *err)
     return true;
 }
 
-/* Patch by patch it could grow without end. */
+/* Without this limit a row could grow with each patch. */
 static bool dump_extra(const json_t *extra, struct arena *arena, struct slice *text,
                        struct err *err)
 {
@@ -72,7 +72,7 @@ static bool dump_extra(const json_t *extra, struct arena *arena, struct slice *t
                    BODY_CHECKS_BYTES_MAX);
 }
 
-/* False sets err: the patch cannot be applied, or leaves something that cannot be. */
+/* False sets err: the patch cannot be applied, or its result is invalid. */
 static bool apply(struct api_request *request, const struct node_allocation *row,
                   struct node_allocation_draft *draft, struct err *err)
 {
@@ -109,7 +109,7 @@ static bool refuse_changed(struct slice ident, struct err *err)
     return err_of_kind(err, REFUSED_CHANGED);
 }
 
-/* The patched draft: the handler's, if the row is still the same. */
+/* The patched draft: the handler's, if the row has not changed. */
 static bool take_draft(struct api_request *request, const struct node_allocation *row,
                        struct node_allocation_draft *draft, struct err *err)
 {
@@ -146,8 +146,8 @@ static bool plan_patch(struct pipeline_request *write, const struct plan *plan)
     return true;
 }
 
-/* Applies the patch to a large row, or a large patch, if the caller may do that. What is wrong with
- * the patch is answered by the planner, behind what it finds first. */
+/* Applies the patch if the row or the patch is large and the caller may do that. Errors in the
+ * patch are kept for the planner, which reports them after the errors that come first. */
 static enum api_step prepare(struct api_request *request, struct allocation_patching *state)
 {
     struct err ignored = {.arena = request->arena};
@@ -180,7 +180,8 @@ static enum api_step prepare(struct api_request *request, struct allocation_patc
 enum api_step handle_baremetal_allocation_patch(struct api_request *request)
 {
     static const char *const NAMES[] = {NULL};
-    if (request->state == NULL) { /* else again: on the slow lane, or since the row has changed */
+    if (request->state ==
+        NULL) { /* else run again: on the slow lane, or after a change of the row */
         struct query_string query = query_string_parse(request->arena, request->query);
         if (!arguments_check_names(&query, NAMES, &request->err))
             return API_DONE;

@@ -14,10 +14,10 @@
 #include "baremetal/write/plan_node_allocations.h"
 #include "replica/nodes.h"
 
-/* Of the query's budget: to look at one, and to show it, beside its text. */
+/* Steps of the budget: to examine an allocation, and to write it, in addition to its text. */
 enum { STEPS_OF_AN_ALLOCATION = 20, STEPS_OF_A_FORM = 100 };
 
-/* What `fields` says: whether the version has it. */
+/* Reads `fields` and checks that the version has it. */
 static bool read_words(struct api_request *request, const struct query_string *query,
                        struct list_fields *asked)
 {
@@ -28,7 +28,7 @@ static bool read_words(struct api_request *request, const struct query_string *q
                                        &request->err);
 }
 
-/* Which fields that are. */
+/* Resolves the names in `fields`. */
 static bool choose_fields(struct api_request *request, const struct list_fields *asked,
                           struct record_fields *fields)
 {
@@ -37,7 +37,7 @@ static bool choose_fields(struct api_request *request, const struct list_fields 
                                                     &asked->words, fields, &request->err);
 }
 
-/* What the list is of. */
+/* The filters of a list. */
 struct wanted {
     const struct node *node;                   /* or NULL */
     struct slice resource_class, state, owner; /* data == NULL: any */
@@ -78,7 +78,7 @@ static bool allocations_read_text(struct api_request *request, const struct quer
     return true;
 }
 
-/* A node that is not there is 400 here, one that is not to be seen 404. */
+/* Here a missing node is 400, and one that the caller may not see 404. */
 static bool read_node(struct api_request *request, const struct query_string *query,
                       struct listing *listing)
 {
@@ -223,7 +223,7 @@ static void show(struct api_request *request, const struct node_allocation *row,
     api_answer_json(request, 0);
 }
 
-/* Only `fields` is taken. */
+/* The only permitted argument is `fields`. */
 static bool read_show(struct api_request *request, struct record_fields *fields)
 {
     static const char *const NAMES[] = {"fields", NULL};

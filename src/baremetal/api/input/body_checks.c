@@ -1,4 +1,5 @@
-/* Schemas first, then UUIDs and booleans, whose forms the schemas leave open. Pure; any thread. */
+/* Schemas are checked first, then UUIDs and booleans, whose forms the schemas do not restrict.
+ * Pure; any thread. */
 #include "baremetal/api/input/body_checks.h"
 
 #include "api/schema/body_schema.h"

@@ -1,5 +1,5 @@
-/* The tables. Keywords and properties stand in the order in which the service that they come from
- * looks at them, so that the same failure is told. */
+/* The tables. Keywords and properties are in the order in which Ironic checks them, so that the
+ * same error is reported. */
 #include "baremetal/api/input/body_schemas.h"
 
 #include "api/schema/words.h"
@@ -19,7 +19,7 @@ static const struct schema CLASS_OR_NULL =
 static const struct schema SHORT_OR_NULL =
     SCHEMA(TYPE(SCHEMA_STRING | SCHEMA_NULL), MAX_LENGTH(255));
 
-/* In place of the list of names, which no message shows. */
+/* Stands for the list of names, which no message shows. */
 static const struct schema_pattern STANDARD_TRAIT = {"a standard trait", standard_traits_have};
 
 static const struct schema IS_CUSTOM = SCHEMA(PATTERN(PATTERN_CUSTOM));
@@ -45,7 +45,8 @@ const struct schema BAREMETAL_ALLOCATION =
 const struct schema BAREMETAL_TRAITS =
     SCHEMA(TYPE(SCHEMA_OBJECT), PROPERTIES({"traits", &TRAIT_LIST}), NO_ADDITIONAL);
 
-/* What stands in its lists is looked at no further: it is kept, and nothing is deployed with it. */
+/* The items of its lists are not checked further: they are stored, and nothing is deployed with
+ * them. */
 static const struct schema OBJECTS = SCHEMA(TYPE(SCHEMA_ARRAY), ITEMS(OBJECT));
 static const struct schema NETWORK =
     SCHEMA(TYPE(SCHEMA_OBJECT), REQUIRED("links", "networks", "services"),
@@ -101,8 +102,8 @@ const struct schema BAREMETAL_NODE_PATCHED =
                       {"protected_reason", &STRING_OR_NULL}),
            REQUIRED("driver"), NO_ADDITIONAL);
 
-/* Letters, digits, "_" and "-" between slashes. Outside ASCII every character passes: which of them
- * are letters is a table that would serve nothing else. */
+/* Letters, digits, "_" and "-" between slashes. All characters outside ASCII pass: a table of
+ * Unicode letters would serve nothing else. */
 static bool matches_path(struct slice text)
 {
     if (text.len < 2 || text.data[0] != '/' || text.data[text.len - 1] == '/')

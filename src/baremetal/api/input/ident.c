@@ -1,4 +1,4 @@
-/* Which texts name an object, and which a name may be. Pure; any thread. */
+/* Which texts identify an object, and which may be names. Pure; any thread. */
 #include "baremetal/api/input/ident.h"
 
 #include "api/text/python_repr.h"

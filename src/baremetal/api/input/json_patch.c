@@ -1,7 +1,6 @@
-/* Operations are applied one after the other to a copy, which is dropped when one fails: all or
- * nothing. A path is walked part by part; where the peer's library would walk into the characters
- * of a string, or say something about the end of a list, the same is said here. Pure; any thread.
- */
+/* Operations are applied one by one to a copy, which is discarded if one fails: all or nothing. A
+ * path is followed part by part. Where Ironic's library would index the characters of a string, or
+ * mentions the end of a list, the error text is the same here. Pure; any thread. */
 #include "baremetal/api/input/json_patch.h"
 
 #include "api/text/python_repr.h"
@@ -104,7 +103,7 @@ bool json_patch_only_removes(const json_t *patch, const char *path)
            slice_equal(path_of(operation), slice_of(path));
 }
 
-/* What a part of a path is looked up in. */
+/* The object or list in which a part of a path is looked up. */
 struct place {
     enum { IN_VALUE, IN_CHARACTER, BEHIND_LIST } kind;
     json_t *value;
@@ -162,7 +161,7 @@ static bool fail_unresolved(const struct applying *a, struct slice part)
     return json_patch_fail(a, json_patch_take(a->err, &before).data, part, "");
 }
 
-/* An index as RFC 6901 has it: no sign, no leading zero. One that is too large is SIZE_MAX. */
+/* An index as in RFC 6901: no sign, no leading zero. One that is too large becomes SIZE_MAX. */
 static bool read_index(struct slice part, size_t *index)
 {
     if (part.len == 0 || (part.len > 1 && part.data[0] == '0'))
@@ -173,7 +172,7 @@ static bool read_index(struct slice part, size_t *index)
             return false;
         if (__builtin_mul_overflow(*index, 10, index) ||
             __builtin_add_overflow(*index, (size_t)(part.data[i] - '0'), index))
-            *index = SIZE_MAX / 16; /* stays beyond all lists, whatever digits follow */
+            *index = SIZE_MAX / 16; /* greater than any list, whatever digits follow */
     }
     return true;
 }
@@ -213,8 +212,7 @@ static bool is_end(struct slice part)
     return slice_equal(part, SLICE_LIT("-"));
 }
 
-/* Whether the part can stand in that place: any name in an object, "-" or an index in a sequence.
- */
+/* Whether the part is valid there: any name in an object, "-" or an index in a list. */
 static bool read_part(const struct applying *a, const struct place *place, struct slice part,
                       size_t *index)
 {
@@ -330,7 +328,7 @@ static bool apply_operation(const struct applying *a, json_t *document)
     return apply_replace(a, &place, part, index, value);
 }
 
-/* An object has the fields that it has. */
+/* No operation may add a field to the root: an object has a fixed set of them. */
 static bool check_root(const json_t *document, const json_t *patch, struct err *err)
 {
     for (size_t i = 0; i < json_array_size(patch); i++) {

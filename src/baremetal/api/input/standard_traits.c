@@ -1,4 +1,4 @@
-/* Looks a trait up in the list that the build embeds. Pure; any thread. */
+/* Looks up a trait in the list that the build embeds. Pure; any thread. */
 #include "baremetal/api/input/standard_traits.h"
 
 #include "base/search.h"

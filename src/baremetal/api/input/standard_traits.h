@@ -1,4 +1,5 @@
-/* The standard traits (data/), which a node or an allocation may name beside CUSTOM_ ones. */
+/* The standard traits (data/), which a node or an allocation may have in addition to CUSTOM_ ones.
+ */
 #ifndef BERTH_BAREMETAL_API_INPUT_STANDARD_TRAITS_H
 #define BERTH_BAREMETAL_API_INPUT_STANDARD_TRAITS_H
 
@@ -6,7 +7,7 @@
 
 #include "base/slice.h"
 
-/* Generated; in the order of bytes. */
+/* Generated; sorted by bytes. */
 extern const char *const baremetal_trait_names[];
 extern const int baremetal_trait_names_count;
 

@@ -1,4 +1,4 @@
-/* Members are looked at in the order in which the peer's functions name them. Pure; any thread. */
+/* Members are checked in the order of the parameters of Ironic's functions. Pure; any thread. */
 #include "baremetal/api/nodes/action_bodies.h"
 
 #include "api/schema/schema.h"
@@ -39,7 +39,7 @@ static bool check_members(const json_t *body, const char *const *names, struct e
 {
     if (!json_is_object(body))
         return action_bodies_refuse(err, "The body is not an object");
-    json_t *object = (json_t *)(uintptr_t)body; /* jansson's iterators take no const */
+    json_t *object = (json_t *)(uintptr_t)body; /* jansson's iterators are not const */
     struct buf text = {0};
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
         struct slice member = {json_object_iter_key(at), json_object_iter_key_len(at)};
@@ -57,7 +57,7 @@ static bool check_members(const json_t *body, const char *const *names, struct e
     return good || err_set_text(err, 400, NULL, message);
 }
 
-/* The member, or NULL if it is null or not there. */
+/* The member, or NULL if it is null or missing. */
 static const json_t *member_of(const json_t *body, const char *name)
 {
     const json_t *value = json_object_get(body, name);
@@ -80,7 +80,7 @@ static bool read_target(const json_t *body, struct slice *target, struct err *er
 {
     if (json_object_get(body, "target") == NULL)
         return action_bodies_refuse(err, "Missing mandatory parameter: target");
-    *target = SLICE_LIT("None"); /* as null is told: no verb is called so */
+    *target = SLICE_LIT("None"); /* the text for null; no verb has that name */
     return action_bodies_read_text(body, "target", target, err);
 }
 
@@ -143,7 +143,7 @@ static bool refuse_later(struct err *err, const char *what, unsigned since)
     return err_set(err, 400, NULL, "%s only supported starting with API version 1.%u", what, since);
 }
 
-/* By these names alone, not by "deploy". */
+/* Only under these names, not as "deploy". */
 static bool is_named_deploy(struct slice target, bool rebuild_too)
 {
     return slice_equal(target, SLICE_LIT("active")) ||
@@ -257,7 +257,7 @@ struct slice action_bodies_clean_error(struct arena *arena, struct slice node_uu
     return action_bodies_take(arena, &text);
 }
 
-/* Whole numbers in any form that Python's int() takes. */
+/* Integers in any form that Python's int() accepts. */
 static bool read_timeout(const json_t *body, struct power_body *power, struct err *err)
 {
     const json_t *value = member_of(body, "timeout");

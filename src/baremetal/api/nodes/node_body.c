@@ -17,7 +17,7 @@ bool node_body_check_versions(const json_t *document, unsigned minor, struct err
         const struct record_field *field = &NODE_SHAPE.fields[i];
         const json_t *value = json_object_get(document, field->name);
         bool is_group = i == NODE_CONDUCTOR_GROUP && json_is_string(value) &&
-                        json_string_length(value) == 0; /* as good as none */
+                        json_string_length(value) == 0; /* counts as not set */
         if (minor < field->since && value != NULL && !json_is_null(value) && !is_group)
             return err_set(err, 406, NULL, "Request not acceptable.");
     }
@@ -31,7 +31,7 @@ static json_t *json_of_text(struct slice text)
     return value;
 }
 
-/* What another program wrote and nobody can read counts as nothing. */
+/* Unreadable text that another program wrote counts as empty. */
 static json_t *json_of_object(struct slice text)
 {
     json_error_t error;
@@ -176,7 +176,7 @@ static bool set_field(struct node_draft *draft, enum node_field field, const jso
     }
 }
 
-/* There is one driver, which has one interface of each kind, but for storage. */
+/* There is one driver, with one interface of each kind except storage. */
 static bool check_driver(const struct node_draft *draft, struct err *err)
 {
     struct slice driver = draft->value[NODE_DRIVER].text;

@@ -12,7 +12,7 @@
 #include "baremetal/write/plan_nodes.h"
 #include "base/arena.h"
 
-enum { MINOR_OF_ENROLL = 11 }; /* before it nodes were born available */
+enum { MINOR_OF_ENROLL = 11 }; /* before it, nodes were created available */
 
 struct node_creation {
     struct node_draft draft;

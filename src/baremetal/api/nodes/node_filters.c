@@ -1,4 +1,4 @@
-/* One table of the filters that compare a text; the others by hand. Pure; any thread. */
+/* Filters that compare a text are in one table; the others are written out. Pure; any thread. */
 #include "baremetal/api/nodes/node_filters.h"
 
 #include <stddef.h>
@@ -12,14 +12,14 @@
 
 struct text_filter {
     const char *name;
-    size_t at;             /* in struct node_filters */
-    enum node_field field; /* that equals it; NODE_FIELD_COUNT: it is compared otherwise */
+    size_t at;             /* offset in struct node_filters */
+    enum node_field field; /* must equal the text; NODE_FIELD_COUNT: compared otherwise */
     unsigned since;
 };
 
 #define AT(member) offsetof(struct node_filters, member)
 
-/* In the order in which the versions are looked at. */
+/* In the order in which their versions are checked. */
 static const struct text_filter TEXTS[] = {
     {"provision_state", AT(provision_state), NODE_PROVISION_STATE, 9},
     {"driver", AT(driver), NODE_DRIVER, 16},

@@ -1,4 +1,4 @@
-/* Which nodes a list has (bare metal spec 8.3). */
+/* Filters for lists of nodes (bare metal spec 8.3). */
 #ifndef BERTH_BAREMETAL_API_NODES_NODE_FILTERS_H
 #define BERTH_BAREMETAL_API_NODES_NODE_FILTERS_H
 
@@ -11,7 +11,7 @@ struct arena;
 
 enum filter_truth { FILTER_NONE, FILTER_FALSE, FILTER_TRUE };
 
-/* Texts: data == NULL: not filtered by. */
+/* Texts: data == NULL: no filter. */
 struct node_filters {
     enum filter_truth associated;
     enum filter_truth maintenance;
@@ -32,19 +32,19 @@ struct node_filters {
     struct slice chassis_uuid;
 };
 
-/* What stands there: 400. */
+/* Reads the filters: 400. */
 bool node_filters_read(struct node_filters *filters, const struct query_string *query,
                        struct arena *arena, struct err *err) BERTH_MUST_CHECK;
 
-/* Whether the version has the filters (406), and what the values may be (400). */
+/* Whether the version has the filters (406), and their values are valid (400). */
 bool node_filters_check(const struct node_filters *filters, unsigned minor,
                         struct err *err) BERTH_MUST_CHECK;
 
-/* `host`: the one that nodes tell as their conductor. */
+/* `host`: the conductor that nodes show. */
 bool node_filters_match(const struct node_filters *filters, struct slice host,
                         const struct node *node);
 
-/* Appends "&NAME=VALUE" for each, for `next`. */
+/* Appends "&NAME=VALUE" for each filter, for `next`. */
 void node_filters_write(const struct node_filters *filters, struct buf *out);
 
 #endif

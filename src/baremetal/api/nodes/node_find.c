@@ -1,6 +1,5 @@
-/* An ident is a UUID or, from 1.5 on, a name. A segment that ended with ".json" has lost that on
- * its way here and is tried with it, too, since names may end so. Workers and, for planners, the
- * writer's thread. */
+/* An ident is a UUID or, from 1.5 on, a name. A last segment from which ".json" was removed is also
+ * tried with it, because names may end that way. Workers and, for planners, the writer's thread. */
 #include "baremetal/api/nodes/node_find.h"
 
 #include "api/api.h"

@@ -1,4 +1,4 @@
-/* From what a client calls a node to the node (bare metal spec 1.1, 1.2, 7). */
+/* Finds the node that a client names (bare metal spec 1.1, 1.2, 7). */
 #ifndef BERTH_BAREMETAL_API_NODES_NODE_FIND_H
 #define BERTH_BAREMETAL_API_NODES_NODE_FIND_H
 
@@ -7,26 +7,26 @@
 #include "baremetal/api/input/ident.h"
 #include "replica/nodes.h"
 
-/* Who asks; it points into the request. */
+/* The caller; points into the request. */
 struct access node_find_caller(struct api_request *request);
 
-/* Whose a node is, for questions of access; the texts are the node's. */
+/* The owners of a node, for access checks; the texts are the node's. */
 struct access_node node_find_whose(const struct node *node);
 
 /* Whether the text can be an ident at all: 400 Expected UUID or name for ARGUMENT: TEXT. */
 bool node_find_check_ident(struct slice text, const char *argument,
                            struct err *err) BERTH_MUST_CHECK;
 
-/* The node of that ident, whoever asks, or NULL. */
+/* The node of that ident, regardless of access, or NULL. */
 const struct node *node_find_named(const struct version *version, const struct ident *ident);
 
-/* The node that a segment of the path names and that the caller may see, and *access, who asks;
- * NULL with err: 404. `version` is the request's own or, in a
- * planner, the plan's: then err is the write's. */
+/* The node that a segment of the path names, if the caller may see it, and *access, the caller;
+ * NULL with err: 404. `version` is the request's own or, in a planner, the plan's: then err is the
+ * write's. */
 const struct node *node_find_visible(struct api_request *request, const struct version *version,
                                      struct slice segment, struct access *access, struct err *err);
 
-/* The same, and the rule must pass: 403. */
+/* The same; the rule must also pass: 403. */
 const struct node *node_find(struct api_request *request, const struct version *version,
                              struct slice segment, enum policy_baremetal_rule rule,
                              struct err *err);

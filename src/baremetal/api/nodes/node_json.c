@@ -1,4 +1,4 @@
-/* Field by field, in the order of the table; those without a column are made here. Workers. */
+/* Field by field, in the order of the table; fields without a column are computed here. Workers. */
 #include "baremetal/api/nodes/node_json.h"
 
 #include "api/text/python_repr.h"
@@ -10,7 +10,7 @@
 #include "base/json_write.h"
 
 enum {
-    MINOR_OF_AVAILABLE = 2, /* before it, a node that is available had no state */
+    MINOR_OF_AVAILABLE = 2, /* before it, an available node had no state */
     VALUES_COUNTED = 8192,  /* far more than a worker's budget */
 };
 
@@ -31,7 +31,7 @@ struct record_fields node_fields_short(unsigned minor)
     return fields;
 }
 
-/* What is shown with all fields only, or always. */
+/* Some fields are shown only with all others, or always. */
 static bool can_be_asked_for(int field)
 {
     switch (field) {
@@ -110,7 +110,7 @@ static void write_masked(struct buf *out, struct slice text, enum mask_kind kind
     json_error_t error;
     json_t *object = text.len <= 2 ? NULL : json_loadb(text.data, text.len, JSON_ALLOW_NUL, &error);
     if (object == NULL) {
-        buf_append_lit(out, "{}"); /* nothing to hide in it, or nothing that can be read */
+        buf_append_lit(out, "{}"); /* nothing in it to hide, or unreadable */
         return;
     }
     json_t *shown = mask_copy(object, kind);
@@ -119,7 +119,7 @@ static void write_masked(struct buf *out, struct slice text, enum mask_kind kind
     json_decref(object);
 }
 
-/* Values that are hidden, or made for the occasion; false: it is shown as it is stored. */
+/* Writes values that are hidden or computed; false: the value is shown as it is stored. */
 static bool write_special(struct api_request *request, unsigned masks, const struct node *node,
                           enum node_field field, struct buf *out)
 {

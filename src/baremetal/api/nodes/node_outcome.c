@@ -1,4 +1,5 @@
-/* The plan's arena ends with its batch, the request's lives until the answer is sent. */
+/* Copies are needed because the plan's arena ends with its batch; the request's lives until the
+ * answer is sent. */
 #include "baremetal/api/nodes/node_outcome.h"
 
 #include "baremetal/api/links.h"

@@ -1,4 +1,4 @@
-/* What a write about a node leaves for its answer, which is written when no version is pinned. */
+/* What a write of a node keeps for its answer, which is written when no version is pinned. */
 #ifndef BERTH_BAREMETAL_API_NODES_NODE_OUTCOME_H
 #define BERTH_BAREMETAL_API_NODES_NODE_OUTCOME_H
 
@@ -16,10 +16,10 @@ struct node_outcome {
 void node_outcome_keep(struct node_outcome *outcome, struct api_request *request,
                        const struct plan *plan, const struct node *node, bool released);
 
-/* In a finish: the node with all its fields is the answer. */
+/* In a finish: answers with the node and all its fields. */
 void node_outcome_write(struct api_request *request, const struct node_outcome *outcome);
 
-/* Location: BASE/v1/nodes/IDENT and, unless it is empty, what stands below. */
+/* Location: BASE/v1/nodes/IDENT, followed by `below` unless it is empty. */
 void node_outcome_locate(struct api_request *request, struct slice ident, const char *below);
 
 #endif

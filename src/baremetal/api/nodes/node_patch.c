@@ -1,11 +1,11 @@
-/* PATCH and DELETE /v1/nodes/{ident} (bare metal spec 8.3). Everything that needs the node is
- * decided in the planner, on the newest row, so that nothing is lost between reading and writing
- * it. Planners run on the writer's thread.
+/* PATCH and DELETE /v1/nodes/{ident} (bare metal spec 8.3). Everything that depends on the node is
+ * decided in the planner, on the newest row, so that no change is lost between reading and writing.
+ * Planners run on the writer's thread.
  *
  * A node can have megabytes of JSON, which would keep the writer busy for hundreds of milliseconds.
- * So a patch of a large node, or a large patch, is applied by the handler, on a worker or the slow
- * lane. The planner takes the result if the row is still the one that it was made of; otherwise the
- * handler runs again. */
+ * Therefore a patch of a large node, or a large patch, is applied by the handler, on a worker or
+ * the slow lane. The planner takes the result if the row is still the one that was patched;
+ * otherwise the handler runs again. */
 #include "api/charge.h"
 #include "api/write.h"
 #include "baremetal/api/handlers.h"
@@ -22,20 +22,21 @@
 enum {
     MINOR_OF_INSPECT_WAIT = 39,
     MINOR_OF_RESET_INTERFACES = 45,
-    STEPS_OF_A_BYTE = 16, /* to parse, to copy, to patch and to write */
+    STEPS_OF_A_BYTE = 16, /* to parse, copy, patch and write */
 };
 
-/* Row and patch together: what the writer's thread parses and patches in a few milliseconds. */
+/* Row and patch together: this much the writer's thread parses and patches in a few milliseconds.
+ */
 enum { ON_WRITER_BYTES_MAX = 16 * 1024 };
 
 struct node_patching {
     const json_t *patch;
     size_t patch_bytes;
-    bool needed[NODE_FIELD_COUNT];     /* objects that the patch looks into */
-    const struct node *row;            /* what the handler applied it to; NULL: it did not */
+    bool needed[NODE_FIELD_COUNT];     /* objects that the patch needs */
+    const struct node *row;            /* the row that the handler patched; NULL: it did not */
     struct node_draft draft;           /* the result, */
-    struct err fault;                  /* or why there is none */
-    enum policy_baremetal_rule *rules; /* what the operations ask */
+    struct err fault;                  /* or the error instead */
+    enum policy_baremetal_rule *rules; /* required by the operations */
     struct node_outcome outcome;
 };
 
@@ -80,7 +81,7 @@ static struct slice member_text(const json_t *operation, const char *name)
     return (struct slice){json_string_value(value), json_string_length(value)};
 }
 
-/* Whether the operation gives that very field a value. */
+/* Whether the operation gives exactly that field a value. */
 static bool sets(const json_t *operation, const char *field)
 {
     struct slice path = member_text(operation, "path");
@@ -116,7 +117,7 @@ static bool read_reset(struct api_request *request, bool *is_given, bool *resets
     return argument_boolean(&argument, resets, &request->err);
 }
 
-/* There is one driver, so its interfaces never need to be reset; but it can be asked for. */
+/* There is one driver, so its interfaces never need to be reset; but clients may request it. */
 static bool check_reset(struct api_request *request, const json_t *patch, bool is_given,
                         bool resets)
 {
@@ -167,7 +168,7 @@ static enum policy_baremetal_rule *rules_of(const json_t *patch, struct arena *a
     return rules;
 }
 
-/* The node, if the caller may do all of that to it. */
+/* The node, if the caller may apply all operations to it. */
 static const struct node *node_patch_find(struct api_request *request,
                                           const struct version *version, struct access *access,
                                           struct err *err)
@@ -189,7 +190,7 @@ static const struct node *node_patch_find(struct api_request *request,
     return NULL;
 }
 
-/* A name is removed by remove; null is none. */
+/* Names are removed with the operation remove; null is not a valid name. */
 static bool check_names(const json_t *patch, struct slice ident, struct err *err)
 {
     for (size_t i = 0; i < json_array_size(patch); i++) {
@@ -203,7 +204,7 @@ static bool check_names(const json_t *patch, struct slice ident, struct err *err
     return true;
 }
 
-/* The draft then has what the patch leaves; its texts are the node's, or in the arena. */
+/* Afterwards the draft has the result of the patch; its texts are the node's, or in the arena. */
 static bool apply(const struct node_patching *state, const struct node *node,
                   struct node_draft *draft, struct arena *arena, struct err *err)
 {
@@ -228,7 +229,7 @@ static bool refuse_changed(struct slice ident, struct err *err)
     return err_of_kind(err, REFUSED_CHANGED);
 }
 
-/* The patched draft: the handler's, if the row is still the same. */
+/* The patched draft: the handler's, if the row has not changed. */
 static bool take_draft(const struct node_patching *state, const struct node *node,
                        struct slice ident, struct node_draft *draft, const struct plan *plan,
                        struct err *err)
@@ -280,8 +281,8 @@ static bool plan_patch(struct pipeline_request *write, const struct plan *plan)
     return true;
 }
 
-/* Applies the patch to a large node, or a large patch, if the caller may do that at all. What is
- * wrong with the patch is answered by the planner, behind what it finds first. */
+/* Applies the patch if the node or the patch is large and the caller may do that. Errors in the
+ * patch are kept for the planner, which reports them after the errors that come first. */
 static enum api_step prepare(struct api_request *request, struct node_patching *state)
 {
     struct access access;
@@ -315,8 +316,8 @@ static bool is_within(struct slice path, struct slice field)
            path.data[1 + field.len] == '/';
 }
 
-/* Which objects the operations look into: those that they name. A reason quotes the whole document
- * where an operation removes a field and another one looks into it. */
+/* Finds the objects that the operations need: those that they name. If one operation removes a
+ * field and another refers to it, the error quotes the whole document. */
 static void find_needed(struct node_patching *state)
 {
     const json_t *patch = state->patch;
@@ -352,7 +353,7 @@ enum api_step handle_baremetal_node_patch(struct api_request *request)
     bool is_given;
     bool resets = false;
     struct err *err = &request->err;
-    if (request->state != NULL) { /* again: on the slow lane, or since the node has changed */
+    if (request->state != NULL) { /* run again: on the slow lane, or after a change of the node */
         request->write->plan = plan_patch;
         return prepare(request, request->state);
     }

@@ -1,6 +1,6 @@
-/* GET /v1/nodes/{ident}/states, PUT …/states/provision and …/states/power (bare metal spec 8.3 to
- * 8.6). What the node's state decides is decided in the planner, on the newest row. Planners run on
- * the writer's thread. */
+/* GET /v1/nodes/{ident}/states, PUT …/states/provision and …/states/power (bare metal spec 8.3
+ * to 8.6). Checks that depend on the node's state are made in the planner, on the newest row.
+ * Planners run on the writer's thread. */
 #include "api/write.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/intake.h"
@@ -87,7 +87,7 @@ enum api_step handle_baremetal_node_power_set(struct api_request *request)
     return API_WRITE;
 }
 
-/* The end comes in the background. */
+/* The action ends in the background. */
 void finish_baremetal_node_action(struct api_request *request)
 {
     if (err_is_set(&request->err))

@@ -10,8 +10,8 @@
 #include "baremetal/write/plan_nodes.h"
 #include "base/arena.h"
 
-/* What a PUT asks for: one trait, or all; whether that makes sense comes after the node was found.
- */
+/* The traits in a PUT: one in the path, or all in the body. That not both are given is checked
+ * after the node was found. */
 struct traits_set {
     struct slice trait;   /* data == NULL: the path has none */
     const json_t *traits; /* NULL: the body has none */
@@ -19,7 +19,7 @@ struct traits_set {
 
 enum { MINOR_OF_TRAITS = 37 };
 
-/* Before there were traits, the peer takes "traits" for a field that is asked for. */
+/* In versions without traits, Ironic takes "traits" for the name of a field. */
 enum api_step handle_baremetal_node_traits_list(struct api_request *request)
 {
     if (!intake_no_query(request))
@@ -56,7 +56,7 @@ static bool check_count(const struct node *node, size_t count, struct err *err)
                    SLICE_ARG(node_text(node, NODE_UUID)), count, NODE_TRAITS_MAX);
 }
 
-/* The node's traits, and one more. */
+/* The node's traits and one more. */
 static struct slice with_trait(const struct node *node, struct slice trait, struct arena *arena)
 {
     struct slice rest = node_text(node, NODE_TRAITS);

@@ -1,5 +1,5 @@
-/* GET /v1/nodes/{ident}/validate and /v1/nodes/validate?node= (bare metal spec 8.3). There is no
- * hardware with which anything could be wrong. Workers. */
+/* GET /v1/nodes/{ident}/validate and /v1/nodes/validate?node= (bare metal spec 8.3). Without
+ * hardware, every node is valid. Workers. */
 #include "api/request.h"
 #include "baremetal/api/handlers.h"
 #include "baremetal/api/input/arguments.h"

@@ -1,6 +1,6 @@
-/* GET /v1/nodes, /v1/nodes/detail and /v1/nodes/{ident} (bare metal spec 1.6, 1.7, 8.2, 8.3). What
- * is asked for is read and checked in the peer's order, so that of two faults the same is told.
- * Workers; a list that looks at very many nodes goes on the slow lane. */
+/* GET /v1/nodes, /v1/nodes/detail and /v1/nodes/{ident} (bare metal spec 1.6, 1.7, 8.2, 8.3).
+ * Arguments are read and checked in Ironic's order, so that of two errors the same one is reported.
+ * Workers; a list that examines very many nodes goes on the slow lane. */
 #include "api/charge.h"
 #include "api/request.h"
 #include "baremetal/api/collection.h"
@@ -12,7 +12,8 @@
 #include "baremetal/api/nodes/node_find.h"
 #include "baremetal/api/nodes/node_json.h"
 
-/* Of the query's budget: to look at one, and to show each of its fields, beside its text. */
+/* Steps of the budget: to examine a node, and to write each of its fields, in addition to its text.
+ */
 enum { STEPS_OF_A_NODE = 20, STEPS_OF_A_FIELD = 8 };
 
 struct node_list {
@@ -20,10 +21,10 @@ struct node_list {
     struct node_filters filters;
     struct list_fields asked;
     struct record_fields fields;
-    struct slice project; /* whose nodes may be in it; data == NULL: anybody's */
+    struct slice project; /* the only project whose nodes may be in it; data == NULL: any */
 };
 
-/* What stands in the query. */
+/* Reads the query. */
 static bool read_list(struct api_request *request, bool is_detail_route, struct node_list *list)
 {
     static const char *const NAMES[] = {"chassis_uuid",
@@ -124,7 +125,7 @@ static bool find_marker(struct api_request *request, const struct node_list *lis
     return *marker != NULL;
 }
 
-/* There is no chassis that could have a node. */
+/* No node has a chassis. */
 static bool check_chassis(struct api_request *request, const struct node_list *list)
 {
     struct slice chassis = list->filters.chassis_uuid;
