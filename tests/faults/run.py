@@ -8,6 +8,7 @@ The last line is `N passed, N failed`. A case that this machine cannot play says
 """
 
 import os
+import shutil
 import socket
 import sqlite3
 import subprocess
@@ -156,6 +157,29 @@ class Hands(case.Case):
             expect(servers.rows(server.database, "SELECT used FROM allocations") == [(60,)], "written elsewhere")
             expect(servers.rows(server.database, "PRAGMA integrity_check") == [("ok",)], "damaged")
 
+    def file_overwritten(self):
+        """Another database is copied over the file, which stays the same file: the log says so, once. Checkpoints by another
+        program are no such thing."""
+        words = "was overwritten in place while berthd has it open"
+        with self.berthd(name="other.db") as server:
+            server.client().make_provider(HOST, "host", VCPU=77)
+            server.stop()
+        with self.berthd() as server:
+            server.client().make_provider(HOST, "host", VCPU=10)
+            for _ in range(3):
+                servers.rows(server.database, "UPDATE resource_providers SET generation = generation + 1")
+                servers.rows(server.database, "PRAGMA wal_checkpoint(TRUNCATE)")
+                time.sleep(0.25)
+            expect(words not in server.log(), server.log()[-500:])
+            shutil.copyfile(os.path.join(self.directory, "other.db"), server.database)
+            end = time.monotonic() + 3
+            while words not in server.log():
+                expect(time.monotonic() < end, "it is not noticed")
+                time.sleep(0.05)
+            time.sleep(0.5)
+            lines = [line for line in server.log().splitlines() if words in line]
+            expect(len(lines) == 1 and " ERROR berth [-] the database '" in lines[0], lines)
+
     def wal_removed(self):
         """-wal, -shm or both are removed under load, several times, and berthd is killed soon after: what was
         acknowledged is there."""
@@ -260,6 +284,7 @@ class Hands(case.Case):
                 expect(not thread.is_alive(), "a request was never answered")
             problem = load.check_all(workers, first.client(), everything=True)
             expect(problem is None, problem)
+            expect("overwritten in place" not in first.log() + second.log(), "a checkpoint was taken for another program")
             expect(after > before, "when the second was killed, the first stood still")
             expect(min(counts) * 3 >= sum(counts), f"writes of the two: {counts}")
             first.stop()

@@ -9,12 +9,22 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "store/sqlite/copier.h"
 #include "store/sqlite/db.h"
 #include "store/store.h"
 
 enum { SENTINEL_FRAME_HEADER_BYTES = 24 }; /* in front of each page in the WAL */
+
+/* The file and its checkpoints at one moment: see overwritten.c. */
+struct sentinel_look {
+    uint64_t salts; /* of the WAL */
+    uint32_t copied;
+    uint32_t attempted;
+    off_t size;
+    struct timespec modified;
+};
 
 struct sentinel {
     struct db db;
@@ -32,6 +42,8 @@ struct sentinel {
     ino_t index_inode;
     bool wal_is_cut; /* frames that the index tells of were seen to be missing */
     bool is_closed;  /* the connection is */
+    bool has_looked;
+    struct sentinel_look last_look; /* if has_looked */
     int64_t retired_at_us;
     struct sentinel *next_retired;
 };
@@ -89,6 +101,10 @@ enum sentinel_file sentinel_check_file(const struct sentinel *sentinel);
  * WAL is as long as the index says: one stat() each. True without an index. */
 bool sentinel_has_wal(struct sentinel *sentinel);
 bool sentinel_has_wal_and_index(struct sentinel *sentinel);
+
+/* overwritten.c: whether something other than a checkpoint has written to the file since the last
+ * call. False in doubt, at the first call, and without an index. */
+bool sentinel_sees_overwriting(struct sentinel *sentinel);
 
 /* Behind a commit: whether the open WAL `wal` still has the last frame of the state `before` it.
  * Who cuts the file off takes that one first, and a commit fills the gap with zeros. */

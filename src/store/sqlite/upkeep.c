@@ -1,8 +1,19 @@
-/* What is done between batches: noticing that another file took the path, and looking after the
- * WAL. Writer thread only. */
+/* What is done between batches: noticing that another file took the path or was copied over ours,
+ * and looking after the WAL. Writer thread only. */
+#include "log/log.h"
 #include "store/sqlite/internal.h"
 
 enum { EVERY_US = 100000, RETIRED_FOR_US = 60000000 };
+
+static void notice_overwriting(const struct store *store)
+{
+    struct sentinel *sentinel = store->sentinel;
+    if (sentinel != NULL && sentinel_sees_overwriting(sentinel))
+        log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
+                  "the database '%s' was overwritten in place while berthd has it open, and is "
+                  "probably damaged: stop berthd and restore a backup",
+                  store->path);
+}
 
 void store_upkeep(struct store *store)
 {
@@ -12,6 +23,7 @@ void store_upkeep(struct store *store)
     int64_t now_us = db_monotonic_us();
     if (now_us - store->file_checked_at_us >= EVERY_US) {
         store_notice_file(store);
+        notice_overwriting(store);
         store_close_retired(store, now_us - RETIRED_FOR_US);
     }
     store_checkpoint(store);
