@@ -50,6 +50,9 @@ REFUSED = [
     claims((6, {"VCPU": 5}), (7, {"VCPU": 5})),
 ]
 
+# Both answer with 404 and have no line: there is no text.
+UNKNOWN = [("GET", "/nowhere", ADMIN, None), ("PUT", "/nowhere/at/all", JSON, {})]
+
 # Both answer with an error, and have its text at DEBUG.
 ERRORS = [
     ("GET", "/allocation_candidates?resources=CUSTOM_UNKNOWN:1", ADMIN, None),
@@ -88,7 +91,7 @@ def beside_python(score, berthd, directory):
     pair = same_lines.Pair(berthd, directory)
     logs = ["python-reasons.log", "berth-reasons.log"]
     try:
-        pair.play(PREPARE + REFUSED + ERRORS, logs, [["debug = true"], ["debug = true"]])
+        pair.play(PREPARE + REFUSED + UNKNOWN + ERRORS, logs, [["debug = true"], ["debug = true"]])
     finally:
         pair.stop()
     paths = [os.path.join(directory, log) for log in logs]
