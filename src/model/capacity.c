@@ -1,4 +1,4 @@
-/* The capacity rule in one place. Pure; any thread. */
+/* The only implementation of the capacity rule. Pure; any thread. */
 #include "model/capacity.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ int64_t capacity_of(const struct inventory_figures *figures)
         return CAPACITY_BOUND;
     if (whole <= (double)-CAPACITY_BOUND)
         return -CAPACITY_BOUND;
-    if (isnan(whole)) /* nothing times infinity, in a row that another program wrote */
+    if (isnan(whole)) /* zero times infinity, in a row that another program wrote */
         return 0;
     return (int64_t)whole;
 }

@@ -1,9 +1,9 @@
-/* What one commit alters, row by row, in the terms of upstream's tables (operators spec, Database).
+/* What one commit changes, row by row, in terms of upstream's tables (operators spec, Database).
  *
  * The products plan changes; store/ turns them into statements; replica/ applies them to the next
- * version. A load of the whole database and a follow of another writer's log come as the same
- * records, so that there is one way into memory. All ids are database ids; 0 means NULL where a
- * column may be NULL (no row of those tables has id 0). Texts belong to whoever owns the list. */
+ * version. A load of the whole database and a follow of another writer's log produce the same
+ * records, so that there is only one way into memory. All ids are database ids; 0 means NULL where
+ * a column may be NULL (no row of those tables has id 0). Texts belong to the owner of the list. */
 #ifndef BERTH_MODEL_CHANGE_H
 #define BERTH_MODEL_CHANGE_H
 
@@ -29,12 +29,12 @@ enum change_kind {
     CHANGE_USER_INSERT,          /* users: catalog, name is external_id */
     CHANGE_CONSUMER_TYPE_INSERT, /* consumer_types: catalog */
 
-    CHANGE_PROVIDER_INSERT,     /* provider; generation included */
+    CHANGE_PROVIDER_INSERT,     /* provider, with its generation */
     CHANGE_PROVIDER_UPDATE,     /* provider.id, name, parent_id, root_id; the generation stays, and
-                                   so does the uuid but in a merge */
+                                 * except in a merge the uuid too */
     CHANGE_PROVIDER_GENERATION, /* generation: compare and swap */
-    CHANGE_PROVIDER_DELETE, /* provider.id; its inventories, traits, aggregates are deleted before
-                             */
+    CHANGE_PROVIDER_DELETE, /* provider.id; its inventories, traits and aggregates have been deleted
+                             * before */
 
     CHANGE_INVENTORY_INSERT, /* inventory */
     CHANGE_INVENTORY_UPDATE, /* inventory */
@@ -46,22 +46,24 @@ enum change_kind {
     CHANGE_PROVIDER_AGGREGATE_DELETE, /* link */
 
     CHANGE_CONSUMER_INSERT, /* consumer */
-    CHANGE_CONSUMER_UPDATE, /* consumer; generation is the new one, expected_generation the one
-                               compared */
-    CHANGE_CONSUMER_DELETE, /* consumer.id, uuid; its allocations are deleted before */
+    CHANGE_CONSUMER_UPDATE, /* consumer; generation is the new value, expected_generation the old
+                             * value to compare */
+    CHANGE_CONSUMER_DELETE, /* consumer.id, uuid; its allocations have been deleted before */
 
     CHANGE_ALLOCATION_INSERT,     /* allocation */
     CHANGE_ALLOCATIONS_OF_DELETE, /* allocation.consumer_id, consumer_uuid: all of that consumer's
                                      rows */
 
-    /* Rows of our own tables. A put is the whole row, inserted or replaced by its id; a delete of a
-     * row that memory does not have comes only from a follow. At every step no two rows have the
-     * same uuid, name or instance_uuid. */
+    /* Rows of berth's own tables. A put is the whole row, which is inserted or replaces the row
+     * with the same id. A delete of a row that memory does not have comes only from a follow. At
+     * every step, no two rows have the same uuid, name or instance_uuid. */
     CHANGE_NODE_PUT,               /* row; berth_nodes */
-    CHANGE_NODE_DELETE,            /* row.id; its allocation is deleted or put without it before */
+    CHANGE_NODE_DELETE,            /* row.id; its allocation was deleted, or put without the node,
+                                    * before */
     CHANGE_NODE_ALLOCATION_PUT,    /* row; berth_node_allocations */
     CHANGE_NODE_ALLOCATION_DELETE, /* row.id */
-    CHANGE_VALET_GROUP_PUT,        /* row; and so on: berth_valet_*, model/valet.h */
+    CHANGE_VALET_GROUP_PUT,        /* row; likewise for the other tables berth_valet_*,
+                                    * model/valet.h */
     CHANGE_VALET_GROUP_DELETE,
     CHANGE_VALET_MEMBER_PUT,
     CHANGE_VALET_MEMBER_DELETE,
@@ -72,42 +74,45 @@ enum change_kind {
     CHANGE_VALET_PLACEMENT_PUT,
     CHANGE_VALET_PLACEMENT_DELETE,
 
-    /* Only from a load: every provider has come, the trees can be laid out. */
+    /* Only from a load: all providers have been sent, and the trees can be laid out. */
     CHANGE_LOAD_PROVIDERS_END,
-    /* Only from a follow, before the rows of one entity are inserted anew: forget what is there.
+    /* Only from a follow: drop what memory has of an entity before its rows are inserted again.
      *
-     * A follow is, in this order: consumer resets; provider resets and deletes (no provider is
-     * deleted in a follow that also updates one); class and trait deletes; catalog inserts and
-     * renames; providers, each after its parent; the contents of the reset and the new ones;
-     * consumers; allocations by id; rows of our tables. For a provider it contains:
-     *   - appeared: PROVIDER_INSERT, then its inventories and links as inserts;
-     *   - vanished: RESET, PROVIDER_DELETE (children before parents);
-     *   - other name, parent or root: PROVIDER_UPDATE and PROVIDER_GENERATION;
-     *   - other contents: RESET, PROVIDER_GENERATION, all its inventories and links as inserts;
-     *   - its generation only: PROVIDER_GENERATION.
-     * For a row of one of our tables it contains one record: the row as it is now, or that there is
-     * none; two rows may have swapped their names, so that only at the end names are unique.
-     * These are images of the rows: nothing is compared (expected equals next), the timestamps are
-     * those of the row. Ids may be used again, and two providers or classes may swap names: whoever
-     * takes an old name out of an index does so only if it still is that entity's there. An
-     * allocation may have an id below some that are there. */
-    CHANGE_FOLLOW_PROVIDER_RESET, /* provider.id: drop its inventories, traits, aggregates; used
-                                     amounts stay */
+     * A follow consists of, in this order: consumer resets; provider resets and deletes (no
+     * provider is deleted in a follow that also updates one); class and trait deletes; catalog
+     * inserts and renames; providers, each after its parent; the contents of reset and new
+     * providers; consumers; allocations by id; rows of berth's own tables. For a provider it
+     * contains:
+     *   - new: PROVIDER_INSERT, then its inventories and links as inserts;
+     *   - deleted: RESET, PROVIDER_DELETE (children before parents);
+     *   - different name, parent or root: PROVIDER_UPDATE and PROVIDER_GENERATION;
+     *   - different contents: RESET, PROVIDER_GENERATION, all its inventories and links as inserts;
+     *   - only a different generation: PROVIDER_GENERATION.
+     * For a row of one of berth's own tables it contains one record: the current row, or that the
+     * row does not exist. Two rows may have swapped their names, so names are unique only at the
+     * end.
+     *
+     * These are images of the rows: nothing is compared (expected equals next), and the timestamps
+     * are those of the row. Ids may be reused, and two providers or classes may swap names, so an
+     * old name is removed from an index only if the index still maps it to that entity. An
+     * allocation may have a lower id than allocations that already exist. */
+    CHANGE_FOLLOW_PROVIDER_RESET, /* provider.id: drop its inventories, traits and aggregates; used
+                                   * amounts stay */
     CHANGE_FOLLOW_CONSUMER_RESET, /* consumer.id, uuid: drop the consumer and its allocations, if
-                                     there */
-    /* Only from a merge, which is told like a follow but for this: rows of catalogs that others
-     * have altered or deleted, in the places of inserts and of deletes; PROVIDER_UPDATE may bring
-     * another uuid; and providers are deleted after the others have been updated and inserted, so
-     * that both may be in one merge. No id is deleted and inserted in one merge, but for that of a
-     * trait or aggregate that has another name. */
-    CHANGE_MERGE_CATALOG_PUT,    /* merged: the row of that id, which is there, as it is now; the
-                                    name of a trait or aggregate stays */
+                                   * they exist */
+    /* Only from a merge, which has the form of a follow, with these differences: catalog rows that
+     * other programs have altered or deleted take the places of inserts and of deletes;
+     * PROVIDER_UPDATE may contain a different uuid; and providers are deleted after the others have
+     * been updated and inserted, so that one merge may do both. No id is deleted and inserted in
+     * the same merge, except that of a trait or aggregate whose name has changed. */
+    CHANGE_MERGE_CATALOG_PUT,    /* merged: the current row of an id that memory has; the name of a
+                                  * trait or aggregate stays the same */
     CHANGE_MERGE_CATALOG_DELETE, /* merged.row.id, of: nothing refers to it any more */
 
     CHANGE_KIND_COUNT
 };
 
-/* In a switch: all that are of a table of model/valet.h. */
+/* For a switch: all kinds that belong to a table of model/valet.h. */
 #define CHANGE_VALET_CASES                                                                         \
     CHANGE_VALET_GROUP_PUT:                                                                        \
     case CHANGE_VALET_GROUP_DELETE:                                                                \
@@ -120,7 +125,7 @@ enum change_kind {
     case CHANGE_VALET_PLACEMENT_PUT:                                                               \
     case CHANGE_VALET_PLACEMENT_DELETE
 
-/* Of which table, and whether it is a put. They come in the order of the tables, by turns. */
+/* The table of a kind; puts and deletes alternate, in the order of the tables. */
 static inline enum valet_table change_valet_table(enum change_kind kind)
 {
     return (enum valet_table)((unsigned)(kind - CHANGE_VALET_GROUP_PUT) / 2);
@@ -131,7 +136,7 @@ static inline bool change_is_valet_put(enum change_kind kind)
     return (unsigned)(kind - CHANGE_VALET_GROUP_PUT) % 2 == 0;
 }
 
-/* Instants are microseconds since 1970 UTC; 0: NULL. */
+/* Times are microseconds since 1970 UTC; 0: NULL. */
 struct change_catalog {
     int64_t id;
     struct slice name;
@@ -139,7 +144,7 @@ struct change_catalog {
 
 struct change_merged {
     struct change_catalog row;
-    enum change_kind of; /* what inserts rows of that catalog */
+    enum change_kind of; /* the kind that inserts rows of that catalog */
 };
 
 struct change_provider {
@@ -157,7 +162,7 @@ struct change_generation {
     int64_t next;
 };
 
-/* What a write makes of a generation. 0 follows the last of 32 bits, where only another program can
+/* The generation after a write. The largest 32-bit value is followed by 0; only another program can
  * have set it. */
 static inline int64_t change_next_generation(int32_t generation)
 {
@@ -199,7 +204,7 @@ struct change_allocation {
     struct slice consumer_uuid;
 };
 
-/* A row's of one of our tables; the list's owner owns the record, as it does texts. */
+/* A row of one of berth's own tables. The list's owner owns the record, as it owns texts. */
 struct change_row {
     int64_t id;
     const struct record *record; /* NULL: deleted */
@@ -207,10 +212,10 @@ struct change_row {
 
 struct change {
     enum change_kind kind;
-    bool is_root_only;       /* of a PROVIDER_UPDATE: name and parent are as they were */
-    bool is_generation_only; /* of a CONSUMER_UPDATE: project, user and type are as they were */
+    bool is_root_only;       /* of a PROVIDER_UPDATE: name and parent are unchanged */
+    bool is_generation_only; /* of a CONSUMER_UPDATE: project, user and type are unchanged */
     int64_t created_at_us;
-    int64_t updated_at_us; /* for an update: now */
+    int64_t updated_at_us; /* for an update: the current time */
     union {
         struct change_catalog catalog;
         struct change_merged merged;
@@ -220,11 +225,11 @@ struct change {
         struct change_link link;
         struct change_consumer consumer;
         struct change_allocation allocation;
-        struct change_row row; /* it has its own instants: those of the change are 0 */
+        struct change_row row; /* it has times of its own: those of the change are 0 */
     };
 };
 
-/* A growing list; `arena` owns items and texts. */
+/* A growing list; `arena` owns its items and texts. */
 struct change_list {
     struct arena *arena;
     struct change *items;
@@ -232,10 +237,11 @@ struct change_list {
     size_t capacity;
 };
 
-/* Appends a zeroed change of that kind and returns it, valid until the next append. */
+/* Appends a zeroed change of that kind and returns it. The pointer is valid until the next
+ * append. */
 struct change *change_append(struct change_list *list, enum change_kind kind);
 
-/* Append the record of a row of ours. */
+/* Append the record of a row of berth's own tables. */
 void change_put_node(struct change_list *list, const struct node *node);
 void change_delete_node(struct change_list *list, int64_t id);
 void change_put_node_allocation(struct change_list *list, const struct node_allocation *allocation);

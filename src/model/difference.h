@@ -1,9 +1,9 @@
-/* Where memory differs from the database: entities that are to be read again.
+/* Where memory differs from the database: the entities that must be read again.
  *
- * Whoever knows memory compares it with the rows of the database (replica/compare.h) and notes no
- * more than ids; whoever knows the database reads those entities and reports them as a follow does
- * (store_merge(), model/change.h). An entity is what its id names: a row that somebody deleted and
- * another that got its id are one entity with another content. */
+ * The code that knows memory compares it with the rows of the database (replica/compare.h) and
+ * notes only ids; the code that knows the database reads those entities and reports them as a
+ * follow does (store_merge(), model/change.h). An entity is identified by its id: if a row was
+ * deleted and another row has received its id, they are one entity whose content has changed. */
 #ifndef BERTH_MODEL_DIFFERENCE_H
 #define BERTH_MODEL_DIFFERENCE_H
 
@@ -25,7 +25,7 @@ enum entity {
     ENTITY_CONSUMER, /* with its allocations */
     ENTITY_NODE,
     ENTITY_NODE_ALLOCATION,
-    ENTITY_VALET, /* those of model/valet.h, in its order */
+    ENTITY_VALET, /* the tables of model/valet.h, in their order */
     ENTITY_COUNT = ENTITY_VALET + VALET_TABLE_COUNT
 };
 
@@ -33,15 +33,15 @@ struct difference {
     enum entity entity;
     bool is_known;     /* memory has it */
     bool is_gone;      /* the database does not have it. Of two providers the child comes first */
-    bool is_other;     /* of a trait or an aggregate that is known: it has another name, so that all
-                          that refers to it is noted as well */
-    bool has_moved;    /* of a provider: uuid, name, parent or root */
-    bool has_contents; /* of a provider: inventories, traits or aggregates */
+    bool is_other;     /* of a known trait or aggregate: its name has changed, so everything that
+                        * refers to it is noted, too */
+    bool has_moved;    /* of a provider: uuid, name, parent or root differ */
+    bool has_contents; /* of a provider: inventories, traits or aggregates differ */
     int64_t id;
-    struct slice uuid; /* of a consumer that is known: in memory; as long as the version lives */
+    struct slice uuid; /* of a known consumer: its uuid in memory, valid as long as the version */
 };
 
-/* A consumer may be there twice: memory has its id under one uuid, the database under another. */
+/* A consumer may be listed twice: memory has its id under one uuid, the database under another. */
 struct differences {
     struct difference *items;
     size_t count;

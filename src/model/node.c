@@ -1,4 +1,4 @@
-/* The table of a node's fields and what its row answers. Constant data; pure. */
+/* The table of a node's fields, and what can be derived from its row alone. Constant data; pure. */
 #include "model/node.h"
 
 #include "base/arena.h"

@@ -1,15 +1,15 @@
 /* A bare metal node: THE table of its fields (bare metal spec, 8.2) and its row.
  *
- * The table drives JSON, `fields`, what POST and PATCH take, sort keys and the columns of
- * berth_nodes. A `struct node` never changes; a draft is one that is being edited, whose texts are
- * somebody else's until it is packed. Pure; any thread. */
+ * JSON, `fields`, what POST and PATCH accept, sort keys and the columns of berth_nodes are derived
+ * from the table. A `struct node` never changes. A draft is a node being edited; until it is
+ * packed, other objects own its texts. Pure; any thread. */
 #ifndef BERTH_MODEL_NODE_H
 #define BERTH_MODEL_NODE_H
 
 #include "model/record.h"
 
 enum node_field {
-    /* the user's */
+    /* set by the user */
     NODE_UUID,
     NODE_NAME,
     NODE_DRIVER,
@@ -43,7 +43,7 @@ enum node_field {
     NODE_RESCUE_INTERFACE,
     NODE_STORAGE_INTERFACE,
     NODE_VENDOR_INTERFACE,
-    /* the service's */
+    /* set by the service */
     NODE_PROVISION_STATE,
     NODE_TARGET_PROVISION_STATE,
     NODE_PROVISION_UPDATED_AT,
@@ -66,23 +66,24 @@ enum node_field {
     NODE_SECURE_BOOT,
     NODE_CREATED_AT,
     NODE_UPDATED_AT,
-    /* nobody's but the conductor's */
+    /* used only by the conductor */
     NODE_OWNER_INSTANCE,   /* the process that acts on it */
-    NODE_DUE_AT,           /* when the passing state or the power operation ends */
-    NODE_PASSING_TO,       /* the provision state that it will be in */
-    NODE_PASSING_POWER,    /* the power state that it will be in */
-    NODE_PASSING_ERROR,    /* the last_error that it will have; null: none */
-    NODE_PROVIDER_ADOPTED, /* its resource provider was there before it (spec, C1); null: it has
-                              none */
-    /* What was last mirrored to Placement: the class ("": of none), the traits and the consumer,
-       where that is not what the row says, because the mirror was off since; else null. */
+    NODE_DUE_AT,           /* when the transient state or the power operation ends */
+    NODE_PASSING_TO,       /* the provision state that follows */
+    NODE_PASSING_POWER,    /* the power state that follows */
+    NODE_PASSING_ERROR,    /* the last_error that follows; null: none */
+    NODE_PROVIDER_ADOPTED, /* its resource provider existed before the node (spec, C1); null: it has
+                            * no resource provider */
+    /* What was last mirrored to Placement: the class ("" for no class), the traits and the
+     * consumer. Set only where that differs from the row because the mirror has been off since;
+     * otherwise null. */
     NODE_MIRRORED_CLASS,
     NODE_MIRRORED_TRAITS,
-    NODE_MIRRORED_CONSUMER, /* of an allocation that is gone */
+    NODE_MIRRORED_CONSUMER, /* of an allocation that no longer exists */
     NODE_STORED_COUNT,
-    /* made when it is shown */
+    /* derived when the node is shown */
     NODE_ALLOCATION = NODE_STORED_COUNT, /* its uuid: "allocation_uuid" */
-    NODE_CHASSIS_UUID,                   /* there is no chassis: null */
+    NODE_CHASSIS_UUID,                   /* there is no chassis: always null */
     NODE_CONDUCTOR,
     NODE_LINKS,
     NODE_PORTS,
@@ -137,10 +138,10 @@ static inline bool node_text_is(const struct node *node, enum node_field field, 
     return has.data != NULL && slice_equal(has, slice_of(text));
 }
 
-/* A new node's draft: every field has its initial value, `uuid` is still to be set. */
+/* A draft of a new node: every field has its initial value, `uuid` must still be set. */
 struct node_draft node_draft_new(int64_t id);
 
-/* The draft's texts are the node's. */
+/* A draft of an existing node, which still owns the texts. */
 struct node_draft node_draft_of(const struct node *node);
 
 static inline void node_set_text(struct node_draft *draft, enum node_field field, struct slice text)
@@ -158,7 +159,7 @@ static inline void node_set_time(struct node_draft *draft, enum node_field field
     draft->value[field].number = us;
 }
 
-/* Null, or the field's initial value where it has no null. */
+/* Sets null, or the initial value of a field that cannot be null. */
 static inline void node_set_null(struct node_draft *draft, enum node_field field)
 {
     draft->value[field] = (struct record_value){{NULL, 0}, RECORD_NULL};
@@ -171,8 +172,9 @@ static inline size_t node_bytes(const struct node *node)
     return node->record.bytes;
 }
 
-/* Whether an allocation may take it, as far as its own row says (spec, 4 and C2): available, of no
- * instance, its power state known and no error, not in maintenance. A lock does not count. */
+/* Whether an allocation may take the node according to its own row (spec, 4 and C2): it is
+ * available, has no instance, its power state is known and not an error, and it is not in
+ * maintenance. Its lock is not considered. */
 bool node_is_free(const struct node *node);
 
 #endif

@@ -1,5 +1,5 @@
-/* An allocation of the bare metal API (bare metal spec, 2): the table of its fields and its row.
- * What Placement calls an allocation is something else. Otherwise as model/node.h. */
+/* An allocation of the Bare Metal API (bare metal spec, 2): the table of its fields and its row. It
+ * is different from an allocation in Placement. In other respects, see model/node.h. */
 #ifndef BERTH_MODEL_NODE_ALLOCATION_H
 #define BERTH_MODEL_NODE_ALLOCATION_H
 
@@ -18,15 +18,16 @@ enum node_allocation_field {
     NODE_ALLOCATION_CREATED_AT,
     NODE_ALLOCATION_UPDATED_AT,
     /* never shown */
-    NODE_ALLOCATION_NODE_ID,        /* of an active one; that node may be gone */
+    NODE_ALLOCATION_NODE_ID,        /* of an active allocation; the node may no longer exist */
     NODE_ALLOCATION_OWNER_INSTANCE, /* the process that looks for a node */
-    NODE_ALLOCATION_DUE_AT,         /* when it is to be taken up */
-    NODE_ALLOCATION_CALLER_PROJECT, /* who asked: for the consumer in Placement (spec, C3) */
+    NODE_ALLOCATION_DUE_AT,         /* when the search for a node begins */
+    NODE_ALLOCATION_CALLER_PROJECT, /* of the request's client: the consumer in Placement gets it
+                                     * (spec, C3) */
     NODE_ALLOCATION_CALLER_USER,
-    NODE_ALLOCATION_CONSUMER_ADOPTED, /* its consumer was there before it (spec, C4); null:
-                                         it has not been mirrored to Placement */
+    NODE_ALLOCATION_CONSUMER_ADOPTED, /* its consumer existed before it (spec, C4); null: it has not
+                                       * been mirrored to Placement */
     NODE_ALLOCATION_STORED_COUNT,
-    /* made when it is shown */
+    /* derived when the allocation is shown */
     NODE_ALLOCATION_NODE = NODE_ALLOCATION_STORED_COUNT, /* "node_uuid" */
     NODE_ALLOCATION_LINKS,
     NODE_ALLOCATION_FIELD_COUNT
@@ -88,10 +89,10 @@ static inline bool node_allocation_text_is(const struct node_allocation *allocat
     return has.data != NULL && slice_equal(has, slice_of(text));
 }
 
-/* A new allocation's draft, in state allocating; `uuid` is still to be set. */
+/* A draft of a new allocation in state allocating; `uuid` must still be set. */
 struct node_allocation_draft node_allocation_draft_new(int64_t id);
 
-/* The draft's texts are the allocation's. */
+/* A draft of an existing allocation, which still owns the texts. */
 struct node_allocation_draft node_allocation_draft_of(const struct node_allocation *allocation);
 
 static inline void node_allocation_set_text(struct node_allocation_draft *draft,
@@ -118,7 +119,7 @@ static inline void node_allocation_set_node_id(struct node_allocation_draft *dra
     draft->value[NODE_ALLOCATION_NODE_ID].number = id;
 }
 
-/* Null, or the field's initial value where it has no null. */
+/* Sets null, or the initial value of a field that cannot be null. */
 static inline void node_allocation_set_null(struct node_allocation_draft *draft,
                                             enum node_allocation_field field)
 {

@@ -1,5 +1,5 @@
-/* The machine as tables: one row for each pair of verb and state that does something, one for each
- * passing state. Whatever has no row is refused. Pure; any thread. */
+/* The state machine as tables: one row for each pair of verb and state that has an effect, one for
+ * each transient state. A pair without a row is refused. Pure; any thread. */
 #include "model/node_machine.h"
 
 static const struct node_verb_name NAMES[] = {
@@ -13,7 +13,7 @@ static const struct node_verb_name NAMES[] = {
 struct transition {
     enum node_verb verb;
     enum node_state from;
-    enum node_state passes; /* NODE_NO_STATE: at once */
+    enum node_state passes; /* NODE_NO_STATE: the change is immediate */
     enum node_state to;
 };
 
@@ -49,7 +49,7 @@ static const struct transition TRANSITIONS[] = {
 
 static const struct passing {
     enum node_state state;
-    enum node_state next; /* NODE_NO_STATE: the end */
+    enum node_state next; /* NODE_NO_STATE: the final state is reached */
     enum node_state failed;
     enum node_state failed_target;
 } PASSING[] = {

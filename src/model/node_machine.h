@@ -1,5 +1,5 @@
-/* What a verb does to a node's provision state, and what comes when a passing state is over (bare
- * metal spec 8.4, 10). Passing states are left by time alone, or by a restart. */
+/* The effect of a verb on a node's provision state, and what follows when a transient state ends
+ * (bare metal spec 8.4, 10). Transient states end only when their time is over, or at a restart. */
 #ifndef BERTH_MODEL_NODE_MACHINE_H
 #define BERTH_MODEL_NODE_MACHINE_H
 
@@ -29,46 +29,47 @@ struct node_verb_name {
 /* The verb of that name, or NULL. */
 const struct node_verb_name *node_verb_find(struct slice name);
 
-/* What else counts, besides the state. */
+/* What the answer depends on besides the state. */
 struct node_circumstances {
     bool maintenance;
     bool is_protected;
     bool retired;
-    bool has_steps; /* clean_steps has any: there is none that this driver has */
+    bool has_steps; /* clean_steps is not empty; the driver has no step, so none can be run */
 };
 
-/* In the order in which they are looked at. */
+/* In the order in which they are checked. */
 enum node_answer {
     NODE_REFUSED_MAINTENANCE, /* 400 The provisioning operation can't be performed … */
     NODE_REFUSED_STATE, /* 400 The requested action … while it is in state …, or 409 locked */
     NODE_REFUSED_PROTECTED, /* 403 */
     NODE_REFUSED_RETIRED,   /* 400 The providing operation can't be performed … is retired. */
-    NODE_AT_ONCE,           /* the course is where it ends */
-    NODE_PASSES,            /* the course has a passing state */
+    NODE_AT_ONCE,           /* the course is the final state */
+    NODE_PASSES,            /* the course has a transient state */
 };
 
-/* Where a node is on its way. In a passing state `to` is where it will be in the end; else both are
- * NODE_NO_STATE, but a failed state has the target that was missed. */
+/* The progress of a node. In a transient state, `to` is the final state. In other states both are
+ * NODE_NO_STATE, except that a failed state has the target that was not reached. */
 struct node_course {
     enum node_state state;
     enum node_state target; /* target_provision_state */
     enum node_state to;
 };
 
-/* What the verb does to a node in that state. *course is set if it is not refused. */
+/* The effect of the verb on a node in that state. *course is set unless the verb is refused. */
 enum node_answer node_machine_begin(enum node_state state, enum node_verb verb,
                                     const struct node_circumstances *circumstances,
                                     struct node_course *course);
 
-/* What follows when the time of the passing state is over: another passing state (cleaning, after
- * deleting) or the end. `to` as it was kept: of a row that lost it, the target. */
+/* What follows when the time of the transient state is over: another transient state (cleaning
+ * follows deleting) or the final state. `to` is the stored value; if the row has lost it, the
+ * target. */
 struct node_course node_machine_next(const struct node_course *course);
 
-/* Whether the state is a passing one. */
+/* Whether the state is transient. */
 bool node_machine_is_passing(enum node_state state);
 
-/* Where a node goes whose passing state nobody ended: a failed state, and its target (8.4's, not
- * the one of the moment: a clean that was asked for shows `available`). */
+/* The course of a node in a transient state that no process ended: a failed state, and its target
+ * (the one in 8.4, not the current one: a clean that was requested shows `available`). */
 struct node_course node_machine_interrupted(enum node_state state);
 
 #endif

@@ -1,4 +1,4 @@
-/* One row a state, with what it allows as flags. Pure; any thread. */
+/* One row for each state, with flags for what it allows. Pure; any thread. */
 #include "model/node_states.h"
 
 enum {

@@ -1,4 +1,4 @@
-/* The provision and power states of bare metal nodes, by name, and what each allows (bare metal
+/* The provision and power states of bare metal nodes: their names, and what each allows (bare metal
  * spec 6, 8.3 to 8.5). */
 #ifndef BERTH_MODEL_NODE_STATES_H
 #define BERTH_MODEL_NODE_STATES_H
@@ -7,9 +7,9 @@
 
 #include "base/slice.h"
 
-/* Those that end in WAIT are known by name only: no node gets there. */
+/* States that end in WAIT exist only as names: no node enters them. */
 enum node_state {
-    NODE_NO_STATE, /* null, as a target */
+    NODE_NO_STATE, /* null, when used as a target */
     NODE_ENROLL,
     NODE_VERIFYING,
     NODE_MANAGEABLE,
@@ -43,14 +43,15 @@ struct slice node_state_text(enum node_state state);
 /* The state of that name; NODE_NO_STATE if there is none. */
 enum node_state node_state_find(struct slice name);
 
-/* Whether a node in that state with a target may be changed all the same (6.1, 8.3). */
+/* Whether a node in that state can be changed although it has a target (6.1, 8.3). */
 bool node_state_is_updatable(enum node_state state);
 
-/* Whether a node out of maintenance may be deleted (8.3). */
+/* Whether a node that is not in maintenance may be deleted (8.3). */
 bool node_state_lets_delete(enum node_state state);
 
-/* Whether a node out of maintenance may have its resource_class changed, or the instance_uuid that
- * an allocation gave it removed (6.2, 8.3; for the class maintenance makes no difference). */
+/* Whether, on a node that is not in maintenance, the resource_class may be changed or the
+ * instance_uuid that an allocation set may be removed (6.2, 8.3; for the class, maintenance makes
+ * no difference). */
 bool node_state_lets_reassign(enum node_state state);
 
 /* Whether `protected` may be set to true. */
@@ -59,17 +60,17 @@ bool node_state_lets_protect(enum node_state state);
 /* Whether `retired` may be set to true. */
 bool node_state_lets_retire(enum node_state state);
 
-/* Whether the power may be changed (8.5). */
+/* Whether the power state may be changed (8.5). */
 bool node_state_lets_power(enum node_state state);
 
 enum node_power {
-    NODE_POWER_NONE, /* null: never asked, or as a target */
+    NODE_POWER_NONE, /* null: never determined; also used as a target */
     NODE_POWER_ON,
     NODE_POWER_OFF,
     NODE_POWER_ERROR,
 };
 
-/* As node_state_text and node_state_find. */
+/* Like node_state_text and node_state_find. */
 struct slice node_power_text(enum node_power power);
 enum node_power node_power_find(struct slice name);
 
@@ -77,7 +78,7 @@ enum node_power node_power_find(struct slice name);
 struct node_power_verb {
     const char *name;
     unsigned since;       /* minor version */
-    enum node_power ends; /* also the target_power_state meanwhile */
+    enum node_power ends; /* also the target_power_state until then */
 };
 
 /* The verb of that name, or NULL. */

@@ -1,9 +1,9 @@
-/* Packing and opening of records. Pure; any thread.
+/* Packs and opens records. Pure; any thread.
  *
- * The block holds no pointer, so that it can be copied and compared by its bytes: a text is found
- * by its offset, which is never 0 because the head comes first. Texts lie in the order of their
- * fields, one that repeats the text of the field before lies there only once, and what is left of
- * the last 8 bytes is zero. */
+ * The block contains no pointer, so that it can be copied and compared byte by byte: a text is
+ * found by its offset, which is never 0 because the head comes first. Texts are stored in the order
+ * of their fields; a text equal to that of the previous field is stored only once. The unused part
+ * of the last 8 bytes is zero. */
 #include "model/record.h"
 
 #include <stdlib.h>
@@ -57,7 +57,8 @@ static struct record_value value_to_keep(const struct record_field *field,
     return kept;
 }
 
-/* Whether it is the text of the field before, as those of interfaces and of empty objects are. */
+/* Whether the text equals that of the previous field, as those of interfaces and of empty objects
+ * do. */
 static bool is_shared(const struct record_value *values, unsigned field)
 {
     return field > 0 && values[field].text.len > 0 &&

@@ -1,4 +1,4 @@
-/* Comparisons of what a plan asks for. Pure; any thread. */
+/* Compares what servers of a plan of stacks require. Pure; any thread. */
 #include "model/stack.h"
 
 bool stack_names_equal(const struct stack_names *a, const struct stack_names *b)

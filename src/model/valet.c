@@ -1,4 +1,4 @@
-/* The tables of fields. Constant data, and how ids compare. */
+/* The tables of fields, and the comparison of ids. Constant data; pure. */
 #include "model/valet.h"
 
 #include "base/hash.h"
@@ -81,7 +81,7 @@ static bool is_dash_at(size_t at)
     return at == 8 || at == 13 || at == 18 || at == 23;
 }
 
-/* The digits of a UUID in lower case; false: it is none. */
+/* Reads the digits of a UUID in lower case; false: the text is not a UUID. */
 static bool read_uuid(struct slice text, char digits[UUID_DIGITS])
 {
     bool is_dashed = text.len == UUID_DASHED;
