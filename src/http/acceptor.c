@@ -1,8 +1,8 @@
-/* The acceptor: one thread that takes new connections and hands each to a worker of the library.
+/* The acceptor: one thread that accepts new connections and hands each to a worker of the library.
  *
- * Ours, because the library's own accepting spins when descriptors run out, takes up to ten
- * connections into one worker while the others idle, and may end the process in
- * MHD_quiesce_daemon() (0.9.75: quiescing thread and worker both take the socket out of the
+ * The library's own accepting is not used, because it spins when descriptors run out, takes up to
+ * ten connections into one worker while the others idle, and may end the process in
+ * MHD_quiesce_daemon() (0.9.75: the quiescing thread and a worker both remove the socket from the
  * epoll set, and the second one panics). */
 #include <errno.h>
 #include <poll.h>
@@ -13,7 +13,8 @@
 #include "http/http_internal.h"
 
 enum {
-    HANDED_AHEAD_MAX = 32, /* of the workers, so that descriptors are left for others */
+    HANDED_AHEAD_MAX = 32, /* connections handed to workers but not yet taken, so that descriptors
+                            * are left for others */
     LAST_ACCEPTED_MAX = 4096,
     AHEAD_NAP_MS = 1,
     AHEAD_NAPS_MAX = 100,
@@ -21,7 +22,7 @@ enum {
     SHUT_NAP_MS = 100,
 };
 
-/* Whether the acceptor is to end, having waited for that so long. */
+/* Whether the acceptor must end, after waiting up to that time for the request. */
 static bool asked_to_end(const struct http_server *server, int timeout_ms)
 {
     struct pollfd wake = {.fd = server->acceptor_wake_fd, .events = POLLIN};
@@ -41,11 +42,12 @@ static void wait_for_workers(struct http_server *server)
             asked_to_end(server, AHEAD_NAP_MS))
             return;
     }
-    /* what nobody took in so long the library has dropped unseen, for want of memory: count anew */
+    /* connections that no worker took in all this time were dropped by the library without notice
+     * because memory ran out: count from the current state */
     atomic_store(&server->connections_handed, atomic_load(&server->connections_taken));
 }
 
-/* False: errno says why not. */
+/* False: errno has the reason. */
 static bool accept_one(struct http_server *server)
 {
     struct sockaddr_storage address = {.ss_family = AF_UNIX};
@@ -54,14 +56,15 @@ static bool accept_one(struct http_server *server)
                      SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return false;
-    /* the library tells addresses apart by their lengths, and a client may bind a path of any */
+    /* the library compares addresses by their lengths, too, and a client may bind a path of any
+     * length */
     if (address.ss_family == AF_UNIX)
         len = sizeof(address.ss_family);
     if (!server->is_unix && peer_is_full(server, (struct sockaddr *)&address)) {
         close(fd);
         return true;
     }
-    /* counted before: the worker may be faster */
+    /* counted first, because the worker may take the connection before this thread continues */
     atomic_fetch_add(&server->connections_handed, 1);
     if (MHD_add_connection(server->daemon, fd, (struct sockaddr *)&address, len) != MHD_YES)
         atomic_fetch_sub(&server->connections_handed, 1);
@@ -96,11 +99,13 @@ static void *acceptor_run(void *cls)
     while (ready[1].revents == 0) {
         if (poll(ready, 2, -1) > 0 && ready[0].revents != 0)
             accept_waiting(server);
-        /* somebody else who holds a given socket has shut it down, and may listen anew */
+        /* another process that holds an inherited socket has shut it down, and may listen on it
+         * again */
         if ((ready[0].revents & POLLHUP) != 0)
             asked_to_end(server, SHUT_NAP_MS);
     }
-    /* who got through to a listener that ends with us is served; else it is for the next one */
+    /* connections that reached a listener which ends with this process are served; those on an
+     * inherited socket are left to the next process */
     for (unsigned i = 0; !server->listener.is_given && i < LAST_ACCEPTED_MAX; i++)
         if (!accept_one(server) && errno != ECONNABORTED)
             break;

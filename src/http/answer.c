@@ -1,6 +1,6 @@
-/* The way out: the service's status, headers and body become a response of the library. The body
- * is not copied unless it is large; it stays the exchange's until its end. On the exchange's
- * worker. */
+/* Sends answers: the service's status, headers and body become a response of the library. The body
+ * is not copied unless it is large, and belongs to the exchange until the exchange ends. Runs on
+ * the exchange's worker. */
 #include <string.h>
 #include <strings.h>
 
@@ -10,7 +10,7 @@
 
 enum { STATUS_NO_CONTENT = 204, STATUS_NOT_MODIFIED = 304 };
 
-enum { AT_ONCE_BYTES = 4096 * 1024, PART_BYTES = 1024 * 1024 }; /* sent while others wait */
+enum { AT_ONCE_BYTES = 4096 * 1024, PART_BYTES = 1024 * 1024 }; /* before others get their turn */
 
 void http_add_header(struct http_exchange *exchange, const char *name, struct slice value)
 {
@@ -19,7 +19,7 @@ void http_add_header(struct http_exchange *exchange, const char *name, struct sl
         (struct http_header){name, value};
 }
 
-/* So many bytes, less what was taken by the last call. */
+/* Charges that many bytes in all, including those of earlier calls. */
 static bool answer_memory_take(struct exchange *exchange, uint64_t bytes, bool whatever)
 {
     struct http_server *server = exchange->server;
@@ -69,7 +69,7 @@ void answer_forget(struct exchange *exchange)
 static void header_put(struct arena *arena, struct MHD_Response *response,
                        const struct http_header *header)
 {
-    /* the library takes no empty value */
+    /* the library rejects empty values */
     if (header->value.len == 0)
         return;
     check(memchr(header->value.data, '\0', header->value.len) == NULL);
@@ -77,8 +77,8 @@ static void header_put(struct arena *arena, struct MHD_Response *response,
           MHD_YES);
 }
 
-/* The library sends a buffer in a single call, which copies all that the socket takes: of tens of
- * megabytes to a client that reads fast nearly all, in some ten milliseconds. */
+/* The library sends a buffer in a single call, which copies as much as the socket accepts: for a
+ * client that reads fast, almost all of tens of megabytes, in about ten milliseconds. */
 static ssize_t part_read(void *cls, uint64_t position, char *to, size_t most)
 {
     const struct exchange *exchange = cls;
@@ -113,7 +113,7 @@ enum MHD_Result answer_send(struct exchange *exchange)
         if (!bare || strcasecmp(header->name, "content-type") != 0)
             header_put(http->arena, response, header);
     }
-    /* the body of what finds no memory has been read to its end */
+    /* the body of a request refused for lack of memory has been read to its end */
     bool is_at_fault = http->fault != HTTP_FAULT_NONE && http->fault != HTTP_FAULT_NO_MEMORY;
     if (is_at_fault || exchange->answers_early || exchange->chunked ||
         atomic_load(&exchange->server->stopping))

@@ -1,13 +1,13 @@
 /* The body of a request.
  *
- * A small body is read as it arrives. Before a large one is read, the service is asked whether it
- * is wanted, since it knows the client, and the body's memory is charged to the budget of all
- * bodies: the whole length where it is known, otherwise what has arrived so far, doubled as it
- * grows. A body that is refused or not wanted is still read, and discarded: a client that is
- * still writing when the connection is closed may never read the answer. A client that sends
- * "Expect: 100-continue" is answered at once.
+ * A small body is read as it arrives. Before a large one is read, the service decides whether it
+ * wants it, because the service can authenticate the client, and the body's memory is charged to
+ * the budget of all bodies: the whole length if it is known, otherwise what has arrived so far,
+ * doubled as it grows. A body that is refused or not wanted is still read, and discarded: a client
+ * that is still writing when the connection is closed may never read the answer. A client that
+ * sends "Expect: 100-continue" is answered at once.
  *
- * libmicrohttpd accepts an answer before or after the body, not in the middle of it. */
+ * libmicrohttpd accepts an answer before or after the body, but not in the middle of it. */
 #include <string.h>
 
 #include "http/http_internal.h"
@@ -15,7 +15,7 @@
 static void deadline_set(struct exchange *exchange, uint64_t bytes)
 {
     uint64_t limit = exchange->server->limits.max_body_bytes;
-    if (bytes > limit) /* what is thrown away gets no time of its own */
+    if (bytes > limit) /* discarded bytes do not extend the deadline */
         bytes = limit;
     atomic_store_explicit(&exchange->connection->deadline_us,
                           body_deadline_us(exchange->server, exchange->body_since_us, bytes),
@@ -41,7 +41,7 @@ static void body_refuse(struct exchange *exchange, enum http_fault fault)
     body_release(exchange);
 }
 
-/* Room for so many bytes in all. */
+/* Reserves memory for that many bytes in all. */
 static void charge(struct exchange *exchange, uint64_t bytes)
 {
     struct memory_share *share = &exchange->http.share;
@@ -67,7 +67,7 @@ static void body_put(struct exchange *exchange, const char *data, size_t size)
     body->len += size;
 }
 
-/* The service wants it. */
+/* Called when the service wants the body. */
 static void admit(struct exchange *exchange)
 {
     exchange->body_state = BODY_WANTED;
@@ -83,16 +83,16 @@ static void skip(struct exchange *exchange)
     buf_free(&exchange->body);
 }
 
-/* While the service considers it the client is not waited for, so its connection makes no room for
- * others. */
+/* While the service decides, the server is not waiting for the client, so its connection must not
+ * be closed to make room for others. */
 static void receiving_set(struct exchange *exchange, uint64_t since_us)
 {
     atomic_store_explicit(&exchange->connection->receiving_us, since_us, memory_order_relaxed);
 }
 
-/* `asking` keeps a stop waiting for those that the service has; it is counted down here, or by
- * http_resume(), since it is the library's choice when the worker is called then: at once, or when
- * more of the body has come. */
+/* `asking` makes a stop wait for exchanges that are with the service. It is decremented here or by
+ * http_resume(), because the library decides when to call the worker after that: at once, or when
+ * more of the body has arrived. */
 static enum body_verdict body_ask(struct exchange *exchange,
                                   enum http_step (*call)(struct http_exchange *, void *))
 {
@@ -144,7 +144,7 @@ static bool asks_whether_to_send(const struct exchange *exchange)
     return http_request_header(&exchange->http, "Expect").data != NULL;
 }
 
-/* Whether a body is read to its end although a fault has been found before. */
+/* Whether a body is read to its end although an error has already been found. */
 static bool is_worth_reading(const struct exchange *exchange)
 {
     return exchange->http.fault == HTTP_FAULT_BODY_TOO_LARGE &&
@@ -158,7 +158,7 @@ static enum body_verdict answer_early(struct exchange *exchange)
     return BODY_ANSWERS;
 }
 
-/* Behind what the service has said, nothing of the body having come. */
+/* Called after the service has decided, when nothing of the body has arrived. */
 static enum body_verdict answer_before_body(struct exchange *exchange, enum body_verdict verdict)
 {
     bool can_answer = verdict == BODY_GOES_ON && exchange->body_state == BODY_SKIPPED;
@@ -182,10 +182,11 @@ enum body_verdict body_begin(struct exchange *exchange)
     return answer_before_body(exchange, ask_first(exchange));
 }
 
-/* Whether its client has sent all that it will, and the rest is missing. All that the library has
- * read has been taken, so what is left would be in the socket (over TLS: who knows where). The
- * library misses the end of a stream that comes together with the last bytes, and the watcher only
- * looks twice a second: a client that does nothing else would have thousands of connections. */
+/* Whether the client has stopped sending although part of the body is missing. Everything that the
+ * library has read has been processed, so the rest would be in the socket (with TLS it may be in a
+ * buffer elsewhere). The library misses the end of a stream that arrives together with the last
+ * bytes, and the watcher checks only twice a second: a client could use this to keep thousands of
+ * connections open. */
 static bool is_cut_short(const struct exchange *exchange)
 {
     return !exchange->chunked && !exchange->http.tls &&
@@ -226,7 +227,8 @@ enum body_verdict body_finish(struct exchange *exchange)
     enum body_verdict verdict = BODY_GOES_ON;
     if (exchange->body_state == BODY_ASKING)
         verdict = ask_again(exchange);
-    if (exchange->received_bytes < exchange->content_length) /* no end: the headers' call again */
+    if (exchange->received_bytes < exchange->content_length) /* incomplete: this is the second call
+                                                              * for the headers */
         return answer_before_body(exchange, verdict);
     if (verdict != BODY_GOES_ON)
         return verdict;

@@ -1,9 +1,11 @@
-/* Connections: the server's list of them, and the limits on their number. When one is reached
- * another connection is shut down (connection_limit.c), so that a new client gets in; if none may
- * be, or its own address has too many, the new one is turned away.
+/* Connections: the server's list of them, and the limits on their number. When the limit is
+ * reached, another connection is shut down (connection_limit.c) so that a new client can connect.
+ * If none may be shut down, or the new client's address has too many connections, the new one is
+ * closed.
  *
  * Invariant: a connection is in the list exactly as long as its socket is open, because MHD calls
- * connection_close() before it closes the socket. So whoever holds the lock may use its fd. */
+ * connection_close() before it closes the socket. Code that holds the lock may therefore use its
+ * fd. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +28,8 @@ static void peer_write(struct connection *connection, const struct sockaddr *add
         else
             text = inet_ntop(AF_INET6, in6, connection->peer, sizeof(connection->peer));
     }
-    if (text == NULL) /* as the Python service logs a request whose server names no address */
+    if (text == NULL) /* the Python service logs this for a request whose server reports no
+                       * address */
         text = memcpy(connection->peer, "-", 2);
     connection->peer_len = strlen(text);
     connection->peer_hash = hash_text((struct slice){connection->peer, connection->peer_len});
@@ -78,7 +81,7 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
     server->connection_count++;
     if (server->connection_count - server->shut_count > server->limits.connections_max ||
         (connection->peer_group->open > server->limits.connections_per_address &&
-         !server->is_unix)) /* there, nobody has an address */
+         !server->is_unix)) /* clients of a unix socket have no address */
         connection_shut(server, connection);
     pthread_mutex_unlock(&server->lock);
     if (!connection_limit_enter_process(server)) {

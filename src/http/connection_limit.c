@@ -1,16 +1,18 @@
-/* Which connection is closed when the server has as many as it may have and another one comes.
+/* Decides which connection is closed when the server has as many as allowed and another one
+ * arrives.
  *
  * Connections are grouped by the address of their client, IPv6 addresses by their first 64 bits,
- * since a single host can have all addresses with the same prefix. A connection may be closed while
- * it waits for its client: when it is idle, when its request is incomplete, or when its client has
- * not read the answer for some seconds. Of these, the largest group gives up one: the one that has
- * been idle for longest, or else the one with the oldest incomplete request. So a crowd of slow
- * clients closes its own connections, however many addresses it has, and a client with few
- * connections keeps them. Behind a proxy, all clients are one group; but a connection whose request
- * is being served is not closed, so a busy proxy loses only idle and slow ones. The exception: if
- * nothing else can be closed, connections go whose clients have left before their answer.
+ * because a single host can use all addresses with the same prefix. A connection may be closed
+ * while it waits for its client: when it is idle, when its request is incomplete, or when its
+ * client has not read the answer for some seconds. The group with the most such connections loses
+ * one: the one that has been idle for longest, or else the one with the oldest incomplete request.
+ * A crowd of slow clients therefore closes its own connections, however many addresses it has, and
+ * a client with few connections keeps them. Behind a proxy, all clients are one group, but a
+ * connection whose request is being served is not closed, so a busy proxy loses only idle and slow
+ * ones. The exception: if nothing else can be closed, connections are closed whose clients have
+ * disconnected before their answer.
  *
- * Under the server's lock, on any worker; the counts of the process are atomic. */
+ * Called under the server's lock, on any worker; the process-wide counts are atomic. */
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -21,9 +23,10 @@
 
 enum {
     UNREAD_US = 5 * 1000 * 1000,
-    STALE_US = 1000 * 1000, /* of these, several are closed at once: finding them costs a pass */
+    STALE_US = 1000 * 1000, /* idle that long, several connections are closed at once, because each
+                             * search scans all connections */
     AT_ONCE_MAX = 16,
-    AT_ONCE_PART = 128, /* at most this part of all */
+    AT_ONCE_PART = 128, /* at most this fraction of all connections */
     ACCEPTED_BEYOND = 32,
 };
 
@@ -79,7 +82,7 @@ bool peer_is_full(struct http_server *server, const struct sockaddr *address)
     return is_full;
 }
 
-/* What is closed first has the lower rank. */
+/* Lower ranks are closed first. */
 enum rank { RANK_IDLE, RANK_RECEIVING, RANK_UNREAD, RANK_KEPT };
 
 struct candidate {
@@ -109,8 +112,8 @@ static bool goes_before(const struct candidate *a, const struct candidate *b)
     return a->rank != b->rank ? a->rank < b->rank : a->since_us < b->since_us;
 }
 
-/* The group with most connections that may be closed, among equals the one that waits for longest;
- * NULL: none may be. */
+/* The group with the most connections that may be closed; of equal groups, the one with the oldest
+ * such connection. NULL: none may be closed. */
 static const struct peer *find_group(struct http_server *server, uint64_t now_us)
 {
     struct peer *found = NULL;
@@ -135,7 +138,7 @@ static const struct peer *find_group(struct http_server *server, uint64_t now_us
     return found;
 }
 
-/* Keeps the first ones, in their order. */
+/* Keeps those that are to be closed first, sorted. */
 static size_t keep_first(struct candidate *first, size_t count, size_t most,
                          struct candidate candidate)
 {
@@ -150,8 +153,9 @@ static size_t keep_first(struct candidate *first, size_t count, size_t most,
     return count;
 }
 
-/* Of those that the service has: clients that have left, or have at least said that they send no
- * more. Only when nobody else can be closed, since the latter may still read. */
+/* Shuts down connections whose request the service has and whose clients have disconnected, or have
+ * at least closed their sending side. Only used when nothing else can be closed, because the latter
+ * may still read. */
 static bool shut_gone(struct http_server *server)
 {
     unsigned count = 0;
@@ -188,7 +192,7 @@ bool connection_limit_evict(struct http_server *server)
     for (size_t i = 0; i < count; i++)
         if (i == 0 || first[i].since_us + STALE_US < now_us)
             connection_shut(server, first[i].connection);
-    return count > 0; /* one that was answered meanwhile may be none any more */
+    return count > 0; /* a request that was answered meanwhile may no longer be among them */
 }
 
 bool connection_limit_is_reached(const struct http_server *server)

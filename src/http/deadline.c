@@ -1,17 +1,17 @@
-/* The watcher: one thread that shuts down connections that are late. The library has nothing
- * against a client that sends a byte now and then, so its sockets are looked at from outside.
+/* The watcher: one thread that shuts down connections that exceed a deadline. The library tolerates
+ * a client that sends a byte now and then, so the watcher inspects its sockets from outside.
  *
- * From the end of the headers on, the worker keeps the connection's deadline_us; before that, since
- * when the request line is there. Before the request line nobody has seen anything: the first byte
- * of a request is noticed by the kernel's count of received bytes (TCP_INFO), which stands still
- * while a connection idles. What came between the end of an exchange and the watcher's next look is
- * taken for idling; such a client cannot stay longer than one that sends nothing, since the idle
- * timeout then runs. A unix socket has no such count: there a request line has to come within the
- * idle timeout and the header deadline together.
+ * From the end of the headers on, the worker maintains the connection's deadline_us; before that,
+ * line_us, the time at which the request line was complete. Before the request line, no callback
+ * runs: the first byte of a request is noticed by the kernel's count of received bytes (TCP_INFO),
+ * which does not change while a connection idles. Bytes that arrive between the end of an exchange
+ * and the watcher's next check are taken for idling. Such a client cannot stay longer than one that
+ * sends nothing, because the idle timeout applies to it. A unix socket has no such count: there the
+ * request line must arrive within the sum of the idle timeout and the header deadline.
  *
- * While the server drains, idle connections are closed, too: not at once, since a request may be on
- * its way; where a request or a handshake has begun to come it has two seconds, or one silent
- * client would make every stop as long as its grace.
+ * While the server drains, idle connections are closed, too, but not at once, because a request may
+ * be on its way. If a request or a handshake has begun to arrive, it has two seconds; otherwise one
+ * silent client would extend every stop to its full grace period.
  *
  * A connection that is shut down is closed by its worker, which sees the end of the stream. */
 #include <linux/tcp.h>
@@ -27,11 +27,13 @@ enum {
     LOOK_AT_LEAST_US = 20 * 1000,
     LOOK_AT_MOST_US = 500 * 1000,
     LOOKS_PER_LOCK = 64,
-    /* A worker takes some ten microseconds to close a connection, and serves nobody meanwhile. */
+    /* A worker needs about ten microseconds to close a connection, and serves no other
+     * meanwhile. */
     SHUT_AT_ONCE_MAX = 32,
-    LOOK_SOON_US = 10 * 1000, /* when more are to be shut down */
+    LOOK_SOON_US = 10 * 1000, /* when more must be shut down */
     ENDED_FOR_US = 100 * 1000,
-    BEGUN_LINGER_US = 2000 * 1000, /* for what has begun to come when the server drains */
+    BEGUN_LINGER_US = 2000 * 1000, /* for requests that have begun to arrive when the server
+                                    * drains */
 };
 
 static uint64_t bytes_received(int fd)
@@ -68,9 +70,9 @@ static bool headers_are_late(const struct http_server *server, struct connection
            atomic_load_explicit(&connection->idle_since_us, memory_order_relaxed) == idle_since_us;
 }
 
-/* Whether a client will send no more, and never a whole request: it has closed its sending side,
- * all that it sent has been read, and this already was so some time ago, so that the worker has
- * seen it. The library misses the end of a stream that comes together with the last bytes. */
+/* Whether a client will send no more although its request is incomplete: it has closed its sending
+ * side, all that it sent has been read, and this was already so some time ago, so that the worker
+ * has seen it. The library misses the end of a stream that arrives together with the last bytes. */
 static bool has_given_up(struct connection *connection, uint64_t now_us)
 {
     if (!connection_has_ended(connection)) {
@@ -82,7 +84,7 @@ static bool has_given_up(struct connection *connection, uint64_t now_us)
     return now_us - connection->ended_us >= ENDED_FOR_US;
 }
 
-/* Whether a request, or a handshake, has begun to come. */
+/* Whether a request or a handshake has begun to arrive. */
 static bool has_begun(const struct connection *connection, uint64_t line_us)
 {
     int unread = 0;
@@ -94,7 +96,8 @@ static bool has_begun(const struct connection *connection, uint64_t line_us)
            unread > 0;
 }
 
-/* Whether a server that drains need not wait for a connection whose next request is not whole. */
+/* Whether a draining server need not wait any longer for a connection without a complete
+ * request. */
 static bool is_left_over(const struct http_server *server, const struct connection *connection,
                          uint64_t idle_since_us, uint64_t line_us, uint64_t now_us)
 {
@@ -127,7 +130,8 @@ static void connection_look(struct http_server *server, struct connection *conne
         connection_shut(server, connection);
 }
 
-/* Looks at all, or at the rest of them. False: so many were late that a rest remains. */
+/* Checks all connections, or the rest of them. False: so many were late that some remain to be
+ * checked. */
 static bool look_at_all(struct http_server *server)
 {
     uint64_t now_us = clock_now_us(CLOCK_MONOTONIC);
@@ -143,7 +147,7 @@ static bool look_at_all(struct http_server *server)
         if (connection->shut && !was_shut && ++shut == SHUT_AT_ONCE_MAX &&
             server->draining_since_us == 0)
             return server->cursor == NULL;
-        /* workers wait for the lock to take in and to close connections */
+        /* workers need the lock to add and to close connections */
         if (++looks % LOOKS_PER_LOCK == 0) {
             pthread_mutex_unlock(&server->lock);
             pthread_mutex_lock(&server->lock);

@@ -1,8 +1,8 @@
-/* One exchange: request line, headers, body, service, answer. Its worker walks it through its
- * stages (handover.c: who else touches it).
+/* One exchange: request line, headers, body, service, answer. Its worker takes it through its
+ * stages (handover.c describes which other threads use it).
  *
- * Memory: a small GET costs no malloc of ours; exchanges, with their arena, wait for the next one
- * on their worker's pool. */
+ * Memory: a small GET needs no malloc by berth; a finished exchange stays in its worker's pool with
+ * its arena for reuse. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 
 enum {
     KEEP_BYTES = 16 * 1024,
-    /* of larger answers' buffers, by all workers together: a new one costs half of filling it, and
-     * as many are in use as answers are on their way */
+    /* buffers of larger answers, for all workers together: allocating a new one takes half as long
+     * as filling it, and each answer being sent uses one */
     LARGE_KEEP_BYTES = 64 << 20,
 };
 
@@ -24,7 +24,7 @@ static void exchange_free(struct exchange *exchange)
     free(exchange);
 }
 
-/* What a buffer has above what every exchange may keep. */
+/* The bytes of a buffer beyond what every exchange may keep. */
 static size_t large_bytes(const struct buf *buf)
 {
     return buf->cap > KEEP_BYTES ? buf->cap : 0;
@@ -105,7 +105,7 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
                                                  .owner = connection->peer_hash,
                                                  .address = connection->peer_hash,
                                                  .held = &exchange->http.held_bytes};
-    /* before anything is put in the arena, which is charged to it */
+    /* before the first allocation in the arena, which is charged to this share */
     exchange->http.arena_share = memory_another(&exchange->http.share);
     exchange->http.target =
         arena_copy(exchange->http.arena, target == NULL ? SLICE_LIT("") : slice_of(target));
@@ -123,7 +123,7 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     return exchange;
 }
 
-/* Answers, or leaves the exchange suspended. */
+/* Sends the answer, or leaves the exchange suspended. */
 static enum MHD_Result service_follow(struct exchange *exchange, enum http_step step)
 {
     while (step == HTTP_PENDING) {
@@ -186,7 +186,7 @@ enum MHD_Result exchange_continue(struct exchange *exchange, const char *method,
                                   const char *version, const char *data, size_t *size)
 {
     if (atomic_load(&exchange->wait) == WAIT_SUSPENDED)
-        return MHD_YES; /* the library goes through its states once more before it waits */
+        return MHD_YES; /* the library runs its state machine once more before it waits */
     switch (exchange->stage) {
     case STAGE_HEADERS:
         return headers_have_come(exchange, method, version);
@@ -235,7 +235,8 @@ void http_set_owner(struct http_exchange *exchange, uint64_t owner)
 {
     if (exchange->share.bytes == 0)
         exchange->share.owner = owner;
-    /* searches of many projects come through one proxy: of their arenas none is an address's */
+    /* searches of many projects come through one proxy, so their arenas are not charged to an
+     * address */
     if (exchange->arena_share.bytes == 0)
         exchange->arena_share.owner = exchange->arena_share.address = owner;
 }

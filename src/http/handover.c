@@ -1,16 +1,16 @@
-/* The way of an exchange from its worker into the service and back. Only http_resume() and the two
- * questions below it are for other threads.
+/* How an exchange passes from its worker to the service and back. Only http_resume() and the two
+ * query functions after it may be called by other threads.
  *
- * `wait` is RUNNING while the service runs. http_resume() sets RESUMED. A worker that was told
- * HTTP_PENDING suspends the connection first and then sets SUSPENDED, so whoever finds SUSPENDED
- * may wake the library, and a worker that finds RESUMED instead wakes itself. After its swap
- * http_resume() touches the exchange no more. */
+ * `wait` is RUNNING while the service runs. http_resume() sets RESUMED. A worker that receives
+ * HTTP_PENDING first suspends the connection and then sets SUSPENDED. So the thread that finds
+ * SUSPENDED may wake the library, and a worker that finds RESUMED instead wakes itself. After its
+ * atomic exchange, http_resume() does not use the exchange any more. */
 #include <poll.h>
 
 #include "http/http_internal.h"
 
-/* As count_add(), ordered before a look at `cutting`: on x86 this takes a locked instruction, one
- * for a request. */
+/* Like count_add(), but ordered before a read of `cutting`: on x86 this takes one locked
+ * instruction per request. */
 static void count_enter(_Atomic unsigned *count)
 {
     atomic_store(count, atomic_load_explicit(count, memory_order_relaxed) + 1);
@@ -59,7 +59,7 @@ void http_resume(struct http_exchange *exchange)
     struct http_server *server = own->server;
     struct MHD_Connection *mhd = own->mhd;
     bool asking = own->body_state == BODY_ASKING;
-    /* keeps the server alive when the exchange ends before we are out of here */
+    /* keeps the server alive if the exchange ends before this function returns */
     atomic_fetch_add(&server->resumings, 1);
     int before = atomic_exchange(&own->wait, WAIT_RESUMED);
     check(before != WAIT_RESUMED);
@@ -79,7 +79,7 @@ bool http_client_gone(const struct http_exchange *exchange)
 {
     const struct exchange *own = (const struct exchange *)exchange;
     if (atomic_load(&own->server->cutting))
-        return true; /* a stop waits for nobody for ever */
+        return true; /* a stop does not wait for ever */
     struct pollfd socket = {.fd = own->connection->fd, .events = POLLRDHUP};
     return poll(&socket, 1, 0) > 0 && (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }

@@ -1,15 +1,16 @@
-/* TLS handshakes. The library runs them on its workers, but keeps asking a handshake that waits for
- * its client, with all of a processor (0.9.75: MHD_run_tls_handshake_() leaves the socket marked as
- * ready). So a handshake that would wait is suspended, as an exchange is that waits for the writer,
- * and a thread of ours resumes it when its client has sent something.
+/* TLS handshakes. The library runs them on its workers, but polls a handshake that waits for its
+ * client continuously, with all of a processor (0.9.75: MHD_run_tls_handshake_() leaves the socket
+ * marked as ready). Therefore a handshake that would wait is suspended, like an exchange that waits
+ * for the writer, and a thread of berth resumes it when its client has sent something.
  *
- * The place to notice is where GnuTLS reads: its pull function is ours. A handshake has until the
- * header deadline, or, if there is none, the idle timeout, which the library does not count while
- * it is suspended; then the watcher shuts the socket down, which resumes it, to its end.
+ * This is detected where GnuTLS reads: berth supplies its pull function. A handshake must finish
+ * within the header deadline or, if there is none, within the idle timeout, which the library does
+ * not count while the handshake is suspended. After that the watcher shuts the socket down, which
+ * resumes the handshake so that it ends.
  *
- * Invariant: who suspends counts himself in handshakes_awaited before he looks at `cutting`, and a
- * stop sets `cutting` before it waits for that count, so no handshake is suspended behind its back.
- */
+ * Invariant: a thread that suspends increments handshakes_awaited before it checks `cutting`, and a
+ * stop sets `cutting` before it waits for that count, so a stop cannot miss a suspended
+ * handshake. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -21,7 +22,7 @@
 
 enum { EVENTS_AT_ONCE = 64 };
 
-/* False: nothing is waited for any more, the server is about to end. */
+/* False: the handshake must not wait, because the server is about to end. */
 static bool wait_for_client(struct connection *connection)
 {
     struct http_server *server = connection->server;
@@ -36,7 +37,7 @@ static bool wait_for_client(struct connection *connection)
     int how = connection->is_awaited ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
     if (epoll_ctl(server->handshakes_fd, how, connection->fd, &event) == 0) {
         connection->is_awaited = true;
-    } else { /* short of memory: it asks again */
+    } else { /* out of memory: the library polls */
         MHD_resume_connection(connection->mhd);
         atomic_fetch_sub(&server->handshakes_awaited, 1);
     }
@@ -53,7 +54,7 @@ static ssize_t pull(gnutls_transport_ptr_t transport, void *data, size_t size)
     return got;
 }
 
-/* The client's Finished has come: nothing of the handshake is waited for any more. */
+/* The client's Finished message has arrived, so the handshake waits for nothing more. */
 static int on_finished(gnutls_session_t session, unsigned message, unsigned post, unsigned incoming,
                        const gnutls_datum_t *data)
 {
@@ -102,7 +103,7 @@ static void *resume_handshakes(void *cls)
             struct connection *connection = events[i].data.ptr;
             if (connection == NULL)
                 return NULL;
-            /* armed for one event: nobody else resumes it, so it still is there */
+            /* armed for one event: only this thread resumes the connection, so it still exists */
             MHD_resume_connection(connection->mhd);
             atomic_fetch_sub(&server->handshakes_awaited, 1);
         }

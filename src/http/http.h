@@ -20,14 +20,16 @@ struct http_process;
 struct http_server;
 struct http_tls;
 
-/* Errors that the HTTP server itself found; the service words the answer. */
+/* Errors found by the HTTP server itself; the service writes the text of the answer. */
 enum http_fault {
     HTTP_FAULT_NONE,
-    HTTP_FAULT_SYNTAX,         /* a line is not valid HTTP: answer 400, closed afterwards */
+    HTTP_FAULT_SYNTAX,         /* a line is not valid HTTP: answer 400; the connection is closed
+                                * afterwards */
     HTTP_FAULT_BODY_TOO_LARGE, /* body is empty; answer 413, the connection is closed afterwards */
     HTTP_FAULT_NO_MEMORY,      /* body is empty: too many large bodies in memory; answer 503 */
-    HTTP_FAULT_FRAMING,        /* Content-Length together with Transfer-Encoding, or another
-                                  doubt about where the body ends: answer 400, closed afterwards */
+    HTTP_FAULT_FRAMING,        /* Content-Length together with Transfer-Encoding, or any other doubt
+                                * about where the body ends: answer 400; the connection is closed
+                                * afterwards */
 };
 
 enum {
@@ -44,41 +46,43 @@ struct http_header {
 };
 
 struct http_exchange {
-    /* the request; all slices live as long as the exchange */
+    /* the request; all slices are valid as long as the exchange */
     struct slice method; /* as sent, any token */
     struct slice target; /* raw, as on the request line, "/path?query" */
     struct slice body;
-    uint64_t body_bytes; /* how long it was, also where it was not kept; while it is to be read, as
-                            far as that is known */
+    uint64_t body_bytes; /* the body's length, even if it was not kept; while the body has yet to be
+                          * read, as far as it is known */
     enum http_fault fault;
     bool has_content_length; /* a Content-Length or Transfer-Encoding header was sent */
-    bool tls;                /* it came over TLS */
+    bool tls;                /* the request arrived over TLS */
     struct slice peer;       /* the address without port, as text; "-" on a unix socket */
     uint16_t port;           /* the local port; 0 on a unix socket */
     uint64_t started_us;     /* monotonic clock, when the request line was complete */
     struct arena *arena;
 
-    /* Who is charged for the memory of the body. The HTTP server fills in the budget and the
+    /* The holder charged for the memory of the body. The HTTP server fills in the budget and the
      * address, the service fills in the owner. */
     struct memory_share share;
-    uint64_t held_bytes;             /* by all shares of the request */
-    struct memory_share arena_share; /* the same of what the arena takes; `over`: end soon */
+    uint64_t held_bytes;             /* the sum of all shares of the request */
+    struct memory_share arena_share; /* the same for the arena's memory; if `over` is set, the
+                                      * request must end soon */
 
-    /* the answer, filled by the service */
+    /* the answer, filled in by the service */
     int status;
     struct http_header response_headers[HTTP_HEADERS_MAX];
     unsigned response_header_count;
     struct buf out; /* the body: empty at first, owned by the HTTP server */
-    bool goes_on;   /* `out` is its first piece; on_more writes the others */
-    uint64_t owner; /* a hash: whose share of the memory for large answers it uses; 0: the peer's */
+    bool goes_on;   /* `out` is the first piece; on_more writes the others */
+    uint64_t owner; /* a hash: the holder whose share of the memory for large answers is used; 0:
+                     * the peer */
 
-    void *state; /* the service's own */
+    void *state; /* for the service's use */
 };
 
 enum http_step {
     HTTP_ANSWERED,
     HTTP_PENDING,
-    /* of on_large_body, and of on_resume behind it */
+    /* results of on_large_body, and of on_resume after it */
     HTTP_READ_BODY,
     HTTP_SKIP_BODY,
 };
@@ -87,18 +91,18 @@ enum http_step {
 enum http_piece {
     HTTP_PIECE_WRITTEN,
     HTTP_PIECE_PENDING, /* it is written when http_resume() is called; no on_resume follows */
-    HTTP_PIECE_BREAKS,  /* the answer cannot go on: its connection breaks */
+    HTTP_PIECE_BREAKS,  /* the answer cannot continue: the connection is closed */
 };
 
 struct http_service {
     enum http_step (*on_request)(struct http_exchange *exchange, void *cls);
     enum http_step (*on_resume)(struct http_exchange *exchange, void *cls);
     /* Only for an answer with goes_on: the previous piece has been sent. Writes the next one to
-     * `out`, which is empty, and clears goes_on if that is the last. */
+     * `out`, which is empty, and clears goes_on if that piece is the last. */
     enum http_piece (*on_more)(struct http_exchange *exchange, void *cls);
-    /* The last call for an exchange of which the service was called, after its answer was sent or
-     * its connection broke; on its worker thread. A pending exchange is never finished before it
-     * was resumed. */
+    /* The last call for an exchange that was passed to the service, after its answer was sent or
+     * its connection broke; on its worker thread. A pending exchange is never finished before it is
+     * resumed. */
     void (*on_finished)(struct http_exchange *exchange, void *cls);
     void *cls;
 
@@ -138,7 +142,7 @@ void http_body_take(struct http_exchange *exchange);
 void http_release_body(struct http_exchange *exchange);
 
 /* Hands over the exchange's arena and answer buffer, which are large: the caller frees them where
- * that holds nobody up. In on_finished, as the last operation on the exchange. */
+ * this delays no other request. Call it in on_finished, as the last operation on the exchange. */
 struct http_memory {
     struct arena *arena;
     struct memory_share share; /* of the arena, which points to it */
@@ -146,14 +150,15 @@ struct http_memory {
 };
 void http_take_memory(struct http_exchange *exchange, struct http_memory *memory);
 
-/* Sets who is charged for memory from now on (a hash), unless something has already been charged.
- */
+/* Sets the owner charged for memory from now on (a hash), unless something has already been
+ * charged. */
 void http_set_owner(struct http_exchange *exchange, uint64_t owner);
 
 /* Makes on_resume run for a pending exchange. Any thread, exactly once for each HTTP_PENDING. */
 void http_resume(struct http_exchange *exchange);
 
-/* Whether a stop has reached its end: pending work is to be abandoned and answered. Any thread. */
+/* Whether the grace period of a stop has ended: pending work must be abandoned and answered. Any
+ * thread. */
 bool http_is_cut(const struct http_exchange *exchange);
 
 /* Whether the client of a pending exchange has disconnected, or the grace period of a stop is over.
@@ -161,52 +166,55 @@ bool http_is_cut(const struct http_exchange *exchange);
  * HTTP_PENDING and http_resume only. */
 bool http_client_gone(const struct http_exchange *exchange);
 
-/* State that the servers of a process share: memory for answers over HTTP_LARGE_BYTES, and file
- * descriptors, of which up to reserved_max are reserved for servers with is_reserved. To be created
- * after the limit of descriptors is set. */
+/* State shared by all servers of a process: memory for answers over HTTP_LARGE_BYTES, and file
+ * descriptors, of which up to reserved_max are reserved for servers with is_reserved. Create it
+ * after the limit of descriptors has been set. */
 struct http_process *http_process_create(uint64_t large_answers_bytes, unsigned reserved_max);
-void http_process_destroy(struct http_process *process); /* or NULL */
+void http_process_destroy(struct http_process *process); /* NULL is allowed */
 
 struct http_limits {
     uint64_t max_body_bytes;          /* 16 MiB */
-    struct memory_budget *bodies;     /* of requests, over HTTP_SMALL_BODY_BYTES; outlives the
-                                         server; NULL: no limit */
-    struct http_process *process;     /* shared with other servers, outlives them; NULL: its own */
-    uint64_t large_answers_bytes;     /* without process: of all bodies over HTTP_LARGE_BYTES */
+    struct memory_budget *bodies;     /* the budget for request bodies over HTTP_SMALL_BODY_BYTES;
+                                       * outlives the server; NULL: no limit */
+    struct http_process *process;     /* shared with other servers and outlives them; NULL: the
+                                       * server creates its own */
+    uint64_t large_answers_bytes;     /* used without process: for all bodies over
+                                       * HTTP_LARGE_BYTES */
     bool is_reserved;                 /* its connections use the reserve of process */
     unsigned connection_memory_bytes; /* 64 KiB */
-    unsigned connections_max;         /* in all; the longest idle one is closed first */
+    unsigned connections_max;         /* in total; the longest idle one is closed first */
     unsigned connections_per_address;
     unsigned idle_timeout_s;             /* between requests */
-    _Atomic unsigned header_deadline_ms; /* 30 000: from a request's first byte to the end of its
-                                            line, and from there to the end of its headers; 0: none
-                                          */
-    _Atomic unsigned body_deadline_ms;   /* 30 000: plus the body's size at 10 KB/s, an
-                                            answer's over HTTP_LARGE_BYTES at 250 KB/s; 0: none */
+    _Atomic unsigned header_deadline_ms; /* 30 000: from a request's first byte to the end of the
+                                          * request line, and from there to the end of its headers;
+                                          * 0: none */
+    _Atomic unsigned body_deadline_ms;   /* 30 000: plus the body's size at 10 KB/s, for answers
+                                          * over HTTP_LARGE_BYTES at 250 KB/s; 0: none */
     unsigned worker_threads;             /* at least 2 (one epoll thread stalls under load) */
 };
 
 /* Where a server listens: at an inherited socket, at a path, or at a host and port. */
 struct http_address {
     bool is_given;
-    int fd;           /* given: a listening stream socket. It is closed at the stop, but what others
-                         hold of it stays open, and what waits in it is left to them */
-    const char *path; /* unix socket; a file on which no process listens is replaced */
-    unsigned mode;    /* its permissions */
+    int fd;           /* given: an inherited listening stream socket. A stop closes this descriptor,
+                       * but other processes' descriptors stay open, and waiting connections are
+                       * left to them */
+    const char *path; /* unix socket; an existing file on which no process listens is replaced */
+    unsigned mode;    /* the socket file's permissions */
     const char *host; /* a numeric address without brackets, or a name */
-    uint16_t port;    /* 0: any free one */
-    struct http_tls *tls; /* NULL: plain; else it outlives the server */
+    uint16_t port;    /* 0: any free port */
+    struct http_tls *tls; /* NULL: no TLS; otherwise it outlives the server */
 };
 
-/* Opens a listener and starts its workers. Returns NULL with one clear line in err if it cannot
- * (address in use, not resolvable); err's kind is then the errno of an address that was not opened.
- */
+/* Opens a listener and starts its workers. On failure (address in use, not resolvable) returns NULL
+ * with one clear line in err, whose kind is then the errno of an address that could not be
+ * opened. */
 struct http_server *http_server_start(const struct http_address *address,
                                       const struct http_limits *limits,
                                       const struct http_service *service, struct err *err);
 
-/* http://127.0.0.1:8778, https://[::1]:8778, unix:/run/berth/api.sock; valid as long as the server.
- */
+/* For example http://127.0.0.1:8778, https://[::1]:8778, unix:/run/berth/api.sock; valid as long as
+ * the server exists. */
 const char *http_server_url(const struct http_server *server);
 
 /* Sets the deadlines for requests that begin from now on, and soon for others. Any thread. */
@@ -222,7 +230,7 @@ uint16_t http_server_port(const struct http_server *server);
  * thread, until http_server_stop() is called. */
 struct http_load {
     unsigned requests;    /* from request line to the last byte of the answer */
-    unsigned in_service;  /* of these, handed to the service and not answered yet */
+    unsigned in_service;  /* of these, passed to the service and not yet answered */
     unsigned connections; /* open, or accepted and not yet assigned to a worker */
     uint64_t longest_us;  /* the longest current call of the service by a worker */
     uint64_t accepted;    /* connections since the start */
@@ -235,9 +243,9 @@ struct http_load http_server_load(struct http_server *server);
  * drain: accepts no more connections. Answers carry "Connection: close" from now on. A connection
  * that stays idle for linger_ms is closed, unless a request begins to arrive on it in that time.
  * When requests and connections are 0, no client is left.
- * cut: no further request reaches the service, and pending ones see their clients as disconnected.
- * stop: waits until the service holds no request, and frees the server; drains and cuts if that has
- * not been done, with at most grace_ms between them. */
+ * cut: no further request reaches the service, and for pending ones http_client_gone() is true.
+ * stop: waits until the service holds no request, and frees the server. If the server has not been
+ * drained and cut, stop does both, with at most grace_ms between them. */
 void http_server_drain(struct http_server *server, unsigned linger_ms);
 void http_server_cut(struct http_server *server);
 void http_server_stop(struct http_server *server, unsigned grace_ms);
@@ -253,9 +261,9 @@ struct http_tls_files {
 /* NULL with one clear line in err if the files cannot be used. */
 struct http_tls *http_tls_create(const struct http_tls_files *files, struct err *err);
 
-/* Reads the files again; they may be different ones. Open connections keep the certificate they
- * were established with. False: err has one line, and the old certificates stay in use. One thread.
- */
+/* Reads the files again; their names may have changed. Open connections keep the certificate they
+ * were established with. False: err has one line, and the old certificates stay in use. One
+ * thread. */
 bool http_tls_load(struct http_tls *tls, const struct http_tls_files *files,
                    struct err *err) BERTH_MUST_CHECK;
 
@@ -263,9 +271,9 @@ bool http_tls_load(struct http_tls *tls, const struct http_tls_files *files,
  * changed since the last call. Same thread as http_tls_load. */
 bool http_tls_have_changed(struct http_tls *tls);
 
-/* The certificate's description, such as "CN=api.example.org, valid until 2027-11-21", and a
- * warning about anything but its expiry that an operator should know: in the arena; the warning is
- * empty if there is none. Same thread. */
+/* A description of the certificate, such as "CN=api.example.org, valid until 2027-11-21", and a
+ * warning about anything except its expiry that an operator should know. Both are in the arena; the
+ * warning is empty if there is none. Same thread. */
 struct slice http_tls_describe(const struct http_tls *tls, struct arena *arena);
 struct slice http_tls_warning(const struct http_tls *tls, struct arena *arena);
 
@@ -275,7 +283,7 @@ int64_t http_tls_expires_s(struct http_tls *tls);
 
 enum { HTTP_TLS_WARNING_DAYS = 14 };
 enum http_tls_expiry {
-    HTTP_TLS_GOOD,         /* for longer than HTTP_TLS_WARNING_DAYS */
+    HTTP_TLS_GOOD,         /* valid for longer than HTTP_TLS_WARNING_DAYS */
     HTTP_TLS_EXPIRES_SOON, /* "the certificate in PATH expires in 9 days, on 2026-12-02" */
     HTTP_TLS_EXPIRED,      /* "the certificate in PATH expired on 2026-12-02" */
 };
@@ -285,7 +293,7 @@ enum http_tls_expiry {
 enum http_tls_expiry http_tls_check_expiry(const struct http_tls *tls, int64_t now_s,
                                            struct arena *arena, struct slice *text);
 
-/* To be called when no server uses it any more. */
+/* Call it when no server uses the certificates any more. */
 void http_tls_destroy(struct http_tls *tls);
 
 #endif

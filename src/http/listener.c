@@ -1,5 +1,5 @@
-/* The listening socket. Ours and not the library's, so that an address that cannot be had gives one
- * clear line. Called by the thread that starts the server. */
+/* The listening socket. berth opens it rather than the library, so that an unavailable address is
+ * reported in one clear line. Called by the thread that starts the server. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 enum { LISTEN_BACKLOG = 4096, NAME_MOST_BYTES = sizeof(((struct sockaddr_un *)0)->sun_path) };
 
-/* The socket, or -1 with errno. */
+/* Returns the socket, or -1 with errno. */
 static int socket_listen(const struct addrinfo *info)
 {
     int fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -61,7 +61,8 @@ static int host_listen(const char *host, uint16_t port, struct err *err)
     int fd = -1;
     for (const struct addrinfo *info = found; info != NULL; info = info->ai_next) {
         fd = socket_listen(info);
-        /* a name's next address is for a family that is missing here, not for a taken port */
+        /* the next address of a name is tried only if this one's family or address is missing here,
+         * not if its port is taken */
         if (fd >= 0 || (errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT))
             break;
     }
@@ -74,7 +75,7 @@ static int host_listen(const char *host, uint16_t port, struct err *err)
     return fd;
 }
 
-/* What the socket says of itself: its port and, where it is, its address as text. */
+/* Reads the socket's own port and address; the address as text. */
 static uint16_t socket_port(int fd, char host[static NAME_MOST_BYTES + 1])
 {
     union {
@@ -96,7 +97,7 @@ static uint16_t socket_port(int fd, char host[static NAME_MOST_BYTES + 1])
         len -= (socklen_t)offsetof(struct sockaddr_un, sun_path);
         memcpy(host, address.un.sun_path, len);
         if (len > 0 && host[0] == '\0')
-            host[0] = '@'; /* the abstract names' usual spelling */
+            host[0] = '@'; /* the usual notation for abstract names */
         return 0;
     }
 }
@@ -115,7 +116,7 @@ static bool family_is_served(int fd)
            (family == AF_INET || family == AF_INET6 || family == AF_UNIX);
 }
 
-/* A socket that was opened by others. */
+/* Takes over an inherited socket. */
 static bool given_take(int fd, bool tls, struct listener *listener, struct err *err)
 {
     int on = 1;

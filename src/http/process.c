@@ -1,14 +1,14 @@
 /* What all servers of a process share: memory for large answers, and file descriptors.
  *
  * Answers: an answer counts with its length from when it is written until its exchange ends. A
- * client may hold no more than what its answers leave free, so that one that reads slowly gets half
- * of the memory at most, and each further one half of the rest. Clients are counted by a hash: two
- * that collide have one share between them.
+ * client may hold no more than what its answers leave free, so a slow reader gets at most half of
+ * the memory, and each further one half of the rest. Clients are identified by a hash; two whose
+ * hashes collide share one limit.
  *
- * Descriptors: the process has as many as its limit allows, whichever listener takes them. Some are
- * set aside for the database, the log, Keystone and the listeners whose connections are reserved
- * (metrics and health), and each server takes some for itself, by its workers: on a machine with
- * many processors these are more than all others.
+ * Descriptors: the limit applies to the whole process, whichever listener uses them. Some are set
+ * aside for the database, the log, Keystone and the listeners whose connections are reserved
+ * (metrics and health), and each server needs some for its workers: on a machine with many
+ * processors these are more than all others.
  *
  * Any thread. */
 #include <limits.h>
@@ -19,8 +19,8 @@
 
 enum {
     DESCRIPTORS_FOR_OTHERS = 96,
-    SERVER_DESCRIPTORS = 4, /* the listener, the acceptor's, and the two of handshakes */
-    WORKER_DESCRIPTORS = 2, /* the library's: its epoll set, and what wakes it */
+    SERVER_DESCRIPTORS = 4, /* for the listener, the acceptor, and two for handshakes */
+    WORKER_DESCRIPTORS = 2, /* the library's epoll set and its wake-up descriptor */
     CONNECTIONS_AT_LEAST = 8,
     RESERVED_PART = 8
 };

@@ -1,10 +1,10 @@
-/* A fault of libmicrohttpd 0.9.75 worked round: its workers ask epoll_wait() for 128 events, and if
- * they get exactly 128 they ask again before they look at what they got, and then sleep until
- * something else happens. With 128 ready connections a worker, or a multiple, all of them hang.
+/* Works around a bug of libmicrohttpd 0.9.75: its workers request 128 events from epoll_wait(), and
+ * if they get exactly 128 they call it again before processing them, and then sleep until something
+ * else happens. With 128 ready connections on a worker, or a multiple of that, all of them hang.
  *
- * So epoll_wait() is defined here, which the dynamic linker prefers to libc's, and gives one event
- * less than it was asked for: the library then never thinks that there are more. A caller must be
- * ready for fewer events anyway, so this changes nothing for anybody else. */
+ * Therefore epoll_wait() is defined here, which the dynamic linker prefers to libc's, and returns
+ * one event less than requested: the library then never assumes that there are more. Every caller
+ * must accept fewer events anyway, so no other code is affected. */
 #include <sys/epoll.h>
 
 #include "http/http_internal.h"
@@ -17,5 +17,5 @@ int epoll_wait(int epoll_fd, struct epoll_event *events, int events_max, int tim
 
 void ready_events_limit(void)
 {
-    /* the linker takes this file out of its archive for the sake of this function */
+    /* the linker takes this file out of its archive because of this function */
 }

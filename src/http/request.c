@@ -1,17 +1,18 @@
-/* The headers of a request: a table in the exchange's arena that any thread may ask while the
- * exchange lives, and the faults of framing that the library lets through. Where two servers on the
+/* The headers of a request: a table in the exchange's arena that any thread may read while the
+ * exchange exists, and the framing errors that the library does not detect. If two servers on the
  * way could disagree about where a header or a body ends, the request is refused: a second
- * Content-Length, Content-Length beside Transfer-Encoding, another coding than chunked, a blank or
- * control character in a name, a CR alone, a NUL byte, a line that ends with LF alone or is folded.
- * The table is written by the exchange's worker.
+ * Content-Length, Content-Length together with Transfer-Encoding, another coding than chunked, a
+ * blank or control character in a name, a bare CR, a NUL byte, a line that ends with a bare LF or
+ * is folded. The exchange's worker writes the table.
  *
- * The library hands out texts that are still where they came, in its buffer: there it has put NUL
- * bytes over the colons and over what ended a line. So what a line ended with, and what a NUL byte
- * of the client's has cut off, shows in the distance of one text from the next: two bytes, for CR
- * LF, and four behind the last.
+ * The library returns texts that are still in its receive buffer, where it has overwritten the
+ * colons and the line ends with NUL bytes. The distance from one text to the next therefore shows
+ * how a line ended and whether a NUL byte from the client has truncated a text: the distance is two
+ * bytes for CR LF, and four after the last line.
  *
- * Of chunks the library looks at what it needs. Their connection is closed after the answer, so
- * that nothing behind them is taken for a request. */
+ * The library checks only those parts of the chunk syntax that it needs. After a chunked request
+ * the connection is therefore closed, so that nothing after the chunks can be taken for a
+ * request. */
 #include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
@@ -24,7 +25,7 @@ enum { CRLF_LEN = 2 };
 
 static bool text_is(struct slice text, const char *word, size_t len)
 {
-    /* the first letters, whatever their case, tell most names of one length apart */
+    /* the first letter, in either case, distinguishes most names of the same length */
     return text.len == len && len > 0 && ((text.data[0] ^ word[0]) & ~0x20) == 0 &&
            strncasecmp(text.data, word, len) == 0;
 }
@@ -67,8 +68,9 @@ static bool word_has_below(const char *at, unsigned char limit)
     return ((word - ones * limit) & ~word & ones * 128) != 0;
 }
 
-/* Whether a byte is below the limit, which is at most 128; eight at once, since every request's
- * target, names and values are asked. The last eight overlap those before. */
+/* Whether a byte is below the limit, which is at most 128; eight bytes at once, because the target,
+ * names and values of every request are checked. The last eight bytes may overlap the previous
+ * ones. */
 static bool has_below(struct slice text, unsigned char limit)
 {
     const size_t step = sizeof(uint64_t);
@@ -89,7 +91,7 @@ static bool has_cr(struct slice value)
     return has_below(value, ' ') && memchr(value.data, '\r', value.len) != NULL;
 }
 
-/* Method, one blank, target, one blank, version, CR LF. */
+/* Checks for method, one blank, target, one blank, version, CR LF. */
 static bool line_is_whole(const struct exchange *exchange, const char *method, const char *version)
 {
     struct slice target = exchange->http.target;
@@ -99,7 +101,7 @@ static bool line_is_whole(const struct exchange *exchange, const char *method, c
            memchr(target.data, 0x7f, target.len) == NULL;
 }
 
-/* The headers behind each other, and the empty line behind the last. */
+/* Checks that the headers follow each other without gaps, with the empty line after the last. */
 static bool headers_are_whole(const struct exchange *exchange, const char *method,
                               const char *version)
 {
@@ -116,7 +118,8 @@ static bool headers_are_whole(const struct exchange *exchange, const char *metho
     return size != NULL && method + size->header_size == end + 2 * CRLF_LEN;
 }
 
-/* The library has refused what is not a number of 64 bits, unless there is a Transfer-Encoding. */
+/* The library has refused values that are not 64-bit numbers, unless there is a
+ * Transfer-Encoding. */
 static uint64_t length_parse(struct slice value)
 {
     uint64_t length = 0;

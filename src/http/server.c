@@ -1,10 +1,11 @@
-/* A server's life, and the library's callbacks. Start and stop by one thread; the callbacks come on
- * the workers.
+/* A server's life cycle, and the library's callbacks. One thread starts and stops it; the callbacks
+ * run on the workers.
  *
- * Stop, in this order: nobody connects any more; exchanges that have begun end and idle connections
- * go (`stopping`), or the grace is over; no exchange reaches the service any more (`cutting`), and
- * those that it has are waited for however long it takes, since somebody still holds them; only
- * then is anything freed. */
+ * A stop has this order. First, no more connections are accepted. Then running exchanges finish and
+ * idle connections are closed (`stopping`) until none is left or the grace period is over. After
+ * that no exchange reaches the service any more (`cutting`). The exchanges that the service still
+ * holds are waited for, however long that takes, because other threads still use them. Only then is
+ * anything freed. */
 #include <errno.h>
 #include <gnutls/abstract.h>
 #include <stdlib.h>
@@ -16,13 +17,15 @@
 
 enum { WORKERS_AT_LEAST = 2, CONNECTIONS_BEYOND = 64, LAST_ANSWERS_MS = 250 };
 
-/* The library would now keep every argument of the query in the connection's memory, which a
- * thousand of them exhaust; then it neither answers nor closes. It finds an empty query instead. */
+/* Otherwise the library would keep every argument of the query in the connection's memory, which a
+ * thousand arguments exhaust; it would then neither answer nor close. It is made to see an empty
+ * query instead. */
 static void hide_query(const char *target)
 {
     const char *query = target == NULL ? NULL : strchr(target, '?');
     if (query != NULL)
-        ((char *)(uintptr_t)query)[1] = '\0'; /* its own buffer, which it changes itself */
+        ((char *)(uintptr_t)query)[1] = '\0'; /* the library's own buffer, which it modifies
+                                               * itself */
 }
 
 static void *on_target(void *cls, const char *target, struct MHD_Connection *mhd)
@@ -62,7 +65,7 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
         connection_close(cls, *context);
 }
 
-/* The target is taken raw; what the library makes of it is never read. */
+/* berth uses the raw target and never reads what the library decodes from it. */
 static size_t unescape_nothing(void *cls, struct MHD_Connection *mhd, char *text)
 {
     (void)cls;
@@ -70,7 +73,7 @@ static size_t unescape_nothing(void *cls, struct MHD_Connection *mhd, char *text
     return strlen(text);
 }
 
-/* The library wants a certificate to start with; each connection is given its own. */
+/* The library requires a certificate at startup; each connection gets its own later. */
 static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities,
                           int authority_count, const gnutls_pk_algorithm_t *algorithms,
                           int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_len,
@@ -90,7 +93,8 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
 static bool daemon_start(struct http_server *server)
 {
     const struct http_limits *limits = &server->limits;
-    /* the library shares its own limit out among the workers, evenly: keep it out of the way */
+    /* the library divides its own limit evenly among the workers: set it so high that it is never
+     * reached */
     unsigned far_limit =
         (limits->connections_max + CONNECTIONS_BEYOND) * server->exchange_pool_count;
     unsigned tls = server->tls != NULL ? MHD_USE_TLS : 0;
@@ -147,7 +151,7 @@ static void server_destroy(struct http_server *server)
     free(server);
 }
 
-/* Its threads. */
+/* Starts the server's threads. */
 static bool server_run(struct http_server *server)
 {
     if (server->tls != NULL && !handshakes_start(server))
@@ -211,7 +215,8 @@ struct http_load http_server_load(struct http_server *server)
         if (called_us != 0 && called_us < now_us && now_us - called_us > load.longest_us)
             load.longest_us = now_us - called_us;
     }
-    /* in this order: one that is taken in between counts twice, not never */
+    /* in this order, a connection that a worker takes meanwhile is counted twice rather than not at
+     * all */
     uint64_t waiting =
         atomic_load(&server->connections_handed) - atomic_load(&server->connections_taken);
     pthread_mutex_lock(&server->lock);
@@ -248,7 +253,7 @@ void http_server_stop(struct http_server *server, unsigned grace_ms)
         wait_sleep_us(NAP_US);
     end_us = clock_now_us(CLOCK_MONOTONIC) + LAST_ANSWERS_MS * 1000ULL;
     while (http_server_load(server).requests > 0 && clock_now_us(CLOCK_MONOTONIC) < end_us)
-        wait_sleep_us(NAP_US); /* what was given up has been answered, and goes out */
+        wait_sleep_us(NAP_US); /* lets the answers to abandoned requests be sent */
     watcher_stop(server);
     if (server->tls != NULL)
         handshakes_stop(server);

@@ -1,5 +1,5 @@
-/* The end of a connection that another than its worker wants: a full server, the watcher, a stop.
- */
+/* Ends a connection from outside its worker: when the server is full, and for the watcher and a
+ * stop. */
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>

@@ -1,16 +1,16 @@
-/* Answers in pieces: the library asks for the next bytes when its own buffer is empty, and when a
- * piece has been sent the service writes the next one, so that an answer of any length takes little
- * memory. The worker sends one buffer of the library's and serves others then; while the service
- * writes a piece on another thread the exchange is suspended. What comes behind the header cannot
- * be refused any more: an answer that cannot go on ends with its connection.
+/* Answers in pieces: the library requests more bytes when its own buffer is empty, and when a piece
+ * has been sent the service writes the next one, so that an answer of any length needs little
+ * memory. The worker sends one library buffer and then serves other connections; while the service
+ * writes a piece on another thread, the exchange is suspended. An error after the header has been
+ * sent can only be reported by closing the connection.
  *
- * The client has the time that its answer so far needs at the rate of large answers. On the
+ * The client must have read the answer so far at the minimum rate for large answers. Runs on the
  * exchange's worker. */
 #include <string.h>
 
 #include "http/http_internal.h"
 
-enum { UNCHUNKED_BYTES = 16 * 1024 }; /* HTTP/1.0: the library reads so much at once */
+enum { UNCHUNKED_BYTES = 16 * 1024 }; /* HTTP/1.0: the library's read size */
 
 static void deadline_extend(struct exchange *exchange)
 {
@@ -23,7 +23,7 @@ static void deadline_extend(struct exchange *exchange)
     atomic_store_explicit(&connection->sending_us, now_us, memory_order_relaxed);
 }
 
-/* Asks the service for the next piece. */
+/* Calls the service for the next piece. */
 static enum http_piece piece_fetch(struct exchange *exchange)
 {
     const struct http_service *service = &exchange->server->service;
@@ -45,7 +45,7 @@ static enum http_piece piece_fetch(struct exchange *exchange)
     return piece == HTTP_PIECE_BREAKS ? HTTP_PIECE_BREAKS : HTTP_PIECE_WRITTEN;
 }
 
-/* The piece before has been sent, or this one was pending. */
+/* Called when the previous piece has been sent, or when this one was pending. */
 static enum http_piece piece_come(struct exchange *exchange)
 {
     if (!exchange->is_piece_pending)

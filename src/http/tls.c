@@ -1,9 +1,10 @@
 /* Certificates. A set of them (chain, key, authorities, priorities) never changes once it is
- * loaded; a reload makes a new set, and the old one lives as long as a connection that began with
- * it. The library below knows nothing of this: it sets a session up with nothing, and every
- * connection is given its set before its handshake.
+ * loaded. A reload makes a new set, and the old one exists as long as a connection that began with
+ * it. The library does not know of sets: it initialises a session without certificates, and every
+ * connection gets its set before its handshake.
  *
- * Loading, describing and looking for changes are one thread's; taking and giving back any's. */
+ * One thread loads, describes and checks for changes; any thread may take a set and give it
+ * back. */
 #include <errno.h>
 #include <fcntl.h>
 #include <gnutls/x509.h>
@@ -21,19 +22,19 @@ enum { DAY_S = 24 * 60 * 60 };
 
 struct tls_credentials {
     struct http_tls *tls;
-    unsigned users; /* under tls->lock: connections, and one while it is current */
+    unsigned users; /* under tls->lock: the number of connections, plus one while it is current */
     gnutls_certificate_credentials_t certificates;
     gnutls_priority_t priorities;
     bool wants_client;
-    char *cert_file; /* where it came from: a reload that fails may name another */
+    char *cert_file; /* the source of the set: a reload that fails may name another file */
     char name[NAME_MOST_BYTES];
     time_t valid_from;
-    time_t valid_until; /* the server's own certificate */
-    time_t expires;     /* the first of the chain, that one included */
+    time_t valid_until; /* of the server's own certificate */
+    time_t expires;     /* the earliest in the chain, including that certificate */
     mode_t key_mode;
 };
 
-/* What distinguishes one content of a file from another without reading it; all zero: no file. */
+/* Identifies a file's content without reading it; all zero: no file. */
 struct mark {
     dev_t device;
     ino_t inode;
@@ -219,7 +220,8 @@ static void paths_keep(struct http_tls *tls, const struct http_tls_files *files)
 bool http_tls_load(struct http_tls *tls, const struct http_tls_files *files, struct err *err)
 {
     paths_keep(tls, files);
-    marks_read(tls->paths, tls->loaded); /* before: a change meanwhile is a change */
+    marks_read(tls->paths, tls->loaded); /* before loading, so that a change during it is
+                                          * detected */
     memcpy(tls->looked, tls->loaded, sizeof(tls->looked));
     struct tls_credentials *fresh = credentials_load(tls, files, err);
     if (fresh == NULL)

@@ -1,5 +1,6 @@
-/* Listening at a path. A file that a server left behind is replaced; one where somebody listens, or
- * that is no socket, is not. By the thread that starts and stops the server. */
+/* Listening at a path. A socket file that a server left behind is replaced; one on which a process
+ * listens, or a file that is not a socket, is not. Called by the thread that starts and stops the
+ * server. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static bool unix_socket_refuse(struct err *err, const char *path, const char *wh
     return err_set(err, 500, NULL, "cannot listen on unix:%s: %s", path, why);
 }
 
-/* Makes room at the path. */
+/* Makes the path available. */
 static bool path_clear(const struct sockaddr_un *address, struct err *err)
 {
     const char *path = address->sun_path;
@@ -37,7 +38,7 @@ static bool path_clear(const struct sockaddr_un *address, struct err *err)
     close(probe);
     if (failure == ENOENT)
         return true;
-    if (failure != ECONNREFUSED) /* EAGAIN: somebody's backlog is full */
+    if (failure != ECONNREFUSED) /* EAGAIN: another process listens, but its backlog is full */
         return unix_socket_refuse(err, path,
                                   failure == 0 || failure == EAGAIN ? "somebody else listens there"
                                                                     : strerror(failure));
@@ -54,8 +55,8 @@ bool unix_socket_open(const char *path, unsigned mode, struct listener *listener
         return false;
     struct stat status;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    /* the first mode is the file's from its first moment, but for the umask, which the second one
-     * makes up for */
+    /* the file has the first mode from the moment it exists, minus the umask; the second call makes
+     * up for the umask */
     if (fd >= 0 && fchmod(fd, mode) == 0 &&
         bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
         chmod(path, mode) == 0 && lstat(path, &status) == 0 && listen(fd, UNIX_BACKLOG) == 0) {
