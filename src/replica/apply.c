@@ -1,8 +1,7 @@
-/* Changes of providers, inventories and catalogs; those of links are in apply_links.c, those of
- * consumers in apply_consumers.c, those of rows of our tables in apply_nodes.c and apply_valet.c.
- * Each change leaves the edit's version whole: what is derived from the changed row is changed in
- * the same step, but for links held back (apply_flush). Writer only.
- */
+/* Applies changes of providers, inventories and catalogs. Those of links are in apply_links.c, of
+ * consumers in apply_consumers.c, of rows of berth's own tables in apply_nodes.c and apply_valet.c.
+ * Each change leaves the edit's version consistent: everything derived from the changed row is
+ * changed in the same step, except for links that are held back (apply_flush). Writer only. */
 #include "replica/apply.h"
 
 #include <stdlib.h>
@@ -131,7 +130,8 @@ static void provider_generation(struct edit *edit, const struct change *change)
     struct provider *provider =
         edit_own_provider(edit, apply_provider_no(edit, change->generation.provider_id));
     provider->generation = (int32_t)change->generation.next;
-    provider->modified_at_us = apply_modified_at(change); /* a follow's row may have no update */
+    provider->modified_at_us = apply_modified_at(change); /* a follow's row may have no
+                                                           * updated_at */
 }
 
 static void provider_delete(struct edit *edit, const struct change *change)
@@ -212,7 +212,7 @@ static void inventory_delete(struct edit *edit, const struct change *change)
                          provider_name(provider));
 }
 
-/* Forgets a provider's inventories and links, before a follow tells them anew. */
+/* Removes a provider's inventories and links, before a follow inserts them again. */
 static void provider_reset(struct edit *edit, const struct change *change)
 {
     struct provider_no no = apply_provider_no(edit, change->provider.id);
@@ -257,8 +257,8 @@ static struct catalog *catalog_of(struct version *version, enum change_kind inse
                                                : &version->types;
 }
 
-/* The names of traits and aggregates are repeated in sets (name_set.h), which nothing here changes:
- * a merge inserts those that have another name. */
+/* The names of traits and aggregates are repeated in sets (name_set.h), which this function does
+ * not change: a merge inserts a renamed trait or aggregate as a new one. */
 static void merge_catalog(struct edit *edit, const struct change *change)
 {
     const struct change_catalog *row = &change->merged.row;

@@ -1,17 +1,17 @@
-/* From changes to the next version. */
+/* Applies changes, which turns a version into the next one. */
 #ifndef BERTH_REPLICA_APPLY_H
 #define BERTH_REPLICA_APPLY_H
 
 #include "model/change.h"
 #include "replica/edit.h"
 
-/* Applies one change. The change refers only to rows that are there (or come with a load); anything
- * else is a programmer error in the planner or the store. Derived data (columns, slot sets, sums)
- * follows. */
+/* Applies one change, and updates everything derived from it (columns, slot sets, sums). The change
+ * may refer only to rows that exist (or that come with a load); anything else is a programmer error
+ * in the planner or the store. */
 void apply_change(struct edit *edit, const struct change *change);
 
-/* Ends a run of changes: whatever was held back to be applied together is applied. Before reading
- * the edit's version, and before publishing it. */
+/* Ends a run of changes: applies what was held back to be applied together. Call it before reading
+ * the edit's version and before publishing it. */
 void apply_flush(struct edit *edit);
 
 static inline void apply_changes(struct edit *edit, const struct change_list *changes)

@@ -1,5 +1,5 @@
-/* Changes of consumers and allocations. What they use of inventories, and the sums by project,
- * follow in the same step. Writer only. */
+/* Changes of consumers and allocations. The used amounts of inventories and the sums by project are
+ * updated in the same step. Writer only. */
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -28,7 +28,7 @@ static const struct consumer *consumer_at(const struct edit *edit, struct slice 
     return (const struct consumer *)(uintptr_t)value;
 }
 
-/* A changeable copy with room for `capacity` allocations. */
+/* A modifiable copy with room for `capacity` allocations. */
 static struct consumer *consumer_own(struct edit *edit, const struct consumer *old,
                                      uint32_t capacity)
 {
@@ -85,8 +85,8 @@ static void consumer_update(struct edit *edit, const struct change_consumer *row
     usage_account(&edit->cow, edit->version, consumer, 1);
 }
 
-/* Adds to what is used of a provider's class, and to the column; where there is no inventory, to
- * the strays. */
+/* Adds to the used amount of a provider's class and updates the column; if there is no inventory,
+ * adds to the strays. */
 static void use(struct edit *edit, const struct consumer_allocation *allocation, int sign)
 {
     struct provider *provider = edit_own_provider(edit, allocation->provider);

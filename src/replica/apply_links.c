@@ -1,14 +1,14 @@
 /* Changes of the links between providers and traits or aggregates.
  *
  * Links come row by row but are interned as whole sets (name_set.h): those of one provider are
- * gathered, and applied when another provider, another kind of link or any other change comes
- * (apply_links_flush). The slot sets follow at once. Writer only. */
+ * gathered, and applied at the next change of another provider, another kind of link or any other
+ * kind (apply_links_flush). The slot sets are updated at once. Writer only. */
 #include <stdlib.h>
 
 #include "replica/apply_internal.h"
 #include "replica/markers.h"
 
-/* The provider is a marker in its aggregates, or no more. */
+/* Adds the provider to the markers of its aggregates, or removes it. */
 static void put_markers(struct edit *edit, const struct provider *provider, bool is_one)
 {
     struct version *version = edit->version;
@@ -21,7 +21,8 @@ static void put_markers(struct edit *edit, const struct provider *provider, bool
     }
 }
 
-/* Once the provider has both sets, which come one after the other when it is new. */
+/* To be called when the provider has both sets, which are added one after the other when it is
+ * new. */
 static bool is_marker(const struct edit *edit, const struct provider *provider)
 {
     return provider->traits != NULL && provider->aggregates != NULL &&

@@ -1,8 +1,8 @@
 /* Changes of nodes and their allocations.
  *
- * A put is a whole row: what of it is a key is compared with the row before, and only the trees
- * whose key has changed are touched. Keys hold the row's id, so that rows may swap names on the
- * way, and each takes out no entry but its own. Writer only. */
+ * A put is a whole row: its keys are compared with those of the previous row, and only the trees
+ * whose key has changed are modified. Keys contain the row's id, so that rows may swap names within
+ * a batch and each row removes only its own entry. Writer only. */
 #include "base/hash.h"
 #include "replica/apply_internal.h"
 #include "replica/nodes.h"
@@ -15,7 +15,8 @@ static struct slice apply_nodes_text_of(const struct record *row, unsigned field
     return row == NULL ? none : record_text(row, field);
 }
 
-/* In a tree of (hash, id) the row's text is `after` now, was `before`; data NULL: it has none. */
+/* In a tree of (hash, id), changes the row's text from `before` to `after`; data NULL: the row has
+ * none. */
 static void move_text(struct edit *edit, struct ptree *tree, int64_t id, struct slice before,
                       struct slice after)
 {
@@ -24,7 +25,7 @@ static void move_text(struct edit *edit, struct ptree *tree, int64_t id, struct 
                   after.data == NULL ? 0 : hash_text(after));
 }
 
-/* In a tree of (k1, k2); k1 0: the row has no entry. */
+/* The same in a tree of (k1, k2); k1 0: the row has no entry. */
 static void move_number(struct edit *edit, struct ptree *tree, uint64_t k2, int64_t before,
                         int64_t after)
 {
@@ -32,7 +33,7 @@ static void move_number(struct edit *edit, struct ptree *tree, uint64_t k2, int6
                   (uint64_t)after);
 }
 
-/* The class in which an allocation finds the node; none if it is not free. */
+/* The class in which an allocation finds the node; none if the node is not free. */
 static struct slice free_class(const struct record *row)
 {
     if (row == NULL || !node_is_free(node_of(row)))
@@ -40,7 +41,8 @@ static struct slice free_class(const struct record *row)
     return record_text(row, NODE_RESOURCE_CLASS);
 }
 
-/* Its class as others see it: data == NULL for one without a provider. */
+/* The node's class as its resource provider shows it; data == NULL for a node without a
+ * provider. */
 static struct slice provider_class(const struct record *row)
 {
     if (row == NULL || record_is_null(row, NODE_PROVIDER_ADOPTED))

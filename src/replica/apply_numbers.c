@@ -1,4 +1,4 @@
-/* From ids of rows to the version's numbers. Writer only. */
+/* Maps ids of rows to the version's numbers. Writer only. */
 #include "replica/apply_internal.h"
 
 struct provider_no apply_provider_no(const struct edit *edit, int64_t id)

@@ -1,5 +1,5 @@
-/* Changes of groups, plans and placements: a put is a whole row, and moves in those trees alone
- * whose key has changed. Writer only. */
+/* Changes of groups, plans and placements: a put is a whole row, and only the trees whose key has
+ * changed are modified. Writer only. */
 #include "replica/apply_internal.h"
 #include "replica/rows.h"
 #include "replica/valet_keys.h"

@@ -1,5 +1,5 @@
 /* The audit. Each check is one of the numbered invariants of the architecture (4, 5) or of a file
- * here. */
+ * in this folder. */
 #include "replica/audit.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct audit {
     uint64_t allocations;
     uint64_t strays;
     uint64_t markers;        /* links of racks and zones to aggregates */
-    uint64_t *trait_members; /* how many live providers name the number */
+    uint64_t *trait_members; /* number of live providers that refer to the number */
     uint64_t *aggregate_members;
     uint64_t *class_holders;
     int64_t *used; /* by slot * class_limit + class */
@@ -107,7 +107,7 @@ static bool audit_links(struct audit *audit, uint32_t slot, const struct catalog
     return true;
 }
 
-/* Racks and zones are found by their aggregates. */
+/* Racks and zones are indexed by their aggregates. */
 static bool audit_marker(struct audit *audit, uint32_t slot, const struct provider *provider)
 {
     uint64_t value;
@@ -121,7 +121,8 @@ static bool audit_marker(struct audit *audit, uint32_t slot, const struct provid
     return true;
 }
 
-/* The sets' counts add up to the providers, and none is kept for nobody. */
+/* Checks that the counts of the sets add up to the number of providers, and that each set has a
+ * user. */
 static bool audit_sets(struct audit *audit, const struct name_sets *sets)
 {
     uint64_t users = 0;

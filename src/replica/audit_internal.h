@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "replica/version.h"
 
-/* In a function that returns whether all holds. */
+/* For a function that returns whether all checks pass. */
 #define AUDIT_INTO(why, condition, ...)                                                            \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -14,7 +14,7 @@
         }                                                                                          \
     } while (0)
 
-/* As audit_version, for the trees of nodes and their allocations. */
+/* Like audit_version, for the trees of nodes and their allocations. */
 bool audit_nodes(const struct version *version, struct buf *why);
 
 /* The same for groups, plans and placements. */

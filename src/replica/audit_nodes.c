@@ -1,11 +1,11 @@
-/* The audit of nodes and their allocations: each row is in the trees that its keys name, and the
- * trees have no further entries. Any thread, on a pinned version. */
+/* The audit of nodes and their allocations: each row is in the trees of its keys, and the trees
+ * have no other entries. Any thread, on a pinned version. */
 #include "base/hash.h"
 #include "replica/audit_internal.h"
 #include "replica/nodes.h"
 #include "replica/rows.h"
 
-/* What is looked at, and how many entries each tree ought to have. */
+/* What is audited, and the number of entries that each tree must have. */
 struct audit {
     const struct version *version;
     struct buf *why;
@@ -90,7 +90,7 @@ static bool audit_allocation(struct audit *audit, const struct node_allocation *
     return true;
 }
 
-/* The rows of a tree, each under its own id. */
+/* Checks that each row of a tree is stored under its own id. */
 static bool audit_rows(struct audit *audit, const struct ptree *rows, bool is_node)
 {
     struct ptree_iter iter;

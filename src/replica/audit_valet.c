@@ -1,5 +1,5 @@
-/* The audit of groups, plans and placements: each row is in the trees that its keys name, and the
- * trees have no further entries. Any thread, on a pinned version. */
+/* The audit of groups, plans and placements: each row is in the trees of its keys, and the trees
+ * have no other entries. Any thread, on a pinned version. */
 #include "replica/audit_internal.h"
 #include "replica/rows.h"
 #include "replica/valet_keys.h"

@@ -1,5 +1,5 @@
-/* Catalogs. Invariants: 1. by_id, by_name and entries name the same rows; 2. a free number's slot
- * set is empty. Written by the writer's edit, read in any published version. */
+/* Catalogs. Invariants: 1. by_id, by_name and entries contain the same rows; 2. a free number's
+ * slot set is empty. Written by the writer's edit, read in any published version. */
 #include "replica/catalog.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Headroom columns. Invariant 4 of the architecture: headroom is the capacity rule over the
+/* Headroom columns. Invariant 4 of the architecture: headroom is the capacity rule applied to the
  * inventory, 0 for dead slots; `most` is exact. The writer changes chunks that its edit owns. */
 #include "replica/column.h"
 

@@ -1,4 +1,5 @@
-/* One resource class over all slots: how much a provider can still give at once. */
+/* One resource class over all slots: the largest amount that each provider can provide in one
+ * request. */
 #ifndef BERTH_REPLICA_COLUMN_H
 #define BERTH_REPLICA_COLUMN_H
 
@@ -10,8 +11,8 @@
 
 enum { CHUNK_SLOTS = 256, CHUNK_RUN = 64, CHUNK_RUNS = CHUNK_SLOTS / CHUNK_RUN };
 
-/* Immutable once published. `most` holds each run's maximum, so that full hosts are passed over
- * unread. */
+/* Immutable once published. `most` has the maximum of each run, so that a search skips runs of full
+ * hosts without reading them. */
 struct column_chunk {
     struct cow_node node;
     int32_t most[CHUNK_RUNS];
@@ -20,8 +21,9 @@ struct column_chunk {
 
 struct column {
     struct cow_array chunks; /* of struct column_chunk; absent: all 0 */
-    struct slotset holders;  /* who has inventory of the class at all */
-    struct slotset odd;      /* min_unit or step_size is not 1: headroom alone does not decide */
+    struct slotset holders;  /* the slots with any inventory of the class */
+    struct slotset odd;      /* min_unit or step_size is not 1, so that headroom alone does not
+                              * decide */
 };
 
 static inline const struct column_chunk *column_chunk_at(const struct column *column,
@@ -36,15 +38,16 @@ static inline int32_t column_headroom(const struct column *column, struct slot_n
     return chunk == NULL ? 0 : chunk->headroom[slot.v % CHUNK_SLOTS];
 }
 
-/* Sets a slot's headroom (model/capacity.h) and whether it is odd; makes the slot a holder. What
- * changes nothing copies nothing. Here and below: the writer only, on a column of its edit. */
+/* Sets a slot's headroom (model/capacity.h) and whether it is odd, and makes the slot a holder. A
+ * call that changes nothing copies nothing. Here and below: the writer only, on a column of its
+ * edit. */
 void column_set(struct cow *cow, struct column *column, struct slot_no slot, int32_t headroom,
                 bool odd);
 
-/* The slot has no inventory of the class any more. */
+/* Marks that the slot has no inventory of the class any more. */
 void column_clear(struct cow *cow, struct column *column, struct slot_no slot);
 
-/* Frees all that was born at or after `birth` (cow_array_free). */
+/* Frees everything born at or after `birth` (cow_array_free). */
 void column_free(struct column *column, uint64_t birth);
 
 #endif

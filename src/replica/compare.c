@@ -1,9 +1,9 @@
-/* The comparison. Rows come in the order of a load: those of catalogs first, then providers, then
- * what belongs to them, consumers, allocations, our own tables. Of each entity that memory has it
- * is kept whether its row has come, and of providers and consumers how many of what belongs to
- * them; so that at the end whatever has not come, or not as often as memory has it, is a
- * difference. Rows of our own tables come by ascending ids, as memory has them: they are compared
- * in step. */
+/* The comparison. Rows come in the order of a load: first catalogs, then providers, then what
+ * belongs to them, then consumers, allocations and berth's own tables. For each entity in memory,
+ * the comparison records whether its row has come and, for providers and consumers, how many of the
+ * rows that belong to them. At the end, every entity whose rows have not all come is a difference.
+ * Rows of berth's own tables come in ascending order of their ids, as memory has them, so they are
+ * compared in step. */
 #include "replica/compare.h"
 
 #include <stdlib.h>
@@ -107,7 +107,8 @@ static void compare_provider(struct comparison *comparison, const struct change 
     seen->has_moved = !same_place(version, provider, change);
 }
 
-/* The provider in memory, which may be new: NULL. What belongs to one often comes together. */
+/* The provider in memory; NULL: it is new. The last result is kept, because rows of one provider
+ * often come together. */
 static const struct provider *find_provider(struct comparison *comparison, int64_t id)
 {
     if (comparison->provider == NULL || comparison->provider->id != id)
@@ -169,7 +170,7 @@ struct consumer_seen *compare_find_consumer(struct comparison *comparison, int64
     size_t count = comparison->consumer_count;
     if (count == 0)
         return NULL;
-    /* Without gaps the place is known at once. */
+    /* If the ids have no gaps, the position follows from the id. */
     uint64_t distance = (uint64_t)id - (uint64_t)all[0].id;
     if (distance < count && all[distance].id == id)
         return &all[distance];
@@ -181,7 +182,7 @@ struct consumer_seen *compare_find_consumer(struct comparison *comparison, int64
 static void compare_allocation(struct comparison *comparison, const struct change *change)
 {
     struct consumer_seen *seen = compare_find_consumer(comparison, change->allocation.consumer_id);
-    check(seen != NULL); /* a load has sent it before */
+    check(seen != NULL); /* a load has sent the provider before */
     if (seen->consumer == NULL)
         return;
     int64_t newest_us = seen->consumer->allocated_at_us;
@@ -272,6 +273,6 @@ void compare_change(void *cls, const struct change *change)
     case CHANGE_LOAD_PROVIDERS_END:
         return;
     default:
-        check(false); /* no load has it */
+        check(false); /* never part of a load */
     }
 }

@@ -1,8 +1,9 @@
-/* A version compared with all rows of the database, as a load streams them: which entities differ.
+/* Compares a version with all rows of the database, as a load streams them, and finds the entities
+ * that differ.
  *
- * Memory for the comparison: some bytes for each provider and consumer, none for the other rows,
- * and one difference for each entity that differs, up to a limit. Writer thread, on a version that
- * is not changed meanwhile. */
+ * The comparison needs some bytes for each provider and consumer, none for other rows, and one
+ * difference for each entity that differs, up to a limit. Writer thread, on a version that is not
+ * changed meanwhile. */
 #ifndef BERTH_REPLICA_COMPARE_H
 #define BERTH_REPLICA_COMPARE_H
 
@@ -12,14 +13,14 @@
 
 struct comparison;
 
-/* `most`: of more differences only that there are more is noted. */
+/* With more than `most` differences, only the fact that there are more is recorded. */
 struct comparison *compare_begin(const struct version *version, size_t most);
 
-/* Takes one record of a load; cls is the struct comparison. */
+/* Processes one record of a load; cls is the struct comparison. */
 void compare_change(void *cls, const struct change *change);
 
-/* All records have come. NULL: there are too many differences. What it returns lives until
- * compare_free() and as long as the version. */
+/* Called after the last record. NULL: there are too many differences. The result is valid until
+ * compare_free(), and only while the version exists. */
 const struct differences *compare_end(struct comparison *comparison);
 
 void compare_free(struct comparison *comparison);

@@ -1,4 +1,4 @@
-/* The end of a comparison: what has not come, or not whole. Writer thread. */
+/* The end of a comparison: finds entities whose rows have not, or not all, come. Writer thread. */
 #include "replica/compare.h"
 #include "replica/compare_internal.h"
 
@@ -34,7 +34,7 @@ static void end_provider(struct comparison *comparison, const struct provider *p
                              });
 }
 
-/* Against the order of the slots: in a tree, children come before their parents then. */
+/* In descending order of slots, so that in each tree children come before their parents. */
 static void end_providers(struct comparison *comparison)
 {
     const struct version *version = comparison->version;

@@ -6,12 +6,12 @@
 #include "model/difference.h"
 #include "replica/version.h"
 
-/* Whether memory has the row as the record says: everything that apply_change() keeps of such a
- * record is compared here, and nowhere else. What belongs to a row is compared with it by place:
- * `at` is how many rows of the same provider or consumer came before. */
+/* Whether memory has the row as the record states it. Everything that apply_change() stores of such
+ * a record is compared here, and nowhere else. Rows that belong to an entity are compared by
+ * position: `at` is how many rows of the same provider or consumer came before. */
 bool same_catalog_name(const struct catalog_row *row, const struct change *change);
 bool same_catalog(const struct catalog_row *row, const struct change *change);
-/* Of a provider: what an update may change, and the rest of its row. */
+/* Compare the parts of a provider's row: those that an update may change, and the rest. */
 bool same_place(const struct version *version, const struct provider *provider,
                 const struct change *change);
 bool same_provider(const struct version *version, const struct provider *provider,
@@ -25,14 +25,14 @@ bool same_consumer(const struct version *version, const struct consumer *consume
 bool same_allocation(const struct version *version, const struct consumer *consumer, uint32_t at,
                      const struct change *change);
 
-/* Of a row of a catalog that memory has. */
+/* The state of a catalog row that memory has. */
 enum catalog_seen {
     NOT_SEEN,
     SEEN,
-    SEEN_OTHER, /* all that refers to it is to be read again */
+    SEEN_OTHER, /* different: everything that refers to it must be read again */
 };
 
-/* Of a provider that memory has. */
+/* The state of a provider that memory has. */
 struct provider_seen {
     uint32_t inventories;
     uint32_t traits;
@@ -40,23 +40,23 @@ struct provider_seen {
     bool has_come;
     bool has_other_row;
     bool has_moved;
-    bool has_contents; /* other ones */
+    bool has_contents; /* its contents differ */
 };
 
-/* Of a consumer of the database; they come by ascending ids. */
+/* The state of a consumer of the database; consumers come in ascending order of their ids. */
 struct consumer_seen {
     int64_t id;
-    const struct consumer *consumer; /* in memory, of that id and uuid; or NULL */
+    const struct consumer *consumer; /* in memory, with that id and uuid; NULL: none */
     uint32_t allocations;
     bool differs;
-    bool has_newest; /* an allocation as new as memory says the newest is */
+    bool has_newest; /* one of its allocations is as new as the newest one in memory */
 };
 
 struct comparison {
     const struct version *version;
     size_t most;
     size_t capacity;
-    bool is_over; /* there are more differences */
+    bool is_over; /* there are more differences than recorded */
     struct differences differences;
 
     struct {
@@ -64,19 +64,20 @@ struct comparison {
         uint64_t count;      /* of those that have come */
     } catalogs[ENTITY_PROVIDER];
     struct provider_seen *providers; /* by number */
-    const struct provider *provider; /* the last one that was looked for */
+    const struct provider *provider; /* the last one that was looked up */
     struct consumer_seen *consumers;
     size_t consumer_count;
     size_t consumer_capacity;
     uint64_t consumers_known;
-    int64_t record_id[ENTITY_COUNT - ENTITY_NODE]; /* of memory's rows, up to this one */
+    int64_t record_id[ENTITY_COUNT - ENTITY_NODE]; /* of memory's rows: those up to this id have
+                                                    * been compared */
 };
 
 const struct catalog *compare_catalog_of(const struct version *version, enum entity entity);
 void compare_note(struct comparison *comparison, struct difference difference);
-/* NULL: the database has no consumer of that id. */
+/* NULL: the database has no consumer with that id. */
 struct consumer_seen *compare_find_consumer(struct comparison *comparison, int64_t id);
-/* Notes memory's rows up to that id, exclusively: the database does not have them. */
+/* Notes memory's rows below that id as missing in the database. */
 void compare_skip_records(struct comparison *comparison, enum entity entity, int64_t to);
 
 #endif

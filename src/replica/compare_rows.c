@@ -1,5 +1,5 @@
-/* What it means that memory has a row: field by field, the counterpart of apply_change(). Pure; any
- * thread, on a pinned version. */
+/* Compares rows with memory field by field; the counterpart of apply_change(). Pure; any thread, on
+ * a pinned version. */
 #include "replica/apply_internal.h"
 #include "replica/compare_internal.h"
 
@@ -19,7 +19,7 @@ bool same_catalog(const struct catalog_row *row, const struct change *change)
            row->updated_at_us == change->updated_at_us;
 }
 
-/* The root follows from the parents. */
+/* The root is not compared because it follows from the parents. */
 bool same_place(const struct version *version, const struct provider *provider,
                 const struct change *change)
 {
@@ -39,7 +39,7 @@ bool same_provider(const struct version *version, const struct provider *provide
            provider->modified_at_us == apply_modified_at(change);
 }
 
-/* Equal as bits: a ratio is no number that is calculated here. */
+/* Compares the bits, because ratios are only stored here, never calculated. */
 static bool same_ratio(double a, double b)
 {
     return memcmp(&a, &b, sizeof(a)) == 0; /* NOLINT(bugprone-suspicious-memory-comparison) */
@@ -68,7 +68,7 @@ bool same_link(const struct version *version, const struct provider *provider,
                        version_slot(version, provider->no));
 }
 
-/* It was found by its uuid and id. */
+/* The consumer was found by its uuid and id, so these are equal. */
 bool same_consumer(const struct version *version, const struct consumer *consumer,
                    const struct change *change)
 {
@@ -79,7 +79,8 @@ bool same_consumer(const struct version *version, const struct consumer *consume
            consumer->generation == (int32_t)row->generation;
 }
 
-/* When it was created is compared by the whole consumer: memory keeps the newest. */
+/* The creation time is compared for the consumer as a whole, because memory keeps only the
+ * newest. */
 bool same_allocation(const struct version *version, const struct consumer *consumer, uint32_t at,
                      const struct change *change)
 {

@@ -13,12 +13,12 @@ struct consumer_allocation {
     int64_t used;
 };
 
-/* Immutable once published. Allocations are in the order of their rows. */
+/* Immutable once published. Allocations have the order of their rows. */
 struct consumer {
     struct cow_node node;
     int64_t id;
     int64_t allocated_at_us; /* the newest created_at of its allocations */
-    uint32_t project;        /* numbers in their catalogs */
+    uint32_t project;        /* numbers in the catalogs */
     uint32_t user;
     uint32_t type; /* NUMBER_NONE: no type, shown as "unknown" */
     int32_t generation;

@@ -31,7 +31,7 @@ struct provider *edit_resize_provider(struct edit *edit, struct provider_no no,
     provider->node.birth = birth;
     provider->inventory_count = inventory_count;
     provider->name_len = (uint32_t)name.len;
-    /* name may be the old row's own: copied before that is dropped */
+    /* name may belong to the old row: copied before that row is dropped */
     memcpy(&provider->inventory[inventory_count], name.data, name.len);
     cow_drop(&edit->cow, old);
     place->provider = provider;

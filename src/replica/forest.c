@@ -1,10 +1,10 @@
 /* The forest.
  *
  * Invariant 5 of the architecture: a tree's slots are contiguous and in pre-order; `end` nests. A
- * tree of n providers has a range of the next power of two, so that most children are appended in
- * place; what does not fit is read out, cleared, and written to a larger range. Freed ranges are
- * kept by size and split when needed. Trees are small, so a change in the middle of one rewrites it
- * from there. */
+ * tree of n providers has a range whose size is the next power of two, so that most children are
+ * appended in place. A tree that no longer fits is read, cleared and written to a larger range.
+ * Freed ranges are kept by size and split when needed. Trees are small, so a change in the middle
+ * of a tree rewrites it from there. */
 #include "replica/forest_internal.h"
 
 #include <stdlib.h>
@@ -122,7 +122,7 @@ static struct branch *tree_read(const struct version *version, uint32_t root, ui
     return branches;
 }
 
-/* Writes branches[from, n) of a tree whose range starts at `root`. */
+/* Writes branches[from, n) of the tree whose range starts at `root`. */
 static void tree_write(struct edit *edit, uint32_t root, const struct branch *branches,
                        uint32_t from, uint32_t n)
 {
@@ -141,8 +141,8 @@ void forest_create_tree(struct edit *edit, const struct branch *branches, uint32
     tree_write(edit, range_alloc(edit, log2_ceil(n)), branches, 0, n);
 }
 
-/* Adds to the ends of branch `at` and its ancestors: those up to `at` whose interval reaches as
- * far. */
+/* Adds to the ends of branch `at` and its ancestors, which are the branches up to `at` whose
+ * interval contains it. */
 static void branches_grow(struct branch *branches, uint32_t at, uint32_t by)
 {
     uint32_t end = branches[at].end;
@@ -151,8 +151,8 @@ static void branches_grow(struct branch *branches, uint32_t at, uint32_t by)
             branches[i].end += by;
 }
 
-/* Puts sub[0, m) (ends relative to itself) as the last children of branch `parent`; room for n + m.
- * Returns where the first of them stands. */
+/* Inserts sub[0, m) (ends relative to itself) as the last children of branch `parent`; there must
+ * be room for n + m. Returns the position of the first of them. */
 static uint32_t branches_insert(struct branch *branches, uint32_t n, uint32_t parent,
                                 const struct branch *sub, uint32_t m)
 {
@@ -166,7 +166,7 @@ static uint32_t branches_insert(struct branch *branches, uint32_t n, uint32_t pa
     return at;
 }
 
-/* Takes branch `at` with its subtree out; returns how many went. */
+/* Removes branch `at` with its subtree; returns the number of branches removed. */
 static uint32_t branches_remove(struct branch *branches, uint32_t n, uint32_t at)
 {
     uint32_t end = branches[at].end;
@@ -180,7 +180,7 @@ static uint32_t branches_remove(struct branch *branches, uint32_t n, uint32_t at
     return m;
 }
 
-/* Stores the ends of branches[0, n) that changed, for a tree that stays where it is. */
+/* Stores those ends of branches[0, n) that changed, for a tree that stays in place. */
 static void ends_write(struct edit *edit, uint32_t root, const struct branch *branches, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -216,7 +216,7 @@ void forest_insert(struct edit *edit, struct provider *provider)
     free(branches);
 }
 
-/* Gives back what a tree that shrank in place does not need. */
+/* Frees the part of its range that a tree which shrank in place no longer needs. */
 static void range_shrink(struct edit *edit, uint32_t root, uint32_t from, uint32_t to)
 {
     for (unsigned log2 = log2_ceil(from); log2 > log2_ceil(to); log2--)

@@ -4,14 +4,14 @@
 
 #include "replica/forest.h"
 
-/* One provider of a tree that is being written, in pre-order; `end` of its subtree is relative to
- * the tree's first provider. */
+/* One provider of a tree that is being written, in pre-order; the `end` of its subtree is relative
+ * to the tree's first provider. */
 struct branch {
     const struct provider *provider;
     uint32_t end;
 };
 
-/* Gives a tree of n providers, which stand nowhere, a range and writes them there. */
+/* Allocates a range for a tree of n providers without slots, and writes them to it. */
 void forest_create_tree(struct edit *edit, const struct branch *branches, uint32_t n);
 
 #endif

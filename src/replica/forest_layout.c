@@ -1,11 +1,12 @@
-/* Laying out a whole database, once every provider has come: children are chained below their
- * parents, then each tree is walked in pre-order and gets a range of its own. Work and memory grow
- * with the number of providers, whatever the order of rows and the depth of trees. Writer only. */
+/* Lays out a whole database once every provider has come: children are chained below their parents,
+ * then each tree is walked in pre-order and gets a range of its own. Work and memory are
+ * proportional to the number of providers, whatever the order of rows and the depth of trees.
+ * Writer only. */
 #include <stdlib.h>
 
 #include "replica/forest_internal.h"
 
-/* The family of a provider while a database is laid out, by provider number. */
+/* A provider's relatives while a database is laid out, by provider number. */
 struct family {
     uint32_t first_child;
     uint32_t next_sibling;
@@ -13,8 +14,8 @@ struct family {
     enum { FAMILY_UNSEEN, FAMILY_ON_PATH, FAMILY_SOUND } state;
 };
 
-/* Another program may have left a ring of parents: it is cut, so that every provider has a place.
- */
+/* Another program may have left a cycle of parents; it is broken so that every provider has a
+ * slot. */
 static void cut_ring(struct provider **providers, struct family *family, struct provider *provider)
 {
     struct provider *first = provider;
@@ -34,7 +35,7 @@ static void cut_ring(struct provider **providers, struct family *family, struct 
     }
 }
 
-/* Lays out the tree below providers[top]; branches has room for all. */
+/* Lays out the tree below providers[top]; branches must have room for all its providers. */
 static void layout_tree(struct edit *edit, struct provider **providers, struct family *family,
                         uint32_t top, struct branch *branches, uint32_t *path)
 {
@@ -72,7 +73,7 @@ void forest_layout(struct edit *edit, struct provider **providers, uint32_t coun
     for (uint32_t i = 0; i < count; i++)
         cut_ring(providers, family, providers[i]);
     for (uint32_t i = count;
-         i-- > 0;) { /* backwards, so that siblings stand in the order of rows */
+         i-- > 0;) { /* backwards, so that siblings keep the order of their rows */
         if (providers[i]->parent.v == NUMBER_NONE)
             continue;
         version->nested_count++;

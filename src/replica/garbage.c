@@ -1,15 +1,15 @@
 /* What publications have replaced.
  *
  * Invariant: a node born in version b and replaced in version N is freed only when no pinned
- * version is in [b, N). A version that a load replaced has nodes born from its own load on, so it
- * is needed by pins inside that load alone.
+ * version is in [b, N). A version that a load replaced has only nodes born since its own load, so
+ * only pins from that load on need it.
  *
- * Garbage is collected in its order, as a rule at once. A search may hold a version for minutes;
- * then the waiting nodes are sifted now and then for those that no pinned version has, and versions
- * of other loads are freed whole, so that a long pin costs the memory of one version and not that
- * of everything that is written or loaded meanwhile. What the oldest pinned version has was born
- * before it and replaced after it: that is kept as long as that pin is the oldest, and not looked
- * at again. */
+ * Garbage is collected in the order of publication, usually at once. If a search holds a version
+ * for minutes, the waiting nodes are scanned now and then for those that no pinned version has, and
+ * versions of other loads are freed whole. So a long pin costs the memory of one version rather
+ * than of everything that is written or loaded meanwhile. The nodes of the oldest pinned version
+ * were born before it and replaced after it; they are marked as kept while that pin is the oldest,
+ * and are not checked again. */
 #include <stdlib.h>
 
 #include "base/search.h"
@@ -19,11 +19,12 @@ enum { SIFT_NODES_AT_LEAST = 4096, SIFT_SHARE_OF_KEPT = 8 };
 
 /* What one publication replaced. */
 struct garbage_item {
-    uint64_t number; /* free once no pin is below */
+    uint64_t number; /* can be freed when no pin is below this */
     struct cow_retired nodes;
-    size_t bytes;            /* of these, or, if nothing lives on, of all that the version has */
-    struct version *version; /* the version before; NULL: freed already */
-    bool shares;             /* its nodes live on in its successor, but for those retired */
+    size_t bytes;            /* of these nodes, or, if the successor shares none, of the whole
+                              * version */
+    struct version *version; /* the previous version; NULL: already freed */
+    bool shares;             /* its successor has all its nodes except the retired ones */
     bool is_kept;            /* the pin garbage.kept_by needs all its nodes */
     struct garbage_item *next;
 };
@@ -110,7 +111,7 @@ size_t garbage_collect(struct garbage *garbage, uint64_t oldest_pin)
     return bytes;
 }
 
-/* Of an item that is shared: frees the nodes that nobody needs. */
+/* Frees those nodes of a shared item that no pinned version needs. */
 static size_t sift(struct garbage *garbage, struct garbage_item *item, const struct pins *pins)
 {
     struct cow_retired *nodes = &item->nodes;
@@ -142,7 +143,8 @@ static size_t sift(struct garbage *garbage, struct garbage_item *item, const str
     return bytes;
 }
 
-/* Frees the items that are needed no more; of those that share, looks at each node if `sifts`. */
+/* Frees the items that are not needed any more and, if `sifts`, checks each node of the shared
+ * ones. */
 static size_t look_through(struct garbage *garbage, const struct pins *pins, bool sifts)
 {
     size_t bytes = 0;
@@ -184,8 +186,9 @@ size_t garbage_sift(struct garbage *garbage, const struct pins *pins)
 {
     keep_for(garbage, pins->count > 0 ? pins->exact[0] : UINT64_MAX);
     size_t bytes = look_through(garbage, pins, true);
-    /* Twice as many of those that younger pins have: each node is looked at a few times, however
-     * long a version is held. A share of those of the oldest, since all garbage are walked. */
+    /* Twice as many as younger pins keep, so that each node is checked only a few times however
+     * long a version is held. Plus a share of those that the oldest pin keeps, because a scan
+     * visits all garbage. */
     garbage->sift_at = SIFT_NODES_AT_LEAST + 2 * (garbage->waiting_nodes - garbage->kept_nodes) +
                        garbage->kept_nodes / SIFT_SHARE_OF_KEPT;
     return bytes;

@@ -1,4 +1,4 @@
-/* By the traits alone; what a marker means is for the product to say that set them. */
+/* Decides by the traits alone; the product that set a marker knows its meaning. */
 #include "replica/markers.h"
 
 static bool has_trait(const struct version *version, const struct name_set *traits,

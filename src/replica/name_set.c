@@ -1,5 +1,5 @@
-/* Interning. Invariant: two sets of one catalog with the same members are the same address. Writer
- * only, but for reading. */
+/* Interning. Invariant: two sets of one catalog with the same members have the same address. Called
+ * by the writer only, except for reading. */
 #include "replica/name_set.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void sort_many(const struct catalog *catalog, uint32_t *numbers, uint32_t
 
 static void sort_by_id(const struct catalog *catalog, uint32_t *numbers, uint32_t count)
 {
-    /* insertion sort while it pays: sets are short, and mostly in order already */
+    /* insertion sort as long as it is cheap: sets are short, and mostly sorted already */
     uint64_t moves = 0;
     for (uint32_t i = 1; i < count; i++) {
         uint32_t number = numbers[i];

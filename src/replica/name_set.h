@@ -1,7 +1,7 @@
-/* Interned sets of catalog numbers: identical hosts share one trait set and one aggregate set, with
- * its JSON list rendered once. Members are in the order of their ids. Sets are immutable and
- * counted: the last provider that lets one go drops it, so that a number used anew never meets a
- * set that was rendered for an older name. */
+/* Interned sets of catalog numbers: identical hosts share one trait set and one aggregate set,
+ * whose JSON list is rendered once. Members have the order of their ids. Sets are immutable and
+ * counted: when the last provider releases a set it is dropped, so that a reused number never meets
+ * a set that was rendered for an older name. */
 #ifndef BERTH_REPLICA_NAME_SET_H
 #define BERTH_REPLICA_NAME_SET_H
 
@@ -14,34 +14,34 @@ struct name_set {
     struct cow_node node;
     uint32_t count;
     uint32_t json_len;
-    uint32_t json_at; /* offset of the text behind the numbers, from numbers[0] */
+    uint32_t json_at; /* offset of the text after the numbers, from numbers[0] */
     uint32_t numbers[];
 };
 
-/* All sets over one catalog: (hash, address) -> how many providers have it. */
+/* All sets over one catalog: (hash, address) -> number of providers that have the set. */
 struct name_sets {
     struct ptree tree;
 };
 
-/* The list as JSON: ["A", "B"]. */
+/* The set as a JSON list: ["A", "B"]. */
 static inline struct slice name_set_json(const struct name_set *set)
 {
     return (struct slice){(const char *)set->numbers + set->json_at, set->json_len};
 }
 
-/* Whether the number is a member; in time proportional to their count. */
+/* Whether the number is a member; takes time proportional to the number of members. */
 bool name_set_has(const struct name_set *set, uint32_t number);
 
-/* The set with exactly these members (no duplicates; any order; sorted in place), taken for one
- * provider more. Here and below: the writer only, on sets of its edit. */
+/* The set with exactly these members (no duplicates; any order; sorted in place), counted for one
+ * more provider. Here and below: the writer only, on sets of its edit. */
 const struct name_set *name_sets_take(struct cow *cow, struct name_sets *sets,
                                       const struct catalog *catalog, uint32_t *numbers,
                                       uint32_t count);
 
-/* A provider has the set no more. */
+/* Called when a provider does not have the set any more. */
 void name_sets_release(struct cow *cow, struct name_sets *sets, const struct name_set *set);
 
-/* Frees all that was born at or after `birth` (cow_array_free). */
+/* Frees everything born at or after `birth` (cow_array_free). */
 void name_sets_free(struct name_sets *sets, uint64_t birth);
 
 #endif

@@ -1,4 +1,4 @@
-/* Lookups and walks over nodes and their allocations. */
+/* Lookups and iteration over nodes and their allocations. */
 #include "replica/nodes.h"
 
 #include "base/hash.h"
@@ -85,7 +85,8 @@ struct node_classes node_classes_of(const struct version *version)
     return (struct node_classes){.version = version};
 }
 
-/* Classes with the same hash would be taken for one: they are texts behind a secret key. */
+/* Classes with the same hash would be treated as one; this is not expected, because the hash has a
+ * secret key. */
 const struct node *node_classes_next(struct node_classes *classes)
 {
     struct ptree_iter iter;

@@ -1,4 +1,4 @@
-/* The text of an inventory's summary: written by the writer once for each change, because answers
+/* The text of an inventory's summary. The writer writes it once for each change, because answers
  * with a thousand providers repeat it far more often than it changes. */
 #include "replica/provider.h"
 

@@ -1,5 +1,5 @@
-/* A resource provider's row in memory: identity, generation, inventories with their use, interned
- * sets. */
+/* A resource provider's row in memory: identity, generation, inventories with their used amounts,
+ * interned sets. */
 #ifndef BERTH_REPLICA_PROVIDER_H
 #define BERTH_REPLICA_PROVIDER_H
 
@@ -14,14 +14,14 @@ enum { UUID_TEXT_MAX = 36, SUMMARY_TEXT_MAX = 48 };
 struct provider_inventory {
     struct inventory_figures figures;
     struct class_no class_no;
-    uint32_t summary_len;           /* 0: does not fit (see provider_inventory_write_summary) */
+    uint32_t summary_len;           /* 0: too long (see provider_inventory_write_summary) */
     int64_t used;                   /* the sum of the allocations of that class */
     int64_t modified_at_us;         /* the newer of created_at and updated_at */
-    char summary[SUMMARY_TEXT_MAX]; /* {"capacity": 64, "used": 8}: what most answers tell of it */
+    char summary[SUMMARY_TEXT_MAX]; /* {"capacity": 64, "used": 8}, which most answers contain */
 };
 
-/* Immutable once published. The name's bytes follow the inventories, which are in the order of
- * their rows. */
+/* Immutable once published. The name's bytes follow the inventories, which have the order of their
+ * rows. */
 struct provider {
     struct cow_node node;
     int64_t id;
@@ -30,7 +30,7 @@ struct provider {
     const struct name_set *aggregates;
     struct provider_no no;
     struct provider_no parent; /* NUMBER_NONE: a root */
-    struct provider_no root;   /* its own for a root */
+    struct provider_no root;   /* itself for a root */
     int32_t generation;
     uint32_t inventory_count;
     uint32_t name_len;
@@ -55,10 +55,10 @@ static inline size_t provider_bytes(uint32_t inventory_count, uint32_t name_len)
     return sizeof(struct provider) + inventory_count * sizeof(struct provider_inventory) + name_len;
 }
 
-/* Writes the summary's text anew; to be called after every change of figures or use. */
+/* Writes the summary's text again; call it after every change of the figures or the used amount. */
 void provider_inventory_summarise(struct provider_inventory *inventory);
 
-/* Appends the summary's text, also where it is too long to be kept. */
+/* Appends the summary's text, even if it is too long to be stored. */
 void provider_inventory_write_summary(struct buf *out, const struct provider_inventory *inventory);
 
 /* The inventory of that class, or NULL. */

@@ -1,4 +1,4 @@
-/* One seek for each provider in the tree that orders consumers by provider. Any thread. */
+/* Makes one seek for each provider in the tree that orders consumers by provider. Any thread. */
 #include "replica/provider_consumers.h"
 
 static void enter(struct provider_consumers *walk, struct provider_no provider)
@@ -25,7 +25,7 @@ void provider_consumers_below(struct provider_consumers *walk, const struct vers
     enter(walk, provider);
 }
 
-/* False: the subtree ends. */
+/* False: end of the subtree. */
 static bool enter_next(struct provider_consumers *walk)
 {
     while (walk->slot < walk->end) {

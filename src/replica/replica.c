@@ -1,10 +1,10 @@
-/* Publishing and pinning; what publications replace is the matter of garbage.c.
+/* Publishing and pinning; garbage.c handles what publications replace.
  *
- * A reader first stores the number n that it saw, marked: it needs some version from n on. Then it
- * loads the current pointer, both sequentially consistent, and stores that version's own number.
- * The writer stores the pointer before it looks at the pins. So either the writer sees the mark, or
- * the reader sees the newer version. The same holds for the head of the list of readers, which a
- * new reader stores before its first pin. */
+ * A reader first stores the number n that it has seen, with a mark: it needs some version from n
+ * on. Then it loads the current pointer, both sequentially consistent, and stores that version's
+ * own number. The writer stores the pointer before it reads the pins. So either the writer sees the
+ * mark, or the reader sees the newer version. The same holds for the head of the list of readers,
+ * which a new reader stores before its first pin. */
 #include "replica/replica.h"
 
 #include <malloc.h>
@@ -18,14 +18,15 @@
 #define READER_IDLE (UINT64_MAX - 1)
 #define PIN_MARK    ((uint64_t)1 << 62) /* some version from this number on */
 
-/* So much freed at one go is worth giving back to the system. */
+/* If one call frees that much, it is worth returning memory to the system. */
 enum { TRIM_BYTES = 8 << 20 };
 
-/* How long one turn of tidying frees versions, as others wait for the writer. */
+/* How long one call of replica_tidy frees versions, because requests wait for the writer
+ * meanwhile. */
 enum { TIDY_US = 2000 };
 
-/* On a cache line of its own, so that pinning threads do not slow each other. It stays in the list
- * until the replica ends; a closed one is opened again. */
+/* On a cache line of its own, so that pinning threads do not slow each other down. It stays in the
+ * list until the replica is destroyed; a closed one is opened again. */
 struct replica_reader {
     _Alignas(64) _Atomic uint64_t pin;
     struct replica *replica;
@@ -35,12 +36,12 @@ struct replica_reader {
 struct replica {
     _Alignas(64) _Atomic(struct version *) current;
     _Atomic uint64_t number;
-    uint64_t last_edit; /* numbers are never used twice: abandoned edits have had theirs */
+    uint64_t last_edit; /* numbers are never reused, not even those of abandoned edits */
     struct garbage garbage;
-    uint64_t oldest_seen; /* the oldest pin when the garbage was last looked through */
+    uint64_t oldest_seen; /* the oldest pin when the garbage was last scanned */
     bool trim_is_due;
     _Atomic(struct replica_reader *) readers;
-    struct counter bytes; /* of the newest version's nodes */
+    struct counter bytes; /* of the nodes of the newest version */
 };
 
 struct replica *replica_create(void)
@@ -143,7 +144,7 @@ struct edit *replica_edit(struct replica *replica)
 
 struct edit *replica_edit_empty(struct replica *replica)
 {
-    free_ended(replica); /* so that its memory is used again */
+    free_ended(replica); /* so that its memory is reused */
     struct edit *edit = edit_make(replica, NULL);
     edit->is_loading = true;
     edit->from_nothing = true;
@@ -152,7 +153,8 @@ struct edit *replica_edit_empty(struct replica *replica)
 
 static void edit_free(struct edit *edit)
 {
-    for (uint32_t i = 0; i < edit->loading_count; i++) /* a load that broke off before the layout */
+    for (uint32_t i = 0; i < edit->loading_count; i++) /* a load that was aborted before the
+                                                        * layout */
         free(edit->loading[i].provider);
     free(edit->loading);
     free(edit->links.numbers);
@@ -207,7 +209,7 @@ static void note_freed(struct replica *replica, size_t bytes)
         replica->trim_is_due = true;
 }
 
-/* Frees what no pin needs: single nodes, too, if it `sifts`. */
+/* Frees what no pin needs; if `sifts`, single nodes, too. */
 static void look_through_garbage(struct replica *replica, bool sifts)
 {
     struct pins pins = pins_look(replica);
@@ -216,7 +218,8 @@ static void look_through_garbage(struct replica *replica, bool sifts)
     free(pins.exact);
 }
 
-/* Loads come by anybody's commit, pins last for minutes: what was loaded meanwhile goes at once. */
+/* Any commit may cause a load, and pins last for minutes, so versions loaded meanwhile are freed at
+ * once. */
 static void collect_garbage(struct replica *replica, bool has_loaded)
 {
     struct garbage *garbage = &replica->garbage;

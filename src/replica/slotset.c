@@ -1,10 +1,13 @@
-/* Slot sets: few members in one list, many in pages.
+/* Slot sets: few members are in one list, many in pages.
  *
- * Invariants: 1. the list of a small set is in ascending order, and its room follows from the
- * count; 2. a page is present only if it has members; 3. a page's list is in ascending order and at
- * most LIST_MAX long; 4. a bitset that shrinks below LIST_BACK becomes a list again (far below
- * LIST_MAX, so that a member that comes and goes does not convert each time). Writers own an edit;
- * readers see published sets. */
+ * Invariants:
+ * 1. The list of a small set is in ascending order, and its capacity follows from the count.
+ * 2. A page is present only if it has members.
+ * 3. A page's list is in ascending order and at most LIST_MAX long.
+ * 4. A bitset that shrinks below LIST_BACK becomes a list again (LIST_BACK is far below LIST_MAX,
+ * so that a member that comes and goes does not cause a conversion each time).
+ *
+ * Writers own an edit; readers see published sets. */
 #include "replica/slotset.h"
 
 #include <stdlib.h>
@@ -29,7 +32,7 @@ struct slotset_page {
     };
 };
 
-/* The node of a small set with so many members; 0: it needs none. */
+/* The size of the node of a small set with that many members; 0: no node is needed. */
 static size_t few_bytes(uint32_t count)
 {
     if (count < 2)
@@ -45,7 +48,7 @@ static const uint32_t *few_slots(const struct slotset *set)
     return set->count < 2 ? &set->only : set->few->slots;
 }
 
-/* The first of a small set's members that is not below the slot. */
+/* The position of the first member of a small set that is not less than the slot. */
 static uint32_t few_lower(const struct slotset *set, uint32_t slot)
 {
     const uint32_t *slots = few_slots(set);
@@ -137,7 +140,7 @@ uint32_t slotset_next(const struct slotset *set, uint32_t from)
     return at < set->count ? few_slots(set)[at] : NUMBER_NONE;
 }
 
-/* A page with the same members and another capacity (0: a bitset); the old one is dropped. */
+/* A page with the same members and a different capacity (0: a bitset); the old page is dropped. */
 static struct slotset_page *page_convert(struct cow *cow, struct slotset_page *old,
                                          uint32_t capacity)
 {
@@ -206,7 +209,7 @@ static void pages_remove(struct cow *cow, struct cow_array *pages, uint32_t slot
     *at = page;
 }
 
-/* The slots of a small set, owned, with room for another number of members; those that fit are
+/* The owned list of a small set, with room for a different number of members; those that fit are
  * kept. The caller sets the count. */
 static uint32_t *few_own(struct cow *cow, struct slotset *set, uint32_t room)
 {
@@ -262,7 +265,7 @@ static void few_to_pages(struct cow *cow, struct slotset *set)
     cow_drop(cow, few);
 }
 
-/* After the removal that left SLOTSET_FEW_MAX members in pages. */
+/* Called after the removal that left SLOTSET_FEW_MAX members in pages. */
 static void pages_to_few(struct cow *cow, struct slotset *set)
 {
     struct slotset_few *few = cow_new(cow, few_bytes(SLOTSET_FEW_MAX));
@@ -315,7 +318,7 @@ static void few_page_or(const struct slotset *set, uint32_t page_no,
     }
 }
 
-/* That they do not overlap lets the compiler take several words at once. */
+/* Without overlap (restrict), the compiler can process several words at once. */
 static void bits_or(const uint64_t *restrict bits, uint64_t *restrict words)
 {
     for (uint32_t i = 0; i < SLOTSET_PAGE_WORDS; i++)

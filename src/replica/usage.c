@@ -1,5 +1,5 @@
-/* The sums behind GET /usages, and those of strays. Written with the consumers they sum
- * (apply_consumers.c), in the same edit. */
+/* The sums behind GET /usages, and those of strays. They are updated with the consumers that they
+ * sum (apply_consumers.c), in the same edit. */
 #include "replica/usage.h"
 
 static void usage_add(struct cow *cow, struct ptree *tree, uint64_t k1, uint64_t k2, int64_t amount)

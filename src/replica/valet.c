@@ -1,4 +1,4 @@
-/* Lookups and walks over groups, plans and placements. */
+/* Lookups and iteration over groups, plans and placements. */
 #include "replica/valet.h"
 
 #include "base/hash.h"
@@ -57,7 +57,7 @@ static const struct record *by_text(const struct version *version, enum valet_ta
     return rows_find_text(&rows->rows, &rows->by[tree], VALET_KEYS[table][tree].field, text);
 }
 
-/* Of several, as damage leaves them, the one whose text is that byte by byte goes first. */
+/* If damage has left several, the one whose text is byte by byte the same takes precedence. */
 static const struct record *by_ident(const struct version *version, enum valet_table table,
                                      unsigned tree, struct slice ident, int64_t but_for)
 {

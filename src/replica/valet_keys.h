@@ -1,4 +1,4 @@
-/* THE table of what rows of model/valet.h are found by, beside their id. */
+/* THE table of the keys, besides the id, by which rows of model/valet.h are found. */
 #ifndef BERTH_REPLICA_VALET_KEYS_H
 #define BERTH_REPLICA_VALET_KEYS_H
 
@@ -6,8 +6,8 @@
 
 enum valet_key_kind {
     VALET_KEY_NONE,
-    VALET_KEY_TEXT,     /* its hash; null has none */
-    VALET_KEY_ID,       /* valet_id_hash; null has none */
+    VALET_KEY_TEXT,     /* its hash; null has no entry */
+    VALET_KEY_ID,       /* valet_id_hash; null has no entry */
     VALET_KEY_REFERENCE /* or BOOL */
 };
 
@@ -24,7 +24,7 @@ enum {
     VALET_MEMBER_BY_PROJECT = 1,
     VALET_CLAIM_BY_GROUP = 0,
     VALET_CLAIM_BY_PROVIDER = 1,
-    VALET_CLAIM_BY_RACK = 2,  /* of hosts: with whose claim they came */
+    VALET_CLAIM_BY_RACK = 2,  /* of hosts: the rack with which they were claimed */
     VALET_CLAIM_BY_LEVEL = 3, /* RECORD_TRUE: of racks */
     VALET_PLAN_BY_UUID = 0,
     VALET_PLAN_BY_STACK = 1,

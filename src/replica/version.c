@@ -1,4 +1,5 @@
-/* Lookups in a version. Any thread, on a pinned version; the writer also on the one it makes. */
+/* Lookups in a version. Any thread, on a pinned version; the writer also on the version it is
+ * making. */
 #include "replica/version.h"
 
 #include "base/hash.h"
@@ -58,7 +59,7 @@ const struct column *version_column(const struct version *version, struct class_
 {
     static const struct column empty;
     if (class_no.v >> COLUMN_SHAPE.shift >= COW_LEAVES_MAX)
-        return &empty; /* no inventory can be of a class so late */
+        return &empty; /* class numbers this large have no inventory */
     const struct column *column = cow_array_at(&version->columns, COLUMN_SHAPE, class_no.v);
     return column == NULL ? &empty : column;
 }

@@ -1,4 +1,4 @@
-/* Freeing a version: all of it, or what an edit that is abandoned has made. Writer thread only. */
+/* Frees a version: all of it, or what an abandoned edit has made. Writer thread only. */
 #include <stdlib.h>
 
 #include "replica/replica_internal.h"
@@ -52,7 +52,7 @@ static void free_valet(struct version *version, uint64_t birth)
     }
 }
 
-/* The parts are about equally large in a cloud of many hosts. */
+/* In a cloud of many hosts, the parts are of about equal size. */
 static bool free_part(struct version *version, uint64_t birth, unsigned part)
 {
     switch (part) {
