@@ -1,16 +1,16 @@
-/* Anchors: which trees offer something for every choice, and what.
+/* Finds anchors: the trees that have an option for every choice, and these options.
  *
- * Slots are scanned page by page and only as far as the search gets. A kind that no sharing
- * provider can serve drives: only trees with one of its slots are looked at. A tree's options for a
- * kind are its own slots plus the sharing providers that share an aggregate with one of its
- * providers (item 8). Any thread. */
+ * Slots are scanned page by page and only as far as the search gets. If there is a kind that no
+ * sharing provider can serve, it is the driver: only trees with one of its slots are examined. A
+ * tree's options for a kind are its own slots plus the sharing providers that share an aggregate
+ * with one of its providers (item 8). Any thread. */
 #include "query/ac_query.h"
 
 #include <stdlib.h>
 
 #include "base/search.h"
 
-enum { KEPT_BYTES_MAX = 256 << 20 }; /* as large as an answer may be */
+enum { KEPT_BYTES_MAX = 256 << 20 }; /* the maximum size of an answer */
 
 static void see_shared(struct ac_query *query, uint32_t aggregate, uint32_t root, uint32_t end)
 {
@@ -22,7 +22,7 @@ static void see_shared(struct ac_query *query, uint32_t aggregate, uint32_t root
         uint32_t slot = query->sharing[index];
         uint64_t bit = (uint64_t)1 << (index % 64);
         if ((query->tree_sharing_seen[index / 64] & bit) != 0 || (slot >= root && slot < end))
-            continue; /* one's own tree's providers are options anyway */
+            continue; /* providers of the tree itself are options anyway */
         query->tree_sharing_seen[index / 64] |= bit;
         query->tree_sharing[query->tree_sharing_count++] = index;
     }
@@ -35,7 +35,7 @@ static int compare_u32(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Which sharing providers of other trees this tree shares an aggregate with. */
+/* Finds the sharing providers of other trees that share an aggregate with this tree. */
 static void find_tree_sharing(struct ac_query *query, uint32_t root, uint32_t end)
 {
     for (uint32_t i = 0; i < query->tree_sharing_count; i++)
@@ -57,8 +57,8 @@ static void find_tree_sharing(struct ac_query *query, uint32_t root, uint32_t en
         qsort(query->tree_sharing, query->tree_sharing_count, sizeof(uint32_t), compare_u32);
 }
 
-/* Takes out the options that the unsuffixed group's aggregates do not let through: its providers',
- * or their root's (item 2). */
+/* Removes the options that the unsuffixed group's aggregates exclude. The provider's own aggregates
+ * count, and those of its root (item 2). */
 static void keep_members(struct ac_query *query, const struct ac_query_group *group, uint32_t root,
                          uint64_t *words)
 {
@@ -80,7 +80,7 @@ static void keep_members(struct ac_query *query, const struct ac_query_group *gr
     }
 }
 
-/* The slots of the tree [root, end) that can serve a kind. */
+/* Finds the slots of the tree [root, end) that can serve a kind. */
 static void own_options(struct ac_query *query, uint32_t k, uint32_t root, uint32_t end)
 {
     const struct ac_query_group *group = &query->groups[query->kinds[k].group];
@@ -103,7 +103,7 @@ static void own_options(struct ac_query *query, uint32_t k, uint32_t root, uint3
         keep_members(query, group, root, words);
 }
 
-/* The sharing providers of other trees that can serve a kind. */
+/* Finds the sharing providers of other trees that can serve a kind. */
 static void shared_options(struct ac_query *query, struct ac_kind *kind)
 {
     uint64_t *words = kind->options + query->tree.own_words;
@@ -128,7 +128,7 @@ static bool is_zero(const uint64_t *words, uint32_t count)
     return all == 0;
 }
 
-/* False: nobody in the tree or sharing with it serves the kind. */
+/* False: no provider in the tree, or sharing with it, can serve the kind. */
 static bool set_kind(struct ac_query *query, uint32_t k, uint32_t root, uint32_t end)
 {
     struct ac_kind *kind = &query->kinds[k];
@@ -158,7 +158,7 @@ bool ac_keep(struct ac_query *query, size_t bytes)
     return false;
 }
 
-/* Lays out the bits of the tree [root, end). False: they are too many. */
+/* Lays out the bits of the tree [root, end). False: there are too many. */
 static bool lay_out(struct ac_query *query, uint32_t root, uint32_t end)
 {
     struct ac_tree *tree = &query->tree;
@@ -209,7 +209,7 @@ static uint64_t driver_word(struct ac_query *query, uint32_t word_no)
     return word;
 }
 
-/* The first slot of the driver not below `from`, or NUMBER_NONE. */
+/* The driver's first slot that is not less than `from`, or NUMBER_NONE. */
 static uint32_t driver_next(struct ac_query *query, uint32_t from)
 {
     uint32_t words = query->page_count * FIT_WORDS;

@@ -1,17 +1,17 @@
-/* Which contests a question has. Most have none: no two groups ask for the same class, nor are to
- * be apart.
+/* Finds a query's contests. Most queries have none: no two groups request the same class, and none
+ * must be isolated.
  *
- * An amount that all of a set of levels ask for at least says how many of them a provider can
- * serve. Which amounts make contests: of each class the least that is asked for, which has all
- * levels that ask for the class; then what single kinds ask for, of all their classes at once and
- * of each alone, since only what is alike in every class is told exactly. There are never more than
- * CONTESTS_MAX, and few kinds are looked at, so that finding them stays linear in the levels. Any
- * thread. */
+ * An amount that all of a set of levels request at least limits how many of them one provider can
+ * serve. These amounts make contests: for each class the smallest amount requested, a contest of
+ * all levels that request the class; then the amounts that single kinds request, of all their
+ * classes together and of each class alone, because only amounts that are the same in every class
+ * give an exact limit. There are at most CONTESTS_MAX contests, and only a few kinds are examined,
+ * so that the work is linear in the number of levels. Any thread. */
 #include "query/ac_contests.h"
 
 enum {
     KINDS_LOOKED_AT = 16,
-    WIDE = 4, /* levels: so many may well be in vain in a tree */
+    WIDE = 4, /* that many levels are likely to be tried in vain in a tree */
 };
 
 static int64_t asks_of(const struct ac_level *level, struct class_no class_no)
@@ -37,7 +37,7 @@ static bool has_part(const struct ac_query *query, uint32_t level, const struct 
                          : asks_at_least(&query->levels[level], of, of_count);
 }
 
-/* Isolated levels are in a contest already that is harder than any. */
+/* Isolated levels are already in a contest that is stricter than any other. */
 static bool is_needed(const struct ac_query *query, const struct ac_contest *contest)
 {
     bool all_granular = true;
@@ -52,7 +52,7 @@ static bool is_needed(const struct ac_query *query, const struct ac_contest *con
             other->of_count > 1 && other->levels[0] == contest->levels[0] &&
             memcmp(other->levels, contest->levels,
                    contest->member_count * sizeof(*contest->levels)) == 0)
-            return false; /* the other asks for this and for more */
+            return false; /* the other contest requests this amount and more */
     }
     return contest->member_count > 1;
 }
@@ -108,7 +108,7 @@ static void add_single(struct ac_query *query, const struct fit_demand *of)
         add_contest(query, of, 1, AC_NONE_SUMS);
 }
 
-/* The least that any level asks for of the demand's class. */
+/* The smallest amount of the demand's class that any level requests. */
 static const struct fit_demand *least_of(struct ac_query *query, const struct fit_demand *demand)
 {
     for (uint32_t k = 0; k < query->kind_count; k++)

@@ -1,32 +1,33 @@
-/* Contests: sets of levels of which a provider can serve only so many, because of an amount that
- * each of them asks for at least, or because they are to have different ones (isolate).
+/* Contests: sets of levels of which one provider can serve only a limited number, either because
+ * each of them requests at least some amount or because they must have different providers
+ * (isolate).
  *
- * If a tree has a candidate, each contest has a matching of all its levels with providers that are
- * options of theirs, none above what it can serve. So where there is no matching there is no
- * candidate; the converse does not hold, and need not. */
+ * If a tree has a candidate, each contest has a matching that assigns each of its levels a provider
+ * from its options without exceeding what any provider can serve. So if there is no matching there
+ * is no candidate. The converse does not hold, and is not needed. */
 #ifndef BERTH_QUERY_AC_CONTESTS_H
 #define BERTH_QUERY_AC_CONTESTS_H
 
 #include "query/ac_query.h"
 
-/* In which a level has a part. */
+/* A level in a contest. */
 struct ac_contest {
-    enum ac_none none;           /* what it is to lose */
-    const struct fit_demand *of; /* each of its levels asks for at least these */
-    uint32_t of_count;           /* 0: isolate, one level a provider */
-    int64_t sum;                 /* where there is one demand: of what the levels ask for */
-    uint32_t *levels;            /* ascending; members are known by their index here */
+    enum ac_none none;           /* the reason if there is no matching */
+    const struct fit_demand *of; /* each of its levels requests at least these */
+    uint32_t of_count;           /* 0: isolate, one level per provider */
+    int64_t sum;                 /* if there is only one demand: the sum of the levels' amounts */
+    uint32_t *levels;            /* ascending; members are identified by their index here */
     uint32_t member_count;
     uint32_t *member_of; /* by level; NUMBER_NONE: none */
-    /* in the tree at hand: by member */
-    uint32_t *held; /* its bit; NUMBER_NONE */
-    uint32_t *next; /* on the same bit; NUMBER_NONE */
+    /* state for the current tree, by member */
+    uint32_t *held; /* its bit; NUMBER_NONE: none */
+    uint32_t *next; /* the next member on the same bit; NUMBER_NONE: none */
     uint32_t *last;
     /* by bit */
-    uint32_t *first; /* member; NUMBER_NONE */
+    uint32_t *first; /* a member on the bit; NUMBER_NONE: none */
     uint32_t *count;
-    uint32_t *room; /* how many members it can serve; NUMBER_NONE: not looked at */
-    uint64_t *full; /* bits: count is room */
+    uint32_t *room; /* how many members it can serve; NUMBER_NONE: not yet determined */
+    uint64_t *full; /* bits whose count has reached room */
 };
 
 enum { CONTESTS_MAX = 8 };
@@ -34,29 +35,29 @@ enum { CONTESTS_MAX = 8 };
 struct ac_contests {
     struct ac_contest contest[CONTESTS_MAX];
     uint32_t count;
-    uint32_t words; /* of a tree: so many there is room for */
-    /* what a search for a place uses */
+    uint32_t words; /* the number of words of a tree for which there is memory */
+    /* used while a place is searched */
     uint64_t *seen;   /* bits */
-    uint32_t *from;   /* by bit: the kind that it was reached from */
+    uint32_t *from;   /* by bit: the kind from which it was reached */
     uint32_t *queue;  /* kinds */
     uint32_t *mover;  /* by kind: the member that would move */
-    uint32_t *queued; /* by kind: the round in which it was */
+    uint32_t *queued; /* by kind: the round in which it was queued */
     uint32_t round;
 };
 
-/* Sets query->may_contest. True: so many levels may stand in each other's way that each tree is to
- * be looked at before its first choice; else it is soon enough when a walk has been in vain. */
+/* Sets query->may_contest. True: so many levels may conflict that each tree must be checked before
+ * its first choice; otherwise a check after a walk without result is early enough. */
 bool ac_contests_are_likely(struct ac_query *query);
 
-/* Finds the query's contests, once the levels are laid out. */
+/* Finds the query's contests, once the levels have been laid out. */
 void ac_contests_find(struct ac_query *query);
 
-/* Matches all members in the tree at hand; those of levels below `depth` have the slots chosen, and
- * stay. False: there is no matching (query->none says why), or the budget ran out. */
+/* Matches all members in the current tree; those of levels below `depth` keep the slots chosen for
+ * them. False: there is no matching (query->none has the reason), or the budget ran out. */
 bool ac_contests_match(struct ac_query *query, const struct ac_walk *walk, uint32_t depth);
 
-/* Gives the level of the walk's that is chosen next its bit; levels up to it stay. False: then the
- * others have no matching, and what there was is there again. */
+/* Assigns the bit to the level that the walk chooses next; levels up to it keep theirs. False: the
+ * other levels would have no matching, and the previous one has been restored. */
 bool ac_contests_choose(struct ac_query *query, uint32_t level, uint32_t bit);
 
 #endif

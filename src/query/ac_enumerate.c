@@ -1,16 +1,15 @@
 /* The walk through one anchor's combinations: depth first, every rule checked as soon as a choice
- * is made, nothing kept but the choices.
+ * is made, nothing stored except the choices.
  *
- * Two things keep it from trying in vain. The contests (ac_contests.h) tell before the first choice
- * and after each whether all levels can still have providers. And of levels that could change
- * places (twins) a later one need not try what an earlier one has tried in vain while all before
- * it stood as it stands: were there a combination with it, the two exchanged would be one that the
- * earlier had found. Neither takes out a combination or alters the order of those that there are.
- * Any thread. */
+ * Two methods avoid trying in vain. The contests (ac_contests.h) show, before the first choice and
+ * after each, whether all levels can still have providers. And of twins (levels that can be
+ * exchanged), a later one does not try an option that an earlier one has tried in vain with the
+ * same choices before both: a combination with it would, with the two exchanged, have been found by
+ * the earlier one. Neither method removes a combination or changes the order. Any thread. */
 #include "query/ac_contests.h"
 #include "query/ac_query.h"
 
-enum { USELESS_WORDS_MAX = 1 << 20 }; /* 8 MiB; of larger trees nothing is remembered */
+enum { USELESS_WORDS_MAX = 1 << 20 }; /* 8 MiB; for larger trees nothing is remembered */
 
 void ac_walk_init(struct ac_query *query, struct ac_walk *walk)
 {
@@ -50,7 +49,8 @@ static int64_t demand_of(const struct ac_level *level, struct class_no class_no)
     return 0;
 }
 
-/* Item 9: what several levels ask of one provider and class fits together, also into max_unit. */
+/* Item 9: what several levels request from one provider and class fits together, also within
+ * max_unit. */
 static bool sums_fit(const struct ac_query *query, const struct ac_walk *walk, uint32_t depth,
                      uint32_t slot)
 {
@@ -84,7 +84,7 @@ static bool is_isolated(const struct ac_query *query, const struct ac_walk *walk
     return true;
 }
 
-/* Item 11: before 1.29 a candidate takes resources from one provider of a tree. */
+/* Item 11: before 1.29, a candidate takes resources from only one provider of a tree. */
 static bool is_alone_in_tree(const struct ac_query *query, const struct ac_walk *walk,
                              uint32_t depth, uint32_t slot)
 {
@@ -97,7 +97,7 @@ static bool is_alone_in_tree(const struct ac_query *query, const struct ac_walk 
     return true;
 }
 
-/* Whether one of the levels to come can become the subtree's root. */
+/* Whether one of the remaining levels can become the subtree's root. */
 static bool may_hold_later(struct ac_query *query, uint32_t depth, const struct ac_subtree *subtree,
                            uint32_t least, uint32_t most)
 {
@@ -115,7 +115,8 @@ static bool may_hold_later(struct ac_query *query, uint32_t depth, const struct 
             ac_charge(query, 1);
             if (slot < least && most < place_at(query, slot)->end)
                 return true;
-            /* of the tree's own none behind it is above; the sharing ones follow */
+            /* after this bit, none of the tree's own slots is an ancestor; the sharing providers
+             * follow */
             if (slot >= least && bit < query->tree.own_words * 64)
                 bit = query->tree.own_words * 64 - 1;
         }
@@ -125,8 +126,8 @@ static bool may_hold_later(struct ac_query *query, uint32_t depth, const struct 
     return false;
 }
 
-/* Item 7: in pre-order, with m the smallest slot, all lie in m's interval. While members are still
- * to be chosen, one of them may become that m. */
+/* Item 7: if m is the smallest slot in pre-order, all must be in m's interval. While members are
+ * still to be chosen, one of them may become m. */
 static bool subtree_holds(struct ac_query *query, const struct ac_walk *walk, uint32_t depth,
                           const struct ac_subtree *subtree)
 {
@@ -183,8 +184,8 @@ static bool any_option_has(struct ac_query *query, const struct fit_any *any,
     return false;
 }
 
-/* Item 3: the providers of the unsuffixed group have the traits together. What is still wanted must
- * be there among the options of the levels to come. */
+/* Item 3: the providers of the unsuffixed group together have the traits. The traits still missing
+ * must exist among the options of the remaining levels. */
 static bool traits_met(struct ac_query *query, const struct ac_walk *walk, uint32_t depth)
 {
     const struct ac_query_group *group = &query->groups[query->levels[depth].group];
@@ -204,8 +205,8 @@ static bool traits_met(struct ac_query *query, const struct ac_walk *walk, uint3
     return true;
 }
 
-/* Remembers the rule that was broken last in the order of the rules: what came furthest fell by it.
- */
+/* Stores the broken rule that is last in the order of the rules, because the combinations that came
+ * furthest failed at it. */
 static bool breaks(struct ac_query *query, enum ac_none rule)
 {
     if (query->none < rule)
@@ -247,7 +248,7 @@ static void note_useless(const struct ac_query *query, struct ac_walk *walk, uin
         useless_of(query, walk, depth)[bit / 64] |= (uint64_t)1 << (bit % 64);
 }
 
-/* Begins with the level's options. */
+/* Starts with the level's options. */
 static void enter(struct ac_query *query, struct ac_walk *walk, uint32_t depth)
 {
     const struct ac_level *level = &query->levels[depth];
@@ -263,7 +264,7 @@ static void enter(struct ac_query *query, struct ac_walk *walk, uint32_t depth)
     ac_charge(query, query->tree.words / 8);
 }
 
-/* Room to remember what is useless in the tree at hand, empty. */
+/* Allocates and clears the memory for options of the current tree that are known to be useless. */
 static void forget_useless(struct ac_query *query, struct ac_walk *walk)
 {
     size_t words = (size_t)query->level_count * query->tree.words;
@@ -292,7 +293,7 @@ static bool ac_enumerate_begin(struct ac_query *query, struct ac_walk *walk)
     return true;
 }
 
-/* The first step in a tree that the walk has returned to: with all that is chosen there was a
+/* The first step in a tree to which the walk has returned: the current choices made a
  * combination. */
 static void ac_enumerate_go_on(struct ac_query *query, struct ac_walk *walk)
 {
@@ -304,8 +305,8 @@ static void ac_enumerate_go_on(struct ac_query *query, struct ac_walk *walk)
     ac_charge(query, query->level_count / 4);
 }
 
-/* Goes back to the level before, and on to its next option. Most walks are never in vain: only one
- * that has been goes on with a matching. */
+/* Returns to the previous level and continues with its next option. Matching begins only after a
+ * walk has tried in vain, which most never do. */
 static uint32_t go_back(struct ac_query *query, struct ac_walk *walk, uint32_t depth)
 {
     depth--;
@@ -317,7 +318,8 @@ static uint32_t go_back(struct ac_query *query, struct ac_walk *walk, uint32_t d
     if (in_vain && query->contests != NULL && !walk->is_matched) {
         walk->is_matched = ac_contests_match(query, walk, depth);
         if (!walk->is_matched)
-            walk->at[depth] = query->tree.words * 64; /* nor has any other of its options one */
+            walk->at[depth] = query->tree.words * 64; /* none of its other options has a
+                                                       * combination, either */
     }
     return depth;
 }

@@ -1,8 +1,8 @@
-/* Levels, and the kinds that they are of; who shares what; which levels are twins. All of it once a
- * question. Any thread.
+/* Determines the levels and their kinds, which kinds sharing providers can serve, and which levels
+ * are twins. All of this is done once per query. Any thread.
  *
- * A question may have thousands of groups that ask for the same, or for as many different things:
- * so what is asked of pages and trees is asked once a kind, and each loop over groups here is
+ * A query may have thousands of groups that request the same, or as many different things:
+ * therefore pages and trees are examined once for each kind, and each loop over groups here is
  * charged. */
 #include <stdlib.h>
 
@@ -11,12 +11,13 @@
 
 enum {
     PAIRS_MAX = 12,        /* demands that are compared one by one */
-    ALIKE_MIN = 4,         /* granular groups, among which it pays to look for a kind */
-    SUBTREES_COMPARED = 8, /* of a level, with all of another's */
+    ALIKE_MIN = 4,         /* with at least this many granular groups, a search for equal kinds is
+                            * worthwhile */
+    SUBTREES_COMPARED = 8, /* of one level, with all of another's */
 };
 
-/* What a granular group asks of its provider, as numbers: groups with the same ones are of a kind.
- */
+/* What a granular group requires of its provider, as numbers: groups with equal keys are of one
+ * kind. */
 struct key {
     uint64_t *words;
     uint32_t count;
@@ -72,7 +73,7 @@ static struct key key_of(struct ac_query *query, const struct ac_query_group *gr
 
 /* The kinds of granular groups, by key. */
 struct kind_table {
-    struct key *keys; /* by slot of the table; words NULL: empty */
+    struct key *keys; /* by slot of the table; words NULL: the slot is empty */
     struct ac_kind **kinds;
     uint32_t capacity; /* a power of two; 0: each group is a kind of its own */
 };
@@ -157,7 +158,7 @@ static bool asks_same_class(const struct ac_level *a, const struct ac_level *b)
     return false;
 }
 
-/* Of few levels. */
+/* For few levels. */
 static void mark_pairs(struct ac_query *query)
 {
     for (uint32_t i = 1; i < query->level_count; i++)
@@ -166,7 +167,7 @@ static void mark_pairs(struct ac_query *query)
                 query->levels[i].shares_class = query->levels[j].shares_class = true;
 }
 
-/* Remembers the first level that asks for each class, and marks those that are not alone. */
+/* Stores the first level that requests each class, and marks the levels that share a class. */
 static bool mark_shared_classes(struct ac_query *query)
 {
     uint32_t count = 0;
@@ -243,7 +244,7 @@ static void index_shared(struct ac_query *query)
         for (uint32_t j = 0; j < set->count; j++)
             query->shared[query->shared_count++] = (struct ac_shared){set->numbers[j], i};
     }
-    bool in_order = true; /* mostly: racks and their pools come one by one */
+    bool in_order = true; /* as a rule: racks and their pools come one by one */
     for (uint32_t i = 1; i < query->shared_count && in_order; i++)
         in_order = query->shared[i - 1].aggregate <= query->shared[i].aggregate;
     ac_charge(query, (int64_t)query->shared_count * (in_order ? 1 : 32));
@@ -253,7 +254,7 @@ static void index_shared(struct ac_query *query)
     query->tree_sharing_seen = arena_zalloc(query->arena, (query->sharing_count / 64 + 1) * 8);
 }
 
-/* Notes for which kinds the provider at the slot may share; false: the budget ran out. */
+/* Finds the kinds for which the provider at the slot may share; false: the budget ran out. */
 static bool note_sharing(struct ac_query *query, uint32_t slot)
 {
     bool any = false;
@@ -293,8 +294,9 @@ static bool find_sharing(struct ac_query *query)
     return true;
 }
 
-/* One provider serves all groups, so whatever is asked of several together holds; but not that they
- * be different, and amounts of one class would have to be added. */
+/* Whether one provider may serve all groups, so that requirements on several groups together are
+ * met automatically. Not if the groups must have different providers, or if amounts of one class
+ * must be added. */
 static bool is_plain(const struct ac_query *query)
 {
     uint32_t granular = 0;
@@ -308,7 +310,8 @@ static bool is_plain(const struct ac_query *query)
     return !query->isolate || granular < 2;
 }
 
-/* The kind whose slots the trees must have: one that nobody shares. */
+/* Finds the driver: a kind that no sharing provider serves, so that trees must have one of its
+ * slots. */
 static void find_driver(struct ac_query *query)
 {
     query->driver = NUMBER_NONE;
@@ -333,7 +336,7 @@ bool ac_levels(struct ac_query *query)
     return !query->budget->exhausted;
 }
 
-/* The subtrees' levels are there; the levels' subtrees are made of them. */
+/* The levels of the subtrees are known; derives the subtrees of each level from them. */
 static void list_subtrees(struct ac_query *query)
 {
     for (uint32_t s = 0; s < query->subtree_count; s++)
@@ -362,7 +365,7 @@ static bool has_level(const struct ac_subtree *subtree, uint32_t level)
     return false;
 }
 
-/* Whether `one` would be `other` if the levels changed places. */
+/* Whether `one` would become `other` if the levels were exchanged. */
 static bool is_other_with(struct ac_query *query, const struct ac_subtree *one,
                           const struct ac_subtree *other, uint32_t level, uint32_t with)
 {
@@ -375,8 +378,8 @@ static bool is_other_with(struct ac_query *query, const struct ac_subtree *one,
     return true;
 }
 
-/* Whether each subtree of `level` has the other level, too, or would be one of that one's if they
- * changed places. */
+/* Whether each subtree of `level` also contains the other level, or would become one of the other's
+ * subtrees if the two were exchanged. */
 static bool may_take_place(struct ac_query *query, uint32_t level, uint32_t of)
 {
     const struct ac_level *a = &query->levels[level];

@@ -1,10 +1,10 @@
-/* The matchings of the contests in one tree: whether all levels can have a provider at all.
+/* Matchings for the contests in one tree: whether all levels can have a provider at all.
  *
  * A member takes the first of its options that has room; if none has, others move, along the
- * shortest way (augmenting paths). Members of a kind have the same options, so a search for a place
- * looks at each kind, and at each provider, once: it costs no more than kinds times words of the
- * tree. What the walk chooses stays; a choice keeps the matching but for what has to move. Charged
- * by what is looked at. Any thread. */
+ * shortest augmenting path. Members of one kind have the same options, so a search for a place
+ * examines each kind and each provider once: its cost is at most the number of kinds times the
+ * number of words of the tree. What the walk has chosen stays; a choice changes the matching only
+ * where members must move. Each examination is charged. Any thread. */
 #include "query/ac_contests.h"
 
 static void make_room(struct ac_query *query)
@@ -37,7 +37,7 @@ static void clear(struct ac_query *query, struct ac_contest *contest)
     ac_charge(query, (int64_t)query->tree.words * 8 + contest->member_count / 16);
 }
 
-/* How many members a provider can serve. */
+/* The number of members that a provider can serve. */
 static uint32_t headroom_at(const struct ac_query *query, struct ac_contest *contest, uint32_t bit)
 {
     if (contest->room[bit] != NUMBER_NONE)
@@ -82,11 +82,12 @@ static void leave(struct ac_contest *contest, uint32_t member)
     contest->held[member] = NUMBER_NONE;
 }
 
-/* A search for a place: who would move, and where everything was reached from. */
+/* The state of a search for a place: which members would move, and from where each kind and bit was
+ * reached. */
 struct move {
     struct ac_query *query;
     struct ac_contest *contest;
-    uint32_t fixed; /* members of levels below stay */
+    uint32_t fixed; /* members of levels below this do not move */
     uint32_t queued;
 };
 
@@ -102,7 +103,7 @@ static void queue_member(struct move *move, uint32_t member)
     contests->queue[move->queued++] = kind;
 }
 
-/* Queues those who could leave the bit. */
+/* Queues the members that could leave the bit. */
 static void queue_those_at(struct move *move, uint32_t bit)
 {
     const struct ac_contest *contest = move->contest;
@@ -113,7 +114,8 @@ static void queue_those_at(struct move *move, uint32_t bit)
     }
 }
 
-/* Moves everybody on the way to a bit with room, back to who has no place or leaves `left`. */
+/* Moves every member on the path that ends at a bit with room; the path begins with the member that
+ * has no place, or with one that leaves `left`. */
 static void shift(const struct move *move, uint32_t bit, uint32_t left)
 {
     const struct ac_contests *contests = move->query->contests;
@@ -129,7 +131,7 @@ static void shift(const struct move *move, uint32_t bit, uint32_t left)
     }
 }
 
-/* Finds a place for a member that has none, or, if it is NUMBER_NONE, room at the bit `left`. */
+/* Finds a place for a member that has none; if it is NUMBER_NONE, makes room at the bit `left`. */
 static bool find_place(struct ac_query *query, struct ac_contest *contest, uint32_t member,
                        uint32_t left, uint32_t fixed)
 {
@@ -164,7 +166,7 @@ static bool find_place(struct ac_query *query, struct ac_contest *contest, uint3
     return false;
 }
 
-/* Whether the providers have as much together as is asked of them together. */
+/* Whether the providers together have as much as is requested of them together. */
 static bool sum_fits(struct ac_query *query, const struct ac_contest *contest)
 {
     uint64_t *all = query->contests->seen;

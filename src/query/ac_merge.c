@@ -1,18 +1,18 @@
-/* One pass puts each demand into a table by provider and class, and chains a provider's entries;
- * a second writes the chains. Nothing is cleared between candidates: what is in the table from
- * those before has an older round. Any thread. */
+/* The first pass puts each demand into a table by provider and class, and chains a provider's
+ * entries; the second writes the chains. The table is not cleared between candidates: cells of
+ * earlier candidates have an older round. Any thread. */
 #include "query/ac_merge.h"
 
 struct cell {
     uint32_t round;
     uint32_t slot;
-    uint32_t class_no; /* NUMBER_NONE: the provider itself */
-    uint32_t item;     /* the entry; of a provider, its number */
+    uint32_t class_no; /* NUMBER_NONE: the cell of the provider itself */
+    uint32_t item;     /* the entry; for a provider, its number */
 };
 
 struct item {
     struct ac_entry entry;
-    uint32_t next; /* of the same provider; NUMBER_NONE */
+    uint32_t next; /* the next one of the same provider; NUMBER_NONE: none */
 };
 
 struct chain {
@@ -34,7 +34,7 @@ struct ac_merge *ac_merge_create(struct ac_query *query, uint32_t demand_count)
 {
     struct ac_merge *merge = arena_zalloc(query->arena, sizeof(*merge));
     uint32_t capacity = 64;
-    while (capacity < 3 * demand_count) /* two of each demand at most */
+    while (capacity < 3 * demand_count) /* each demand adds two at most */
         capacity *= 2;
     merge->mask = capacity - 1;
     merge->cells = arena_zalloc(query->arena, capacity * sizeof(*merge->cells));
@@ -43,7 +43,7 @@ struct ac_merge *ac_merge_create(struct ac_query *query, uint32_t demand_count)
     return merge;
 }
 
-/* The cell of the provider and class; one of an older round is empty. */
+/* The cell of the provider and class; a cell of an older round counts as empty. */
 static struct cell *cell_at(struct ac_merge *merge, uint32_t slot, uint32_t class_no)
 {
     uint64_t hash = ((uint64_t)slot << 32 | class_no) * 0x9e3779b97f4a7c15u;

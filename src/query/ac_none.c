@@ -1,15 +1,16 @@
-/* Why there are no candidates, and how many providers each condition left: asked once the search
- * has found none, so that a search that finds some pays nothing (unless the log is to show the
- * counts).
+/* Determines why there are no candidates, and how many providers each condition left. It runs only
+ * when the search has found no candidate, so that other searches cost nothing extra (unless the log
+ * must show the counts).
  *
- * What the walk refused is known from the walk. Otherwise no tree had an option for every level:
- * then the first level that nobody can serve, looked at alone, falls by some condition; or each
- * level can be served, but not by one tree. A level's conditions are asked in one order, page by
- * page; the condition that took out the last of the page that came furthest is the answer. Counting
- * has to look at all pages; where that is too much, there are no counts. Any thread. */
+ * If the walk refused combinations, it has noted the reason. Otherwise no tree had an option for
+ * every level. Then either some level alone cannot be served, and the reason is a condition of the
+ * first such level; or each level can be served, but not by one tree. A level's conditions are
+ * applied in a fixed order, page by page; the reason is the condition that removed the last slot of
+ * the page that came furthest. Counting must visit all pages; if that is too much work, there are
+ * no counts. Any thread. */
 #include "query/ac_query.h"
 
-enum { FIND_STEPS = 50000 }; /* a quarter of what a search on a worker has; for counting as much */
+enum { FIND_STEPS = 50000 }; /* a quarter of a worker's search; as much again for counting */
 
 const char *ac_none_name(enum ac_none none)
 {
@@ -45,8 +46,8 @@ static const struct ac_query_group *ac_none_group_of(const struct ac_query *quer
     return &query->groups[kind->group];
 }
 
-/* Whether the group's traits and aggregates are each provider's own matter; else traits are met
- * together, and a root's aggregates are its tree's. */
+/* Whether each provider must meet the group's traits and aggregates on its own; otherwise traits
+ * are met together, and a root's aggregates count for its whole tree. */
 static bool is_by_provider(const struct ac_query *query, const struct ac_kind *kind)
 {
     return ac_none_group_of(query, kind)->is_granular || query->is_flat;
@@ -67,8 +68,8 @@ static struct fit_filter negative(const struct fit_filter *filter)
     return (struct fit_filter){.none = filter->none, .none_count = filter->none_count};
 }
 
-/* Takes out the slots that neither pass the filter themselves nor by their root (`either`), or that
- * do not pass together with it. */
+/* Removes slots by the filter: with `either`, those that do not pass it and whose root does not
+ * pass it; otherwise those that do not pass together with their root. */
 static void keep_by_root(struct ac_query *query, const struct fit_filter *filter, bool either,
                          uint32_t page, uint64_t words[FIT_WORDS])
 {
@@ -97,7 +98,7 @@ static void set_conditions(const struct ac_query_group *group, struct condition 
     out[3] = (struct condition){negative(&group->aggregates), AC_NONE_FORBIDDEN_AGGREGATES};
 }
 
-/* Whether the condition is looked at provider by provider. */
+/* Whether the condition is checked for each provider. */
 static bool is_applied(const struct condition *condition, bool by_provider)
 {
     return condition->filter.any_count + condition->filter.none_count > 0 &&
@@ -113,7 +114,7 @@ static void apply_condition(struct ac_query *query, const struct condition *cond
         keep_by_root(query, &condition->filter, condition->none == AC_NONE_MEMBER_OF, page, words);
 }
 
-/* The condition by which the last slot of the page falls; AC_NONE_FOUND_SOME: none does. */
+/* The condition that removes the last slot of the page; AC_NONE_FOUND_SOME: slots remain. */
 static enum ac_none page_none(struct ac_query *query, const struct ac_kind *kind, uint32_t page)
 {
     const struct ac_query_group *group = ac_none_group_of(query, kind);
@@ -145,7 +146,7 @@ static bool somebody_has(const struct fit_any *any)
     return false;
 }
 
-/* Why nobody serves the level, looked at alone; AC_NONE_FOUND_SOME: somebody does. */
+/* Why no provider can serve the level alone; AC_NONE_FOUND_SOME: some provider can. */
 static enum ac_none kind_none(struct ac_query *query, const struct ac_kind *kind)
 {
     const struct ac_query_group *group = ac_none_group_of(query, kind);
@@ -171,7 +172,7 @@ static enum ac_none kind_none(struct ac_query *query, const struct ac_kind *kind
     return furthest;
 }
 
-/* Whether there would be an anchor if any root would do. */
+/* Whether there would be an anchor if any root were allowed. */
 static bool falls_by_roots(const struct ac_query *query)
 {
     if (query->roots.any_count + query->roots.none_count == 0)
@@ -182,7 +183,7 @@ static bool falls_by_roots(const struct ac_query *query)
     return ac_next_anchor(&any_root, &root);
 }
 
-/* Steps of which the same conditions are counted, page by page. */
+/* Steps whose conditions are the same and are counted together, page by page. */
 struct counting {
     struct ac_query *query;
     const struct ac_kind *kind;
@@ -197,8 +198,8 @@ static uint64_t count_words(const uint64_t words[FIT_WORDS])
     return count;
 }
 
-/* Lays out the kind's steps, in the order of count_page; returns their number. What comes before
- * the first condition that only providers can meet is not a step: bits beyond the providers are
+/* Lays out the kind's steps in the order of count_page and returns their number. Conditions before
+ * the first one that only providers can meet are not steps, because bits without a provider are
  * still set then. */
 static uint32_t lay_out_steps(const struct counting *counting)
 {
@@ -259,7 +260,7 @@ static size_t steps_at_most(const struct ac_query *query)
     return most;
 }
 
-/* Counts kind by kind until a condition leaves no provider. */
+/* Counts one kind after the other until a condition leaves no provider. */
 static void count_steps(struct ac_query *query, struct ac_reason *reason)
 {
     struct ac_step *steps = arena_array(query->arena, steps_at_most(query), sizeof(*steps));

@@ -1,5 +1,6 @@
-/* What the search has found, on its way to the caller: repetitions are left out, the levels'
- * choices become entries and mappings, and the slots for the summaries are gathered. Any thread. */
+/* Passes what the search has found to the caller: repeated candidates are removed, the levels'
+ * choices become entries and mappings, and the slots for the summaries are collected. Any
+ * thread. */
 #include "query/ac_output.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include "base/search.h"
 #include "query/ac_merge.h"
 
-enum { LONG_ENTRIES = 64 }; /* of more, equal ones are not looked for one by one */
+enum { LONG_ENTRIES = 64 }; /* above this number, equal entries are not searched for one by one */
 
 void ac_output_init(struct ac_output *output, struct ac_query *query, ac_emit *emit, void *cls)
 {
@@ -35,7 +36,7 @@ static bool is_sharing(const struct ac_query *query, uint32_t slot)
     return at < query->sharing_count && query->sharing[at] == slot;
 }
 
-/* Item 10: equality is resources and mappings, not the anchor. */
+/* Item 10: candidates are equal if resources and mappings are, even under different anchors. */
 bool ac_output_repeats(struct ac_output *output, const uint32_t *chosen)
 {
     struct ac_query *query = output->query;
@@ -88,17 +89,17 @@ static void use_slot(struct ac_output *output, uint32_t slot)
     add_used(output->query->arena, used, slot);
 }
 
-/* Puts what a level takes beside what the provider gives already. */
+/* Adds what a level takes to what is already taken from the provider. */
 static uint32_t add_entries(struct ac_entry *entries, uint32_t count, const struct ac_level *level,
                             struct slot_no slot)
 {
-    uint32_t end = count; /* of what the provider gives */
+    uint32_t end = count; /* of the provider's entries */
     while (end > 0 && entries[end - 1].slot.v != slot.v)
         end--;
     uint32_t first = end;
     while (first > 0 && entries[first - 1].slot.v == slot.v)
         first--;
-    if (end == 0) /* the provider's first */
+    if (end == 0) /* the provider's first entry */
         first = end = count;
     for (uint32_t i = 0; i < level->demand_count; i++) {
         const struct fit_demand *demand = &level->demands[i];
@@ -127,7 +128,8 @@ static bool has_mapping(const struct ac_mapping *mappings, uint32_t count,
     return false;
 }
 
-/* What the summaries say about the slot. Levels' slots are mostly of one tree. */
+/* Notes the slots whose summaries the candidate needs. The slots of a level are mostly in one
+ * tree. */
 static void use(struct ac_output *output, struct slot_no slot)
 {
     if (!output->summarise_roots) {
@@ -185,7 +187,7 @@ void ac_output_put_plain(struct ac_output *output, uint32_t slot)
         output->entries[i].slot.v = slot;
     for (uint32_t i = 0; i < candidate->mapping_count; i++)
         output->mappings[i].slot.v = slot;
-    if (candidate->entry_count > 0) /* each slot once, ascending */
+    if (candidate->entry_count > 0) /* each slot once, in ascending order */
         add_used(output->query->arena, &output->used, slot);
     output->emitted++;
     output->emit(output->cls, candidate);

@@ -1,8 +1,8 @@
-/* Which slots of a page of 4 096 can serve a kind: worked out when the search gets there, and kept
- * for the question; of very many kinds in a large cloud the oldest are forgotten. Any thread. */
+/* Which slots of a page of 4 096 can serve a kind. This is computed when the search needs it and
+ * kept for the query; with very many kinds in a large cloud, the oldest are dropped. Any thread. */
 #include "query/ac_query.h"
 
-enum { PAGES_MAX = 1 << 15 }; /* that are kept: 16 MiB */
+enum { PAGES_MAX = 1 << 15 }; /* the maximum kept: 16 MiB */
 
 void ac_keep_interval(uint32_t page, uint32_t from, uint32_t end, uint64_t words[FIT_WORDS])
 {
@@ -19,7 +19,7 @@ void ac_keep_interval(uint32_t page, uint32_t from, uint32_t end, uint64_t words
     }
 }
 
-/* Memory for a page of the kind's. */
+/* Memory for a page of the kind. */
 static uint64_t *keep_page(struct ac_query *query, uint32_t kind, uint32_t page)
 {
     struct ac_kept_page *kept;

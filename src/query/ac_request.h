@@ -1,4 +1,4 @@
-/* A question for allocation candidates, as parsed: names and numbers, nothing looked up yet. */
+/* A query for allocation candidates as parsed: names and numbers, nothing resolved yet. */
 #ifndef BERTH_QUERY_AC_REQUEST_H
 #define BERTH_QUERY_AC_REQUEST_H
 
@@ -16,17 +16,17 @@ struct ac_names {
 
 struct ac_resource {
     struct slice class_name;
-    int64_t amount; /* at least 1; anything larger than 2^63 - 1 is read as that */
+    int64_t amount; /* at least 1; larger values than 2^63 - 1 are reduced to that */
 };
 
 struct ac_group {
     struct slice suffix; /* "": the unsuffixed group */
     struct ac_resource *resources;
     uint32_t resource_count;   /* 0: a resourceless group */
-    struct ac_names *required; /* each: at least one of the names; all of them together */
+    struct ac_names *required; /* all must be met; each requires at least one of its names */
     uint32_t required_count;
     struct ac_names forbidden;
-    struct ac_names *member_of; /* like required, uuids of aggregates */
+    struct ac_names *member_of; /* like required, with uuids of aggregates */
     uint32_t member_of_count;
     struct ac_names forbidden_aggregates;
     struct slice in_tree; /* uuid; data == NULL: none */
@@ -34,10 +34,10 @@ struct ac_group {
 
 enum ac_order {
     AC_ORDER_DEPTH,  /* all candidates of a tree before the next tree's */
-    AC_ORDER_SPREAD, /* one of each tree before a second of any */
+    AC_ORDER_SPREAD, /* one from each tree before a second from any */
 };
 
-/* When the providers that each condition leaves are counted. */
+/* When to count the providers that each condition leaves. */
 enum ac_counts { AC_COUNTS_NEVER, AC_COUNTS_IF_NONE, AC_COUNTS_ALWAYS };
 
 struct ac_request {
@@ -46,16 +46,18 @@ struct ac_request {
     bool isolate;
     struct ac_names root_required;
     struct ac_names root_forbidden;
-    struct ac_names *same_subtrees; /* of suffixes, all of which exist */
+    struct ac_names *same_subtrees; /* sets of suffixes, all of which exist */
     uint32_t same_subtree_count;
-    bool nested_aware; /* from 1.29; false: no candidate takes from two providers of one tree */
+    bool nested_aware; /* from 1.29; false: a candidate takes from only one provider of a tree */
     int64_t limit;     /* -1: none */
     int64_t most;      /* [placement] max_allocation_candidates; -1: none */
     enum ac_order order;
-    uint32_t turn; /* AC_ORDER_SPREAD: after its first, so many of a tree stand together; 0: one */
+    uint32_t turn; /* AC_ORDER_SPREAD: after its first, that many candidates of a tree follow each
+                    * other; 0: one */
     bool randomize;
     enum ac_counts counts;
-    const struct fit_headroom *headrooms; /* ascending by class and slot, each once; mostly none */
+    const struct fit_headroom *headrooms; /* ascending by class and slot, without duplicates;
+                                           * usually none */
     uint32_t headroom_count;
 };
 

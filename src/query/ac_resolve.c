@@ -1,13 +1,12 @@
-/* From names to slot sets. Pure; any thread, on a pinned version.
+/* Resolves names to slot sets. Pure; any thread, on a pinned version.
  *
- * A name that is unknown is an error only if nothing that comes before it in the Python service's
- * order has emptied the answer: then (and only then, since it costs a search) the earlier groups
- * are tried. */
+ * An unknown name is an error only if nothing before it, in the Python service's order, makes the
+ * answer empty. Only then, because this costs a search, the earlier groups are tried. */
 #include "base/hash.h"
 #include "query/ac_query.h"
 #include "query/lookup.h"
 
-enum { STEPS_OF_A_NAME = 16 }; /* to look one up */
+enum { STEPS_OF_A_NAME = 16 }; /* cost of one lookup */
 
 struct resolver {
     const struct version *version;
@@ -47,7 +46,7 @@ static bool resolve_traits(struct resolver *r, const struct ac_names *required,
     return trait_sets(r, forbidden, &filter->none);
 }
 
-/* Whether some provider is in all the aggregates asked for. */
+/* Whether some provider is in all the required aggregates. */
 static bool has_members(struct resolver *r, const struct fit_filter *aggregates)
 {
     struct fit_filter positive = {.any = aggregates->any, .any_count = aggregates->any_count};
@@ -134,8 +133,8 @@ static void count_sets(const struct ac_group *asked, struct ac_query_group *grou
     group->set_count = count;
 }
 
-/* False with err set: an unknown name; *emptied: what comes before it in this group matches nobody.
- */
+/* False with err set: a name is unknown. *emptied: what comes before it in this group matches no
+ * provider. */
 static bool resolve_group(struct resolver *r, const struct ac_group *asked,
                           struct ac_query_group *group, bool *emptied)
 {
@@ -189,7 +188,7 @@ static bool has_root(struct resolver *r)
     return false;
 }
 
-/* Whether groups[0, n) each have a match of their own. */
+/* Whether each of groups[0, n) has a match on its own. */
 static bool groups_match(struct resolver *r, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -217,7 +216,7 @@ static bool groups_match(struct resolver *r, uint32_t n)
     return true;
 }
 
-enum { FEW_GROUPS = 8 }; /* are looked through */
+enum { FEW_GROUPS = 8 }; /* few groups are searched linearly */
 
 /* Groups by suffix. */
 struct suffixes {
@@ -320,7 +319,7 @@ enum ac_resolved ac_resolve(const struct version *version, const struct ac_reque
             query->none = AC_NONE_MEMBER_OF;
         bool is_error = !emptied && has_root(&r) && groups_match(&r, i);
         if (budget->exhausted) {
-            err->status = 0; /* it is asked again */
+            err->status = 0; /* the query runs again */
             return AC_RESOLVED_EXPENSIVE;
         }
         if (is_error)

@@ -9,33 +9,33 @@
 #include "query/budget.h"
 #include "replica/version.h"
 
-/* So much of a class from a provider. */
+/* An amount of a class from a provider. */
 struct ac_entry {
     struct slot_no slot;
     struct class_no class_no;
     int64_t amount;
 };
 
-/* A group's provider. */
+/* The provider of a group. */
 struct ac_mapping {
     uint32_t group; /* index in the request */
     struct slot_no slot;
 };
 
-/* One candidate; valid during the call of ac_emit only. */
+/* One candidate; valid only during the call of ac_emit. */
 struct ac_candidate {
     const struct ac_entry
-        *entries; /* a provider's entries stand together; no provider and class twice */
+        *entries; /* entries of a provider are adjacent; each provider and class occurs once */
     uint32_t entry_count;
     const struct ac_mapping
-        *mappings; /* a group's stand together, in the order of the request; distinct */
+        *mappings; /* the mappings of a group are adjacent, in the order of the request; distinct */
     uint32_t mapping_count;
 };
 
 typedef void ac_emit(void *cls, const struct ac_candidate *candidate);
 
-/* What the summaries describe: whole trees, by their root slots; or, for requests that do not
- * know trees, single providers. In ascending order of slots. */
+/* The providers for the summaries: whole trees, by their root slots, or single providers for
+ * requests that do not know trees. In ascending order of slots. */
 struct ac_summaries {
     uint32_t *slots;
     uint32_t count;
@@ -44,8 +44,8 @@ struct ac_summaries {
 
 enum ac_outcome {
     AC_DONE,
-    AC_EXPENSIVE, /* the budget is exhausted; what was emitted is to be thrown away */
-    AC_TOO_LARGE, /* the same, as there are more candidates than can be kept: ask for fewer */
+    AC_EXPENSIVE, /* the budget is exhausted; discard what was emitted */
+    AC_TOO_LARGE, /* the same, because there are more candidates than can be kept: request fewer */
     AC_REFUSED,   /* err is set: unknown resource class or trait */
 };
 

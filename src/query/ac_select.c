@@ -1,10 +1,10 @@
-/* Which of the candidates are answered, and in which order (item 12; candidates spec and the
- * issue's "spread over roots").
+/* Selects the candidates to return and their order (item 12; candidates spec and the issue's
+ * "spread over roots").
  *
- * Depth order takes all of a tree before the next. Spread order takes one of each tree before a
- * second of any: a tree that may have more leaves its place in the walk behind, and there are never
- * more such places than the limit. A random sample is drawn from all candidates, kept as bare
- * choices. */
+ * Depth order takes all of a tree before the next. Spread order takes one from each tree before a
+ * second from any: a tree that may have more candidates stores the position of its walk, and there
+ * are never more such positions than the limit. A random sample is drawn from all candidates, which
+ * are stored as choices only. */
 #include "query/ac_search.h"
 
 #include <sys/random.h>
@@ -26,7 +26,7 @@ static bool ac_select_take(struct search *search, const uint32_t *chosen)
     return search->output.emitted < search->most;
 }
 
-/* Every provider is a tree: the order of depth and the order of spreading are one. */
+/* Every provider is a tree, so depth order and spread order are the same. */
 static void run_plain(struct search *search)
 {
     struct ac_query *query = search->query;
@@ -63,10 +63,10 @@ static void run_depth(struct search *search)
     }
 }
 
-/* A tree that may have more. */
+/* A tree that may have more candidates. */
 struct pause {
     uint32_t root;
-    uint32_t *place; /* where the walk stands */
+    uint32_t *place; /* the position of the walk */
 };
 
 static uint32_t *walk_place(struct ac_query *query, const struct ac_walk *walk)
@@ -87,7 +87,7 @@ static bool has_choice(const struct ac_query *query)
     return false;
 }
 
-/* Takes the walk's next candidate that is no repetition; false when the tree has no more. */
+/* Takes the walk's next candidate that is not a repetition; false: the tree has no more. */
 static bool take_one(struct search *search, struct ac_walk *walk)
 {
     int64_t before = search->output.emitted;
@@ -99,7 +99,7 @@ static bool take_one(struct search *search, struct ac_walk *walk)
     return false;
 }
 
-/* As many as the tree may give before the next one; false when it has no more. */
+/* Takes as many as the tree may give before the next one; false: it has no more. */
 static bool take_turn(struct search *search, struct ac_walk *walk)
 {
     for (uint32_t i = 0; i < search->turn && search->output.emitted < search->most; i++)
@@ -153,7 +153,8 @@ static uint64_t random_below(uint64_t n)
     return value % n;
 }
 
-/* All candidates (at most `generate`), of which a random `limit` in random order are emitted. */
+/* Generates all candidates (at most `generate`) and emits a random `limit` of them in random
+ * order. */
 static void run_random(struct search *search, int64_t generate, int64_t limit)
 {
     struct ac_query *query = search->query;

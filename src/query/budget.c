@@ -1,9 +1,10 @@
-/* The end of a budget. Any thread, one budget at a time. */
+/* What happens when a budget is used up. Any thread, one budget at a time. */
 #include "query/budget.h"
 
 #include <stddef.h>
 
-/* Whoever is short pays what it took too much: no work of any size is begun on credit. */
+/* On a worker, a refill also pays for steps taken beyond the limit: no work of any size is begun on
+ * credit. */
 static bool refill(struct budget *budget)
 {
     if (!budget->is_short) {

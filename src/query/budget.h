@@ -1,8 +1,10 @@
-/* How much work a query may do. A worker gives a query a budget; one that exceeds it is run again
- * on the slow lane, without a limit but asking now and then whether its client is still there.
+/* How much work a query may do. A worker gives a query a budget; if the query exceeds it, it runs
+ * again on the slow lane, where there is no limit but where it checks at intervals whether its
+ * client is still connected.
  *
- * A step takes several times as long where memory is not in the processor's caches. So a worker's
- * steps are for the worst, and are refilled while the clock says that little time has passed. */
+ * A step takes several times as long if its memory is not in the processor's caches. Therefore the
+ * steps of a worker assume the worst case, and are refilled while the clock shows that little time
+ * has passed. */
 #ifndef BERTH_QUERY_BUDGET_H
 #define BERTH_QUERY_BUDGET_H
 
@@ -10,28 +12,29 @@
 #include <stdint.h>
 
 struct budget {
-    int64_t left;                 /* steps; a step is five nanoseconds or so */
-    int64_t refill;               /* 0: none; else `cancelled` is asked, and left starts again */
+    int64_t left;                 /* steps; a step is about five nanoseconds */
+    int64_t refill;               /* 0: none; otherwise `cancelled` is called and left starts
+                                   * again */
     bool (*cancelled)(void *cls); /* used with refill; NULL: never */
     void *cls;
     bool exhausted;
-    bool is_short; /* a worker's: what is more than what is left is not begun */
-    int64_t spare; /* a worker's: what refills may take */
+    bool is_short; /* on a worker: work that needs more steps than are left is not begun */
+    int64_t spare; /* on a worker: the steps available for refills */
 };
 
-/* Out of line: what happens when nothing is left. */
+/* Out of line: handles a budget with nothing left. */
 bool budget_renew(struct budget *budget);
 
-/* Ends it, whatever is left. */
+/* Ends the budget, whatever is left. */
 static inline void budget_exhaust(struct budget *budget)
 {
     budget->left = 0;
     budget->exhausted = true;
 }
 
-/* Whether work of so many steps may be begun: on a worker they have to be left, if need be after a
- * refill, or it is exhausted at once. That spares what would be thrown away. They are taken as the
- * work is done. */
+/* Whether work of that many steps may begin. On a worker they must be left, if necessary after a
+ * refill; otherwise the budget is exhausted at once, which avoids work that would be discarded. The
+ * steps are taken as the work is done. */
 static inline bool budget_allows(struct budget *budget, int64_t steps)
 {
     if (steps <= budget->left || (budget->refill > 0 && !budget->is_short))
@@ -42,7 +45,7 @@ static inline bool budget_allows(struct budget *budget, int64_t steps)
     return is_renewed;
 }
 
-/* Takes steps; false when the query is to stop. */
+/* Takes steps; false: the query must stop. */
 static inline bool budget_take(struct budget *budget, int64_t steps)
 {
     budget->left -= steps;

@@ -1,5 +1,5 @@
-/* The kernels. A run of 64 slots whose maximum is too small is passed over unread; a run without a
- * bit left is not read either. Any thread, on a pinned version. */
+/* The kernels. A run of 64 slots is not read if its maximum is too small or if none of its bits is
+ * left. Any thread, on a pinned version. */
 #include "query/fit.h"
 
 #include "base/search.h"
@@ -8,7 +8,7 @@
 #include <emmintrin.h>
 #endif
 
-/* The bits of those of 64 figures that are at least `amount` (which is above 0). */
+/* The bits of those of 64 figures that are at least `amount`, which is above 0. */
 static uint64_t at_least(const int32_t figures[CHUNK_RUN], int32_t amount)
 {
     uint64_t bits = 0;
@@ -37,7 +37,7 @@ static bool odd_fits(const struct version *version, const struct fit_demand *dem
     return inventory != NULL && capacity_unit_fits(&inventory->figures, demand->amount);
 }
 
-/* Takes out odd slots whose min_unit or step_size refuse the amount. */
+/* Clears odd slots whose min_unit or step_size does not allow the amount. */
 static uint32_t drop_odd(const struct version *version, const struct fit_demand *demand,
                          uint32_t page, uint64_t words[FIT_WORDS])
 {
@@ -84,7 +84,7 @@ static uint32_t fit_column_page(const struct version *version, const struct fit_
     return demand->column->odd.count == 0 ? steps : steps + drop_odd(version, demand, page, words);
 }
 
-/* The first of the demand's headrooms whose slot is not below `slot`. */
+/* The first of the demand's headrooms whose slot is not less than `slot`. */
 static uint32_t first_headroom(const struct fit_demand *demand, uint32_t slot)
 {
     uint32_t at;
@@ -99,7 +99,7 @@ static bool headroom_fits(const struct version *version, const struct fit_demand
                                                 odd_fits(version, demand, room->slot));
 }
 
-/* Answers anew for the slots that have another headroom. */
+/* Computes the bits of slots with a different headroom again. */
 static uint32_t put_rooms(const struct version *version, const struct fit_demand *demand,
                           uint32_t page, const uint64_t before[FIT_WORDS],
                           uint64_t words[FIT_WORDS])
@@ -130,7 +130,7 @@ uint32_t fit_demand_page(const struct version *version, const struct fit_demand 
     return steps + put_rooms(version, demand, page, before, words);
 }
 
-/* That they do not overlap lets the compiler take several words at once. */
+/* Without overlap (restrict), the compiler can process several words at once. */
 static void fit_keep(const uint64_t *restrict bits, uint64_t *restrict words)
 {
     for (uint32_t w = 0; w < FIT_WORDS; w++)

@@ -1,5 +1,5 @@
-/* Scan kernels: which slots of a page can serve a demand, have the traits, are in the aggregates. A
- * page is 4 096 slots as 64 words of bits. */
+/* Scan kernels: which slots of a page can serve a demand, have the traits, or are in the
+ * aggregates. A page is 4 096 slots as 64 words of bits. */
 #ifndef BERTH_QUERY_FIT_H
 #define BERTH_QUERY_FIT_H
 
@@ -7,8 +7,8 @@
 
 enum { FIT_WORDS = SLOTSET_PAGE_WORDS, FIT_PAGE_SLOTS = SLOTSET_PAGE_SLOTS };
 
-/* A conjunction of alternatives: for each i, a member of at least one of any[i].sets. No
- * alternatives at all: nobody. */
+/* A conjunction of alternatives: for each i, a member of at least one of any[i].sets. With an empty
+ * list of alternatives, no slot matches. */
 struct fit_any {
     const struct slotset **sets;
     uint32_t count;
@@ -21,8 +21,7 @@ struct fit_filter {
     uint32_t none_count;
 };
 
-/* Another headroom than the version's: what is there to a planner that takes other allocations
- * away. */
+/* A headroom that replaces the version's, for a planner that removes other allocations. */
 struct fit_headroom {
     struct class_no class_no;
     struct slot_no slot;
@@ -34,25 +33,25 @@ struct fit_demand {
     const struct column *column;
     struct class_no class_no;
     int64_t amount;
-    const struct fit_headroom *headrooms; /* of that class, ascending by slot; mostly none */
+    const struct fit_headroom *headrooms; /* for that class, ascending by slot; usually none */
     uint32_t headroom_count;
 };
 
-enum { FIT_STEPS_A_SET = 16 }; /* of a budget (query/budget.h), for each set of a filter and page */
+enum { FIT_STEPS_A_SET = 16 }; /* for each set of a filter and each page: steps (query/budget.h) */
 
 /* Clears the bits of slots that cannot serve the demand: headroom, min_unit, step_size. Returns the
- * steps of a budget that it took, which depend on how many hosts are full. */
+ * steps used, which depend on how many hosts are full. */
 uint32_t fit_demand_page(const struct version *version, const struct fit_demand *demand,
                          uint32_t page, uint64_t words[FIT_WORDS]);
 
-/* Clears the bits of slots that the filter does not let through. */
+/* Clears the bits of slots that do not pass the filter. */
 void fit_filter_page(const struct fit_filter *filter, uint32_t page, uint64_t words[FIT_WORDS]);
 
 /* The same for one slot. */
 bool fit_demand_slot(const struct version *version, const struct fit_demand *demand,
                      struct slot_no slot);
 
-/* Out of line: the headroom where there are headrooms. */
+/* Out of line: the headroom of a demand that has headrooms. */
 int32_t fit_given_headroom(const struct fit_demand *demand, struct slot_no slot);
 
 static inline int32_t fit_demand_headroom(const struct fit_demand *demand, struct slot_no slot)
@@ -62,7 +61,7 @@ static inline int32_t fit_demand_headroom(const struct fit_demand *demand, struc
 }
 bool fit_filter_slot(const struct fit_filter *filter, struct slot_no slot);
 
-/* What fit_filter_slot costs: it looks into each set until one has the slot. */
+/* The cost of fit_filter_slot, which checks each set until one contains the slot. */
 int64_t fit_filter_steps(const struct fit_filter *filter);
 
 static inline bool fit_words_empty(const uint64_t words[FIT_WORDS])

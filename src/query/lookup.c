@@ -1,4 +1,4 @@
-/* Names to slot sets. Pure; any thread, on a pinned version. */
+/* Resolves names to slot sets. Pure; any thread, on a pinned version. */
 #include "query/lookup.h"
 
 #include "base/buf.h"

@@ -1,6 +1,6 @@
-/* Filtering providers one by one or by scanning pages, whichever the question allows. Any thread,
- * on a pinned version. Names are looked up in the Python service's order, because what comes first
- * and matches nobody answers an empty list before a later unknown name is an error. */
+/* Filters providers one by one or by scanning pages, as the query allows. Any thread, on a pinned
+ * version. Names are resolved in the Python service's order, because a condition that matches no
+ * provider gives an empty list before a later unknown name is an error. */
 #include "query/providers.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "query/fit.h"
 #include "query/lookup.h"
 
-enum { SORT_STEPS = 32 }; /* a row: of the budget */
+enum { SORT_STEPS = 32 }; /* steps of the budget for each row */
 
 struct filter {
     struct fit_filter traits;
@@ -18,7 +18,7 @@ struct filter {
     bool in_tree;
     uint32_t tree_root;
     uint32_t tree_end;
-    bool nobody; /* known without looking */
+    bool nobody; /* known without examining any provider */
 };
 
 struct finder {
@@ -51,7 +51,7 @@ static int64_t page_steps(const struct fit_filter *filter)
     return 8 + FIT_STEPS_A_SET * sets;
 }
 
-/* Whether anybody passes a filter: only asked when a later name is unknown. */
+/* Whether any provider passes a filter: only needed if a later name is unknown. */
 static bool anybody(struct finder *finder, const struct fit_filter *filter)
 {
     uint32_t pages = (finder->version->slot_limit + FIT_PAGE_SLOTS - 1) / FIT_PAGE_SLOTS;
@@ -187,14 +187,14 @@ static void consider(struct finder *finder, const struct provider *provider)
         providers_add(finder, provider);
 }
 
-/* What it costs to ask whether one provider passes. */
+/* The cost of checking whether one provider passes. */
 static int64_t filter_steps(const struct filter *filter)
 {
     return 8 + 2 * (int64_t)filter->demand_count + fit_filter_steps(&filter->traits) +
            fit_filter_steps(&filter->aggregates);
 }
 
-enum { STEPS_OF_A_ROW = 20 }; /* read in the order of ids, which is not that of memory */
+enum { STEPS_OF_A_ROW = 20 }; /* read by id, which is not their order in memory */
 
 static void walk_rows(struct finder *finder)
 {
@@ -298,7 +298,7 @@ enum providers_outcome providers_find(const struct version *version,
     if (!providers_resolve(&finder, err)) {
         if (!budget->exhausted)
             return PROVIDERS_REFUSED;
-        err->status = 0; /* it is asked again */
+        err->status = 0; /* the query runs again */
     }
     if (!finder.filter.nobody && !budget->exhausted)
         find(&finder);

@@ -9,10 +9,10 @@
 #include "replica/version.h"
 
 struct providers_question {
-    struct slice name;     /* data == NULL: any; empty: any, as in the Python service */
+    struct slice name;     /* data == NULL: any; empty: also any, as in the Python service */
     struct slice uuid;     /* the same */
     struct ac_group group; /* resources, required, forbidden, member_of, forbidden_aggregates,
-                            * in_tree: all must hold for the provider itself */
+                            * in_tree: the provider itself must meet all of them */
 };
 
 struct providers_found {
@@ -26,7 +26,7 @@ enum providers_outcome {
     PROVIDERS_REFUSED,   /* err is set: unknown resource class or trait */
 };
 
-/* All memory comes from the arena; the rows belong to the version. */
+/* All memory comes from the arena; the version owns the rows. */
 enum providers_outcome providers_find(const struct version *version,
                                       const struct providers_question *question,
                                       struct arena *arena, struct budget *budget,
