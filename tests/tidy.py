@@ -269,7 +269,7 @@ def check_headers(headers):
 
     def compile_one(path):
         return path, subprocess.run(
-            ["gcc", "-fsyntax-only", "-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Isrc", "-Itests/unit",
+            ["gcc", "-fsyntax-only", "-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Isrc", "-Itests", "-Itests/unit",
              *flags, "-include", path, "-x", "c", "/dev/null"], cwd=ROOT, capture_output=True, text=True)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -3,8 +3,8 @@
 #define BERTH_SIM_CLIENTS_H
 
 #include "engine/claim.h"
+#include "memory_store/rng.h"
 #include "oracle.h"
-#include "rng.h"
 #include "universe.h"
 
 enum operation {

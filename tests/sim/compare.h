@@ -2,8 +2,8 @@
 #ifndef BERTH_SIM_COMPARE_H
 #define BERTH_SIM_COMPARE_H
 
+#include "memory_store/tables.h"
 #include "replica/version.h"
-#include "tables.h"
 
 /* NULL, or what differs first (static text). */
 const char *compare_version(const struct version *version, const struct tables *tables);

@@ -102,13 +102,13 @@ static void check_published(struct instance *instance)
         return;
     instance->is_checked = true;
     struct store *store = instance->store;
-    if (store->outcome != OUTCOME_DONE)
+    if (store->outcome != MEMORY_OUTCOME_DONE)
         return;
-    compare(instance, replica_newest(instance->replica), &store->seen, "answering");
+    compare(instance, replica_newest(instance->replica), &store->seen.tables, "answering");
     if (!instance->is_planning)
         return;
     struct oracle there;
-    oracle_read(&there, &store->seen);
+    oracle_read(&there, &store->seen.tables);
     const char *what = oracle_differs(&there, &instance->expected);
     if (what != NULL)
         sim_fail("the database is not what the answers say: %s", what);
@@ -124,21 +124,22 @@ static void check_answer_of(struct instance *instance, const struct sent *sent)
     if (sent->asked.op == OP_WAIT) { /* answered from a snapshot of its own, before the batch */
         if (err->status != 0 && err->status != 503)
             sim_fail("a wait is answered %d", err->status);
-        if (err->status == 0 && store->seen_valid)
-            compare(instance, replica_newest(instance->replica), &store->seen, "after a wait");
+        if (err->status == 0 && store->seen.is_valid)
+            compare(instance, replica_newest(instance->replica), &store->seen.tables,
+                    "after a wait");
         tally->accepted[OP_WAIT] += err->status == 0;
         tally->failed += err->status == 503;
         return;
     }
     check_published(instance);
-    if (store->outcome == OUTCOME_FAILED || store->outcome == OUTCOME_UNKNOWN) {
+    if (store->outcome == MEMORY_OUTCOME_FAILED || store->outcome == MEMORY_OUTCOME_UNKNOWN) {
         if (err->status != 503)
             sim_fail("operation %d of a batch that failed is answered %d", (int)sent->asked.op,
                      err->status);
         tally->failed++;
         return;
     }
-    if (store->outcome != OUTCOME_DONE)
+    if (store->outcome != MEMORY_OUTCOME_DONE)
         sim_fail("an answer without a transaction");
     if (err_is_set(err) == sent->is_expected)
         sim_fail("operation %d is answered %d, and was decided otherwise", (int)sent->asked.op,
@@ -167,10 +168,12 @@ static void check_unpublished(void *cls)
     struct instance *instance = cls;
     const struct store *store = instance->store;
     /* what was followed in this transaction is not published before it ends */
-    if (!store->followed_here)
-        compare(instance, replica_newest(instance->replica), &store->seen, "before the commit");
-    else if (store->before_valid)
-        compare(instance, replica_newest(instance->replica), &store->before, "before the commit");
+    if (!store->has_followed)
+        compare(instance, replica_newest(instance->replica), &store->seen.tables,
+                "before the commit");
+    else if (store->before.is_valid)
+        compare(instance, replica_newest(instance->replica), &store->before.tables,
+                "before the commit");
 }
 
 static struct sent *ask(struct instance *instance)
@@ -209,7 +212,7 @@ static void ask_for_news(void *cls)
 void instance_start(struct instance *instance)
 {
     struct arena *arena = arena_create();
-    instance->store = simstore_open(instance->database);
+    instance->store = memory_store_open(instance->database);
     instance->store->before_commit = check_unpublished;
     instance->store->while_locked = ask_for_news;
     instance->store->cls = instance;
@@ -231,7 +234,7 @@ void instance_start(struct instance *instance)
         instance->reader[r].pin = replica_reader_open(instance->replica);
         instance->reader[r].version = NULL;
     }
-    compare(instance, replica_newest(instance->replica), &instance->store->seen, "started");
+    compare(instance, replica_newest(instance->replica), &instance->store->seen.tables, "started");
 }
 
 void instance_kill(struct instance *instance)
@@ -268,8 +271,8 @@ void instance_ask(struct instance *instance, const struct oracle *view)
 void instance_check(struct instance *instance)
 {
     const struct version *newest = replica_newest(instance->replica);
-    if (instance->store->seen_valid)
-        compare(instance, newest, &instance->store->seen, "between batches");
+    if (instance->store->seen.is_valid)
+        compare(instance, newest, &instance->store->seen.tables, "between batches");
     if (pipeline_is_current(instance->pipeline, newest))
         compare(instance, newest, &instance->database->tables, "taken as current");
     if (rng_below(instance->rng, 4) == 0)
@@ -300,7 +303,7 @@ void instance_run(struct instance *instance)
     bool ran = pipeline_run_once(instance->pipeline);
     if (ran && instance->sent != NULL)
         sim_fail("a batch leaves requests without an answer");
-    instance->tally->unknowns += ran && instance->store->outcome == OUTCOME_UNKNOWN;
+    instance->tally->unknowns += ran && instance->store->outcome == MEMORY_OUTCOME_UNKNOWN;
     if (!instance->store->is_dead) {
         end_turn(instance);
         instance_check(instance);
@@ -318,9 +321,9 @@ void instance_read(struct instance *instance)
         compare(instance, reader->version, &reader->tables, "after a while");
         replica_unpin(reader->pin);
         reader->version = NULL;
-    } else if (instance->store->seen_valid) {
+    } else if (instance->store->seen.is_valid) {
         reader->version = replica_pin(reader->pin);
-        tables_copy(&reader->tables, &instance->store->seen);
+        tables_copy(&reader->tables, &instance->store->seen.tables);
     }
 }
 

@@ -7,7 +7,7 @@
 #include "baremetal/write/metal.h"
 #include "clients.h"
 #include "products/products.h"
-#include "simstore.h"
+#include "sim.h"
 
 enum { READERS = 2 };
 
@@ -33,7 +33,7 @@ struct reader {
 };
 
 struct instance {
-    struct database *database;
+    struct memory_database *database;
     struct rng *rng;
     struct tally *tally;
     struct store *store;

@@ -43,7 +43,7 @@ static void answered(struct pipeline_request *asked)
     int status = asked->err.status;
     if (store->is_open)
         sim_fail("an answer inside a transaction");
-    if (asked->plan != NULL && status != 503 && store->outcome != OUTCOME_DONE)
+    if (asked->plan != NULL && status != 503 && store->outcome != MEMORY_OUTCOME_DONE)
         sim_fail("request %d of a batch that failed is answered %d", (int)request->asked.what,
                  status);
     round_note_answer(request->berth->round, &request->asked, store->is_dead ? -1 : status);
@@ -59,7 +59,7 @@ void metal_berth_start(struct metal_berth *berth)
 {
     struct arena *arena = arena_create();
     berth->metal = lives_metal(lives_begin(berth->host));
-    berth->store = simstore_open(&berth->round->database);
+    berth->store = memory_store_open(&berth->round->database);
     berth->store->while_locked = while_locked;
     berth->replica = replica_create();
     do {
@@ -115,7 +115,7 @@ static void check_version(struct metal_berth *berth)
 {
     const struct version *newest = replica_newest(berth->replica);
     const struct store *store = berth->store;
-    const char *what = store->seen_valid ? compare_version(newest, &store->seen) : NULL;
+    const char *what = store->seen.is_valid ? compare_version(newest, &store->seen.tables) : NULL;
     if (what != NULL)
         sim_fail("the version differs in %s", what);
     if (rng_below(&berth->round->rng, 16) > 0)

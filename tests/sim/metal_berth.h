@@ -7,7 +7,7 @@
 #include "baremetal/write/metal.h"
 #include "metal_round.h"
 #include "products/products.h"
-#include "simstore.h"
+#include "sim.h"
 
 struct metal_berth {
     struct round *round;

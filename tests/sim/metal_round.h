@@ -4,8 +4,8 @@
 #define BERTH_SIM_METAL_ROUND_H
 
 #include "base/err.h"
-#include "database.h"
 #include "engine/pipeline.h"
+#include "sim.h"
 
 enum {
     RACE_NODES = 10,
@@ -66,7 +66,7 @@ struct race_tally {
 };
 
 struct round {
-    struct database database;
+    struct memory_database database;
     struct rng rng;
     struct weather weather;
     struct fate allocation[RACE_CREATES];

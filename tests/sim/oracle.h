@@ -3,8 +3,8 @@
 #ifndef BERTH_SIM_ORACLE_H
 #define BERTH_SIM_ORACLE_H
 
+#include "memory_store/tables.h"
 #include "model/capacity.h"
-#include "tables.h"
 #include "universe.h"
 
 struct client_request;

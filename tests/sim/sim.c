@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cloud.h"
 #include "instance.h"
 #include "lives.h"
 #include "log/log.h"
@@ -76,23 +77,24 @@ ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags)
 }
 
 /* Each seed has its own weather: some faults often, others never. */
-static struct faults draw_faults(struct rng *rng)
+static struct memory_faults draw_faults(struct rng *rng)
 {
     static const int often[] = {0, 0, 10, 60, 200};
-    struct faults faults = {
-        .begin_fails = often[rng_below(rng, 5)],
-        .read_fails = often[rng_below(rng, 5)],
-        .apply_fails = often[rng_below(rng, 4)],
-        .commit_fails = often[rng_below(rng, 5)],
-        .commit_unknown = often[rng_below(rng, 5)],
-        .commit_resolved = often[rng_below(rng, 5)],
-        .dies = often[rng_below(rng, 4)],
-        .foreign_writes = often[rng_below(rng, 5)],
-        .log_trimmed = often[rng_below(rng, 5)],
-        .merge_given_up = often[rng_below(rng, 5)],
-        .ids_used_again = rng_below(rng, 2) == 0,
-        .lock_held = often[rng_below(rng, 5)],
+    struct memory_faults faults = {
+        .permille[MEMORY_BEGIN_READ_FAILS] = often[rng_below(rng, 5)],
+        .permille[MEMORY_READ_FAILS] = often[rng_below(rng, 5)],
+        .permille[MEMORY_APPLY_FAILS] = often[rng_below(rng, 4)],
+        .permille[MEMORY_COMMIT_FAILS] = often[rng_below(rng, 5)],
+        .permille[MEMORY_COMMIT_UNKNOWN] = often[rng_below(rng, 5)],
+        .permille[MEMORY_COMMIT_RESOLVED] = often[rng_below(rng, 5)],
+        .permille[MEMORY_DIES] = often[rng_below(rng, 4)],
+        .permille[MEMORY_FOREIGN_WRITE] = often[rng_below(rng, 5)],
+        .permille[MEMORY_LOG_TRIMMED] = often[rng_below(rng, 5)],
+        .permille[MEMORY_MERGE_GIVEN_UP] = often[rng_below(rng, 5)],
+        .permille[MEMORY_IDS_REUSED] = rng_below(rng, 2) == 0 ? MEMORY_ALWAYS : 0,
+        .permille[MEMORY_LOCK_HELD] = often[rng_below(rng, 5)],
     };
+    faults.permille[MEMORY_BEGIN_WRITE_FAILS] = faults.permille[MEMORY_BEGIN_READ_FAILS];
     return faults;
 }
 
@@ -116,12 +118,12 @@ static void step(struct instance *instance, struct rng *rng)
     } else if (draw < 98) {
         instance_kill(instance);
         instance_start(instance);
-    } else if (rng_permille(rng, 2 * instance->database->faults.foreign_writes)) {
-        database_foreign_write(instance->database);
+    } else if (rng_permille(rng, 2 * instance->database->faults.permille[MEMORY_FOREIGN_WRITE])) {
+        cloud_foreign_write(NULL, instance->database);
     }
 }
 
-static uint64_t digest_of(const struct database *database, uint64_t digest)
+static uint64_t digest_of(const struct memory_database *database, uint64_t digest)
 {
     digest = rng_mix(digest ^ database->commit);
     for (int t = 0; t < TABLE_COUNT; t++)
@@ -133,9 +135,15 @@ static uint64_t digest_of(const struct database *database, uint64_t digest)
     return digest;
 }
 
+static void check_commit(void *cls, const struct tables *before, const struct tables *after)
+{
+    (void)cls;
+    sim_check_capacity(before, after);
+}
+
 static uint64_t run_seed(uint64_t seed, struct tally *tally)
 {
-    static struct database database;
+    static struct memory_database database;
     static struct instance instances[INSTANCES_MAX];
     struct rng rng = {rng_mix(seed + 1)};
     run.seed = seed;
@@ -144,12 +152,15 @@ static uint64_t run_seed(uint64_t seed, struct tally *tally)
     run.time = (struct rng){rng_mix(seed + 2)};
     run.steps_back = rng_below(&rng, 4) == 0;
     memset(&database, 0, sizeof(database));
+    memory_database_init(&database);
+    database.on_commit = check_commit;
+    database.on_broken = sim_constraint_broken;
+    database.foreign_write = cloud_foreign_write;
     memset(instances, 0, sizeof(instances));
-    tables_forget_texts();
     lives_forget();
     database.rng = &rng;
     database.faults = draw_faults(&rng);
-    database_fill(&database);
+    cloud_fill(&database);
     tally->digest = seed;
     int count = 1 + rng_below(&rng, INSTANCES_MAX);
     for (int i = 0; i < count; i++) {
@@ -170,7 +181,9 @@ static uint64_t run_seed(uint64_t seed, struct tally *tally)
     }
     for (int i = 0; i < count; i++)
         instance_kill(&instances[i]);
-    return digest_of(&database, tally->digest);
+    uint64_t digest = digest_of(&database, tally->digest);
+    memory_database_free(&database);
+    return digest;
 }
 
 /* A simulation in which nothing happens proves nothing. */

@@ -104,36 +104,37 @@ static void draw_weather(struct rng *rng)
 static void draw_faults(struct rng *rng)
 {
     static const int often[] = {0, 0, 10, 40, 150};
-    round_now.database.faults = (struct faults){
-        .begin_fails = often[rng_below(rng, 5)],
-        .read_fails = often[rng_below(rng, 4)],
-        .apply_fails = often[rng_below(rng, 4)],
-        .commit_fails = often[rng_below(rng, 5)],
-        .commit_unknown = often[rng_below(rng, 4)],
-        .commit_resolved = often[rng_below(rng, 4)],
-        .dies = round_now.weather.kills ? often[rng_below(rng, 4)] : 0,
-        .log_trimmed = often[rng_below(rng, 5)],
-        .merge_given_up = often[rng_below(rng, 5)],
-        .ids_used_again = half(rng),
-        .lock_held = often[rng_below(rng, 5)],
+    round_now.database.faults = (struct memory_faults){
+        .permille[MEMORY_BEGIN_READ_FAILS] = often[rng_below(rng, 5)],
+        .permille[MEMORY_READ_FAILS] = often[rng_below(rng, 4)],
+        .permille[MEMORY_APPLY_FAILS] = often[rng_below(rng, 4)],
+        .permille[MEMORY_COMMIT_FAILS] = often[rng_below(rng, 5)],
+        .permille[MEMORY_COMMIT_UNKNOWN] = often[rng_below(rng, 4)],
+        .permille[MEMORY_COMMIT_RESOLVED] = often[rng_below(rng, 4)],
+        .permille[MEMORY_DIES] = round_now.weather.kills ? often[rng_below(rng, 4)] : 0,
+        .permille[MEMORY_LOG_TRIMMED] = often[rng_below(rng, 5)],
+        .permille[MEMORY_MERGE_GIVEN_UP] = often[rng_below(rng, 5)],
+        .permille[MEMORY_IDS_REUSED] = half(rng) ? MEMORY_ALWAYS : 0,
+        .permille[MEMORY_LOCK_HELD] = often[rng_below(rng, 5)],
     };
+    round_now.database.faults.permille[MEMORY_BEGIN_WRITE_FAILS] =
+        round_now.database.faults.permille[MEMORY_BEGIN_READ_FAILS];
 }
 
 /* Nobody's rows are touched; all who look have to load. */
 static void foreign(void)
 {
     static struct tables tables;
-    struct database *database = &round_now.database;
+    struct memory_database *database = &round_now.database;
     const struct rows *traits = &database->tables.rows[TABLE_TRAITS];
     if (traits->count >= 40)
         return;
     char name[24];
     snprintf(name, sizeof(name), "CUSTOM_STRANGE_%u", traits->count);
     tables_copy(&tables, &database->tables);
-    database_execute(&tables, &(struct change){.kind = CHANGE_TRAIT_INSERT,
-                                               .catalog = {traits->count + 1, slice_of(name)}});
-    database_commit(database, &tables);
-    database->foreign_commit = database->commit;
+    sim_execute(&tables, &(struct change){.kind = CHANGE_TRAIT_INSERT,
+                                          .catalog = {traits->count + 1, slice_of(name)}});
+    memory_database_commit_foreign(database, &tables);
 }
 
 static struct metal_berth *some_berth(struct rng *rng)
@@ -288,10 +289,18 @@ static uint64_t digest_of(uint64_t digest)
     return digest;
 }
 
+static void on_commit(void *cls, const struct tables *before, const struct tables *after)
+{
+    (void)cls;
+    sim_check_capacity(before, after);
+    check_commit(before, after);
+}
+
 static uint64_t run_seed(uint64_t seed, struct race_tally *tally)
 {
     memset(&round_now, 0, sizeof(round_now));
-    tables_forget_texts();
+    memory_database_init(&round_now.database);
+    round_now.database.on_broken = sim_constraint_broken;
     lives_forget();
     struct rng *rng = &round_now.rng;
     *rng = (struct rng){rng_mix(seed + 11)};
@@ -304,7 +313,7 @@ static uint64_t run_seed(uint64_t seed, struct race_tally *tally)
     draw_faults(rng);
     round_now.database.rng = rng;
     round_now.database.quiet = true;
-    round_now.database.compare = check_commit;
+    round_now.database.on_commit = on_commit;
     race.count = 1 + rng_below(rng, BERTHS_MAX);
     for (int i = 0; i < race.count; i++) {
         race.berth[i] = (struct metal_berth){.round = &round_now, .host = rng_below(rng, 2)};
@@ -320,7 +329,9 @@ static uint64_t run_seed(uint64_t seed, struct race_tally *tally)
         if (race.berth[i].is_up)
             metal_berth_kill(&race.berth[i]);
     tally->rounds++;
-    return digest_of(tally->digest);
+    uint64_t digest = digest_of(tally->digest);
+    memory_database_free(&round_now.database);
+    return digest;
 }
 
 /* A race in which nothing happens proves nothing. */

@@ -21,7 +21,7 @@
 #include "products/products.h"
 #include "replica/audit.h"
 #include "replica/replica.h"
-#include "simstore.h"
+#include "sim.h"
 #include "universe.h"
 #include "valet/write/valet_rule.h"
 #include "valet_round.h"
@@ -46,8 +46,9 @@ static struct {
     int step;
     int64_t now_us;
     struct rng rng;
-    struct database database;
+    struct memory_database database;
     struct valet_berth berth[BERTHS];
+    void (*check_commit)(const struct tables *before, const struct tables *after);
     uint64_t asked[V_COUNT];
     uint64_t accepted[V_COUNT];
     uint64_t held; /* refused since a group holds the host */
@@ -100,7 +101,7 @@ static void while_locked(void *cls)
 static void berth_start(struct valet_berth *berth)
 {
     struct arena *arena = arena_create();
-    berth->store = simstore_open(&run.database);
+    berth->store = memory_store_open(&run.database);
     berth->store->while_locked = while_locked;
     berth->replica = replica_create();
     do {
@@ -124,7 +125,7 @@ static void check_version(const struct valet_berth *berth)
 {
     const struct version *newest = replica_newest(berth->replica);
     const char *what =
-        berth->store->seen_valid ? compare_version(newest, &berth->store->seen) : NULL;
+        berth->store->seen.is_valid ? compare_version(newest, &berth->store->seen.tables) : NULL;
     if (what != NULL)
         sim_fail("the version differs in %s", what);
     if (below(16) > 0)
@@ -256,7 +257,7 @@ static void make_step(void)
         ask(berth, &asked);
     }
     valet_check_placed(NULL);
-    run.database.compare = is_alone ? valet_check_one : valet_check;
+    run.check_commit = is_alone ? valet_check_one : valet_check;
     pipeline_run_once(berth->pipeline);
     if (berth->store->is_dead) {
         run.deaths++;
@@ -266,29 +267,40 @@ static void make_step(void)
     check_version(berth);
 }
 
+static void on_commit(void *cls, const struct tables *before, const struct tables *after)
+{
+    (void)cls;
+    sim_check_capacity(before, after);
+    run.check_commit(before, after);
+}
+
 static void run_seed(uint64_t seed)
 {
     static const int often[] = {0, 0, 10, 40, 120};
     memset(&run.database, 0, sizeof(run.database));
-    tables_forget_texts();
+    memory_database_init(&run.database);
+    run.database.on_broken = sim_constraint_broken;
     run.seed = seed;
     run.now_us = 1000000000;
     run.rng = (struct rng){rng_mix(seed + 21)};
     run.database.rng = &run.rng;
-    run.database.compare = valet_check;
+    run.check_commit = valet_check;
+    run.database.on_commit = on_commit;
     valet_fill(&run.database);
-    run.database.faults = (struct faults){
-        .begin_fails = often[below(4)],
-        .read_fails = often[below(4)],
-        .apply_fails = often[below(4)],
-        .commit_fails = often[below(4)],
-        .commit_unknown = often[below(4)],
-        .commit_resolved = often[below(4)],
-        .dies = often[below(4)],
-        .log_trimmed = often[below(4)],
-        .merge_given_up = often[below(4)],
-        .ids_used_again = below(2) == 0,
+    run.database.faults = (struct memory_faults){
+        .permille[MEMORY_BEGIN_READ_FAILS] = often[below(4)],
+        .permille[MEMORY_READ_FAILS] = often[below(4)],
+        .permille[MEMORY_APPLY_FAILS] = often[below(4)],
+        .permille[MEMORY_COMMIT_FAILS] = often[below(4)],
+        .permille[MEMORY_COMMIT_UNKNOWN] = often[below(4)],
+        .permille[MEMORY_COMMIT_RESOLVED] = often[below(4)],
+        .permille[MEMORY_DIES] = often[below(4)],
+        .permille[MEMORY_LOG_TRIMMED] = often[below(4)],
+        .permille[MEMORY_MERGE_GIVEN_UP] = often[below(4)],
+        .permille[MEMORY_IDS_REUSED] = below(2) == 0 ? MEMORY_ALWAYS : 0,
     };
+    run.database.faults.permille[MEMORY_BEGIN_WRITE_FAILS] =
+        run.database.faults.permille[MEMORY_BEGIN_READ_FAILS];
     for (int b = 0; b < BERTHS; b++)
         berth_start(&run.berth[b]);
     /* only between batches: the store's own foreign writer is of another cloud */
@@ -302,6 +314,7 @@ static void run_seed(uint64_t seed)
     }
     for (int b = 0; b < BERTHS; b++)
         berth_kill(&run.berth[b]);
+    memory_database_free(&run.database);
 }
 
 /* A simulation in which nothing happens proves nothing. */

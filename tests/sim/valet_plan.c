@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "cloud.h"
 #include "placement/write/plan_aggregates.h"
 #include "placement/write/plan_allocations.h"
 #include "placement/write/plan_provider_traits.h"
@@ -60,31 +61,30 @@ static void fill_provider(struct tables *tables, int number)
     bool is_rack = number >= V_HOSTS + V_CHILDREN;
     int64_t id = number + 1;
     int64_t parent = is_child ? number - V_HOSTS + 1 : 0;
-    database_execute(tables,
-                     &(struct change){.kind = CHANGE_PROVIDER_INSERT,
-                                      .created_at_us = 1,
-                                      .provider = {id, parent, parent == 0 ? id : parent, 0,
-                                                   v_provider(number), universe_name(number)}});
+    sim_execute(tables, &(struct change){.kind = CHANGE_PROVIDER_INSERT,
+                                         .created_at_us = 1,
+                                         .provider = {id, parent, parent == 0 ? id : parent, 0,
+                                                      v_provider(number), universe_name(number)}});
     if (!is_rack)
-        database_execute(tables, &(struct change){.kind = CHANGE_INVENTORY_INSERT,
-                                                  .created_at_us = 1,
-                                                  .inventory = {id, CLASS_VCPU, CAPACITY, 0, 1,
-                                                                CAPACITY, 1, 1}});
+        sim_execute(tables, &(struct change){
+                                .kind = CHANGE_INVENTORY_INSERT,
+                                .created_at_us = 1,
+                                .inventory = {id, CLASS_VCPU, CAPACITY, 0, 1, CAPACITY, 1, 1}});
 }
 
 static void fill_link(struct tables *tables, int64_t provider, int64_t aggregate)
 {
-    database_execute(tables, &(struct change){.kind = CHANGE_PROVIDER_AGGREGATE_INSERT,
-                                              .created_at_us = 1,
-                                              .link = {provider, aggregate}});
+    sim_execute(tables, &(struct change){.kind = CHANGE_PROVIDER_AGGREGATE_INSERT,
+                                         .created_at_us = 1,
+                                         .link = {provider, aggregate}});
 }
 
 static void fill_row(struct tables *tables, enum change_kind kind, enum valet_table table,
                      const struct record_value *values, int64_t id, struct arena *arena)
 {
-    database_execute(tables, &(struct change){.kind = kind,
-                                              .row = {id, record_pack(&VALET_SHAPES[table], id,
-                                                                      values, arena)}});
+    sim_execute(tables, &(struct change){
+                            .kind = kind,
+                            .row = {id, record_pack(&VALET_SHAPES[table], id, values, arena)}});
 }
 
 static void fill_groups(struct tables *tables)
@@ -124,37 +124,35 @@ static void fill_plans(struct tables *tables)
     arena_destroy(arena);
 }
 
-void valet_fill(struct database *database)
+void valet_fill(struct memory_database *database)
 {
     static struct tables tables;
     tables_copy(&tables, &database->tables);
-    database_execute(&tables, &(struct change){.kind = CHANGE_CLASS_INSERT,
-                                               .catalog = {CLASS_VCPU, SLICE_LIT("VCPU")}});
-    database_execute(&tables, &(struct change){.kind = CHANGE_TRAIT_INSERT,
-                                               .catalog = {1, SLICE_LIT("CUSTOM_VALET_RACK")}});
-    database_execute(&tables,
-                     &(struct change){.kind = CHANGE_TRAIT_INSERT,
-                                      .catalog = {2, SLICE_LIT("MISC_SHARES_VIA_AGGREGATE")}});
+    sim_execute(&tables, &(struct change){.kind = CHANGE_CLASS_INSERT,
+                                          .catalog = {CLASS_VCPU, SLICE_LIT("VCPU")}});
+    sim_execute(&tables, &(struct change){.kind = CHANGE_TRAIT_INSERT,
+                                          .catalog = {1, SLICE_LIT("CUSTOM_VALET_RACK")}});
+    sim_execute(&tables, &(struct change){.kind = CHANGE_TRAIT_INSERT,
+                                          .catalog = {2, SLICE_LIT("MISC_SHARES_VIA_AGGREGATE")}});
     for (int a = 0; a < V_RACKS + V_GROUPS; a++)
-        database_execute(&tables,
-                         &(struct change){.kind = CHANGE_AGGREGATE_INSERT,
-                                          .catalog = {a + 1, a < V_RACKS ? v_rack_aggregate(a)
-                                                                         : v_group(a - V_RACKS)}});
+        sim_execute(&tables,
+                    &(struct change){.kind = CHANGE_AGGREGATE_INSERT,
+                                     .catalog = {a + 1, a < V_RACKS ? v_rack_aggregate(a)
+                                                                    : v_group(a - V_RACKS)}});
     for (int p = 0; p < V_HOSTS + V_CHILDREN + V_RACKS; p++)
         fill_provider(&tables, p);
     for (int r = 0; r < V_RACKS; r++) {
         int64_t rack = V_HOSTS + V_CHILDREN + r + 1;
         fill_link(&tables, rack, r + 1);
-        database_execute(&tables, &(struct change){.kind = CHANGE_PROVIDER_TRAIT_INSERT,
-                                                   .created_at_us = 1,
-                                                   .link = {rack, 1}});
+        sim_execute(&tables, &(struct change){.kind = CHANGE_PROVIDER_TRAIT_INSERT,
+                                              .created_at_us = 1,
+                                              .link = {rack, 1}});
     }
     for (int h = 0; h < V_HOSTS - 1; h++)
         fill_link(&tables, h + 1, h < 3 ? 1 : 2);
     fill_groups(&tables);
     fill_plans(&tables);
-    database_commit(database, &tables);
-    database->foreign_commit = database->commit;
+    memory_database_commit_foreign(database, &tables);
 }
 
 /* ---- claims ---- */
@@ -336,8 +334,8 @@ static void strange_claim(struct tables *tables, struct rng *rng)
     if (tables->rows[TABLE_PROJECTS].count == 0 || tables->rows[TABLE_USERS].count == 0)
         return;
     const struct rows *projects = &tables->rows[TABLE_PROJECTS];
-    int64_t id = database_free_id(tables, TABLE_CONSUMERS, 1);
-    database_execute(
+    int64_t id = memory_free_id(tables, TABLE_CONSUMERS, 1);
+    sim_execute(
         tables,
         &(struct change){
             .kind = CHANGE_CONSUMER_INSERT,
@@ -349,17 +347,16 @@ static void strange_claim(struct tables *tables, struct rng *rng)
                 .generation = 1,
                 .uuid = uuid,
             }});
-    database_execute(tables,
-                     &(struct change){.kind = CHANGE_ALLOCATION_INSERT,
-                                      .created_at_us = 1,
-                                      .allocation = {
-                                          .id = database_free_id(tables, TABLE_ALLOCATIONS, 1),
-                                          .consumer_id = id,
-                                          .provider_id = 1 + rng_below(rng, V_HOSTS),
-                                          .class_id = CLASS_VCPU,
-                                          .used = 1 + rng_below(rng, 3),
-                                          .consumer_uuid = uuid,
-                                      }});
+    sim_execute(tables, &(struct change){.kind = CHANGE_ALLOCATION_INSERT,
+                                         .created_at_us = 1,
+                                         .allocation = {
+                                             .id = memory_free_id(tables, TABLE_ALLOCATIONS, 1),
+                                             .consumer_id = id,
+                                             .provider_id = 1 + rng_below(rng, V_HOSTS),
+                                             .class_id = CLASS_VCPU,
+                                             .used = 1 + rng_below(rng, 3),
+                                             .consumer_uuid = uuid,
+                                         }});
 }
 
 static void strange_aggregate(struct tables *tables, struct rng *rng)
@@ -371,20 +368,19 @@ static void strange_aggregate(struct tables *tables, struct rng *rng)
     if (change.link.provider_id > V_HOSTS)
         return; /* racks keep theirs */
     change.kind = CHANGE_PROVIDER_AGGREGATE_DELETE;
-    database_execute(tables, &change);
+    sim_execute(tables, &change);
 }
 
-void valet_non_member(struct database *database)
+void valet_non_member(struct memory_database *database)
 {
     static struct tables tables;
     tables_copy(&tables, &database->tables);
     int draw = rng_below(database->rng, 5);
     if (draw < 2)
-        foreign_release(&tables, database->rng);
+        cloud_release(&tables, database->rng);
     else if (draw < 4)
         strange_claim(&tables, database->rng);
     else
         strange_aggregate(&tables, database->rng);
-    database_commit(database, &tables);
-    database->foreign_commit = database->commit;
+    memory_database_commit_foreign(database, &tables);
 }

@@ -4,9 +4,9 @@
 #ifndef BERTH_SIM_VALET_ROUND_H
 #define BERTH_SIM_VALET_ROUND_H
 
-#include "database.h"
 #include "engine/pipeline.h"
-#include "rng.h"
+#include "memory_store/rng.h"
+#include "sim.h"
 #include "valet/write/plan_stacks.h"
 
 enum {
@@ -67,7 +67,7 @@ struct slice v_placement(int number);
 struct slice v_group(int number); /* and the group's aggregate */
 struct slice v_rack_aggregate(int number);
 
-void valet_fill(struct database *database);
+void valet_fill(struct memory_database *database);
 
 /* valet_place.c: the commit of a plan, as it is made of the version, in the arena. */
 const struct stack_commit *valet_commit_of(const struct valet_asked *asked,
@@ -75,7 +75,7 @@ const struct stack_commit *valet_commit_of(const struct valet_asked *asked,
 bool valet_plan_asked(const struct valet_asked *asked, const struct plan *plan, struct err *err);
 
 /* Somebody who keeps no rules writes an allocation, takes one away, or an aggregate from a host. */
-void valet_non_member(struct database *database);
+void valet_non_member(struct memory_database *database);
 
 /* What holds after each commit of ours. */
 void valet_check(const struct tables *before, const struct tables *after);

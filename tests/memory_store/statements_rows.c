@@ -1,27 +1,27 @@
-/* The constraints of berth's own tables of records: what is unique, and that what goes is there.
- * One thread. */
+/* Executes changes on berth's own tables of records. Unique fields stay unique, and a row that is
+ * deleted exists. One thread. */
 #include "model/node.h"
 #include "model/node_allocation.h"
 #include "tables_internal.h"
 
-/* The row's record as one that stays as long as the program runs. */
-static const struct record *keep(const struct record *record)
+/* A copy that lives as long as the tables' texts. */
+static const struct record *keep(const struct tables *tables, const struct record *record)
 {
     struct slice bytes = {(const char *)record, record->bytes};
-    return (const struct record *)(const void *)tables_keep_text(bytes).data;
+    return (const struct record *)(const void *)tables_keep_text(tables, bytes).data;
 }
 
-static const char *find_clash(const struct rows *rows, const struct record_shape *shape,
-                              const struct record *wanted)
+static bool has_clash(const struct rows *rows, const struct record_shape *shape,
+                      const struct record *wanted)
 {
     for (uint32_t i = 0; i < rows->count; i++) {
         const struct record *other = rows->row[i].image.row.record;
         for (unsigned f = 0; f < shape->stored && other->id != wanted->id; f++)
             if ((shape->fields[f].flags & RECORD_UNIQUE) != 0 && !record_is_null(wanted, f) &&
                 slice_equal(record_text(wanted, f), record_text(other, f)))
-                return shape->fields[f].name;
+                return true;
     }
-    return NULL;
+    return false;
 }
 
 static enum table table_of(enum change_kind kind, const struct record_shape **shape)
@@ -43,15 +43,14 @@ const char *tables_execute_row(struct tables *tables, const struct change *chang
     struct row *row = tables_row(tables, table, change->row.id);
     if (change->row.record == NULL) {
         if (row == NULL)
-            return "the row that goes is there";
+            return STALE("a record that is deleted exists");
         tables_erase(tables, table, row);
         return NULL;
     }
-    const char *clash = find_clash(&tables->rows[table], shape, change->row.record);
-    if (clash != NULL)
-        return clash;
+    if (has_clash(&tables->rows[table], shape, change->row.record))
+        return UNIQUE("a field of a record is unique");
     struct change image = *change;
-    image.row.record = keep(change->row.record);
+    image.row.record = keep(tables, change->row.record);
     if (row == NULL) {
         tables_insert(tables, table, &image);
     } else {

@@ -1,4 +1,4 @@
-/* Rows, their order and their texts. One thread. */
+/* Rows, their order and their texts. Texts are kept once, in a list: there are few. One thread. */
 #include "tables_internal.h"
 
 #include <stdlib.h>
@@ -9,29 +9,28 @@ struct text {
     _Alignas(8) char data[]; /* a record's bytes, too */
 };
 
-static struct text *texts;
-
-void tables_forget_texts(void)
+void texts_free(struct texts *texts)
 {
-    while (texts != NULL) {
-        struct text *gone = texts;
-        texts = gone->next;
+    while (texts->first != NULL) {
+        struct text *gone = texts->first;
+        texts->first = gone->next;
         free(gone);
     }
 }
 
-struct slice tables_keep_text(struct slice text)
+struct slice tables_keep_text(const struct tables *tables, struct slice text)
 {
+    struct texts *texts = tables->texts;
     if (text.data == NULL)
         return text;
-    for (struct text *at = texts; at != NULL; at = at->next)
+    for (struct text *at = texts->first; at != NULL; at = at->next)
         if (slice_equal((struct slice){at->data, at->len}, text))
             return (struct slice){at->data, at->len};
     struct text *kept = malloc(sizeof(*kept) + text.len + 1);
     check(kept != NULL);
-    *kept = (struct text){.next = texts, .len = text.len};
+    *kept = (struct text){.next = texts->first, .len = text.len};
     memcpy(kept->data, text.data, text.len);
-    texts = kept;
+    texts->first = kept;
     return (struct slice){kept->data, kept->len};
 }
 
@@ -42,6 +41,7 @@ void tables_copy(struct tables *to, const struct tables *from)
         memcpy(to->rows[t].row, from->rows[t].row, from->rows[t].count * sizeof(struct row));
     }
     to->clock = from->clock;
+    to->texts = from->texts;
 }
 
 /* Providers, consumers, allocations, catalogs and rows of ours have their id first in the union. */

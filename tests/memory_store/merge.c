@@ -1,5 +1,5 @@
-/* How a merge tells tables: what somebody has noted as different, and nothing else, in the order
- * that model/change.h promises. One thread. */
+/* The records of a merge: only the rows that a comparer reported as different, in the order that
+ * model/change.h promises. One thread. */
 #include "tables.h"
 
 struct merging {

@@ -1,5 +1,5 @@
-/* Every foreign key, unique index and compare-and-swap that berth relies on is checked at each
- * statement: a planner that leans on the database to refuse is found here. One thread. */
+/* Executes changes on tables. Every foreign key, unique index and compare-and-swap that berth
+ * relies on is checked at each statement. One thread. */
 #include "tables_internal.h"
 
 static bool catalog_has_name(const struct tables *tables, enum table table, struct slice name)
@@ -15,11 +15,11 @@ static const char *insert_catalog(struct tables *tables, enum table table,
                                   const struct change *change)
 {
     if (tables_find(tables, table, change->catalog.id) != NULL)
-        return "catalog id is unique";
+        return UNIQUE("catalog id is unique");
     if (catalog_has_name(tables, table, change->catalog.name))
-        return "catalog name is unique";
+        return UNIQUE("catalog name is unique");
     struct change image = *change;
-    image.catalog.name = tables_keep_text(image.catalog.name);
+    image.catalog.name = tables_keep_text(tables, image.catalog.name);
     tables_insert(tables, table, &image);
     return NULL;
 }
@@ -41,7 +41,7 @@ static const char *change_class(struct tables *tables, const struct change *chan
 {
     struct row *row = tables_row(tables, TABLE_CLASSES, change->catalog.id);
     if (row == NULL)
-        return "the class is there";
+        return STALE("the class is there");
     if (change->kind == CHANGE_CLASS_DELETE) {
         if (class_in_use(tables, change->catalog.id))
             return "a class that goes is not in use";
@@ -49,8 +49,8 @@ static const char *change_class(struct tables *tables, const struct change *chan
         return NULL;
     }
     if (catalog_has_name(tables, TABLE_CLASSES, change->catalog.name))
-        return "catalog name is unique";
-    row->image.catalog.name = tables_keep_text(change->catalog.name);
+        return UNIQUE("catalog name is unique");
+    row->image.catalog.name = tables_keep_text(tables, change->catalog.name);
     tables_touch(tables, row, change);
     return NULL;
 }
@@ -70,7 +70,7 @@ static const char *delete_trait(struct tables *tables, const struct change *chan
 {
     struct row *row = tables_row(tables, TABLE_TRAITS, change->catalog.id);
     if (row == NULL)
-        return "the trait is there";
+        return STALE("the trait is there");
     const struct rows *links = &tables->rows[TABLE_PROVIDER_TRAITS];
     for (uint32_t i = 0; i < links->count; i++)
         if (links->row[i].image.link.other_id == change->catalog.id)
@@ -87,9 +87,9 @@ static const char *check_provider(const struct tables *tables, const struct chan
         if (other->id == wanted->id)
             continue;
         if (slice_equal(other->name, wanted->name))
-            return "provider name is unique";
+            return UNIQUE("provider name is unique");
         if (slice_equal(other->uuid, wanted->uuid))
-            return "provider uuid is unique";
+            return UNIQUE("provider uuid is unique");
     }
     if (wanted->parent_id != 0 && tables_find(tables, TABLE_PROVIDERS, wanted->parent_id) == NULL)
         return "the parent is there";
@@ -102,13 +102,13 @@ static const char *check_provider(const struct tables *tables, const struct chan
 static const char *insert_provider(struct tables *tables, const struct change *change)
 {
     if (tables_find(tables, TABLE_PROVIDERS, change->provider.id) != NULL)
-        return "provider id is unique";
+        return UNIQUE("provider id is unique");
     const char *broken = check_provider(tables, &change->provider);
     if (broken != NULL)
         return broken;
     struct change image = *change;
-    image.provider.name = tables_keep_text(image.provider.name);
-    image.provider.uuid = tables_keep_text(image.provider.uuid);
+    image.provider.name = tables_keep_text(tables, image.provider.name);
+    image.provider.uuid = tables_keep_text(tables, image.provider.uuid);
     tables_insert(tables, TABLE_PROVIDERS, &image);
     return NULL;
 }
@@ -117,14 +117,14 @@ static const char *update_provider(struct tables *tables, const struct change *c
 {
     struct row *row = tables_row(tables, TABLE_PROVIDERS, change->provider.id);
     if (row == NULL)
-        return "the provider is there";
+        return STALE("the provider is there");
     const char *broken = check_provider(tables, &change->provider);
     if (broken != NULL)
         return broken;
     struct change_provider *image = &row->image.provider;
     image->root_id = change->provider.root_id;
     if (!change->is_root_only) {
-        image->name = tables_keep_text(change->provider.name);
+        image->name = tables_keep_text(tables, change->provider.name);
         image->parent_id = change->provider.parent_id;
     }
     tables_touch(tables, row, change);
@@ -135,9 +135,9 @@ static const char *step_generation(struct tables *tables, const struct change *c
 {
     struct row *row = tables_row(tables, TABLE_PROVIDERS, change->generation.provider_id);
     if (row == NULL)
-        return "the provider is there";
+        return STALE("the provider is there");
     if (row->image.provider.generation != change->generation.expected)
-        return "the provider's generation is the expected one";
+        return STALE("the provider's generation is the expected one");
     row->image.provider.generation = change->generation.next;
     tables_touch(tables, row, change);
     return NULL;
@@ -149,7 +149,7 @@ static const char *delete_provider(struct tables *tables, int64_t id)
                                           TABLE_PROVIDER_AGGREGATES};
     struct row *row = tables_row(tables, TABLE_PROVIDERS, id);
     if (row == NULL)
-        return "the provider is there";
+        return STALE("the provider is there");
     for (size_t c = 0; c < sizeof(contents) / sizeof(contents[0]); c++)
         for (uint32_t i = 0; i < tables->rows[contents[c]].count; i++)
             if (tables->rows[contents[c]].row[i].image.link.provider_id == id)
@@ -177,7 +177,7 @@ static const char *change_inventory(struct tables *tables, const struct change *
             row = &rows->row[i];
     if (change->kind == CHANGE_INVENTORY_INSERT) {
         if (row != NULL)
-            return "provider and class of an inventory are unique";
+            return UNIQUE("provider and class of an inventory are unique");
         if (tables_find(tables, TABLE_PROVIDERS, wanted->provider_id) == NULL ||
             tables_find(tables, TABLE_CLASSES, wanted->class_id) == NULL)
             return "an inventory's provider and class are there";
@@ -185,7 +185,7 @@ static const char *change_inventory(struct tables *tables, const struct change *
         return NULL;
     }
     if (row == NULL)
-        return "the inventory is there";
+        return STALE("the inventory is there");
     if (change->kind == CHANGE_INVENTORY_DELETE) {
         tables_erase(tables, TABLE_INVENTORIES, row);
         return NULL;
@@ -205,12 +205,12 @@ static const char *change_link(struct tables *tables, const struct change *chang
     struct row *row = find_link(tables, table, &change->link);
     if (!is_insert) {
         if (row == NULL)
-            return "the link is there";
+            return STALE("the link is there");
         tables_erase(tables, table, row);
         return NULL;
     }
     if (row != NULL)
-        return "a link is unique";
+        return UNIQUE("a link is unique");
     if (tables_find(tables, TABLE_PROVIDERS, change->link.provider_id) == NULL ||
         tables_find(tables, is_trait ? TABLE_TRAITS : TABLE_AGGREGATES, change->link.other_id) ==
             NULL)
@@ -232,11 +232,11 @@ static const char *insert_consumer(struct tables *tables, const struct change *c
     for (uint32_t i = 0; i < rows->count; i++)
         if (rows->row[i].image.consumer.id == change->consumer.id ||
             slice_equal(rows->row[i].image.consumer.uuid, change->consumer.uuid))
-            return "consumer id and uuid are unique";
+            return UNIQUE("consumer id and uuid are unique");
     if (!owner_exists(tables, &change->consumer))
         return "a consumer's owner is there";
     struct change image = *change;
-    image.consumer.uuid = tables_keep_text(image.consumer.uuid);
+    image.consumer.uuid = tables_keep_text(tables, image.consumer.uuid);
     tables_insert(tables, TABLE_CONSUMERS, &image);
     return NULL;
 }
@@ -245,9 +245,9 @@ static const char *update_consumer(struct tables *tables, const struct change *c
 {
     struct row *row = tables_row(tables, TABLE_CONSUMERS, change->consumer.id);
     if (row == NULL || !slice_equal(row->image.consumer.uuid, change->consumer.uuid))
-        return "the consumer is there";
+        return STALE("the consumer is there");
     if (row->image.consumer.generation != change->consumer.expected_generation)
-        return "the consumer's generation is the expected one";
+        return STALE("the consumer's generation is the expected one");
     if (!owner_exists(tables, &change->consumer))
         return "a consumer's owner is there";
     struct change_consumer *image = &row->image.consumer;
@@ -265,7 +265,7 @@ static const char *delete_consumer(struct tables *tables, const struct change *c
 {
     struct row *row = tables_row(tables, TABLE_CONSUMERS, change->consumer.id);
     if (row == NULL || !slice_equal(row->image.consumer.uuid, change->consumer.uuid))
-        return "the consumer is there";
+        return STALE("the consumer is there");
     const struct rows *allocations = &tables->rows[TABLE_ALLOCATIONS];
     for (uint32_t i = 0; i < allocations->count; i++)
         if (allocations->row[i].image.allocation.consumer_id == change->consumer.id)
@@ -279,7 +279,7 @@ static const char *insert_allocation(struct tables *tables, const struct change 
     const struct change_allocation *wanted = &change->allocation;
     const struct row *consumer = tables_find(tables, TABLE_CONSUMERS, wanted->consumer_id);
     if (tables_find(tables, TABLE_ALLOCATIONS, wanted->id) != NULL)
-        return "allocation id is unique";
+        return UNIQUE("allocation id is unique");
     if (consumer == NULL || !slice_equal(consumer->image.consumer.uuid, wanted->consumer_uuid) ||
         tables_find(tables, TABLE_PROVIDERS, wanted->provider_id) == NULL ||
         tables_find(tables, TABLE_CLASSES, wanted->class_id) == NULL)

@@ -1,9 +1,14 @@
-/* How a load and a follow tell tables. The follow is told from the difference of two states, in the
- * order that model/change.h promises; the store's own log plays no part. One thread. */
+/* The records of a load and of a follow. A follow is derived from the difference of two states, in
+ * the order that model/change.h promises; there is no log. One thread. */
 #include "base/arena.h"
 #include "tables.h"
 
-enum { TOLD_ANEW_PERMILLE = 20 };
+enum { SENT_AGAIN_PERMILLE = 20 };
+
+static bool sends_again(struct rng *rng)
+{
+    return rng != NULL && rng_permille(rng, SENT_AGAIN_PERMILLE);
+}
 
 void tables_load(const struct tables *tables, store_sink *sink, void *cls)
 {
@@ -97,7 +102,7 @@ static void check_providers(struct following *following, struct rng *rng)
                           !slice_equal(was->name, now->name),
             .has_moved = row->revision != rows->row[i].revision,
             .has_other_contents =
-                rng_permille(rng, TOLD_ANEW_PERMILLE) ||
+                sends_again(rng) ||
                 !same_rows(following, TABLE_INVENTORIES, of_provider, now->id) ||
                 !same_rows(following, TABLE_PROVIDER_TRAITS, of_provider, now->id) ||
                 !same_rows(following, TABLE_PROVIDER_AGGREGATES, of_provider, now->id),
@@ -130,8 +135,7 @@ static void reset_consumers(struct following *following, struct rng *rng)
     for (uint32_t i = 0; i < new->count; i++) {
         const struct row *was = survivor(old, &new->row[i]);
         following->consumer_touched[i] =
-            was == NULL || was->revision != new->row[i].revision ||
-            rng_permille(rng, TOLD_ANEW_PERMILLE) ||
+            was == NULL || was->revision != new->row[i].revision || sends_again(rng) ||
             !same_rows(following, TABLE_ALLOCATIONS, of_consumer, new->row[i].image.consumer.id);
     }
     for (uint32_t i = 0; i < old->count; i++) {
@@ -255,7 +259,7 @@ static void send_consumers(struct following *following)
     }
 }
 
-/* What differs, and now and then what does not: the row, or that there is none. */
+/* Sends the rows that differ, and some that do not; for a deleted row its id. */
 static void send_rows(struct following *following, enum table table, enum change_kind gone,
                       struct rng *rng)
 {
@@ -268,8 +272,7 @@ static void send_rows(struct following *following, enum table table, enum change
     }
     for (uint32_t i = 0; i < new->count; i++) {
         const struct row *was = survivor(old, &new->row[i]);
-        if (was == NULL || was->revision != new->row[i].revision ||
-            rng_permille(rng, TOLD_ANEW_PERMILLE))
+        if (was == NULL || was->revision != new->row[i].revision || sends_again(rng))
             send(following, &new->row[i].image);
     }
 }

@@ -1,6 +1,6 @@
-/* Numbers that follow from a seed: splitmix64. */
-#ifndef BERTH_SIM_RNG_H
-#define BERTH_SIM_RNG_H
+/* Pseudo-random numbers from a seed: splitmix64. */
+#ifndef BERTH_TESTS_RNG_H
+#define BERTH_TESTS_RNG_H
 
 #include <stdbool.h>
 #include <stdint.h>

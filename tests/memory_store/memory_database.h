@@ -1,0 +1,81 @@
+/* The database that memory stores share: the committed tables, the faults that its stores meet, and
+ * the observers of a test. Zeroed apart from its options; memory_database_init() makes it usable.
+ * One thread at a time. */
+#ifndef BERTH_TESTS_MEMORY_DATABASE_H
+#define BERTH_TESTS_MEMORY_DATABASE_H
+
+#include "tables.h"
+
+enum memory_fault {
+    MEMORY_BEGIN_READ_FAILS,
+    MEMORY_BEGIN_WRITE_FAILS,
+    MEMORY_LOCK_HELD,  /* another process has the write lock: STORE_BEGIN_BUSY */
+    MEMORY_READ_FAILS, /* a load, merge or follow fails after some of its records */
+    MEMORY_APPLY_FAILS,
+    MEMORY_COMMIT_FAILS,
+    MEMORY_COMMIT_UNKNOWN,
+    MEMORY_COMMIT_RESOLVED, /* the commit failed and was found done: STORE_OK without a stamp */
+    MEMORY_DIES,            /* the process ends in the commit */
+    MEMORY_FOREIGN_WRITE,   /* another process commits between two calls */
+    MEMORY_LOG_TRIMMED,     /* a follow is impossible: STORE_BEGIN_RELOAD */
+    MEMORY_MERGE_GIVEN_UP,  /* a merge asks for a load */
+    MEMORY_IDS_REUSED,      /* ids of deleted rows are given out again; strikes always or never */
+    MEMORY_FAULT_COUNT
+};
+
+extern const char *const MEMORY_FAULT_NAMES[MEMORY_FAULT_COUNT];
+
+enum { MEMORY_ALWAYS = 1000 };
+
+struct memory_faults {
+    int permille[MEMORY_FAULT_COUNT];       /* how often each strikes; MEMORY_ALWAYS: each time */
+    const char *reason[MEMORY_FAULT_COUNT]; /* what the error says; NULL: a default */
+};
+
+struct memory_database {
+    struct tables tables;    /* committed */
+    uint64_t commit;         /* the number of commits, by whomever */
+    uint64_t foreign_commit; /* the newest one that no log names */
+    int64_t highest_id[STORE_TABLE_COUNT];
+    int64_t least_id; /* the ids that are given out are at least that; 0: from 1 on */
+    struct rng *rng;  /* draws faults. NULL: a fault with any permille strikes each time */
+    struct memory_faults faults;
+    bool quiet;                /* no fault strikes */
+    bool stamps_never_current; /* so that each read asks the store */
+
+    /* All are NULL if nobody needs them, and get this cls. */
+    void *cls;
+    /* A commit of a store, before it is visible. */
+    void (*on_commit)(void *cls, const struct tables *before, const struct tables *after);
+    /* A change broke a constraint. If it returns, or is NULL, the change is refused. */
+    void (*on_broken)(void *cls, const struct change *change, const char *constraint);
+    /* A constraint of the test's own: STORE_OK, STORE_REFUSED or STORE_FAILED. */
+    enum store_result (*constraint)(void *cls, const struct change *change);
+    /* MEMORY_FOREIGN_WRITE: makes a foreign commit. */
+    void (*foreign_write)(void *cls, struct memory_database *database);
+
+    struct texts texts;
+};
+
+enum { MEMORY_FIRST_CUSTOM_CLASS = 10000 };
+
+extern const enum table MEMORY_TABLE_OF[STORE_TABLE_COUNT];
+
+void memory_database_init(struct memory_database *database);
+
+/* Frees its texts; all stores on it are closed. */
+void memory_database_free(struct memory_database *database);
+
+/* Makes the tables the committed state. */
+void memory_database_commit(struct memory_database *database, const struct tables *tables);
+
+/* The same for a program that writes no log: stores have to merge or load. */
+void memory_database_commit_foreign(struct memory_database *database, const struct tables *tables);
+
+/* Whether that fault strikes now. */
+bool memory_database_strikes(struct memory_database *database, enum memory_fault fault);
+
+/* An id above all in the table, and at least that one. */
+int64_t memory_free_id(const struct tables *tables, enum table table, int64_t least);
+
+#endif

@@ -1,0 +1,62 @@
+/* The second implementation of store/store.h: a database in memory that several stores share. A
+ * program links either this or the database's own (store_dep).
+ *
+ * A store behaves as store.h says: transactions, snapshots, loads, merges and follows with the
+ * records of model/change.h, stamps, refused changes. A begin never waits, because all stores are
+ * used by one thread at a time. Calls in an order that store.h forbids end the program (check()).
+ * Faults are those of memory_database.h. */
+#ifndef BERTH_TESTS_MEMORY_STORE_H
+#define BERTH_TESTS_MEMORY_STORE_H
+
+#include "memory_database.h"
+
+/* How the newest transaction of a store ended. */
+enum memory_outcome {
+    MEMORY_OUTCOME_NONE,
+    MEMORY_OUTCOME_OPEN,
+    MEMORY_OUTCOME_DONE,
+    MEMORY_OUTCOME_FAILED,
+    MEMORY_OUTCOME_UNKNOWN
+};
+
+/* What the store's reader has been sent so far: the state that its memory has. */
+struct memory_seen {
+    struct tables tables;
+    uint64_t commit;
+    bool is_valid; /* false: the reader must load */
+};
+
+/* Tests read all members; they set only the hooks. */
+struct store {
+    struct memory_database *database;
+    struct memory_database *own; /* of store_open(); else NULL */
+    struct memory_seen seen;
+    struct memory_seen before; /* `seen` at begin, if this transaction has followed since */
+    bool has_followed;         /* in this transaction, or it has loaded or merged */
+    struct tables tables;      /* as the open transaction sees them */
+    enum store_intent intent;
+    enum store_begun begun;
+    bool is_open;
+    bool is_in_memory; /* the reader has been sent the transaction's state */
+    bool has_failed;
+    int64_t next_id[STORE_TABLE_COUNT];
+    struct store_refusal refusal;
+    bool must_load; /* a refusal has shown that the reader's memory is wrong */
+    uint64_t begun_count;
+    enum memory_outcome outcome; /* of the newest transaction */
+    bool is_dead;                /* the process died in a commit: nobody gets its answers */
+
+    /* Hooks; NULL if nobody needs them. */
+    void (*before_commit)(void *cls);
+    void (*while_locked)(void *cls); /* MEMORY_LOCK_HELD has struck */
+    void *cls;                       /* of both */
+};
+
+/* A store on the database, in the state of a process that has just started. store_close() frees it.
+ * store_open() makes one with a database of its own. */
+struct store *memory_store_open(struct memory_database *database);
+
+/* The reader's memory counts as unknown: the next begin is STORE_BEGIN_RELOAD. */
+void memory_store_forget(struct store *store);
+
+#endif

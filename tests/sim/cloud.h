@@ -1,0 +1,16 @@
+/* The cloud of the placement world: its first rows, and what foreign writers do to them. */
+#ifndef BERTH_SIM_CLOUD_H
+#define BERTH_SIM_CLOUD_H
+
+#include "sim.h"
+
+/* Some rows with which clients can begin. */
+void cloud_fill(struct memory_database *database);
+
+/* A program that writes no log changes something. */
+void cloud_foreign_write(void *cls, struct memory_database *database);
+
+/* As a foreign writer does it: some consumer releases what it holds. */
+void cloud_release(struct tables *tables, struct rng *rng);
+
+#endif
