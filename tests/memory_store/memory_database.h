@@ -49,8 +49,9 @@ struct memory_database {
     void (*on_commit)(void *cls, const struct tables *before, const struct tables *after);
     /* A change broke a constraint. If it returns, or is NULL, the change is refused. */
     void (*on_broken)(void *cls, const struct change *change, const char *constraint);
-    /* A constraint of the test's own: STORE_OK, STORE_REFUSED or STORE_FAILED. */
-    enum store_result (*constraint)(void *cls, const struct change *change);
+    /* A constraint of the test's own: STORE_OK, STORE_FAILED, or STORE_REFUSED with the text of the
+     * constraint, as of tables_execute(). */
+    enum store_result (*constraint)(void *cls, const struct change *change, const char **broken);
     /* MEMORY_FOREIGN_WRITE: makes a foreign commit. */
     void (*foreign_write)(void *cls, struct memory_database *database);
 

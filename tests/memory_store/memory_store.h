@@ -26,7 +26,7 @@ struct memory_seen {
     bool is_valid; /* false: the reader must load */
 };
 
-/* Tests read all members; they set only the hooks. */
+/* Tests may read all members, and set the hooks and the next ids. */
 struct store {
     struct memory_database *database;
     struct memory_database *own; /* of store_open(); else NULL */

@@ -133,15 +133,17 @@ static enum store_result execute(struct store *store, const struct change_list *
 {
     const struct memory_database *database = store->database;
     const struct change *change = &changes->items[at];
-    enum store_result own =
-        database->constraint == NULL ? STORE_OK : database->constraint(database->cls, change);
+    const char *broken = NULL;
+    enum store_result own = database->constraint == NULL
+                                ? STORE_OK
+                                : database->constraint(database->cls, change, &broken);
     if (own == STORE_REFUSED)
-        return refuse(store, at, "a constraint of the test", err);
+        return refuse(store, at, broken, err);
     if (own == STORE_FAILED) {
         memory_store_fail(store, MEMORY_APPLY_FAILS, "cannot be written", err);
         return STORE_FAILED;
     }
-    const char *broken = tables_execute(&store->tables, change);
+    broken = tables_execute(&store->tables, change);
     if (broken == NULL)
         return STORE_OK;
     if (database->on_broken != NULL)

@@ -8,20 +8,10 @@
 #include "base/arena.h"
 #include "engine/pipeline.h"
 #include "engine/rules.h"
-#include "stub_store.h"
+#include "memory_store/memory_store.h"
 #include "unit.h"
 
-enum { NAMES_MAX = 64, BATCH_MAX = 16 };
-
-struct store {
-    struct stub_store stub; /* first */
-    const char *pending[NAMES_MAX];
-    size_t pending_count;
-    const char *written[NAMES_MAX];
-    size_t written_count;
-    unsigned begun;
-    unsigned fails_in; /* the transaction of that number fails; 0: none */
-};
+enum { BATCH_MAX = 16 };
 
 struct ask {
     struct pipeline_request request; /* first */
@@ -41,7 +31,11 @@ struct watch {
 };
 
 struct bench {
-    struct store store;
+    struct memory_database database;
+    struct store *store;
+    unsigned fails_in;     /* the transaction of that number fails, and all later ones; 0: none */
+    uint64_t begun_before; /* transactions that do not count */
+    bool memory_is_wrong;  /* what a refusal shows */
     struct arena *arena;
     struct replica *replica;
     struct pipeline *pipeline;
@@ -50,42 +44,17 @@ struct bench {
     struct ask asks[BATCH_MAX];
 };
 
-enum store_begun store_begin(struct store *store, enum store_intent intent, struct err *err)
+/* memory_database.constraint: no trait's name begins with BAD, and transactions fail from that
+ * number on. */
+static enum store_result check_trait(void *cls, const struct change *change, const char **broken)
 {
-    (void)intent;
-    (void)err;
-    assert_false(store->stub.is_open);
-    store->stub.is_open = true;
-    store->pending_count = 0;
-    store->begun++;
-    return store->stub.is_loaded ? STORE_BEGIN_UNCHANGED : STORE_BEGIN_RELOAD;
-}
-
-enum store_result store_apply(struct store *store, const struct change_list *changes,
-                              struct err *err)
-{
-    assert_true(store->stub.is_open);
-    for (size_t i = 0; i < changes->count; i++) {
-        const char *name = changes->items[i].catalog.name.data;
-        if (store->fails_in != 0 && store->begun >= store->fails_in)
-            return err_set(err, 503, NULL, "gone") ? STORE_OK : STORE_FAILED;
-        if (strncmp(name, "BAD", 3) == 0)
-            return err_set(err, 503, NULL, "UNIQUE") ? STORE_OK : STORE_REFUSED;
-        store->pending[store->pending_count++] = name;
-    }
-    return STORE_OK;
-}
-
-enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *foreign,
-                               struct err *err)
-{
-    (void)err;
-    for (size_t i = 0; i < store->pending_count; i++)
-        store->written[store->written_count++] = store->pending[i];
-    store->stub.is_open = false;
-    *stamp = STUB_STAMP;
-    *foreign = false;
-    return STORE_OK;
+    const struct bench *bench = cls;
+    if (bench->fails_in != 0 && bench->store->begun_count - bench->begun_before >= bench->fails_in)
+        return STORE_FAILED;
+    if (!slice_starts_with(change->catalog.name, SLICE_LIT("BAD")))
+        return STORE_OK;
+    *broken = bench->memory_is_wrong ? TABLES_STALE "BAD" : TABLES_UNIQUE "BAD";
+    return STORE_REFUSED;
 }
 
 static void append_trait(const struct plan *plan, const char *name)
@@ -148,9 +117,13 @@ static int setup(void **state)
     bench->rules.count = 1;
     bench->rules.rows[0].rule = &watch_rule;
     bench->rules.rows[0].context = &bench->watch;
-    bench->pipeline = pipeline_create(&bench->store, bench->replica, &bench->rules, &err);
+    memory_database_init(&bench->database);
+    bench->database.constraint = check_trait;
+    bench->database.cls = bench;
+    bench->store = memory_store_open(&bench->database);
+    bench->pipeline = pipeline_create(bench->store, bench->replica, &bench->rules, &err);
     assert_non_null(bench->pipeline);
-    bench->store.begun = 0;
+    bench->begun_before = bench->store->begun_count;
     *state = bench;
     return 0;
 }
@@ -160,6 +133,8 @@ static int teardown(void **state)
     struct bench *bench = *state;
     pipeline_destroy(bench->pipeline);
     replica_destroy(bench->replica);
+    store_close(bench->store);
+    memory_database_free(&bench->database);
     arena_destroy(bench->arena);
     free(bench);
     return 0;
@@ -216,10 +191,15 @@ static size_t run(struct bench *bench, const char *const *traits)
     return count;
 }
 
+static const struct rows *written(const struct bench *bench)
+{
+    return &bench->database.tables.rows[TABLE_TRAITS];
+}
+
 static bool is_written(const struct bench *bench, const char *name)
 {
-    for (size_t i = 0; i < bench->store.written_count; i++)
-        if (strcmp(bench->store.written[i], name) == 0)
+    for (uint32_t i = 0; i < written(bench)->count; i++)
+        if (slice_equal(written(bench)->row[i].image.catalog.name, slice_of(name)))
             return true;
     return false;
 }
@@ -243,15 +223,15 @@ static void check_answer(const struct bench *bench, const struct ask *ask)
 
 static void decide(struct bench *bench, const char *const *traits)
 {
-    size_t before = bench->store.written_count;
+    size_t before = written(bench)->count;
     size_t count = run(bench, traits);
     size_t good = 0;
     for (size_t i = 0; i < count; i++) {
         check_answer(bench, &bench->asks[i]);
         good += bench->asks[i].request.err.status == 0;
     }
-    assert_int_equal(bench->store.written_count, before + good); /* each once */
-    assert_false(bench->store.stub.is_open);
+    assert_int_equal(written(bench)->count, before + good); /* each once */
+    assert_false(bench->store->is_open);
     struct pipeline_figures figures = pipeline_figures(bench->pipeline);
     assert_int_equal(figures.outage, OUTAGE_NONE);
     assert_int_equal(figures.outages[OUTAGE_WRITES] + figures.outages[OUTAGE_ALL], 0);
@@ -304,7 +284,7 @@ static void test_order_stays(void **state)
     const int wanted[] = {0, 400, 409, 409, 400, 0};
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(bench->asks[i].request.err.status, wanted[i]);
-    assert_int_equal(bench->store.written_count, 2);
+    assert_int_equal(written(bench)->count, 2);
 }
 
 /* Those decided before it fails are written, the others are told so, and it is an outage. */
@@ -313,7 +293,7 @@ static void test_fails_in_a_later_run(void **state)
     const char *const traits[] = {"A1", "BAD1", "A2", "BAD2", "A3", NULL};
     for (unsigned fails_in = 1; fails_in < 6; fails_in++) {
         struct bench *bench = *state;
-        bench->store.fails_in = fails_in;
+        bench->fails_in = fails_in;
         size_t count = run(bench, traits);
         unsigned lost = 0;
         for (size_t i = 0; i < count; i++) {
@@ -325,10 +305,10 @@ static void test_fails_in_a_later_run(void **state)
             assert_int_equal(status == 0, is_known(bench, ask->trait));
             lost += status == 503;
         }
-        assert_false(bench->store.stub.is_open);
+        assert_false(bench->store->is_open);
         assert_true(lost > 0);
         assert_int_equal(pipeline_figures(bench->pipeline).outage, OUTAGE_WRITES);
-        bench->store.fails_in = 0;
+        bench->fails_in = 0;
         run(bench, (const char *const[]){"AFTER", NULL});
         assert_int_equal(bench->asks[0].request.err.status, 0);
         teardown(state);
@@ -340,12 +320,12 @@ static void test_fails_in_a_later_run(void **state)
 static void test_memory_is_wrong(void **state)
 {
     struct bench *bench = *state;
-    bench->store.stub.memory_is_wrong = true;
+    bench->memory_is_wrong = true;
     run(bench, (const char *const[]){"A", "BAD1", "B", "BAD2", NULL});
     const int wanted[] = {0, 409, 0, 409};
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(bench->asks[i].request.err.status, wanted[i]);
-    assert_int_equal(bench->store.written_count, 2);
+    assert_int_equal(written(bench)->count, 2);
 }
 
 /* What a planner says, and why it refuses, counts for that run only. */
@@ -387,10 +367,10 @@ static void test_make_up(void **state)
 {
     struct bench *bench = *state;
     bench->watch.makes_up = "DUE";
-    bench->store.fails_in = 1;
+    bench->fails_in = 1;
     run(bench, (const char *const[]){"A", NULL});
     assert_int_equal(bench->watch.made_up, 0);
-    bench->store.fails_in = 0;
+    bench->fails_in = 0;
     run(bench, (const char *const[]){"NO", NULL});
     assert_int_equal(bench->watch.made_up, 1);
     assert_true(is_written(bench, "DUE") && is_known(bench, "DUE"));
@@ -399,7 +379,7 @@ static void test_make_up(void **state)
     bench->watch.makes_up = "";
     run(bench, (const char *const[]){"NO", NULL});
     assert_int_equal(bench->watch.made_up, 2);
-    assert_int_equal(bench->store.written_count, 2);
+    assert_int_equal(written(bench)->count, 2);
 }
 
 /* What the store refuses of it would be refused for ever. */
@@ -411,7 +391,7 @@ static void test_make_up_is_refused(void **state)
     assert_int_equal(bench->watch.made_up, 1);
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(bench->asks[i].request.err.status, 0);
-    assert_int_equal(bench->store.written_count, 2);
+    assert_int_equal(written(bench)->count, 2);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* How long a batch gathers: on a store that only takes time. */
-#include "stub_store.h"
+/* How long a batch gathers, on a store whose commits take some time. */
+#include "memory_store/memory_store.h"
 #include "unit.h"
 
 #include <stdatomic.h>
@@ -11,35 +11,11 @@
 
 enum { CROWD = 8, SLOW_US = 600000 };
 
-struct store {
-    struct stub_store stub; /* first */
-    atomic_uint commit_takes_us;
-};
-
-enum store_begun store_begin(struct store *store, enum store_intent intent, struct err *err)
+/* memory_store.before_commit */
+static void take_time(void *cls)
 {
-    (void)intent;
-    (void)err;
-    return store->stub.is_loaded ? STORE_BEGIN_UNCHANGED : STORE_BEGIN_RELOAD;
-}
-
-enum store_result store_apply(struct store *store, const struct change_list *changes,
-                              struct err *err)
-{
-    (void)store;
-    (void)changes;
-    (void)err;
-    return STORE_OK;
-}
-
-enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *foreign,
-                               struct err *err)
-{
-    (void)err;
-    usleep(store->commit_takes_us);
-    *stamp = STUB_STAMP;
-    *foreign = false;
-    return STORE_OK;
+    const atomic_uint *commit_takes_us = cls;
+    usleep(*commit_takes_us);
 }
 
 struct ask {
@@ -79,16 +55,16 @@ static uint64_t await(const struct ask *ask, uint64_t since_us)
 }
 
 /* A commit that takes long, then one that does not: how long its only request waited. */
-static uint64_t wait_after_a_slow_commit(struct pipeline *pipeline, struct store *store,
+static uint64_t wait_after_a_slow_commit(struct pipeline *pipeline, atomic_uint *commit_takes_us,
                                          struct arena *arena)
 {
     struct ask crowd[CROWD];
-    store->commit_takes_us = SLOW_US;
+    *commit_takes_us = SLOW_US;
     for (int i = 0; i < CROWD; i++)
         submit(pipeline, &crowd[i], arena);
     for (int i = 0; i < CROWD; i++)
         await(&crowd[i], 0);
-    store->commit_takes_us = 0;
+    *commit_takes_us = 0;
     uint64_t began_us = clock_monotonic_us();
     submit(pipeline, &crowd[0], arena);
     return await(&crowd[0], began_us);
@@ -101,20 +77,27 @@ static void test_no_patience_after_a_slow_commit(void **state)
     (void)state;
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
-    struct store store = {.commit_takes_us = 0};
+    atomic_uint commit_takes_us = 0;
+    static struct memory_database database;
+    memory_database_init(&database);
+    struct store *store = memory_store_open(&database);
+    store->before_commit = take_time;
+    store->cls = &commit_takes_us;
     uint64_t shortest_us = UINT64_MAX;
     struct replica *replica = replica_create();
-    struct pipeline *pipeline = pipeline_start(&store, replica, NULL, &err);
+    struct pipeline *pipeline = pipeline_start(store, replica, NULL, &err);
     assert_non_null(pipeline);
     /* a busy machine may hold a thread up, but not each time */
     for (int i = 0; i < TRIES && shortest_us > MOST_US; i++) {
-        uint64_t waited_us = wait_after_a_slow_commit(pipeline, &store, arena);
+        uint64_t waited_us = wait_after_a_slow_commit(pipeline, &commit_takes_us, arena);
         if (waited_us < shortest_us)
             shortest_us = waited_us;
     }
     assert_in_range(shortest_us, 0, MOST_US);
     pipeline_stop(pipeline);
     replica_destroy(replica);
+    store_close(store);
+    memory_database_free(&database);
     arena_destroy(arena);
 }
 

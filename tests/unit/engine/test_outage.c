@@ -1,6 +1,5 @@
-/* What the log tells of a database that fails and works again: on a store that does as it is told.
- */
-#include "stub_store.h"
+/* What is logged about a database that fails and works again. */
+#include "memory_store/memory_store.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -12,39 +11,9 @@
 #include "log/log.h"
 #include "log/settings.h"
 
-struct store {
-    struct stub_store stub; /* first */
-    const char *read_fails; /* the reason; NULL: it works */
-    const char *lock_fails;
-    const char *apply_fails;
-    const char *commit_fails;
-    enum store_result commit_result;
-};
-
-enum store_begun store_begin(struct store *store, enum store_intent intent, struct err *err)
-{
-    if (!stub_store_works(intent == STORE_TO_READ ? store->read_fails : store->lock_fails, err))
-        return STORE_BEGIN_FAILED;
-    return store->stub.is_loaded ? STORE_BEGIN_UNCHANGED : STORE_BEGIN_RELOAD;
-}
-
-enum store_result store_apply(struct store *store, const struct change_list *changes,
-                              struct err *err)
-{
-    (void)changes;
-    return stub_store_works(store->apply_fails, err) ? STORE_OK : STORE_FAILED;
-}
-
-enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *foreign,
-                               struct err *err)
-{
-    *stamp = STUB_STAMP;
-    *foreign = false;
-    return stub_store_works(store->commit_fails, err) ? STORE_OK : store->commit_result;
-}
-
 struct bench {
-    struct store store;
+    struct memory_database database;
+    struct store *store;
     struct arena *arena;
     struct replica *replica;
     struct pipeline *pipeline;
@@ -56,7 +25,9 @@ static int setup(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
     char path[] = "/tmp/berth-test-outage-XXXXXX";
-    bench->store.stub.is_never_current = true;
+    memory_database_init(&bench->database);
+    bench->database.stamps_never_current = true;
+    bench->store = memory_store_open(&bench->database);
     bench->log = mkstemp(path);
     assert_true(bench->log >= 0);
     assert_int_equal(unlink(path), 0);
@@ -64,7 +35,7 @@ static int setup(void **state)
     bench->arena = arena_create();
     bench->replica = replica_create();
     struct err err = {.arena = bench->arena};
-    bench->pipeline = pipeline_create(&bench->store, bench->replica, NULL, &err);
+    bench->pipeline = pipeline_create(bench->store, bench->replica, NULL, &err);
     assert_non_null(bench->pipeline);
     *state = bench;
     return 0;
@@ -77,6 +48,8 @@ static int teardown(void **state)
     close(bench->log);
     pipeline_destroy(bench->pipeline);
     replica_destroy(bench->replica);
+    store_close(bench->store);
+    memory_database_free(&bench->database);
     arena_destroy(bench->arena);
     free(bench);
     return 0;
@@ -134,8 +107,21 @@ static void expect_line(struct bench *bench, const char *level_and_text)
 }
 
 #define WORKS  "INFO berth [-] the database works again"
-#define WRITES "ERROR berth [-] writes are answered 503 from now on: the database 'x' "
-#define ALL    "ERROR berth [-] reads and writes are answered 503 from now on: the database 'x' "
+#define WRITES "ERROR berth [-] writes are answered 503 from now on: the database in memory "
+#define ALL    "ERROR berth [-] reads and writes are answered 503 from now on: the database in memory "
+
+/* The fault strikes from now on, for that reason; NULL: never. */
+static void set_fault(struct bench *bench, enum memory_fault fault, const char *reason)
+{
+    bench->database.faults.permille[fault] = reason == NULL ? 0 : MEMORY_ALWAYS;
+    bench->database.faults.reason[fault] = reason;
+}
+
+static void set_begin_fault(struct bench *bench, const char *reason)
+{
+    set_fault(bench, MEMORY_BEGIN_READ_FAILS, reason);
+    set_fault(bench, MEMORY_BEGIN_WRITE_FAILS, reason);
+}
 
 static void test_reads_fail(void **state)
 {
@@ -143,24 +129,24 @@ static void test_reads_fail(void **state)
     ask(bench, NULL, 0);
     ask(bench, plan_trait, 0);
     expect_line(bench, NULL);
-    bench->store.read_fails = bench->store.lock_fails = "is gone";
+    set_begin_fault(bench, "is gone");
     ask(bench, NULL, 503);
     expect_line(bench, ALL "is gone");
     ask(bench, plan_trait, 503);
     ask(bench, NULL, 503);
     expect_line(bench, NULL);
-    bench->store.read_fails = bench->store.lock_fails = NULL;
+    set_begin_fault(bench, NULL);
     ask(bench, NULL, 0);
     expect_line(bench, WORKS);
     ask(bench, plan_trait, 0);
     expect_line(bench, NULL);
     /* Asked in the other order, it is told once, too. */
-    bench->store.read_fails = bench->store.lock_fails = "is gone";
+    set_begin_fault(bench, "is gone");
     ask(bench, plan_trait, 503);
     expect_line(bench, WRITES "is gone");
     ask(bench, NULL, 503);
     expect_line(bench, NULL);
-    bench->store.read_fails = bench->store.lock_fails = NULL;
+    set_begin_fault(bench, NULL);
     ask(bench, plan_trait, 0);
     expect_line(bench, WORKS);
 }
@@ -168,32 +154,32 @@ static void test_reads_fail(void **state)
 static void test_load_fails(void **state)
 {
     struct bench *bench = *state;
-    bench->store.stub.is_loaded = false;
-    bench->store.stub.load_fails = "cannot be used: no such table: inventories";
+    memory_store_forget(bench->store);
+    set_fault(bench, MEMORY_READ_FAILS, "cannot be used: no such table: inventories");
     ask(bench, plan_trait, 503);
     expect_line(bench, ALL "cannot be used: no such table: inventories");
     ask(bench, NULL, 503);
     expect_line(bench, NULL);
-    bench->store.stub.load_fails = NULL;
+    set_fault(bench, MEMORY_READ_FAILS, NULL);
     ask(bench, NULL, 0);
     expect_line(bench, WORKS);
 }
 
 /* Reads in between work, and so does a write that has nothing to write. */
-static void expect_writes_told(struct bench *bench, const char **fault)
+static void expect_writes_logged(struct bench *bench, enum memory_fault fault)
 {
-    *fault = "cannot be written";
+    set_fault(bench, fault, "cannot be written");
     ask(bench, plan_trait, 503);
     expect_line(bench, WRITES "cannot be written");
     ask(bench, NULL, 0);
     ask(bench, plan_trait, 503);
     expect_line(bench, NULL);
     /* Something worse comes. */
-    bench->store.read_fails = "cannot be read";
+    set_fault(bench, MEMORY_BEGIN_READ_FAILS, "cannot be read");
     ask(bench, NULL, 503);
     expect_line(bench, ALL "cannot be read");
-    *fault = NULL;
-    bench->store.read_fails = NULL;
+    set_fault(bench, fault, NULL);
+    set_fault(bench, MEMORY_BEGIN_READ_FAILS, NULL);
     ask(bench, plan_trait, 0);
     expect_line(bench, WORKS);
     ask(bench, NULL, 0);
@@ -204,13 +190,11 @@ static void expect_writes_told(struct bench *bench, const char **fault)
 static void test_writes_fail(void **state)
 {
     struct bench *bench = *state;
-    expect_writes_told(bench, &bench->store.lock_fails);
-    expect_writes_told(bench, &bench->store.apply_fails);
-    bench->store.commit_result = STORE_FAILED;
-    expect_writes_told(bench, &bench->store.commit_fails);
-    bench->store.commit_result = STORE_UNKNOWN;
-    expect_writes_told(bench, &bench->store.commit_fails);
-    bench->store.apply_fails = "is full";
+    expect_writes_logged(bench, MEMORY_BEGIN_WRITE_FAILS);
+    expect_writes_logged(bench, MEMORY_APPLY_FAILS);
+    expect_writes_logged(bench, MEMORY_COMMIT_FAILS);
+    expect_writes_logged(bench, MEMORY_COMMIT_UNKNOWN);
+    set_fault(bench, MEMORY_APPLY_FAILS, "is full");
     ask(bench, plan_trait, 503);
     expect_line(bench, WRITES "is full");
     ask(bench, plan_refuse, 404);
@@ -243,21 +227,21 @@ static void test_figures(void **state)
     assert_int_equal(figures.batch_requests.sum, 9);
     assert_true(figures.arena_bytes > 0);
 
-    bench->store.lock_fails = "is locked";
+    set_fault(bench, MEMORY_BEGIN_WRITE_FAILS, "is locked");
     ask(bench, plan_trait, 503);
     figures = pipeline_figures(bench->pipeline);
     assert_int_equal(figures.outage, OUTAGE_WRITES);
     assert_int_equal(figures.outages[OUTAGE_WRITES], 1);
     assert_int_equal(figures.refused[REFUSED_BY_DATABASE], 3);
-    bench->store.read_fails = "is gone";
+    set_fault(bench, MEMORY_BEGIN_READ_FAILS, "is gone");
     ask(bench, NULL, 503);
     figures = pipeline_figures(bench->pipeline);
     assert_int_equal(figures.outage, OUTAGE_ALL);
     assert_int_equal(figures.outages[OUTAGE_ALL], 1);
     assert_int_equal(figures.refused[REFUSED_BY_DATABASE], 3); /* that was no write */
-    bench->store.read_fails = bench->store.lock_fails = NULL;
+    set_begin_fault(bench, NULL);
     ask(bench, plan_trait, 0);
-    bench->store.lock_fails = "is locked";
+    set_fault(bench, MEMORY_BEGIN_WRITE_FAILS, "is locked");
     ask(bench, plan_trait, 503);
     figures = pipeline_figures(bench->pipeline);
     assert_int_equal(figures.outages[OUTAGE_WRITES], 2);

@@ -1,4 +1,5 @@
-/* A small cloud in a replica, with a store that only hands out ids: what planners are tried on. */
+/* A small cloud for tests of planners: a replica, and a memory store whose open transaction gives
+ * ids and executes the same changes. */
 #ifndef BERTH_TESTS_WORLD_H
 #define BERTH_TESTS_WORLD_H
 
@@ -9,15 +10,13 @@
 #include "replica/replica.h"
 #include "store/store.h"
 
-struct store {
-    int64_t next[STORE_TABLE_COUNT];
-};
-
 struct world {
     struct arena *arena;
     struct replica *replica;
     struct edit *edit;
-    struct store store;
+    struct memory_database *database;
+    struct store *store;
+    bool skips_store;           /* for more rows than the store holds: it only gives ids */
     struct change_list changes; /* of the last plan */
     struct err err;             /* of the last plan */
     int64_t now_us;
@@ -47,6 +46,12 @@ struct claim world_claim(struct world *world, unsigned consumer);
 /* Adds an amount to a claim; amounts of one provider come one after the other. */
 void world_add(struct world *world, struct claim *claim, unsigned provider, char class_name,
                int64_t amount);
+
+/* The next id that the store gives out for a new row. */
+void world_set_next_id(struct world *world, enum store_table table, int64_t id);
+
+/* Applies `changes` as another process's: no rule is checked, nothing is audited. */
+void world_apply(struct world *world);
 
 /* Plans, and if that is accepted applies and audits. */
 bool world_write(struct world *world, const struct claim *claims, size_t count,

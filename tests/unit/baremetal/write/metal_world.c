@@ -23,7 +23,7 @@ void metal_open(struct metal_world *metal)
                                       .incomplete_user_id = SLICE_LIT("no-user"),
                                   }};
     world_open(&metal->world, 0);
-    metal->world.store.next[STORE_CLASSES] = 10000; /* custom ones */
+    world_set_next_id(&metal->world, STORE_CLASSES, 10000); /* custom ones */
     metal->world.now_us = 1;
     products_open(&metal->world.products, &metal->metal);
     metal->world.author = &node_rule;

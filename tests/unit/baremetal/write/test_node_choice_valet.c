@@ -94,7 +94,7 @@ static int set_up(void **state)
     (void)state;
     metal_open(&metal);
     for (unsigned i = 0; i < VALET_TABLE_COUNT; i++)
-        metal.world.store.next[STORE_VALET + i] = 1;
+        world_set_next_id(&metal.world, STORE_VALET + i, 1);
     metal_create_available(&metal, "n1", "gold");
     put_group();
     return 0;

@@ -352,10 +352,10 @@ static void node_vanished(void **state)
     assert_true(metal_decide(&metal, "a1", NULL));
     (void)metal_plan(&metal);
     change_delete_node(&metal.world.changes, n1()->record.id);
-    apply_changes(metal.world.edit, &metal.world.changes);
+    world_apply(&metal.world);
     struct plan plan = metal_plan(&metal);
     assert_true(plan_node_allocation_delete(a1(), &plan, &metal.world.err));
-    apply_changes(metal.world.edit, &metal.world.changes);
+    world_apply(&metal.world);
     assert_null(a1());
 }
 

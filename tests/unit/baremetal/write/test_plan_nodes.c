@@ -371,7 +371,7 @@ static void make_provider(const char *uuid, const char *parent)
 static bool conclude_unmirrored(bool accepted)
 {
     assert_int_equal(accepted, !err_is_set(&metal.world.err));
-    apply_changes(metal.world.edit, &metal.world.changes);
+    world_apply(&metal.world);
     return accepted;
 }
 

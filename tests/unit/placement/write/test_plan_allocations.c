@@ -64,10 +64,12 @@ static void highest_consumer_generation(void **state)
     struct world world;
     open_tens(&world);
     assert_true(put_one(&world, 1, 1, 'A', 1));
-    struct change change = {.kind = CHANGE_CONSUMER_UPDATE};
-    change.consumer = world.changes.items[2].consumer;
-    change.consumer.generation = INT32_MAX;
-    apply_change(world.edit, &change);
+    struct change_consumer consumer = world.changes.items[2].consumer;
+    consumer.expected_generation = world_consumer(&world, 1)->generation;
+    consumer.generation = INT32_MAX;
+    world.changes.count = 0;
+    change_append(&world.changes, CHANGE_CONSUMER_UPDATE)->consumer = consumer;
+    world_apply(&world);
     assert_int_equal(world_consumer(&world, 1)->generation, INT32_MAX);
     assert_true(put_one(&world, 1, 1, 'A', 2));
     bool found = false;
@@ -191,7 +193,7 @@ static void consumer_left_behind(void **state)
     world.changes.count = 0;
     change_append(&world.changes, CHANGE_CONSUMER_INSERT)->consumer = (struct change_consumer){
         .id = 5, .project_id = 1000, .user_id = 1000, .uuid = world_uuid(&world, 'c', 1)};
-    apply_changes(world.edit, &world.changes);
+    world_apply(&world);
     struct claim claim = world_claim(&world, 1);
     claim.generation_rule = CLAIM_GENERATION_NULL;
     assert_false(world_write(&world, &claim, 1, CLAIM_BY_PUT));
@@ -371,7 +373,7 @@ static void huge_claim(void **state)
         change_append(&world.changes, CHANGE_INVENTORY_INSERT)->inventory =
             (struct change_inventory){i + 1, 0, 1, 0, 1, 1, 1, 1.0};
     }
-    apply_changes(world.edit, &world.changes);
+    world_apply(&world);
     struct claim claim = world_claim(&world, 1);
     claim.providers = providers;
     claim.provider_count = MANY;

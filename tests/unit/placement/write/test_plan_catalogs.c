@@ -12,7 +12,7 @@ static int set_up(void **state)
 {
     (void)state;
     world_open(&world, 1);
-    world.store.next[STORE_CLASSES] = 10000;
+    world_set_next_id(&world, STORE_CLASSES, 10000);
     return 0;
 }
 
@@ -107,8 +107,8 @@ static void class_in_use_without_inventory(void **state)
     change_append(changes, CHANGE_CONSUMER_INSERT)->consumer =
         (struct change_consumer){.id = 1, .project_id = 1, .user_id = 1, .uuid = T("c1")};
     change_append(changes, CHANGE_ALLOCATION_INSERT)->allocation =
-        (struct change_allocation){1, 1, 1, id, 0, T("c1")};
-    apply_changes(world.edit, changes);
+        (struct change_allocation){1, 1, 1, id, 1, T("c1")};
+    world_apply(&world);
     assert_false(delete_class(T("CUSTOM_A")));
     world_assert_refused(&world, 409, NULL,
                          "Error in delete resource class: Cannot delete resource class CUSTOM_A. "

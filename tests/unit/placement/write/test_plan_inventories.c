@@ -188,7 +188,7 @@ static void last_generation(void **state)
     world.changes.count = 0;
     change_append(&world.changes, CHANGE_PROVIDER_GENERATION)->generation =
         (struct change_generation){1, 0, INT32_MAX};
-    apply_changes(world.edit, &world.changes);
+    world_apply(&world);
     assert_int_equal(generation(), INT32_MAX);
     assert_true(create(T("A"), 10, 0));
     assert_int_equal(after, 0);
