@@ -63,6 +63,13 @@ def build(directory, *options, compiler="gcc"):
     return ["sh", "-c", f"({setup}) && ninja -C {directory} -j {jobs}"]
 
 
+WORLDS = ("placement", "nodes", "valet")
+
+
+def simulate(directory, world, seeds):
+    return [directory + "/tests/sim/sim", "--world", world, "--seeds", str(seeds)]
+
+
 def sanitized(name, kinds):
     directory = "build-" + name
     berthd = directory + "/berthd"
@@ -118,8 +125,7 @@ def sanitized(name, kinds):
     ]
     if name == "tsan":
         parts += [part("races", script("tests/baremetal/races.py", "--berthd", berthd)),
-                  part("sim", *([f"{directory}/tests/sim/{program}", "--seeds", "20"]
-                                for program in ("sim", "sim_nodes", "sim_valet")))]
+                  part("sim", *(simulate(directory, world, 20) for world in WORLDS))]
     return parts
 
 
@@ -134,9 +140,7 @@ def at_length():
         Part("baremetal-diff-long",
              script("tests/baremetal/differential.py", "--berthd", "build/berthd", "--requests", "10000"), tier="full",
              seconds_most=HOUR_S),
-        Part("sim-long", *([f"build/tests/sim/{program}", "--seeds", seeds] for program, seeds in
-                           (("sim", "20000"), ("sim_nodes", "20000"), ("sim_valet", "20000"))), tier="full",
-             seconds_most=3 * HOUR_S),
+        Part("sim-long", *(simulate("build", world, 20000) for world in WORLDS), tier="full", seconds_most=3 * HOUR_S),
         Part("kill-long", script("tests/crash/kill.py", "--berthd", "build/berthd", "--kills", "200", "--terms", "50"),
              tier="full", seconds_most=HOUR_S),
         Part("chaos-long", *(script("tests/valet/chaos.py", "--berthd", "build/berthd", "--seed", str(seed))
@@ -194,11 +198,11 @@ PARTS = [
     Part("cli-help", script("tests/cli/operator.py", "--build", "build")),
     Part("keystone", script("tests/keystone/run.py", "--berthd", "build/berthd")),
     Part("keystone-faults", script("tests/keystone/faults.py", "--berthd", "build/berthd"), waits=True),
-    Part("sim-nodes", ["build/tests/sim/sim_nodes", "--seeds", "1000"]),
+    Part("sim-nodes", simulate("build", "nodes", 1000)),
     Part("valet-chaos", script("tests/valet/chaos.py", "--berthd", "build/berthd")),
     Part("valet-chaos-two", script("tests/valet/chaos.py", "--berthd", "build/berthd", "--berths", "2", "--seed", "5")),
     Part("valet-enforced", script("tests/valet/enforced.py", "--berthd", "build/berthd")),
-    Part("sim-valet", ["build/tests/sim/sim_valet", "--seeds", "2000"]),
+    Part("sim-valet", simulate("build", "valet", 2000)),
     Part("kill", script("tests/crash/kill.py", "--berthd", "build/berthd")),
     Part("package", script("tests/package/run.py"), room="packages"),
     Part("package-switch", script("tests/package/switch.py"), room="packages"),

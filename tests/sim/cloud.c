@@ -109,9 +109,8 @@ static void foreign_node(struct tables *tables, struct rng *rng)
     sim_execute(tables, &change);
 }
 
-void cloud_foreign_write(void *cls, struct memory_database *database)
+void cloud_foreign_write(struct memory_database *database)
 {
-    (void)cls;
     static struct tables tables;
     typedef void writes(struct tables * tables, struct rng * rng);
     static writes *const all[] = {foreign_consumer, foreign_inventory, foreign_provider,

@@ -8,7 +8,7 @@
 void cloud_fill(struct memory_database *database);
 
 /* A program that writes no log changes something. */
-void cloud_foreign_write(void *cls, struct memory_database *database);
+void cloud_foreign_write(struct memory_database *database);
 
 /* As a foreign writer does it: some consumer releases what it holds. */
 void cloud_release(struct tables *tables, struct rng *rng);

@@ -1,6 +1,6 @@
 /* What must hold of a commit and in the end, told by the tables alone (bare metal spec, 4, 10, 13).
  * One thread. */
-#include "metal_berth.h"
+#include "metal_round.h"
 #include "model/node.h"
 #include "model/node_allocation.h"
 
@@ -139,8 +139,9 @@ static void check_step(const struct node_allocation *was, const struct node_allo
                  SLICE_ARG(node_allocation_text(is, NODE_ALLOCATION_UUID)));
 }
 
-void check_commit(const struct tables *before, const struct tables *after)
+void check_commit(struct sim *sim, const struct tables *before, const struct tables *after)
 {
+    (void)sim;
     for (uint32_t i = 0; i < after->rows[TABLE_NODES].count; i++)
         check_node(after, node_at(after, i));
     for (uint32_t i = 0; i < after->rows[TABLE_NODE_ALLOCATIONS].count; i++)
@@ -181,7 +182,7 @@ static bool is_known_reason(struct slice text)
 
 static void check_fate(struct round *round, int number, int *active)
 {
-    const struct tables *tables = &round->database.tables;
+    const struct tables *tables = &round->database->tables;
     const struct fate *fate = &round->allocation[number];
     const struct node_allocation *at = find_allocation(tables, race_allocation(number));
     if (at == NULL && fate->is_made && !fate->may_be_gone && !round->weather.deploys)
@@ -217,7 +218,7 @@ static bool is_plain(const struct weather *weather)
 
 void check_end(struct round *round)
 {
-    const struct tables *tables = &round->database.tables;
+    const struct tables *tables = &round->database->tables;
     int active = 0;
     int made = 0;
     for (int i = 0; i < RACE_CREATES; i++) {

@@ -149,7 +149,6 @@ bool metal_plan_asked(const struct metal_asked *asked, const struct round *round
 
 void round_note_sent(struct round *round, const struct metal_asked *asked)
 {
-    round->tally->asked[asked->what]++;
     if (asked->what == ASK_CREATE) {
         round->allocation[asked->number].was_sent = true;
         round->allocation[asked->number].may_be_made = true;
@@ -165,13 +164,6 @@ void round_note_sent(struct round *round, const struct metal_asked *asked)
 
 void round_note_answer(struct round *round, const struct metal_asked *asked, int status)
 {
-    struct race_tally *tally = round->tally;
-    tally->unanswered += status < 0;
-    tally->failed += status == 503;
-    tally->accepted[asked->what] += status == 0;
-    tally->digest = rng_mix(tally->digest * 31 + (uint64_t)asked->what * 1000 + (uint64_t)status);
-    if (status != 0 && status != -1 && status != 503 && (status < 400 || status > 409))
-        sim_fail("request %d is answered %d", (int)asked->what, status);
     if (asked->what != ASK_CREATE && asked->what != ASK_CLAIM)
         return;
     struct fate *fate = asked->what == ASK_CREATE ? &round->allocation[asked->number]

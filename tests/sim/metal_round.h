@@ -1,10 +1,9 @@
-/* One round of the race for nodes: who asks for what, and what they were told. Nothing here is
- * shared with the planners. */
+/* One round of the race for nodes (world_nodes.c): what clients ask for and what they know of the
+ * answers. Nothing here is shared with the planners. */
 #ifndef BERTH_SIM_METAL_ROUND_H
 #define BERTH_SIM_METAL_ROUND_H
 
 #include "base/err.h"
-#include "engine/pipeline.h"
 #include "sim.h"
 
 enum {
@@ -55,19 +54,16 @@ struct weather {
 };
 
 struct race_tally {
-    uint64_t rounds, asked[ASK_COUNT], accepted[ASK_COUNT];
-    uint64_t failed, unanswered;
+    uint64_t rounds;
+    uint64_t exact;           /* rounds with nothing but requests */
     uint64_t active, refused; /* allocations in the end */
     uint64_t claimed;         /* consumers in the end */
-    uint64_t kills,
-        kills_between; /* the latter: of a process with an allocation that is looked for */
-    uint64_t conducted, commits, exact;
-    uint64_t digest;
+    uint64_t ends;            /* of processes */
+    uint64_t ends_between;    /* of processes that had not decided an allocation yet */
 };
 
 struct round {
-    struct memory_database database;
-    struct rng rng;
+    const struct memory_database *database;
     struct weather weather;
     struct fate allocation[RACE_CREATES];
     struct fate consumer[RACE_CLAIMS];
@@ -82,12 +78,12 @@ struct slice race_consumer(int number);
 bool metal_plan_asked(const struct metal_asked *asked, const struct round *round,
                       const struct plan *plan, struct err *err);
 
-/* Before it is sent, and when it is answered; status 0: accepted, -1: not at all. */
+/* Before it is sent, and when it is answered; status as of world.answered. */
 void round_note_sent(struct round *round, const struct metal_asked *asked);
 void round_note_answer(struct round *round, const struct metal_asked *asked, int status);
 
 /* metal_checks.c: what must hold of every commit, and in the end. */
-void check_commit(const struct tables *before, const struct tables *after);
+void check_commit(struct sim *sim, const struct tables *before, const struct tables *after);
 void check_end(struct round *round);
 /* Allocations in state allocating that the process has left behind. */
 int check_count_left(const struct tables *tables, struct slice life);

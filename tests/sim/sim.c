@@ -1,10 +1,14 @@
-/* A simulation of the write path: the real pipeline, planners and replica over a database in
- * memory, clients, foreign writers, several instances and every fault of store.h, all drawn from
- * one seed.
+/* The driver of the simulations of the write path:
  *
- *     sim [--seed N] [--seeds N] [--steps N]
+ *     sim --world placement|nodes|valet [--seed N] [--seeds N] [--steps N] [--without FAULT]…
+ *         [--shrink]
  *
- * The same seed prints the same digest. A failing seed says how to repeat it. */
+ * It runs the real pipeline, planners, rules and replica over a database in memory. Clients,
+ * operators, foreign writers, several berths, the ends of processes and every fault of
+ * memory_database.h are drawn from the seed. The same seed prints the same digest. A failing seed
+ * prints the command that repeats it; --shrink looks for a shorter one. */
+#include "sim.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -14,29 +18,34 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cloud.h"
-#include "instance.h"
 #include "lives.h"
 #include "log/log.h"
 #include "log/settings.h"
 
-enum { INSTANCES_MAX = 2, STEPS = 250, SEEDS_TO_CHECK_BY = 150 };
+static struct sim sim;
 
-static struct {
-    uint64_t seed;
-    int step;
-    int steps;
-    int64_t now_us;
-    bool steps_back; /* the wall clock does, now and then */
-    struct rng time;
-} run;
+static const struct world *const worlds[] = {&world_placement, &world_nodes, &world_valet};
+enum { WORLDS = sizeof(worlds) / sizeof(worlds[0]) };
+
+/* ---- failures ---- */
+
+void sim_print_command(const struct sim *of)
+{
+    fprintf(stderr, "sim --world %s --seed %" PRIu64 " --steps %d", of->world->name, of->seed,
+            of->steps);
+    for (int f = 0; f < MEMORY_FAULT_COUNT; f++)
+        if ((of->without & 1u << f) != 0)
+            fprintf(stderr, " --without %s", MEMORY_FAULT_NAMES[f]);
+    fprintf(stderr, "\n");
+}
 
 static void print_seed(void)
 {
-    fprintf(stderr,
-            "sim: failed with seed %" PRIu64 ", step %d; again: sim --seed %" PRIu64
-            " --steps %d\n",
-            run.seed, run.step, run.seed, run.steps);
+    if (sim.failed_at != NULL)
+        *sim.failed_at = sim.step;
+    fprintf(stderr, "sim: world %s failed with seed %" PRIu64 ", step %d; again: ", sim.world->name,
+            sim.seed, sim.step);
+    sim_print_command(&sim);
 }
 
 void sim_fail(const char *format, ...)
@@ -57,17 +66,20 @@ static void on_abort(int signal_number)
     print_seed();
 }
 
-/* Time is the seed's, too: the linker puts this in the place of clock_wall_us. */
+/* ---- time and chance ---- */
+
+/* The linker puts this in the place of clock_wall_us. */
 int64_t __wrap_clock_wall_us(void);
 int64_t __wrap_clock_wall_us(void)
 {
-    run.now_us += rng_below(&run.time, 1000);
-    if (run.steps_back && rng_permille(&run.time, 5))
-        run.now_us -= 1000000;
-    return run.now_us;
+    const struct world *world = sim.world;
+    sim.now_us += world->clock_least_us + rng_below(&sim.time, world->clock_spread_us);
+    if (sim.steps_back && rng_permille(&sim.time, 5))
+        sim.now_us -= 1000000;
+    return sim.now_us;
 }
 
-/* And so is the key of the hashes. */
+/* And this in the place of getrandom, which draws the key of the hashes. */
 ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags);
 ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags)
 {
@@ -76,177 +88,217 @@ ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags)
     return (ssize_t)len;
 }
 
-/* Each seed has its own weather: some faults often, others never. */
-static struct memory_faults draw_faults(struct rng *rng)
+static int draw_level(struct sim *of, const struct fault_choice *choice)
 {
-    static const int often[] = {0, 0, 10, 60, 200};
-    struct memory_faults faults = {
-        .permille[MEMORY_BEGIN_READ_FAILS] = often[rng_below(rng, 5)],
-        .permille[MEMORY_READ_FAILS] = often[rng_below(rng, 5)],
-        .permille[MEMORY_APPLY_FAILS] = often[rng_below(rng, 4)],
-        .permille[MEMORY_COMMIT_FAILS] = often[rng_below(rng, 5)],
-        .permille[MEMORY_COMMIT_UNKNOWN] = often[rng_below(rng, 5)],
-        .permille[MEMORY_COMMIT_RESOLVED] = often[rng_below(rng, 5)],
-        .permille[MEMORY_DIES] = often[rng_below(rng, 4)],
-        .permille[MEMORY_FOREIGN_WRITE] = often[rng_below(rng, 5)],
-        .permille[MEMORY_LOG_TRIMMED] = often[rng_below(rng, 5)],
-        .permille[MEMORY_MERGE_GIVEN_UP] = often[rng_below(rng, 5)],
-        .permille[MEMORY_IDS_REUSED] = rng_below(rng, 2) == 0 ? MEMORY_ALWAYS : 0,
-        .permille[MEMORY_LOCK_HELD] = often[rng_below(rng, 5)],
-    };
-    faults.permille[MEMORY_BEGIN_WRITE_FAILS] = faults.permille[MEMORY_BEGIN_READ_FAILS];
-    return faults;
+    int draw = rng_below(&of->rng, choice->levels);
+    if (choice->fault == MEMORY_IDS_REUSED)
+        return draw == 0 ? MEMORY_ALWAYS : 0;
+    return of->world->fault_levels[draw];
 }
 
-static void step(struct instance *instance, struct rng *rng)
+/* Each seed has its own: some faults strike often, others never. */
+void sim_draw_faults(struct sim *of, unsigned none)
 {
-    static struct oracle view;
-    int draw = rng_below(rng, 100);
-    if (draw < 45) {
-        oracle_read(&view, &instance->database->tables);
-        for (int left = 1 + rng_below(rng, 5); left > 0; left--)
-            instance_ask(instance, &view);
-    } else if (draw < 78) {
-        instance_run(instance);
-    } else if (draw < 85) {
-        instance_conduct(instance);
-        instance_run(instance);
-    } else if (draw < 87) {
-        run.now_us += rng_below(rng, 40) == 0 ? 100000000 : 1500000;
-    } else if (draw < 97) {
-        instance_read(instance);
-    } else if (draw < 98) {
-        instance_kill(instance);
-        instance_start(instance);
-    } else if (rng_permille(rng, 2 * instance->database->faults.permille[MEMORY_FOREIGN_WRITE])) {
-        cloud_foreign_write(NULL, instance->database);
-    }
+    int *permille = of->database.faults.permille;
+    const struct fault_choice *choice = of->world->faults;
+    for (; choice->levels > 0; choice++)
+        if ((none & 1u << choice->fault) == 0)
+            permille[choice->fault] = draw_level(of, choice);
+    permille[MEMORY_BEGIN_WRITE_FAILS] = permille[MEMORY_BEGIN_READ_FAILS];
+    for (int f = 0; f < MEMORY_FAULT_COUNT; f++)
+        if ((of->without & 1u << f) != 0)
+            permille[f] = 0;
 }
 
-static uint64_t digest_of(const struct memory_database *database, uint64_t digest)
+void sim_digest(struct sim *of, uint64_t value)
 {
-    digest = rng_mix(digest ^ database->commit);
+    of->digest = rng_mix(of->digest * 31 + value);
+}
+
+static void digest_tables(void)
+{
+    const struct tables *tables = &sim.database.tables;
+    sim_digest(&sim, sim.database.commit);
     for (int t = 0; t < TABLE_COUNT; t++)
-        for (uint32_t i = 0; i < database->tables.rows[t].count; i++) {
-            const struct row *row = &database->tables.rows[t].row[i];
-            digest = rng_mix(digest ^ row->birth) + rng_mix(row->revision) +
-                     (uint64_t)(row->image.created_at_us ^ row->image.updated_at_us);
+        for (uint32_t i = 0; i < tables->rows[t].count; i++) {
+            const struct row *row = &tables->rows[t].row[i];
+            sim_digest(&sim, row->birth + rng_mix(row->revision));
+            sim_digest(&sim, (uint64_t)(row->image.created_at_us ^ row->image.updated_at_us));
         }
-    return digest;
 }
 
-static void check_commit(void *cls, const struct tables *before, const struct tables *after)
+/* ---- one seed ---- */
+
+static void on_commit(void *cls, const struct tables *before, const struct tables *after)
 {
     (void)cls;
     sim_check_capacity(before, after);
+    if (sim.world->check_commit != NULL)
+        sim.world->check_commit(&sim, before, after);
 }
 
-static uint64_t run_seed(uint64_t seed, struct tally *tally)
+static void write_foreign(void *cls, struct memory_database *database)
 {
-    static struct memory_database database;
-    static struct instance instances[INSTANCES_MAX];
-    struct rng rng = {rng_mix(seed + 1)};
-    run.seed = seed;
-    run.step = 0;
-    run.now_us = 1000000000;
-    run.time = (struct rng){rng_mix(seed + 2)};
-    run.steps_back = rng_below(&rng, 4) == 0;
-    memset(&database, 0, sizeof(database));
-    memory_database_init(&database);
-    database.on_commit = check_commit;
-    database.on_broken = sim_constraint_broken;
-    database.foreign_write = cloud_foreign_write;
-    memset(instances, 0, sizeof(instances));
-    lives_forget();
-    database.rng = &rng;
-    database.faults = draw_faults(&rng);
-    cloud_fill(&database);
-    tally->digest = seed;
-    int count = 1 + rng_below(&rng, INSTANCES_MAX);
-    for (int i = 0; i < count; i++) {
-        instances[i] = (struct instance){
-            .database = &database, .rng = &rng, .tally = tally, .host = rng_below(&rng, 2)};
-        instance_start(&instances[i]);
-    }
-    for (; run.step < run.steps; run.step++) {
-        step(&instances[rng_below(&rng, count)], &rng);
-        if (count > 1 && rng_below(&rng, 8) == 0)
-            for (int i = 0; i < count; i++)
-                instance_check(&instances[i]);
-    }
-    database.quiet = true;
-    for (int i = 0; i < count; i++) {
-        instance_run(&instances[i]);
-        instance_catch_up(&instances[i]);
-    }
-    for (int i = 0; i < count; i++)
-        instance_kill(&instances[i]);
-    uint64_t digest = digest_of(&database, tally->digest);
-    memory_database_free(&database);
-    return digest;
+    (void)cls;
+    (void)database;
+    sim.world->foreign_write(&sim);
 }
+
+void sim_commit_foreign(struct sim *of, const struct tables *tables)
+{
+    memory_database_commit_foreign(&of->database, tables);
+}
+
+static void begin_seed(uint64_t seed)
+{
+    const struct world *world = sim.world;
+    sim.seed = seed;
+    sim.digest = seed;
+    sim.step = 0;
+    sim.now_us = 1000000000;
+    sim.steps_back = false;
+    sim.rng = (struct rng){rng_mix(seed + world->salt)};
+    sim.time = (struct rng){rng_mix(seed + world->salt + 1)};
+    memset(&sim.database, 0, sizeof(sim.database));
+    memory_database_init(&sim.database);
+    sim.database.rng = &sim.rng;
+    sim.database.on_commit = on_commit;
+    sim.database.on_broken = sim_constraint_broken;
+    sim.database.foreign_write = write_foreign;
+    for (int b = 0; b < SIM_BERTHS_MAX; b++)
+        sim.berth[b] = (struct berth){.sim = &sim};
+    lives_forget();
+}
+
+void sim_run_seed(struct sim *of, uint64_t seed)
+{
+    check(of == &sim);
+    const struct world *world = sim.world;
+    begin_seed(seed);
+    world->set_up(&sim);
+    while (sim.step < sim.steps && world->step(&sim))
+        sim.step++;
+    sim.database.quiet = true;
+    if (world->check_at_end != NULL)
+        world->check_at_end(&sim);
+    for (int b = 0; b < sim.berth_count; b++)
+        if (sim.berth[b].is_up)
+            berth_catch_up(&sim.berth[b]);
+    if (world->tear_down != NULL)
+        world->tear_down(&sim);
+    for (int b = 0; b < sim.berth_count; b++)
+        if (sim.berth[b].is_up)
+            berth_kill(&sim.berth[b]);
+    digest_tables();
+    memory_database_free(&sim.database);
+}
+
+void sim_open_log(void)
+{
+    log_start(open("/dev/null", O_WRONLY), false);
+}
+
+/* ---- the report ---- */
 
 /* A simulation in which nothing happens proves nothing. */
-static bool has_asked_enough(const struct tally *tally, bool is_checked)
+static bool report(void)
 {
-    uint64_t asked = 0;
-    uint64_t accepted = 0;
+    const struct sim_tally *tally = &sim.tally;
+    bool is_checked = sim.seeds >= sim.world->seeds_to_check_by;
     bool every = true;
-    for (int op = 0; op < OP_COUNT; op++) {
-        asked += tally->asked[op];
-        accepted += tally->accepted[op];
-        bool enough = tally->accepted[op] * 20 >= tally->asked[op] && tally->accepted[op] > 0;
-        if (!enough && is_checked)
-            fprintf(stderr, "sim: operation %d: %" PRIu64 " of %" PRIu64 " accepted\n", op,
-                    tally->accepted[op], tally->asked[op]);
-        every &= enough;
+    for (int k = 0; k < sim.world->kind_count; k++) {
+        printf("%s: %" PRIu64 " of %" PRIu64 "\n", sim.world->kinds[k], tally->accepted[k],
+               tally->asked[k]);
+        every &= tally->accepted[k] > 0;
     }
-    printf("%" PRIu64 " requests, %" PRIu64 " accepted, %" PRIu64 " failed, %" PRIu64
-           " unanswered; %" PRIu64 " batches, %" PRIu64 " commits, %" PRIu64 " follows, %" PRIu64
-           " reloads, %" PRIu64 " unknown, %" PRIu64 " deaths; %" PRIu64 " of conductors\n",
-           asked, accepted, tally->failed, tally->unanswered, tally->batches, tally->commits,
-           tally->follows, tally->reloads, tally->unknowns, tally->deaths, tally->conducted);
-    return !is_checked ||
-           (every && accepted * 10 >= (asked - tally->failed - tally->unanswered) * 4 &&
-            tally->follows > 100 && tally->unknowns > 40 && tally->deaths > 40 &&
-            tally->conducted > 400);
+    printf("%" PRIu64 " failed, %" PRIu64 " unanswered; %" PRIu64 " batches, %" PRIu64
+           " commits, %" PRIu64 " follows, %" PRIu64 " reloads, %" PRIu64 " unknown, %" PRIu64
+           " deaths, %" PRIu64 " kills; %" PRIu64 " requests of conductors\n",
+           tally->failed, tally->unanswered, tally->batches, tally->commits, tally->follows,
+           tally->reloads, tally->unknowns, tally->deaths, tally->kills, tally->conducted);
+    bool enough = sim.world->report(&sim);
+    return (enough && every) || !is_checked;
+}
+
+static _Noreturn void print_usage(void)
+{
+    fprintf(stderr, "usage: sim --world placement|nodes|valet [--seed N] [--seeds N] [--steps N]\n"
+                    "           [--without FAULT]... [--shrink]\n");
+    exit(2);
 }
 
 static uint64_t number(const char *text)
 {
     char *end;
-    uint64_t value = text == NULL ? 0 : strtoull(text, &end, 10);
-    if (text == NULL || *text == '\0' || *end != '\0') {
-        fprintf(stderr, "usage: sim [--seed N] [--seeds N] [--steps N]\n");
-        exit(2);
-    }
+    uint64_t value = strtoull(text, &end, 10);
+    if (*text == '\0' || *end != '\0')
+        print_usage();
     return value;
+}
+
+static unsigned fault_of(const char *name)
+{
+    for (unsigned f = 0; f < MEMORY_FAULT_COUNT; f++)
+        if (strcmp(MEMORY_FAULT_NAMES[f], name) == 0)
+            return f;
+    print_usage();
+}
+
+static const struct world *world_of(const char *name)
+{
+    for (int w = 0; w < WORLDS; w++)
+        if (strcmp(worlds[w]->name, name) == 0)
+            return worlds[w];
+    print_usage();
+}
+
+/* The options but for those that are of no world: the first seed, and whether to shrink. */
+static bool read_options(int argc, char **argv, uint64_t *first)
+{
+    bool shrinks = false;
+    sim.steps = -1;
+    for (int i = 1; i < argc; i++) {
+        const char *option = argv[i];
+        if (strcmp(option, "--shrink") == 0) {
+            shrinks = true;
+            continue;
+        }
+        const char *value = ++i < argc ? argv[i] : "";
+        if (strcmp(option, "--world") == 0)
+            sim.world = world_of(value);
+        else if (strcmp(option, "--seed") == 0)
+            *first = number(value);
+        else if (strcmp(option, "--seeds") == 0)
+            sim.seeds = number(value);
+        else if (strcmp(option, "--steps") == 0)
+            sim.steps = (int)number(value);
+        else if (strcmp(option, "--without") == 0)
+            sim.without |= 1u << fault_of(value);
+        else
+            print_usage();
+    }
+    if (sim.world == NULL)
+        print_usage();
+    if (sim.steps < 0)
+        sim.steps = sim.world->steps;
+    return shrinks;
 }
 
 int main(int argc, char **argv)
 {
     uint64_t first = 1;
-    uint64_t seeds = 1;
-    run.steps = STEPS;
-    for (int i = 1; i < argc; i += 2) {
-        uint64_t value = number(i + 1 < argc ? argv[i + 1] : NULL);
-        struct slice option = slice_of(argv[i]);
-        if (slice_equal(option, SLICE_LIT("--seed")))
-            first = value;
-        else if (slice_equal(option, SLICE_LIT("--seeds")))
-            seeds = value;
-        else if (slice_equal(option, SLICE_LIT("--steps")))
-            run.steps = (int)value;
-        else
-            number(NULL);
-    }
+    sim.seeds = 1;
+    bool shrinks = read_options(argc, argv, &first);
     signal(SIGABRT, on_abort);
-    log_start(open("/dev/null", O_WRONLY), false); /* every outage is told */
-    static struct tally tally;
+    if (shrinks)
+        return sim_shrink(&sim, first) ? 1 : 0;
+    sim_open_log();
     uint64_t digest = 0;
-    for (uint64_t seed = first; seed < first + seeds; seed++)
-        digest = rng_mix(digest + run_seed(seed, &tally));
-    bool enough = has_asked_enough(&tally, seeds >= SEEDS_TO_CHECK_BY);
+    for (uint64_t seed = first; seed < first + sim.seeds; seed++) {
+        sim_run_seed(&sim, seed);
+        digest = rng_mix(digest + sim.digest);
+    }
+    bool enough = report();
     printf("digest %016" PRIx64 "\n", digest);
     if (enough)
         return 0;

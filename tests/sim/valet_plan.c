@@ -1,4 +1,4 @@
-/* Requests of sim_valet.c as input of the real planners. One thread. */
+/* Requests of world_valet.c as input of the real planners. One thread. */
 #include <stdio.h>
 
 #include "base/arena.h"
@@ -315,6 +315,7 @@ bool valet_plan_asked(const struct valet_asked *asked, const struct plan *plan, 
         return plan_parent(asked, plan, err);
     case V_SHARE:
         return plan_share(asked, plan, err);
+    case V_NEWS:
     case V_COUNT:
         break;
     }

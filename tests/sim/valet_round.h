@@ -1,4 +1,4 @@
-/* The small cloud of sim_valet.c: two racks of hosts, two exclusivity groups, servers of four
+/* The small cloud of world_valet.c: two racks of hosts, two exclusivity groups, servers of four
  * projects, and placements whose orchestration ids are those of the first servers. Each project has
  * a plan; the last one's servers may be anybody's. */
 #ifndef BERTH_SIM_VALET_ROUND_H
@@ -37,6 +37,7 @@ enum valet_what {
     V_MEMBER,     /* is added, or goes */
     V_PARENT,     /* a host gets one, or none */
     V_SHARE,      /* a host begins to share, or ends it */
+    V_NEWS,       /* waits for news */
     V_COUNT
 };
 

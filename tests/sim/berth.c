@@ -1,0 +1,262 @@
+/* Drives one pipeline and checks it.
+ *
+ * Of the architecture's invariants it asserts: 1. the newest version equals what its store has last
+ * sent, row by row, and a version that is taken as current equals the database; 2. answers come
+ * outside of transactions, after the commit, with the version published, and a batch that failed is
+ * refused whole. One thread. */
+#include "berth.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "compare.h"
+#include "lives.h"
+#include "replica/audit.h"
+#include "sim.h"
+
+void berth_compare(const struct berth *berth, const struct version *version,
+                   const struct tables *tables, const char *when)
+{
+    const char *what = compare_version(version, tables);
+    if (what != NULL)
+        sim_fail("%s: the version differs in %s (commit %llu)", when, what,
+                 (unsigned long long)berth->sim->database.commit);
+}
+
+static void audit(const struct berth *berth)
+{
+    struct buf why = {0};
+    if (!audit_version(replica_newest(berth->replica), &why))
+        sim_fail("%.*s", SLICE_ARG(buf_slice(&why)));
+    buf_free(&why);
+}
+
+static void compare_newest(const struct berth *berth, const char *when)
+{
+    if (berth->store->seen.is_valid)
+        berth_compare(berth, replica_newest(berth->replica), &berth->store->seen.tables, when);
+}
+
+/* memory_store.before_commit: what was followed in this transaction is not published before it
+ * ends. */
+static void check_unpublished(void *cls)
+{
+    const struct berth *berth = cls;
+    const struct store *store = berth->store;
+    const struct memory_seen *seen = store->has_followed ? &store->before : &store->seen;
+    if (seen->is_valid)
+        berth_compare(berth, replica_newest(berth->replica), &seen->tables, "before the commit");
+}
+
+static void while_locked(void *cls)
+{
+    struct berth *berth = cls;
+    if (berth->sim->world->while_locked != NULL)
+        berth->sim->world->while_locked(berth);
+}
+
+void berth_start(struct berth *berth)
+{
+    struct sim *sim = berth->sim;
+    struct arena *arena = arena_create();
+    berth->store = memory_store_open(&sim->database);
+    berth->store->before_commit = check_unpublished;
+    berth->store->while_locked = while_locked;
+    berth->store->cls = berth;
+    berth->replica = replica_create();
+    berth->is_turning = false;
+    if (sim->world->has_metal)
+        berth->metal = lives_metal(lives_begin(berth->host));
+    const struct metal *metal = sim->world->has_metal ? &berth->metal : NULL;
+    do {
+        struct err err = {.arena = arena};
+        berth->pipeline = pipeline_create(berth->store, berth->replica,
+                                          products_open(&berth->products, metal), &err);
+        if (berth->pipeline == NULL && err.status != 503)
+            sim_fail("a start fails with %d", err.status);
+    } while (berth->pipeline == NULL);
+    arena_destroy(arena);
+    pipeline_plan_twice(berth->pipeline);
+    berth->conductor =
+        metal == NULL ? NULL : conductor_create(berth->pipeline, berth->replica, metal);
+    berth->is_up = true;
+    if (sim->world->started != NULL)
+        sim->world->started(berth);
+    compare_newest(berth, "started");
+}
+
+/* ---- requests ---- */
+
+static bool plan_sent(struct pipeline_request *request, const struct plan *plan)
+{
+    struct sent *sent = (struct sent *)request;
+    if (replica_newest(sent->berth->replica) == plan->version)
+        sim_fail("a published version is planned on");
+    bool accepted = sent->berth->sim->world->plan(sent, plan, &request->err);
+    if (!accepted && plan->changes->count > 0)
+        sim_fail("request %d is refused and changes something", sent->kind);
+    return accepted;
+}
+
+static void check_answer(const struct sent *sent, int status)
+{
+    const struct store *store = sent->berth->store;
+    if (store->is_open)
+        sim_fail("an answer inside a transaction");
+    if (status != 0 && status != 503 && (status < 400 || status > 409))
+        sim_fail("request %d is answered %d", sent->kind, status);
+    if (sent->request.plan != NULL && status != 503 && store->outcome != MEMORY_OUTCOME_DONE)
+        sim_fail("request %d of a batch that failed is answered %d", sent->kind, status);
+}
+
+static void sent_free(struct sent *sent)
+{
+    struct sent **at = &sent->berth->sent;
+    while (*at != sent)
+        at = &(*at)->next;
+    *at = sent->next;
+    arena_destroy(sent->request.err.arena);
+    free(sent);
+}
+
+/* The client gets this answer, or none. */
+static void finish(struct sent *sent, int status)
+{
+    struct sim *sim = sent->berth->sim;
+    sim->tally.unanswered += status == SIM_UNANSWERED;
+    sim->tally.failed += status == 503;
+    sim->tally.accepted[sent->kind] += status == 0;
+    if (sim->world->answered != NULL)
+        sim->world->answered(sent, status);
+    sim_digest(sim, (uint64_t)sent->kind * 1000 + (uint64_t)status);
+    sim_digest(sim, hash_text(sent->request.err.message));
+    sent_free(sent);
+}
+
+static void answered(struct pipeline_request *request)
+{
+    struct sent *sent = (struct sent *)request;
+    int status = request->err.status;
+    if (!sent->berth->store->is_dead)
+        check_answer(sent, status);
+    finish(sent, sent->berth->store->is_dead ? SIM_UNANSWERED : status);
+}
+
+void *berth_ask(struct berth *berth, size_t bytes, int kind)
+{
+    struct sent *sent = calloc(1, bytes);
+    check(sent != NULL);
+    *sent = (struct sent){
+        .request = {.plan = kind == berth->sim->world->news_kind ? NULL : plan_sent,
+                    .done = answered,
+                    .err = {.arena = arena_create()}},
+        .berth = berth,
+        .next = berth->sent,
+        .kind = kind,
+    };
+    berth->sent = sent;
+    return sent;
+}
+
+void berth_submit(struct sent *sent)
+{
+    sent->berth->sim->tally.asked[sent->kind]++;
+    pipeline_submit(sent->berth->pipeline, &sent->request);
+}
+
+void berth_ask_news(struct berth *berth)
+{
+    berth_submit(berth_ask(berth, sizeof(struct sent), berth->sim->world->news_kind));
+}
+
+/* ---- batches ---- */
+
+void berth_check(struct berth *berth)
+{
+    const struct version *newest = replica_newest(berth->replica);
+    compare_newest(berth, "between batches");
+    if (pipeline_is_current(berth->pipeline, newest))
+        berth_compare(berth, newest, &berth->sim->database.tables, "taken as current");
+    if (rng_below(&berth->sim->rng, berth->sim->world->audit_every) == 0)
+        audit(berth);
+}
+
+unsigned berth_conduct(struct berth *berth)
+{
+    if (berth->is_turning)
+        return 0;
+    berth->is_turning = true;
+    unsigned count = conductor_begin_turn(berth->conductor, clock_wall_us());
+    berth->sim->tally.conducted += count;
+    return count;
+}
+
+/* Its requests are decided in one batch: there are no threads that could separate them. */
+static void end_turn(struct berth *berth)
+{
+    if (berth->is_turning)
+        conductor_end_turn(berth->conductor, clock_wall_us());
+    berth->is_turning = false;
+}
+
+bool berth_run(struct berth *berth)
+{
+    struct sim *sim = berth->sim;
+    if (sim->world->before_batch != NULL)
+        sim->world->before_batch(berth);
+    bool ran = pipeline_run_once(berth->pipeline);
+    if (ran && berth->sent != NULL)
+        sim_fail("a batch leaves requests without an answer");
+    sim->tally.unknowns += ran && berth->store->outcome == MEMORY_OUTCOME_UNKNOWN;
+    if (berth->store->is_dead) {
+        berth_kill(berth);
+        return true;
+    }
+    end_turn(berth);
+    berth_check(berth);
+    return ran;
+}
+
+void berth_catch_up(struct berth *berth)
+{
+    berth_run(berth);
+    berth_ask_news(berth);
+    berth_run(berth);
+    const struct version *newest = replica_newest(berth->replica);
+    if (!pipeline_is_current(berth->pipeline, newest))
+        sim_fail("after waiting, memory is not as new as the database");
+    berth_compare(berth, newest, &berth->sim->database.tables, "in the end");
+    audit(berth);
+}
+
+static void add_figures(struct sim_tally *tally, const struct berth *berth)
+{
+    struct pipeline_figures figures = pipeline_figures(berth->pipeline);
+    tally->batches += figures.batches;
+    tally->commits += figures.commits;
+    tally->follows += figures.follows;
+    tally->reloads += figures.reloads;
+    tally->deaths += berth->store->is_dead;
+    tally->kills += !berth->store->is_dead;
+}
+
+void berth_kill(struct berth *berth)
+{
+    struct sim *sim = berth->sim;
+    if (sim->world->ending != NULL)
+        sim->world->ending(berth);
+    while (berth->sent != NULL)
+        finish(berth->sent, SIM_UNANSWERED);
+    add_figures(&sim->tally, berth);
+    if (berth->conductor != NULL)
+        conductor_destroy(berth->conductor);
+    pipeline_destroy(berth->pipeline);
+    products_close(&berth->products);
+    replica_destroy(berth->replica);
+    store_close(berth->store);
+    if (sim->world->has_metal)
+        lives_end(berth->metal.instance);
+    berth->is_up = false;
+}
