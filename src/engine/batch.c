@@ -46,7 +46,7 @@ static void answer_all(struct pipeline *pipeline, struct pipeline_request *first
         struct pipeline_request *request = first;
         first = request->next;
         if (failure != NULL) {
-            /* whatever it was refused for may have been the work of its batch, which is undone */
+            /* the reason may have been another request of the batch, which has been undone */
             request->err = (struct err){.arena = request->err.arena};
             err_set(&request->err, failure->status, failure->code, "%.*s",
                     SLICE_ARG(failure->message));
@@ -97,8 +97,8 @@ static enum store_result apply_request(const struct plan *plan, struct checked *
     return result == STORE_OK ? apply_following(plan, checked, edit, tally, err) : result;
 }
 
-/* Applies what other processes' writes still require. If the store refuses it, the next batch would
- * be refused as well, so it is dropped. */
+/* Applies what other processes' writes still require. If the store refuses it, it would refuse the
+ * next batch as well, so it is dropped. */
 static enum store_result make_up(struct pipeline *pipeline, const struct plan *plan,
                                  struct edit *edit, struct tally *tally, struct err *err)
 {
@@ -123,8 +123,8 @@ static bool plan_once(struct pipeline_request *request, const struct plan *plan)
     return is_planned;
 }
 
-/* *rows: how many it writes by itself. What is too much by the number of its changes alone is not
- * checked. */
+/* *rows: the number of rows that it writes itself. Not set if the number of changes alone is too
+ * large. */
 static bool plan_request(struct pipeline *pipeline, struct pipeline_request *request,
                          const struct plan *plan, struct checked *checked, uint64_t *rows)
 {
@@ -139,8 +139,8 @@ static bool plan_request(struct pipeline *pipeline, struct pipeline_request *req
 }
 
 /* Plans the requests up to `end` (NULL: to the last) on the edit. If the store fails or refuses,
- * err is set and the transaction is to be undone; if it refused one request's changes, *culprit is
- * that request, and NULL if it was something else that is not tried again. */
+ * err is set and the transaction must be undone. If it refused one request's changes, *culprit is
+ * that request; if it was something else, which is not tried again, *culprit is NULL. */
 static enum store_result plan_batch(struct pipeline *pipeline, struct edit *edit,
                                     struct pipeline_request *first,
                                     const struct pipeline_request *end, struct tally *tally,
@@ -183,7 +183,7 @@ static void publish(struct pipeline *pipeline, struct edit *edit, const struct s
                     bool holds)
 {
     struct version_stamp copy = {
-        {0}}; /* all zero is never current: readers will ask the writer again */
+        {0}}; /* an all-zero stamp is never current: readers will submit a request for news */
     if (holds) {
         memcpy(&copy, stamp, sizeof(copy));
         counter_set(&pipeline->fresh_at_us, clock_monotonic_us());
@@ -203,7 +203,7 @@ bool batch_renew(struct pipeline *pipeline, struct err *err)
     return true;
 }
 
-/* The same, and logs a failure. */
+/* Like batch_renew, but logs a failure. */
 static bool renew(struct pipeline *pipeline, struct err *err)
 {
     if (!batch_renew(pipeline, err)) {
@@ -247,7 +247,7 @@ static void ask_database(struct pipeline *pipeline, struct pipeline_probe *probe
         err_set_text(err, schema.status, schema.code, schema.message);
 }
 
-/* One result serves all requests that ask for it. */
+/* One result serves all requests with a probe. */
 static void answer_probes(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct err err = {.arena = pipeline->arena};
@@ -259,14 +259,14 @@ static void answer_probes(struct pipeline *pipeline, struct pipeline_request *fi
         outage_read_failed(&pipeline->outage, &err);
     for (struct pipeline_request *request = first; request != NULL; request = request->next)
         *request->probe = probe;
-    /* not for clients: berth itself asks, for the health checks */
+    /* not sent to clients: berth's own health checks submit probes */
     answer_all(pipeline, first, NULL, err_is_set(&err) ? &err : NULL);
 }
 
 static void answer_readers(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct err err = {.arena = pipeline->arena};
-    /* Mostly the last commit of our own is what they did not know yet. */
+    /* Most often the only news is berth's own last commit. */
     if (is_current(pipeline) || renew(pipeline, &err)) {
         answer_all(pipeline, first, NULL, NULL);
         return;
@@ -292,7 +292,7 @@ static void answer_waiting(struct pipeline *pipeline, struct pipeline_request *f
         answer_probes(pipeline, probes.first);
 }
 
-/* Another process may hold the write lock for seconds: reads need not wait with the writes. */
+/* Another process may hold the write lock for seconds; reads are answered meanwhile. */
 static enum store_begun lock_to_write(struct pipeline *pipeline, struct err *err)
 {
     enum store_begun begun;
@@ -358,8 +358,8 @@ static enum store_result commit(struct pipeline *pipeline, struct edit *edit, si
 
 enum { TELL_EVERY_US = 60000000 };
 
-/* A client may repeat such a request as often as it likes, so at most one line a minute is logged.
- */
+/* Clients may repeat such a request as often as they like, so at most one line a minute is
+ * logged. */
 static void tell_refusal(struct pipeline *pipeline, const struct err *why)
 {
     uint64_t now_us = clock_monotonic_us();
@@ -378,14 +378,14 @@ static void tell_refusal(struct pipeline *pipeline, const struct err *why)
     pipeline->refusals_untold = 0;
 }
 
-/* Whether the request was refused for its size, in which the database plays no part. */
+/* Whether the request was refused for its size, which has nothing to do with the database. */
 static bool is_too_large(const struct err *why)
 {
     return why->kind == REFUSED_TOO_MANY_ROWS;
 }
 
-/* The database knows more than memory, for example rows that could not be loaded. That is this
- * request's conflict and not an outage for all. */
+/* The database contains more than memory, for example rows that could not be loaded. This is a
+ * conflict of one request and not an outage for all. */
 static void refuse_culprit(struct pipeline *pipeline, struct pipeline_request *culprit,
                            const struct err *why)
 {
@@ -403,7 +403,7 @@ static void refuse_culprit(struct pipeline *pipeline, struct pipeline_request *c
 
 /* Decides the requests before `end` in one transaction, and answers them. STORE_REFUSED: nothing
  * was written or answered, because the store refuses the changes of *culprit; `why` has the reason.
- * If *culprit is NULL, the transaction is to be tried again unchanged. */
+ * If *culprit is NULL, the transaction must be tried again unchanged. */
 static enum store_result decide(struct pipeline *pipeline, struct pipeline_request *first,
                                 const struct pipeline_request *end,
                                 struct pipeline_request **culprit, struct err *why)
@@ -448,7 +448,8 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
         struct err why;
         struct pipeline_request *culprit = NULL;
         if (decide(pipeline, first, end, &culprit, &why) != STORE_REFUSED) {
-            first = end; /* those before are answered, and not ours any more */
+            first = end; /* the requests before `end` have been answered and must not be used any
+                          * more */
             end = NULL;
         } else if (culprit == NULL || (!is_too_large(&why) && !has_reloaded &&
                                        store_why_refused(pipeline->store)->memory_is_wrong)) {
@@ -465,8 +466,8 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
     }
 }
 
-/* Requests that only wait for news go first: they need neither the lock that another process may
- * hold nor a writable disk. */
+/* Requests that only wait for news are answered first: they need neither the lock that another
+ * process may hold nor a writable disk. */
 void batch_run(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct queue waiting;

@@ -3,7 +3,7 @@
 
 #include "engine/generations.h"
 
-/* Of what was planned. */
+/* Derives the effects of what was planned. */
 static void find_effects(struct effects *effects, const struct plan *plan)
 {
     if (plan->said->effects == NULL) {

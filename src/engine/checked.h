@@ -23,8 +23,8 @@ bool checked_planned(struct checked *checked, const struct plan *plan,
  * checked_follow. */
 bool checked_foreign(struct checked *checked, const struct plan *plan) BERTH_MUST_CHECK;
 
-/* To be called with an empty list, after the changes planned so far have been applied: appends the
- * next consequences, which the caller applies in turn. False: there are no more. */
+/* Call it with an empty list, after the changes planned so far have been applied: appends the next
+ * consequences, which the caller applies in turn. False: there are no more. */
 bool checked_follow(struct checked *checked, const struct plan *plan);
 
 #endif

@@ -1,10 +1,10 @@
-/* Decides claims: which consumer gets how much of which provider.
+/* Decides claims: the amounts of each provider that each consumer receives.
  *
- * Every distinct provider of a request is one target with a copy of what its classes hold (stock).
- * Several consumers on one provider are therefore added up together, and a lookup costs the same in
- * a small request and in one of 16 MiB. Invariants: nothing is appended to the plan's changes here
- * (claim_write.c does that after all checks); no accepted write raises the use of a class above its
- * capacity. Writer thread only. */
+ * Every distinct provider of a request is one target with a copy of the amounts in its classes
+ * (stock). Several consumers of one provider are therefore added up together, and a lookup costs
+ * the same in a small request and in one of 16 MiB. Invariants: this file appends nothing to the
+ * plan's changes (claim_write.c does that after all checks); no accepted write raises the use of a
+ * class above its capacity. Writer thread only. */
 #include "engine/claim.h"
 
 #include <stdlib.h>
@@ -83,11 +83,12 @@ bool claim_check_generations(struct claim_set *set)
     return true;
 }
 
-/* That of the provider's target, or the free one where it belongs. */
+/* The slot of the provider's target, or the free slot where it belongs. */
 static struct hash_slot *target_slot(const struct claim_set *set, struct provider_no no)
 {
     struct hash_slot *slot;
-    HASH_MAP_FIND(slot, &set->target_map, hash_number(no.v), true); /* one hash, one number */
+    HASH_MAP_FIND(slot, &set->target_map, hash_number(no.v), true); /* equal hashes mean equal
+                                                                     * numbers */
     return slot;
 }
 
@@ -155,8 +156,8 @@ struct claim_stock *claim_stock_of(const struct claim_target *target, struct cla
     return NULL;
 }
 
-/* A consumer that gives up everything raises the generations of the providers that it leaves; one
- * that moves elsewhere does not. */
+/* A consumer that gives up everything raises the generations of the providers that it leaves; a
+ * consumer that moves to other providers does not. */
 static void name_left_providers(struct claim_set *set, const struct consumer *consumer)
 {
     for (uint32_t i = 0; i < consumer->allocation_count; i++) {
@@ -203,7 +204,7 @@ bool claim_refuse_class(struct claim_set *set, struct slice class_name)
     case CLAIM_BY_RESHAPER:
         break;
     }
-    /* the one API whose schema lets any name through */
+    /* the only API whose schema accepts any name */
     return err_set_join(set->err, 400, NULL,
                         SLICE_LIT("malformed reshaper data: No such resource class "), class_name,
                         SLICE_LIT("."));
@@ -332,7 +333,8 @@ static bool refuse_unit(struct claim_set *set, const struct claim_row *row)
                       figures->min_unit, figures->max_unit, figures->step_size);
 }
 
-/* `Used` is what other consumers use: neither what the request releases nor what it asks for. */
+/* `Used` is what other consumers use: it excludes what the request releases and what it
+ * requests. */
 static bool refuse_capacity(struct claim_set *set, const struct claim_row *row)
 {
     const struct inventory_figures *figures = row->stock->figures;

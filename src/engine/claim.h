@@ -1,6 +1,6 @@
-/* Claims: what consumers are to hold after a write of allocations, through any API, and the steps
- * that decide a claim on the newest version. The order of the steps is the order in which the
- * Python service reports errors (placement spec, Order of checks and Generations). */
+/* Claims: what consumers hold after a write of allocations, through any API, and the steps that
+ * decide a claim on the newest version. The order of the steps is the order in which the Python
+ * service reports errors (placement spec, Order of checks and Generations). */
 #ifndef BERTH_ENGINE_CLAIM_H
 #define BERTH_ENGINE_CLAIM_H
 
@@ -9,12 +9,12 @@
 
 struct claim_amount {
     struct slice class_name;
-    int64_t amount; /* at least 1; too large values may be INT64_MAX */
+    int64_t amount; /* at least 1; amounts that are too large may be INT64_MAX */
 };
 
 struct claim_provider {
     struct slice uuid;
-    const struct claim_amount *amounts; /* classes differ */
+    const struct claim_amount *amounts; /* no class occurs twice */
     size_t amount_count;                /* at least 1 */
 };
 
@@ -33,11 +33,11 @@ struct claim {
     enum claim_generation_rule generation_rule;
     int64_t generation;
     struct slice generation_text;           /* as shown in messages; data == NULL: the number */
-    const struct claim_provider *providers; /* uuids differ */
+    const struct claim_provider *providers; /* no uuid occurs twice */
     size_t provider_count;                  /* 0: the consumer gives up everything */
 };
 
-/* The source of a claim: APIs word some errors differently. */
+/* The source of a claim: APIs use different texts for some errors. */
 enum claim_source { CLAIM_BY_PUT, CLAIM_BY_POST, CLAIM_BY_RESHAPER };
 
 /* One class of a provider: its inventory and how its use would change. */
@@ -46,7 +46,7 @@ struct claim_stock {
     struct class_no class_no;
     bool is_going;  /* the reshaper deletes this inventory at the end */
     bool is_new;    /* the reshaper adds it */
-    int64_t before; /* used now */
+    int64_t before; /* used at present */
     int64_t after;  /* used without the old allocations and with the new ones so far */
 };
 
@@ -55,7 +55,7 @@ struct claim_target {
     const struct provider *provider;
     struct claim_stock *stock; /* NULL until a claim names the provider */
     size_t stock_count;
-    unsigned generation_steps; /* more than one for the reshaper; else 0 */
+    unsigned generation_steps; /* more than one for the reshaper; otherwise 0 */
     bool is_named;
 };
 
@@ -75,19 +75,19 @@ struct claim_set {
     size_t given_count;
     const struct claim *claims; /* the same, followed by those that rules added */
     size_t claim_count;
-    bool raises_left; /* also the generations of providers that consumers leave for others */
-    const struct consumer **consumers; /* per claim; NULL: new */
+    bool raises_left; /* also raises the generations of providers that consumers leave for others */
+    const struct consumer **consumers; /* one for each claim; NULL: a new consumer */
     struct claim_target *targets;
     size_t target_count;
     size_t target_capacity;
-    struct hash_map target_map;  /* of the provider's number */
-    struct claim_target **named; /* per provider entry of the claims, in order */
-    struct claim_row *rows;      /* per amount, in order */
+    struct hash_map target_map;  /* keyed by the provider's number */
+    struct claim_target **named; /* one for each provider entry of the claims, in order */
+    struct claim_row *rows;      /* one for each amount, in order */
     size_t row_count;
 };
 
-/* The allocated amount of a class of which the target has no inventory: 0 unless another program
- * writes the database. */
+/* The amount allocated of a class of which the target has no inventory: 0 unless another program
+ * writes to the database. */
 int64_t claim_stray_use(const struct claim_target *target, struct class_no class_no,
                         const struct version *version);
 
@@ -107,7 +107,7 @@ bool claim_find_providers(struct claim_set *set) BERTH_MUST_CHECK;
  * 16: a write that does not raise the use of a class always fits). */
 bool claim_check_amounts(struct claim_set *set) BERTH_MUST_CHECK;
 
-/* Step 4: appends the changes; nothing can fail any more. */
+/* Step 4: appends the changes; this cannot fail. */
 void claim_write(struct claim_set *set);
 
 /* The provider's target, created if missing. */
@@ -126,7 +126,7 @@ void claim_stock_sort(struct claim_target *target);
  * entries to reserve. */
 void claim_stock_fill(struct claim_set *set, struct claim_target *target, size_t more);
 
-/* Sets the error "No such resource class X." in the wording of the source. Returns false. */
+/* Sets the error "No such resource class X." with the text of the source. Returns false. */
 bool claim_refuse_class(struct claim_set *set, struct slice class_name);
 
 #endif

@@ -1,6 +1,6 @@
 /* Turns decided claims into as few changes as possible.
  *
- * A consumer that no longer holds anything is deleted; a new consumer that gets nothing is never
+ * A consumer that no longer holds anything is deleted; a new consumer whose claim is empty is never
  * inserted. Writer thread only. */
 #include <stdlib.h>
 
@@ -28,8 +28,8 @@ static struct consumer_owner wanted_owner(struct namings *namings, const struct 
     return owner;
 }
 
-/* A consumer that is to hold nothing. One that held nothing before is of the Python service's
- * making: it stays, with the owner that the claim names. */
+/* Writes a consumer whose claim is empty. If it held nothing before, it was created by the Python
+ * service: it stays, with the owner that the claim names. */
 static void write_cleared(struct claim_set *set, struct namings *namings, size_t at)
 {
     const struct consumer *consumer = set->consumers[at];
@@ -43,12 +43,12 @@ static void write_cleared(struct claim_set *set, struct namings *namings, size_t
     allocations_set_owner(set->plan, consumer, &owner);
 }
 
-/* One claim that is to be written. */
+/* One claim to be written. */
 struct writing {
-    struct slice consumer; /* first: they are sorted by it */
-    size_t at;             /* which claim it is */
+    struct slice consumer; /* first, because it is the sort key */
+    size_t at;             /* the index of the claim */
     const struct claim_row *rows;
-    size_t row_count; /* 0: it is cleared */
+    size_t row_count; /* 0: the claim is empty */
     int64_t consumer_id;
 };
 
@@ -73,8 +73,9 @@ static void write_rows(const struct claim_set *set, const struct writing *writin
     }
 }
 
-/* The claims in the order in which they are written. Many arrive sorted by their consumers, as in
- * the database's indexes: each index page is then changed once. */
+/* The claims in the order in which they are written. With many claims this is the order of their
+ * consumers, which is also that of the database's indexes: each index page is then changed only
+ * once. */
 static struct writing *order_claims(const struct claim_set *set)
 {
     struct writing *writings =
@@ -92,7 +93,7 @@ static struct writing *order_claims(const struct claim_set *set)
     return writings;
 }
 
-/* All consumers, then all rows: rows of one kind are written faster together. */
+/* Writes all consumers, then all rows: rows of one kind are written faster together. */
 static void write_claims(struct claim_set *set, struct namings *namings)
 {
     struct writing *writings = order_claims(set);
@@ -107,7 +108,8 @@ static void write_claims(struct claim_set *set, struct namings *namings)
 }
 
 /* The Python service raises the generations of the providers that a request names, and of those
- * that a consumer leaves because it gives up everything; not of those that it leaves for others. */
+ * that a consumer leaves because it gives up everything, but not of those that it leaves for
+ * others. */
 static void say_generations(struct claim_set *set)
 {
     for (size_t i = 0; i < set->claim_count; i++) {

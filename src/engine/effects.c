@@ -29,7 +29,7 @@ static uint32_t effects_find(const struct hash_map *ids, const void *items, size
     return hash_slot_is_free(slot) ? NUMBER_NONE : hash_slot_item(slot);
 }
 
-/* The item at the end has come. */
+/* Adds the item at the end to the table. */
 static void note_last(struct hash_map *ids, const void *items, size_t size, size_t count,
                       struct arena *arena)
 {
@@ -80,7 +80,7 @@ struct effect_provider *effects_provider_of(struct effects *effects,
     return known != NULL ? known : add_provider(effects, provider->id, provider);
 }
 
-/* Valid until the next one is created. */
+/* The result is valid until the next one is created. */
 static struct effect_provider *provider_of(struct effects *effects, const struct version *version,
                                            int64_t id)
 {
@@ -98,7 +98,7 @@ static int64_t stock_key(int64_t provider_id, int64_t class_id)
     return (int64_t)((uint64_t)provider_id * 0x9e3779b97f4a7c15u + (uint64_t)class_id);
 }
 
-/* Of the inventory; another's if they happen to have one key. NULL: none. */
+/* The entry for the inventory; it may belong to another inventory with the same key. NULL: none. */
 static struct effect_stock *stock_at(const struct effects *effects, int64_t provider_id,
                                      int64_t class_id)
 {
@@ -207,7 +207,7 @@ static void effects_note_consumer(struct effects *effects, enum change_kind kind
     consumer->row = consumer->is_gone ? NULL : row;
 }
 
-/* Which catalog a name is of: less than 8 kinds. */
+/* A key for a catalog and an id; there are fewer than 8 catalogs. */
 static int64_t name_key(enum change_kind insert, int64_t id)
 {
     _Static_assert(CHANGE_CONSUMER_TYPE_INSERT < 16, "kinds of catalogs are four bits");
@@ -224,7 +224,7 @@ static void note_name(struct effects *effects, const struct change *change)
               effects->arena);
 }
 
-/* The tables come in the order of their kinds, a put and a delete each. */
+/* Kinds follow the order of the tables, a put and a delete for each. */
 static int64_t row_key(enum change_kind kind, int64_t id)
 {
     _Static_assert((CHANGE_VALET_PLACEMENT_DELETE - CHANGE_NODE_PUT) / 2 < 16,
@@ -260,7 +260,7 @@ static void note_row(struct effects *effects, const struct change *change)
               effects->arena);
 }
 
-/* Effects on providers; also used for consequences, whose consumers concern no rule. */
+/* Effects on providers. Also used for consequences, whose effects on consumers no rule checks. */
 static void note_of_provider(struct effects *effects, const struct version *version,
                              const struct change *change)
 {
@@ -364,7 +364,7 @@ static struct slice name_of(const struct effects *effects, const struct catalog 
                                effects->name_count, name_key(insert, id));
     if (at != NUMBER_NONE)
         return effects->names[at].name;
-    const struct catalog_row *row = catalog_find_id(catalog, id); /* VCPU is the class of id 0 */
+    const struct catalog_row *row = catalog_find_id(catalog, id); /* VCPU is the class with id 0 */
     return row == NULL ? (struct slice){0} : catalog_name(row);
 }
 

@@ -12,7 +12,7 @@
 /* One inserted row of allocations. */
 struct effect_allocation {
     const struct change_allocation *row;
-    struct effect_allocation *next; /* of the same consumer */
+    struct effect_allocation *next; /* the next one of the same consumer */
     uint32_t provider;              /* index in effects.providers */
 };
 
@@ -22,7 +22,7 @@ struct effect_consumer {
     const struct consumer *before;     /* NULL: it did not exist */
     const struct change_consumer *row; /* its row after the request; NULL: unchanged, or deleted */
     bool is_gone;                      /* its row is deleted */
-    bool is_released;                  /* all that it held before is released */
+    bool is_released;                  /* everything that it held before is released */
     struct effect_allocation *gets;    /* the newest first */
 };
 
@@ -30,51 +30,51 @@ enum effect_on_provider {
     EFFECT_INVENTORY = 1, /* an inventory is added, changed or deleted */
     EFFECT_TRAIT = 2,     /* a trait is added or removed */
     EFFECT_AGGREGATE = 4, /* an aggregate is added or removed */
-    EFFECT_ALLOCATED = 8, /* a consumer gets an allocation of it */
+    EFFECT_ALLOCATED = 8, /* a consumer receives an allocation of it */
     EFFECT_RELEASED = 16, /* a consumer releases an allocation of it */
 };
 
 struct effect_provider {
     int64_t id;
     const struct provider *before;     /* NULL: it is new */
-    const struct change_provider *row; /* as inserted, or as renamed or moved; NULL: unchanged */
+    const struct change_provider *row; /* as inserted, renamed or moved; NULL: unchanged */
     bool is_gone;
-    unsigned on;                     /* of enum effect_on_provider */
+    unsigned on;                     /* bits of enum effect_on_provider */
     struct effect_content *contents; /* inventories, traits, aggregates: the newest first */
     bool is_raised; /* its generation has been raised by this request (generations.c) */
-    bool is_said;   /* the planner decided by how much it is raised */
+    bool is_said;   /* the planner decided by how much */
     unsigned steps;
 };
 
 /* One change of a provider's inventories or links. */
 struct effect_content {
     const struct change *change;
-    struct effect_content *next; /* of the same provider */
+    struct effect_content *next; /* the next one of the same provider */
 };
 
 /* A name that the request adds to a catalog. */
 struct effect_name {
-    int64_t key; /* of the catalog and the id */
+    int64_t key; /* of provider and class; two inventories may have the same key */
     struct slice name;
 };
 
 /* What happens to one inventory. */
 struct effect_stock {
     int64_t key;                 /* of provider and class; two may have one */
-    const struct change *change; /* the last */
+    const struct change *change; /* the last change */
 };
 
 /* What happens to a row of one of berth's own tables. */
 struct effect_row {
     int64_t key;                 /* of the table and the id */
-    const struct change *change; /* the last: a put with the whole row, or a delete */
+    const struct change *change; /* the last change: a put with the whole row, or a delete */
 };
 
 struct effects {
     const struct version *before; /* the version to which the changes apply */
     const struct change_list *changes;
     struct arena *arena;
-    uint64_t kinds; /* a bit for each enum change_kind that occurs */
+    uint64_t kinds; /* one bit for each enum change_kind that occurs */
     struct effect_consumer *consumers;
     size_t consumer_count;
     size_t consumer_capacity;
@@ -100,10 +100,10 @@ struct effects {
 _Static_assert(CHANGE_KIND_COUNT <= 64, "kinds are bits");
 
 /* Derives the effects of the plan's list on the plan's version. The texts and records belong to the
- * list and stay valid as long as the batch. */
+ * list and are valid as long as the batch. */
 void effects_derive(struct effects *effects, const struct plan *plan);
 
-/* Adds the providers that consequences touch: those of the plan's current list, on the plan's
+/* Adds the providers that consequences affect: those of the plan's current list, on the plan's
  * current version. What is already known of a provider stays; consumers are not examined. */
 void effects_add_providers(struct effects *effects, const struct plan *plan);
 

@@ -1,5 +1,5 @@
-/* Appends one change for each provider and request: first those that planners asked for, then those
- * that follow from the effects. */
+/* Appends one change for each provider and request: first the steps that planners set, then the
+ * raises that follow from the effects. */
 #include "engine/generations.h"
 
 #include "base/arena.h"
@@ -16,7 +16,7 @@ void generation_set_steps(const struct plan *plan, const struct provider *provid
     plan->said->generations = word;
 }
 
-/* The last word is the first of the list. */
+/* The first word of the list was added last, and takes precedence. */
 static void take_words(struct effects *effects, const struct plan *plan)
 {
     for (const struct generation_word *word = plan->said->generations; word != NULL;
@@ -40,8 +40,8 @@ static void append(const struct plan *plan, const struct provider *provider, uns
         .provider_id = provider->id, .expected = provider->generation, .next = next};
 }
 
-/* `provider`: its current state; NULL: it is new or deleted, and its generation comes with that
- * change. */
+/* `provider`: its current state; NULL: it is new or deleted, and that change includes its
+ * generation. */
 static void raise_one(struct effect_provider *effect, const struct provider *provider,
                       const struct plan *plan)
 {
@@ -50,7 +50,7 @@ static void raise_one(struct effect_provider *effect, const struct provider *pro
         append(plan, provider, steps);
         effect->is_raised = true;
     }
-    effect->is_said = false; /* the word is about what was planned, not about what follows */
+    effect->is_said = false; /* the word covers what was planned, not its consequences */
     effect->on = 0;
 }
 

@@ -1,6 +1,6 @@
-/* Generations of providers: the engine raises the generation of each provider that a request
- * changes by one, once, whichever planner wrote the change and whatever follows from it. Writer
- * thread only. */
+/* Generations of providers. The engine raises the generation of each provider that a request
+ * changes by one, and only once, whichever planner wrote the changes and whatever consequences
+ * follow. Writer thread only. */
 #ifndef BERTH_ENGINE_GENERATIONS_H
 #define BERTH_ENGINE_GENERATIONS_H
 
@@ -19,11 +19,11 @@ struct generation_word {
  * then only consequences of the request raise it). A later call replaces an earlier one. */
 void generation_set_steps(const struct plan *plan, const struct provider *provider, unsigned steps);
 
-/* Appends the changes that raise the generations of the providers that the planned changes touch.
- */
+/* Appends the changes that raise the generations of the providers that the planned changes
+ * affect. */
 void generations_append(struct effects *effects, const struct plan *plan);
 
-/* The same for the providers that consequences touch. They must have been added to the effects;
+/* The same for the providers that consequences affect. They must have been added to the effects;
  * providers whose generation the request has already raised are skipped. */
 void generations_append_following(struct effects *effects, const struct plan *plan);
 

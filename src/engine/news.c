@@ -19,9 +19,9 @@ static void tell_foreign(struct pipeline *pipeline, enum foreign_write kind,
                   pipeline->arena);
 }
 
-/* A merge with so many differences costs as much as a load: of 100 000 hosts and 50 000 consumers a
- * comparison takes 0.49 s of a processor and a load 0.76 s; a provider that is read again by itself
- * takes 19 us, a consumer 13 us. */
+/* A merge with that many differences costs as much as a load. With 100 000 hosts and 50 000
+ * consumers, a comparison takes 0.49 s of processor time and a load 0.76 s; reading one provider
+ * again takes 19 us, one consumer 13 us. */
 static size_t differences_most(const struct version *version)
 {
     enum { SHARE = 12, AT_LEAST = 1000 };
@@ -46,8 +46,8 @@ static enum store_result merge(struct pipeline *pipeline, struct edit *edit, boo
     return result;
 }
 
-/* Foreign writers have written, or may have written, everything. A version made from nothing shares
- * no memory with the one before, which a reader may keep, so it is made only if necessary. */
+/* Foreign writers have written, or may have written, anything. A version made from nothing shares
+ * no memory with the previous one, which a reader may keep, so it is made only if necessary. */
 static enum store_result take_in(struct pipeline *pipeline, struct edit **edit, struct err *err)
 {
     bool merged = false;

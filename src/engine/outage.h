@@ -8,7 +8,7 @@
 
 enum outage_extent {
     OUTAGE_NONE,
-    OUTAGE_WRITES, /* reads continue: memory is as new as the database or can be updated */
+    OUTAGE_WRITES, /* reads continue: memory is up to date or can be updated */
     OUTAGE_ALL,
     OUTAGE_EXTENT_COUNT
 };
@@ -17,9 +17,10 @@ enum { OUTAGE_REASON_BYTES = 256 };
 
 struct outage {
     enum outage_extent extent;
-    struct counter shown_extent;               /* the same; any thread reads these two */
-    struct counter begun[OUTAGE_EXTENT_COUNT]; /* how many since the start */
-    char reason[OUTAGE_REASON_BYTES];          /* that was logged last */
+    struct counter shown_extent;               /* the extent that is shown; any thread may read
+                                                * these two */
+    struct counter begun[OUTAGE_EXTENT_COUNT]; /* number since the start */
+    char reason[OUTAGE_REASON_BYTES];          /* of the last line that was logged */
 };
 
 /* The database could not be read; or changes could not be written to it. */

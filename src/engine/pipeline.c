@@ -19,10 +19,10 @@ static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *
     pipeline->waiting_for = 1;
     while (pipeline->queue.count == 0 && !pipeline->stopping && clock_monotonic_us() < upkeep_at)
         wait_until(&pipeline->wake, &pipeline->lock, upkeep_at);
-    /* left at that, half of the clients are always one batch late: give them a moment to come back
-     */
+    /* without a wait, half of the clients would always be one batch late: give them a moment to
+     * send their next request */
     if (pipeline->queue.count > 0 && pipeline->queue.count < pipeline->usual_batch) {
-        /* A commit that took long once (a busy disk) says nothing of the next one. */
+        /* One slow commit (a busy disk) does not predict the next one. */
         uint64_t patience_us = pipeline->last_commit_us / 8;
         if (patience_us > PATIENCE_MAX_US)
             patience_us = PATIENCE_MAX_US;
@@ -43,7 +43,7 @@ static void count_and_run(struct pipeline *pipeline, struct pipeline_request *fi
     batch_run(pipeline, first);
     counter_set(&pipeline->arena_bytes, arena_footprint_bytes(pipeline->arena));
     arena_reset(pipeline->arena);
-    /* grows at once, shrinks by halves: a lone client never waits for others */
+    /* grows at once, shrinks by half each time, so that a single client does not wait for others */
     pipeline->usual_batch =
         count > pipeline->usual_batch ? count : (pipeline->usual_batch + count) / 2;
 }

@@ -25,12 +25,12 @@ struct pipeline {
     pthread_cond_t wake;
     struct queue queue;
     bool stopping;
-    unsigned waiting_for; /* wake the writer when this many are queued */
-    unsigned usual_batch; /* how many requests recent batches answered */
+    unsigned waiting_for; /* wake the writer when that many are queued */
+    unsigned usual_batch; /* number of requests in recent batches */
     uint64_t last_commit_us;
     uint64_t last_upkeep_us;
-    struct outage outage;     /* the writer's */
-    uint64_t refusal_told_us; /* of requests that the store refused; the writer's */
+    struct outage outage;     /* used by the writer only */
+    uint64_t refusal_told_us; /* for requests that the store refused; used by the writer only */
     uint64_t refusals_untold;
     _Atomic uint64_t batches, requests, commits, reloads, merges, follows;
     _Atomic uint64_t turns;
@@ -65,8 +65,9 @@ struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline);
 /* queue.c: records that the writer is not stuck. */
 void pipeline_beat(struct pipeline *pipeline);
 
-/* news.c, on the writer thread: an edit that is as new as the database, as seen by the transaction
- * that has just begun. NULL with err if it cannot be made; the transaction has then been ended. */
+/* news.c, on the writer thread: makes an edit that is as new as the database, as seen by the
+ * transaction that has just begun. NULL with err if this fails; the transaction has then been
+ * ended. */
 struct edit *news_take(struct pipeline *pipeline, enum store_begun begun, struct err *err);
 
 /* batch.c, on the writer thread. */

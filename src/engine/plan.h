@@ -1,5 +1,5 @@
-/* The structs that planners, rules and the index of effects work on. They know nothing of the
- * pipeline that runs them. Writer thread only. */
+/* The structs that planners, rules and the index of effects use. They do not depend on the
+ * pipeline. Writer thread only. */
 #ifndef BERTH_ENGINE_PLAN_H
 #define BERTH_ENGINE_PLAN_H
 
@@ -16,19 +16,19 @@ struct rules;
 /* What a planner returns besides the changes; all zero before it runs. */
 struct plan_said {
     struct generation_word *generations; /* see generations.h */
-    bool records_what_is; /* it writes down what exists already, as an operator's backfill does:
-                             rules about who may get something do not apply */
-    const struct effects *effects; /* of the whole list, if the planner derived them: the engine
-                                      uses these, and the planner appends nothing afterwards.
-                                      NULL: the engine derives them */
-    size_t effects_end;            /* how long the list was then */
+    bool records_what_is; /* the request records what already exists, as an operator's backfill
+                           * does: rules about who may receive something do not apply */
+    const struct effects *effects; /* the effects of the whole list, if the planner derived them:
+                                    * the engine uses them, and the planner appends nothing
+                                    * afterwards. NULL: the engine derives them */
+    size_t effects_end;            /* the length of the list at that time */
 };
 
 /* The input of a planner. */
 struct plan {
     const struct version
-        *version; /* the newest state: everything planned before in this batch is in it */
-    struct change_list *changes; /* filled by the planner; arena is the batch's */
+        *version; /* the newest state, which contains everything planned before in this batch */
+    struct change_list *changes; /* filled by the planner; its arena is the batch's */
     struct arena *arena;         /* the batch's: for texts that changes refer to */
     struct store *store;         /* for store_next_id only */
     const struct rules *rules;   /* THE table; NULL: there are none */
@@ -47,17 +47,17 @@ enum pipeline_refusal {
     REFUSED_LOCKED,        /* the node: see baremetal/write/conductor.h */
     REFUSED_CHANGED,       /* optimistic conflict: see api/write_passage.h */
     REFUSED_TOO_MANY_ROWS, /* see plan_rows_fit() */
-    REFUSED_BY_DATABASE,   /* in an err: because of this request, not others of its batch */
+    REFUSED_BY_DATABASE,   /* in an err: this request is the cause, not another one of its batch */
     PIPELINE_REFUSAL_COUNT
 };
 
 /* Whether a request may write that many rows (max_rows 0: any number); false: err is set. The
- * engine checks what was planned and its consequences. Code that knows the number earlier checks it
- * first, so that nothing is planned in vain. Any thread. */
+ * engine checks the planned changes with their consequences. Code that knows the number earlier
+ * checks it first, to avoid planning in vain. Any thread. */
 bool plan_rows_fit(uint64_t rows, uint64_t max_rows, struct err *err);
 
 /* Whether the list already has more than max_rows changes, so that the request will be refused
- * whatever else is appended. For planners whose work grows with the existing data. */
+ * whatever is still appended. For planners whose work grows with the existing data. */
 static inline bool plan_is_too_large(const struct plan *plan)
 {
     return plan->max_rows != 0 && plan->changes->count > plan->max_rows;

@@ -1,4 +1,4 @@
-/* Runs the table of rules. A rule that has nothing to protect returns at once: most clouds have
+/* Runs the table of rules. A rule without anything to protect returns at once: most clouds have
  * neither bare metal nodes nor exclusivity groups. */
 #include "engine/rules.h"
 

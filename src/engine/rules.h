@@ -21,8 +21,8 @@ enum foreign_write {
 struct rule {
     const char *name;
 
-    /* Requests of this product may allocate reserved amounts: bare metal nodes that are held are
-     * also reserved (ARCHITECTURE.md, invariant 8). */
+    /* Requests of this product may allocate reserved amounts, because bare metal nodes that are
+     * held are also reserved (ARCHITECTURE.md, invariant 8). */
     bool allocates_reserved;
 
     /* ---- claims, before they are decided; not called for requests of the same product ---- */
@@ -52,18 +52,20 @@ struct rule {
      * version). The arena may be used for working memory. */
     void (*foreign)(void *context, enum foreign_write kind, const struct version *before,
                     const struct version *after, struct arena *arena);
-    /* What the next batch must do about these writes, as returned by `note`; NULL: nothing. */
+    /* Returns what the next batch must do about these writes, in the form in which `note` returns
+     * it; NULL: nothing. */
     void *(*make_up)(void *context, const struct plan *plan);
-    /* Called when that was committed, or when trying again is pointless. */
+    /* Called when that has been committed, or when trying again is pointless. */
     void (*made_up)(void *context);
 
     /* ---- queries by other products, any thread ---- */
 
-    /* Whether a write that gives the project more of the host (a root) would be refused. */
+    /* Whether a write that gives the project more of the host (a root provider) would be
+     * refused. */
     bool (*refuses)(void *context, const struct version *version, const struct provider *host,
                     struct slice project);
-    /* Whether the consumer gives way to a consumer with that uuid and project: it is deleted when
-     * that consumer's allocations are written. */
+    /* Whether the consumer gives way to a consumer with that uuid and project, that is, whether it
+     * is deleted when that consumer's allocations are written. */
     bool (*yields)(void *context, const struct version *version, const struct consumer *consumer,
                    struct slice uuid, struct slice project);
     /* Whether a consumer with that uuid belongs to the product. */
@@ -74,7 +76,7 @@ struct rules {
     size_t count;
     struct {
         const struct rule *rule;
-        void *context; /* NULL, or what the rule's functions get */
+        void *context; /* passed to the rule's functions; may be NULL */
     } rows[4];
 };
 

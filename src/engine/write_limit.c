@@ -8,13 +8,14 @@
 #include "replica/forest.h"
 #include "replica/version.h"
 
-/* Measured beside 200 000 consumers. Four of a consumer's indexes are sorted by UUID: in each it
- * has a page of its own to be read and written, and a new one in those of its allocations as well.
- * The figure for new ones holds when the pages have to be read from the disk first. */
+/* Measured with 200 000 existing consumers. Four of a consumer's indexes are sorted by UUID: in
+ * each, it needs a page of its own to be read and written, and a new consumer needs one in each
+ * index of its allocations as well. The figure for new consumers applies when the pages must first
+ * be read from disk. */
 enum { ROWS_OF_NEW_CONSUMER = 15, ROWS_OF_CONSUMER = 7, ROWS_OF_GENERATION = 4 };
 enum { BYTES_OF_ROW = 1024 };
-/* A row takes as long. A link takes 35 ns where the sets of slots are in the cache, ten times that
- * where each is to be copied first. */
+/* That much work takes as long as a row. A link takes 35 ns if the slot sets are in the cache, and
+ * ten times that if each must first be copied. */
 enum { FOREST_WORK_OF_ROW = 16 };
 
 static uint64_t rows_of(const struct change *change)
@@ -43,8 +44,8 @@ uint64_t write_limit_changes(const struct change_list *changes)
     return rows;
 }
 
-/* When a tree changes its shape, memory rewrites the places of its providers, although a child that
- * is added or removed is only one row of the database. */
+/* When the shape of a tree changes, memory rewrites the positions of its providers, although a
+ * child that is added or removed is only one row of the database. */
 static uint64_t forest_work(const struct version *version, const struct effect_provider *provider)
 {
     const struct change_provider *row = provider->row;
@@ -63,7 +64,7 @@ static uint64_t forest_work(const struct version *version, const struct effect_p
     return forest_move_work(version, provider->before->no, parent_no);
 }
 
-/* A deletion of allocations is one change for all that the consumer holds. */
+/* A deletion of allocations is one change for everything that the consumer holds. */
 uint64_t write_limit_rows(const struct effects *effects)
 {
     uint64_t rows = write_limit_changes(effects->changes);
