@@ -1,4 +1,4 @@
-/* The products that berth is made of: THE table of their rules, and that of their APIs. */
+/* The products that berth consists of: THE table of their rules, and that of their APIs. */
 #ifndef BERTH_PRODUCTS_PRODUCTS_H
 #define BERTH_PRODUCTS_PRODUCTS_H
 
@@ -6,16 +6,17 @@
 #include "engine/rules.h"
 #include "valet/write/foreign_write_scan.h"
 
-/* All zero at first; lives as long as the pipeline. */
+/* Initially all zero; must exist as long as the pipeline. */
 struct products {
-    struct foreign_write_scan scan; /* the writer's */
+    struct foreign_write_scan scan; /* used by the writer only */
     struct rules rules;
 };
 
-/* Fills the table of rules. `metal` (NULL: there are no bare metal nodes) outlives the products. */
+/* Fills the table of rules. `metal` (NULL: there are no bare metal nodes) must outlive the
+ * products. */
 const struct rules *products_open(struct products *products, const struct metal *metal);
 
-/* After the pipeline has ended. */
+/* Call it after the pipeline has been stopped. */
 void products_close(struct products *products);
 
 #endif

@@ -12,7 +12,7 @@ enum { MINOR_WITH_GENERATION = 19 };
 
 struct aggregates_write {
     struct plan_aggregates wanted;
-    int64_t generation; /* afterwards */
+    int64_t generation; /* after the write */
 };
 
 static void write_end(struct api_request *request, int64_t generation)
@@ -44,7 +44,7 @@ static bool aggregates_plan_set(struct pipeline_request *write, const struct pla
     return plan_aggregates_set(&state->wanted, plan, &state->generation, &write->err);
 }
 
-/* A group's claim may have followed, which counts the generation up once more. */
+/* A claim by a group may have followed, which raises the generation once more. */
 static void see_generation(struct pipeline_request *write, const struct plan *plan)
 {
     struct aggregates_write *state = api_request_of(write)->state;
@@ -84,11 +84,12 @@ enum api_step handle_placement_aggregates_set(struct api_request *request)
     request->state = state;
     request->write->plan = aggregates_plan_set;
     request->write->applied = see_generation;
-    request->write->least_rows = state->wanted.uuid_count; /* as many as are looked at */
+    request->write->least_rows = state->wanted.uuid_count; /* a lower bound: that many are looked
+                                                            * up */
     return API_WRITE;
 }
 
-/* Echoes the order of the request. */
+/* Repeats the uuids in the order of the request. */
 void finish_placement_aggregates_set(struct api_request *request)
 {
     const struct aggregates_write *state = request->state;

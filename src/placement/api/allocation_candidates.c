@@ -1,6 +1,7 @@
-/* GET /allocation_candidates: parse, ask, write. The candidates go to the body as they are found;
- * the summaries of their trees follow. A question without limit can have more candidates than any
- * memory holds: it is refused when the body has become as large as a body may be. */
+/* GET /allocation_candidates: parses the query, searches and writes the answer. Candidates are
+ * written to the body as they are found; the summaries of their trees follow. A query without a
+ * limit can have more candidates than fit in memory: it is refused when the body reaches the
+ * maximum size of a body. */
 #include "api/charge.h"
 #include "api/request.h"
 #include "api/services/meter.h"
@@ -9,7 +10,7 @@
 #include "placement/api/candidates_reason.h"
 #include "placement/api/handlers.h"
 
-enum { LONG_QUERY_BYTES = 16 << 10 }; /* are not read on a worker: that takes its time, too */
+enum { LONG_QUERY_BYTES = 16 << 10 }; /* longer queries are not parsed on a worker */
 
 static enum api_step over_budget(struct api_request *request, struct candidates_writer *writer)
 {

@@ -1,4 +1,4 @@
-/* The handlers of allocations, usages and the reshaper (routes.c says which path is whose). */
+/* The handlers of allocations, usages and the reshaper (routes.c maps paths to handlers). */
 #ifndef BERTH_PLACEMENT_API_ALLOCATION_HANDLERS_H
 #define BERTH_PLACEMENT_API_ALLOCATION_HANDLERS_H
 

@@ -1,7 +1,6 @@
 /* GET, PUT, DELETE /allocations/{consumer_uuid} and POST /allocations. Reads run on a worker with a
- * pinned version; writes are read and validated on a worker, planned by placement/write/ on the
- * writer thread.
- */
+ * pinned version; writes are parsed and validated on a worker and planned by placement/write/ on
+ * the writer thread. */
 #include <stdlib.h>
 
 #include "api/charge.h"
@@ -15,13 +14,13 @@
 #include "placement/api/claim_read.h"
 #include "placement/write/plan_allocations.h"
 
-enum { STEPS_OF_AN_ALLOCATION = 40 }; /* sorted and written */
+enum { STEPS_OF_AN_ALLOCATION = 40 }; /* to sort and write it */
 
-/* Neighbouring allocations on one provider. */
+/* Consecutive allocations of one provider. */
 struct provider_run {
     uint32_t provider;
     uint32_t first;
-    uint32_t rank; /* where the provider's first run begins */
+    uint32_t rank; /* the position of the provider's first run */
 };
 
 static int compare_numbers(uint32_t left, uint32_t right)
@@ -45,8 +44,8 @@ static int compare_ranks(const void *a, const void *b)
     return order != 0 ? order : compare_numbers(left->first, right->first);
 }
 
-/* The consumer's allocations with those of one provider together, providers in the order of their
- * first row. Rows that our planner wrote are in that order already. */
+/* The consumer's allocations grouped by provider, providers in the order of their first row. Rows
+ * written by berth's planner are already in that order. */
 static const struct consumer_allocation *group_by_provider(struct arena *arena,
                                                            const struct consumer *consumer)
 {
@@ -57,7 +56,7 @@ static const struct consumer_allocation *group_by_provider(struct arena *arena,
     for (uint32_t i = 0; i < count; i++)
         if (i == 0 || rows[i].provider.v != rows[i - 1].provider.v)
             runs[run_count++] = (struct provider_run){rows[i].provider.v, i, i};
-    if (run_count < 3) /* a provider could only come back in a third run */
+    if (run_count < 3) /* a provider could only occur again in a third run */
         return rows;
     qsort(runs, run_count, sizeof(*runs), compare_providers);
     bool comes_back = false;
@@ -129,7 +128,7 @@ static void write_owner(struct api_request *request, const struct consumer *cons
         json_write_string(out, catalog_name(catalog_row_at(&version->types, consumer->type)));
 }
 
-/* False: it has so many that it is work for the slow lane, or too much for that, too. */
+/* False: there are so many that the slow lane must do the work, or too many even for that. */
 static bool take_steps(struct api_request *request, const struct consumer *consumer)
 {
     struct budget budget = api_budget(request);

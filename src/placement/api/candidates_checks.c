@@ -1,5 +1,5 @@
-/* Checks that involve several parameters of a request for candidates: traits that are wanted and
- * forbidden, groups without resources, suffixes that nobody has. Pure; any thread. */
+/* Checks that involve several parameters of a request for candidates: traits that are both required
+ * and forbidden, groups without resources, suffixes that no group has. Pure; any thread. */
 #include "placement/api/candidates_checks.h"
 
 #include <stdlib.h>
@@ -68,7 +68,7 @@ bool candidates_check_root_traits(struct api_request *request, const struct ac_r
     return candidates_checks_refuse(request, "placement.query.bad_value", &text);
 }
 
-/* From 1.36: groups without resources are there for same_subtree. */
+/* From 1.36: groups without resources must be named in same_subtree. */
 static bool check_suffixes(struct api_request *request, const struct ac_request *asked)
 {
     struct ac_names all = names_create(request, asked->group_count);
@@ -117,7 +117,7 @@ static bool check_suffixes(struct api_request *request, const struct ac_request 
     return candidates_checks_refuse(request, "placement.query.bad_value", &text);
 }
 
-/* Collects "required<suffix>" for groups without resources for which `belongs` holds. */
+/* Collects "required<suffix>" for the groups without resources for which `belongs` is true. */
 static bool refuse_orphans(struct api_request *request, const struct ac_request *asked,
                            const char *parameter, const char *words,
                            bool (*belongs)(const struct ac_group *group))
@@ -150,7 +150,7 @@ static bool has_aggregates(const struct ac_group *group)
     return group->member_of_count > 0 || group->forbidden_aggregates.count > 0;
 }
 
-/* Before 1.36 every group has resources. */
+/* Before 1.36: every group must have resources. */
 static bool check_orphans(struct api_request *request, const struct ac_request *asked)
 {
     if (!refuse_orphans(request, asked, "required",
@@ -171,7 +171,7 @@ static bool check_orphans(struct api_request *request, const struct ac_request *
     return true;
 }
 
-/* From 1.22: a group that wants what it forbids. */
+/* From 1.22: a group must not require what it forbids. */
 static bool check_forbidden(struct api_request *request, const struct ac_request *asked)
 {
     size_t most = 0;

@@ -1,5 +1,5 @@
-/* The text of the largest answers there are: candidates are copied from the one before where they
- * are alike, summaries are put together from texts that the replica keeps. Any thread. */
+/* The text of the largest answers. Candidates are copied from the previous one where they are
+ * alike; summaries are assembled from texts that the replica stores. Any thread. */
 #include "placement/api/candidates_json.h"
 
 #include "base/json_write.h"
@@ -40,7 +40,7 @@ static void write_uuid(struct buf *out, const struct provider *provider)
     out->len = (size_t)(at - out->data);
 }
 
-/* A candidate's provider, whose place in the text the form keeps. */
+/* Writes a candidate's provider; the form stores its position in the text. */
 static void write_provider(struct candidates_writer *writer, struct slot_no slot)
 {
     struct candidates_form *form = &writer->form;
@@ -51,7 +51,7 @@ static void write_provider(struct candidates_writer *writer, struct slot_no slot
     write_uuid(writer->out, provider);
 }
 
-/* {"VCPU": 1, ...}: the entries of one provider, from *i on. */
+/* {"VCPU": 1, ...}: the entries of one provider, beginning at *i. */
 static void write_resources(struct candidates_writer *writer, const struct ac_candidate *candidate,
                             uint32_t *i)
 {
@@ -138,7 +138,7 @@ static void form_grow(struct candidates_writer *writer, uint32_t capacity)
     form->capacity = capacity;
 }
 
-/* Writes a candidate piece by piece, and keeps it as the form of those to come. */
+/* Writes a candidate piece by piece, and stores it as the form of those that follow. */
 static void write_anew(struct candidates_writer *writer, const struct ac_candidate *candidate)
 {
     struct candidates_form *form = &writer->form;
@@ -163,13 +163,13 @@ static void write_anew(struct candidates_writer *writer, const struct ac_candida
            candidate->mapping_count * sizeof(*candidate->mappings));
 }
 
-/* Whether entry i begins another provider. */
+/* Whether a different provider begins at entry i. */
 static bool begins_provider(const struct ac_entry *entries, uint32_t i)
 {
     return i == 0 || entries[i].slot.v != entries[i - 1].slot.v;
 }
 
-/* Whether the candidate's text is the form's, but for the uuids. */
+/* Whether the candidate's text differs from the form's only in the uuids. */
 static bool is_alike(const struct candidates_form *form, const struct ac_candidate *candidate)
 {
     if (!form->is_fit || candidate->entry_count != form->entry_count ||
@@ -188,7 +188,7 @@ static bool is_alike(const struct candidates_form *form, const struct ac_candida
     return true;
 }
 
-/* Copies the form; false if one of the uuids is of another length. */
+/* Copies the form; false: one of the uuids has a different length. */
 static bool write_alike(struct candidates_writer *writer, const struct ac_candidate *candidate)
 {
     struct candidates_form *form = &writer->form;
@@ -215,10 +215,11 @@ static bool write_alike(struct candidates_writer *writer, const struct ac_candid
     return true;
 }
 
-/* To find its providers, which are seldom in the processor's caches, beside its text. */
+/* For finding its providers, which are seldom in the processor's caches, in addition to its
+ * text. */
 enum { STEPS_OF_A_CANDIDATE = 40 };
 
-/* Bytes that a step of the budget writes: copied as they are, put together, or mostly ready. */
+/* Bytes written per step of the budget: copied unchanged, assembled, or mostly stored as text. */
 enum { COPIED_A_STEP = 32, WRITTEN_A_STEP = 8, READY_A_STEP = 16 };
 
 void candidates_write_one(void *cls, const struct ac_candidate *candidate)
@@ -236,7 +237,7 @@ void candidates_write_one(void *cls, const struct ac_candidate *candidate)
     bool is_copy = is_alike(&writer->form, candidate) && write_alike(writer, candidate);
     if (!is_copy)
         write_anew(writer, candidate);
-    /* where it is exhausted, the search sees it next */
+    /* if this exhausts it, the search notices at its next step */
     (void)budget_take(writer->budget,
                       (int64_t)((out->len - before) / (is_copy ? COPIED_A_STEP : WRITTEN_A_STEP)));
 }
@@ -304,7 +305,7 @@ static void write_summary(struct candidates_writer *writer, const struct provide
     buf_append_char(out, '}');
 }
 
-/* More or less; of a few kilobytes it does not matter. */
+/* An estimate; an error of a few kilobytes does not matter. */
 static int64_t steps_of_summary(const struct candidates_writer *writer,
                                 const struct provider *provider)
 {

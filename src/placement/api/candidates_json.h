@@ -8,27 +8,28 @@
 
 enum { CANDIDATES_MOST_BYTES = 256 << 20 };
 
-/* Candidates of one question are mostly alike but for the providers: the text of the last one is
- * copied, and the uuids in it are put over. */
+/* The candidates of one query usually differ only in their providers: the text of the last one is
+ * copied, and its uuids are overwritten. */
 struct candidates_form {
     struct ac_entry *entries;
     uint32_t entry_count;
     struct ac_mapping *mappings;
     uint32_t mapping_count;
-    size_t at; /* in the body */
+    size_t at; /* its offset in the body */
     size_t len;
     bool is_fit;     /* there is one, and all its uuids have the usual length */
-    uint32_t *uuids; /* where in the text they stand, in the order in which they are written */
+    uint32_t *uuids; /* their offsets in the text, in the order in which they are written */
     uint32_t uuid_count;
     uint32_t capacity; /* of the three arrays */
 };
 
-/* The class of the inventory at one place of a row: hosts are alike, so mostly the same again. */
+/* The class of the inventory at one position of a provider's row: hosts are alike, so it is usually
+ * the same for the next provider. */
 struct candidates_class {
     struct class_no class_no;
     const struct catalog_row *row; /* NULL: none yet */
     bool is_wanted;
-    bool is_plain; /* the name stands in JSON as it is */
+    bool is_plain; /* the name needs no escaping in JSON */
 };
 
 enum { CANDIDATES_CLASSES = 8 };
@@ -46,12 +47,12 @@ struct candidates_writer {
     struct candidates_class classes[CANDIDATES_CLASSES];
 };
 
-/* The ac_emit of a search: appends a candidate, separated from the one before. What is larger than
- * CANDIDATES_MOST_BYTES is not written: is_too_large is set, the budget is exhausted. */
+/* The ac_emit of a search: appends a candidate, with a separator before it. Nothing beyond
+ * CANDIDATES_MOST_BYTES is written: is_too_large is set, and the budget is exhausted. */
 void candidates_write_one(void *cls, const struct ac_candidate *candidate);
 
-/* Appends the summaries' members, without the braces around them. False: the budget is exhausted.
- */
+/* Appends the members of the summaries object, without its braces. False: the budget is
+ * exhausted. */
 bool candidates_write_summaries(struct candidates_writer *writer,
                                 const struct ac_summaries *summaries) BERTH_MUST_CHECK;
 

@@ -1,5 +1,5 @@
-/* From the query string to a struct ac_request, with every check in the order of the Python
- * service: schema, request wide parameters, groups, then what concerns several groups
+/* Turns the query string into a struct ac_request, with every check in the order of the Python
+ * service: schema, parameters of the whole request, groups, then checks that concern several groups
  * (candidates_checks.c). Pure; any thread. */
 #include "placement/api/candidates_parameters.h"
 
@@ -48,7 +48,7 @@ static bool read_root_required(struct api_request *request, const struct query_s
            candidates_check_root_traits(request, out);
 }
 
-/* "A, B" into distinct suffixes. */
+/* Parses "A, B" into distinct suffixes. */
 static bool read_subtree(struct api_request *request, struct slice value, struct ac_names *names)
 {
     size_t most = 1;
@@ -90,7 +90,7 @@ static bool read_wide(struct api_request *request, const struct query_string *qu
 
 enum parameter { PARAMETER_RESOURCES, PARAMETER_REQUIRED, PARAMETER_MEMBER_OF, PARAMETER_IN_TREE };
 
-/* The suffix of a group's parameter; the schema has let only well-formed names through. */
+/* The suffix in a group parameter's name; the schema has accepted only well-formed names. */
 static bool read_name(struct slice name, enum parameter *parameter, struct slice *suffix)
 {
     static const char *const PREFIXES[] = {"resources", "required", "member_of", "in_tree"};
@@ -117,7 +117,7 @@ static struct ac_group *candidates_parameters_group_of(struct ac_request *out,
     return &out->groups[*number - 1];
 }
 
-/* For each pair, all pairs of its name, in the order of the query. */
+/* For each pair of the query, in order, all pairs with the same name. */
 static const struct query_string *values_by_pair(struct api_request *request,
                                                  const struct query_string *query)
 {
@@ -163,7 +163,7 @@ static bool read_groups(struct api_request *request, const struct query_string *
         case PARAMETER_RESOURCES:
             good = parameter_resources(request, value, group);
             break;
-        case PARAMETER_REQUIRED: /* all values of the name at once, at the first */
+        case PARAMETER_REQUIRED: /* all values of the name at once, at its first occurrence */
             good =
                 group->required != NULL || parameter_required(request, &values[i], suffix, group);
             break;

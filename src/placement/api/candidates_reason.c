@@ -1,4 +1,4 @@
-/* The counts at DEBUG have the Python service's texts where it has such a line. Worker threads and
+/* The counts at DEBUG use the Python service's texts where it has such a line. Worker threads and
  * the slow lane. */
 #include "placement/api/candidates_reason.h"
 
@@ -33,7 +33,7 @@ static void write_names(struct buf *out, const struct ac_names *names)
     buf_append_char(out, ']');
 }
 
-/* Of each set one name is enough. */
+/* One name is enough for each set. */
 static void write_sets(struct buf *out, const struct ac_names *sets, uint32_t count)
 {
     for (uint32_t i = 0; i < count && i < NAMES_SHOWN; i++) {

@@ -1,4 +1,4 @@
-/* What the log says of a search for allocation candidates: how many providers each condition left,
+/* What is logged about a search for allocation candidates: how many providers each condition left,
  * and why there is no candidate. */
 #ifndef BERTH_PLACEMENT_API_CANDIDATES_REASON_H
 #define BERTH_PLACEMENT_API_CANDIDATES_REASON_H
@@ -7,12 +7,12 @@
 #include "query/ac_none.h"
 #include "query/ac_request.h"
 
-/* When the search is to count the providers, by what the log will show. Any thread. */
+/* When the search must count the providers, which depends on what the log shows. Any thread. */
 enum ac_counts candidates_counts_wanted(const struct api_request *request);
 
-/* Writes a line at DEBUG for each condition that was counted, and makes the reason for an empty
- * answer the request's remark. What a client sizes is cut: lists after a few names, conditions
- * after a few dozen. Worker threads and the slow lane. */
+/* Logs a line at DEBUG for each condition that was counted, and makes the reason for an empty
+ * answer the request's remark. Texts whose size the client chooses are truncated: lists after a few
+ * names, conditions after a few dozen. Worker threads and the slow lane. */
 void candidates_log_reason(struct api_request *request, const struct ac_reason *reason);
 
 #endif

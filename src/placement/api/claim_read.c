@@ -1,5 +1,5 @@
-/* What a client may write down for a consumer has changed with the microversions: a list by
- * provider until 1.11, an object since; owners from 1.8, the generation from 1.28, the type from
+/* Reads claims. What a client may send for a consumer depends on the microversion: a list of
+ * providers up to 1.11, an object since; owners from 1.8, the generation from 1.28, the type from
  * 1.38. Any thread. */
 #include "placement/api/claim_read.h"
 
@@ -51,8 +51,8 @@ static void read_providers(struct arena *arena, json_t *by_provider, struct clai
     claim->provider_count = count;
 }
 
-/* The list form as the object form: of a provider that is there twice the last entry counts, in the
- * place of the first. */
+/* Converts the list form to the object form. If a provider occurs twice, its last entry counts, at
+ * the position of the first. */
 static json_t *list_to_object(json_t *part)
 {
     json_t *list = json_object_get(part, "allocations");
@@ -111,7 +111,7 @@ struct claim *claim_read_all(struct api_request *request, json_t *by_consumer)
 
 uint64_t claim_least_rows(const struct claim *claims, size_t count)
 {
-    uint64_t rows = count; /* one for each consumer that is looked up */
+    uint64_t rows = count; /* one for the lookup of each consumer */
     for (size_t i = 0; i < count; i++)
         for (size_t p = 0; p < claims[i].provider_count; p++)
             rows += claims[i].providers[p].amount_count;

@@ -1,4 +1,4 @@
-/* From validated bodies to claims. */
+/* Converts validated bodies to claims. */
 #ifndef BERTH_PLACEMENT_API_CLAIM_READ_H
 #define BERTH_PLACEMENT_API_CLAIM_READ_H
 
@@ -7,21 +7,22 @@
 #include "api/request.h"
 #include "engine/claim.h"
 
-/* One consumer's part of a body, in the request's microversion. Texts live as long as the body. */
+/* One consumer's part of a body, in the request's microversion. Texts are valid as long as the
+ * body. */
 struct claim claim_read(struct api_request *request, struct slice consumer, json_t *part);
 
-/* An object of such parts by consumer; as many claims as it has members. */
+/* An object whose members are such parts, by consumer; returns one claim for each member. */
 struct claim *claim_read_all(struct api_request *request, json_t *by_consumer);
 
-/* How many rows such claims write at least, or look for: consumers that are to go may not be there.
- */
+/* A lower bound for the number of rows that such claims write or look up: consumers to be cleared
+ * may not exist. */
 uint64_t claim_least_rows(const struct claim *claims, size_t count);
 
-/* How a message shows a number that was not sent as an integer ("2.0"); data == NULL for the rest.
- */
+/* How a message shows a number that was not sent as an integer ("2.0"); data == NULL for
+ * integers. */
 struct slice claim_number_text(struct arena *arena, const json_t *value);
 
-/* The key at an iterator of an object. */
+/* The key at the iterator's position in an object. */
 struct slice claim_key(void *iter);
 
 #endif

@@ -1,6 +1,6 @@
-/* The body of an error: the status's own sentence, then the detail. Three forms, chosen by Accept,
- * a fourth for JSON of what is not made by the API proper, and one that is always the same. Any
- * thread. */
+/* The body of an error: the sentence of the status, then the detail. The Accept header selects one
+ * of three forms; there is a fourth for JSON errors that do not come from the API proper, and one
+ * that is always the same. Any thread. */
 #include "placement/api/fault.h"
 
 #include <strings.h>
@@ -15,12 +15,13 @@
 #include "placement/api/placement_request.h"
 #include "placement/api/routes.h"
 
-/* %M: the method, %T: the content type, %A: the Accept header. Line breaks show in HTML alone. */
+/* %M: the method, %T: the content type, %A: the Accept header. Line breaks are visible only in
+ * HTML. */
 static const struct status {
     int status;
     const char *title;
     const char *sentence;
-    bool is_short; /* the detail ends the text: no trailing white space */
+    bool is_short; /* the detail ends the text, without trailing white space */
 } STATUSES[] = {
     {400, "Bad Request",
      "The server could not comply with the request since it is either malformed or otherwise "
@@ -62,7 +63,7 @@ static void append_escaped(struct buf *out, struct slice text)
     html_write_text(out, text, SLICE_LIT("&quot;"), SLICE_LIT("&#x27;"));
 }
 
-/* What a sentence repeats of the request. */
+/* The part of the request that a sentence repeats. */
 static struct slice repeated_part(struct api_request *request, char which)
 {
     if (which == 'M')
@@ -75,7 +76,8 @@ static struct slice repeated_part(struct api_request *request, char which)
 
 typedef void append_text(struct buf *out, struct slice text);
 
-/* The sentence and the detail with the line breaks and tags of HTML, from which both forms come. */
+/* Writes the sentence and the detail with HTML line breaks and tags, from which both forms are
+ * made. */
 static void write_body(struct api_request *request, const struct status *status,
                        append_text *append, struct buf *out)
 {
@@ -97,8 +99,8 @@ static bool begins_with(const char *text, size_t len, const char *word)
     return len >= word_len && strncasecmp(text, word, word_len) == 0;
 }
 
-/* Cuts out in place what begins with `open` and ends with the next '>'; `instead` takes its place,
- * unless it is NUL. Returns the new length. */
+/* Removes in place everything from `open` up to the next '>'; `instead` replaces it unless it is
+ * NUL. Returns the new length. */
 static size_t cut_tags(char *text, size_t len, const char *open, char instead)
 {
     size_t out = 0;
@@ -143,7 +145,8 @@ static size_t join_lines(char *text, size_t len)
     return out;
 }
 
-/* As the Python service's formatter makes text of HTML, whoever wrote the tags: in this order. */
+/* Converts HTML to text as the Python service's formatter does, including tags from clients, in
+ * this order. */
 static void fault_write_text(struct api_request *request, const struct status *status,
                              struct buf *out)
 {
@@ -165,7 +168,8 @@ static void write_html(struct api_request *request, const struct status *status,
     buf_append_lit(out, "\n </body>\n</html>");
 }
 
-/* From 1.23 on; what is refused before the version is negotiated asks what it would have been. */
+/* From 1.23. A request refused before the version was negotiated uses the version it would have
+ * had. */
 static bool shows_code(struct api_request *request)
 {
     struct err unused = {.arena = request->arena};
@@ -216,7 +220,7 @@ static void write_keystone_refusal(struct buf *out)
                         "\"The request you have made requires authentication.\"}}");
 }
 
-/* As upstream's: a 404 that some handlers make goes out past what adds vary. */
+/* As upstream: a 404 from some handlers bypasses the code that adds vary. */
 static void hide_vary(struct api_request *request)
 {
     const struct api_route *route = request->route;

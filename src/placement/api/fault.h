@@ -4,8 +4,8 @@
 
 struct api_request;
 
-/* Writes request->err as the answer, in the form that the client's Accept asks for: JSON, HTML or
- * plain text. Sets status, content type and body. */
+/* Writes request->err as the answer, in the form that the client's Accept header requests: JSON,
+ * HTML or plain text. Sets status, content type and body. */
 void placement_write_fault(struct api_request *request);
 
 #endif

@@ -12,7 +12,7 @@ static bool group_parameters_refuse(struct api_request *request, const char *pre
     return err_set_join(&request->err, 400, NULL, slice_of(prefix), value, slice_of(suffix));
 }
 
-/* Splits at a separator into the arena; always at least one part. */
+/* Splits the text at a separator, in the arena; there is always at least one part. */
 static struct ac_names split(struct arena *arena, struct slice text, char separator)
 {
     uint32_t count = 1;
@@ -28,7 +28,7 @@ static struct ac_names split(struct arena *arena, struct slice text, char separa
     "Badly formed resources parameter. Expected resources query string parameter in form: "        \
     "?resources=VCPU:2,MEMORY_MB:1024. Got: "
 
-/* Of a class that is there twice the last amount counts, in the place of the first. */
+/* If a class occurs twice, the last amount counts, at the position of the first. */
 static void put_resource(struct ac_group *group, struct name_table *classes,
                          struct slice class_name, int64_t amount)
 {
@@ -50,7 +50,7 @@ static bool read_amount(struct api_request *request, struct slice class_name, st
         buf_append_slice(&words, text);
     } else if (*amount < 1) {
         buf_append_lit(&words, " requires amount >= 1. Got: ");
-        if (*amount == -INT64_MAX) /* that, or less than 64 bits hold */
+        if (*amount == -INT64_MAX) /* that value, or a smaller one than 64 bits can hold */
             buf_append_slice(&words, python_strip(text));
         else
             buf_append_int(&words, *amount);
@@ -168,7 +168,7 @@ static uint32_t count_named(const struct query_string *query, const char *name, 
     return count;
 }
 
-/* How many parts all values of that name have: an upper bound of what they contain. */
+/* The number of parts in all values of that name: an upper bound for what they contain. */
 static size_t count_parts(const struct query_string *query, const char *name, struct slice suffix)
 {
     size_t parts = 0;

@@ -1,5 +1,5 @@
 /* The handlers of the Placement API's routes, as routes.c lists them. handle_* reads or plans,
- * finish_* writes the answer after a write was decided (api/request.h). */
+ * finish_* writes the answer after a write has been decided (api/request.h). */
 #ifndef BERTH_PLACEMENT_API_HANDLERS_H
 #define BERTH_PLACEMENT_API_HANDLERS_H
 
@@ -18,8 +18,8 @@ handle_placement_provider_update(struct api_request *request); /* reads, then wr
 void finish_placement_provider_update(struct api_request *request);
 enum api_step handle_placement_provider_delete(struct api_request *request);
 
-/* /resource_providers/{uuid}/inventories and /{resource_class}; those with a body read, then write
- */
+/* /resource_providers/{uuid}/inventories and /{resource_class}; those with a body read, then
+ * write */
 enum api_step handle_placement_inventories_list(struct api_request *request);
 enum api_step handle_placement_inventory_create(struct api_request *request);
 void finish_placement_inventory_create(struct api_request *request);

@@ -23,7 +23,8 @@ struct slice placement_accept(const struct api_request *request)
     return accept;
 }
 
-/* The second's text is kept per thread, because most answers of a second share it. */
+/* The text for the current second is kept per thread, because most answers of that second share
+ * it. */
 static struct slice http_date(struct arena *arena, int64_t at_us)
 {
     static _Thread_local struct {

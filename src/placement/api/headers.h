@@ -4,13 +4,14 @@
 
 #include "api/request.h"
 
-/* Adds the version and, from 1.15, when what is shown was modified. */
+/* Adds the version header and, from 1.15, the time at which what is shown was modified. */
 void placement_add_headers(struct api_request *request);
 
-/* The request's media type without parameters, "None" if there is none. */
+/* The request's media type without parameters; "None" if it has none. */
 struct slice placement_content_type(const struct api_request *request);
 
-/* What the client takes: the Accept header, JSON if it is absent, empty or all. */
+/* The media type that the client accepts: the Accept header; JSON if it is absent, empty or accepts
+ * everything. */
 struct slice placement_accept(const struct api_request *request);
 
 #endif

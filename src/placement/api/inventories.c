@@ -1,5 +1,5 @@
-/* /resource_providers/{uuid}/inventories and one of them. Handlers run on a worker, planners on the
- * writer's thread. Answers to writes show what is stored. */
+/* /resource_providers/{uuid}/inventories and single inventories. Handlers run on a worker, planners
+ * on the writer thread. Answers to writes show what has been stored. */
 #include "api/charge.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/schema.h"
@@ -16,8 +16,8 @@
 
 struct inventories_write {
     struct plan_inventories wanted;
-    int64_t generation;       /* afterwards */
-    bool provider_is_missing; /* for DELETE of one */
+    int64_t generation;       /* after the write */
+    bool provider_is_missing; /* for DELETE of one inventory */
 };
 
 static void write_figures(struct buf *out, const struct inventory_figures *figures)
@@ -40,7 +40,7 @@ static void write_one(struct buf *out, const struct inventory_figures *figures, 
 {
     buf_append_char(out, '{');
     write_figures(out, figures);
-    if (generation != 0) { /* upstream leaves a 0 out */
+    if (generation != 0) { /* upstream omits a generation of 0 */
         buf_append_lit(out, ", \"resource_provider_generation\": ");
         buf_append_int(out, generation);
     }
@@ -64,14 +64,14 @@ static void write_item(struct buf *out, bool is_first, struct slice class_name,
     write_one(out, figures, 0);
 }
 
-/* A ratio with a fraction is printed until it reads back equal. */
+/* A ratio with a fraction is formatted repeatedly until it reads back as the same value. */
 static int64_t steps_of(const struct inventory_figures *figures)
 {
     bool is_whole = figures->allocation_ratio == (double)(int64_t)figures->allocation_ratio;
     return is_whole ? 80 : 500;
 }
 
-/* The path's provider, or NULL with the 404 of the reads. */
+/* The provider in the path, or NULL with the 404 for reads. */
 static const struct provider *find_for_read(struct api_request *request)
 {
     const struct provider *provider = version_provider_by_uuid(request->version, request->args[0]);
@@ -127,7 +127,7 @@ enum api_step handle_placement_inventory_show(struct api_request *request)
     return API_DONE;
 }
 
-/* Reads a figure; false if it is there but is no integer of 32 bits. */
+/* Reads a figure; false: it is present but is not a 32-bit integer. */
 static bool read_int32(const json_t *item, const char *name, int32_t *value)
 {
     const json_t *given = json_object_get(item, name);
@@ -140,7 +140,7 @@ static bool read_int32(const json_t *item, const char *name, int32_t *value)
     return number >= 0 && number <= INT32_MAX;
 }
 
-/* Items of class names are validated; under other keys anything may stand. */
+/* Items whose key is a class name have been validated; those under other keys may be anything. */
 static struct plan_inventory read_item(struct slice class_name, const json_t *item)
 {
     struct plan_inventory read = {
@@ -150,7 +150,8 @@ static struct plan_inventory read_item(struct slice class_name, const json_t *it
     struct inventory_figures *figures = &read.figures;
     const json_t *ratio = json_object_get(item, "allocation_ratio");
     if (ratio != NULL && json_is_number(ratio))
-        figures->allocation_ratio = body_schema_number(ratio) + 0.0; /* SQLite knows no -0.0 */
+        figures->allocation_ratio = body_schema_number(ratio) + 0.0; /* SQLite does not distinguish
+                                                                      * -0.0 */
     read.has_figures = json_object_get(item, "total") != NULL &&
                        read_int32(item, "total", &figures->total) &&
                        read_int32(item, "reserved", &figures->reserved) &&
@@ -170,7 +171,7 @@ static struct inventories_write *inventories_begin(struct api_request *request, 
     return state;
 }
 
-/* Finds the provider, then validates the body: in that order. */
+/* Finds the provider and then validates the body, in that order. */
 static json_t *read_body(struct api_request *request, const struct schema *schema)
 {
     struct slice uuid = latin1_text(request->arena, request->args[0]);
@@ -271,7 +272,7 @@ enum api_step handle_placement_inventories_set(struct api_request *request)
     state->wanted.items = items;
     state->wanted.item_count = count;
     state->wanted.generation = generation_in(body);
-    request->write->least_rows = count; /* as many as are looked at */
+    request->write->least_rows = count; /* a lower bound: that many are looked up */
     return API_WRITE;
 }
 
@@ -308,7 +309,7 @@ void finish_placement_inventory_delete(struct api_request *request)
 {
     const struct inventories_write *state = request->state;
     if (state->provider_is_missing)
-        placement_own(request)->vary_shown = false; /* this route's other 404 has vary */
+        placement_own(request)->vary_shown = false; /* the other 404 of this route has vary */
     finish_placement_empty(request);
 }
 

@@ -1,4 +1,4 @@
-/* The version header: a list of "SERVICE VERSION"; the last entry for placement counts. Pure; any
+/* The version header is a list of "SERVICE VERSION"; the last entry for placement counts. Pure; any
  * thread. */
 #include "placement/api/microversion.h"
 
@@ -7,7 +7,7 @@
 #include "api/text/version_header.h"
 #include "base/arena.h"
 
-/* What Python's int() says about a text that it does not take. */
+/* The message of Python's int() for a text that it rejects. */
 static bool refuse_int(struct err *err, struct slice version, struct slice part)
 {
     struct buf text = {0};
@@ -20,7 +20,7 @@ static bool refuse_int(struct err *err, struct slice version, struct slice part)
     return err_set_text(err, 400, NULL, message);
 }
 
-/* "placement 1.N" and nothing else, as nearly every client sends it. */
+/* Parses exactly "placement 1.N", which almost all clients send. */
 static bool read_plain(struct slice header, unsigned *minor)
 {
     const struct slice known = SLICE_LIT("placement 1.");

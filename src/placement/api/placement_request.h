@@ -1,4 +1,4 @@
-/* What the Placement API has of its own: settings, and what it keeps with each request. */
+/* What only the Placement API needs: settings, and its data for each request. */
 #ifndef BERTH_PLACEMENT_API_PLACEMENT_REQUEST_H
 #define BERTH_PLACEMENT_API_PLACEMENT_REQUEST_H
 
@@ -11,17 +11,18 @@ struct placement_settings {
     struct slice incomplete_project_id; /* [placement] incomplete_consumer_* */
     struct slice incomplete_user_id;
 
-    /* Those that a reload changes while requests are answered; each stands alone. */
+    /* A reload may change these while requests are answered; each is independent of the others. */
     _Atomic bool randomize_candidates;
     _Atomic int64_t max_candidates; /* -1: no limit */
-    _Atomic bool spread_candidates; /* with a limit: one of each tree before a second of any */
+    _Atomic bool spread_candidates; /* with a limit: one from each tree before a second from any */
 };
 
 struct placement_request {
-    bool version_shown; /* the openstack-api-version header goes out */
+    bool version_shown; /* the openstack-api-version header is sent */
     bool vary_shown;
-    bool is_cacheable;     /* without a body, and with cache headers all the same */
-    bool version_in_error; /* 406 of the negotiation: min and max versions in the body */
+    bool is_cacheable;     /* an answer without a body that has cache headers nevertheless */
+    bool version_in_error; /* 406 from the negotiation: the body has the minimum and maximum
+                            * versions */
 };
 
 static inline const struct placement_settings *placement_settings(const struct api_request *request)

@@ -1,4 +1,4 @@
-/* The answer to a request that a policy does not allow (placement spec, Errors). Worker threads. */
+/* The answer to a request that a policy rule refuses (placement spec, Errors). Worker threads. */
 #include "placement/api/policy_check.h"
 
 #include "api/api.h"

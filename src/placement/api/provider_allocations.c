@@ -1,6 +1,6 @@
 /* What a provider is used for: GET /resource_providers/{uuid}/allocations and .../usages. On a
- * worker, with a pinned version; a long list of allocations is looked at on the slow lane and
- * written in pieces while its client reads. */
+ * worker, with a pinned version; a long list of allocations is read on the slow lane and written in
+ * pieces as its client reads. */
 #include <stdlib.h>
 
 #include "api/charge.h"
@@ -14,7 +14,7 @@ enum {
     WRITTEN_AT_ONCE = 1000,    /* consumers; more are written in pieces */
     STEPS_OF_A_CONSUMER = 160, /* of the budget, to find and write one */
     STEPS_OF_A_CLASS = 40,
-    STEPS_OF_A_PIECE = 200000, /* however short the text that comes of them */
+    STEPS_OF_A_PIECE = 200000, /* an upper bound, however short the resulting text is */
 };
 
 /* 404: `before`, the uuid, `between`, and that there is no such provider. */
@@ -35,8 +35,8 @@ static void write_class(struct buf *out, const struct version *version, struct c
     buf_append_int(out, amount);
 }
 
-/* One consumer's part of a provider's allocations; the consumer may have as many elsewhere as a
- * body holds. */
+/* Writes one consumer's part of a provider's allocations. The consumer may have as many allocations
+ * elsewhere as fit in a body. */
 static void write_consumer(struct api_request *request, const struct consumer *consumer,
                            struct provider_no provider)
 {
@@ -63,11 +63,12 @@ static void write_consumer(struct api_request *request, const struct consumer *c
 
 struct provider_list {
     const struct provider *provider;
-    struct provider_consumers left; /* to write */
+    struct provider_consumers left; /* still to be written */
     bool has_written;
 };
 
-/* The consumers that are left, until a piece is full; whole answers have no pieces. */
+/* Writes the remaining consumers until a piece is full; answers that are not in pieces have no
+ * limit. */
 static bool write_more(struct api_request *request)
 {
     struct provider_list *list = request->stream.state;
@@ -90,8 +91,8 @@ static bool write_more(struct api_request *request)
     return false;
 }
 
-/* When the newest of them was written, and how many there are. False: too many for this thread, or
- * nobody waits for them. */
+/* Determines when the newest of them was written, and how many there are. False: there are too many
+ * for this thread, or the client has disconnected. */
 static bool look_at_all(struct api_request *request, const struct provider *provider,
                         int64_t *modified_at_us, size_t *count)
 {

@@ -1,5 +1,5 @@
-/* The most asked for object of the API: written without formats; what is repeated is escaped once.
- * Any thread. */
+/* The object that clients request most: written without format strings; repeated parts are escaped
+ * only once. Any thread. */
 #include "placement/api/provider_json.h"
 
 #include "base/json_write.h"
@@ -12,7 +12,7 @@ void json_append_part(struct buf *out, struct slice part)
     memmove(out->data + at, out->data + at + 1, out->len - at);
 }
 
-/* One more link: the path's text is copied from where it stands in the buffer. */
+/* Adds a link; the path's text is copied from its position in the buffer. */
 static void write_link(struct buf *out, size_t path_at, size_t path_len, struct slice rel)
 {
     static const char BEFORE[] = ", {\"rel\": \"";
@@ -31,7 +31,7 @@ static void write_link(struct buf *out, size_t path_at, size_t path_len, struct 
     out->len += (size_t)(at - start);
 }
 
-/* A piece of the buffer once more. */
+/* Appends a part of the buffer again. */
 static void append_again(struct buf *out, size_t at, size_t len)
 {
     char *to = buf_reserve(out, len);

@@ -6,15 +6,15 @@
 #include "placement/write/plan_providers.h"
 #include "replica/version.h"
 
-/* Writes the object; mount goes before the links' paths. */
+/* Writes the object; mount is prefixed to the paths of links. */
 void provider_write_json(struct buf *out, const struct provider *provider,
                          const struct version *version, unsigned minor, struct slice mount);
 
-/* The same for a provider as a write has left it. */
+/* The same for a provider in its state after a write. */
 void provider_write_planned_json(struct buf *out, const struct planned_provider *provider,
                                  unsigned minor, struct slice mount);
 
-/* A part of a string that is being written: escaped, without quotes. */
+/* Appends a part of a string: escaped, without quotes. */
 void json_append_part(struct buf *out, struct slice part);
 
 #endif

@@ -9,7 +9,7 @@
 #include "placement/write/plan_provider_traits.h"
 #include "query/budget.h"
 
-enum { STEPS_OF_A_TRAIT = 4 }; /* its text is ready */
+enum { STEPS_OF_A_TRAIT = 4 }; /* a trait's text is stored */
 
 struct traits_write {
     struct plan_provider_traits wanted;
@@ -58,7 +58,7 @@ static bool provider_traits_plan_set(struct pipeline_request *write, const struc
     return plan_provider_traits_set(&state->wanted, plan, &state->result, &write->err);
 }
 
-/* A provider that is a host again may have joined a rack that is claimed. */
+/* A provider that has become a host again may have joined a claimed rack. */
 static void see_generation(struct pipeline_request *write, const struct plan *plan)
 {
     struct traits_write *state = api_request_of(write)->state;
@@ -76,7 +76,7 @@ static struct traits_write *provider_traits_begin(struct api_request *request)
     return state;
 }
 
-/* The body is validated before the provider is looked for. */
+/* The body is validated before the provider is looked up. */
 enum api_step handle_placement_provider_traits_set(struct api_request *request)
 {
     const json_t *body = body_schema_read(request, &SCHEMA_PROVIDER_TRAITS);
@@ -90,7 +90,7 @@ enum api_step handle_placement_provider_traits_set(struct api_request *request)
     struct traits_write *state = provider_traits_begin(request);
     state->wanted.names = names;
     state->wanted.name_count = count;
-    request->write->least_rows = count; /* as many as are looked at */
+    request->write->least_rows = count; /* a lower bound: that many are looked up */
     state->wanted.has_generation = true;
     state->wanted.generation =
         body_schema_integer(json_object_get(body, "resource_provider_generation"));

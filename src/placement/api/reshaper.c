@@ -1,4 +1,4 @@
-/* POST /reshaper. Reads and validates on a worker; placement/write/plan_reshaper.c decides. */
+/* POST /reshaper. Parsed and validated on a worker; placement/write/plan_reshaper.c decides. */
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
 #include "api/write.h"
@@ -26,8 +26,8 @@ static struct inventory_figures read_figures(const json_t *inventory)
     };
 }
 
-/* Class names outside the pattern are not looked into by the schema: no class has such a name, the
- * planner refuses them whatever their value is. */
+/* The schema does not validate values under class names that do not match the pattern. No class has
+ * such a name, so the planner refuses them whatever their value. */
 static const struct reshape_inventory *read_inventories(struct arena *arena, json_t *by_class)
 {
     struct reshape_inventory *inventories =

@@ -12,8 +12,8 @@
 #include "replica/catalog.h"
 
 struct class_write {
-    struct slice name;     /* as it is afterwards */
-    struct slice old_name; /* rename */
+    struct slice name;     /* after the write */
+    struct slice old_name; /* for a rename */
     bool is_new;
 };
 
@@ -131,7 +131,7 @@ void finish_placement_class_rename(struct api_request *request)
     if (err_is_set(&request->err))
         return;
     write_class(api_out(request), state->name, request->mount);
-    request->has_body = true; /* without cache headers at any microversion */
+    request->has_body = true; /* so that no microversion has cache headers */
 }
 
 static bool plan_ensure(struct pipeline_request *write, const struct plan *plan)
@@ -140,7 +140,7 @@ static bool plan_ensure(struct pipeline_request *write, const struct plan *plan)
     return plan_class_ensure(state->name, plan, &state->is_new, &write->err);
 }
 
-/* The name in the path is validated as if it had come in a body. */
+/* The name in the path is validated as if it had been sent in a body. */
 enum api_step handle_placement_class_ensure(struct api_request *request)
 {
     struct slice name = latin1_text(request->arena, request->args[0]);

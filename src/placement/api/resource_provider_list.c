@@ -1,4 +1,4 @@
-/* GET /resource_providers: the list with its filters. A long one is written in pieces while its
+/* GET /resource_providers: the list with its filters. A long list is written in pieces as its
  * client reads. */
 #include "api/charge.h"
 #include "api/request.h"

@@ -1,5 +1,5 @@
 /* POST /resource_providers; GET, PUT, DELETE /resource_providers/{uuid}. Handlers run on a worker,
- * planners on the writer's thread. */
+ * planners on the writer thread. */
 #include "api/request_id.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
@@ -42,7 +42,7 @@ static bool resource_providers_plan_create(struct pipeline_request *write, const
                                 plan, &state->result, &write->err);
 }
 
-/* The uuid in its dashed lower-case form, or a new one. */
+/* The uuid in lower case with hyphens, or a new one. */
 static struct slice wanted_uuid(struct api_request *request, const json_t *given)
 {
     char *text = arena_alloc(request->arena, UUID_LIKE_LEN);
@@ -93,7 +93,7 @@ static bool plan_update(struct pipeline_request *write, const struct plan *plan)
     return plan_provider_update(&state->wanted, plan, &state->result, &write->err);
 }
 
-/* A root that it becomes may join a rack that is claimed. */
+/* A provider that becomes a root may join a claimed rack. */
 static void see_generation(struct pipeline_request *write, const struct plan *plan)
 {
     struct provider_write *state = api_request_of(write)->state;

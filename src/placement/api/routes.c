@@ -1,5 +1,5 @@
-/* THE table of the Placement API: method, path, microversions, policy, what is accepted, who
- * answers. In the order in which upstream lists the methods of a path, because Allow repeats it. */
+/* THE table of the Placement API: method, path, microversions, policy, accepted content, handler.
+ * The methods of a path are in upstream's order, because the Allow header repeats it. */
 #include "placement/api/routes.h"
 
 #include "placement/api/allocation_handlers.h"

@@ -8,11 +8,12 @@
 enum { PLACEMENT_ROUTE_COUNT = 37 };
 
 enum placement_route_flag {
-    ROUTE_BARE_404 = 1,       /* a 404 of its handler lacks vary (placement spec, Microversions) */
+    ROUTE_BARE_404 = 1,       /* a 404 from its handler lacks vary (placement spec,
+                               * Microversions) */
     ROUTE_HIDDEN_405 = 2,     /* outside its microversions: 405 without Allow instead of 404 */
-    ROUTE_ACCEPTS_JSON = 4,   /* 406 if the client does not take JSON */
-    ROUTE_TAKES_JSON = 8,     /* 415 if the body is something else */
-    ROUTE_CONTENT_FIRST = 16, /* these two look before the version check (Order of checks) */
+    ROUTE_ACCEPTS_JSON = 4,   /* 406 if the client does not accept JSON */
+    ROUTE_TAKES_JSON = 8,     /* 415 if the body is not JSON */
+    ROUTE_CONTENT_FIRST = 16, /* checks these two before the version (Order of checks) */
 };
 
 extern const struct api_route placement_routes[PLACEMENT_ROUTE_COUNT];

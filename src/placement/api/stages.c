@@ -98,7 +98,8 @@ static bool stage_content(struct api_request *request)
                         SLICE_LIT(" is not supported, use application/json"));
 }
 
-/* Where nothing else is said, a request is about who asks (placement, RequestContext.can). */
+/* Unless a handler checks another target, a request concerns its caller (placement,
+ * RequestContext.can). */
 static bool stage_policy(struct api_request *request)
 {
     const struct policy_attribute attributes[] = {

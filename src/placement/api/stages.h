@@ -8,13 +8,13 @@
 
 struct api_request;
 
-/* The version document, which is for everybody. */
+/* Whether the request is for the version document, which needs no authentication. */
 bool placement_is_root(const struct api_request *request);
 
-/* By the words of noauth2; false sets err. */
+/* Identifies the caller under noauth2; false sets err. */
 bool placement_identify(struct api_request *request) BERTH_MUST_CHECK;
 
-/* Microversion, route, content, policy; false sets err. */
+/* Checks microversion, route, content and policy; false sets err. */
 bool placement_pass(struct api_request *request) BERTH_MUST_CHECK;
 
 #endif

@@ -15,10 +15,10 @@
 
 enum { NAME_MAX_LEN = 255, STEPS_OF_A_TRAIT = 12 };
 
-/* What the list is narrowed to. */
+/* The filters of the list. */
 struct traits_filter {
     bool has_names;
-    bool *is_named; /* by number */
+    bool *is_named; /* by trait number */
     bool has_prefix;
     struct slice prefix;
     bool has_associated;
@@ -30,14 +30,14 @@ static char traits_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Whether the name begins with the prefix as SQL's LIKE has it: letters of either case, '_' for any
- * character, '%' for any text. Names are ASCII, or nearly. */
+/* Whether the name matches the prefix as in SQL's LIKE: letters in either case, '_' matches any
+ * character, '%' any text. Names are almost always ASCII. */
 static bool like_prefix(struct slice name, struct slice prefix)
 {
     size_t at = 0;
     size_t in_prefix = 0;
-    size_t star = SIZE_MAX; /* behind the last '%' */
-    size_t star_at = 0;     /* where the text for it ends */
+    size_t star = SIZE_MAX; /* position after the last '%' */
+    size_t star_at = 0;     /* where the text that it matches ends */
     for (;;) {
         if (in_prefix == prefix.len)
             return true;
@@ -58,7 +58,7 @@ static bool like_prefix(struct slice name, struct slice prefix)
     }
 }
 
-/* Marks the traits of a list "A,B". */
+/* Marks the traits in a list "A,B". */
 static void mark_names(struct api_request *request, struct slice list, struct traits_filter *filter)
 {
     const struct catalog *catalog = &request->version->traits;
@@ -153,7 +153,7 @@ enum api_step handle_placement_traits_list(struct api_request *request)
     return API_DONE;
 }
 
-/* An answer without a body that has cache headers. */
+/* Writes an answer without a body that has cache headers. */
 static void answer_trait(struct api_request *request, int status, int64_t created_at_us)
 {
     api_answer_empty(request, status);

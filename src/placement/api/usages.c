@@ -1,7 +1,7 @@
-/* GET /usages: what a project, or one user in it, uses of each class; from 1.38 by consumer type.
+/* GET /usages: what a project, or one of its users, uses of each class; from 1.38 by consumer type.
  *
- * The sums are kept by the replica (replica/usage.h), so that the answer costs the same however
- * many allocations there are. On a worker, with a pinned version. */
+ * The replica maintains the sums (replica/usage.h), so the cost of the answer does not depend on
+ * the number of allocations. On a worker, with a pinned version. */
 #include <stdlib.h>
 
 #include "api/charge.h"
@@ -16,8 +16,8 @@
 #include "replica/usage.h"
 
 struct line {
-    uint32_t group; /* consumer type number + 1, 0: unknown; 0 for all when types are not told apart
-                     */
+    uint32_t group; /* consumer type number + 1, 0: unknown; 0 for all if types are not
+                     * distinguished */
     uint32_t rank;  /* of the group */
     int64_t type_id;
     int64_t class_id;
@@ -28,10 +28,10 @@ struct line {
 struct report {
     const struct version *version;
     struct arena *arena;
-    bool by_type;  /* groups are consumer types */
+    bool by_type;  /* the groups are consumer types */
     bool has_type; /* only this type */
     uint32_t type;
-    int64_t *consumers; /* per group */
+    int64_t *consumers; /* by group */
     struct line *lines;
     size_t count;
     size_t capacity;
@@ -99,7 +99,8 @@ static int compare_groups(const void *a, const void *b)
     return order != 0 ? order : usages_compare_ids(left->class_id, right->class_id);
 }
 
-/* Adds up the users' lines; groups in the order of their first class, then type. */
+/* Adds up the rows of the users. Groups are in the order of their first class, then of their
+ * type. */
 static void sum_up(struct report *report)
 {
     if (report->count == 0)
@@ -142,7 +143,7 @@ static void write_flat(struct buf *out, const struct report *report)
     }
 }
 
-/* The count of consumers comes behind the first class: the order of the Python service. */
+/* The number of consumers follows the first class, as in the Python service. */
 static void write_grouped(struct buf *out, const struct report *report, struct slice only_name)
 {
     for (size_t i = 0; i < report->count; i++) {
@@ -171,7 +172,7 @@ static void write_grouped(struct buf *out, const struct report *report, struct s
         buf_append_char(out, '}');
 }
 
-/* Chooses what is counted by ?consumer_type=. False: nothing can match. */
+/* Selects what ?consumer_type= counts. False: nothing can match. */
 static bool choose_type(struct report *report, struct slice type)
 {
     report->by_type = type.data == NULL;

@@ -1,13 +1,14 @@
-/* Sums up, for each class of each provider that anybody gets something of, what comes and what
- * goes. Claims have been decided one by one before (engine/claim.c), with an error for each; what
- * gets here beyond capacity was planned without asking. Writer thread only. */
+/* Sums up, for each class of each provider of which a consumer receives something, the amounts
+ * allocated and released. Claims have already been decided one by one (engine/claim.c), each with
+ * an error of its own; only a plan that did not go through claims can exceed the capacity here.
+ * Writer thread only. */
 #include "placement/write/capacity_rule.h"
 
 #include "base/sums.h"
 #include "placement/write/taken_names.h"
 #include "replica/provider_consumers.h"
 
-/* What comes, less what goes. */
+/* Adds the amounts allocated, and subtracts those released. */
 static void capacity_rule_add(struct sums *flows, int64_t provider_id, int64_t class_id,
                               int64_t amount)
 {
@@ -29,7 +30,7 @@ static void add_consumer(struct sums *flows, const struct effects *effects,
     }
 }
 
-/* What the provider has of the class as it was; NULL: nothing. */
+/* The provider's inventory of the class before the request; NULL: none. */
 static const struct provider_inventory *
 stock_before(const struct effects *effects, const struct effect_provider *effect, int64_t class_id)
 {
@@ -62,7 +63,8 @@ static int64_t held_of(const struct consumer *consumer, struct provider_no provi
     return sum;
 }
 
-/* Whether the consumer goes because one comes that the request gives something. */
+/* Whether the consumer is deleted because the request gives something to a consumer to which it
+ * gives way. */
 static bool gives_way(const struct effects *effects, const struct plan *plan,
                       const struct consumer *consumer)
 {
@@ -75,8 +77,8 @@ static bool gives_way(const struct effects *effects, const struct plan *plan,
     return false;
 }
 
-/* What of the provider's use goes with what follows from the request. Asked only of requests that
- * did not go through claims, which drop such consumers first. */
+/* How much of the provider's use the request's consequences release. Only called for requests that
+ * did not go through claims, because claims drop such consumers first. */
 static int64_t yielding(const struct effects *effects, const struct plan *plan,
                         const struct provider *provider, int64_t class_id)
 {

@@ -1,6 +1,6 @@
 /* Placement's row in the table of rules (engine/rules.h): no request raises the use of a class
- * above its capacity (ARCHITECTURE.md, invariant 8), or gives a name that a row has which could not
- * be loaded. */
+ * above its capacity (ARCHITECTURE.md, invariant 8), or uses a name that belongs to a row which
+ * could not be loaded. */
 #ifndef BERTH_PLACEMENT_WRITE_CAPACITY_RULE_H
 #define BERTH_PLACEMENT_WRITE_CAPACITY_RULE_H
 

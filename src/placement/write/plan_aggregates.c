@@ -1,4 +1,4 @@
-/* Aggregates are made by being named; none is ever deleted. Writer thread only. */
+/* Aggregates are created when they are first named; none is ever deleted. Writer thread only. */
 #include "placement/write/plan_aggregates.h"
 
 #include "base/arena.h"
@@ -6,8 +6,8 @@
 #include "engine/generations.h"
 #include "placement/write/plan_providers.h"
 
-/* The aggregates' ids in the order of the request. Unknown ones are made; those that the provider
- * is in already get id 0 and are marked in `kept`, which is indexed by number. */
+/* The aggregates' ids in the order of the request. Unknown aggregates are created; those to which
+ * the provider already belongs get id 0 and are marked in `kept`, which is indexed by number. */
 static int64_t *plan_aggregates_resolve(const struct plan_aggregates *input,
                                         const struct plan *plan, const struct provider *provider,
                                         bool *kept)

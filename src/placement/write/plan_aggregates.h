@@ -6,13 +6,14 @@
 
 struct plan_aggregates {
     struct slice provider_uuid;
-    const struct slice *uuids; /* all the provider is to be in; they differ; kept as they are */
+    const struct slice *uuids; /* all the provider's aggregates after the write, without duplicates;
+                                * stored as given */
     size_t uuid_count;
-    bool has_generation; /* 1.19: compare it, and count it up */
+    bool has_generation; /* 1.19: compare it and raise it */
     int64_t generation;
 };
 
-/* Sets *generation to the provider's new one. */
+/* Sets *generation to the provider's new generation. */
 bool plan_aggregates_set(const struct plan_aggregates *input, const struct plan *plan,
                          int64_t *generation, struct err *err) BERTH_MUST_CHECK;
 

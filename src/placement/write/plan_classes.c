@@ -1,5 +1,5 @@
-/* The catalog of resource classes; what has an id below FIRST_CUSTOM_ID is standard and stays.
- * Writer thread only. */
+/* The catalog of resource classes; classes with an id below FIRST_CUSTOM_ID are standard and cannot
+ * be changed. Writer thread only. */
 #include "placement/write/plan_classes.h"
 
 #include "base/arena.h"
@@ -56,7 +56,7 @@ bool plan_class_ensure(struct slice name, const struct plan *plan, bool *is_new,
     return true;
 }
 
-/* Of a class without inventory, too, if another program took the inventory away. */
+/* Also true for a class without inventory whose inventory another program has deleted. */
 static bool is_allocated(const struct version *version, uint32_t class_number)
 {
     struct ptree_iter iter;

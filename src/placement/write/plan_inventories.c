@@ -1,5 +1,6 @@
-/* Inventories: no capacity below zero, known classes, and none taken away that is in use (shrinking
- * below the use is allowed). Each write counts the provider's generation up. Writer thread only. */
+/* Inventories: no capacity below zero, only known classes, and no inventory that is in use may be
+ * deleted (reducing one below its use is allowed). Each write raises the provider's generation.
+ * Writer thread only. */
 #include "placement/write/plan_inventories.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static bool check_generation(const struct provider *provider, int64_t generation
     return err_of_kind(err, REFUSED_PROVIDER_GENERATION);
 }
 
-/* prefix: what could not be done, up to the provider's uuid. */
+/* prefix: the beginning of the message, up to the provider's uuid. */
 static bool check_capacity(const struct plan_inventories *input, struct slice prefix,
                            struct err *err)
 {
@@ -55,7 +56,7 @@ static void append_delete(const struct plan *plan, const struct provider *provid
 
 static bool finish(const struct provider *provider, const struct plan *plan, int64_t *generation)
 {
-    generation_set_steps(plan, provider, 1); /* also if nothing is there to change */
+    generation_set_steps(plan, provider, 1); /* even if nothing changes */
     *generation = change_next_generation(provider->generation);
     return true;
 }
@@ -108,8 +109,8 @@ static int plan_inventories_compare_ids(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* "Inventory for 'VCPU, DISK_GB' on resource provider 'U' in use.", classes in the order of their
- * ids; rows are sorted in place. */
+/* "Inventory for 'VCPU, DISK_GB' on resource provider 'U' in use.", with the classes in the order
+ * of their ids; rows are sorted in place. */
 static bool refuse_in_use(const struct provider *provider, const struct catalog_row **rows,
                           size_t count, struct slice prefix, const char *code, struct err *err)
 {
@@ -129,8 +130,8 @@ static bool refuse_in_use(const struct provider *provider, const struct catalog_
     return err_set_parts(err, 409, code, parts, n);
 }
 
-/* The provider's inventories that are not kept; false with err set if one of them is in use. kept
- * is indexed like the provider's inventory, or NULL for none. */
+/* Collects the provider's inventories that are not kept; false with err set if one of them is in
+ * use. kept is indexed like the provider's inventories; NULL: none is kept. */
 static bool check_gone(const struct plan *plan, const struct provider *provider, const bool *kept,
                        struct slice prefix, struct err *err)
 {
@@ -167,7 +168,7 @@ static int compare_items(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The items with their classes, in the order of the classes' ids; NULL with err set if a class is
+/* The items with their classes, in the order of the classes' ids; NULL with err set: a class is
  * unknown. */
 static struct class_item *find_classes(const struct plan_inventories *input,
                                        const struct plan *plan, struct err *err)
@@ -237,7 +238,7 @@ bool plan_inventory_delete(struct slice provider_uuid_text, struct slice class_n
                             SLICE_LIT("' on resource provider '"), provider_uuid_text,
                             SLICE_LIT("' in use."));
     append_delete(plan, provider, row->id);
-    generation_set_steps(plan, provider, 1); /* also if nothing is there to change */
+    generation_set_steps(plan, provider, 1); /* even if nothing changes */
     return true;
 }
 
@@ -248,6 +249,6 @@ bool plan_inventories_delete(struct slice provider_uuid_text, const struct plan 
     if (provider == NULL || !check_gone(plan, provider, NULL, SLICE_LIT(""), err))
         return false;
     append_gone(plan, provider, NULL);
-    generation_set_steps(plan, provider, 1); /* also if nothing is there to change */
+    generation_set_steps(plan, provider, 1); /* even if nothing changes */
     return true;
 }

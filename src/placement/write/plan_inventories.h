@@ -7,28 +7,28 @@
 struct plan_inventory {
     struct slice class_name;
     struct inventory_figures figures;
-    bool has_figures; /* false: of no known class, and nothing to be checked by */
+    bool has_figures; /* false: the class is unknown, so the figures cannot be checked */
 };
 
 struct plan_inventories {
     struct slice provider_uuid;
-    int64_t generation;       /* the one that the client saw; not for create */
+    int64_t generation;       /* the generation that the client sent; not used for create */
     bool all_can_be_reserved; /* 1.26: reserved == total is allowed */
     const struct plan_inventory *items;
     size_t item_count;
 };
 
-/* Each sets *generation to the provider's new one. */
+/* Each function sets *generation to the provider's new generation. */
 
-/* One inventory of a class that the provider does not have: items[0]. */
+/* Adds items[0], an inventory of a class that the provider does not have. */
 bool plan_inventory_create(const struct plan_inventories *input, const struct plan *plan,
                            int64_t *generation, struct err *err) BERTH_MUST_CHECK;
 
-/* New figures for one that it has: items[0]. */
+/* Replaces the figures of an inventory that it has: items[0]. */
 bool plan_inventory_update(const struct plan_inventories *input, const struct plan *plan,
                            int64_t *generation, struct err *err) BERTH_MUST_CHECK;
 
-/* Makes the items all there is. Classes differ. */
+/* Replaces all inventories by the items. No class occurs twice. */
 bool plan_inventories_set(const struct plan_inventories *input, const struct plan *plan,
                           int64_t *generation, struct err *err) BERTH_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* A provider's traits: known ones only; its generation counts up only if something changes. Writer
+/* A provider's traits: only known ones; its generation is raised only if something changes. Writer
  * thread only. */
 #include "placement/write/plan_provider_traits.h"
 
@@ -9,7 +9,7 @@
 
 enum { UNKNOWN_TEXT_MAX = 4096 };
 
-/* "No such trait A, B", each once, in alphabetical order, as many as fit. */
+/* "No such trait A, B", without duplicates, in alphabetical order, as many as fit. */
 static bool plan_provider_traits_refuse_unknown(struct slice *names, size_t count, struct err *err)
 {
     qsort(names, count, sizeof(*names), slice_compare);
@@ -39,8 +39,8 @@ static int plan_provider_traits_compare_ids(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The wanted traits' rows, each once, in the order of their ids, marked in `wanted` by number; NULL
- * with err set if one is unknown. */
+/* The rows of the wanted traits, without duplicates, in the order of their ids, marked in `wanted`
+ * by number; NULL with err set: one is unknown. */
 static const struct catalog_row **
 plan_provider_traits_resolve(const struct plan_provider_traits *input, const struct plan *plan,
                              bool *wanted, size_t *count, struct err *err)
@@ -104,7 +104,7 @@ bool plan_provider_traits_set(const struct plan_provider_traits *input, const st
         if (!wanted[set->numbers[i]])
             change_append(plan->changes, CHANGE_PROVIDER_TRAIT_DELETE)->link = (struct change_link){
                 provider->id, catalog_row_at(&version->traits, set->numbers[i])->id};
-        wanted[set->numbers[i]] = false; /* what stays marked is new */
+        wanted[set->numbers[i]] = false; /* those still marked at the end are new */
     }
     for (size_t i = 0; i < count; i++) {
         if (!wanted[rows[i]->number])

@@ -6,17 +6,18 @@
 
 struct plan_provider_traits {
     struct slice provider_uuid;
-    const struct slice *names; /* all the provider is to have; a name may stand there twice */
+    const struct slice *names; /* all the provider's traits after the write; a name may occur
+                                * twice */
     size_t name_count;
-    bool has_generation; /* false (DELETE): any will do */
+    bool has_generation; /* false (DELETE): any generation is accepted */
     int64_t generation;
 };
 
-/* What the provider has afterwards, in the order of the traits' ids; in the err's arena. */
+/* The provider's traits after the write, in the order of their ids; in the err's arena. */
 struct planned_traits {
     struct slice *names;
     size_t count;
-    int64_t modified_at_us; /* of the newest trait; 0: there is none */
+    int64_t modified_at_us; /* of the newest trait; 0: it has none */
     int64_t generation;
 };
 

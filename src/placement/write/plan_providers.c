@@ -1,5 +1,6 @@
-/* Providers: names and uuids are unique, a provider's parent is there and not below it. What moves
- * takes its subtree along, whose rows all name the root. Writer thread only. */
+/* Providers: names and uuids are unique; a provider's parent exists and is not one of its
+ * descendants. A provider moves with its subtree, whose rows all name the root. Writer thread
+ * only. */
 #include "placement/write/plan_providers.h"
 
 #include "base/arena.h"
@@ -106,7 +107,7 @@ static bool is_in_subtree(const struct version *version, const struct provider *
     return slot.v >= first.v && slot.v < version_place(version, first)->end;
 }
 
-/* Finds the wanted parent (NULL: none) and whether the provider may go there. */
+/* Finds the requested parent (NULL: none) and checks whether the provider may move there. */
 static bool find_new_parent(const struct plan_provider_update *update,
                             const struct version *version, const struct provider *provider,
                             const struct provider **parent, struct err *err)
@@ -158,7 +159,7 @@ static struct change *append_update(const struct plan *plan, const struct provid
     return change;
 }
 
-/* All below the provider get its new root. */
+/* Gives all descendants of the provider its new root. */
 static void append_descendants(const struct plan *plan, const struct provider *provider,
                                int64_t root_id)
 {

@@ -4,7 +4,7 @@
 
 #include "engine/plan.h"
 
-/* A provider as it is after the write; texts are in the err's arena or the caller's own. */
+/* A provider after the write; texts are in the err's arena or belong to the caller. */
 struct planned_provider {
     struct slice uuid;
     struct slice name;
@@ -21,9 +21,10 @@ bool plan_provider_create(struct slice uuid, struct slice name, struct slice par
 struct plan_provider_update {
     struct slice uuid;
     struct slice name;
-    bool has_parent;          /* false: the parent stays */
+    bool has_parent;          /* false: the parent is unchanged */
     struct slice parent_uuid; /* data == NULL: becomes a root */
-    bool may_move;            /* 1.37: a provider that has a parent can get another, or none */
+    bool may_move;            /* 1.37: a provider that has a parent may get a different one, or
+                               * none */
 };
 
 bool plan_provider_update(const struct plan_provider_update *update, const struct plan *plan,
@@ -37,7 +38,8 @@ bool plan_provider_delete(struct slice uuid, const struct plan *plan,
 const struct provider *plan_provider_find(const struct version *version, struct slice uuid,
                                           struct err *err);
 
-/* Whether that is the provider's generation; else the 409 in the words of traits and aggregates. */
+/* Whether that is the provider's generation; otherwise sets the 409 with the text that traits and
+ * aggregates use. */
 bool plan_generation_is(const struct provider *provider, int64_t generation,
                         struct err *err) BERTH_MUST_CHECK;
 

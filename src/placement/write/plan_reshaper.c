@@ -1,9 +1,9 @@
 /* The reshaper: claims against inventories that are about to change.
  *
- * Allocations are checked while each listed provider has the union of its old inventories and its
- * new ones (the new figures where both have a class); only then the old ones that are not listed
- * go, if nothing is allocated of them any more. The union lives in the targets' stock, so that
- * claim.c needs to know nothing of it. Writer thread only. */
+ * Allocations are checked while each listed provider has the union of its old and new inventories
+ * (with the new figures if both have a class). Only then are the old inventories deleted that are
+ * not listed, provided nothing is allocated of them any more. The union is stored in the targets'
+ * stock, so that claim.c needs no knowledge of it. Writer thread only. */
 #include "placement/write/plan_reshaper.h"
 
 #include "base/arena.h"
@@ -25,7 +25,7 @@ static bool check_generation(const struct reshape_provider *wanted, const struct
     return err_of_kind(err, REFUSED_PROVIDER_GENERATION);
 }
 
-/* Targets come first in the set, so that targets[i] is providers[i]. */
+/* These targets are the first of the set, so that targets[i] belongs to providers[i]. */
 static bool find_providers(struct claim_set *set, const struct reshape *reshape)
 {
     for (size_t i = 0; i < reshape->provider_count; i++) {
@@ -39,7 +39,8 @@ static bool find_providers(struct claim_set *set, const struct reshape *reshape)
                            SLICE_ARG(wanted->uuid), SLICE_ARG(wanted->uuid));
         if (!check_generation(wanted, provider, set->err))
             return false;
-        /* the union is written first, unless it would be what is there; then what is wanted */
+        /* the union is written first, unless it equals the current state; then the requested
+         * inventories */
         claim_target_of(set, provider)->generation_steps = wanted->inventory_count > 0 ? 2 : 1;
     }
     check(set->target_count == reshape->provider_count);

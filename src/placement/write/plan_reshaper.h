@@ -1,4 +1,4 @@
-/* Plans POST /reshaper: inventories of some providers and allocations of some consumers, replaced
+/* Plans POST /reshaper: replaces inventories of some providers and allocations of some consumers,
  * together or not at all. */
 #ifndef BERTH_PLACEMENT_WRITE_PLAN_RESHAPER_H
 #define BERTH_PLACEMENT_WRITE_PLAN_RESHAPER_H
@@ -10,19 +10,19 @@ struct reshape_inventory {
     struct inventory_figures figures;
 };
 
-/* A provider with the inventories that it is to have in the end. */
+/* A provider with its inventories after the write. */
 struct reshape_provider {
     struct slice uuid;
     int64_t generation;
-    struct slice generation_text; /* how a message shows it; data == NULL: as the number */
-    const struct reshape_inventory *inventories; /* classes differ */
+    struct slice generation_text; /* as a message shows it; data == NULL: as the number */
+    const struct reshape_inventory *inventories; /* no class occurs twice */
     size_t inventory_count;
 };
 
 struct reshape {
-    const struct reshape_provider *providers; /* uuids differ */
+    const struct reshape_provider *providers; /* no uuid occurs twice */
     size_t provider_count;
-    const struct claim *claims; /* consumers differ */
+    const struct claim *claims; /* no consumer occurs twice */
     size_t claim_count;
 };
 

@@ -6,14 +6,14 @@
 
 struct planned_trait {
     bool is_new;
-    int64_t created_at_us; /* 0: not known */
+    int64_t created_at_us; /* 0: unknown */
 };
 
-/* Makes the trait if it is not there. The name is a custom trait's. */
+/* Creates the trait if it does not exist. The name must be that of a custom trait. */
 bool plan_trait_put(struct slice name, const struct plan *plan, struct planned_trait *result,
                     struct err *err) BERTH_MUST_CHECK;
 
-/* Refuses standard traits and those that a provider has. */
+/* Refuses standard traits and traits that a provider has. */
 bool plan_trait_delete(struct slice name, const struct plan *plan,
                        struct err *err) BERTH_MUST_CHECK;
 

@@ -1,5 +1,5 @@
-/* Memory knows nothing of a row that was left out at the load, but the database would refuse a
- * second one of its name. The words are those for a name that is known. */
+/* Memory does not have rows that were left out at the load, but the database would refuse a second
+ * row with the same name. The error texts are those for a known name. */
 #include "placement/write/taken_names.h"
 
 bool taken_names_refuse(const char *what, struct slice text, struct err *err)
