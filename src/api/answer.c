@@ -1,4 +1,5 @@
-/* The answer to a request: its room among the large ones, its headers, its end. Any thread. */
+/* The answer to a request: its share of the memory for large answers, its headers, its end. Any
+ * thread. */
 #include "api/answer.h"
 
 #include "api/api.h"
@@ -55,9 +56,9 @@ enum http_step answer_count(struct api_request *request)
     return HTTP_ANSWERED;
 }
 
-enum { PIECE_BUFFER_BYTES = 256 * 1024 }; /* what the buffer of API_LONG_PIECE_BYTES takes */
+enum { PIECE_BUFFER_BYTES = 256 * 1024 }; /* the buffer size for API_LONG_PIECE_BYTES */
 
-/* What an answer in pieces holds is mostly the list of what is in it. */
+/* The memory held by an answer in pieces is mostly the list of its items. */
 bool answer_fits(struct api_request *request)
 {
     bool is_stream = request->stream.more != NULL;
@@ -86,7 +87,7 @@ bool answer_refuse_memory(struct api_request *request)
                    "Too many large requests are being served. Ask again later.");
 }
 
-/* Whether others' bodies, and what is made of them, leave no memory for this one. */
+/* Whether other requests' bodies, and data made from them, leave no memory for this one. */
 static bool is_refused_for_now(const struct api_request *request)
 {
     return request->err.status == 503 &&
@@ -95,7 +96,7 @@ static bool is_refused_for_now(const struct api_request *request)
             (request->passage->heap != NULL && json_heap_was_refused(request->passage->heap)));
 }
 
-enum { MESSAGE_END_BYTES = 8 * 1024 }; /* escaped, it grows sixfold at most */
+enum { MESSAGE_END_BYTES = 8 * 1024 }; /* escaping makes it at most six times as long */
 
 static bool is_within_character(struct slice text, size_t at)
 {
@@ -103,8 +104,8 @@ static bool is_within_character(struct slice text, size_t at)
 }
 
 /* An error message may quote everything that the client sent, or name everything that the request
- * concerns: of a long one the two ends are shown. A worker writes it, and it is not charged as a
- * large answer. */
+ * concerns: of a long message only the beginning and the end are shown. A worker writes it, and it
+ * is not charged as a large answer. */
 static void shorten(struct api_request *request)
 {
     struct slice *message = &request->err.message;
@@ -125,7 +126,7 @@ enum http_step answer_give(struct api_request *request)
     bool is_committed =
         request->passage->phase == PHASE_WRITING || request->passage->phase == PHASE_FINISHING;
     if (!err_is_set(&request->err) && is_committed)
-        http_body_take(request->http); /* nothing else may be said of it */
+        http_body_take(request->http); /* the write is committed, so no error may be sent instead */
     else if (!err_is_set(&request->err) && !answer_fits(request))
         answer_refuse_large(request);
     request->http->goes_on = request->passage->reader != NULL && !err_is_set(&request->err);

@@ -4,17 +4,17 @@
 
 #include "api/request.h"
 
-/* Whether there is room for the answer among the large ones (see http_body_fits()). To be called by
- * the thread that writes it, also while it grows. */
+/* Whether there is room for the answer among the large ones (see http_body_fits()). Called by the
+ * thread that writes the answer, also while it grows. */
 bool answer_fits(struct api_request *request);
 
-/* Sets err for an answer that has no room. */
+/* Sets err for an answer for which there is no room. */
 void answer_refuse_large(struct api_request *request);
 
-/* The same if other requests leave no memory for this one, or for what is built from it. */
-bool answer_refuse_memory(struct api_request *request); /* false */
+/* The same if other requests leave no memory for this one or for what is built from it. */
+bool answer_refuse_memory(struct api_request *request); /* always returns false */
 
-/* Adds all headers to the exchange and hands over status and body. */
+/* Adds all headers to the exchange and passes it status and body. */
 void answer_headers(struct api_request *request);
 
 /* Ends a request: sends the answer that its handler has written, or its err as an answer. */

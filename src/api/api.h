@@ -26,12 +26,12 @@ struct api {
     struct pipeline *pipeline;
     struct slow_lane *slow_lane;
     struct expensive *expensive;  /* requests that start on the slow lane */
-    struct give_way *give_way;    /* of all lanes */
-    struct memory_budget *bodies; /* of large request bodies and what is parsed of them */
+    struct give_way *give_way;    /* shared by all lanes */
+    struct memory_budget *bodies; /* for large request bodies and what is parsed from them */
     struct keystone *keystone;    /* NULL: noauth2 */
     struct policy_keeper *policies;
     struct readiness *readiness;
-    const struct conf_healthcheck *healthcheck; /* NULL: there is none */
+    const struct conf_healthcheck *healthcheck; /* NULL: no health check is configured */
     struct api_endpoint endpoints[API_COUNT];
     struct cors_settings cors;
     bool trust_proxies; /* [oslo_middleware] enable_proxy_headers_parsing */

@@ -5,10 +5,10 @@
 #include "api/request.h"
 #include "query/budget.h"
 
-/* The budget of a query: about a millisecond on a worker; on the slow lane, turns with others,
- * until the client disconnects or the time is over ([berth] query_deadline). Charging bounds how
- * long a handler occupies a worker or holds up others on the lane: all work that grows with the
- * database or with what a client sent is charged where it is done. */
+/* The budget of a query: about a millisecond on a worker; on the slow lane, turns shared with other
+ * requests until the client disconnects or the time is over ([berth] query_deadline). Charging
+ * limits how long a handler occupies a worker or delays others on the lane: all work that grows
+ * with the database or with what a client sent is charged where it is done. */
 struct budget api_budget(struct api_request *request);
 
 /* The return value of a handler whose budget is exhausted: moves the request to the slow lane or,

@@ -1,4 +1,4 @@
-/* CORS as oslo.middleware does it: preflights are answered before anything else looks at them.
+/* CORS as oslo.middleware implements it: preflights are answered before any other processing.
  * Worker threads. */
 #include "api/cors.h"
 
@@ -16,7 +16,8 @@ static bool has(const struct cors_names *names, struct slice name)
     return false;
 }
 
-/* The origin as it is to be echoed: itself, "*" if all are allowed, data == NULL if it is not. */
+/* The origin to repeat in the answer: the client's, "*" if all are allowed, data == NULL if it is
+ * not allowed. */
 static struct slice allowed_origin(const struct api_request *request)
 {
     const struct cors_names *origins = &request->api->cors.allowed_origins;
@@ -47,7 +48,7 @@ static bool header_is_permitted(const struct api_request *request, struct slice 
            (own != NULL && has_nocase(own, name));
 }
 
-/* The headers that a preflight asks for, joined by commas; false: one is not permitted. */
+/* The headers that a preflight requests, joined by commas; false: one is not permitted. */
 static bool read_headers(struct api_request *request, struct slice *joined)
 {
     struct slice rest = http_request_header(request->http, "Access-Control-Request-Headers");
@@ -93,7 +94,8 @@ static void add_preflight_headers(struct api_request *request)
         http_add_header(request->http, "Access-Control-Allow-Headers", headers);
 }
 
-/* Where OPTIONS is a request like any other, a browser's preflight is recognised by its headers. */
+/* If OPTIONS can also be an ordinary request, a browser's preflight is recognised by its
+ * headers. */
 static bool is_preflight(const struct api_request *request)
 {
     return slice_equal(request->http->method, SLICE_LIT("OPTIONS")) &&
@@ -118,7 +120,7 @@ bool cors_is_allowed(const struct api_request *request)
            allowed_origin(request).data != NULL;
 }
 
-/* The configured ones and the API's own, joined by commas. */
+/* The configured headers and the API's own, joined by commas. */
 static struct slice exposed_headers(struct api_request *request)
 {
     const struct cors_names *own = request->definition->cors_headers;

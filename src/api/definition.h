@@ -1,5 +1,5 @@
-/* The definition of an API, which is served on its own listeners: everything in which APIs differ
- * on the path that every request takes (dispatch.c). */
+/* The definition of an API, which is served on its own listeners: all differences between APIs on
+ * the path that every request takes (dispatch.c). */
 #ifndef BERTH_API_DEFINITION_H
 #define BERTH_API_DEFINITION_H
 
@@ -24,35 +24,36 @@ struct cors_names;
 struct api_definition {
     enum api_id id;
     const char *name;   /* in metrics */
-    const char *logger; /* of the lines about each request */
+    const char *logger; /* for the lines about each request */
     const char *title;  /* in log lines about errors: "Placement" */
     /* Loggers of further lines about a request: error answers, reasons for refused writes, remarks
-     * on an answer, policies. */
+     * on an answer, policy decisions. */
     const char *error_logger;
     const char *reason_logger;
     const char *remark_logger;
     const char *policy_logger;
     const char *request_id_header;
-    enum token_service service; /* its service in Keystone's catalog */
-    /* Request and response headers that pages of other origins may always use, whatever [cors]
+    enum token_service service; /* the API's service in Keystone's catalog */
+    /* Request and response headers that pages from other origins may always use, whatever [cors]
      * says; NULL: none. */
     const struct cors_names *cors_headers;
     const struct api_route *routes;
     unsigned route_count;
     unsigned max_minor;
     size_t own_bytes;          /* the size of its state for each request: request->own, zeroed */
-    bool has_own_options;      /* even with CORS, an OPTIONS that is no preflight is a request */
+    bool has_own_options;      /* even with CORS, an OPTIONS request that is not a preflight is an
+                                * ordinary request */
     bool checks_length_late;   /* the stages refuse a body that is too long */
-    const struct rule *author; /* the product's rules: its writes are their author's */
-    uint64_t rows_allowed;     /* that the API's own limits let a request write, even if
-                                  [berth] max_write_rows is less; 0: none */
-    /* Submits request->write; NULL: it is submitted to the pipeline at once. */
+    const struct rule *author; /* the product's row of rules, which is the author of its writes */
+    uint64_t rows_allowed;     /* the rows that the API's own limits let a request write, even if
+                                * [berth] max_write_rows is lower; 0: none */
+    /* Submits request->write; NULL: it is submitted directly to the pipeline. */
     void (*submit)(struct api_request *request);
-    /* Whether the request needs no token. Only its target has been read. */
+    /* Whether the request needs no token. Only its target has been read so far. */
     bool (*is_public)(const struct api_request *request);
-    /* Without Keystone: fills the identity. False sets err. */
+    /* Used without Keystone: fills in the identity. False sets err. */
     bool (*identify)(struct api_request *request);
-    /* The stages after the token; the last one fills request->route. False sets err. */
+    /* The stages after the token; the last one fills in request->route. False sets err. */
     bool (*pass)(struct api_request *request);
     /* Writes request->err as the answer: sets status, content type and body. */
     void (*write_fault)(struct api_request *request);
@@ -64,9 +65,9 @@ struct api_definition {
 struct api_endpoint {
     const struct api_definition *definition;
     const struct api *api;
-    const void *settings; /* the product's own, for its API and its handlers */
+    const void *settings; /* for the product's API and handlers */
     const struct route_finder *routes;
-    const struct slice *mount_prefixes; /* each with a leading and without a trailing slash */
+    const struct slice *mount_prefixes; /* each begins with a slash and ends without one */
     unsigned mount_prefix_count;
 };
 

@@ -1,8 +1,8 @@
-/* Where a request's way goes on: stages, handler, answer, and the waits between them.
+/* Decides how a request continues: stages, handler, answer, and the waits between them.
  *
- * Runs on the workers of the listener. What must wait (for Keystone, for the writer, for another
- * process's commit, for the slow lane) keeps the exchange pending and comes back through on_resume.
- */
+ * Runs on the workers of the listener. If a request must wait (for Keystone, for the writer, for
+ * another process's commit, for the slow lane), its exchange stays pending and continues through
+ * on_resume. */
 #include "api/dispatch.h"
 
 #include "api/answer.h"
@@ -45,7 +45,7 @@ static uint64_t question_of(const struct api_request *request)
            (uint64_t)request->endpoint->definition->id;
 }
 
-/* A worker does not try again and again what is too expensive for it. */
+/* A query that was recently too expensive for a worker is not tried on one again. */
 static enum api_step handle_question(struct api_request *request)
 {
     struct expensive *expensive = request->api->expensive;
@@ -58,7 +58,7 @@ static enum api_step handle_question(struct api_request *request)
     return step;
 }
 
-/* To parse and to check a large body, or a long query, takes too long for a worker. */
+/* Parsing and checking a large body or a long query takes too long for a worker. */
 static enum api_step handle(struct api_request *request)
 {
     request->passage->is_on_lane = false;
@@ -84,7 +84,7 @@ static enum http_step run_handler(struct api_request *request)
     return after_handler(request, step);
 }
 
-/* After the stages, or as many of them as could be passed so far. */
+/* Continues after the stages, or after those that could be completed so far. */
 static enum http_step after_stages(struct api_request *request, enum stages_outcome outcome)
 {
     switch (outcome) {
@@ -131,7 +131,7 @@ static struct slice owner_of(const struct api_request *request)
     return identity->project_id.len > 0 ? identity->project_id : identity->user_id;
 }
 
-/* The body of a request whose token is refused is of no use. */
+/* The body of a request whose token is refused is not needed. */
 static enum http_step after_token(struct api_request *request, enum stages_outcome outcome)
 {
     request->passage->phase = outcome == STAGES_PENDING ? PHASE_OWNER : PHASE_BODY;
@@ -143,7 +143,7 @@ static enum http_step after_token(struct api_request *request, enum stages_outco
     return HTTP_READ_BODY;
 }
 
-/* What needs no token needs no body. */
+/* A request that needs no token needs no body. */
 static bool is_for_everybody(const struct api_request *request)
 {
     return healthcheck_is_asked(request) || request->definition->is_public(request) ||
@@ -162,7 +162,8 @@ static enum http_step on_large_body(struct http_exchange *exchange, void *cls)
     return after_token(request, stages_identify(request));
 }
 
-/* The token has been checked before the body came. That the body is too long comes first. */
+/* The token was checked before the body arrived. A body that is too long takes precedence over its
+ * result. */
 static enum http_step go_on_with_body(struct api_request *request)
 {
     request->passage->phase = PHASE_ARRIVED;
@@ -205,7 +206,8 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
     case PHASE_OWNER:
         return after_token(request, stages_identify_again(request));
     case PHASE_SLOW:
-        if (request->passage->slow_step == API_AGAIN) { /* what was begun there is done, too */
+        if (request->passage->slow_step == API_AGAIN) { /* and what the handler began there is also
+                                                         * complete */
             request->passage->phase = PHASE_AGAIN;
             return run_handler(request);
         }

@@ -1,5 +1,5 @@
-/* To give tens of megabytes back to the system takes milliseconds: too long for a worker, so the
- * slow lane does it. */
+/* Returning tens of megabytes to the system takes milliseconds, which is too long for a worker, so
+ * the slow lane does it. */
 #include "api/leftover.h"
 
 #include <jansson.h>
@@ -13,9 +13,9 @@
 #include "base/buf.h"
 #include "base/hash.h"
 
-enum { DROPPED_AT_ONCE_BYTES = 4 << 20 }; /* buffers up to this size are used again */
+enum { DROPPED_AT_ONCE_BYTES = 4 << 20 }; /* buffers up to this size are reused */
 
-/* What is left of a large request when it is over. */
+/* What remains of a large request when it is over. */
 struct leftover {
     struct slow_job job;
     json_t *document;

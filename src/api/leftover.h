@@ -1,4 +1,4 @@
-/* Frees what is left of a request when it is over. */
+/* Frees what remains of a request when it is over. */
 #ifndef BERTH_API_LEFTOVER_H
 #define BERTH_API_LEFTOVER_H
 

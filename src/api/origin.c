@@ -1,11 +1,11 @@
-/* Proxy headers. Header values hold no CR, LF or NUL (the edge refuses them); what is not fit for a
- * URL is left out of Location. Pure; any thread. */
+/* Proxy headers. Header values contain no CR, LF or NUL (the HTTP server refuses them); anything
+ * that is not allowed in a URL is left out of Location. Pure; any thread. */
 #include "api/origin.h"
 
 #include "api/request.h"
 #include "base/arena.h"
 
-/* RFC 7239, the first proxy's element. */
+/* Reads the first proxy's element (RFC 7239). */
 static void read_forwarded(struct slice header, struct origin *origin)
 {
     struct slice element = slice_cut(&header, ',');
@@ -83,7 +83,8 @@ static bool ends_with(struct slice text, const char *end)
 static void append_visible(struct buf *out, struct slice text)
 {
     for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.data[i]; /* whether char has a sign or not */
+        unsigned char c = (unsigned char)text.data[i]; /* so that it does not matter whether char is
+                                                        * signed */
         if (c > ' ' && c < 0x7f)
             buf_append_char(out, text.data[i]);
     }
@@ -98,7 +99,7 @@ struct slice origin_absolute(const struct api_request *request, struct slice pat
     else if (slice_equal(scheme, SLICE_LIT("https")) && ends_with(host, ":443"))
         host.len -= 4;
     struct buf text = {0};
-    /* HTTP/1.0 needs no Host; a URL without a host would be one of nobody, a bare path is right. */
+    /* HTTP/1.0 requires no Host header; without a host, only a bare path is a correct URL */
     if (host.len > 0) {
         append_visible(&text, scheme);
         buf_append_lit(&text, "://");

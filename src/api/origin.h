@@ -8,10 +8,11 @@
 struct api_request;
 
 struct origin {
-    struct slice scheme;  /* "http" or, over TLS, "https", unless a proxy says otherwise */
-    struct slice host;    /* with port; empty when there is no Host header */
-    struct slice address; /* the client's, for the log */
-    struct slice prefix;  /* X-Forwarded-Prefix, to be put before hrefs; without a trailing slash */
+    struct slice scheme;  /* "http", or "https" over TLS, unless a proxy header overrides it */
+    struct slice host;    /* with port; empty if there is no Host header */
+    struct slice address; /* of the client, for the log */
+    struct slice prefix;  /* X-Forwarded-Prefix, which is prefixed to hrefs; without a trailing
+                           * slash */
 };
 
 /* Reads the Host header and, with `trust_proxies` ([oslo_middleware] enable_proxy_headers_parsing),

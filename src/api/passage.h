@@ -31,7 +31,7 @@ struct api_passage {
         PHASE_CHECKING,  /* /healthcheck: waits for the results of the checks */
     } phase;
 
-    struct keystone_request tokens; /* what the identity points into, with keystone */
+    struct keystone_request tokens; /* with keystone: what the identity points into */
     struct slow_job slow;
     enum api_step slow_step; /* the handler's result there */
     uint64_t slow_limit_us;  /* how long it may stay there, its wait included */
@@ -43,14 +43,15 @@ struct api_passage {
         SLOW_END_NO_ROOM,   /* its answer has outgrown the memory for large ones */
         SLOW_END_NO_MEMORY, /* what it needs has outgrown the memory of requests */
     } slow_end;
-    unsigned changes_met;   /* how often the write met an optimistic conflict */
-    bool is_large;          /* too large a body to be handled on a worker */
-    bool is_on_lane;        /* where the handler runs */
-    uint64_t handled_us;    /* when a worker began to handle it, on its own clock */
-    uint64_t question;      /* of a GET that goes to the slow lane: see services/expensive.h */
-    _Atomic unsigned met;   /* there: counts the handler's end and api_resume() */
-    struct json_heap *heap; /* where the parsed body is; NULL: in memory of its own */
-    struct budget *pace;    /* the budget for reading the body; NULL: a worker reads it */
+    unsigned changes_met;          /* how often the write met an optimistic conflict */
+    bool is_large;                 /* too large a body to be handled on a worker */
+    bool is_on_lane;               /* where the handler runs */
+    uint64_t handled_us;           /* when a worker began to handle it, on the worker's own clock */
+    uint64_t question;             /* a hash of a GET that goes to the slow lane: see
+                                    * services/expensive.h */
+    _Atomic unsigned met;          /* on the slow lane: counts the handler's end and api_resume() */
+    struct json_heap *heap;        /* where the parsed body is; NULL: in memory of its own */
+    struct budget *pace;           /* the budget for reading the body; NULL: a worker reads it */
     struct replica_reader *reader; /* pins the version of an answer in pieces; NULL: not yet */
     bool is_preflight;             /* a CORS preflight: its headers are already set */
 };

@@ -1,5 +1,5 @@
-/* The versions that handlers see: pinned only while they run, unless an answer goes out in pieces.
- * On the thread whose reader it is. */
+/* The versions that handlers read: pinned only while a handler runs, unless an answer is sent in
+ * pieces. On the reader's thread. */
 #include "api/pin.h"
 
 #include <sched.h>
@@ -11,8 +11,8 @@
 
 enum { FRESH_SPINS = 64 };
 
-/* Our own writer's commits are published within microseconds, so it pays to look again a few times.
- */
+/* berth's own writer publishes its commits within microseconds, so it is worth trying a few
+ * times. */
 const struct version *pin_current(struct api_request *request, struct replica_reader *reader)
 {
     for (unsigned i = 0; i < FRESH_SPINS; i++) {

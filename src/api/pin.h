@@ -12,7 +12,7 @@ const struct version *pin_current(struct api_request *request, struct replica_re
 /* After the handler: releases the version, or keeps it for an answer in pieces. */
 void pin_release(struct api_request *request, struct replica_reader *reader, enum api_step step);
 
-/* To be called at the end of the request. */
+/* Call it at the end of the request. */
 void pin_close(struct api_request *request);
 
 #endif

@@ -1,4 +1,4 @@
-/* Randomness by the page, one per thread. */
+/* Random bytes are fetched one page at a time, for each thread. */
 #include "api/request_id.h"
 
 #include <stddef.h>

@@ -8,7 +8,7 @@
 
 enum { REQUEST_ID_LEN = 40, UUID_LEN = 36 };
 
-/* Writes a new random UUID (version 4) as 36 characters. Any thread. Random bytes are drawn in
+/* Writes a new random UUID (version 4) as 36 characters. Any thread. Random bytes are fetched in
  * bulk, because generating a UUID with a library costs half as much as a whole small request. */
 void uuid_generate_text(char out[UUID_LEN]);
 

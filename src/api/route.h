@@ -8,8 +8,10 @@ struct api_request;
 
 enum api_step {
     API_DONE,  /* the answer is written, or err is set */
-    API_WRITE, /* request->write is planned and to be submitted; route->finish writes the answer */
-    API_AGAIN, /* what the handler began resumes the exchange; then run the handler again */
+    API_WRITE, /* request->write is complete and must be submitted; route->finish writes the
+                * answer */
+    API_AGAIN, /* an operation that the handler began resumes the exchange; then run the handler
+                * again */
     API_SLOW, /* too much work for a worker: run the handler again on the slow lane, where a version
                  is pinned */
 };
@@ -19,14 +21,16 @@ struct api_route {
     const char *path; /* "/resource_providers/{uuid}/traits" */
     unsigned min_minor;
     unsigned max_minor;
-    unsigned flags;  /* the API's own */
-    unsigned policy; /* a rule of the API's own service; 0: the handler checks, or no check */
+    unsigned flags;  /* defined by the API */
+    unsigned policy; /* a policy rule of the API's own service; 0: the handler checks, or nothing is
+                      * checked */
     /* Reads request->version (pinned, as new as the database) and writes the answer; or validates
-     * the body and fills request->write. */
+     * the body and fills in request->write. */
     enum api_step (*handle)(struct api_request *request);
-    /* After a write was decided: writes the answer (err may be set; version is not pinned). */
+    /* Called after a write has been decided: writes the answer (err may be set; version is not
+     * pinned). */
     void (*finish)(struct api_request *request);
-    bool reads; /* pin a version before handle */
+    bool reads; /* a version is pinned before handle runs */
 };
 
 #endif

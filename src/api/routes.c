@@ -1,4 +1,5 @@
-/* A path is cut at its slashes and compared with the table's of as many segments. Any thread. */
+/* A path is split at its slashes and compared with the paths of the table that have the same number
+ * of segments. Any thread. */
 #include "api/routes.h"
 #include "base/arena.h"
 
@@ -6,10 +7,10 @@
 
 enum { SEGMENTS_MAX = 5 };
 
-/* What stands between the slashes of a path: "/" has none. */
+/* The texts between the slashes of a path: "/" has none. */
 struct segments {
     struct slice names[SEGMENTS_MAX];
-    unsigned count; /* SEGMENTS_MAX + 1: no route's path */
+    unsigned count; /* SEGMENTS_MAX + 1: not the path of any route */
 };
 
 static struct segments split(struct slice path)
@@ -27,7 +28,7 @@ static struct segments split(struct slice path)
         if (slash == NULL)
             return found;
         path = slice_skip(path, name.len + 1);
-        if (path.len == 0) /* a slash at the end is one too many */
+        if (path.len == 0) /* a slash at the end is not accepted */
             found.count = SEGMENTS_MAX + 1;
     }
     if (path.len > 0)
@@ -41,8 +42,8 @@ struct pattern {
     struct segments path;
 };
 
-/* The table's texts, cut up once; those of n segments are patterns[first[n]] and on, in the order
- * of the table. */
+/* The table's paths, split once. Those with n segments begin at patterns[first[n]], in the order of
+ * the table. */
 struct route_finder {
     struct pattern *patterns;
     unsigned first[SEGMENTS_MAX + 3];
@@ -73,7 +74,8 @@ static bool is_parameter(struct slice name)
     return name.data[0] == '{';
 }
 
-/* Paths of one number of segments. A parameter takes any non-empty segment. */
+/* Compares paths with the same number of segments. A parameter matches any segment that is not
+ * empty. */
 static bool path_matches(const struct segments *pattern, const struct segments *path)
 {
     for (unsigned i = 0; i < path->count; i++) {
@@ -93,7 +95,7 @@ static void take_args(struct api_request *request, const struct segments *patter
             request->args[arg++] = path->names[i];
 }
 
-/* The route of a method may be there twice, for older and for newer microversions. */
+/* A method may have two routes, for older and for newer microversions. */
 static const struct pattern *match(const struct route_finder *finder, struct slice method,
                                    unsigned minor, const struct segments *path)
 {
@@ -124,7 +126,7 @@ static const struct api_route *find(const struct route_finder *finder, struct sl
     return found->route;
 }
 
-/* Those of microversions up to that one. data == NULL: there are none. */
+/* The methods of microversions up to that one. data == NULL: there are none. */
 static struct slice allowed_methods(const struct route_finder *finder, struct arena *arena,
                                     const struct segments *path, unsigned minor)
 {

@@ -8,21 +8,23 @@ enum route_found { ROUTE_FOUND, ROUTE_UNKNOWN_PATH, ROUTE_UNKNOWN_METHOD };
 
 struct route_finder;
 
-/* In the arena. The table outlives it. */
+/* Creates the finder in the arena. The table outlives it. */
 const struct route_finder *route_finder_create(const struct api_route *routes, unsigned count,
                                                struct arena *arena);
 
-/* Finds the route for the path and the request's method; fills request->route and args (slices of
- * the path). For an unknown method on a known path, request->allow lists the methods that exist. */
+/* Finds the route for the path and the request's method; fills in request->route and args (slices
+ * of the path). For an unknown method on a known path, request->allow lists the methods that
+ * exist. */
 enum route_found routes_find(const struct route_finder *finder, struct slice path,
                              struct api_request *request);
 
-/* Fills request->route and args as if the request had that method, which the path must have. */
+/* Fills in request->route and args as if the request had that method, which must exist for the
+ * path. */
 void routes_take(const struct route_finder *finder, struct slice path, struct slice method,
                  struct api_request *request);
 
-/* Fills request->allow for a request whose route needs a newer microversion: the methods that the
- * path has at the request's microversion or, if there are none, at newer ones. */
+/* Fills in request->allow for a request whose route needs a newer microversion: the methods that
+ * the path has at the request's microversion or, if there are none, at newer ones. */
 void routes_allow(const struct route_finder *finder, struct api_request *request);
 
 /* The route of that method and path at microversion 1.minor, or NULL. */

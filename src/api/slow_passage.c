@@ -1,6 +1,6 @@
-/* A request on the slow lane: handlers that have too much to do for a worker, with their budget,
- * the end of writes whose bodies were large, and answers in pieces. On the lane's threads, but for
- * what begins it. */
+/* A request on the slow lane: handlers that have too much work for a worker, with their budget, the
+ * end of writes with large bodies, and answers in pieces. Runs on the lane's threads, except for
+ * the functions that begin it. */
 #include "api/slow_passage.h"
 
 #include "api/answer.h"
@@ -13,19 +13,20 @@
 #include "base/clock.h"
 #include "base/hash.h"
 
-/* A step is some nanoseconds. A worker's first ones take a millisecond where none of the memory is
- * in a cache; more are for who needed less, up to what takes a millisecond where all of it is. */
+/* A step is some nanoseconds. A worker's initial steps take a millisecond if none of the memory is
+ * in a cache. Requests that needed less time get more steps, up to the number that takes a
+ * millisecond if all of the memory is in a cache. */
 enum {
     WORKER_STEPS = 120000,
     WORKER_STEPS_MORE = 20000,
     WORKER_STEPS_SPARE = 360000,
     WORKER_US = 1200,
-    EXPENSIVE_US = 2000, /* no worker would come to its end, even with warm caches */
+    EXPENSIVE_US = 2000, /* no worker would finish it, even with warm caches */
     SLOW_STEPS_BETWEEN_LOOKS = 50000,
 };
 
-/* A job of the slow lane lets others have its turn here, and ends when there is nobody to answer,
- * no time left, or no room for its answer. */
+/* A job of the slow lane gives others their turn here, and ends if its client has disconnected, its
+ * time is over, or there is no memory for its answer. */
 static bool is_to_end(void *cls)
 {
     struct api_request *request = cls;
@@ -59,7 +60,7 @@ bool api_is_on_slow_lane(const struct api_request *request)
     return request->passage->phase == PHASE_SLOW;
 }
 
-/* Whether it has ended before the handler was through. */
+/* Whether it was ended before the handler had finished. */
 static bool was_cut_short(const struct api_request *request)
 {
     return request->passage->slow_end != SLOW_END_NONE;
@@ -86,7 +87,7 @@ struct budget api_budget(struct api_request *request)
     };
 }
 
-/* What became of a request that the slow lane does not finish. */
+/* Sets the result of a request that the slow lane does not finish. */
 static void refuse_slow(struct api_request *request)
 {
     switch (request->passage->slow_end) {
@@ -170,7 +171,7 @@ static void run_slow(void *cls)
     atomic_store(&request->passage->met, 0);
     enum api_step step = handle_measured(request);
     if (step == API_DONE && was_cut_short(request))
-        refuse_slow(request); /* whatever the handler made of it */
+        refuse_slow(request); /* whatever the handler's result was */
     if (step == API_DONE && !err_is_set(&request->err) && !answer_fits(request))
         answer_refuse_large(request);
     pin_release(request, reader, step);
@@ -178,12 +179,12 @@ static void run_slow(void *cls)
     if (request->body != NULL)
         http_release_body(request->http); /* the document has copies of all texts */
     if (step == API_AGAIN)
-        api_resume(request); /* or what has been begun does, when it is done */
+        api_resume(request); /* or the operation that was begun resumes it, when complete */
     else
         http_resume(request->http);
 }
 
-/* The lane does not begin it. */
+/* Called if the lane does not begin the job. */
 static void refuse_to_run(void *cls, enum slow_refusal why)
 {
     struct api_request *request = cls;
@@ -227,7 +228,7 @@ enum http_step slow_passage_begin(struct api_request *request)
     return HTTP_PENDING;
 }
 
-/* What is committed is answered however many wait there. */
+/* The answer to a committed write is sent however many requests wait. */
 enum http_step slow_passage_finish(struct api_request *request)
 {
     request->passage->phase = PHASE_FINISHING;
@@ -248,15 +249,15 @@ static void run_piece(void *cls)
     request->stream.piece_bytes = API_LONG_PIECE_BYTES;
     exchange->goes_on = request->stream.more(request);
     request->stream.bytes += exchange->out.len;
-    http_resume(exchange); /* which gives it away */
+    http_resume(exchange); /* which gives the request away */
     if (began_us != 0)
         slow_lane_rest(lane, clock_monotonic_us() - began_us);
 }
 
-/* What has begun is finished however many wait there. */
+/* An answer that has begun is finished however many requests wait. */
 enum http_piece slow_passage_write_piece(struct api_request *request)
 {
-    /* its owner is another: a project's answers in pieces do not wait behind its searches */
+    /* a separate owner, so that a project's answers in pieces do not wait behind its searches */
     submit(request, (struct slow_job){
                         .run = run_piece,
                         .owner = ~owner_of(request),

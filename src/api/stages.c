@@ -1,5 +1,5 @@
 /* What all APIs do between a request's arrival and its handler: framing, target, token; then the
- * API's own stages. The first that fails sets err. Worker threads. */
+ * API's own stages. The first stage that fails sets err. Worker threads. */
 #include "api/stages.h"
 
 #include <strings.h>
@@ -47,8 +47,8 @@ static void strip(struct api_request *request, size_t len)
     request->raw_path = percent_skip(request->raw_path, len);
 }
 
-/* Strips the proxy's prefix, if it was left there, and the longest mount prefix; what is left is ""
- * or begins with a slash. Both stand before hrefs. */
+/* Removes the proxy's prefix, if the proxy has left it in the path, and the longest mount prefix.
+ * The rest is empty or begins with a slash. Both prefixes are prefixed to hrefs. */
 static void strip_mount(struct api_request *request)
 {
     struct slice proxied = request->origin.prefix;
@@ -67,7 +67,7 @@ static void strip_mount(struct api_request *request)
             arena_printf(request->arena, "%.*s%.*s", SLICE_ARG(proxied), SLICE_ARG(mounted));
 }
 
-/* Takes "http://AUTHORITY" off a target in absolute form (RFC 9112, 3.2.2), and returns the
+/* Removes "http://AUTHORITY" from a target in absolute form (RFC 9112, 3.2.2) and returns the
  * authority; data == NULL: it has another form. */
 static struct slice take_authority(struct slice *target)
 {
@@ -100,7 +100,7 @@ void stages_read_target(struct api_request *request)
     request->path = percent_decode(request->arena, path, false);
     request->origin = origin_read(request, request->api->trust_proxies);
     if (authority.len > 0 && !request->api->trust_proxies)
-        request->origin.host = authority; /* counts before the Host header */
+        request->origin.host = authority; /* takes precedence over the Host header */
     strip_mount(request);
     struct slice global = http_request_header(request->http, "X-Openstack-Request-Id");
     if (request_id_is_valid(global))
@@ -122,8 +122,9 @@ static void resume_with_tokens(struct keystone_request *tokens)
     http_resume(api_passage_of_tokens(tokens)->request->http);
 }
 
-/* What access rules take for the mount: any client may send X-Forwarded-Prefix where the server in
- * front does not see to it, and would choose the path that its rules are compared with. */
+/* The mount that access rules use. It excludes X-Forwarded-Prefix: any client may send that header
+ * unless the front server removes it, and could thereby choose the path with which its rules are
+ * compared. */
 static struct slice mount_of_rules(const struct api_request *request)
 {
     struct slice proxied = request->origin.prefix;
@@ -182,7 +183,7 @@ static enum stages_outcome identify_keystone(struct api_request *request)
     return STAGES_FAILED;
 }
 
-/* Everything behind this stage may rely on the identity, unless its path is for everybody. */
+/* All stages after this one may rely on the identity, unless the path is public. */
 static enum stages_outcome stage_token(struct api_request *request)
 {
     if (request->definition->is_public(request))

@@ -8,18 +8,18 @@
 enum stages_outcome {
     STAGES_PASSED,
     STAGES_FAILED,  /* err is set */
-    STAGES_PENDING, /* Keystone is asked about a token: the exchange is resumed, then stages_go_on
-                     */
+    STAGES_PENDING, /* a token is being validated by Keystone: the exchange is resumed, then call
+                     * stages_go_on */
 };
 
-/* Fills the request's target (origin, mount, path, query) and its global id. */
+/* Fills in the request's target (origin, mount, path, query) and its global id. */
 void stages_read_target(struct api_request *request);
 
-/* After the target: fills the rest (identity, microversion, route, arguments) and checks the
+/* After the target: fills in the rest (identity, microversion, route, arguments) and checks the
  * request. */
 enum stages_outcome stages_pass(struct api_request *request) BERTH_MUST_CHECK;
 
-/* The same, continued at the token, after STAGES_PENDING. */
+/* Continues the same at the token, after STAGES_PENDING. */
 enum stages_outcome stages_go_on(struct api_request *request) BERTH_MUST_CHECK;
 
 /* The same in two parts, with the body read in between: first the token (again after

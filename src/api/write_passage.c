@@ -1,4 +1,5 @@
-/* A request's way to the writer and back. On the workers, but for what the writer calls. */
+/* Takes a request to the writer and back. Runs on the workers, except for functions that the writer
+ * calls. */
 #include "api/write_passage.h"
 
 #include "api/answer.h"
@@ -36,7 +37,7 @@ static uint64_t rows_allowed(const struct api_request *request)
 
 enum http_step write_passage_begin(struct api_request *request)
 {
-    if (request->http->arena_share.over != MEMORY_GRANTED) { /* while nothing is written yet */
+    if (request->http->arena_share.over != MEMORY_GRANTED) { /* nothing has been written yet */
         answer_refuse_memory(request);
         return answer_give(request);
     }

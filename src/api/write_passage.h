@@ -11,8 +11,8 @@ enum http_step write_passage_begin(struct api_request *request);
 /* Waits until memory is as new as the database: PHASE_FOLLOWING. */
 enum http_step write_passage_follow(struct api_request *request);
 
-/* Optimistic conflict: whether the state on which the handler planned this write has changed. The
- * handler then runs again on the newest state, a few times at most (Valet spec, 9.4). */
+/* Optimistic conflict: whether the state on which the handler planned this write has changed. If
+ * so, the handler runs again on the newest state, up to a few times (Valet spec, 9.4). */
 bool write_passage_is_to_be_made_anew(struct api_request *request);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the answers of all pages have in common. Any thread. */
+/* Parts that the answers of all pages share. Any thread. */
 #include "api/admin/admin_internal.h"
 
 void admin_answer(struct http_exchange *http, int status, const char *content_type)

@@ -1,4 +1,5 @@
-/* Policies, and, if callers are known by Keystone, tokens and the questions about them. */
+/* Metrics of policies and, if callers are authenticated by Keystone, of tokens and of queries about
+ * them. */
 #include "api/admin/admin_internal.h"
 #include "api/api.h"
 #include "keystone/stats.h"

@@ -1,5 +1,5 @@
-/* The two formats differ in the name of a counter's metadata, in how whole bounds are written, and
- * in the end. Pure; any thread. */
+/* The two formats differ in the name of a counter's metadata, in how bounds that are whole numbers
+ * are written, and in the end marker. Pure; any thread. */
 #include "api/admin/exposition.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static const char *type_name(enum metric_type type)
     return NAMES[type];
 }
 
-/* The name in HELP and TYPE. */
+/* The name used in HELP and TYPE. */
 static struct slice family_name(const struct exposition *exposition)
 {
     static const struct slice TOTAL = {"_total", 6};
@@ -34,7 +34,7 @@ void exposition_begin(struct exposition *exposition, enum metric_id id)
 
 void exposition_write_text(struct buf *out, struct slice text)
 {
-    size_t run = 0; /* where what is not written yet begins */
+    size_t run = 0; /* start of the text not yet written */
     size_t i = 0;
     while (i < text.len) {
         unsigned char c = (unsigned char)text.data[i];
@@ -55,7 +55,7 @@ void exposition_write_text(struct buf *out, struct slice text)
     buf_append(out, text.data + run, i - run);
 }
 
-/* Digits and a power of ten, in Go's %e: at least two digits of exponent. */
+/* Writes digits and a power of ten as Go's %e does, with at least two digits of exponent. */
 static void write_scientific(struct buf *out, const char *digits, size_t count, int exponent)
 {
     buf_append_char(out, digits[0]);
@@ -66,7 +66,7 @@ static void write_scientific(struct buf *out, const char *digits, size_t count, 
     buf_printf(out, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
 }
 
-/* Whole numbers below 2^53 have their own digits as the fewest. */
+/* For whole numbers below 2^53, their own digits are the shortest. */
 static void write_whole(struct buf *out, int64_t value)
 {
     char digits[DECIMAL_MAX];
@@ -171,7 +171,7 @@ void exposition_single(struct exposition *exposition, enum metric_id id, uint64_
     exposition_count(exposition, NULL, 0, value);
 }
 
-/* OpenMetrics wants a bound to show that it is a float. */
+/* OpenMetrics requires a bound to be written as a float. */
 static struct slice bound_text(const struct exposition *exposition, double bound, struct buf *text)
 {
     text->len = 0;

@@ -1,4 +1,4 @@
-/* The pages of probes: a line for people and shells, or JSON if that is what the client takes. Any
+/* The pages for probes: a line of text for people and shells, or JSON if the client prefers it. Any
  * thread. */
 #include "api/admin/admin_internal.h"
 #include "api/api.h"
@@ -9,7 +9,7 @@
 static const char TEXT[] = "text/plain; charset=utf-8";
 static const char JSON[] = "application/json";
 
-/* JSON only for those who like it better than text. */
+/* JSON is sent only to clients that prefer it to text. */
 static bool wants_json(const struct http_exchange *http)
 {
     struct slice accept = http_request_header(http, "Accept");

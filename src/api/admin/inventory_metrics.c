@@ -1,12 +1,12 @@
-/* The inventory of all providers under the names of openstack-exporter, so that its dashboards go
- * on working: resources by host name and class, in the order of the providers' rows; and
- * allocations by consumer, in no order. Everything from one version. A page that nobody waits for
- * any more is not finished: the next one waits behind it, and so does a stop. */
+/* The inventory of all providers under openstack-exporter's names, so that its dashboards keep
+ * working: resources by host name and class, in the order of the providers' rows; and allocations
+ * by consumer, in no particular order. Everything comes from one version. A page whose client has
+ * disconnected is abandoned, because the next one waits behind it, and so does a stop. */
 #include <stdlib.h>
 
 #include "api/admin/admin_internal.h"
 
-enum { ROWS_A_LOOK = 256 }; /* a look at the client is some system calls */
+enum { ROWS_A_LOOK = 256 }; /* a check of the client takes several system calls */
 
 /* Live providers in the order of their rows. */
 struct providers {
@@ -49,7 +49,7 @@ static bool is_abandoned(const struct admin_page *page, size_t row)
     return row % ROWS_A_LOOK == 0 && admin_page_is_abandoned(page);
 }
 
-/* False: the client has gone. */
+/* False: the client has disconnected. */
 static bool write_family(const struct version *version, const struct providers *providers,
                          enum metric_id id, const struct admin_page *page,
                          struct exposition *exposition)

@@ -1,4 +1,4 @@
-/* The table; tests/tidy.py compares it with docs/monitoring.md. Names follow Prometheus'
+/* The table; tests/tidy.py compares it with docs/monitoring.md. Names follow Prometheus's
  * conventions; those of the inventory are openstack-exporter's. Constant data. */
 #include "api/admin/metric_table.h"
 

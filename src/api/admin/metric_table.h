@@ -84,9 +84,9 @@ enum metric_id {
 };
 
 struct metric {
-    const char *name;   /* with _total, if it is a counter */
+    const char *name;   /* with _total if it is a counter */
     const char *labels; /* for readers of the documentation */
-    const char *help;   /* one sentence, without line breaks and backslashes */
+    const char *help;   /* one sentence without line breaks or backslashes */
     enum metric_type type;
 };
 

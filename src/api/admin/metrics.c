@@ -1,5 +1,6 @@
-/* berth's own metrics, in the order of the table. Counters are read one after the other while
- * others count on: a scrape is no snapshot. Nothing here waits for the database or for a query. */
+/* berth's own metrics, in the order of the table. Counters are read one after the other while other
+ * threads change them: a scrape is not a snapshot. Nothing here waits for the database or for a
+ * query. */
 #include <stdlib.h>
 
 #include "api/admin/admin_internal.h"
@@ -12,13 +13,13 @@
 
 static const double US_PER_S = 1e6;
 
-/* One api's series with something counted in it. */
+/* A series of one API in which something has been counted. */
 struct counted {
     const struct meter_series *series;
     struct label labels[3]; /* api, route, method */
 };
 
-/* The next one behind *at; false: there is none. */
+/* Finds the next one after *at; false: there is none. */
 static bool next_counted(const struct api *api, const struct meter_totals *totals, unsigned *at,
                          struct counted *counted)
 {
@@ -201,7 +202,7 @@ static void write_database(const struct admin *admin, const struct pipeline_figu
     exposition_single(exposition, METRIC_DATABASE_LOG_HEAD, store.log_head);
 }
 
-/* One provider and class is one inventory. */
+/* Each pair of provider and class is one inventory. */
 static uint64_t inventory_count(const struct version *version)
 {
     uint64_t count = 0;
@@ -263,7 +264,7 @@ static void write_reloads(const struct admin *admin, struct exposition *expositi
     exposition_count(exposition, &refused, 1, atomic_load(&admin->reloads_refused));
 }
 
-/* Nothing where there is no certificate: a 0 would raise every alert. */
+/* Writes no sample if there is no certificate, because a 0 would trigger every alert. */
 static void write_certificate(const struct admin *admin, struct exposition *exposition)
 {
     if (admin->about.tls == NULL)

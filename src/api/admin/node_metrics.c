@@ -1,11 +1,11 @@
-/* Nodes and their allocations, counted by state: one walk over either, so that the page that
- * reports them is made on the slow lane, and as many samples as there are states, whatever there is
- * to count. Everything from one version. */
+/* Nodes and their allocations, counted by state. Because all of them are visited, the page is
+ * written on the slow lane; the number of samples is the number of states, however many nodes there
+ * are. Everything comes from one version. */
 #include "api/admin/admin_internal.h"
 #include "model/node_states.h"
 #include "replica/nodes.h"
 
-enum { ROWS_A_LOOK = 1024 }; /* a look at the client is some system calls */
+enum { ROWS_A_LOOK = 1024 }; /* a check of the client takes several system calls */
 
 struct node_counts {
     uint64_t of_state[NODE_STATE_COUNT];
@@ -17,7 +17,7 @@ static const char *const ALLOCATION_STATES[] = {"allocating", "active", "error"}
 
 enum { ALLOCATION_STATE_COUNT = sizeof(ALLOCATION_STATES) / sizeof(ALLOCATION_STATES[0]) };
 
-/* False: the client has gone. */
+/* False: the client has disconnected. */
 static bool count_nodes(const struct version *version, const struct admin_page *page,
                         struct node_counts *counts)
 {

@@ -1,5 +1,5 @@
-/* A long page in the making: whether anybody still waits for it, and giving way to others. The slow
- * lane's threads. */
+/* A long page that is being written: checks whether its client is still connected, and gives way to
+ * other work. On the slow lane's threads. */
 #include "api/admin/admin_internal.h"
 #include "api/services/slow_lane.h"
 

@@ -1,4 +1,4 @@
-/* The metrics that Prometheus' client libraries export for every process, under their names. */
+/* The metrics that Prometheus's client libraries export for every process, under their names. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "api/admin/admin_internal.h"
 #include "base/clock.h"
 
-/* The fields of /proc/self/stat from the third on, counted from 0 (proc(5)). */
+/* The fields of /proc/self/stat from the third one, counted from 0 (proc(5)). */
 enum { STAT_THREADS = 17, STAT_START = 19, STAT_VIRTUAL = 20, STAT_RESIDENT = 21, STAT_COUNT };
 
 struct stat_fields {
@@ -27,7 +27,7 @@ static struct stat_fields read_stat(void)
     size_t len = fread(text, 1, sizeof(text) - 1, file);
     fclose(file);
     text[len] = '\0';
-    /* the program's name may hold anything, but no ')' comes after it; the state is a letter */
+    /* the program's name may contain anything, but no ')' follows it; the state is a letter */
     char *at = strrchr(text, ')');
     if (at == NULL || strlen(at) < 4)
         return fields;
@@ -64,7 +64,7 @@ static uint64_t count_descriptors(void)
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
         count += entry->d_name[0] != '.';
     closedir(directory);
-    return count > 0 ? count - 1 : 0; /* without the one to look */
+    return count > 0 ? count - 1 : 0; /* without the descriptor opened for counting */
 }
 
 static void write_cpu(struct exposition *exposition)

@@ -1,6 +1,6 @@
-/* Requests to an admin listener: a table of pages. What waits for the database is pending;
- * what takes long is made on a slow lane of the admin's own; everything else is answered at once on
- * the listener's workers, which are others than those of the Placement API. */
+/* Requests to an admin listener: a table of pages. Pages that wait for the database are pending;
+ * pages that take long are written on a slow lane of the admin service; everything else is answered
+ * at once on the listener's workers, which are separate from those of the Placement API. */
 #include <stdlib.h>
 
 #include "api/admin/admin_internal.h"
@@ -13,21 +13,21 @@
 #include "api/text/query_string.h"
 #include "base/arena.h"
 
-/* One page at a time; the others wait for it. */
+/* One page at a time; the others wait. */
 enum { LANE_WAITING = 64, LANE_SLICE_US = 1000 };
 
 static const char PLAIN[] = "text/plain; charset=utf-8";
 
 struct asked {
-    struct readiness_wait wait; /* first: readiness hands it back */
+    struct readiness_wait wait; /* first, so that its address is that of the struct */
     struct slow_job job;
     struct admin *admin;
     struct http_exchange *http;
     enum { ASKED_METRICS, ASKED_READINESS, ASKED_STATUS } what; /* while pending */
     bool inventory;
     bool allocations;
-    bool is_abandoned; /* nobody waits for the metrics any more */
-    bool is_refused;   /* too many wait for metrics */
+    bool is_abandoned; /* the client that requested the metrics has disconnected */
+    bool is_refused;   /* too many requests wait for metrics */
 };
 
 struct page {
@@ -46,7 +46,7 @@ static enum http_step service_refuse(struct http_exchange *http, int status, con
     return HTTP_ANSWERED;
 }
 
-/* False: the client of a pending exchange has gone. */
+/* False: the client of a pending exchange has disconnected. */
 static bool write_metrics(struct asked *asked)
 {
     struct admin *admin = asked->admin;
@@ -89,7 +89,7 @@ static void refuse_slow(void *cls, enum slow_refusal why)
     http_resume(asked->http);
 }
 
-/* NAME=1; false: it is neither that nor 0 nor absent. */
+/* Reads NAME=1; false: the value is neither 1 nor 0. */
 static bool read_flag(const struct query_string *query, struct slice name, bool *flag)
 {
     struct slice value = query_string_last(query, name);
@@ -97,7 +97,7 @@ static bool read_flag(const struct query_string *query, struct slice name, bool 
     return *flag || value.data == NULL || slice_equal(value, SLICE_LIT("0"));
 }
 
-/* NULL: there is no thread to be had now. */
+/* NULL: no thread can be started now. */
 static struct slow_lane *lane_of(struct admin *admin)
 {
     pthread_mutex_lock(&admin->lock);
@@ -122,7 +122,7 @@ static enum http_step handle_admin_metrics_show(struct asked *asked, struct slic
         !read_flag(&query, SLICE_LIT("allocations"), &asked->allocations))
         return service_refuse(asked->http, 400, "inventory and allocations are 0 or 1");
     if (!asked->inventory && !asked->allocations) {
-        check(write_metrics(asked)); /* nothing long in it */
+        check(write_metrics(asked)); /* such a page is not abandoned */
         return HTTP_ANSWERED;
     }
     struct slow_lane *lane = lane_of(asked->admin);

@@ -1,4 +1,4 @@
-/* What is running, for the operator who has come to a strange machine; a shell reads it as well.
+/* Shows what is running, for operators who do not know the machine; also readable by shell scripts.
  * Any thread. */
 #include <unistd.h>
 

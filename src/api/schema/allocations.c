@@ -96,7 +96,7 @@ const struct schema SCHEMA_ALLOCATIONS_1_28 = BY_CONSUMER(1, SCHEMA_ALLOCATION_1
 const struct schema SCHEMA_ALLOCATIONS_1_34 = BY_CONSUMER(1, SCHEMA_ALLOCATION_1_34);
 const struct schema SCHEMA_ALLOCATIONS_1_38 = BY_CONSUMER(1, SCHEMA_ALLOCATION_1_38);
 
-/* the reshaper: inventories by provider, allocations by consumer, of which there may be none */
+/* the reshaper: inventories by provider, and allocations by consumer, which may be empty */
 static const struct schema RESHAPED_INVENTORIES =
     SCHEMA(TYPE(SCHEMA_OBJECT), PATTERN_PROPERTIES({&PATTERN_UUID_CHARACTERS, &SCHEMA_INVENTORIES}),
            MIN_PROPERTIES(1), NO_ADDITIONAL);

@@ -1,4 +1,4 @@
-/* From bytes to a validated document. Any thread. */
+/* Turns bytes into a validated document. Any thread. */
 #include "api/schema/body_schema.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "query/budget.h"
 
-/* jansson takes no NULL, not even for nothing. */
+/* jansson does not accept NULL, not even for an empty text. */
 static const char *body_schema_text_of(struct slice text)
 {
     return text.data == NULL ? "" : text.data;
@@ -41,7 +41,7 @@ static json_t *load(struct slice body, bool is_wide, struct json_heap *heap, str
 {
     const size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL;
     const char *nul = body.len == 0 ? NULL : memchr(body.data, '\0', body.len);
-    if (nul != NULL) { /* the parser drops one that stands behind a number */
+    if (nul != NULL) { /* the parser would drop a NUL byte that follows a number */
         err_set(err, 400, NULL, "Malformed JSON: a NUL byte at %zu", (size_t)(nul - body.data));
         return NULL;
     }
@@ -70,7 +70,7 @@ json_t *body_schema_load_wide(struct slice body, struct json_heap *heap, struct 
     return load(body, true, heap, err);
 }
 
-/* A text of small values takes some fifty nanoseconds for each byte. */
+/* A text of small values takes about fifty nanoseconds for each byte. */
 enum { STEPS_A_BYTE = 10 };
 
 static bool body_schema_go_on(void *cls, size_t bytes)
@@ -91,7 +91,7 @@ struct json_heap *body_schema_heap(struct api_request *request)
     return request->passage->heap;
 }
 
-/* The parser bounds the depth itself, so the recursion ends. */
+/* The parser limits the depth itself, so the recursion is bounded. */
 unsigned body_schema_nesting(json_t *value)
 {
     unsigned most = 0;
@@ -128,9 +128,11 @@ json_t *body_schema_read(struct api_request *request, const struct schema *schem
     return request->body;
 }
 
-/* The parameters in rounds: the last value of each name, then the next to last of each, ... */
+/* The parameters in rounds: first the last value of each name, then the second last of each, and so
+ * on. */
 struct rounds {
-    const struct query_pair **pairs; /* round after round, the last in the query first */
+    const struct query_pair **pairs; /* round after round; within a round, the last in the query
+                                      * comes first */
     size_t *ends;
     size_t count; /* at least one, which may be empty */
 };
@@ -147,7 +149,7 @@ static struct rounds sort_rounds(struct arena *arena, const struct query_string 
         if (round_of[i] >= rounds.count)
             rounds.count = round_of[i] + 1;
     }
-    /* ends[r] is where round r begins, and moves to its end as the round is filled */
+    /* ends[r] is where round r begins; it moves to the round's end while the round is filled */
     for (size_t r = 1; r < rounds.count; r++)
         rounds.ends[r] += rounds.ends[r - 1];
     for (size_t i = query->count; i-- > 0;)
@@ -155,7 +157,7 @@ static struct rounds sort_rounds(struct arena *arena, const struct query_string 
     return rounds;
 }
 
-/* An object of pairs [from, to); NULL when a text is not UTF-8. */
+/* An object of the pairs [from, to); NULL: a text is not UTF-8. */
 static json_t *object_of(const struct rounds *rounds, size_t from, size_t to)
 {
     json_t *object = json_object();

@@ -1,14 +1,14 @@
-/* Validation: values and their parts. Every keyword of every schema is tried, and of all failures
- * the one that weighs most is kept: shortest path first, then anything but anyOf, then a failure on
- * a value of the wrong type; of equals the first. Where anyOf fails and one of its alternatives
- * comes clearly closest, its failure is reported instead. Recursion is bounded by the depth of the
- * tables. Any thread. */
+/* Validation of values and their parts. Every keyword of every schema is checked, and of all
+ * failures the one with the greatest weight is kept: shortest path first, then any keyword except
+ * anyOf, then a failure on a value of the wrong type; of equals the first. If anyOf fails and one
+ * of its alternatives comes clearly closest, the failure of that alternative is reported instead.
+ * The recursion is bounded by the depth of the tables. Any thread. */
 #include <stdint.h>
 
 #include "api/schema/internal.h"
 #include "base/check.h"
 
-/* How much a failure weighs. */
+/* The weight of a failure. */
 struct weight {
     unsigned path_len;
     bool is_weak;
@@ -17,20 +17,20 @@ struct weight {
 
 struct checker {
     bool partial;
-    bool in_order;    /* the first failure is the one to report */
-    bool wants_least; /* inside anyOf: keep the least failure, not the greatest */
+    bool in_order;    /* the first failure is reported */
+    bool wants_least; /* inside anyOf: keep the failure with the least weight, not the greatest */
     bool failed;
-    bool tied; /* wants_least: another one weighs the same */
+    bool tied; /* wants_least: another failure has the same weight */
     struct weight weight;
     struct schema_failure *best;
-    /* where the check stands */
+    /* the position of the check */
     unsigned path_len;
     unsigned schema_path_len;
     struct schema_step path[SCHEMA_PATH_MAX];
     struct schema_step schema_path[SCHEMA_DEPTH_MAX];
 };
 
-/* Negative if a is the lesser match. */
+/* Negative if a has less weight. */
 static int compare_weights(const struct weight *a, const struct weight *b)
 {
     if (a->path_len != b->path_len)
@@ -88,8 +88,8 @@ static struct schema_step step_of(const char *name)
 
 static void check_value(struct checker *c, const struct schema *schema, const json_t *value);
 
-/* Checks a part of the value: `at` is where it stands in the value, word and name where its schema
- * stands. */
+/* Checks a part of the value: `at` is its position in the value; word and name are the position of
+ * its schema. */
 static void check_part(struct checker *c, const struct schema *schema, const json_t *value,
                        struct schema_step at, const char *word, const char *name)
 {
@@ -120,7 +120,7 @@ static void check_any_of(struct checker *c, const struct schema *schema,
         check_value(&inner, keyword->schemas[i], value);
     }
     if (check_fail(c, schema, keyword, value) && !inner.tied)
-        *c->best = closest; /* its paths begin at the alternative, as the peer prints them */
+        *c->best = closest; /* its paths begin at the alternative, as jsonschema prints them */
 }
 
 static bool is_done(const struct checker *c)
@@ -154,7 +154,7 @@ static void check_properties(struct checker *c, const struct schema *schema,
 static void check_pattern_properties(struct checker *c, const struct schema_keyword *keyword,
                                      const json_t *value)
 {
-    json_t *object = (json_t *)(uintptr_t)value; /* jansson's iterators take no const */
+    json_t *object = (json_t *)(uintptr_t)value; /* jansson's iterators do not accept const */
     for (const struct schema_pattern_property *p = keyword->pattern_properties; p->pattern != NULL;
          p++) {
         for (void *at = json_object_iter(object); at != NULL;

@@ -1,5 +1,5 @@
-/* What a schema says about a value alone: its keywords, and which of them hold without a look at
- * the value's parts. Pure; any thread. */
+/* Keywords of a schema that concern the value alone: whether they are satisfied can be decided
+ * without the value's parts. Pure; any thread. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -62,12 +62,12 @@ static struct slice keywords_text_of(const json_t *string)
     return (struct slice){json_string_value(string), json_string_length(string)};
 }
 
-/* A value in a form in which equal ones are equal texts. */
+/* A value in a form in which equal values have equal texts. */
 struct canonical {
     json_type kind;
     double number;
     struct slice text;
-    char *owned; /* from jansson, or NULL */
+    char *owned; /* allocated by jansson, or NULL */
 };
 
 static struct canonical canonical_of(const json_t *value)
@@ -75,7 +75,7 @@ static struct canonical canonical_of(const json_t *value)
     switch (json_typeof(value)) {
     case JSON_STRING:
         return (struct canonical){.kind = JSON_STRING, .text = keywords_text_of(value)};
-    case JSON_INTEGER: /* integers and floats are one kind: 1 equals 1.0 */
+    case JSON_INTEGER: /* integers and floats are compared alike: 1 equals 1.0 */
     case JSON_REAL:
         return (struct canonical){.kind = JSON_REAL, .number = json_number_value(value)};
     case JSON_OBJECT:
@@ -143,7 +143,7 @@ static bool is_one_of(const json_t *value, const char *const *names)
     return false;
 }
 
-/* Keywords about strings, numbers, arrays and objects hold for values of another type. */
+/* Keywords about strings, numbers, arrays and objects are satisfied by values of other types. */
 bool schema_keyword_holds(const struct schema_keyword *keyword, const json_t *value)
 {
     bool is_string = json_is_string(value);

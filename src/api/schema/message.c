@@ -1,5 +1,5 @@
-/* Words a validation failure the way jsonschema does: message, keyword and both paths; the schema
- * and the whole instance, which it prints too, are left out. Any thread. */
+/* Writes the text of a validation failure as jsonschema does: message, keyword and both paths. The
+ * schema and the whole instance, which jsonschema prints, too, are left out. Any thread. */
 #include <stdlib.h>
 
 #include "api/schema/schema.h"
@@ -54,7 +54,7 @@ static void write_types(struct buf *out, unsigned types)
     }
 }
 
-/* Whole limits are integers in the tables of the Python service, the others floats. */
+/* Limits that are whole numbers are integers in the Python service's tables, the others floats. */
 static void write_limit(struct buf *out, double limit)
 {
     if (limit <= 0x1p53)
@@ -63,7 +63,7 @@ static void write_limit(struct buf *out, double limit)
         json_write_double(out, limit);
 }
 
-/* The sorted texts as reprs, parted by ", ", up to the bound of a single one. */
+/* The sorted texts as reprs, separated by ", ", limited to the maximum length of a single one. */
 static void write_sorted(struct buf *out, struct slice *texts, size_t count)
 {
     qsort(texts, count, sizeof(*texts), slice_compare);
@@ -82,7 +82,8 @@ static void write_sorted(struct buf *out, struct slice *texts, size_t count)
 static void write_additional(struct buf *out, struct arena *arena,
                              const struct schema_failure *failure)
 {
-    json_t *object = (json_t *)(uintptr_t)failure->value; /* jansson's iterators take no const */
+    json_t *object = (json_t *)(uintptr_t)failure->value; /* jansson's iterators do not accept
+                                                           * const */
     struct slice *extras = arena_array(arena, json_object_size(object), sizeof(*extras));
     size_t count = 0;
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
@@ -122,7 +123,7 @@ static void write_enum(struct buf *out, const char *const *names)
     buf_append_char(out, ']');
 }
 
-/* What stands behind the value. */
+/* Writes the text after the value. */
 static void write_complaint(struct buf *out, const struct schema_keyword *keyword)
 {
     switch (keyword->kind) {

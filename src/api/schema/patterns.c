@@ -1,4 +1,4 @@
-/* Patterns as functions. "$" is the end of the text. Pure; any thread. */
+/* Patterns as functions. "$" matches only at the end of the text. Pure; any thread. */
 #include "api/schema/patterns.h"
 
 static bool patterns_is_digit(char c)

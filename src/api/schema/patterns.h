@@ -7,8 +7,8 @@
 extern const struct schema_pattern PATTERN_CLASS;             /* ^[A-Z0-9_]+$ */
 extern const struct schema_pattern PATTERN_CUSTOM;            /* ^CUSTOM_[A-Z0-9_]+$ */
 extern const struct schema_pattern PATTERN_UUID_CHARACTERS;   /* ^[0-9a-fA-F-]{36}$ */
-extern const struct schema_pattern PATTERN_CONSUMER_TYPE_GET; /* and all, unknown */
-extern const struct schema_pattern PATTERN_GROUP_SUFFIX;      /* found anywhere in the text */
+extern const struct schema_pattern PATTERN_CONSUMER_TYPE_GET; /* also accepts all and unknown */
+extern const struct schema_pattern PATTERN_GROUP_SUFFIX;      /* may match anywhere in the text */
 extern const struct schema_pattern PATTERN_LIMIT;             /* ^[1-9][0-9]*$ */
 
 /* Names of a query's group parameters: the word, alone or with a suffix that is a number (1.25) or

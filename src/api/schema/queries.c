@@ -1,4 +1,4 @@
-/* The query strings. */
+/* The schemas of query strings. */
 #include "api/schema/words.h"
 
 #define ANY    &SCHEMA_ANY_STRING
@@ -10,7 +10,7 @@
         "uuid", &QUERY_UUID                                                                        \
     }
 
-/* With dashes, as the newest release wants it. */
+/* With hyphens, as the newest release requires. */
 static const struct schema QUERY_UUID = SCHEMA(TYPE(SCHEMA_STRING), FORMAT_DASHED_UUID);
 
 const struct schema SCHEMA_PROVIDERS_QUERY_1_0 =

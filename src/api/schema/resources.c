@@ -80,7 +80,7 @@ const struct schema SCHEMA_INVENTORY_CREATE =
 static const struct schema INVENTORY =
     SCHEMA(TYPE(SCHEMA_OBJECT), PROPERTIES(INVENTORY_PROPERTIES), REQUIRED("total"), NO_ADDITIONAL);
 
-/* Keys that are no class names are let through: the class is not found later. */
+/* Keys that are not class names are accepted here: later no such class is found. */
 static const struct schema INVENTORY_MAP =
     SCHEMA(TYPE(SCHEMA_OBJECT), PATTERN_PROPERTIES({&PATTERN_CLASS, &INVENTORY}));
 

@@ -1,7 +1,7 @@
-/* JSON Schema as declarative tables, for as much of it as the APIs use.
+/* JSON Schema as declarative tables, limited to the parts that the APIs use.
  *
- * A schema is its keywords in the order in which the Python service writes them down: where several
- * errors weigh the same, the first one is reported. */
+ * The keywords of a schema have the order of the Python service's schema: if several errors have
+ * the same weight, the first one is reported. */
 #ifndef BERTH_API_SCHEMA_SCHEMA_H
 #define BERTH_API_SCHEMA_SCHEMA_H
 
@@ -37,7 +37,7 @@ enum schema_keyword_kind {
 };
 
 enum schema_type {
-    SCHEMA_INTEGER = 1, /* 4.0 is one, true is none */
+    SCHEMA_INTEGER = 1, /* 4.0 is an integer, true is not */
     SCHEMA_NUMBER = 2,
     SCHEMA_OBJECT = 4,
     SCHEMA_ARRAY = 8,
@@ -46,8 +46,8 @@ enum schema_type {
     SCHEMA_NULL = 64,
 };
 
-/* A pattern: what it accepts, and how it reads. "$" is the end here; the Python service lets a line
- * break follow (docs/differences.md, line-break). */
+/* A pattern: the function that matches it, and its text. "$" matches only at the end; the Python
+ * service accepts a line break there (docs/differences.md, line-break). */
 struct schema_pattern {
     const char *text;
     bool (*matches)(struct slice text);
@@ -67,7 +67,7 @@ struct schema_pattern_property {
 struct schema_keyword {
     enum schema_keyword_kind kind;
     union {
-        unsigned types; /* of enum schema_type, in the order of its values in messages */
+        unsigned types; /* of enum schema_type; messages list them in the order of its values */
         double limit;
         size_t count;
         const struct schema_pattern *pattern;
@@ -92,7 +92,7 @@ const struct schema_keyword *schema_keyword_of(const struct schema *schema,
 /* Whether the value is of one of the types (of enum schema_type). */
 bool schema_is_type(const json_t *value, unsigned types);
 
-/* Whether the schema has a property, or a pattern, for that key. */
+/* Whether the schema has a property, or a pattern, that matches the key. */
 bool schema_allows_property(const struct schema *schema, struct slice key);
 
 enum {
@@ -102,17 +102,17 @@ enum {
 
 /* A step of a path: a name or an index. */
 struct schema_step {
-    const char *name; /* NULL: index */
+    const char *name; /* NULL: an index */
     size_t len;
     size_t index;
 };
 
-/* One failure: which keyword of which schema, on which value, and where both stand. */
+/* One failure: the keyword, its schema, the value, and the positions of both. */
 struct schema_failure {
     const struct schema *schema;
     const struct schema_keyword *keyword;
     const json_t *value;
-    const char *missing; /* of SCHEMA_REQUIRED */
+    const char *missing; /* for SCHEMA_REQUIRED */
     unsigned path_len;
     unsigned schema_path_len;
     struct schema_step path[SCHEMA_PATH_MAX];
@@ -120,18 +120,18 @@ struct schema_failure {
 };
 
 /* Whether the value is valid. If not, *failure is the one that jsonschema's best_match chooses.
- * partial: required properties and counts of properties are not asked for. */
+ * partial: required properties and numbers of properties are not checked. */
 bool schema_check(const struct schema *schema, const json_t *value, bool partial,
                   struct schema_failure *failure);
 
-/* The same for objects that are read member by member: *failure is the first one, keywords and
- * properties taken in their order; a required property is found missing where its turn is among the
- * properties. The check ends there. */
+/* The same for objects that are validated member by member: *failure is the first failure, with
+ * keywords and properties in their order; a missing required property is found at its position
+ * among the properties. The check ends at the first failure. */
 bool schema_check_in_order(const struct schema *schema, const json_t *value,
                            struct schema_failure *failure);
 
-/* Of a failed anyOf none of whose alternatives comes closest: the failure within them that weighs
- * most, down to one that is no anyOf. False if the failure is not of that kind. */
+/* For a failed anyOf none of whose alternatives comes closest: finds the failure within them that
+ * has the greatest weight and is not itself an anyOf. False: the failure is not of that kind. */
 bool schema_root_cause(const struct schema_failure *failure, struct schema_failure *cause);
 
 /* "0 is less than the minimum of 1" */

@@ -1,11 +1,11 @@
-/* The schemas of the Placement API's bodies and query strings, named after the first microversion
- * that they hold from. */
+/* The schemas of the Placement API's bodies and query strings, each named after the first
+ * microversion that uses it. */
 #ifndef BERTH_API_SCHEMA_TABLES_H
 #define BERTH_API_SCHEMA_TABLES_H
 
 #include "api/schema/schema.h"
 
-/* parts that several tables use */
+/* parts used by several tables */
 extern const struct schema SCHEMA_ANY_STRING;
 extern const struct schema SCHEMA_ANY_INTEGER;
 extern const struct schema SCHEMA_UUID;

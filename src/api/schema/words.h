@@ -1,4 +1,4 @@
-/* Short forms in which the schema tables are written; for schema_*.c alone. */
+/* Short forms for writing the schema tables; only for the files that define them. */
 #ifndef BERTH_API_SCHEMA_WORDS_H
 #define BERTH_API_SCHEMA_WORDS_H
 

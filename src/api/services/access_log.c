@@ -1,5 +1,5 @@
-/* The lines of the Python service about each request, which log shippers parse: at DEBUG that it
- * came, at INFO, once the answer is out, what became of it. Worker threads. */
+/* The Python service's log lines about each request, which log shippers parse: at DEBUG its arrival
+ * and, once the answer has been sent, at INFO its result. Worker threads. */
 #include "api/services/access_log.h"
 
 #include "api/api.h"
@@ -32,7 +32,7 @@ struct log_context access_log_context(const struct api_request *request)
 
 enum { TARGET_PARTS = 8, URI_AT = 4, URI_PARTS = 4 };
 
-/* ADDRESS "METHOD URI, without the quote that ends it. */
+/* ADDRESS "METHOD URI, without the closing quote. */
 static void set_target(const struct api_request *request, struct slice parts[TARGET_PARTS])
 {
     parts[0] = request->origin.address;
@@ -56,7 +56,7 @@ static void claim_roles(const struct api_request *request, struct log_context *c
     context->roles = roles;
 }
 
-/* What a caller claims to be in headers, which noauth2 believes. */
+/* The identity that a caller claims in headers, which noauth2 trusts. */
 static struct log_context claimed_context(const struct api_request *request)
 {
     const struct http_exchange *http = request->http;
@@ -100,7 +100,7 @@ void access_log_begin(const struct api_request *request)
     log_gather(LOG_LEVEL_DEBUG, request->definition->logger, &context, &message);
 }
 
-/* The line about an answer, whose digits are its own. */
+/* The line about an answer, with a buffer for its digits. */
 struct outcome {
     struct slice parts[TARGET_PARTS + 6];
     struct log_message message;

@@ -1,7 +1,7 @@
-/* A table of notes, each one word: the question's upper bits, and when it was noted. A note ends
- * after some seconds, so that a question that has become cheap goes to a worker again, and one that
- * has not costs a worker's try in that time. Two that share a place overwrite each other, which
- * costs a try. */
+/* A table of notes, each one word: the query's upper bits, and the time of the note. A note expires
+ * after some seconds, so that a query that has become cheap runs on a worker again, at the cost of
+ * one attempt in that time for a query that has not. Two queries with the same position overwrite
+ * each other's notes, which costs an attempt. */
 #include "api/services/expensive.h"
 
 #include <stdatomic.h>
@@ -14,7 +14,7 @@ enum { PLACES = 1024, TICK_BITS = 20, LASTS_TICKS = 8 };
 static const uint64_t TICKS_MASK = ((uint64_t)1 << TICK_BITS) - 1;
 
 struct expensive {
-    _Atomic uint64_t latest_us; /* when any was noted; 0: never */
+    _Atomic uint64_t latest_us; /* the time of the newest note; 0: never */
     _Atomic uint64_t places[PLACES];
 };
 

@@ -1,5 +1,5 @@
-/* Questions that took far more than a worker has time for, a short while ago. They begin on the
- * slow lane: what a worker does before it gives one up is thrown away. Any thread. */
+/* Queries that recently took far more time than a worker has. They start on the slow lane, because
+ * the work that a worker does before it gives up is discarded. Any thread. */
 #ifndef BERTH_API_SERVICES_EXPENSIVE_H
 #define BERTH_API_SERVICES_EXPENSIVE_H
 
@@ -8,21 +8,21 @@
 
 struct expensive;
 
-/* The caller ends it with expensive_destroy. */
+/* The caller frees it with expensive_destroy. */
 struct expensive *expensive_create(void);
-void expensive_destroy(struct expensive *expensive); /* NULL: nothing */
+void expensive_destroy(struct expensive *expensive); /* NULL is allowed */
 
-/* The question, a hash of all that it depends on, has just been too expensive; now_us on the
- * monotonic clock. */
+/* Notes that a query, given as a hash of everything that it depends on, was too expensive; now_us
+ * is on the monotonic clock. */
 void expensive_note(struct expensive *expensive, uint64_t question, uint64_t now_us);
 
-/* It was cheap enough this time. */
+/* Removes the note, because the query was cheap enough this time. */
 void expensive_forget(struct expensive *expensive, uint64_t question);
 
-/* Whether anything was noted in the last seconds: if not, no question need be hashed. */
+/* Whether any query was noted in the last seconds: if not, none need be hashed. */
 bool expensive_has_any(const struct expensive *expensive, uint64_t now_us);
 
-/* Whether this one was, and its note has not been overwritten by another's. */
+/* Whether this query was noted, and its note has not been overwritten. */
 bool expensive_is(const struct expensive *expensive, uint64_t question, uint64_t now_us);
 
 #endif

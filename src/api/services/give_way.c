@@ -1,14 +1,14 @@
-/* Expensive work has the priority of everything else (slow_lane.c says why), so it would take its
- * full share of the processors while workers need them. What others need is measured: the processor
- * time of the process, without that of expensive work itself, over some milliseconds. Work of other
- * processes does not count: the kernel is fair among processes anyway. */
+/* Expensive work has the same priority as everything else (slow_lane.c explains why), so it would
+ * take its full share of the processors while workers need them. What other threads need is
+ * measured: the processor time of the process, without that of expensive work itself, over some
+ * milliseconds. Other processes do not count, because the kernel is fair among processes anyway. */
 #include "api/services/give_way.h"
 
 #include "base/clock.h"
 
 enum {
-    LOOK_US = 4000, /* between two looks at the process */
-    IDLE = 50,      /* thousandths: so little asks for no rest */
+    LOOK_US = 4000, /* between two measurements of the process */
+    IDLE = 50,      /* thousandths: so little use needs no rest */
     REST_MOST = 3,  /* slices */
     REST_MOST_US = 20000
 };
@@ -23,7 +23,7 @@ static uint64_t rest_of(uint64_t slice_us, unsigned busy)
     return rest_us < REST_MOST_US ? rest_us : REST_MOST_US;
 }
 
-/* One of the threads that come by measures anew. */
+/* One of the threads that call this measures again. */
 static void give_way_look(struct give_way *way, uint64_t own_us,
                           const struct give_way_clocks *clocks)
 {

@@ -1,10 +1,10 @@
-/* Answers as oslo.middleware's healthcheck gives them (observed with 5.0.0: status, type and body,
- * byte by byte; the options that are newer are described in its documentation). It stands before
- * everything else: no token, no version, no line in the request log.
+/* Answers as oslo.middleware's healthcheck does (observed with 5.0.0: status, type and body, byte
+ * by byte; newer options follow its documentation). It runs before everything else: no token, no
+ * version, no line in the request log.
  *
- * Results are those of the backends that are configured, in their order, and one of our own: shown
- * if it is bad, if there is no other, or in detail. What Python reports about itself in detail
- * (threads, garbage collector) there is none of. Worker threads. */
+ * Results are those of the configured backends, in their order, and one of berth's own, which is
+ * shown if it is bad, if there is no other, or in detail. Python's details about its own process
+ * (threads, garbage collector) are not provided. Worker threads. */
 #include "api/services/healthcheck.h"
 
 #include <gnu/libc-version.h>
@@ -47,13 +47,13 @@ static bool exists(const char *path)
     return stat(path, &file) == 0;
 }
 
-/* Whether the raw target's path ends there. */
+/* Whether the path of the raw target ends there. */
 static inline bool ends_at(const struct slice *target, size_t len)
 {
     return target->len == len || (target->len > len && target->data[len] == '?');
 }
 
-/* Every request is asked this: most fall by where their path would have to end. */
+/* Called for every request: most fail at the position where their path would have to end. */
 static bool path_is_asked(const struct api_request *request)
 {
     const struct api_endpoint *endpoint = request->endpoint;
@@ -98,7 +98,7 @@ bool healthcheck_is_asked(const struct api_request *request)
            !(settings->ignores_proxied && was_proxied(request));
 }
 
-/* In request->state. */
+/* Stored in request->state. */
 struct checking {
     struct readiness_wait wait;
     struct http_exchange *http;
@@ -182,7 +182,7 @@ static void add_backend(const struct api_request *request, enum conf_health_back
     }
 }
 
-/* In plain words who is at fault, and nothing that the public should not see. */
+/* States the cause in plain words, and nothing that the public must not see. */
 static struct slice failure_of(const struct readiness_report *report)
 {
     static const char *const WORDS[READINESS_CHECK_COUNT] = {
@@ -325,7 +325,7 @@ static void write_html(struct buf *out, const struct results *results, bool is_d
 
 enum form { FORM_TEXT, FORM_HTML, FORM_JSON, FORM_COUNT };
 
-/* What the client likes best, of equals the first; text if it takes none. */
+/* The form that the client prefers, of equals the first; text if it accepts none. */
 static enum form form_of(const struct api_request *request)
 {
     static const char *const TYPES[FORM_COUNT] = {"text/plain", "text/html", "application/json"};

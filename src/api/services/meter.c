@@ -1,6 +1,6 @@
-/* Blocks of counters, one for each thread that has ever answered. A block outlives its thread, with
- * what was counted, and the next new thread goes on with it; so there are as many as there were
- * threads at once. */
+/* Blocks of counters, one for each thread that has ever answered. A block outlives its thread with
+ * what was counted, and the next new thread continues with it; so the number of blocks is the
+ * largest number of threads that existed at the same time. */
 #include "api/services/meter.h"
 #include "api/definition.h"
 #include "api/passage.h"
@@ -13,7 +13,7 @@
 static const char *const METHODS[] = {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"};
 enum { METHOD_COUNT = sizeof(METHODS) / sizeof(METHODS[0]) };
 
-/* The usual ones first: they are looked for in this order. */
+/* The most frequent ones first: they are searched in this order. */
 static const uint16_t STATUSES[METER_STATUSES] = {200, 204, 201, 409, 404, 400, 401, 403,
                                                   405, 406, 413, 415, 503, 500, 0};
 
@@ -77,7 +77,7 @@ static struct block *own_block(void)
     return own;
 }
 
-/* An API may answer some methods without a row. */
+/* An API may answer some methods that have no row. */
 static bool is_in_table(const struct api_request *request)
 {
     const struct api_definition *definition = request->definition;
@@ -85,7 +85,7 @@ static bool is_in_table(const struct api_request *request)
            request->route < definition->routes + definition->route_count;
 }
 
-/* Routes, then /healthcheck, then what has no route, by method. */
+/* Routes, then /healthcheck, then requests without a route, by method. */
 static unsigned series_of(const struct api_request *request)
 {
     if (is_in_table(request))

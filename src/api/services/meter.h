@@ -1,9 +1,9 @@
-/* What is counted of every request to an API, for metrics.
+/* Counts every request to an API, for metrics.
  *
- * Each thread counts in a block of its own, and blocks are added up when somebody reads: nothing
- * that two threads write is touched by a request. What a client sends never makes a new series:
- * routes are those of the table, everything else is one route, and other methods, statuses and
- * versions than ours are one each. */
+ * Each thread counts in a block of its own, and readers add up the blocks: a request writes no
+ * memory that another thread writes. Clients cannot create new series: routes are those of the
+ * table, everything else is one route, and all unknown methods, statuses and versions are one
+ * each. */
 #ifndef BERTH_API_SERVICES_METER_H
 #define BERTH_API_SERVICES_METER_H
 
@@ -13,9 +13,9 @@
 #include "query/ac_none.h"
 
 enum {
-    METER_SERIES_MAX = 80, /* of an API: routes with methods, and what belongs to none */
-    METER_STATUSES = 15,   /* the last: any other */
-    METER_MINORS = 100     /* the last: none negotiated */
+    METER_SERIES_MAX = 80, /* of an API: routes with methods, and requests without a route */
+    METER_STATUSES = 15,   /* the last one: any other */
+    METER_MINORS = 100     /* the last one: none negotiated */
 };
 
 static const struct histogram_shape METER_TOOK_SHAPE_US = {
@@ -40,25 +40,25 @@ struct meter_totals {
     struct meter_api apis[API_COUNT];
     struct histogram_total candidates;
     uint64_t none[AC_NONE_COUNT];
-    uint64_t arena_bytes; /* the most that one request took */
+    uint64_t arena_bytes; /* the largest amount that one request took */
 };
 
-/* Counts an answer, which is ready to go out. Its worker. */
+/* Counts an answer that is ready to be sent. On its worker. */
 void meter_count_answer(const struct api_request *request, uint64_t now_us);
 
-/* Counts a search that is over: how many candidates, or why there are none. The thread that
+/* Counts a search that has ended: the number of candidates, or why there are none. The thread that
  * searched. */
 void meter_count_candidates(uint64_t count, enum ac_none none);
 
-/* What all threads have counted so far at these APIs, by their ids. Any thread. */
+/* What all threads have counted so far for these APIs, by their ids. Any thread. */
 void meter_read(const struct api_endpoint endpoints[API_COUNT], struct meter_totals *totals);
 
-/* The method and route of an API's series; false: there is no series of that number. Of two rows of
- * the table that differ in their microversions only, the first has the counts of both. */
+/* The method and route of an API's series; false: there is no series with that number. If two rows
+ * of the table differ only in their microversions, the first has the counts of both. */
 bool meter_series_name(const struct api_definition *definition, unsigned series,
                        const char **method, const char **route);
 
-/* The status that statuses[] counts; 0: any other. */
+/* The status counted in statuses[at]; 0: any other. */
 unsigned meter_status(unsigned at);
 
 #endif

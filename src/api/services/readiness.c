@@ -1,10 +1,12 @@
-/* The writer asks the database (pipeline_probe), since it alone may touch the file; a thread of our
- * own answers those whom it keeps waiting, and nothing else ever does.
+/* The writer queries the database (pipeline_probe), because only the writer may touch the file. A
+ * separate thread answers the requests that the writer keeps waiting; nothing ever keeps that
+ * thread waiting.
  *
- * One probe is under way at a time and serves all that wait, but those that came after it began and
- * want a fresh one, for whom the next is begun at once. A list of waits is under the lock; a
- * wait is taken out of it before it is answered, so it is answered once. Whoever asks often cannot
- * keep the writer busy: a report holds for READINESS_AGAIN_MS, while nobody writes. */
+ * There is one probe at a time, which serves all waiting requests, except those that came after it
+ * began and require a fresh one, for which the next probe begins at once. The list of waits is
+ * protected by the lock; a wait is removed from it before it is answered, so it is answered once.
+ * Frequent requests cannot keep the writer busy: while there are no writes, a report is valid for
+ * READINESS_AGAIN_MS. */
 #include "api/services/readiness.h"
 
 #include <pthread.h>
@@ -23,17 +25,17 @@ struct readiness {
     struct replica *replica;
     struct replica_reader *reader;
     pthread_t thread;
-    pthread_mutex_t lock; /* over everything below, but for the probe while it is under way */
+    pthread_mutex_t lock; /* protects everything below, except the probe while it is in progress */
     pthread_cond_t wake;
     struct readiness_wait *first; /* in the order of their deadlines */
     struct readiness_wait **last;
-    bool is_asking;  /* the probe is the writer's */
-    uint64_t probes; /* begun, ever */
+    bool is_asking;  /* the probe is with the writer */
+    uint64_t probes; /* begun since the start */
     bool is_stopping;
     bool is_draining;
     struct readiness_report report; /* the last one */
     uint64_t reported_at_us;        /* 0: never */
-    struct arena *arena;            /* the probe's */
+    struct arena *arena;            /* for the probe */
     struct pipeline_probe probe;
     struct pipeline_request request;
 };
@@ -81,7 +83,7 @@ static void readiness_answer(struct readiness *readiness, struct readiness_wait 
     wait->done(wait);
 }
 
-/* Under the lock. */
+/* Called under the lock. */
 static void report_probe(struct readiness *readiness)
 {
     const struct pipeline_probe *probe = &readiness->probe;
@@ -110,7 +112,7 @@ static void report_probe(struct readiness *readiness)
     readiness->reported_at_us = clock_monotonic_us();
 }
 
-/* Answers those whom the last probe serves. Under the lock. */
+/* Answers the waits that the last probe serves. Under the lock. */
 static void answer_served(struct readiness *readiness)
 {
     struct readiness_wait *rest = readiness->first;
@@ -130,7 +132,7 @@ static void answer_served(struct readiness *readiness)
 
 static void begin_probe(struct readiness *readiness);
 
-/* The writer has the answer, or will not take the question any more. */
+/* Called when the writer has the result, or no longer accepts the probe. */
 static void probed(struct pipeline_request *request)
 {
     struct readiness *readiness =
@@ -147,7 +149,7 @@ static void probed(struct pipeline_request *request)
         begin_probe(readiness);
 }
 
-/* The caller has set is_asking and counted it, and holds no lock. */
+/* The caller has set is_asking and counted the probe, and holds no lock. */
 static void begin_probe(struct readiness *readiness)
 {
     arena_reset(readiness->arena);
@@ -157,8 +159,8 @@ static void begin_probe(struct readiness *readiness)
     pipeline_submit(readiness->pipeline, &readiness->request);
 }
 
-/* Whether memory is as new as the database, and its version's number. Under the lock; waits for
- * nobody. */
+/* Whether memory is as new as the database, and the number of its version. Under the lock; does not
+ * wait. */
 static bool is_current(const struct readiness *readiness, unsigned long long *number)
 {
     const struct version *version = replica_pin(readiness->reader);
@@ -168,7 +170,7 @@ static bool is_current(const struct readiness *readiness, unsigned long long *nu
     return current;
 }
 
-/* The database holds up the writer: what can be reported without it. */
+/* The database blocks the writer: reports what is known without it. */
 static struct readiness_report report_silence(struct readiness *readiness)
 {
     struct readiness_report report = {0};

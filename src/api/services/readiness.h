@@ -1,6 +1,6 @@
-/* Whether this process can serve: is the database reached, is its schema right, does memory follow
- * it, is nobody stopping us. Asked now, and answered within READINESS_MOST_MS whatever the database
- * does. */
+/* Whether this process can serve requests: the database can be reached, its schema is supported,
+ * memory follows it, and the process is not stopping. Checked on request, and answered within
+ * READINESS_MOST_MS whatever the database does. */
 #ifndef BERTH_API_SERVICES_READINESS_H
 #define BERTH_API_SERVICES_READINESS_H
 
@@ -10,8 +10,9 @@
 #include "engine/pipeline.h"
 
 enum {
-    READINESS_MOST_MS = 800,  /* within what probes usually wait: a second */
-    READINESS_AGAIN_MS = 100, /* who asks sooner, and nobody wrote, gets the last answer */
+    READINESS_MOST_MS = 800,  /* within the usual timeout of probes, a second */
+    READINESS_AGAIN_MS = 100, /* an earlier request gets the last report, unless there was a
+                               * write */
     READINESS_TEXT_BYTES = 256
 };
 
@@ -19,40 +20,41 @@ enum readiness_check {
     READINESS_DATABASE,
     READINESS_SCHEMA,
     READINESS_REPLICA,
-    READINESS_SERVING, /* not stopping */
+    READINESS_SERVING, /* the process is not stopping */
     READINESS_CHECK_COUNT
 };
 
 struct readiness_report {
     struct readiness_finding {
         bool is_ok;
-        char text[READINESS_TEXT_BYTES]; /* "reached", or what is wrong */
+        char text[READINESS_TEXT_BYTES]; /* "reached", or the problem */
     } findings[READINESS_CHECK_COUNT];
 };
 
-/* Somebody who waits for a report. */
+/* A request that waits for a report. */
 struct readiness_wait {
-    bool is_fresh; /* the caller's: only what is read from now on counts, no report of before */
-    struct readiness_report report;            /* filled before done */
-    void (*done)(struct readiness_wait *wait); /* called once, on any thread, which it does not hold
-                                                  up; the wait is not touched afterwards */
-    uint64_t until_us;                         /* here and below: readiness.c's */
-    uint64_t probe;                            /* the first whose report it takes */
+    bool is_fresh; /* set by the caller: only a report of what is read from now on counts */
+    struct readiness_report report;            /* filled in before done is called */
+    void (*done)(struct readiness_wait *wait); /* called once, on any thread, which it must not
+                                                * delay; the wait is not used afterwards */
+    uint64_t until_us;                         /* here and below: used by readiness.c */
+    uint64_t probe;                            /* the first one whose report it accepts */
     struct readiness_wait *next;
 };
 
 struct readiness;
 
-/* Both outlive it. NULL: its thread cannot be started. */
+/* Both outlive it. NULL: its thread could not be started. */
 struct readiness *readiness_start(struct pipeline *pipeline, struct replica *replica);
 
-/* Any thread. May call done before it returns. */
+/* Requests a report. Any thread. May call done before it returns. */
 void readiness_ask(struct readiness *readiness, struct readiness_wait *wait);
 
-/* From now on READINESS_SERVING fails: the process drains. */
+/* From now on READINESS_SERVING fails, because the process drains. */
 void readiness_begin_stop(struct readiness *readiness);
 
-/* Nobody asks any more. Returns when the database has answered what it was asked, and frees. */
+/* Call it when there are no more requests. It returns when the database has answered the last
+ * probe, and frees everything. */
 void readiness_stop(struct readiness *readiness);
 
 bool readiness_is_ready(const struct readiness_report *report);
@@ -60,8 +62,8 @@ bool readiness_is_ready(const struct readiness_report *report);
 /* "database", "schema", "replica", "serving" */
 const char *readiness_check_name(enum readiness_check check);
 
-/* Whether the process is alive: the writer has given a sign of life within this time, which is more
- * than it waits for locks. */
+/* Whether the process is alive: the writer has run within this time, which is longer than it waits
+ * for locks. */
 enum { ALIVE_MOST_S = 30 };
 static inline bool readiness_is_alive(const struct pipeline_figures *figures)
 {

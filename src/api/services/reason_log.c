@@ -24,7 +24,7 @@ static void add_credential(struct buf *out, const char *name, struct slice value
         python_text_write(out, value, SHOWN_BYTES_MAX);
 }
 
-/* As a Python dict: what the rules of a policy read of the caller. */
+/* As a Python dict: the caller's attributes that policy rules can read. */
 static void write_credentials(const struct identity *who, struct buf *out)
 {
     enum { ROLES_SHOWN = 64, ROLE_BYTES_MAX = 255 };

@@ -1,16 +1,17 @@
-/* Threads around the order of turns.c. A job has a thread of its own from its first turn to its
- * end, and stands on it while others have the turn: that is what makes any handler suspendable
- * wherever it charges its budget.
+/* Adds threads to the order of turns.c. A job has a thread of its own from its first turn to its
+ * end, and waits on it while others have the turn; therefore any handler can be suspended wherever
+ * it charges its budget.
  *
- * These threads have the priority of all others. They used to be SCHED_IDLE, which takes nothing
- * from anybody until such a thread is preempted with a lock that a worker needs (of malloc's
- * arenas, the log, the library's list of connections, the kernel's memory map): beside a busy loop
- * elsewhere on the machine a worker stood still for a second, since nobody lends an idle thread a
- * priority, and an unprivileged one cannot leave that class again. Memory of its own would leave
- * the kernel's own locks. So a job gives way instead of being pushed aside: after each slice it
- * sleeps for as long as others need, at a point where it holds nothing.
+ * These threads have the same priority as all others. Formerly they were SCHED_IDLE, which takes
+ * nothing from other threads until such a thread is preempted while it holds a lock that a worker
+ * needs (of malloc's arenas, the log, the library's list of connections, the kernel's memory map).
+ * With a busy loop elsewhere on the machine, a worker then stopped for a second, because no
+ * priority inheritance raises an idle thread, and an unprivileged thread cannot leave that class
+ * again. Separate memory would not remove the kernel's own locks. Therefore a job is not given a
+ * low priority but gives way itself: after each slice it sleeps for as long as other threads need
+ * the processors, at a point where it holds nothing.
  *
- * Invariant: no thread of berth runs at a lower priority than those that may wait for it
+ * Invariant: no thread of berth runs at a lower priority than a thread that may wait for it
  * (tests/tidy.py refuses the calls that would lower one). */
 #include "api/services/slow_lane.h"
 
@@ -36,7 +37,7 @@ struct slow_lane {
     struct slow_lane_settings settings;
     pthread_mutex_t lock;
     struct turns *turns;
-    struct slow_thread *idle; /* those without a job */
+    struct slow_thread *idle; /* threads without a job */
     bool stopping;
     struct slow_lane_figures figures;
     unsigned thread_count;
@@ -48,14 +49,14 @@ static struct slow_job *job_of(struct turns_job *turn)
     return (struct slow_job *)((char *)turn - offsetof(struct slow_job, turn));
 }
 
-/* Under the lock: whoever has a turn now is woken, on a thread of its own. */
+/* Under the lock: wakes every job that has a turn now, on its own thread. */
 static void give_turns(struct slow_lane *lane)
 {
     for (struct turns_job *turn; (turn = turns_give(lane->turns)) != NULL;) {
         struct slow_job *job = job_of(turn);
         if (job->thread == NULL) {
             struct slow_thread *thread = lane->idle;
-            check(thread != NULL); /* there are as many as slots */
+            check(thread != NULL); /* there are as many threads as slots */
             lane->idle = thread->next_idle;
             thread->job = job;
             job->thread = thread;
@@ -65,7 +66,7 @@ static void give_turns(struct slow_lane *lane)
     }
 }
 
-/* Under the lock: jobs that waited too long, as a list. */
+/* Under the lock: returns jobs that waited too long, as a list. */
 static struct turns_job *take_late(struct slow_lane *lane, uint64_t now_us)
 {
     struct turns_job *late = NULL;
@@ -80,7 +81,7 @@ static struct turns_job *take_late(struct slow_lane *lane, uint64_t now_us)
     return late;
 }
 
-/* Without the lock: it has not begun, and will not. */
+/* Without the lock: the job has not begun and will not begin. */
 static void slow_lane_refuse(struct slow_job *job, enum slow_refusal why)
 {
     if (job->refuse != NULL)
@@ -102,7 +103,7 @@ static void refuse_late(struct turns_job *late)
 static void run_job(struct slow_lane *lane, struct slow_thread *thread)
 {
     struct slow_job *job = thread->job;
-    struct turns_job own = job->turn; /* the job is its caller's again when it has run */
+    struct turns_job own = job->turn; /* when the job has run, it belongs to its caller again */
     job->slice_began_us = lane->settings.now_us();
     pthread_mutex_unlock(&lane->lock);
     job->run(job->cls);
@@ -181,7 +182,7 @@ struct slow_lane *slow_lane_start(const struct slow_lane_settings *settings)
     return NULL;
 }
 
-/* Under the lock: jobs wait, so there are to be more slots, as long as the system has threads. */
+/* Under the lock: jobs are waiting, so slots are added as long as the system provides threads. */
 static void add_slots(struct slow_lane *lane)
 {
     while (turns_counts(lane->turns).waiting > 0 && lane->thread_count < lane->settings.slots &&
@@ -215,7 +216,7 @@ void slow_lane_rest(const struct slow_lane *lane, uint64_t slice_us)
         nanosleep(&(struct timespec){.tv_nsec = (long)us * 1000}, NULL);
 }
 
-/* Others get the turn, unless nobody is ready. */
+/* Gives others the turn, unless no job is ready. */
 static void let_others(struct slow_lane *lane, struct slow_job *job, uint64_t now_us)
 {
     pthread_mutex_lock(&lane->lock);
@@ -265,7 +266,7 @@ void slow_lane_stop(struct slow_lane *lane)
     pthread_mutex_unlock(&lane->lock);
     for (unsigned i = 0; i < lane->thread_count; i++)
         pthread_join(lane->threads[i].thread, NULL);
-    for (unsigned i = 0; i < lane->thread_count; i++) /* which the others may have signalled */
+    for (unsigned i = 0; i < lane->thread_count; i++) /* only now, as threads signal each other */
         pthread_cond_destroy(&lane->threads[i].wake);
     turns_destroy(lane->turns);
     pthread_mutex_destroy(&lane->lock);

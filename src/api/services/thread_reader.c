@@ -1,4 +1,4 @@
-/* Readers are opened when a thread first needs one, and closed when it ends. Any thread. */
+/* A reader is opened when a thread first needs one, and closed when the thread ends. Any thread. */
 #include "api/services/thread_reader.h"
 
 #include <pthread.h>

@@ -1,10 +1,10 @@
-/* Owners in a list, each with two queues: jobs that wait for a slot, and jobs that are ready. There
- * are at most as many owners as jobs, a thousand, so walks over them are short enough for every
- * turn.
+/* A list of owners, each with two queues: jobs that wait for a slot, and jobs that are ready. There
+ * are at most as many owners as jobs, a thousand, so the list is short enough to be walked for
+ * every turn.
  *
- * Slots are given out so that nobody can take all: while more than half are free to anybody, then
- * to owners with fewer than two, the last quarter only to owners that have none. Turns: see
- * turns_give(). Invariants: a job is in exactly one queue of its owner unless it has a turn; an
+ * Slots are assigned so that no owner can take all: while more than half are free, to any owner;
+ * after that to owners with fewer than two; the last quarter only to owners that have none. Turns:
+ * see turns_give(). Invariants: a job is in exactly one queue of its owner unless it has a turn; an
  * owner without jobs does not exist; no job waits that could have a slot. */
 #include "api/services/turns.h"
 
@@ -24,17 +24,17 @@ struct turns_owner {
     struct queue waiting;
     struct queue ready;
     unsigned running;
-    uint64_t served; /* when it had its last turn, counted in turns */
+    uint64_t served; /* the number of its last turn */
 };
 
 struct turns {
-    struct turns_owner *owners; /* in the order in which they came */
+    struct turns_owner *owners; /* in the order of their arrival */
     struct turns_owner *newest;
     struct turns_counts counts;
     unsigned running_max;
     unsigned slots_max;
     unsigned waiting_max;
-    uint64_t given; /* turns, ever */
+    uint64_t given; /* turns since the start */
 };
 
 struct turns *turns_create(unsigned running_max, unsigned slots_max, unsigned waiting_max)
@@ -86,7 +86,7 @@ static struct turns_owner *owner_of(struct turns *turns, uint64_t id)
     struct turns_owner *owner = calloc(1, sizeof(*owner));
     check(owner != NULL);
     owner->id = id;
-    owner->served = turns->given; /* behind those that are here */
+    owner->served = turns->given; /* after all present owners */
     owner->previous = turns->newest;
     if (turns->newest != NULL)
         turns->newest->next = owner;
@@ -127,7 +127,7 @@ static bool may_have_slot(const struct turns *turns, const struct turns_owner *o
     return has < (4 * left > turns->slots_max ? 2 : 1);
 }
 
-/* The owner to have the next slot: with the fewest, then who came first. */
+/* The owner that gets the next slot: the one with the fewest, of equals the earliest. */
 static struct turns_owner *next_for_slot(const struct turns *turns)
 {
     struct turns_owner *best = NULL;
@@ -159,7 +159,7 @@ static void forget_waiting(struct turns *turns, struct turns_job *job)
     forget_if_idle(turns, owner);
 }
 
-/* The newest waiting job of the owner with most. */
+/* The newest waiting job of the owner with the most waiting jobs. */
 static struct turns_job *crowd_out(struct turns *turns)
 {
     const struct turns_owner *most = turns->owners;

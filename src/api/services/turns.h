@@ -1,10 +1,9 @@
-/* Who is next: jobs of several owners that share a few turns. Only the order; slow_lane.c adds
+/* The order in which jobs of several owners share a few turns. Only the order; slow_lane.c adds
  * threads, a lock and a clock.
  *
- * A job waits until it has a slot, is then ready, and has a turn now and then until it is over.
- * Owners take turns whatever number of jobs they have, and so do the jobs of one owner. Slots bound
- * how many jobs are begun and keep memory; one owner never takes all of them. Any one thread at a
- * time. */
+ * A job waits until it has a slot, is then ready, and has turns until it ends. Owners take turns,
+ * however many jobs they have, and so do the jobs of one owner. Slots limit how many jobs have
+ * begun and use memory; one owner never takes all of them. Any thread, one at a time. */
 #ifndef BERTH_API_SERVICES_TURNS_H
 #define BERTH_API_SERVICES_TURNS_H
 
@@ -17,10 +16,11 @@ enum turns_state { TURNS_WAITING, TURNS_READY, TURNS_RUNNING };
 
 struct turns_owner;
 
-/* One job, a member of what the caller keeps about it. All but `deadline_us` is the module's own.
- */
+/* One job, a member of the caller's struct for it. All fields except `deadline_us` are used only by
+ * this module. */
 struct turns_job {
-    uint64_t deadline_us; /* of the caller's clock; a waiting job is not worth beginning later */
+    uint64_t deadline_us; /* on the caller's clock; after it, a waiting job need not begin any
+                           * more */
     struct turns_owner *owner;
     struct turns_job *next; /* in its owner's queue */
     struct turns_job *previous;
@@ -29,35 +29,36 @@ struct turns_job {
 
 struct turns;
 
-/* So many jobs with a turn at a time, so many with a slot, and so many that wait, each at least 1.
+/* The maximum number of jobs that have a turn, that have a slot, and that wait; each at least 1.
  * The caller frees it, empty, with turns_destroy(). */
 struct turns *turns_create(unsigned running_max, unsigned slots_max, unsigned waiting_max);
 void turns_destroy(struct turns *turns);
 
-/* A new job of this owner. Returns the job that has to go because too many wait: the newest of the
- * owner with most, which may be this one; it is forgotten. NULL: there is room. */
+/* Adds a new job of this owner. Returns the job that must be refused because too many wait: the
+ * newest of the owner with the most, which may be this job; it is removed. NULL: there is room. */
 struct turns_job *turns_add(struct turns *turns, struct turns_job *job,
                             uint64_t owner) BERTH_MUST_CHECK;
 
-/* Gives a free turn to the next job: of the owners with the fewest turns now, the one whose last
- * turn is longest ago. NULL: no turn is free, or nobody is ready. */
+/* Gives a free turn to the next job: of the owners with the fewest turns at present, the one whose
+ * last turn was longest ago. NULL: no turn is free, or no job is ready. */
 struct turns_job *turns_give(struct turns *turns);
 
-/* The job's turn is over: it is ready again, behind the others of its owner. */
+/* Ends the job's turn: it is ready again, after its owner's other jobs. */
 void turns_yield(struct turns *turns, struct turns_job *job);
 
-/* The job, which has a turn, is over: forgotten. */
+/* Ends and removes the job, which has a turn. */
 void turns_end(struct turns *turns, struct turns_job *job);
 
-/* Forgets and returns a waiting job whose deadline has passed. NULL: none. */
+/* Removes and returns a waiting job whose deadline has passed. NULL: none. */
 struct turns_job *turns_take_late(struct turns *turns, uint64_t now_us);
 
-/* More slots, or fewer: for a caller that gets no more threads. Jobs that have one keep it. */
+/* Changes the number of slots, for a caller that cannot start more threads. Jobs that have a slot
+ * keep it. */
 void turns_limit_slots(struct turns *turns, unsigned slots_max);
 
 struct turns_counts {
     unsigned waiting;
-    unsigned slots; /* with a slot, those with a turn among them */
+    unsigned slots; /* with a slot, including those with a turn */
     unsigned running;
 };
 

@@ -1,4 +1,4 @@
-/* Media ranges with weights, read as the RFC's grammar has them: what does not follow it is
+/* Media ranges with weights, parsed with the RFC's grammar: a header that does not follow it is
  * malformed as a whole. Pure; any thread. */
 #include "api/text/accept.h"
 
@@ -29,7 +29,7 @@ static bool is_token_char(char c)
            (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }
 
-/* Empty if there is none. */
+/* Empty: there is no token. */
 static struct slice take_token(struct slice *rest)
 {
     struct slice token = {rest->data, 0};
@@ -39,7 +39,7 @@ static struct slice take_token(struct slice *rest)
     return token;
 }
 
-/* Behind the opening quote; false if it is never closed. */
+/* Called after the opening quote; false: there is no closing quote. */
 static bool skip_quoted(struct slice *rest)
 {
     while (rest->len > 0) {
@@ -69,8 +69,8 @@ static int read_weight(struct slice text)
     return weight <= 1000 ? weight : -1;
 }
 
-/* One ";NAME=VALUE", from the name on. Behind the weight the value may be missing, and whatever it
- * is no longer belongs to the type. */
+/* Reads one ";NAME=VALUE", beginning with the name. After the weight, the value may be missing, and
+ * parameters no longer belong to the type. */
 static bool read_parameter(struct slice *rest, struct range *range, bool *has_weight)
 {
     struct slice name = take_token(rest);
@@ -87,7 +87,7 @@ static bool read_parameter(struct slice *rest, struct range *range, bool *has_we
     return accept_take(rest, '"') ? skip_quoted(rest) : take_token(rest).len > 0;
 }
 
-/* One range, up to its comma. */
+/* Reads one range, up to its comma. */
 static bool read_range(struct slice *rest, struct range *range)
 {
     bool has_weight = false;
@@ -106,7 +106,7 @@ static bool read_range(struct slice *rest, struct range *range)
     return rest->len == 0 || rest->data[0] == ',';
 }
 
-/* False: there is no further range, or, with something left of the rest, it is malformed. */
+/* False: there are no more ranges, or, if something is left of the rest, it is malformed. */
 static bool next_range(struct slice *rest, struct range *range)
 {
     do {

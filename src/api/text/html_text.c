@@ -1,4 +1,5 @@
-/* Escaping, character by character: for error pages, which are short. Any thread. */
+/* Escapes character by character, which is sufficient for error pages because they are short. Any
+ * thread. */
 #include "api/text/html_text.h"
 
 void html_write_text(struct buf *out, struct slice text, struct slice quote,

@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 
-/* Appends the text with what HTML would take for markup escaped. The libraries that the Python
- * service is made of agree about <, > and & and write the two quotes each in its own way. */
+/* Appends the text with HTML markup escaped. The libraries that the Python service uses escape <, >
+ * and & alike, but differ in how they write the two quotes. */
 void html_write_text(struct buf *out, struct slice text, struct slice quote,
                      struct slice apostrophe);
 

@@ -1,11 +1,11 @@
-/* jansson's allocator, for the whole process: while a thread parses into a heap its pieces come
- * from there, otherwise from malloc. Which of the two a piece came from is told by its address:
- * malloc's are multiples of 16, a heap's are 8 more than one. (jansson asks for no greater
- * alignment than 8.) To free a piece of a heap does nothing.
+/* jansson's allocator, for the whole process: while a thread parses into a heap, memory comes from
+ * there, otherwise from malloc. The address shows which: malloc's addresses are multiples of 16, a
+ * heap's are 8 more than a multiple of 16. (jansson requires an alignment of at most 8.) Freeing
+ * memory of a heap does nothing.
  *
- * Where there is no memory jansson is left by a jump: its scanner does not look whether its text
- * could grow, and then reads and writes beyond the end of a string, or aborts in a number. Nothing
- * is lost by that: all that it has made is in the heap, and it keeps nothing elsewhere.
+ * If memory runs out, the allocator jumps out of jansson: jansson's scanner does not check whether
+ * its text could grow, and would then read and write beyond the end of a string, or abort in a
+ * number. The jump leaks nothing: everything that jansson has allocated is in the heap.
  *
  * A heap belongs to one thread at a time. */
 #include "api/text/json_heap.h"
@@ -41,13 +41,13 @@ struct json_heap {
     struct json_pace pace;
     enum memory_verdict failure;
     bool is_stopped; /* by the pace */
-    jmp_buf failed;  /* out of the parser */
+    jmp_buf failed;  /* jumps out of the parser */
     struct json_blocks blocks;
 };
 
 static _Thread_local struct json_heap *parsing_into;
 
-/* Sets the free room of the heap, which pieces are cut from. */
+/* Sets the free room of the heap, from which memory is allocated. */
 static void heap_use(struct json_heap *heap, char *from, char *end)
 {
     uintptr_t at = ((uintptr_t)from + 7) / 16 * 16 + 8;
@@ -101,7 +101,7 @@ static void *heap_alloc(size_t size)
     struct json_heap *heap = parsing_into;
     if (heap == NULL)
         return malloc(size);
-    check(size <= SIZE_MAX / 4); /* some bytes for each of the text */
+    check(size <= SIZE_MAX / 4); /* for each byte of the text, only some bytes are allocated */
     size_t needed = (size + 15) / 16 * 16;
     if ((size_t)(heap->end - heap->at) < needed && !heap_grow(heap, needed))
         longjmp(heap->failed, 1);
@@ -116,7 +116,7 @@ static void heap_release(void *piece)
         free(piece);
 }
 
-/* Before there are threads: jansson reads it without a lock. */
+/* Before any thread is started, because jansson reads it without a lock. */
 __attribute__((constructor)) static void install(void)
 {
     json_set_alloc_funcs(heap_alloc, heap_release);

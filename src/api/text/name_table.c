@@ -1,5 +1,5 @@
-/* A hash map over the names in the order in which they came; the hash is keyed, so that nobody can
- * choose names that collide. One thread. */
+/* A hash map of the names in the order in which they were added; the hash is keyed, so that clients
+ * cannot choose names that collide. One thread. */
 #include "api/text/name_table.h"
 
 #include "base/arena.h"

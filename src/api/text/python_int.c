@@ -1,9 +1,9 @@
-/* int() and strip(). Pure; any thread. */
+/* Python's int() and strip(). Pure; any thread. */
 #include "api/text/python_int.h"
 
 #include <stddef.h>
 
-/* The zeros of the scripts that have decimal digits (Unicode category Nd), ascending. */
+/* The digit zero of each script that has decimal digits (Unicode category Nd), ascending. */
 static const uint32_t ZEROS[] = {
     0x30,    0x660,   0x6f0,   0x7c0,   0x966,   0x9e6,   0xa66,   0xae6,   0xb66,   0xbe6,
     0xc66,   0xce6,   0xd66,   0xde6,   0xe50,   0xed0,   0xf20,   0x1040,  0x1090,  0x17e0,
@@ -13,7 +13,7 @@ static const uint32_t ZEROS[] = {
     0x11950, 0x11c50, 0x11d50, 0x11da0, 0x16a60, 0x16ac0, 0x16b50, 0x1d7ce, 0x1d7d8, 0x1d7e2,
     0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e950, 0x1fbf0};
 
-/* One character of valid UTF-8. */
+/* Decodes one character of valid UTF-8. */
 static uint32_t decode(struct slice text, size_t *len)
 {
     const unsigned char *s = (const unsigned char *)text.data;
@@ -44,7 +44,7 @@ static bool is_space(uint32_t c)
            c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-/* To int() the separators of files, groups, records and units are none. */
+/* int() does not treat the separators of files, groups, records and units as white space. */
 static bool is_int_space(uint32_t c)
 {
     return is_space(c) && !(c >= 0x1c && c <= 0x1f);

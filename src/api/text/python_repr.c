@@ -1,5 +1,5 @@
-/* repr() for JSON values. A buffer's length at the start marks the bound: once it is passed nothing
- * more is written but the dots that show it. Any thread. */
+/* repr() for JSON values. The length limit counts from the buffer's length at the start; once it is
+ * exceeded, only the dots that mark the truncation are written. Any thread. */
 #include "api/text/python_repr.h"
 
 #include "base/json_write.h"
@@ -7,7 +7,7 @@
 
 struct writer {
     struct buf *out;
-    size_t end; /* write no further value behind this length */
+    size_t end; /* no further value is written beyond this length */
 };
 
 static bool is_full(const struct writer *w)
@@ -40,7 +40,7 @@ static void write_array(struct writer *w, const json_t *value)
 
 static void write_object(struct writer *w, const json_t *value)
 {
-    json_t *object = (json_t *)(uintptr_t)value; /* jansson's iterators take no const */
+    json_t *object = (json_t *)(uintptr_t)value; /* jansson's iterators do not accept const */
     buf_append_char(w->out, '{');
     bool first = true;
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {

@@ -1,4 +1,4 @@
-/* Values as Python's repr prints them: validation texts quote what was sent that way. */
+/* Values as Python's repr prints them: validation texts quote client input in this form. */
 #ifndef BERTH_API_TEXT_PYTHON_REPR_H
 #define BERTH_API_TEXT_PYTHON_REPR_H
 
@@ -6,7 +6,8 @@
 
 #include "base/buf.h"
 
-/* A value is cut after about that many bytes, so that an answer stays small whatever was sent. */
+/* A value is truncated after about that many bytes, so that an answer stays small whatever the
+ * client sent. */
 enum { PYTHON_REPR_BYTES_MAX = 4096 };
 
 /* A string in quotes; text is UTF-8. */
@@ -14,10 +15,10 @@ void python_repr_string(struct buf *out, struct slice text);
 
 void python_repr_json(struct buf *out, const json_t *value);
 
-/* As str() prints it: a string without quotes and as it is, anything else as above. */
+/* As str() prints it: a string unchanged and without quotes, any other value as above. */
 void python_str_json(struct buf *out, const json_t *value);
 
-/* A text as it is; cut, with dots, if it is too long to be quoted. */
+/* Appends a text unchanged; truncated, with dots, if it is too long to be quoted. */
 void python_str_text(struct buf *out, struct slice text);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/swar.h"
 #include "base/utf8.h"
 
-/* How many characters stand for the next one. */
+/* The number of raw characters that encode the next character. */
 static size_t encoded_length(struct slice rest)
 {
     bool is_encoded = rest.data[0] == '%' && rest.len > 2 && hex_value(rest.data[1]) >= 0 &&
@@ -62,8 +62,8 @@ bool text_is_utf8(struct slice text)
     return true;
 }
 
-/* Where the pair that starts there ends. Semicolons, which stand in hardly any query, are looked
- * for byte by byte only where there is one. */
+/* The end of the pair that begins at `start`. Almost no query has semicolons, so they are searched
+ * for byte by byte only if there are any. */
 static size_t pair_end(struct slice raw, size_t start, bool has_semicolons)
 {
     const char *from = raw.data + start;

@@ -14,25 +14,24 @@ struct query_pair {
 struct query_string {
     struct query_pair *pairs;
     size_t count;
-    bool is_utf8; /* false: some name or value is not valid UTF-8 (400 in the API) */
+    bool is_utf8; /* false: a name or value is not valid UTF-8 (400 in the API) */
 };
 
-/* Splits at '&' and ';', passes over empty pairs, decodes '+' and %XX (a malformed % stays as it
- * is). */
+/* Splits at '&' and ';', ignores empty pairs, and decodes '+' and %XX (a malformed % is kept). */
 struct query_string query_string_parse(struct arena *arena, struct slice raw);
 
-/* %XX decoding of a path; '+' stays. */
+/* Decodes %XX; '+' is decoded to a space if plus_is_space. */
 struct slice percent_decode(struct arena *arena, struct slice raw, bool plus_is_space);
 
-/* What is left of the encoded text behind so many characters of the decoded one. */
+/* The rest of the encoded text after that many characters of the decoded one. */
 struct slice percent_skip(struct slice raw, size_t decoded);
 
 bool text_is_utf8(struct slice text);
 
-/* The last value of that name, or data == NULL. */
+/* The last value with that name, or data == NULL. */
 struct slice query_string_last(const struct query_string *query, struct slice name);
 
-/* The first one. */
+/* The first value with that name, or data == NULL. */
 struct slice query_string_first(const struct query_string *query, struct slice name);
 
 #endif

@@ -1,4 +1,4 @@
-/* Strips what may stand around a UUID's digits, and counts them. Pure; any thread. */
+/* Strips everything that may surround a UUID's digits, and counts the digits. Pure; any thread. */
 #include "api/text/uuid_like.h"
 
 #include "base/hex.h"
@@ -50,10 +50,10 @@ static bool write_dashed(struct slice text, char dashed[UUID_LIKE_LEN])
 
 bool uuid_like_read(struct slice text, char dashed[UUID_LIKE_LEN])
 {
-    /* the plain form first: nearly every text is one */
+    /* the plain form first, because almost every text has it */
     if (text.len == UUID_LIKE_LEN && write_dashed(text, dashed))
         return true;
-    /* long runs of prefixes, braces and dashes are legal to the peer; nobody sends them */
+    /* the Python service accepts long runs of prefixes, braces and dashes; no client sends them */
     char copy[256];
     if (text.len > sizeof(copy))
         return false;

@@ -4,8 +4,8 @@
 
 #include "base/slice.h"
 
-/* The last version that such a header ("SERVICE VERSION, …") has for the service;
- * data == NULL if it names none. */
+/* The last version that such a header ("SERVICE VERSION, …") contains for the service; data ==
+ * NULL: it contains none. */
 struct slice version_header_find(struct slice header, struct slice service);
 
 #endif
