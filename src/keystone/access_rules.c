@@ -1,5 +1,5 @@
-/* The pattern is walked once, with the set of places in the path that it has reached so far: a
- * pattern of many ** costs no more than one without. Any thread. */
+/* The pattern is processed once, with the set of positions in the path that it has reached so far:
+ * a pattern with many ** costs no more than one without. Any thread. */
 #include "keystone/access_rules.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@ struct part {
     char literal;
 };
 
-/* Takes the next part off the pattern; false at its end. */
+/* Takes the next part off the pattern; false: the end. */
 static bool next_part(struct slice *pattern, struct part *part)
 {
     while (pattern->len > 0) {
@@ -43,8 +43,8 @@ static bool next_part(struct slice *pattern, struct part *part)
     return false;
 }
 
-/* reached[i]: the pattern so far matches the first i characters of the path. In place; false when
- * it matches none. */
+/* reached[i]: the pattern so far matches the first i characters of the path. Updated in place;
+ * false: it matches none. */
 static bool advance(bool *reached, struct slice path, const struct part *part)
 {
     bool before = reached[0];
@@ -57,7 +57,7 @@ static bool advance(bool *reached, struct slice path, const struct part *part)
         case PART_LITERAL:
             reached[i] = before && c == part->literal;
             break;
-        case PART_SEGMENT: /* one character more, of the first or of those after it */
+        case PART_SEGMENT: /* one more character, the first of the segment or a later one */
             reached[i] = c != '/' && (before || reached[i - 1]);
             break;
         case PART_ANYTHING:

@@ -1,6 +1,6 @@
-/* The thread that asks Keystone: what it asks, what the answers mean, and its rounds.
+/* The thread that queries Keystone: its queries, what the answers mean, and its main loop.
  *
- * Every question has a deadline, so that every request that waits gets an answer. */
+ * Every query has a deadline, so that every request that waits gets an answer. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,9 +11,10 @@
 #include "log/log.h"
 
 enum {
-    TICK_US = 50 * 1000,         /* deadlines and delays are looked at that often */
-    IDLE_WAIT_US = 1000 * 1000,  /* with nothing to do; then a shard of the cache is swept */
-    FIRST_DELAY_US = 500 * 1000, /* before an attempt is repeated; doubled each time */
+    TICK_US = 50 * 1000,         /* how often deadlines and delays are checked */
+    IDLE_WAIT_US = 1000 * 1000,  /* when idle; then one shard of the cache is cleared of expired
+                                  * tokens */
+    FIRST_DELAY_US = 500 * 1000, /* before a query is repeated; doubled each time */
     LAST_DELAY_US = 32 * 1000 * 1000,
 };
 
@@ -106,7 +107,7 @@ static void asking_ask(struct question *question, uint64_t now_us)
     question->attempts++;
     atomic_fetch_add(&keystone->counters.questions, 1);
     if (keystone->settings->cache_s == 0 || question->is_project)
-        /* who comes now is not told what was so before */
+        /* a request that arrives now must not get an older answer */
         question_shut(question);
     question_move(question, PLACE_ASKED);
     keystone_http_start(keystone->http, call);
@@ -140,7 +141,7 @@ static void on_token_told(struct question *question)
         end_unanswered(question, text);
     } else if (token->is_restricted && has_service_types(terms) && !token->has_catalog &&
                !question->with_catalog) {
-        /* rules count only if the catalog has the service that they speak of */
+        /* rules count only if the catalog has the service that they concern */
         token_unref(token);
         question->with_catalog = true;
         question_move(question, PLACE_WAITING);
@@ -149,8 +150,9 @@ static void on_token_told(struct question *question)
     }
 }
 
-/* Whether it exists is all that is asked, and who may not ask learns it from the log: what tokens
- * are good for is known all the same. */
+/* The query only concerns whether the project exists. Other answers, such as 403 if the service may
+ * not make the query, are logged but do not count as an outage, because tokens can still be
+ * validated. */
 static void on_project_told(struct question *question)
 {
     struct keystone *keystone = question->keystone;
@@ -221,7 +223,7 @@ static void on_answer(struct keystone_call *call)
     }
 }
 
-/* The thread's rounds. */
+/* The thread's main loop. */
 
 static void end_late(struct question_queue *queue, uint64_t now_us)
 {

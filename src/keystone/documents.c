@@ -1,4 +1,4 @@
-/* Members that are not of the kind they should be count as absent. Any thread. */
+/* Members of the wrong type count as absent. Any thread. */
 #include "keystone/documents.h"
 
 #include <jansson.h>
@@ -19,7 +19,8 @@ static const char *documents_text_of(json_t *object, const char *name)
     return json_string_value(json_object_get(object, name));
 }
 
-/* {"versions": {"values": […]}}, {"versions": […]}, or {"version": …}; owned by the caller. */
+/* {"versions": {"values": […]}}, {"versions": […]}, or {"version": …}; the caller owns the
+ * result. */
 static json_t *list_versions(json_t *document)
 {
     json_t *versions = json_object_get(document, "versions");
@@ -45,7 +46,7 @@ static bool is_usable(json_t *version)
     return false;
 }
 
-/* 14 of "v3.14", 0 of "v3"; -1: another version. */
+/* 14 for "v3.14", 0 for "v3"; -1: a different version. */
 static long minor_of(const char *id)
 {
     if (id == NULL || strncmp(id, "v3", 2) != 0)

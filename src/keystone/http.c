@@ -1,5 +1,5 @@
-/* One easy handle a call, one multi handle for all: connections are kept and used again. Only
- * keystone_http_wake is for other threads than the one that runs it. */
+/* One easy handle for each call, one multi handle for all: connections are kept and reused. Only
+ * keystone_http_wake may be called by other threads than the one that runs it. */
 #include "keystone/http.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "keystone/token.h"
 
-/* libcurl keeps all headers, and bounds those before a body but not those behind it. */
+/* libcurl keeps all headers; it limits those before a body, but not those after it. */
 enum { IDLE_CONNECTIONS = 16, HEADER_BYTES_MAX = 256 * 1024 };
 
 struct keystone_http {
@@ -77,8 +77,8 @@ static size_t take_header(char *data, size_t size, size_t count, void *cls)
     return size * count;
 }
 
-/* A failure here is libcurl's lack of a feature or of memory, and nobody's input: it shows when the
- * call is performed. */
+/* These calls fail only if libcurl lacks a feature or memory, never because of input; the failure
+ * becomes visible when the call is performed. */
 static void set_connection(struct keystone_http *http, CURL *curl)
 {
     const struct keystone_settings *settings = http->settings;
@@ -161,7 +161,8 @@ void keystone_http_cancel(struct keystone_http *http, struct keystone_call *call
         end_call(http, call);
 }
 
-/* What another attempt may mend, as keystoneauth sees it; a certificate does not mend itself. */
+/* Failures that another attempt may overcome, as defined by keystoneauth; a bad certificate is not
+ * one. */
 static bool is_unreachable(CURLcode code)
 {
     switch (code) {
@@ -195,7 +196,7 @@ static void finish_call(struct keystone_http *http, struct keystone_call *call, 
         snprintf(call->why, sizeof(call->why), "%s",
                  call->error[0] != '\0' ? call->error : curl_easy_strerror(code));
     }
-    if (call->status == 0) /* whoever asks again may have to wait for long */
+    if (call->status == 0) /* another attempt may take long */
         buf_free(&call->body);
     end_call(http, call);
     call->done(call);
@@ -224,7 +225,7 @@ static bool perform(struct keystone_http *http)
 void keystone_http_run(struct keystone_http *http, unsigned wait_ms)
 {
     if (perform(http))
-        return; /* there may be more to start, and nothing to wait for */
+        return; /* there may be more calls to start, so there is nothing to wait for */
     curl_multi_poll(http->multi, NULL, 0, (int)wait_ms, NULL);
     (void)perform(http);
 }

@@ -1,6 +1,6 @@
-/* Questions to Keystone over HTTP, by libcurl: several at once, on one thread, none for longer and
- * no answer larger than allowed. Redirects are not followed: the service's credentials go where the
- * configuration sends them. */
+/* Queries to Keystone over HTTP, with libcurl: several at the same time, on one thread, with limits
+ * on their duration and on the size of answers. Redirects are not followed, so that the service's
+ * credentials are sent only where the configuration states. */
 #ifndef BERTH_KEYSTONE_HTTP_H
 #define BERTH_KEYSTONE_HTTP_H
 
@@ -11,10 +11,11 @@
 
 enum { KEYSTONE_TOKEN_BYTES_MAX = 8192, KEYSTONE_WHY_BYTES = 320, KEYSTONE_HEADERS_MAX = 5 };
 
-/* One question. The caller owns it and keeps it until `done` was called or it was cancelled. */
+/* One query. The caller owns it and keeps it until `done` has been called or it has been
+ * cancelled. */
 struct keystone_call {
     const char *url;
-    const char *post; /* the body of a POST, JSON; NULL: a GET */
+    const char *post; /* the body of a POST, as JSON; NULL: a GET */
     struct {
         const char *name;
         const char *value;
@@ -23,14 +24,14 @@ struct keystone_call {
     void (*done)(struct keystone_call *call);
 
     /* the answer */
-    int status; /* HTTP; 0: none came, see why */
+    int status; /* HTTP status; 0: no answer, see why */
     bool
-        is_unreachable; /* no connection, or it broke, or it took too long: asking again may help */
+        is_unreachable; /* no connection, a broken one, or a timeout: another attempt may succeed */
     struct buf body;
     char *subject_token; /* X-Subject-Token, or NULL; both are freed by keystone_call_clear */
     char why[KEYSTONE_WHY_BYTES];
 
-    /* the module's own */
+    /* used by this module */
     CURL *curl;
     struct curl_slist *header_list;
     size_t header_bytes;
@@ -40,26 +41,26 @@ struct keystone_call {
 
 struct keystone_http;
 
-/* NULL: err says why libcurl cannot be used. The settings outlive it. */
+/* NULL: err states why libcurl cannot be used. The settings outlive it. */
 struct keystone_http *keystone_http_create(const struct keystone_settings *settings,
                                            struct err *err);
 
-/* No call is under way any more. */
+/* Call it when no call is in progress. */
 void keystone_http_destroy(struct keystone_http *http);
 
-/* Starts the call; `done` comes out of keystone_http_run. */
+/* Starts the call; keystone_http_run calls `done`. */
 void keystone_http_start(struct keystone_http *http, struct keystone_call *call);
 
 /* Ends a call without `done`. */
 void keystone_http_cancel(struct keystone_http *http, struct keystone_call *call);
 
-/* Works on all calls until something happens, at most so long. One thread. */
+/* Processes all calls until something happens, at most for that time. One thread. */
 void keystone_http_run(struct keystone_http *http, unsigned wait_ms);
 
-/* Has keystone_http_run return. Any thread. */
+/* Makes keystone_http_run return. Any thread. */
 void keystone_http_wake(struct keystone_http *http);
 
-/* Frees what the answer brought. */
+/* Frees what came with the answer. */
 void keystone_call_clear(struct keystone_call *call);
 
 #endif

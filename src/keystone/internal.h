@@ -1,5 +1,5 @@
-/* What keystone.c (rules for requests), questions.c (the table of what is asked) and asking.c (the
- * thread that asks) share. */
+/* Shared by keystone.c (the rules for requests), questions.c (the table of queries) and asking.c
+ * (the thread that makes them). */
 #ifndef BERTH_KEYSTONE_INTERNAL_H
 #define BERTH_KEYSTONE_INTERNAL_H
 
@@ -34,41 +34,40 @@ struct keystone {
     struct token_cache *cache;
     struct keystone_counters counters;
     struct keystone_http *http;
-    _Atomic uint64_t hurry_until_us; /* no question lasts longer; UINT64_MAX: none hurries */
+    _Atomic uint64_t hurry_until_us; /* no query lasts longer than this; UINT64_MAX: no limit */
     pthread_t thread;
-    void (*on_answer)(struct keystone_call *call); /* to a question */
+    void (*on_answer)(struct keystone_call *call); /* called with the answer to a query */
 
-    pthread_mutex_t lock; /* over what follows */
+    pthread_mutex_t lock; /* protects the fields below */
     bool stopping;
     unsigned question_count;
     unsigned chain_count; /* a power of two */
     struct question_chain *chains;
-    struct question_queue arrived; /* not seen by the thread yet */
+    struct question_queue arrived; /* not yet seen by the thread */
 
-    /* the thread's own */
+    /* used by the thread only */
     struct keystone_session session;
     struct keystone_outage outage;
-    struct question_queue waiting; /* to be asked, in their order */
+    struct question_queue waiting; /* to be made, in this order */
     struct question_queue asked;
-    struct question_queue delayed; /* to be asked again after a while */
+    struct question_queue delayed; /* to be made again after a delay */
     unsigned asked_count;
     uint64_t swept_us;
 };
 
-/* What has to be known to ask. */
+/* The input of a query. */
 struct keystone_question {
     struct token_key key; /* of the subject */
-    struct slice subject; /* a token or a project's id, encoded: visible ASCII, at most
-                             KEYSTONE_TOKEN_BYTES_MAX */
-    bool is_project;      /* only whether it exists; the waiter gets no token */
+    struct slice subject; /* a token or the encoded id of a project: visible ASCII, at most
+                           * KEYSTONE_TOKEN_BYTES_MAX */
+    bool is_project;      /* only checks that the project exists; the waiter gets no token */
     bool may_be_expired;
     struct slice request_id;
 };
 
-/* Has Keystone asked about a token or project, or joins a question that is pending. PENDING: the
- * waiter's `done` will be called, on Keystone's thread; else the waiter's verdict is returned. Any
- * thread.
- */
+/* Starts a query about a token or project, or joins one that is pending. PENDING: the waiter's
+ * `done` will be called, on Keystone's thread; otherwise the waiter's verdict is returned. Any
+ * thread. */
 enum keystone_verdict keystone_questions_ask(struct keystone *keystone,
                                              const struct keystone_question *about,
                                              struct keystone_waiter *waiter);

@@ -1,9 +1,10 @@
-/* From tokens to a verdict, by keystonemiddleware's rules: the service token first, since a good
- * one lets the user's token be expired; then the user's; then what the request may do with it. What
- * has to be asked about leaves the worker and comes back by `done`; the step tells where it goes
- * on.
+/* Turns tokens into a verdict, by keystonemiddleware's rules: first the service token, because a
+ * valid one allows the user's token to be expired; then the user's token; then whether the token
+ * may be used for the request. If Keystone must be queried, the request leaves the worker and
+ * returns through `done`; the step says where it continues.
  *
- * Invariant: an expired token is refused, whoever remembers it, unless a service asks. */
+ * Invariant: an expired token is refused, even if it is cached, unless the request comes from a
+ * service. */
 #include "keystone/keystone.h"
 
 #include <stdlib.h>
@@ -25,8 +26,8 @@ const struct keystone_limits keystone_default_limits = {
     .cache_bytes = 64 * 1024 * 1024,
 };
 
-/* Keystone's tokens are visible ASCII without blanks (fernet, JWS, UUID); nothing else is asked
- * about. */
+/* Keystone's tokens are visible ASCII without blanks (fernet, JWS, UUID); no other text is sent to
+ * Keystone. */
 static bool is_usable(struct slice token)
 {
     if (token.len == 0 || token.len > KEYSTONE_TOKEN_BYTES_MAX)
@@ -50,7 +51,7 @@ static void resume(struct keystone_waiter *waiter)
     request->done(request);
 }
 
-/* Who the token belongs to, from memory or from Keystone. */
+/* The token's owner, from the cache or from Keystone. */
 static enum keystone_verdict look_up(struct keystone *keystone, struct keystone_request *request,
                                      struct slice token, bool may_be_expired)
 {
@@ -75,7 +76,7 @@ static struct token *take_token(struct keystone_request *request)
     return token;
 }
 
-/* What is wrong with a token that Keystone knows; NULL: nothing. */
+/* The problem with a token that Keystone knows; NULL: none. */
 static const char *find_fault(const struct token *token, bool may_be_expired)
 {
     if (!may_be_expired && token_is_expired(token, clock_wall_us()))
@@ -103,7 +104,7 @@ static enum keystone_verdict refuse_service(struct keystone *keystone,
     return keystone_refuse(request, why);
 }
 
-/* ACCEPTED: on with the user's token. */
+/* ACCEPTED: continue with the user's token. */
 static enum keystone_verdict check_service(struct keystone *keystone,
                                            struct keystone_request *request)
 {
@@ -139,9 +140,9 @@ static enum keystone_verdict start(struct keystone *keystone, struct keystone_re
     return look_up(keystone, request, request->service_token, false);
 }
 
-/* Whether the request is a step on a service's way, whatever the user's token is good for. For
- * keystonemiddleware any second token makes it one, also the same token twice, and then access
- * rules bind nobody who reads this. */
+/* Whether the request is a step in a chain of services, where the user's token is not limited by
+ * access rules. keystonemiddleware assumes this if there is any second token, even the same token
+ * twice; any client that knows this could then evade access rules. */
 static bool is_of_service(const struct keystone_request *request)
 {
     return request->may_be_expired && !request->service->is_restricted;
@@ -158,8 +159,8 @@ static const char *no_service_type(enum token_service service)
     return TEXTS[service];
 }
 
-/* Application credentials may be good for some requests only; services in a chain are not bound by
- * that (keystonemiddleware, validate_allowed_request). */
+/* Application credentials may be restricted to some requests; in a chain of services, this does not
+ * apply (keystonemiddleware, validate_allowed_request). */
 static const char *find_denial(const struct keystone *keystone,
                                const struct keystone_request *request)
 {

@@ -1,6 +1,6 @@
-/* auth_strategy = keystone: who a token belongs to, as keystonemiddleware's auth_token finds out
- * (docs/keystone.md). Tokens that are known are answered at once, on the caller's thread; about
- * others Keystone is asked on a thread of its own, while the request waits. */
+/* auth_strategy = keystone: determines to whom a token belongs, as keystonemiddleware's auth_token
+ * does (docs/keystone.md). Cached tokens are checked at once, on the caller's thread; for others, a
+ * separate thread queries Keystone while the request waits. */
 #ifndef BERTH_KEYSTONE_KEYSTONE_H
 #define BERTH_KEYSTONE_KEYSTONE_H
 
@@ -13,80 +13,83 @@
 struct keystone;
 
 enum keystone_verdict {
-    KEYSTONE_PENDING,     /* `done` will be called: then ask again */
-    KEYSTONE_ACCEPTED,    /* identity is filled */
+    KEYSTONE_PENDING,     /* `done` will be called: then call this again */
+    KEYSTONE_ACCEPTED,    /* identity is filled in */
     KEYSTONE_REFUSED,     /* 401 */
-    KEYSTONE_UNAVAILABLE, /* 503: Keystone did not say */
+    KEYSTONE_UNAVAILABLE, /* 503: no answer from Keystone */
 };
 
-/* What becomes of one token that had to be asked about. */
+/* The result for one token for which Keystone had to be queried. */
 struct keystone_waiter {
-    enum keystone_verdict verdict; /* ACCEPTED: token is set */
+    enum keystone_verdict verdict; /* if ACCEPTED, token is set */
     struct token *token;
     void (*done)(struct keystone_waiter *waiter);
     struct keystone_waiter *next;
 };
 
-/* One request's tokens. Zeroed but for what the caller fills in; it stays where it is until
+/* One request's tokens. Initially zero except for what the caller fills in; it must not move until
  * keystone_request_close. */
 struct keystone_request {
-    /* the request; these live as long as it */
-    enum token_service service_of_ours; /* which of them is asked */
-    struct slice user_token;            /* X-Auth-Token, data == NULL: none */
+    /* the request; these texts are valid as long as this struct */
+    enum token_service service_of_ours; /* the service that received the request */
+    struct slice user_token;            /* X-Auth-Token; data == NULL: none */
     struct slice service_token;         /* X-Service-Token */
     struct slice method;
-    struct slice mount; /* decoded; with path: what access rules speak of */
+    struct slice mount; /* decoded; together with path, the text to which access rules apply */
     struct slice path;
-    struct slice request_id;                        /* Keystone is told, for its log */
-    struct arena *arena;                            /* for the verdict; the request's */
-    void (*done)(struct keystone_request *request); /* on Keystone's thread: go on elsewhere */
+    struct slice request_id;                        /* sent to Keystone, for its log */
+    struct arena *arena;                            /* the request's arena, used for the verdict */
+    void (*done)(struct keystone_request *request); /* on Keystone's thread: continue on another
+                                                     * thread */
 
     /* the verdict */
     struct identity identity; /* points into the tokens */
-    const char *why;          /* static text: why it is refused, for the log */
+    const char *why;          /* static text: the reason for a refusal, for the log */
 
-    /* the module's own */
+    /* used by this module */
     unsigned step;
-    bool may_be_expired; /* the service token is good, with a role of service_token_roles */
+    bool may_be_expired; /* the service token is valid and has a role of service_token_roles */
     bool service_refused;
     struct token *user;
     struct token *service;
     struct keystone_waiter waiter;
 };
 
-/* How much is kept and asked at once. */
+/* Limits on the cache and on concurrent queries. */
 struct keystone_limits {
-    unsigned questions;       /* pending: more are answered 503 */
-    unsigned questions_asked; /* of these, with Keystone at once: its connections */
-    unsigned question_ms;     /* from arrival to verdict, whatever happens */
+    unsigned questions;       /* pending queries: requests beyond these are answered 503 */
+    unsigned questions_asked; /* of these, sent to Keystone at the same time: its connections */
+    unsigned question_ms;     /* from arrival to verdict, in every case */
     unsigned cache_shards;    /* a power of two */
-    unsigned cache_entries;   /* in all */
-    size_t cache_bytes;       /* in all */
+    unsigned cache_entries;   /* in total */
+    size_t cache_bytes;       /* in total */
 };
 
 extern const struct keystone_limits keystone_default_limits;
 
-/* Starts the thread that asks; Keystone need not be there. The settings outlive it. NULL: err. */
+/* Starts the thread that queries Keystone, which need not be running. The settings outlive it. NULL
+ * with err: failure. */
 struct keystone *keystone_start(const struct keystone_settings *settings,
                                 const struct keystone_limits *limits,
                                 struct err *err) BERTH_MUST_CHECK;
 
-/* Every question, also those to come, ends within that time from now: before a stop. */
+/* Makes every query, including later ones, end within that time from now: call it before a stop. */
 void keystone_hurry(struct keystone *keystone, unsigned ms);
 
-/* No request is pending any more. */
+/* Call it when no request is pending. */
 void keystone_stop(struct keystone *keystone);
 
-/* The request's verdict, or PENDING. Any thread; again after `done`, not before. */
+/* The request's verdict, or PENDING. Any thread; after PENDING, call it again only after `done`. */
 enum keystone_verdict keystone_check(struct keystone *keystone, struct keystone_request *request);
 
-/* Lets go of what the identity points into. Of a request that was never checked, too. */
+/* Releases everything that the identity points into. May also be called if the request was never
+ * checked. */
 void keystone_request_close(struct keystone_request *request);
 
-/* The value of the header WWW-Authenticate of a 401. */
+/* The value of the header WWW-Authenticate for a 401. */
 struct slice keystone_www_authenticate(const struct keystone *keystone);
 
-/* Whether a refusal is the service's own, in its words (delay_auth_decision). */
+/* Whether the service itself answers refused requests, with its own text (delay_auth_decision). */
 bool keystone_delays(const struct keystone *keystone);
 
 #endif

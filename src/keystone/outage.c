@@ -1,5 +1,5 @@
-/* Reasons that take turns (two servers behind one address) must not fill the log, nor may one
- * reason hide that another came. Keystone's thread only. */
+/* Alternating reasons (two servers behind one address) must not fill the log, nor may one reason
+ * hide a new one. Keystone's thread only. */
 #include "keystone/outage.h"
 
 #include <stdio.h>

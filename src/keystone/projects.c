@@ -1,8 +1,8 @@
-/* Some questions are under way at a time, each a lane, which takes the next project when it has an
- * answer. The first that is not there, or not told about, ends all lanes at their next step; the
- * last lane tells the outcome.
+/* Several queries run at the same time, each a lane, which takes the next project when it has an
+ * answer. The first project that does not exist, or for which there is no answer, ends all lanes at
+ * their next step; the last lane reports the outcome.
  *
- * Lanes begin on the caller's thread and go on on Keystone's, so what they share is atomic. */
+ * Lanes begin on the caller's thread and continue on Keystone's, so what they share is atomic. */
 #include "keystone/projects.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@ enum { LANES_MAX = 8, UUID_DASHED = 36 };
 struct lane {
     struct keystone_projects *asked;
     struct keystone_waiter waiter;
-    size_t at; /* the project that it asks about */
+    size_t at; /* the project that it queries */
 };
 
 struct keystone_projects {
@@ -27,7 +27,7 @@ struct keystone_projects {
     void *cls;
     _Atomic size_t next;
     _Atomic unsigned lanes_left;
-    _Atomic size_t unknown; /* count: none yet */
+    _Atomic size_t unknown; /* index of a missing project; count: none yet */
     _Atomic bool is_untold;
     struct lane lanes[LANES_MAX];
 };
@@ -86,7 +86,8 @@ static void on_answer(struct keystone_waiter *waiter)
     projects_go_on(lane);
 }
 
-/* No project's id: as the last segment of a URL it would be another URL's end. */
+/* Whether the id cannot be a project's: as the last segment of a URL it would change which URL is
+ * requested. */
 static bool is_no_segment(struct slice id)
 {
     return id.len == 0 || slice_equal(id, SLICE_LIT(".")) || slice_equal(id, SLICE_LIT(".."));
@@ -104,7 +105,7 @@ static struct slice without_hyphens(struct arena *arena, struct slice id)
     return is_uuid ? (struct slice){out, len} : id;
 }
 
-/* As one segment of a path. */
+/* Encodes the id as one segment of a path. */
 static struct slice encode(struct arena *arena, struct slice id)
 {
     const struct slice text = access_rules_encode_path(arena, (struct slice){0}, id);

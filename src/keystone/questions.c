@@ -1,11 +1,12 @@
-/* The table of pending questions.
+/* The table of pending queries.
  *
- * A question is about one token, or about whether one project exists; requests that come with the
- * same token meanwhile wait for it, too. It is found by the token's key in a hash table under the
- * lock, which also guards its waiters and its being joined; all else belongs to the thread of
- * asking.c. A question goes from `arrived` to `waiting` (for the service's own login, or for a free
- * connection), to `asked`, perhaps to `delayed` and back to `waiting`, and ends with a verdict,
- * which is put into the cache before it leaves the table: who finds neither asks anew. */
+ * A query concerns one token, or whether one project exists. Requests that arrive with the same
+ * token meanwhile wait for it, too. A query is found by the token's key in a hash table under the
+ * lock, which also protects its waiters and whether it may be joined; all else belongs to the
+ * thread of asking.c. A query goes from `arrived` to `waiting` (for the service's own login, or for
+ * a free connection), to `asked`, perhaps to `delayed` and back to `waiting`, and ends with a
+ * verdict. The verdict is put into the cache before the query leaves the table: a request that
+ * finds neither starts a new query. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -138,7 +139,7 @@ enum keystone_verdict keystone_questions_ask(struct keystone *keystone,
         atomic_fetch_add(&keystone->counters.shared, 1);
     } else if (!about->is_project && (token = token_cache_find(keystone->cache, &about->key,
                                                                clock_monotonic_us())) != NULL) {
-        waiter->token = token; /* a question has ended since the caller looked */
+        waiter->token = token; /* a query has ended since the caller checked */
         verdict = waiter->verdict = KEYSTONE_ACCEPTED;
     } else if (keystone->question_count >= keystone->limits.questions) {
         atomic_fetch_add(&keystone->counters.dropped, 1);

@@ -1,9 +1,9 @@
-/* A login is up to three questions, one after the other: where version 3 is (for the plugins that
- * find out), the login itself, and, if the catalog names Keystone without its version, where that
- * is. A new token is fetched while the old one still serves. After a failure nothing is asked for a
- * moment, longer when Keystone has refused the credentials: too many wrong logins would lock the
- * service's user. The same when it refuses the very tokens that it gives: else any client could
- * have it asked for two of them with each request. */
+/* A login consists of up to three queries, one after the other: the location of version 3 (for
+ * plugins that discover it), the login itself and, if the catalog has Keystone's endpoint without
+ * its version, the location of that. A new token is fetched while the old one is still valid. After
+ * a failure no query is made for a moment, and for longer if Keystone has refused the credentials:
+ * too many wrong logins would lock the service's user. The same applies if it refuses the very
+ * tokens that it issues; otherwise any client could cause two logins with each request. */
 #include "keystone/session.h"
 
 #include <stdio.h>
@@ -14,9 +14,10 @@
 #include "keystone/url.h"
 
 enum {
-    RENEW_BEFORE_S = 120, /* keystoneauth's; or half of a shorter life */
-    LAST_S = 2,           /* a token this near its end is not sent any more; or a quarter */
-    LIFE_MIN_S = 1,       /* whatever Keystone says, no more logins than that */
+    RENEW_BEFORE_S = 120, /* keystoneauth's value; or half of a shorter lifetime */
+    LAST_S = 2,           /* a token this close to its expiry is not used any more; or a quarter of
+                           * its lifetime */
+    LIFE_MIN_S = 1,       /* whatever Keystone returns, to limit the number of logins */
     RETRY_S = 1,
     RETRY_REFUSED_S = 5,
 };
@@ -69,7 +70,7 @@ static void session_fail(struct keystone_session *session, unsigned retry_s, con
     va_end(args);
     session->step = SESSION_IDLE;
     session->retry_us = clock_monotonic_us() + retry_s * US;
-    replace(&session->login_url, NULL); /* who has moved is found again */
+    replace(&session->login_url, NULL); /* so that a Keystone that has moved is found again */
 }
 
 static void session_ask(struct keystone_session *session, enum keystone_session_step step,

@@ -1,7 +1,7 @@
-/* Reads [keystone_authtoken] and, where auth_section names one, the section of the service's own
- * login. What Python's plugins would find out with the first request, and what could never work, is
- * found out here, in one line; whether Keystone is there is not asked. An empty value counts as
- * none, as upstream. While the process starts: one thread. */
+/* Reads [keystone_authtoken] and, if auth_section names one, the section of the service's own
+ * login. Errors that Python's plugins would report at the first request, and settings that can
+ * never work, are reported here, in one line; whether Keystone is running is not checked. An empty
+ * value counts as none, as upstream. Called at startup, on one thread. */
 #include "keystone/settings.h"
 
 #include <sys/stat.h>
@@ -12,7 +12,7 @@
 
 enum {
     ATTEMPT_TIMEOUT_S = 30,
-    TIMEOUT_MOST_S = 60, /* no question lasts longer; a login would, and hold them all up */
+    TIMEOUT_MOST_S = 60, /* no query lasts longer; a login would, and would delay all queries */
     RETRIES_MOST = 1000,
     CACHE_MOST_S = 30 * 86400
 };
@@ -24,10 +24,10 @@ struct reader {
     struct keystone_settings *out;
 };
 
-/* A kind of login: what its name says of it. */
+/* A kind of login, and what its name implies. */
 static const struct plugin {
     const char *name;
-    const char *method; /* in the login's body; NULL: there is no login */
+    const char *method; /* in the login's body; NULL: no login */
     bool discovers;
     bool has_default_domain;
 } PLUGINS[] = {
@@ -57,7 +57,7 @@ static const char *section_of(const struct reader *r, const char *name)
                                                               : OPTION_AUTH_SECTION;
 }
 
-/* Where something is missing there is no line to name, but the file that was read last. */
+/* For a missing option there is no line to name, only the file that was read last. */
 static bool refuse_missing(const struct reader *r, const char *section, const char *what)
 {
     const struct conf_texts *files = &r->conf->files;
@@ -93,7 +93,7 @@ static bool check_file(const struct reader *r, const char *name)
     return path == NULL || access(path, R_OK) == 0 || settings_refuse(r, name, "cannot be read");
 }
 
-/* Parts of the login's body. */
+/* Writes a member of the login's body. */
 
 static void write_member(struct buf *out, const char *name, const char *value)
 {
@@ -101,7 +101,7 @@ static void write_member(struct buf *out, const char *name, const char *value)
     json_write_string(out, slice_of(value));
 }
 
-/* {"id": …} or {"name": …}, the id first. */
+/* {"id": …} or {"name": …}; the id takes precedence. */
 static void write_reference(struct buf *out, const char *id, const char *name)
 {
     buf_append_char(out, '{');
@@ -137,7 +137,7 @@ static bool need_domain(const struct reader *r, const struct domain *domain,
             .data);
 }
 
-/* "user": its parts without braces. */
+/* Writes the members of "user", without the braces. */
 static bool write_user(const struct reader *r, const struct plugin *plugin, struct buf *out)
 {
     struct domain domain = domain_of(r, plugin, "user_domain_id", "user_domain_name");
@@ -313,7 +313,7 @@ static bool fill_endpoint(const struct reader *r)
     static const char *const names[] = {"internal", "public", "admin"};
     const char *interface = settings_text_of(r, "interface");
     if (interface == NULL)
-        interface = "public"; /* an empty one is keystoneauth's default */
+        interface = "public"; /* keystoneauth's default for an empty value */
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         size_t len = strlen(names[i]);
         if (strncmp(interface, names[i], len) == 0 &&
@@ -326,7 +326,7 @@ static bool fill_endpoint(const struct reader *r)
     return true;
 }
 
-/* Upstream takes any number; what is beyond these makes no difference. */
+/* Upstream accepts any number; values outside these limits behave like the limits. */
 static unsigned within(int64_t number, int64_t low, int64_t high)
 {
     return (unsigned)(number < low ? low : number > high ? high : number);
@@ -358,7 +358,7 @@ static enum token_bind bind_of(const char *mode)
     return TOKEN_BIND_REQUIRED;
 }
 
-/* An empty one is none. */
+/* An empty type counts as none. */
 static struct slice service_type(const char *type)
 {
     return type == NULL || type[0] == '\0' ? (struct slice){0} : slice_of(type);
@@ -381,7 +381,7 @@ static void fill_tokens(const struct reader *r)
     out->terms.bind = bind_of(settings_text_of(r, "enforce_token_bind"));
 }
 
-/* Without www_authenticate_uri upstream tells callers auth_url. */
+/* Without www_authenticate_uri, upstream sends auth_url to callers. */
 static bool fill_www_authenticate(const struct reader *r)
 {
     const char *name = settings_text_of(r, "www_authenticate_uri") != NULL ? "www_authenticate_uri"

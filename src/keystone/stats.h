@@ -1,4 +1,4 @@
-/* What the authentication with Keystone has done so far, for metrics. */
+/* Counters of the authentication with Keystone, for metrics. */
 #ifndef BERTH_KEYSTONE_STATS_H
 #define BERTH_KEYSTONE_STATS_H
 
@@ -6,20 +6,20 @@
 #include <stdint.h>
 
 struct keystone_stats {
-    /* now */
+    /* at present */
     uint64_t tokens_cached;
     uint64_t tokens_cached_bytes;
-    uint64_t questions_pending; /* of callers' tokens, waiting ones counted in */
-    bool is_away;               /* the last question was not answered */
+    uint64_t questions_pending; /* about callers' tokens, including waiting ones */
+    bool is_away;               /* the last query was not answered */
     /* since the start */
-    uint64_t cache_hits; /* of user and service tokens alike */
+    uint64_t cache_hits; /* for user and service tokens */
     uint64_t cache_misses;
-    uint64_t cache_evictions;   /* for want of room */
-    uint64_t questions;         /* asked about tokens; each attempt counts */
-    uint64_t questions_shared;  /* waited for a question that another request had asked */
-    uint64_t questions_failed;  /* ended without a verdict: 503 for all that waited */
-    uint64_t questions_dropped; /* not asked: too many were pending; 503 */
-    uint64_t logins;            /* of the service itself, tried */
+    uint64_t cache_evictions;   /* because the cache was full */
+    uint64_t questions;         /* about tokens; each attempt counts */
+    uint64_t questions_shared;  /* requests that joined another request's query */
+    uint64_t questions_failed;  /* ended without a verdict: 503 for all waiting requests */
+    uint64_t questions_dropped; /* not made, because too many were pending; 503 */
+    uint64_t logins;            /* of the service itself, including failed ones */
     uint64_t accepted;          /* requests */
     uint64_t refused;           /* 401 */
     uint64_t unavailable;       /* 503 */
@@ -27,7 +27,7 @@ struct keystone_stats {
 
 struct keystone;
 
-/* Any thread; some hundred nanoseconds for each of the cache's shards. */
+/* Any thread; takes some hundred nanoseconds for each shard of the cache. */
 void keystone_stats_read(struct keystone *keystone, struct keystone_stats *out);
 
 #endif

@@ -1,6 +1,6 @@
-/* Reads what Keystone says of a token. All that is kept of it is counted first, then written into
- * one block: the token, its arrays, its texts. Names, the catalog and the rest are not kept, so the
- * memory of a cached token is known and small. Any thread. */
+/* Reads Keystone's answer about a token. Everything that is stored is first counted, then written
+ * to one block: the token, its arrays, its texts. Names, the catalog and the rest are not stored,
+ * so the memory of a cached token is known and small. Any thread. */
 #include "keystone/token.h"
 
 #include <jansson.h>
@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 
-/* Goes over a token twice: first with data == NULL, which counts, then with a place for what was
+/* Processes a token twice: first with data == NULL, which counts, then with memory for what was
  * counted. */
 struct packer {
     char *data;
@@ -66,7 +66,7 @@ bool token_parse_time(struct slice text, int64_t *wall_us)
     return true;
 }
 
-/* The members that must be there, and be of their kind. */
+/* Checks that the required members exist and have the right type. */
 static bool check_shape(json_t *token, const char **why)
 {
     if (!json_is_object(token))
@@ -112,7 +112,7 @@ static bool is_bound(json_t *bind, enum token_bind mode)
     return true;
 }
 
-/* The services of ours that are of that type: a bit for each. */
+/* berth's services that have that type: one bit for each. */
 static unsigned services_of(const struct token_terms *terms, json_t *type)
 {
     unsigned services = 0;
@@ -136,7 +136,7 @@ static unsigned services_in(json_t *catalog, const struct token_terms *terms)
     return services;
 }
 
-/* The rules that speak of our services; a rule that lacks a part allows nothing. */
+/* The rules that concern berth's services; a rule that lacks a part allows nothing. */
 static unsigned pack_rules(struct packer *packer, json_t *rules, const struct token_terms *terms,
                            struct token_access_rule *out)
 {
@@ -171,7 +171,7 @@ static unsigned pack_roles(struct packer *packer, json_t *roles, struct slice *o
     return (unsigned)json_array_size(roles);
 }
 
-/* Texts, roles and rules, in the same order each time. */
+/* Packs texts, roles and rules, in the same order each time. */
 static void pack_token(struct packer *packer, json_t *source, const struct token_terms *terms,
                        struct token *token, struct slice *roles, struct token_access_rule *rules)
 {

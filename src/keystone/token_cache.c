@@ -1,7 +1,8 @@
-/* Shards, each a hash table with chains and a list from the latest to the longest unused, under a
- * lock that is held for some tens of nanoseconds. What is let go is freed outside of it by its last
- * reference, which may be a request's. The key is uniform, so its first bytes choose shard and
- * chain. Not base/hash_map: from that nothing is removed, and it lives in an arena. */
+/* Shards, each a hash table with chains and a list from the most to the least recently used, under
+ * a lock that is held for some tens of nanoseconds. Released tokens are freed outside the lock with
+ * their last reference, which may be a request's. The key is uniformly distributed, so its first
+ * bytes select shard and chain. base/hash_map is not used, because it cannot remove items and is in
+ * an arena. */
 #include "keystone/token_cache.h"
 
 #include <nettle/sha2.h>
@@ -30,8 +31,8 @@ struct shard {
 struct token_cache {
     struct token_cache_limits limits;
     unsigned chain_count;     /* of a shard; a power of two */
-    unsigned swept;           /* the shard to be swept next */
-    struct sha256_ctx secret; /* after a block of random bytes */
+    unsigned swept;           /* the shard to be cleared next */
+    struct sha256_ctx secret; /* after hashing a block of random bytes */
     struct shard shards[];
 };
 

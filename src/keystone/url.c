@@ -1,4 +1,4 @@
-/* URLs are taken apart by libcurl, which asks them later. Any thread. */
+/* URLs are parsed by libcurl, which also requests them later. Any thread. */
 #include "keystone/url.h"
 
 #include <curl/curl.h>
@@ -18,7 +18,7 @@ static struct slice last_segment(struct slice path)
     return slash == NULL ? path : slice_skip(path, (size_t)(slash - path.data) + 1);
 }
 
-/* v and a number, perhaps with a point and a number behind it. */
+/* Whether the segment is v and a number, optionally followed by a point and a number. */
 static bool is_version(struct slice segment)
 {
     if (segment.len < 2 || segment.data[0] != 'v')
@@ -41,7 +41,7 @@ static CURLU *parse(const char *url)
     return NULL;
 }
 
-/* Copied into the arena; data == NULL: the URL has no such part. */
+/* Copies a part into the arena; data == NULL: the URL has no such part. */
 static struct slice part_of(CURLU *url, CURLUPart part, struct arena *arena)
 {
     char *text = NULL;
@@ -56,7 +56,7 @@ bool keystone_url_is_usable(const char *url)
 {
     if (strncasecmp(url, "http://", 7) != 0 && strncasecmp(url, "https://", 8) != 0)
         return false;
-    if (strstr(url, "://")[3] == '/') /* libcurl would take what follows for a host */
+    if (strstr(url, "://")[3] == '/') /* libcurl would take the text after it for a host */
         return false;
     for (const char *c = url; *c != '\0'; c++)
         if (*c <= ' ' || *c >= 0x7f)
@@ -104,7 +104,7 @@ struct slice keystone_url_of_tokens(struct arena *arena, struct slice url)
     return arena_printf(arena, "%.*s%s/auth/tokens", SLICE_ARG(url), has_version ? "" : "/v3");
 }
 
-/* The document's path with the version that the link ends with. */
+/* The document's path with the version at the end of the link. */
 static struct slice path_with_version(struct arena *arena, struct slice document_path,
                                       struct slice href)
 {

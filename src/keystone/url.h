@@ -1,4 +1,4 @@
-/* URLs of Keystone: what keystoneauth makes of those that it is told. Any thread. */
+/* URLs of Keystone, processed as keystoneauth does. Any thread. */
 #ifndef BERTH_KEYSTONE_URL_H
 #define BERTH_KEYSTONE_URL_H
 
@@ -7,27 +7,27 @@
 #include "base/arena.h"
 #include "base/slice.h"
 
-/* http or https, a host, no control characters; no password, for URLs are logged. */
+/* http or https, a host, no control characters; no password, because URLs are logged. */
 bool keystone_url_is_usable(const char *url);
 
-/* Whether the path's last segment is the version 3 (v3, v3.14). */
+/* Whether the path's last segment is version 3 (v3, v3.14). */
 bool keystone_url_is_v3(struct slice url);
 
-/* Whether the path begins with /v3: what a login goes by when there is no version document. */
+/* Whether the path begins with /v3, which decides about a login without a version document. */
 bool keystone_url_begins_with_v3(const char *url);
 
-/* Takes a version off the path's end. */
+/* Removes a version from the end of the path. */
 struct slice keystone_url_without_version(struct slice url);
 
-/* URL/auth/tokens, with /v3 between unless the URL ends with it. */
+/* URL/auth/tokens, with /v3 in between unless the URL ends with it. */
 struct slice keystone_url_of_tokens(struct arena *arena, struct slice url);
 
-/* What keystone_url_of_tokens() made, without "/auth/tokens". */
+/* The URL passed to keystone_url_of_tokens(), from its result: without "/auth/tokens". */
 struct slice keystone_url_beside_tokens(struct slice url);
 
-/* A link of a version document: relative to the document, or absolute; of one that names another
- * host only the version is believed, since services seldom know what they are reached by
- * (keystoneauth1.discover). data == NULL: it makes no URL. */
+/* The URL of a link in a version document, which may be relative to the document or absolute. Of a
+ * link that names another host, only the version is used, because services rarely know the address
+ * by which they are reached (keystoneauth1.discover). data == NULL: the link is not usable. */
 struct slice keystone_url_of_link(struct arena *arena, const char *document_url, const char *href);
 
 #endif
