@@ -1,14 +1,13 @@
-/* The only code that writes allocations: what a consumer gets and gives back, and how consumers are
- * created and deleted. Every planner appends its changes to consumers and their allocations through
- * these functions. Writer thread only. */
+/* The only code that writes allocations: how consumers receive and release them, and how consumers
+ * are created and deleted. Every planner appends its changes to consumers and their allocations
+ * through these functions. Writer thread only. */
 #ifndef BERTH_ENGINE_ALLOCATIONS_H
 #define BERTH_ENGINE_ALLOCATIONS_H
 
 #include "base/hash_map.h"
 #include "engine/plan.h"
 
-/* Maps names of one catalog to their rows. A name that has no row yet gets one, once per request.
- */
+/* Maps names in one catalog to their rows. A name without a row gets one, once per request. */
 struct name_rows {
     const struct plan *plan;
     const struct catalog *catalog;

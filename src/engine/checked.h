@@ -13,14 +13,14 @@ struct checked {
     struct rules_noted noted;
 };
 
-/* Derives the effects of the plan's list, has the rules check them and note what they touch, and
+/* Derives the effects of the plan's list, lets the rules check them and note what they affect, and
  * appends the generations of the providers that change. False: err is set, and the request is
  * refused. True: the caller applies the list, then calls checked_follow. */
 bool checked_planned(struct checked *checked, const struct plan *plan,
                      struct err *err) BERTH_MUST_CHECK;
 
-/* Starts what other processes' writes still require; false: nothing. True: the caller then calls
- * checked_follow. */
+/* Begins the work that other processes' writes still require; false: there is none. True: the
+ * caller then calls checked_follow. */
 bool checked_foreign(struct checked *checked, const struct plan *plan) BERTH_MUST_CHECK;
 
 /* Call it with an empty list, after the changes planned so far have been applied: appends the next

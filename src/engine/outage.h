@@ -17,8 +17,7 @@ enum { OUTAGE_REASON_BYTES = 256 };
 
 struct outage {
     enum outage_extent extent;
-    struct counter shown_extent;               /* the extent that is shown; any thread may read
-                                                * these two */
+    struct counter shown_extent;               /* the same; any thread may read this and `begun` */
     struct counter begun[OUTAGE_EXTENT_COUNT]; /* number since the start */
     char reason[OUTAGE_REASON_BYTES];          /* of the last line that was logged */
 };

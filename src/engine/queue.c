@@ -1,5 +1,6 @@
 /* Operations on a pipeline that both the writer thread (pipeline.c) and its batches (batch.c) use:
- * taking requests out of the queue, signs of life, and whether a version is the newest. */
+ * taking requests out of the queue, recording that the writer is not stuck, and checking whether a
+ * version is the newest. */
 #include "base/clock.h"
 #include "engine/pipeline_internal.h"
 

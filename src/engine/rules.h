@@ -40,7 +40,7 @@ struct rule {
     bool (*check_effects)(void *context, const struct effects *effects, const struct plan *plan,
                           struct err *err);
 
-    /* Notes what the request touches, before it is applied. NULL: nothing follows from it. */
+    /* Notes what the request affects, before it is applied. NULL: it has no consequences. */
     void *(*note)(void *context, const struct effects *effects, const struct plan *plan);
     /* Called with an empty list, after the changes planned so far have been applied: appends the
      * next consequences, in the same transaction. False: there are no more. */

@@ -23,10 +23,10 @@
 
 enum {
     UNREAD_US = 5 * 1000 * 1000,
-    STALE_US = 1000 * 1000, /* idle that long, several connections are closed at once, because each
-                             * search scans all connections */
+    STALE_US = 1000 * 1000, /* those that have waited that long are closed several at a time: a
+                             * search scans all */
     AT_ONCE_MAX = 16,
-    AT_ONCE_PART = 128, /* at most this fraction of all connections */
+    AT_ONCE_PART = 128, /* at most one in this many of all connections */
     ACCEPTED_BEYOND = 32,
 };
 
@@ -192,7 +192,7 @@ bool connection_limit_evict(struct http_server *server)
     for (size_t i = 0; i < count; i++)
         if (i == 0 || first[i].since_us + STALE_US < now_us)
             connection_shut(server, first[i].connection);
-    return count > 0; /* a request that was answered meanwhile may no longer be among them */
+    return count > 0; /* a connection that was answered meanwhile is no candidate any more */
 }
 
 bool connection_limit_is_reached(const struct http_server *server)

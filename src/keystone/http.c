@@ -196,7 +196,7 @@ static void finish_call(struct keystone_http *http, struct keystone_call *call, 
         snprintf(call->why, sizeof(call->why), "%s",
                  call->error[0] != '\0' ? call->error : curl_easy_strerror(code));
     }
-    if (call->status == 0) /* another attempt may take long */
+    if (call->status == 0) /* the next attempt may come much later */
         buf_free(&call->body);
     end_call(http, call);
     call->done(call);

@@ -22,7 +22,7 @@ struct slice keystone_url_without_version(struct slice url);
 /* URL/auth/tokens, with /v3 in between unless the URL ends with it. */
 struct slice keystone_url_of_tokens(struct arena *arena, struct slice url);
 
-/* The URL passed to keystone_url_of_tokens(), from its result: without "/auth/tokens". */
+/* The result of keystone_url_of_tokens() without "/auth/tokens". */
 struct slice keystone_url_beside_tokens(struct slice url);
 
 /* The URL of a link in a version document, which may be relative to the document or absolute. Of a

@@ -21,8 +21,7 @@ static void put_markers(struct edit *edit, const struct provider *provider, bool
     }
 }
 
-/* To be called when the provider has both sets, which are added one after the other when it is
- * new. */
+/* A provider is a marker only with both sets, because a new one gets them one after the other. */
 static bool is_marker(const struct edit *edit, const struct provider *provider)
 {
     return provider->traits != NULL && provider->aggregates != NULL &&

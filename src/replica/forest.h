@@ -5,8 +5,8 @@
 
 #include "replica/edit.h"
 
-/* Inserts a new provider (the edit owns its row; parent is set, traits and aggregates are not) as
- * its parent's last child, or as a new tree. Sets its root. */
+/* Inserts a new provider (the edit owns its row, in which parent and no are set) as its parent's
+ * last child, or as a new tree. Sets its root. */
 void forest_insert(struct edit *edit, struct provider *provider);
 
 /* Removes a provider without children; the caller drops its row. */

@@ -305,7 +305,7 @@ static void write_summary(struct candidates_writer *writer, const struct provide
     buf_append_char(out, '}');
 }
 
-/* An estimate; an error of a few kilobytes does not matter. */
+/* An estimate, which is good enough for a few kilobytes. */
 static int64_t steps_of_summary(const struct candidates_writer *writer,
                                 const struct provider *provider)
 {
