@@ -27,7 +27,7 @@ enum {
     LOOK_AT_LEAST_US = 20 * 1000,
     LOOK_AT_MOST_US = 500 * 1000,
     LOOKS_PER_LOCK = 64,
-    /* A worker needs about ten microseconds to close a connection, and serves no other
+    /* A worker needs about ten microseconds to close a connection, and does nothing else
      * meanwhile. */
     SHUT_AT_ONCE_MAX = 32,
     LOOK_SOON_US = 10 * 1000, /* when more must be shut down */

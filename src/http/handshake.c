@@ -1,7 +1,8 @@
-/* TLS handshakes. The library runs them on its workers, but polls a handshake that waits for its
- * client continuously, with all of a processor (0.9.75: MHD_run_tls_handshake_() leaves the socket
- * marked as ready). Therefore a handshake that would wait is suspended, like an exchange that waits
- * for the writer, and a thread of berth resumes it when its client has sent something.
+/* TLS handshakes. The library runs them on its workers, but while a handshake waits for its client,
+ * the library polls it without pause, which occupies a whole processor (0.9.75:
+ * MHD_run_tls_handshake_() leaves the socket marked as ready). Therefore a handshake that would
+ * wait is suspended, like an exchange that waits for the writer, and a thread of berth resumes it
+ * when its client has sent something.
  *
  * This is detected where GnuTLS reads: berth supplies its pull function. A handshake must finish
  * within the header deadline or, if there is none, within the idle timeout, which the library does

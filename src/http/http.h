@@ -188,8 +188,9 @@ struct http_limits {
     _Atomic unsigned header_deadline_ms; /* 30 000: from a request's first byte to the end of the
                                           * request line, and from there to the end of its headers;
                                           * 0: none */
-    _Atomic unsigned body_deadline_ms;   /* 30 000: plus the body's size at 10 KB/s, for answers
-                                          * over HTTP_LARGE_BYTES at 250 KB/s; 0: none */
+    _Atomic unsigned body_deadline_ms;   /* 30 000: plus the transfer time of a body at 10 KB/s, or
+                                          * of an answer over HTTP_LARGE_BYTES at 250 KB/s; 0:
+                                          * none */
     unsigned worker_threads;             /* at least 2 (one epoll thread stalls under load) */
 };
 

@@ -327,8 +327,7 @@ bool connection_limit_is_reached(const struct http_server *server);
 bool connection_limit_enter_process(struct http_server *server);
 void connection_limit_leave_process(struct http_server *server);
 
-/* handover.c: mark that the exchange is with the service, and that it is no longer. False: a stop
- * has cut it off. */
+/* handover.c: the exchange passes to the service, and leaves it. False: a stop has cut it off. */
 bool exchange_enter_service(struct exchange *exchange);
 void exchange_leave_service(struct exchange *exchange);
 /* Calls the service, noting when the worker entered it. */

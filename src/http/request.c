@@ -1,9 +1,9 @@
 /* The headers of a request: a table in the exchange's arena that any thread may read while the
  * exchange exists, and the framing errors that the library does not detect. If two servers on the
  * way could disagree about where a header or a body ends, the request is refused: a second
- * Content-Length, Content-Length together with Transfer-Encoding, another coding than chunked, a
- * blank or control character in a name, a bare CR, a NUL byte, a line that ends with a bare LF or
- * is folded. The exchange's worker writes the table.
+ * Content-Length, Content-Length together with Transfer-Encoding, a transfer coding other than
+ * chunked, a blank or control character in a name, a bare CR, a NUL byte, a line that ends with a
+ * bare LF or is folded. The exchange's worker writes the table.
  *
  * The library returns texts that are still in its receive buffer, where it has overwritten the
  * colons and the line ends with NUL bytes. The distance from one text to the next therefore shows

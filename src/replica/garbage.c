@@ -2,7 +2,7 @@
  *
  * Invariant: a node born in version b and replaced in version N is freed only when no pinned
  * version is in [b, N). A version that a load replaced has only nodes born since its own load, so
- * only pins from that load on need it.
+ * only pins on versions between the two loads need it.
  *
  * Garbage is collected in the order of publication, usually at once. If a search holds a version
  * for minutes, the waiting nodes are scanned now and then for those that no pinned version has, and

@@ -30,8 +30,7 @@ void replica_unpin(struct replica_reader *reader);
 /* The newest version, for the writer thread only. */
 const struct version *replica_newest(const struct replica *replica);
 
-/* Begins the next version as a copy of the newest, or with an empty one for a load. Writer
- * thread. */
+/* Begins the next version: as a copy of the newest or, for a load, empty. Writer thread. */
 struct edit *replica_edit(struct replica *replica);
 struct edit *replica_edit_empty(struct replica *replica);
 

@@ -41,8 +41,8 @@ struct valet_rows {
 
 struct version {
     struct cow_node node; /* birth: the version's number */
-    uint64_t load;        /* the number of the version made from nothing from which this one
-                           * descends: all its nodes were born since */
+    uint64_t load;        /* number of the version, made from nothing, from which this one descends;
+                           * all its nodes were born since then */
     struct version_stamp stamp;
 
     /* the forest */
