@@ -48,7 +48,7 @@ static void strip(struct api_request *request, size_t len)
 }
 
 /* Removes the proxy's prefix, if the proxy has left it in the path, and the longest mount prefix.
- * The rest is empty or begins with a slash. Both prefixes are prefixed to hrefs. */
+ * The rest is empty or begins with a slash. Both prefixes are put before hrefs. */
 static void strip_mount(struct api_request *request)
 {
     struct slice proxied = request->origin.prefix;

@@ -109,7 +109,7 @@ struct ac_query {
     bool is_flat;  /* no trees, no sharing: a candidate is one provider, and the pages account for
                     * every filter */
     bool is_plain; /* flat, and no group affects another: each provider in the pages of all levels
-                    * is one candidate */
+                    * makes exactly one candidate */
     uint32_t page_count;
     struct ac_kept_page *kept_pages; /* used if there may be more pages than are kept */
     uint32_t kept_page_count;

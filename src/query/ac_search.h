@@ -24,8 +24,8 @@ struct ac_mapping {
 
 /* One candidate; valid only during the call of ac_emit. */
 struct ac_candidate {
-    const struct ac_entry
-        *entries; /* entries of a provider are adjacent; each provider and class occurs once */
+    const struct ac_entry *entries; /* entries of a provider are adjacent; no pair of provider and
+                                     * class occurs twice */
     uint32_t entry_count;
     const struct ac_mapping
         *mappings; /* the mappings of a group are adjacent, in the order of the request; distinct */

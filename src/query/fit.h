@@ -7,8 +7,8 @@
 
 enum { FIT_WORDS = SLOTSET_PAGE_WORDS, FIT_PAGE_SLOTS = SLOTSET_PAGE_SLOTS };
 
-/* A conjunction of alternatives: for each i, a member of at least one of any[i].sets. With an empty
- * list of alternatives, no slot matches. */
+/* One alternative: a slot must be a member of at least one of the sets; without sets, no slot is. A
+ * filter requires all its alternatives. */
 struct fit_any {
     const struct slotset **sets;
     uint32_t count;

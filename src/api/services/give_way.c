@@ -23,7 +23,7 @@ static uint64_t rest_of(uint64_t slice_us, unsigned busy)
     return rest_us < REST_MOST_US ? rest_us : REST_MOST_US;
 }
 
-/* One of the threads that call this measures again. */
+/* Of the threads that call this, one measures again. */
 static void give_way_look(struct give_way *way, uint64_t own_us,
                           const struct give_way_clocks *clocks)
 {

@@ -11,7 +11,7 @@
 
 enum {
     READINESS_MOST_MS = 800,  /* within the usual timeout of probes, a second */
-    READINESS_AGAIN_MS = 100, /* an earlier request gets the last report, unless there was a
+    READINESS_AGAIN_MS = 100, /* a request within this time gets the last report, unless there was a
                                * write */
     READINESS_TEXT_BYTES = 256
 };

@@ -28,7 +28,7 @@ bool plan_inventory_create(const struct plan_inventories *input, const struct pl
 bool plan_inventory_update(const struct plan_inventories *input, const struct plan *plan,
                            int64_t *generation, struct err *err) BERTH_MUST_CHECK;
 
-/* Replaces all inventories by the items. No class occurs twice. */
+/* Replaces all inventories with the items. No class occurs twice. */
 bool plan_inventories_set(const struct plan_inventories *input, const struct plan *plan,
                           int64_t *generation, struct err *err) BERTH_MUST_CHECK;
 
