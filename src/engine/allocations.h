@@ -36,7 +36,6 @@ struct consumer_owner {
     int64_t type_id; /* 0: none */
 };
 
-/* The consumer's current owner. */
 struct consumer_owner consumer_owner_of(const struct version *version,
                                         const struct consumer *consumer);
 

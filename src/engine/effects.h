@@ -140,7 +140,6 @@ struct slice effects_class_name(const struct effects *effects, int64_t class_id)
 bool effects_name_id(const struct effects *effects, enum change_kind insert, struct slice name,
                      int64_t *id) BERTH_MUST_CHECK;
 
-/* The uuid of an aggregate. */
 struct slice effects_aggregate_uuid(const struct effects *effects, int64_t aggregate_id);
 
 /* The provider's inventory of that class after the request; false: it has none. */

@@ -151,7 +151,6 @@ static void server_destroy(struct http_server *server)
     free(server);
 }
 
-/* Starts the server's threads. */
 static bool server_run(struct http_server *server)
 {
     if (server->tls != NULL && !handshakes_start(server))

@@ -23,7 +23,6 @@ static void deadline_extend(struct exchange *exchange)
     atomic_store_explicit(&connection->sending_us, now_us, memory_order_relaxed);
 }
 
-/* Calls the service for the next piece. */
 static enum http_piece piece_fetch(struct exchange *exchange)
 {
     const struct http_service *service = &exchange->server->service;

@@ -19,7 +19,6 @@ void ac_keep_interval(uint32_t page, uint32_t from, uint32_t end, uint64_t words
     }
 }
 
-/* Memory for a page of the kind. */
 static uint64_t *keep_page(struct ac_query *query, uint32_t kind, uint32_t page)
 {
     struct ac_kept_page *kept;

@@ -74,7 +74,6 @@ struct ac_shared {
     uint32_t index; /* in ac_query.sharing */
 };
 
-/* A page kept for a kind. */
 struct ac_kept_page {
     uint32_t kind;
     uint32_t page;

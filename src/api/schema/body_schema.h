@@ -36,7 +36,6 @@ unsigned body_schema_nesting(json_t *value);
 json_t *body_schema_parse(struct slice body, struct json_heap *heap, const struct schema *schema,
                           struct err *err);
 
-/* Checks a document. */
 bool body_schema_check(const json_t *document, const struct schema *schema,
                        struct err *err) BERTH_MUST_CHECK;
 

@@ -27,7 +27,6 @@ uint32_t *name_table_at(struct name_table *table, struct slice name);
 /* Increments the name's number; true: the name is new. */
 bool name_table_add(struct name_table *table, struct slice name);
 
-/* Whether the table contains the name. */
 bool name_table_has(const struct name_table *table, struct slice name);
 
 #endif
