@@ -1,6 +1,6 @@
 /* Files are read in pieces, because a pipe has no size. A pipe without a writer reads as empty: a
- * file may have been replaced by a pipe by mistake, and waiting for a writer could take for ever.
- * Any thread. */
+ * file may have been replaced by a pipe by mistake since it was last read, and waiting for a writer
+ * could take for ever. Any thread. */
 #include "base/file.h"
 
 #include <errno.h>

@@ -30,8 +30,8 @@ enum change_kind {
     CHANGE_CONSUMER_TYPE_INSERT, /* consumer_types: catalog */
 
     CHANGE_PROVIDER_INSERT,     /* provider, with its generation */
-    CHANGE_PROVIDER_UPDATE,     /* provider.id, name, parent_id, root_id; the generation stays, and
-                                 * except in a merge the uuid too */
+    CHANGE_PROVIDER_UPDATE,     /* provider.id, name, parent_id, root_id; the generation is
+                                 * unchanged, and so is the uuid except in a merge */
     CHANGE_PROVIDER_GENERATION, /* generation: compare and swap */
     CHANGE_PROVIDER_DELETE, /* provider.id; its inventories, traits and aggregates have been deleted
                              * before */

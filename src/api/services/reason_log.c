@@ -74,7 +74,8 @@ void reason_log_write(const struct api_request *request)
             write_line(LOG_LEVEL_WARNING, definition->reason_logger, request, &err->reason, 1);
         if (err->denied_by != NULL && log_is_enabled(LOG_LEVEL_DEBUG, definition->policy_logger))
             write_denial(request);
-        /* Without a text of its own (no route has the path) the request's line says it all. */
+        /* An error without a text of its own (no route has the path) is fully described by the
+         * request's line. */
         if (err->message.len > 0 && log_is_enabled(LOG_LEVEL_DEBUG, definition->error_logger))
             write_error(request);
     } else if (request->remark.data != NULL &&
