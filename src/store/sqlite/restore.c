@@ -45,6 +45,11 @@ struct restore {
     const struct backup_watch *watch;
 };
 
+static bool is_same_file(const struct stat *one, const struct stat *other)
+{
+    return one->st_ino == other->st_ino && one->st_dev == other->st_dev;
+}
+
 static bool refuse_in_use(const char *path, const struct stat *file, struct err *err)
 {
     char who[HOLDER_BYTES];
@@ -170,32 +175,45 @@ static bool refuse_changing(const char *file, const struct stat *now, struct err
                    "'%s' is open in another process, so that it is not a finished backup", file);
 }
 
-/* The backup, and what was written beside it, as one file of ours that is checked. */
-static bool stage(struct restore *r, const char *file, struct backup_facts *facts, struct err *err)
+static bool is_as_before(const char *file, const struct stat *before)
+{
+    struct stat now;
+    return stat(file, &now) == 0 && is_same_file(before, &now) && before->st_size == now.st_size &&
+           before->st_mtim.tv_sec == now.st_mtim.tv_sec &&
+           before->st_mtim.tv_nsec == now.st_mtim.tv_nsec;
+}
+
+/* The backup, and what was written beside it, as one file of ours that is checked. `real` is where
+ * `file` leads: SQLite keeps a -wal beside the file, not beside a link to it. */
+static bool copy_backup(struct restore *r, const char *real, const char *file, struct err *err)
 {
     static const char *const companions[] = {"-wal", "-journal"};
     char from[PATH_MAX];
     char to[PATH_MAX];
-    struct stat before;
-    struct stat after;
-    if (stat(file, &before) != 0)
-        return partial_fail(file, "read", err);
-    if (!S_ISREG(before.st_mode))
-        return err_set(err, 503, NULL, "'%s' is not a regular file", file);
-    if (before.st_ino == r->old.st_ino && before.st_dev == r->old.st_dev)
-        return err_set(err, 503, NULL, "'%s' is the database itself", file);
-    if (!partial_open(&r->partial, r->path, ".restoring", err) ||
-        !refuse_changing(file, &before, err) ||
-        !copy_file(r, file, r->partial.fd, r->partial.path, false, err))
+    if (!copy_file(r, real, r->partial.fd, r->partial.path, false, err))
         return false;
     for (size_t i = 0; i < 2; i++)
-        if (!partial_beside(file, companions[i], from) ||
+        if (!partial_beside(real, companions[i], from) ||
             !partial_beside(r->partial.path, companions[i], to) ||
             !copy_file(r, from, -1, to, true, err))
             return err_set(err, 503, NULL, "the path '%s' is too long", file);
-    if (!refuse_changing(file, &before, err) || stat(file, &after) != 0 ||
-        before.st_size != after.st_size || before.st_mtim.tv_sec != after.st_mtim.tv_sec ||
-        before.st_mtim.tv_nsec != after.st_mtim.tv_nsec)
+    return true;
+}
+
+static bool stage(struct restore *r, const char *file, struct backup_facts *facts, struct err *err)
+{
+    char real[PATH_MAX];
+    struct stat before;
+    if (realpath(file, real) == NULL || stat(file, &before) != 0)
+        return partial_fail(file, "read", err);
+    if (!S_ISREG(before.st_mode))
+        return err_set(err, 503, NULL, "'%s' is not a regular file", file);
+    if (is_same_file(&before, &r->old))
+        return err_set(err, 503, NULL, "'%s' is the database itself", file);
+    if (!partial_open(&r->partial, r->path, ".restoring", err) ||
+        !refuse_changing(file, &before, err) || !copy_backup(r, real, file, err))
+        return false;
+    if (!refuse_changing(file, &before, err) || !is_as_before(file, &before))
         return err_set(err, 503, NULL, "'%s' was changed while it was read", file);
     return examine_copy(r->partial.path, file, r->watch, facts, err);
 }
@@ -280,7 +298,7 @@ static bool is_same_still(const struct restore *r, struct err *err)
     struct stat now;
     if (r->old.st_ino == 0)
         return true; /* partial_finish() refuses one that has appeared */
-    if (lstat(r->path, &now) == 0 && now.st_ino == r->old.st_ino && now.st_dev == r->old.st_dev)
+    if (lstat(r->path, &now) == 0 && is_same_file(&now, &r->old))
         return true;
     return err_set(err, 503, NULL, "the database '%s' was replaced meanwhile", r->path);
 }

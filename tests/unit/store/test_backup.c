@@ -281,6 +281,52 @@ static void test_a_damaged_or_missing_database_is_replaced(void **state)
     assert_int_equal(foreign(fixture->path, "SELECT sum(used) FROM allocations"), 3);
 }
 
+/* A backup taken with its -wal, and a link in another directory: SQLite would play that -wal into
+ * the file wherever the name is. */
+static void test_the_wal_is_beside_the_file_that_a_link_leads_to(void **state)
+{
+    struct fixture *fixture = *state;
+    char script[512];
+    struct store *store = open_seeded(fixture, NULL);
+    snprintf(script, sizeof(script),
+             "cd %s && mkdir links && cp db raw && cp db-wal raw-wal && ln -s ../raw links/latest"
+             " && echo another > links/latest-wal",
+             fixture->dir);
+    assert_int_equal(system(script), 0);
+    store_close(store);
+    foreign(fixture->path, "DELETE FROM allocations");
+    assert_true(restore(fixture, name_in(fixture, "links/latest"), false, NULL));
+    assert_int_equal(foreign(fixture->path, "SELECT sum(used) FROM allocations"), 3);
+}
+
+/* Another file takes the name while the first is copied; size and times are the same. */
+static bool watch_and_replace(void *cls, const char *what, unsigned percent)
+{
+    const struct fixture *fixture = cls;
+    (void)what;
+    (void)percent;
+    rename(name_in(fixture, "twin"), name_in(fixture, "copy"));
+    return true;
+}
+
+static void test_a_backup_that_is_replaced_meanwhile_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct restore_result result;
+    char script[512];
+    const struct backup_watch replace = {watch_and_replace, fixture};
+    store_close(open_seeded(fixture, NULL));
+    assert_true(make(fixture, name_in(fixture, "copy"), false));
+    snprintf(script, sizeof(script), "cd %s && cp -p copy twin", fixture->dir);
+    assert_int_equal(system(script), 0);
+    fixture->err = (struct err){.arena = fixture->arena};
+    assert_false(backup_restore(slice_of(fixture->url), name_in(fixture, "copy"), false, &replace,
+                                &result, &fixture->err));
+    expect_message(fixture, "was changed while it was read");
+    assert_false(exists(name_in(fixture, "twin")));
+    assert_true(restore(fixture, name_in(fixture, "copy"), false, NULL));
+}
+
 /* Somebody whose lock was not granted before another file took the name. */
 static void *wait_for_lock(void *cls)
 {
@@ -329,6 +375,8 @@ int main(void)
         TEST(test_the_database_is_replaced_and_kept),
         TEST(test_what_is_no_backup_is_refused),
         TEST(test_a_damaged_or_missing_database_is_replaced),
+        TEST(test_the_wal_is_beside_the_file_that_a_link_leads_to),
+        TEST(test_a_backup_that_is_replaced_meanwhile_is_refused),
         TEST(test_who_waited_does_not_use_the_old_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
