@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <time.h>
@@ -218,13 +219,21 @@ static bool stage(struct restore *r, const char *file, struct backup_facts *fact
     return examine_copy(r->partial.path, file, r->watch, facts, err);
 }
 
-/* Access control lists and security labels; not every file system has them. */
-static void copy_attribute(const char *path, int fd, const char *name)
+/* Access control lists and security labels; not every file system has them. One that the new file
+ * has by itself, from its directory or the system's policy, is not set: that may be forbidden. */
+static bool copy_attribute(const struct restore *r, const char *name, struct err *err)
 {
     char value[ATTRIBUTE_BYTES];
-    ssize_t bytes = getxattr(path, name, value, sizeof(value));
-    if (bytes > 0)
-        (void)fsetxattr(fd, name, value, (size_t)bytes, 0);
+    char own[ATTRIBUTE_BYTES];
+    int fd = r->partial.fd;
+    ssize_t bytes = getxattr(r->path, name, value, sizeof(value));
+    if (bytes < 0 && errno != ENODATA)
+        return errno == ENOTSUP || partial_fail(r->path, "asked for its attributes", err);
+    ssize_t own_bytes = fgetxattr(fd, name, own, sizeof(own));
+    bool ok = bytes < 0 ? own_bytes < 0 || fremovexattr(fd, name) == 0
+                        : (bytes == own_bytes && memcmp(value, own, (size_t)bytes) == 0) ||
+                              fsetxattr(fd, name, value, (size_t)bytes, 0) == 0;
+    return ok || partial_fail(r->partial.path, "given the attributes of the database", err);
 }
 
 /* Without a database, its owner is who owns the directory. */
@@ -238,10 +247,9 @@ static bool give_owner(const struct restore *r, struct err *err)
     if (fstat(fd, &ours) != 0 || ((ours.st_uid != like.st_uid || ours.st_gid != like.st_gid) &&
                                   fchown(fd, like.st_uid, like.st_gid) != 0))
         return partial_fail(r->partial.path, "given the owner and group of the database", err);
-    if (r->old.st_ino != 0) {
-        copy_attribute(r->path, fd, "system.posix_acl_access");
-        copy_attribute(r->path, fd, "security.selinux");
-    }
+    if (r->old.st_ino != 0 && (!copy_attribute(r, "system.posix_acl_access", err) ||
+                               !copy_attribute(r, "security.selinux", err)))
+        return false;
     return fchmod(fd, r->old.st_ino == 0 ? NEW_MODE : like.st_mode & 07777) == 0 ||
            partial_fail(r->partial.path, "given the mode of the database", err);
 }

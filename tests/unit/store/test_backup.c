@@ -277,6 +277,9 @@ static void test_a_damaged_or_missing_database_is_replaced(void **state)
     write_file(name_in(fixture, "db-wal"), "its WAL", 7);
     assert_true(restore(fixture, copy, true, &result));
     assert_string_equal(result.kept, "");
+    struct stat file;
+    assert_int_equal(stat(fixture->path, &file), 0);
+    assert_int_equal(file.st_mode & 07777, 0640);
     assert_false(exists(name_in(fixture, "db-wal")));
     assert_int_equal(foreign(fixture->path, "SELECT sum(used) FROM allocations"), 3);
 }

@@ -1,4 +1,5 @@
-/* Backup and restore on a disk that fails: each sync fails once, one after the other. None of these
+/* Backup and restore on a disk that fails: each sync, and each call that describes a
+ * file, fails once, one after the other. None of these
  * failures may be taken for success, whatever later syncs return, and the database is the old one
  * or the new one. */
 #include "fixture.h"
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "store/backup.h"
@@ -30,6 +32,7 @@ static bool fails(const char *name)
     return true;
 }
 
+/* A name that was removed ends in " (deleted)". */
 static bool is_called(int fd, const char *suffix)
 {
     char link[32];
@@ -37,13 +40,37 @@ static bool is_called(int fd, const char *suffix)
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     ssize_t len = readlink(link, path, sizeof(path) - 1);
     path[len > 0 ? len : 0] = '\0';
-    return strstr(path, suffix) != NULL; /* it may be "NAME (deleted)" */
+    const char *found = strstr(path, suffix);
+    return found != NULL && (found[strlen(suffix)] == '\0' || found[strlen(suffix)] == ' ');
 }
 
 /* These take the place of the C library's. */
 int fsync(int fd)
 {
     return fails("fsync") ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+/* SQLite gives the files that it makes for itself an owner and a mode, too. */
+int fchmod(int fd, mode_t mode)
+{
+    return is_called(fd, ".restoring") && fails("fchmod") ? -1 : (int)syscall(SYS_fchmod, fd, mode);
+}
+
+int fchown(int fd, uid_t owner, gid_t group)
+{
+    return is_called(fd, ".restoring") && fails("fchown")
+               ? -1
+               : (int)syscall(SYS_fchown, fd, owner, group);
+}
+
+int fsetxattr(int fd, const char *name, const void *value, size_t len, int flags)
+{
+    return fails("fsetxattr") ? -1 : (int)syscall(SYS_fsetxattr, fd, name, value, len, flags);
+}
+
+ssize_t getxattr(const char *path, const char *name, void *value, size_t len)
+{
+    return fails("getxattr") ? -1 : (ssize_t)syscall(SYS_getxattr, path, name, value, len);
 }
 
 int fdatasync(int fd)
@@ -121,7 +148,7 @@ static bool restore(struct fixture *fixture)
 static int restore_with_each_failing(struct fixture *fixture, const char *call)
 {
     for (int i = 0; i < CALLS_MOST; i++) {
-        run_shell(fixture, "rm -f db-* && cp old db");
+        run_shell(fixture, "rm -f db db-* && cp -a old db");
         fault.name = call;
         fault.left = i;
         fault.has_failed = false;
@@ -145,6 +172,49 @@ static void test_restore_reports_each_failed_sync(void **state)
     prepare(fixture);
     assert_in_range(restore_with_each_failing(fixture, "fsync"), 3, CALLS_MOST - 1);
     assert_in_range(restore_with_each_failing(fixture, "fdatasync"), 2, CALLS_MOST - 1);
+}
+
+/* An access control list with an entry for one user, who may read and write. */
+static const unsigned char acl[] = {
+    2, 0,    0,    0,    1,    0,    6,    0, 0xff, 0xff, 0xff, 0xff, 2,    0,    6,
+    0, 0xfe, 0xff, 0,    0,    4,    0,    4, 0,    0xff, 0xff, 0xff, 0xff, 0x10, 0,
+    6, 0,    0xff, 0xff, 0xff, 0xff, 0x20, 0, 0,    0,    0xff, 0xff, 0xff, 0xff};
+
+static bool has_acl(const char *path, size_t bytes)
+{
+    unsigned char found[sizeof(acl)];
+    ssize_t len = syscall(SYS_getxattr, path, "system.posix_acl_access", found, sizeof(found));
+    return bytes == 0 ? len < 0 : len == (ssize_t)bytes && memcmp(found, acl, bytes) == 0;
+}
+
+static void test_restore_reports_who_cannot_be_given_the_file(void **state)
+{
+    struct fixture *fixture = *state;
+    prepare(fixture);
+    assert_int_equal(restore_with_each_failing(fixture, "fchmod"), 2);
+    if (geteuid() == 0) {
+        run_shell(fixture, "chown 65534:65533 old");
+        assert_int_equal(restore_with_each_failing(fixture, "fchown"), 1);
+    }
+}
+
+static void test_restore_reports_that_an_access_list_is_lost(void **state)
+{
+    struct fixture *fixture = *state;
+    prepare(fixture);
+    const char *old = name_in(fixture, "old");
+    if (setxattr(old, "system.posix_acl_access", acl, sizeof(acl), 0) != 0)
+        skip();
+    assert_int_equal(restore_with_each_failing(fixture, "fsetxattr"), 1);
+    assert_true(has_acl(fixture->path, sizeof(acl)));
+    assert_int_equal(restore_with_each_failing(fixture, "getxattr"), 2);
+    assert_true(has_acl(fixture->path, sizeof(acl)));
+
+    /* What the new file inherits from its directory is not the database's. */
+    assert_int_equal(removexattr(old, "system.posix_acl_access"), 0);
+    assert_int_equal(setxattr(fixture->dir, "system.posix_acl_default", acl, sizeof(acl), 0), 0);
+    assert_int_equal(restore_with_each_failing(fixture, "fsetxattr"), 0);
+    assert_true(has_acl(fixture->path, 0));
 }
 
 static bool back_up(struct fixture *fixture)
@@ -192,6 +262,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_restore_reports_each_failed_sync),
+        TEST(test_restore_reports_who_cannot_be_given_the_file),
+        TEST(test_restore_reports_that_an_access_list_is_lost),
         TEST(test_backup_reports_each_failed_sync),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
