@@ -72,10 +72,20 @@ static bool backup_command_go_on(void *cls, const char *what, unsigned percent)
         else
             fprintf(stderr, "\r%s ... ", what);
     }
-    if (sigpending(&pending) != 0)
-        return true;
-    return sigismember(&pending, SIGINT) != 1 && sigismember(&pending, SIGTERM) != 1 &&
-           sigismember(&pending, SIGHUP) != 1;
+    return sigpending(&pending) != 0 || sigandset(&pending, &pending, &copying->ends) != 0 ||
+           sigisemptyset(&pending) == 1;
+}
+
+/* A signal that the caller ignores, as nohup does, stays ignored: blocked, it would be pending. */
+static void block_ends(sigset_t *ends)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction inherited;
+    sigemptyset(ends);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        if (sigaction(signals[i], NULL, &inherited) != 0 || inherited.sa_handler != SIG_IGN)
+            sigaddset(ends, signals[i]);
+    sigprocmask(SIG_BLOCK, ends, NULL);
 }
 
 /* Before anything else is printed, which may go to the same terminal. */
@@ -128,11 +138,7 @@ static int backup_command_run(const struct work *work, const struct command_line
     struct err err = {.arena = arena_create()};
     struct copying copying = {.is_shown = isatty(STDERR_FILENO) == 1};
     const struct backup_watch watch = {backup_command_go_on, &copying};
-    sigemptyset(&copying.ends);
-    sigaddset(&copying.ends, SIGINT);
-    sigaddset(&copying.ends, SIGTERM);
-    sigaddset(&copying.ends, SIGHUP);
-    sigprocmask(SIG_BLOCK, &copying.ends, NULL);
+    block_ends(&copying.ends);
     struct conf *conf = conf_load(inputs, &err);
     bool ok = conf != NULL && work->run(line, slice_of(conf->connection), file, &watch, &err);
     end_progress(&copying);

@@ -8,6 +8,7 @@ The last line is `N passed, N failed`. A case that this machine cannot play says
 """
 
 import contextlib
+import functools
 import os
 import random
 import shutil
@@ -23,6 +24,7 @@ from case import HOST, expect, load, servers, total_of
 
 COUNT = 4000
 KILLS = 60
+BALLAST_MIB = 80  # more than is copied between two looks at the signals
 NOBODY, NOGROUP = 65534, 65533
 BULK = """WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 INSERT INTO resource_providers (id, uuid, name, generation, root_provider_id)
@@ -48,9 +50,9 @@ class Backups(case.Case):
         expect(done.stderr.count("\n") == 1 and done.stderr.startswith(f"berth {words[0]}: "), done.stderr)
         return done.stderr
 
-    def _started(self, *words):
+    def _started(self, *words, **more):
         return subprocess.Popen([os.path.join(os.path.dirname(self.program), "berth"), *words], cwd=self.directory,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
     def _names(self):
         return {name for name in os.listdir(self.directory) if not name.startswith("berthd-")}
@@ -147,6 +149,29 @@ class Backups(case.Case):
         process.send_signal(signal.SIGTERM)
         process.communicate()
         expect(not [name for name in self._names() if "partial" in name], "SIGTERM leaves a partial file")
+
+    def backup_interrupted(self):
+        """By each signal that ends it, at once and leaving nothing; not by one that the caller ignores, as nohup does."""
+        server = self._two_states()
+        with contextlib.closing(sqlite3.connect(server.database)) as file, file:
+            file.execute("CREATE TABLE ballast (x)")
+            file.executemany("INSERT INTO ballast VALUES (zeroblob(?))", [(1 << 20,)] * BALLAST_MIB)
+        path = os.path.join(self.directory, "made")
+        for ends in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+            for ignored in (False, True):
+                action = signal.SIG_IGN if ignored else signal.SIG_DFL
+                process = self._started("backup", "--config-file", server.config_file, "made",
+                                        preexec_fn=functools.partial(signal.signal, ends, action))
+                while process.poll() is None:
+                    if os.path.exists(path + ".partial"):
+                        process.send_signal(ends)
+                    time.sleep(0.001)
+                errors = process.communicate()[1]
+                expect(process.returncode == (0 if ignored else 1), f"{ends.name}: {process.returncode} {errors}")
+                expect(errors == (b"" if ignored else b"berth backup: interrupted\n"), errors)
+                expect(os.path.exists(path) == ignored and not os.path.exists(path + ".partial"), self._names())
+                if ignored:
+                    os.unlink(path)
 
     def backup_refused(self):
         """Where it may not be written, nothing is; a relative path is the caller's."""
