@@ -53,9 +53,14 @@ static bool is_by_provider(const struct ac_query *query, const struct ac_kind *k
     return ac_none_group_of(query, kind)->is_granular || query->is_flat;
 }
 
+/* One of the list of conditions that a kind's providers are taken through. */
 struct condition {
-    struct fit_filter filter;
-    enum ac_none none;
+    struct ac_step step;             /* its name, and how many providers it has left so far */
+    const struct fit_demand *demand; /* NULL: not of a resource */
+    struct fit_filter filter;        /* of traits or aggregates; empty for the others */
+    bool by_root;                    /* the filter is met together with the root of the tree */
+    bool is_counted; /* false before the first condition that only providers can meet: bits beyond
+                        the providers are still set then */
 };
 
 static struct fit_filter positive(const struct fit_filter *filter)
@@ -88,54 +93,88 @@ static void keep_by_root(struct ac_query *query, const struct fit_filter *filter
     }
 }
 
-enum { CONDITIONS = 4 };
+enum { FILTERS = 4 };
 
-static void set_conditions(const struct ac_query_group *group, struct condition out[CONDITIONS])
+static uint32_t conditions_at_most(const struct ac_kind *kind)
 {
-    out[0] = (struct condition){positive(&group->traits), AC_NONE_REQUIRED_TRAITS};
-    out[1] = (struct condition){negative(&group->traits), AC_NONE_FORBIDDEN_TRAITS};
-    out[2] = (struct condition){positive(&group->aggregates), AC_NONE_MEMBER_OF};
-    out[3] = (struct condition){negative(&group->aggregates), AC_NONE_FORBIDDEN_AGGREGATES};
+    return kind->demand_count + FILTERS + 1;
 }
 
-/* Whether the condition is checked for each provider. */
-static bool is_applied(const struct condition *condition, bool by_provider)
+/* Lists the filters that are checked for each provider; returns their number. */
+static uint32_t list_filters(const struct ac_query *query, const struct ac_kind *kind,
+                             struct condition out[FILTERS])
 {
-    return condition->filter.any_count + condition->filter.none_count > 0 &&
-           (by_provider || condition->none != AC_NONE_REQUIRED_TRAITS);
+    const struct ac_query_group *group = ac_none_group_of(query, kind);
+    const struct condition all[FILTERS] = {
+        {.step.by = AC_NONE_REQUIRED_TRAITS, .filter = positive(&group->traits)},
+        {.step.by = AC_NONE_FORBIDDEN_TRAITS, .filter = negative(&group->traits)},
+        {.step.by = AC_NONE_MEMBER_OF, .filter = positive(&group->aggregates)},
+        {.step.by = AC_NONE_FORBIDDEN_AGGREGATES, .filter = negative(&group->aggregates)},
+    };
+    bool by_provider = is_by_provider(query, kind);
+    uint32_t count = 0;
+    for (size_t i = 0; i < FILTERS; i++) {
+        if (all[i].filter.any_count + all[i].filter.none_count == 0 ||
+            (!by_provider && all[i].step.by == AC_NONE_REQUIRED_TRAITS))
+            continue;
+        out[count] = all[i];
+        out[count++].by_root = !by_provider && all[i].step.by != AC_NONE_FORBIDDEN_TRAITS;
+    }
+    return count;
 }
 
-static void apply_condition(struct ac_query *query, const struct condition *condition,
-                            bool by_provider, uint32_t page, uint64_t words[FIT_WORDS])
+/* Lists the kind's conditions in order; returns their number, conditions_at_most() or less. */
+static uint32_t list_conditions(const struct ac_query *query, const struct ac_kind *kind,
+                                struct condition *out)
 {
-    if (by_provider || condition->none == AC_NONE_FORBIDDEN_TRAITS)
-        fit_filter_page(&condition->filter, page, words);
+    const struct ac_query_group *group = ac_none_group_of(query, kind);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < kind->demand_count; i++)
+        out[count++] = (struct condition){
+            .step = {.by = AC_NONE_CAPACITY,
+                     .resource = &group->asked->resources[&kind->demands[i] - group->demands]},
+            .demand = &kind->demands[i]};
+    count += list_filters(query, kind, out + count);
+    if (group->in_tree)
+        out[count++] = (struct condition){.step.by = AC_NONE_IN_TREE};
+    bool is_counted = false;
+    for (uint32_t i = 0; i < count; i++) {
+        is_counted = is_counted || out[i].demand != NULL || out[i].filter.any_count > 0 ||
+                     out[i].step.by == AC_NONE_IN_TREE;
+        out[i].is_counted = is_counted;
+        out[i].step.group = group->asked;
+    }
+    return count;
+}
+
+static void apply_condition(struct ac_query *query, const struct ac_kind *kind,
+                            const struct condition *condition, uint32_t page,
+                            uint64_t words[FIT_WORDS])
+{
+    const struct ac_query_group *group = ac_none_group_of(query, kind);
+    enum ac_none by = condition->step.by;
+    if (condition->demand != NULL)
+        ac_charge(query, fit_demand_page(query->version, condition->demand, page, words));
+    else if (by == AC_NONE_IN_TREE)
+        ac_keep_interval(page, group->tree_root, group->tree_end, words);
+    else if (condition->by_root)
+        keep_by_root(query, &condition->filter, by == AC_NONE_MEMBER_OF, page, words);
     else
-        keep_by_root(query, &condition->filter, condition->none == AC_NONE_MEMBER_OF, page, words);
+        fit_filter_page(&condition->filter, page, words);
 }
 
 /* The condition that removes the last slot of the page; AC_NONE_FOUND_SOME: slots remain. */
-static enum ac_none page_none(struct ac_query *query, const struct ac_kind *kind, uint32_t page)
+static enum ac_none page_none(struct ac_query *query, const struct ac_kind *kind,
+                              const struct condition *conditions, uint32_t count, uint32_t page)
 {
-    const struct ac_query_group *group = ac_none_group_of(query, kind);
-    struct condition conditions[CONDITIONS];
-    set_conditions(group, conditions);
-    bool by_provider = is_by_provider(query, kind);
     uint64_t words[FIT_WORDS];
     memset(words, 0xff, sizeof(words));
-    for (uint32_t i = 0; i < kind->demand_count; i++)
-        ac_charge(query, fit_demand_page(query->version, &kind->demands[i], page, words));
-    if (fit_words_empty(words))
-        return AC_NONE_CAPACITY;
-    for (size_t i = 0; i < CONDITIONS; i++) {
-        if (is_applied(&conditions[i], by_provider))
-            apply_condition(query, &conditions[i], by_provider, page, words);
+    for (uint32_t i = 0; i < count; i++) {
+        apply_condition(query, kind, &conditions[i], page, words);
         if (fit_words_empty(words))
-            return conditions[i].none;
+            return conditions[i].step.by;
     }
-    if (group->in_tree)
-        ac_keep_interval(page, group->tree_root, group->tree_end, words);
-    return fit_words_empty(words) ? AC_NONE_IN_TREE : AC_NONE_FOUND_SOME;
+    return AC_NONE_FOUND_SOME;
 }
 
 static bool somebody_has(const struct fit_any *any)
@@ -153,11 +192,14 @@ static enum ac_none kind_none(struct ac_query *query, const struct ac_kind *kind
     for (uint32_t i = 0; i < kind->demand_count; i++)
         if (kind->demands[i].column->holders.count == 0)
             return AC_NONE_INVENTORY;
+    struct condition *conditions =
+        arena_array(query->arena, conditions_at_most(kind), sizeof(*conditions));
+    uint32_t count = list_conditions(query, kind, conditions);
     enum ac_none furthest = kind->demand_count > 0 ? AC_NONE_CAPACITY : AC_NONE_REQUIRED_TRAITS;
     for (uint32_t page = 0; page < query->page_count; page++) {
         if (!budget_take(query->budget, 8 + FIT_STEPS_A_SET * (int64_t)group->set_count))
             return AC_NONE_NOT_KNOWN;
-        enum ac_none none = page_none(query, kind, page);
+        enum ac_none none = page_none(query, kind, conditions, count, page);
         if (none == AC_NONE_FOUND_SOME) {
             furthest = none;
             break;
@@ -183,13 +225,6 @@ static bool falls_by_roots(const struct ac_query *query)
     return ac_next_anchor(&any_root, &root);
 }
 
-/* Steps whose conditions are the same and are counted together, page by page. */
-struct counting {
-    struct ac_query *query;
-    const struct ac_kind *kind;
-    struct ac_step *steps; /* of this kind */
-};
-
 static uint64_t count_words(const uint64_t words[FIT_WORDS])
 {
     uint64_t count = 0;
@@ -198,65 +233,39 @@ static uint64_t count_words(const uint64_t words[FIT_WORDS])
     return count;
 }
 
-/* Lays out the kind's steps in the order of count_page and returns their number. Conditions before
- * the first one that only providers can meet are not steps, because bits without a provider are
- * still set then. */
-static uint32_t lay_out_steps(const struct counting *counting)
+static void count_page(struct ac_query *query, const struct ac_kind *kind,
+                       struct condition *conditions, uint32_t count, uint32_t page)
 {
-    const struct ac_kind *kind = counting->kind;
-    const struct ac_query_group *group = ac_none_group_of(counting->query, kind);
-    struct condition conditions[CONDITIONS];
-    set_conditions(group, conditions);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < kind->demand_count; i++)
-        counting->steps[count++] = (struct ac_step){
-            .by = AC_NONE_CAPACITY,
-            .group = group->asked,
-            .resource = &group->asked->resources[&kind->demands[i] - group->demands]};
-    for (size_t i = 0; i < CONDITIONS; i++)
-        if (is_applied(&conditions[i], is_by_provider(counting->query, kind)) &&
-            (count > 0 || conditions[i].filter.any_count > 0))
-            counting->steps[count++] =
-                (struct ac_step){.by = conditions[i].none, .group = group->asked};
-    if (group->in_tree)
-        counting->steps[count++] = (struct ac_step){.by = AC_NONE_IN_TREE, .group = group->asked};
-    return count;
-}
-
-static void count_page(const struct counting *counting, uint32_t page)
-{
-    struct ac_query *query = counting->query;
-    const struct ac_kind *kind = counting->kind;
-    const struct ac_query_group *group = ac_none_group_of(query, kind);
-    struct condition conditions[CONDITIONS];
-    set_conditions(group, conditions);
-    bool by_provider = is_by_provider(query, kind);
-    struct ac_step *step = counting->steps;
     uint64_t words[FIT_WORDS];
     memset(words, 0xff, sizeof(words));
-    for (uint32_t i = 0; i < kind->demand_count; i++) {
-        ac_charge(query,
-                  fit_demand_page(query->version, &kind->demands[i], page, words) + FIT_WORDS);
-        (step++)->providers += count_words(words);
+    for (uint32_t i = 0; i < count; i++) {
+        apply_condition(query, kind, &conditions[i], page, words);
+        if (conditions[i].demand != NULL)
+            ac_charge(query, FIT_WORDS);
+        if (conditions[i].is_counted)
+            conditions[i].step.providers += count_words(words);
     }
-    for (size_t i = 0; i < CONDITIONS; i++) {
-        if (!is_applied(&conditions[i], by_provider))
-            continue;
-        apply_condition(query, &conditions[i], by_provider, page, words);
-        if (step > counting->steps || conditions[i].filter.any_count > 0)
-            (step++)->providers += count_words(words);
+}
+
+/* False: the budget ran out. */
+static bool count_kind(struct ac_query *query, const struct ac_kind *kind,
+                       struct condition *conditions, uint32_t count)
+{
+    int64_t cost =
+        8 + (FIT_STEPS_A_SET + FIT_WORDS) * (int64_t)ac_none_group_of(query, kind)->set_count;
+    for (uint32_t page = 0; page < query->page_count; page++) {
+        if (!budget_take(query->budget, cost))
+            return false;
+        count_page(query, kind, conditions, count, page);
     }
-    if (group->in_tree) {
-        ac_keep_interval(page, group->tree_root, group->tree_end, words);
-        step->providers += count_words(words);
-    }
+    return true;
 }
 
 static size_t steps_at_most(const struct ac_query *query)
 {
     size_t most = 0;
     for (uint32_t k = 0; k < query->kind_count; k++)
-        most += query->kinds[k].demand_count + CONDITIONS + 1;
+        most += conditions_at_most(&query->kinds[k]);
     return most;
 }
 
@@ -264,23 +273,24 @@ static size_t steps_at_most(const struct ac_query *query)
 static void count_steps(struct ac_query *query, struct ac_reason *reason)
 {
     struct ac_step *steps = arena_array(query->arena, steps_at_most(query), sizeof(*steps));
-    uint32_t count = 0;
+    uint32_t step_count = 0;
     bool is_empty = false;
     for (uint32_t k = 0; k < query->kind_count && !is_empty; k++) {
-        const struct counting counting = {query, &query->kinds[k], steps + count};
-        uint32_t end = count + lay_out_steps(&counting);
-        int64_t cost = 8 + (FIT_STEPS_A_SET + FIT_WORDS) *
-                               (int64_t)ac_none_group_of(query, counting.kind)->set_count;
-        for (uint32_t page = 0; page < query->page_count; page++) {
-            if (!budget_take(query->budget, cost))
-                return;
-            count_page(&counting, page);
+        const struct ac_kind *kind = &query->kinds[k];
+        struct condition *conditions =
+            arena_array(query->arena, conditions_at_most(kind), sizeof(*conditions));
+        uint32_t count = list_conditions(query, kind, conditions);
+        if (!count_kind(query, kind, conditions, count))
+            return;
+        for (uint32_t i = 0; i < count && !is_empty; i++) {
+            if (!conditions[i].is_counted)
+                continue;
+            steps[step_count++] = conditions[i].step;
+            is_empty = conditions[i].step.providers == 0;
         }
-        while (count < end && !is_empty)
-            is_empty = steps[count++].providers == 0;
     }
     reason->steps = steps;
-    reason->step_count = count;
+    reason->step_count = step_count;
 }
 
 static enum ac_none ac_none_find(struct ac_query *query)
