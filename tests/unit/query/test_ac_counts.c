@@ -1,0 +1,199 @@
+/* How many providers each condition of a group leaves. */
+#include "scene.h"
+
+enum { TREES = 2100, TOO_MANY_TREES = 10000 };
+
+/* Its group, and for a resource which of the group's. */
+static void assert_step_is_of_the_request(const struct scene *scene, const struct ac_step *step)
+{
+    assert_in_range(step->group - scene->groups, 0, scene->request.group_count - 1);
+    assert_int_equal(step->resource != NULL, step->by == AC_NONE_CAPACITY);
+    if (step->resource != NULL)
+        assert_in_range(step->resource - step->group->resources, 0,
+                        step->group->resource_count - 1);
+}
+
+/* Asks with counts as given; they are compared with `want`, which ends with -1. */
+static void expect_steps(struct scene *scene, enum ac_counts counts, const int *want)
+{
+    struct budget budget = {.left = 100000000};
+    struct err err = {.arena = scene->arena};
+    struct ac_summaries summaries;
+    struct ac_reason reason;
+    unsigned found = 0;
+    scene->request.counts = counts;
+    assert_int_equal(ac_search(scene->version, &scene->request, scene->arena, &budget, emit_nothing,
+                               &found, &summaries, &reason, &err),
+                     AC_DONE);
+    uint32_t count = 0;
+    for (; want[count] >= 0; count++) {
+        assert_true(count < reason.step_count);
+        assert_int_equal(reason.steps[count].providers, want[count]);
+        assert_step_is_of_the_request(scene, &reason.steps[count]);
+    }
+    assert_int_equal(reason.step_count, count);
+    scene->request =
+        (struct ac_request){.groups = scene->groups, .limit = -1, .most = -1, .nested_aware = true};
+}
+
+static void counts_of_conditions(void **state)
+{
+    (void)state;
+    struct scene scene;
+    open_scene(&scene, cloud);
+    require(&scene, group(&scene, "1", "A", 1), "X");
+    expect_steps(&scene, AC_COUNTS_ALWAYS, (const int[]){2, 1, -1});
+    require(&scene, group(&scene, "1", "A", 1), "X");
+    expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){-1});
+    group(&scene, "1", "A", 11);
+    expect_steps(&scene, AC_COUNTS_NEVER, (const int[]){-1});
+    group(&scene, "1", "A", 11);
+    expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){0, -1});
+    /* two of P1 and P3 have A, one of them 5 of it; each resource of the unsuffixed group begins
+     * anew, and nothing behind the first that nobody has is counted */
+    struct ac_group *asked = group(&scene, "", "A", 1);
+    asked->resources[asked->resource_count++] = (struct ac_resource){SLICE_LIT("B"), 5};
+    group(&scene, "1", "B", 11);
+    group(&scene, "2", "A", 1);
+    expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){2, 1, 0, -1});
+    /* in one granular group they add up: P1 alone has 5 of A, and has no B */
+    asked = group(&scene, "1", "A", 5);
+    asked->resources[asked->resource_count++] = (struct ac_resource){SLICE_LIT("B"), 1};
+    expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){1, 0, -1});
+    /* without a resource, only what somebody can meet is counted */
+    asked = group(&scene, "1", NULL, 0);
+    asked->forbidden = one(&scene, "X");
+    asked->member_of = list_of(&scene, "1");
+    asked->member_of_count = 1;
+    asked->forbidden_aggregates = one(&scene, "1");
+    expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){1, 0, -1});
+    /* and nothing of the same group is, either */
+    require(&scene, group(&scene, "1", "A", 11), "X");
+    expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){0, -1});
+    close_scene(&scene);
+}
+
+/* Trees of a root and one child, each with 10 of class A. Every third root and every fifth child is
+ * in aggregate 1; every second root has trait X. */
+static void build_trees(struct scene *scene, int64_t trees)
+{
+    static const char *const CLASSES[] = {"A", NULL};
+    static const char *const TRAITS[] = {"X", NULL};
+    static const char *const AGGREGATES[] = {"1", "2", NULL};
+    names(scene, CHANGE_CLASS_INSERT, CLASSES);
+    names(scene, CHANGE_TRAIT_INSERT, TRAITS);
+    names(scene, CHANGE_AGGREGATE_INSERT, AGGREGATES);
+    for (int64_t i = 0; i < trees; i++) {
+        provider(scene, 2 * i + 1, 0);
+        provider(scene, 2 * i + 2, 2 * i + 1);
+    }
+    change_append(&scene->changes, CHANGE_LOAD_PROVIDERS_END);
+    for (int64_t i = 0; i < trees; i++) {
+        inventory(scene, 2 * i + 1, CLASS_A, 10);
+        inventory(scene, 2 * i + 2, CLASS_A, 10);
+        if (i % 2 == 0)
+            link_to(scene, CHANGE_PROVIDER_TRAIT_INSERT, 2 * i + 1, TRAIT_X);
+        if (i % 3 == 0)
+            link_to(scene, CHANGE_PROVIDER_AGGREGATE_INSERT, 2 * i + 1, AGGREGATE_1);
+        if (i % 5 == 0)
+            link_to(scene, CHANGE_PROVIDER_AGGREGATE_INSERT, 2 * i + 2, AGGREGATE_1);
+    }
+}
+
+static void trees(struct scene *scene)
+{
+    build_trees(scene, TREES);
+}
+
+static void too_many_trees(struct scene *scene)
+{
+    build_trees(scene, TOO_MANY_TREES);
+}
+
+static struct ac_group *in_aggregate(struct scene *scene, const char *suffix, const char *name)
+{
+    struct ac_group *asked = group(scene, suffix, "A", 1);
+    asked->member_of = list_of(scene, name);
+    asked->member_of_count = 1;
+    return asked;
+}
+
+/* In the unsuffixed group, an aggregate of the root is one of its whole tree; a trait that is
+ * forbidden is each provider's own, and one that is required any provider of the tree may have. */
+static void counts_in_trees(void **state)
+{
+    (void)state;
+    struct scene scene;
+    open_scene(&scene, trees);
+    const int thirds = TREES / 3;
+    const int fifths = TREES / 5;
+    const int both = TREES / 15;
+    in_aggregate(&scene, "", "1");
+    expect_steps(&scene, AC_COUNTS_ALWAYS,
+                 (const int[]){2 * TREES, thirds + thirds + fifths - both, -1});
+    group(&scene, "", "A", 1)->forbidden_aggregates = one(&scene, "1");
+    expect_steps(&scene, AC_COUNTS_ALWAYS,
+                 (const int[]){2 * TREES, TREES - thirds + TREES - thirds - fifths + both, -1});
+    group(&scene, "", "A", 1)->forbidden = one(&scene, "X");
+    expect_steps(&scene, AC_COUNTS_ALWAYS, (const int[]){2 * TREES, TREES / 2 + TREES, -1});
+    require(&scene, group(&scene, "", "A", 1), "X");
+    expect_steps(&scene, AC_COUNTS_ALWAYS, (const int[]){2 * TREES, -1});
+    /* in a granular group, everything is */
+    in_aggregate(&scene, "1", "1");
+    expect_steps(&scene, AC_COUNTS_ALWAYS, (const int[]){2 * TREES, thirds + fifths, -1});
+    group(&scene, "1", "A", 1)->forbidden_aggregates = one(&scene, "1");
+    expect_steps(&scene, AC_COUNTS_ALWAYS,
+                 (const int[]){2 * TREES, 2 * TREES - thirds - fifths, -1});
+    require(&scene, group(&scene, "1", "A", 1), "X");
+    expect_steps(&scene, AC_COUNTS_ALWAYS, (const int[]){2 * TREES, TREES / 2, -1});
+    group(&scene, "", "A", 1)->in_tree = SLICE_LIT("P9");
+    expect_steps(&scene, AC_COUNTS_ALWAYS, (const int[]){2 * TREES, 2, -1});
+    close_scene(&scene);
+}
+
+static enum ac_none find_none(struct scene *scene, uint32_t *step_count)
+{
+    struct budget budget = {.left = 100000000};
+    struct err err = {.arena = scene->arena};
+    struct ac_summaries summaries;
+    struct ac_reason reason;
+    unsigned found = 0;
+    scene->request.counts = AC_COUNTS_ALWAYS;
+    assert_int_equal(ac_search(scene->version, &scene->request, scene->arena, &budget, emit_nothing,
+                               &found, &summaries, &reason, &err),
+                     AC_DONE);
+    *step_count = reason.step_count;
+    scene->request.group_count = 0;
+    return reason.none;
+}
+
+/* The search for the condition and the count have a budget each; what does not fit is left out. */
+static void work_is_bounded(void **state)
+{
+    (void)state;
+    struct scene scene;
+    uint32_t step_count = 0;
+    open_scene(&scene, trees);
+    in_aggregate(&scene, "", "2");
+    assert_int_equal(find_none(&scene, &step_count), AC_NONE_MEMBER_OF);
+    assert_int_equal(step_count, 2);
+    close_scene(&scene);
+    open_scene(&scene, too_many_trees);
+    in_aggregate(&scene, "", "2");
+    assert_int_equal(find_none(&scene, &step_count), AC_NONE_NOT_KNOWN);
+    assert_int_equal(step_count, 0);
+    in_aggregate(&scene, "", "1");
+    assert_int_equal(find_none(&scene, &step_count), AC_NONE_FOUND_SOME);
+    assert_int_equal(step_count, 0);
+    close_scene(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_of_conditions),
+        cmocka_unit_test(counts_in_trees),
+        cmocka_unit_test(work_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
