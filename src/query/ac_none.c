@@ -53,14 +53,14 @@ static bool is_by_provider(const struct ac_query *query, const struct ac_kind *k
     return ac_none_group_of(query, kind)->is_granular || query->is_flat;
 }
 
-/* One of the list of conditions that a kind's providers are taken through. */
+/* An entry of the list of conditions that are applied in turn to a kind's providers. */
 struct condition {
     struct ac_step step;             /* its name, and how many providers it has left so far */
-    const struct fit_demand *demand; /* NULL: not of a resource */
+    const struct fit_demand *demand; /* NULL: the condition does not concern a resource */
     struct fit_filter filter;        /* of traits or aggregates; empty for the others */
     bool by_root;                    /* the filter is met together with the root of the tree */
-    bool is_counted; /* false before the first condition that only providers can meet: bits beyond
-                        the providers are still set then */
+    bool is_counted; /* false before the first condition that only providers can meet, because bits
+                      * without a provider are still set then */
 };
 
 static struct fit_filter positive(const struct fit_filter *filter)
