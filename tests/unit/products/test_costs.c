@@ -1,21 +1,15 @@
 /* What checking costs: in proportion to the rows of the request, and not of the cloud. */
-#include <time.h>
-
 #include "baremetal/write/node_rule.h"
 #include "engine/allocations.h"
 #include "engine/checked.h"
 #include "placement/write/plan_classes.h"
 #include "products/cloud.h"
+#include "steps.h"
 #include "unit.h"
 
 static struct metal_world cloud;
 
-static double ms_between(const struct timespec *a, const struct timespec *b)
-{
-    return (double)(b->tv_sec - a->tv_sec) * 1e3 + (double)(b->tv_nsec - a->tv_nsec) / 1e6;
-}
-
-static double cost_of_check(unsigned classes)
+static struct steps_cost cost_of_check(unsigned classes)
 {
     cloud_open(&cloud);
     cloud.world.author = NULL;
@@ -32,30 +26,17 @@ static double cost_of_check(unsigned classes)
         allocations_consume(&plan, id, SLICE_LIT("c"), provider->id, 20000 + i, 1);
     }
     struct checked checked;
-    struct timespec a, b;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+    uint64_t before = steps_now();
     assert_true(checked_planned(&checked, &plan, &cloud.world.err));
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+    struct steps_cost cost = {classes, steps_since(before)};
     cloud_close(&cloud);
-    return ms_between(&a, &b);
+    return cost;
 }
 
-/* Of what `cost` says of so many. */
-static double best_of_three(double (*cost)(unsigned), unsigned count)
-{
-    double best = cost(count);
-    for (int i = 0; i < 2; i++) {
-        double again = cost(count);
-        best = again < best ? again : best;
-    }
-    return best;
-}
-
-/* By the square it would be 256 times as much. */
 static void test_many_classes(void **state)
 {
     (void)state;
-    assert_true(best_of_three(cost_of_check, 16000) < 100 * best_of_three(cost_of_check, 1000));
+    steps_assert_linear("classes", cost_of_check(1000), cost_of_check(8000));
 }
 
 /* So many nodes of one class more, by one request. */
@@ -72,40 +53,38 @@ static void make_nodes(unsigned count)
     assert_true(world_conclude(&cloud.world, true));
 }
 
-/* The CPU time of checking the renaming of a class that no node has, some times. */
-static double rename_class(unsigned nodes)
+/* Checks the renaming of a class that no node has. */
+static uint64_t cost_of_renaming(unsigned nodes)
 {
-    enum { TIMES = 50 };
     cloud_open(&cloud);
     cloud.world.skips_store = true;
     make_nodes(nodes);
     cloud.world.author = NULL;
     struct plan plan = metal_plan(&cloud);
-    struct timespec a, b;
     assert_true(plan_class_create(SLICE_LIT("CUSTOM_FREE"), &plan, &cloud.world.err));
     assert_true(world_conclude(&cloud.world, true));
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
-    for (unsigned i = 0; i < TIMES; i++) {
-        struct checked checked;
-        plan = metal_plan(&cloud);
-        assert_true(plan_class_rename(SLICE_LIT("CUSTOM_FREE"), SLICE_LIT("CUSTOM_NEW"), &plan,
-                                      &cloud.world.err));
-        assert_true(checked_planned(&checked, &plan, &cloud.world.err));
-    }
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+    struct checked checked;
+    plan = metal_plan(&cloud);
+    uint64_t before = steps_now();
+    assert_true(plan_class_rename(SLICE_LIT("CUSTOM_FREE"), SLICE_LIT("CUSTOM_NEW"), &plan,
+                                  &cloud.world.err));
+    assert_true(checked_planned(&checked, &plan, &cloud.world.err));
+    uint64_t cost = steps_since(before);
     plan = metal_plan(&cloud);
     assert_false(world_conclude(&cloud.world,
                                 plan_class_rename(SLICE_LIT("CUSTOM_IRON"), SLICE_LIT("CUSTOM_NEW"),
                                                   &plan, &cloud.world.err)));
     cloud_close(&cloud);
-    return ms_between(&a, &b);
+    return cost;
 }
 
-/* A walk over all nodes would make it 64 times as much. */
+/* A walk over all nodes would take 64 times as many steps. */
 static void test_many_nodes(void **state)
 {
     (void)state;
-    assert_true(best_of_three(rename_class, 64 * 50) < 8 * best_of_three(rename_class, 50));
+    uint64_t few = cost_of_renaming(50);
+    uint64_t many = cost_of_renaming(64 * 50);
+    assert_true(many < 2 * few);
 }
 
 int main(void)

@@ -1,7 +1,6 @@
 /* Which node an allocation gets, and what it says when it gets none (baremetal-allocations spec, 4
  * and C3). */
 #include <stdio.h>
-#include <time.h>
 
 #include "baremetal/write/metal_world.h"
 #include "base/buf.h"
@@ -178,34 +177,6 @@ static void traits(void **state)
     expect_node(&draft, "n2");
     assert_true(metal_maintain(&metal, "n2", true)); /* the one that has them is no candidate */
     expect_failure(&draft, "no suitable nodes have the requested traits CUSTOM_B, CUSTOM_A");
-}
-
-/* As many as a body holds, which would stop every other write if each were compared with each. */
-static void thousands_of_traits(void **state)
-{
-    (void)state;
-    enum { COUNT = 60000, SECONDS_MAX = 10 };
-    metal_create_available(&metal, "n1", "gold");
-    assert_true(metal_set_traits(&metal, "n1", "CUSTOM_A"));
-    struct buf words = {0};
-    struct buf told = {0};
-    for (unsigned i = COUNT; i > 0; i--) {
-        buf_printf(&words, "CUSTOM_A CUSTOM_%u ", i);
-        buf_printf(&told, ", CUSTOM_%u", i);
-    }
-    words.len--;
-    struct buf reason = {0};
-    buf_printf(&reason, "no suitable nodes have the requested traits CUSTOM_A%.*s",
-               SLICE_ARG(buf_slice(&told)));
-    buf_append_char(&reason, '\0');
-    struct node_allocation_draft draft = metal_new_allocation("a1", "gold");
-    node_allocation_set_text(&draft, NODE_ALLOCATION_TRAITS, buf_slice(&words));
-    const clock_t begin = clock();
-    expect_failure(&draft, reason.data);
-    assert_true((clock() - begin) / CLOCKS_PER_SEC < SECONDS_MAX);
-    buf_free(&words);
-    buf_free(&told);
-    buf_free(&reason);
 }
 
 /* The node of the allocation's name comes first, if it is one of those that fit. */
@@ -526,7 +497,6 @@ int main(void)
         TEST(candidates_by_id),
         TEST(owners),
         TEST(traits),
-        TEST(thousands_of_traits),
         TEST(names),
         TEST(locked_until_the_end),
         TEST(locked_and_released),

@@ -1,7 +1,5 @@
-/* Groups and their parts as the search gets them, texts of conflicts, and how long the longest
- * queries take. The errors are in the API tests. */
-#include <time.h>
-
+/* Groups and their parts as the search gets them, and texts of conflicts. The errors are in the API
+ * tests. */
 #include "api/api.h"
 #include "api/asked.h"
 #include "placement/api/candidates_parameters.h"
@@ -128,54 +126,12 @@ static void amounts(void **state)
          "Requested resource VCPU expected positive integer amount. Got: x.");
 }
 
-/* As much as fits into a request line: no work that grows with the square of what was sent. */
-static void long_queries_are_quick(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *first, *each;
-    } CASES[] = {
-        {"resources=VCPU:1", "&limit=1"},
-        {"resources=VCPU:1", "&required=A"},
-        {"resources=VCPU:1&same_subtree=x", ",%x"},
-        {"resources=VCPU:1", ",%x:1"},
-        {"resources=VCPU:1&root_required=A", ",%x,!%x"},
-        {"resources=VCPU:1&required=A", ",%x,!%x"},
-        {"group_policy=none", "&resources_%x=VCPU:1&required_%x=A"},
-        {"group_policy=none", "&resources_%x=VCPU:1&required_%x=A&required_%x=B"},
-        {"resources=VCPU:1&same_subtree=_1", "&required_%x=A&same_subtree=_%x"},
-    };
-    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        struct asked asked;
-        struct buf query = {0};
-        struct ac_request got;
-        buf_append_slice(&query, slice_of(CASES[i].first));
-        for (unsigned n = 0; query.len < 120 * 1024; n++)
-            for (const char *c = CASES[i].each; *c != '\0'; c++) {
-                if (*c == '%')
-                    buf_printf(&query, "%x", n + 4096);
-                else if (c == CASES[i].each || c[-1] != '%')
-                    buf_append_char(&query, *c);
-            }
-        asked_open(&asked, &API);
-        asked.request.query = buf_slice(&query);
-        clock_t before = clock();
-        (void)candidates_parameters_read(&asked.request, &got);
-        double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
-        if (seconds > 0.4) /* some 0.02 s; 1 to 5 s where names are searched in lists */
-            fail_msg("%s: %.1f s", CASES[i].each, seconds);
-        asked_close(&asked);
-        buf_free(&query);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups),
         cmocka_unit_test(conflicts),
         cmocka_unit_test(amounts),
-        cmocka_unit_test(long_queries_are_quick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,16 @@
 /* Bodies as long as they may be, made to be dear to read: what reading them costs grows with their
- * length and no faster. Clocks are the thread's own, and bounds wide. */
+ * length and no faster. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/buf.h"
+#include "steps.h"
 #include "unit.h"
 #include "valet/api/body.h"
 #include "valet/api/stack/stack_body.h"
 #include "valet/api/stack/stack_text.h"
 
-enum { BODY_BYTES = 8 << 20, SERVERS = 1000 };
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
+enum { BODY_BYTES = 4 << 20, SERVERS = 400 };
 
 static void add_servers(struct buf *body)
 {
@@ -79,15 +72,15 @@ static void a_chain(struct buf *body, unsigned bytes)
     end_group(body);
 }
 
-/* Every group lists hundreds of those behind it. */
+/* Every group lists dozens of those behind it. */
 static void a_mesh(struct buf *body, unsigned bytes)
 {
-    const unsigned groups = bytes / 1500;
+    const unsigned groups = bytes / 430;
     for (unsigned g = 0; g < groups; g++) {
         begin_group(body, g, "affinity", "rack");
         list(body, 's', g % SERVERS);
-        for (unsigned i = 1; i < 150 && g + i * 7 < groups; i++)
-            list(body, 'g', g + i * 7);
+        for (unsigned i = 1; i < 40 && g + i < groups; i++)
+            list(body, 'g', g + i);
         end_group(body);
     }
 }
@@ -127,7 +120,7 @@ static void locations(struct buf *body, unsigned bytes)
 typedef void write_body(struct buf *body, unsigned bytes);
 
 /* What a slow handler does with a body before it asks the planner, and with the stack after. */
-static double read_body(write_body *write, unsigned bytes)
+static struct steps_cost read_body(write_body *write, unsigned bytes)
 {
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
@@ -140,39 +133,36 @@ static double read_body(write_body *write, unsigned bytes)
     struct flavors *flavors = flavors_parse(SLICE_LIT("{}"), SLICE_LIT("test"), &err);
     struct stack_body input = {flavors, SERVERS + 1, arena};
     struct stack stack;
-    double before = now_ms();
+    uint64_t before = steps_now();
     json_t *document = body_parse(buf_slice(&body), NULL, &err);
     assert_non_null(document);
-    double parsed = now_ms();
     char fingerprint[STACK_FINGERPRINT_LEN];
     stack_fingerprint(SLICE_LIT("plan"), document, NULL, fingerprint);
-    double printed = now_ms();
     if (!stack_body_read(&input, document, NULL, &stack, &err))
         fail_msg("%.*s", SLICE_ARG(err.message));
-    double read = now_ms();
     struct buf text = {0};
     stack_text_write(&stack, &text);
-    double took = now_ms() - before;
-    print_message(
-        "%8u bytes: %6.1f ms: parsed in %.1f, fingerprint %.1f, read %.1f, written %.1f\n",
-        (unsigned)body.len, took, parsed - before, printed - parsed, read - printed,
-        took - (read - before));
+    struct steps_cost cost = {body.len, steps_since(before)};
     buf_free(&text);
     json_decref(document);
     flavors_give_back(flavors);
     buf_free(&body);
     arena_destroy(arena);
-    return took;
+    return cost;
 }
 
 static void costs_grow_with_bodies(void **state)
 {
     (void)state;
-    write_body *const BODIES[] = {large_groups, a_chain, a_mesh, a_repetition, others, locations};
+    static const struct {
+        const char *name;
+        write_body *write;
+    } BODIES[] = {{"large groups", large_groups}, {"a chain", a_chain}, {"a mesh", a_mesh},
+                  {"a repetition", a_repetition}, {"others", others},   {"locations", locations}};
     for (size_t i = 0; i < sizeof(BODIES) / sizeof(BODIES[0]); i++) {
-        double eighth = read_body(BODIES[i], BODY_BYTES / 8);
-        double whole = read_body(BODIES[i], BODY_BYTES - (64 << 10));
-        assert_true(whole < 100 + 40 * eighth);
+        struct steps_cost small = read_body(BODIES[i].write, BODY_BYTES / 8);
+        struct steps_cost large = read_body(BODIES[i].write, BODY_BYTES - (64 << 10));
+        steps_assert_linear(BODIES[i].name, small, large);
     }
 }
 
