@@ -1,0 +1,25 @@
+/* Makes one call of SQLite or of the system fail: the linker puts the functions of failing_calls.c
+ * in front of the real ones (meson.build has the list). A call that fails does nothing; SQLite then
+ * reports the error until the connection's next call. Only calls by the thread that arms it count.
+ */
+#ifndef BERTH_TESTS_STORE_FAILING_CALLS_H
+#define BERTH_TESTS_STORE_FAILING_CALLS_H
+
+#include <stdbool.h>
+
+enum failing_way {
+    FAILING_ONCE,
+    FAILING_FROM_THEN_ON,
+    FAILING_AFTER_COMMIT, /* once: the transaction is committed or rolled back, and an error is
+                             reported all the same */
+    FAILING_WAYS
+};
+
+/* From now on the call number `nth` (1 is the next one) fails in this way. SQLite's calls fail with
+ * this result code, those of the system with EIO. */
+void failing_arm(unsigned nth, enum failing_way way, int code);
+
+/* No call fails any more. Returns whether one did. */
+bool failing_disarm(void);
+
+#endif

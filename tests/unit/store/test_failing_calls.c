@@ -1,0 +1,330 @@
+/* Each call of SQLite by the writer fails in turn: what was acknowledged is in the file, what was
+ * refused is not, what others wrote is taken in later, and the next batch succeeds. */
+#include <sqlite3.h>
+
+#include "failing_calls.h"
+#include "fixture.h"
+
+static const int codes[] = {SQLITE_IOERR, SQLITE_FULL, SQLITE_CORRUPT};
+enum { CODES = sizeof(codes) / sizeof(codes[0]), CALLS_MOST = 5000 };
+
+struct attempt {
+    struct fixture *fixture;
+    struct store *store;
+    int64_t number;    /* of the newest batch that is in the file */
+    struct buf seen;   /* what the last begin read, as text */
+    bool knows_little; /* more differs than can be merged: everything is loaded */
+};
+
+/* What somebody else has changed by then. */
+static struct difference differing[] = {
+    {.entity = ENTITY_PROVIDER, .is_known = true, .has_moved = true, .has_contents = true, .id = 1},
+    {.entity = ENTITY_CONSUMER, .is_known = true, .id = 1, .uuid = SLICE_LIT(UUID_C)},
+    {.entity = ENTITY_CLASS, .is_known = true, .id = 10000},
+};
+
+static const struct differences *end_comparison(void *cls)
+{
+    static const struct differences all = {differing, sizeof(differing) / sizeof(differing[0])};
+    const struct attempt *a = cls;
+    return a->knows_little ? NULL : &all;
+}
+
+static void no_sink(void *cls, const struct change *change)
+{
+    (void)cls;
+    (void)change;
+}
+
+static void note(void *cls, const struct change *change)
+{
+    if (change->kind == CHANGE_PROVIDER_INSERT || change->kind == CHANGE_PROVIDER_UPDATE ||
+        change->kind == CHANGE_PROVIDER_GENERATION)
+        dump_change(cls, change);
+}
+
+static struct err new_err(const struct attempt *a)
+{
+    return (struct err){.arena = a->fixture->arena};
+}
+
+/* As the pipeline does it: begin, and take in what there is. False: no transaction is open. */
+static bool take_in(struct attempt *a, enum store_intent intent, enum store_begun *begun)
+{
+    struct err err = new_err(a);
+    struct store_stamp stamp;
+    const struct store_comparer comparer = {no_sink, end_comparison, a};
+    enum store_result result = STORE_OK;
+    bool merged = false;
+    a->seen.len = 0;
+    *begun = store_begin(a->store, intent, &err);
+    if (*begun == STORE_BEGIN_RELOAD)
+        result = store_merge(a->store, &comparer, note, &a->seen, &merged, &err);
+    if (*begun == STORE_BEGIN_RELOAD && result == STORE_OK && !merged)
+        result = store_load(a->store, note, &a->seen, &err);
+    if (*begun == STORE_BEGIN_FOLLOW)
+        result = store_follow(a->store, note, &a->seen, &err);
+    bool is_good = *begun != STORE_BEGIN_FAILED && result == STORE_OK;
+    assert_int_equal(is_good, !err_is_set(&err));
+    if (result != STORE_OK)
+        assert_false(store_rollback(a->store, &stamp));
+    if (!is_good)
+        assert_int_equal(err.status, 503);
+    return is_good;
+}
+
+/* A consumer, its allocation, and the generation of the provider that it uses. */
+static struct change_list batch_of(struct attempt *a, int64_t number)
+{
+    struct change_list list = changes_of(a->fixture);
+    int64_t id = number + 1;
+    const char *uuid =
+        arena_printf(a->fixture->arena, "dddddddd-0000-4000-8000-%012ld%c", id, '\0').data;
+    add_consumer(&list, CHANGE_CONSUMER_INSERT, id, uuid, 1);
+    add_allocation(&list, id, id, uuid, 2, 0, id);
+    add_generation(&list, 2, number - 1, number);
+    return list;
+}
+
+/* The one after the newest. */
+static enum store_result run_batch(struct attempt *a, struct store_stamp *stamp)
+{
+    struct err err = new_err(a);
+    enum store_begun begun;
+    bool foreign;
+    if (!take_in(a, STORE_TO_WRITE, &begun))
+        return STORE_FAILED;
+    struct change_list list = batch_of(a, a->number + 1);
+    enum store_result result = store_apply(a->store, &list, &err);
+    if (result == STORE_OK)
+        result = store_commit(a->store, stamp, &foreign, &err);
+    else
+        assert_false(store_rollback(a->store, stamp));
+    if (result != STORE_OK)
+        assert_int_equal(err.status, 503);
+    return result;
+}
+
+/* Whether the next batch is in the file: wholly, or not at all. Counts it then. */
+static bool is_there(struct attempt *a)
+{
+    int64_t id = a->number + 2;
+    struct slice sql =
+        arena_printf(a->fixture->arena,
+                     "SELECT (SELECT count(*) FROM consumers WHERE id = %ld)"
+                     " + (SELECT count(*) FROM allocations WHERE id = %ld)"
+                     " + (SELECT generation = %ld FROM resource_providers WHERE id = 2)%c",
+                     id, id, a->number + 1, '\0');
+    long long parts = foreign(a->fixture->path, sql.data);
+    assert_true(parts == 0 || parts == 3);
+    a->number += parts == 3;
+    return parts == 3;
+}
+
+static void expect_sound(const struct attempt *a)
+{
+    struct buf out = {0};
+    foreign_rows(a->fixture->path, "PRAGMA integrity_check", &out);
+    assert_true(slice_equal((struct slice){out.data, out.len}, SLICE_LIT("ok\n")));
+    buf_free(&out);
+}
+
+/* Once nothing fails: another batch is committed, and nobody sees it as news. */
+static void expect_next_batch(struct attempt *a)
+{
+    struct store_stamp stamp;
+    assert_int_equal(run_batch(a, &stamp), STORE_OK);
+    assert_true(is_there(a));
+    assert_true(store_is_current(a->store, &stamp));
+    expect_begin(a->fixture, a->store, STORE_BEGIN_UNCHANGED);
+}
+
+static void start(struct attempt *a, struct fixture *fixture)
+{
+    *a = (struct attempt){.fixture = fixture};
+    a->store = open_seeded(fixture, NULL);
+    store_close(a->store);
+    fixture->busy_timeout_ms = 5; /* so long the outcome of a COMMIT is looked for */
+    a->store = fixture_open(fixture);
+}
+
+static void end(struct attempt *a)
+{
+    expect_sound(a);
+    store_close(a->store);
+    buf_free(&a->seen);
+}
+
+/* Whether a call did fail. */
+static bool try_batch(struct attempt *a, unsigned nth, enum failing_way way, int code)
+{
+    struct store_stamp stamp;
+    failing_arm(nth, way, code);
+    enum store_result result = run_batch(a, &stamp);
+    bool fired = failing_disarm();
+    bool there = is_there(a);
+    if (result != STORE_UNKNOWN)
+        assert_int_equal(there, result == STORE_OK);
+    assert_true(fired || result == STORE_OK);
+    return fired;
+}
+
+static void test_commit(void **state)
+{
+    struct attempt a;
+    start(&a, *state);
+    for (int way = 0; way < FAILING_WAYS; way++) {
+        /* After a commit only a sync that fails is reported: not a full disk. */
+        for (int i = 0; i < (way == FAILING_ONCE ? CODES : 1); i++) {
+            unsigned nth = 1;
+            while (try_batch(&a, nth, (enum failing_way)way, codes[i])) {
+                expect_next_batch(&a);
+                assert_true(++nth < CALLS_MOST);
+            }
+            assert_true(nth > (way == FAILING_AFTER_COMMIT ? 1 : 8));
+        }
+    }
+    end(&a);
+}
+
+/* The name that somebody else has written. */
+static bool has_seen(const struct attempt *a, int64_t number)
+{
+    struct slice text = arena_printf(a->fixture->arena, " n%ld parent", number);
+    return memmem(a->seen.data, a->seen.len, text.data, text.len) != NULL;
+}
+
+/* Begins to read while a call fails. What was not taken in is offered again. */
+static bool try_to_read(struct attempt *a, unsigned nth, enum failing_way way, int64_t number)
+{
+    enum store_begun begun;
+    struct store_stamp stamp;
+    failing_arm(nth, way, SQLITE_IOERR);
+    bool is_good = take_in(a, STORE_TO_READ, &begun);
+    bool is_current = is_good && store_rollback(a->store, &stamp);
+    bool fired = failing_disarm();
+    if (is_good)
+        assert_true(begun != STORE_BEGIN_UNCHANGED && has_seen(a, number));
+    else
+        assert_true(fired);
+    assert_true(fired || is_current);
+    assert_true(take_in(a, STORE_TO_READ, &begun));
+    assert_true(store_rollback(a->store, &stamp));
+    if (!fired)
+        assert_int_equal(begun, STORE_BEGIN_UNCHANGED);
+    if (!is_good)
+        assert_true(has_seen(a, number));
+    return fired;
+}
+
+static void rename_by_other(const struct attempt *a, struct store *other, int64_t number)
+{
+    struct change_list list = changes_of(a->fixture);
+    const char *name = arena_printf(a->fixture->arena, "n%ld%c", number, '\0').data;
+    add(&list, CHANGE_PROVIDER_UPDATE)->provider = (struct change_provider){
+        .id = 1, .root_id = 1, .uuid = SLICE_LIT(UUID_A), .name = slice_of(name)};
+    commit_changes(a->fixture, other, &list);
+}
+
+static void test_news_of_another_berthd(void **state)
+{
+    struct attempt a;
+    start(&a, *state);
+    struct store *other = fixture_open(a.fixture);
+    expect_next_batch(&a);
+    int64_t number = 0;
+    for (int way = 0; way <= FAILING_FROM_THEN_ON; way++) {
+        for (unsigned nth = 1, fired = 1; fired; nth++) {
+            rename_by_other(&a, other, ++number);
+            fired = try_to_read(&a, nth, (enum failing_way)way, number);
+            assert_true(nth < CALLS_MOST && (fired || nth > 5));
+        }
+    }
+    store_close(other);
+    end(&a);
+}
+
+/* A batch that fails takes back what was followed in its transaction. */
+static void test_batch_after_news(void **state)
+{
+    struct attempt a;
+    start(&a, *state);
+    struct store *other = fixture_open(a.fixture);
+    expect_next_batch(&a);
+    bool fired = true;
+    for (unsigned nth = 1; fired; nth++) {
+        rename_by_other(&a, other, nth);
+        int64_t before = a.number;
+        fired = try_batch(&a, nth, FAILING_ONCE, SQLITE_FULL);
+        if (a.number == before) {
+            expect_next_batch(&a);
+            assert_true(has_seen(&a, nth));
+        }
+    }
+    store_close(other);
+    end(&a);
+}
+
+static void read_foreign_writes(void **state, bool knows_little)
+{
+    struct attempt a;
+    start(&a, *state);
+    a.knows_little = knows_little;
+    expect_next_batch(&a);
+    int64_t number = 0;
+    for (int way = 0; way <= FAILING_FROM_THEN_ON; way++) {
+        for (unsigned nth = 1, fired = 1; fired; nth++) {
+            struct slice sql = arena_printf(a.fixture->arena,
+                                            "PRAGMA synchronous = OFF; UPDATE resource_providers "
+                                            "SET name = 'n%ld' WHERE id = 1%c",
+                                            ++number, '\0');
+            foreign(a.fixture->path, sql.data);
+            fired = try_to_read(&a, nth, (enum failing_way)way, number);
+            assert_true(nth < CALLS_MOST && (fired || nth > 20));
+        }
+    }
+    end(&a);
+}
+
+static void test_merge_of_foreign_writes(void **state)
+{
+    read_foreign_writes(state, false);
+}
+
+static void test_load_of_foreign_writes(void **state)
+{
+    read_foreign_writes(state, true);
+}
+
+/* Between batches; the writes go on, and nothing is lost. */
+static void test_upkeep(void **state)
+{
+    struct attempt a;
+    start(&a, *state);
+    for (int way = 0; way <= FAILING_FROM_THEN_ON; way++) {
+        for (unsigned nth = 1, fired = 1; fired; nth++) {
+            expect_next_batch(&a);
+            failing_arm(nth, (enum failing_way)way, SQLITE_IOERR);
+            store_upkeep(a.store);
+            fired = failing_disarm();
+            expect_next_batch(&a);
+        }
+    }
+    end(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_commit, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_news_of_another_berthd, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_batch_after_news, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_merge_of_foreign_writes, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_load_of_foreign_writes, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_upkeep, fixture_setup, fixture_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
