@@ -15,7 +15,7 @@
 
 enum { DROPPED_AT_ONCE_BYTES = 4 << 20 }; /* buffers up to this size are reused */
 
-/* What remains of a large request when it is over. */
+/* The remaining memory of a large request that is over. */
 struct leftover {
     struct slow_job job;
     json_t *document;

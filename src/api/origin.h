@@ -1,4 +1,4 @@
-/* Where a request came from, and the address of this service as the client wrote it, taking proxies
+/* The origin of a request, and the address of this service as the client wrote it, taking proxies
  * into account. */
 #ifndef BERTH_API_ORIGIN_H
 #define BERTH_API_ORIGIN_H

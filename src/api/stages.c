@@ -1,5 +1,5 @@
-/* What all APIs do between a request's arrival and its handler: framing, target, token; then the
- * API's own stages. The first stage that fails sets err. Worker threads. */
+/* The steps that all APIs take between a request's arrival and its handler: framing, target, token;
+ * then the API's own stages. The first stage that fails sets err. Worker threads. */
 #include "api/stages.h"
 
 #include <strings.h>

@@ -21,8 +21,8 @@ struct histogram {
     struct counter buckets[HISTOGRAM_BOUNDS_MAX + 1];
 };
 
-/* What was read from one or more histograms. Each bucket has its own count; counts are not
- * cumulative. */
+/* The sums of one or more histograms that have been read. Each bucket has its own count; counts are
+ * not cumulative. */
 struct histogram_total {
     uint64_t sum;
     uint64_t buckets[HISTOGRAM_BOUNDS_MAX + 1];

@@ -66,7 +66,7 @@ static enum store_result apply_planned(const struct plan *plan, struct edit *edi
     return result;
 }
 
-/* How much has been written. */
+/* Counts what has been written. */
 struct tally {
     size_t changes;    /* by the batch */
     uint64_t rows;     /* by this request */
@@ -123,8 +123,8 @@ static bool plan_once(struct pipeline_request *request, const struct plan *plan)
     return is_planned;
 }
 
-/* *rows: the number of rows that it writes itself. Not set if the number of changes alone is too
- * large. */
+/* *rows: the number of rows that it writes itself. A request that has too many changes is refused
+ * without further checks. */
 static bool plan_request(struct pipeline *pipeline, struct pipeline_request *request,
                          const struct plan *plan, struct checked *checked, uint64_t *rows)
 {
@@ -402,8 +402,8 @@ static void refuse_culprit(struct pipeline *pipeline, struct pipeline_request *c
 }
 
 /* Decides the requests before `end` in one transaction, and answers them. STORE_REFUSED: nothing
- * was written or answered, because the store refuses the changes of *culprit; `why` has the reason.
- * If *culprit is NULL, the transaction must be tried again unchanged. */
+ * was written or answered, because the store refuses the changes of *culprit; `why` states the
+ * reason. If *culprit is NULL, the transaction must be tried again unchanged. */
 static enum store_result decide(struct pipeline *pipeline, struct pipeline_request *first,
                                 const struct pipeline_request *end,
                                 struct pipeline_request **culprit, struct err *why)

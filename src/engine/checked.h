@@ -1,6 +1,6 @@
-/* What the engine does with a request once it is planned: it runs the rules, raises generations and
- * derives consequences. A planner's changes can only be applied through these functions. Writer
- * thread only. */
+/* The processing of a planned request: the engine runs the rules, raises generations and derives
+ * consequences. A planner's changes can only be applied through these functions. Writer thread
+ * only. */
 #ifndef BERTH_ENGINE_CHECKED_H
 #define BERTH_ENGINE_CHECKED_H
 

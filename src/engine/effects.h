@@ -54,17 +54,17 @@ struct effect_content {
 
 /* A name that the request adds to a catalog. */
 struct effect_name {
-    int64_t key; /* of provider and class; two inventories may have the same key */
+    int64_t key; /* of the catalog and the id */
     struct slice name;
 };
 
-/* What happens to one inventory. */
+/* The changes to one inventory. */
 struct effect_stock {
-    int64_t key;                 /* of provider and class; two may have one */
+    int64_t key;                 /* of provider and class; two inventories may have the same key */
     const struct change *change; /* the last change */
 };
 
-/* What happens to a row of one of berth's own tables. */
+/* The changes to a row of one of berth's own tables. */
 struct effect_row {
     int64_t key;                 /* of the table and the id */
     const struct change *change; /* the last change: a put with the whole row, or a delete */

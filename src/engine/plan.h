@@ -13,7 +13,7 @@ struct generation_word;
 struct rule;
 struct rules;
 
-/* What a planner returns besides the changes; all zero before it runs. */
+/* The results of a planner besides the changes; all zero before it runs. */
 struct plan_said {
     struct generation_word *generations; /* see generations.h */
     bool records_what_is; /* the request records what already exists, as an operator's backfill
@@ -38,7 +38,7 @@ struct plan {
     int64_t now_us;
 };
 
-/* Why a request was refused: the values of err's kind. */
+/* The reasons for which a request was refused: the values of err's kind. */
 enum pipeline_refusal {
     REFUSED_OTHERWISE,
     REFUSED_CONSUMER_GENERATION,

@@ -47,7 +47,7 @@ static void wait_for_workers(struct http_server *server)
     atomic_store(&server->connections_handed, atomic_load(&server->connections_taken));
 }
 
-/* False: errno has the reason. */
+/* False: errno is set. */
 static bool accept_one(struct http_server *server)
 {
     struct sockaddr_storage address = {.ss_family = AF_UNIX};

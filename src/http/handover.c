@@ -1,5 +1,5 @@
-/* How an exchange passes from its worker to the service and back. Only http_resume() and the two
- * query functions after it may be called by other threads.
+/* Passes an exchange from its worker to the service and back. Only http_resume() and the two query
+ * functions after it may be called by other threads.
  *
  * `wait` is RUNNING while the service runs. http_resume() sets RESUMED. A worker that receives
  * HTTP_PENDING first suspends the connection and then sets SUSPENDED. So the thread that finds

@@ -194,7 +194,7 @@ struct http_limits {
     unsigned worker_threads;             /* at least 2 (one epoll thread stalls under load) */
 };
 
-/* Where a server listens: at an inherited socket, at a path, or at a host and port. */
+/* The address of a server: an inherited socket, a path, or a host and port. */
 struct http_address {
     bool is_given;
     int fd;           /* given: an inherited listening stream socket. A stop closes this descriptor,

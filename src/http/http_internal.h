@@ -1,4 +1,4 @@
-/* What the files of this folder share: the server, its connections and its exchanges.
+/* Shared by the files of this folder: the server, its connections and its exchanges.
  *
  * Threads: one acceptor; MHD's workers (each owns its connections, their exchanges and one pool);
  * one watcher of deadlines; with TLS, one that waits for handshakes; and any thread that calls
@@ -28,8 +28,9 @@ enum {
                                             * memory */
     ANSWER_SHARES = 1024,
     PEER_BUCKETS = 256,
-    /* How much of a body is read beyond the size limit and discarded before the answer: a client
-     * that is still writing when the connection is closed may never read the answer. */
+    /* The number of bytes of a body that are read beyond the size limit and discarded before the
+     * answer: a client that is still writing when the connection is closed may never read the
+     * answer. */
     DISCARDED_BYTES = 16 * 1024 * 1024,
 };
 

@@ -1,4 +1,4 @@
-/* What all servers of a process share: memory for large answers, and file descriptors.
+/* State shared by all servers of a process: memory for large answers, and file descriptors.
  *
  * Answers: an answer counts with its length from when it is written until its exchange ends. A
  * client may hold no more than what its answers leave free, so a slow reader gets at most half of

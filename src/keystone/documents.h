@@ -28,7 +28,7 @@ struct keystone_login {
 };
 
 /* Reads the body of the answer to a login. False: it is not such an answer, and `why`, static text,
- * has the reason. */
+ * states the reason. */
 bool keystone_document_read_login(struct arena *arena, struct slice body,
                                   const struct keystone_endpoint_wish *wish,
                                   struct keystone_login *out, const char **why) BERTH_MUST_CHECK;

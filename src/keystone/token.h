@@ -32,7 +32,7 @@ enum token_service {
     TOKEN_SERVICE_COUNT
 };
 
-/* How answers are interpreted. */
+/* The settings for reading answers. */
 struct token_terms {
     struct slice service_types[TOKEN_SERVICE_COUNT]; /* data == NULL: not configured */
     enum token_bind bind;
@@ -64,8 +64,8 @@ struct token {
 };
 
 /* Reads the body of an answer to GET /v3/auth/tokens (identity API v3, Validate and show
- * information for token). NULL: it is not such an answer, and `why`, static text, has the reason.
- * The caller owns one reference. Any thread. */
+ * information for token). NULL: it is not such an answer, and `why`, static text, states the
+ * reason. The caller owns one reference. Any thread. */
 struct token *token_read(struct slice body, const struct token_terms *terms,
                          const char **why) BERTH_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* What one commit changes, row by row, in terms of upstream's tables (operators spec, Database).
+/* The changes of one commit, row by row, in terms of upstream's tables (operators spec, Database).
  *
  * The products plan changes; store/ turns them into statements; replica/ applies them to the next
  * version. A load of the whole database and a follow of another writer's log produce the same

@@ -1,4 +1,4 @@
-/* Where memory differs from the database: the entities that must be read again.
+/* Differences between memory and the database: the entities that must be read again.
  *
  * The code that knows memory compares it with the rows of the database (replica/compare.h) and
  * notes only ids; the code that knows the database reads those entities and reports them as a

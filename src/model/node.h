@@ -74,7 +74,7 @@ enum node_field {
     NODE_PASSING_ERROR,    /* the last_error that follows; null: none */
     NODE_PROVIDER_ADOPTED, /* its resource provider existed before the node (spec, C1); null: it has
                             * no resource provider */
-    /* What was last mirrored to Placement: the class ("" for no class), the traits and the
+    /* The state last mirrored to Placement: the class ("" for no class), the traits and the
      * consumer. Set only where that differs from the row because the mirror has been off since;
      * otherwise null. */
     NODE_MIRRORED_CLASS,

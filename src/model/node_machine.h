@@ -29,7 +29,7 @@ struct node_verb_name {
 /* The verb of that name, or NULL. */
 const struct node_verb_name *node_verb_find(struct slice name);
 
-/* What the answer depends on besides the state. */
+/* Further conditions of the answer, besides the state. */
 struct node_circumstances {
     bool maintenance;
     bool is_protected;
@@ -60,9 +60,9 @@ enum node_answer node_machine_begin(enum node_state state, enum node_verb verb,
                                     const struct node_circumstances *circumstances,
                                     struct node_course *course);
 
-/* What follows when the time of the transient state is over: another transient state (cleaning
- * follows deleting) or the final state. `to` is the stored value; if the row has lost it, the
- * target. */
+/* The course that follows when the time of the transient state is over: another transient state
+ * (cleaning follows deleting) or the final state. `to` is the stored value; if the row has lost it,
+ * the target. */
 struct node_course node_machine_next(const struct node_course *course);
 
 /* Whether the state is transient. */

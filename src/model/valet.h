@@ -30,8 +30,8 @@ enum valet_member_field {
     VALET_MEMBER_FIELD_COUNT
 };
 
-/* What berth itself has claimed for a group: a host, or a rack with all its hosts. A host in the
- * group's aggregate without such a row was claimed by an operator. */
+/* A claim that berth itself has made for a group: a host, or a rack with all its hosts. A host in
+ * the group's aggregate without such a row was claimed by an operator. */
 enum valet_claim_field {
     VALET_CLAIM_GROUP_ID,
     VALET_CLAIM_PROVIDER, /* uuid of the host, or of the rack if a rack is claimed */

@@ -53,7 +53,7 @@ bool ac_contests_are_likely(struct ac_query *query);
 void ac_contests_find(struct ac_query *query);
 
 /* Matches all members in the current tree; those of levels below `depth` keep the slots chosen for
- * them. False: there is no matching (query->none has the reason), or the budget ran out. */
+ * them. False: there is no matching (query->none states the reason), or the budget ran out. */
 bool ac_contests_match(struct ac_query *query, const struct ac_walk *walk, uint32_t depth);
 
 /* Assigns the bit to the level that the walk chooses next; levels up to it keep theirs. False: the

@@ -16,8 +16,8 @@ enum {
     SUBTREES_COMPARED = 8, /* of one level, with all of another's */
 };
 
-/* What a granular group requires of its provider, as numbers: groups with equal keys are of one
- * kind. */
+/* The requirements of a granular group on its provider, as numbers: groups with equal keys are of
+ * one kind. */
 struct key {
     uint64_t *words;
     uint32_t count;

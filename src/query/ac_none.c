@@ -185,7 +185,7 @@ static bool somebody_has(const struct fit_any *any)
     return false;
 }
 
-/* Why no provider can serve the level alone; AC_NONE_FOUND_SOME: some provider can. */
+/* The reason why no provider can serve the level alone; AC_NONE_FOUND_SOME: some provider can. */
 static enum ac_none kind_none(struct ac_query *query, const struct ac_kind *kind)
 {
     const struct ac_query_group *group = ac_none_group_of(query, kind);

@@ -1,4 +1,4 @@
-/* Why a query for allocation candidates found none: for metrics and the log. */
+/* The reasons why a query for allocation candidates found none: for metrics and the log. */
 #ifndef BERTH_QUERY_AC_NONE_H
 #define BERTH_QUERY_AC_NONE_H
 

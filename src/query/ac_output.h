@@ -56,7 +56,7 @@ void ac_output_put(struct ac_output *output, const uint32_t *chosen);
 /* The same for a plain query, whose candidates differ only in the provider. */
 void ac_output_put_plain(struct ac_output *output, uint32_t slot);
 
-/* What the emitted candidates use, each once, in ascending order. */
+/* The slots that the emitted candidates use, each once, in ascending order. */
 void ac_output_summaries(struct ac_output *output, struct ac_summaries *summaries);
 
 #endif

@@ -1,5 +1,6 @@
-/* Which slots of a page of 4 096 can serve a kind. This is computed when the search needs it and
- * kept for the query; with very many kinds in a large cloud, the oldest are dropped. Any thread. */
+/* Determines which slots of a page of 4 096 can serve a kind. The result is computed when the
+ * search needs it and kept for the query; with very many kinds in a large cloud, the oldest are
+ * dropped. Any thread. */
 #include "query/ac_query.h"
 
 enum { PAGES_MAX = 1 << 15 }; /* the maximum kept: 16 MiB */

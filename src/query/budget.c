@@ -1,4 +1,4 @@
-/* What happens when a budget is used up. Any thread, one budget at a time. */
+/* Refills or ends a budget that is used up. Any thread, one budget at a time. */
 #include "query/budget.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* How much work a query may do. A worker gives a query a budget; if the query exceeds it, it runs
- * again on the slow lane, where there is no limit but where it checks at intervals whether its
- * client is still connected.
+/* The amount of work that a query may do. A worker gives a query a budget; if the query exceeds it,
+ * it runs again on the slow lane, where there is no limit but where it checks at intervals whether
+ * its client is still connected.
  *
  * A step takes several times as long if its memory is not in the processor's caches. Therefore the
  * steps of a worker assume the worst case, and are refilled while the clock shows that little time

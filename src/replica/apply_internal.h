@@ -1,4 +1,4 @@
-/* What apply.c and the other apply_ files share. */
+/* Shared by apply.c and the other apply_ files. */
 #ifndef BERTH_REPLICA_APPLY_INTERNAL_H
 #define BERTH_REPLICA_APPLY_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* What audit.c and the other audit_ files share. */
+/* Shared by audit.c and the other audit_ files. */
 #ifndef BERTH_REPLICA_AUDIT_INTERNAL_H
 #define BERTH_REPLICA_AUDIT_INTERNAL_H
 

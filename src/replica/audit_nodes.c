@@ -5,7 +5,7 @@
 #include "replica/nodes.h"
 #include "replica/rows.h"
 
-/* What is audited, and the number of entries that each tree must have. */
+/* The version that is audited, and the number of entries that each tree must have. */
 struct audit {
     const struct version *version;
     struct buf *why;

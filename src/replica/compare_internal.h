@@ -1,4 +1,4 @@
-/* What the compare files share. */
+/* Shared by the compare files. */
 #ifndef BERTH_REPLICA_COMPARE_INTERNAL_H
 #define BERTH_REPLICA_COMPARE_INTERNAL_H
 

@@ -16,9 +16,9 @@ void forest_remove(struct edit *edit, struct provider_no no);
  * the roots and the provider's parent in the rows. The new parent must not be in the subtree. */
 void forest_move(struct edit *edit, struct provider_no no, struct provider_no parent);
 
-/* How much an insert, a removal and a move rewrite: FOREST_WORK_OF_PLACE for each provider whose
- * slot changes, plus one for each of its inventories, traits and aggregates. Any thread, on a
- * pinned version. */
+/* The work of an insert, a removal and a move: FOREST_WORK_OF_PLACE for each provider whose slot
+ * changes, plus one for each of its inventories, traits and aggregates. Any thread, on a pinned
+ * version. */
 enum { FOREST_WORK_OF_PLACE = 8 };
 uint64_t forest_insert_work(const struct version *version, struct provider_no parent);
 uint64_t forest_remove_work(const struct version *version, struct provider_no no);

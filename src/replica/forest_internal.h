@@ -1,4 +1,4 @@
-/* What forest.c (one tree at a time) and forest_layout.c (all at once) share. */
+/* Shared by forest.c (one tree at a time) and forest_layout.c (all at once). */
 #ifndef BERTH_REPLICA_FOREST_INTERNAL_H
 #define BERTH_REPLICA_FOREST_INTERNAL_H
 

@@ -17,7 +17,7 @@
 
 enum { SIFT_NODES_AT_LEAST = 4096, SIFT_SHARE_OF_KEPT = 8 };
 
-/* What one publication replaced. */
+/* The nodes or the version that one publication replaced. */
 struct garbage_item {
     uint64_t number; /* can be freed when no pin is below this */
     struct cow_retired nodes;

@@ -21,8 +21,8 @@
 /* If one call frees that much, it is worth returning memory to the system. */
 enum { TRIM_BYTES = 8 << 20 };
 
-/* How long one call of replica_tidy frees versions, because requests wait for the writer
- * meanwhile. */
+/* One call of replica_tidy frees versions for no longer than this, because requests wait for the
+ * writer meanwhile. */
 enum { TIDY_US = 2000 };
 
 /* On a cache line of its own, so that pinning threads do not slow each other down. It stays in the

@@ -1,4 +1,4 @@
-/* What replica.c, garbage.c and version_free.c share. Writer thread only, except for the
+/* Shared by replica.c, garbage.c and version_free.c. Writer thread only, except for the
  * counters. */
 #ifndef BERTH_REPLICA_REPLICA_INTERNAL_H
 #define BERTH_REPLICA_REPLICA_INTERNAL_H
@@ -18,7 +18,7 @@ bool pins_need(const struct pins *pins, uint64_t birth, uint64_t number);
 
 struct garbage_item;
 
-/* What publications have replaced and readers may still hold. */
+/* The memory that publications have replaced and readers may still hold. */
 struct garbage {
     struct garbage_item *oldest; /* in the order of publication */
     struct garbage_item *newest;

@@ -19,7 +19,7 @@ struct admin *admin_create(const struct api *api, const struct store *store);
 /* Adds a Placement listener whose figures are shown; it must exist while the service answers. */
 void admin_add_listener(struct admin *admin, struct http_server *server);
 
-/* What the status page shows about the process that does not change while it runs. */
+/* The facts about the process that the status page shows and that do not change while it runs. */
 struct admin_about {
     const char *const *files; /* configuration files, in the order in which they were read */
     size_t file_count;        /* 0: the process runs embedded */

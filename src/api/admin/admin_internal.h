@@ -1,4 +1,4 @@
-/* What the files of this folder share. */
+/* Shared by the files of this folder. */
 #ifndef BERTH_API_ADMIN_ADMIN_INTERNAL_H
 #define BERTH_API_ADMIN_ADMIN_INTERNAL_H
 

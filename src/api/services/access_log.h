@@ -5,7 +5,7 @@
 #include "api/request.h"
 #include "log/log.h"
 
-/* What a line says about the request; valid as long as the request. */
+/* The context of the request's log lines; valid as long as the request. */
 struct log_context access_log_context(const struct api_request *request);
 
 /* Logs at DEBUG that a request has arrived, as soon as its target has been read and before the

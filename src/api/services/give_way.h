@@ -1,11 +1,11 @@
-/* How much processor time expensive work leaves to the rest of the process. */
+/* Limits expensive work so that it leaves processor time to the rest of the process. */
 #ifndef BERTH_API_SERVICES_GIVE_WAY_H
 #define BERTH_API_SERVICES_GIVE_WAY_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* What is known of the other threads' work. One for all lanes; initially zero except for
+/* Measurements of the other threads' work. One for all lanes; initially zero except for
  * `processors`. */
 struct give_way {
     unsigned processors;

@@ -50,7 +50,7 @@ void meter_count_answer(const struct api_request *request, uint64_t now_us);
  * searched. */
 void meter_count_candidates(uint64_t count, enum ac_none none);
 
-/* What all threads have counted so far for these APIs, by their ids. Any thread. */
+/* Adds up what all threads have counted so far for these APIs, by their ids. Any thread. */
 void meter_read(const struct api_endpoint endpoints[API_COUNT], struct meter_totals *totals);
 
 /* The method and route of an API's series; false: there is no series with that number. If two rows

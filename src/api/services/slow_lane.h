@@ -46,8 +46,8 @@ struct slow_lane_settings {
     unsigned slots;    /* jobs that have begun; each has a thread */
     unsigned waiting;  /* jobs that have not begun */
     uint64_t slice_us; /* the length of a turn while others wait */
-    /* How long to sleep, with nothing held, after a slice of that length, because other threads
-     * need the processors; less than a second. NULL: not at all. Any thread of the lane. */
+    /* The time to sleep, with nothing held, after a slice of that length, because other threads
+     * need the processors; less than a second. NULL: none. Any thread of the lane. */
     uint64_t (*rest_us)(void *cls, uint64_t slice_us);
     void *rest_cls;
     uint64_t (*now_us)(void); /* NULL: the monotonic clock */

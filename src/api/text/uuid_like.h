@@ -1,5 +1,5 @@
-/* What the Python service accepts as a UUID in a body: with or without hyphens, in any case, in
- * braces, containing "urn:" or "uuid:" (oslo's is_uuid_like). */
+/* UUIDs in a body, in every form that the Python service accepts: with or without hyphens, in any
+ * case, in braces, containing "urn:" or "uuid:" (oslo's is_uuid_like). */
 #ifndef BERTH_API_TEXT_UUID_LIKE_H
 #define BERTH_API_TEXT_UUID_LIKE_H
 

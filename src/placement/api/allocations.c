@@ -155,7 +155,7 @@ enum api_step handle_placement_allocations_show(struct api_request *request)
     return API_DONE;
 }
 
-/* What a write keeps between handle and plan. */
+/* The data of a write, between handle and plan. */
 struct allocations_write {
     struct claim *claims;
     size_t count;

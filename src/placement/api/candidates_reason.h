@@ -1,4 +1,4 @@
-/* What is logged about a search for allocation candidates: how many providers each condition left,
+/* Logs the result of a search for allocation candidates: how many providers each condition left,
  * and why there is no candidate. */
 #ifndef BERTH_PLACEMENT_API_CANDIDATES_REASON_H
 #define BERTH_PLACEMENT_API_CANDIDATES_REASON_H
@@ -7,7 +7,8 @@
 #include "query/ac_none.h"
 #include "query/ac_request.h"
 
-/* When the search must count the providers, which depends on what the log shows. Any thread. */
+/* Whether and when the search must count the providers, which depends on what the log shows. Any
+ * thread. */
 enum ac_counts candidates_counts_wanted(const struct api_request *request);
 
 /* Logs a line at DEBUG for each condition that was counted, and makes the reason for an empty

@@ -18,7 +18,8 @@ struct claim *claim_read_all(struct api_request *request, json_t *by_consumer);
  * may not exist. */
 uint64_t claim_least_rows(const struct claim *claims, size_t count);
 
-/* How a message shows a number that was not sent as an integer ("2.0"); otherwise data == NULL. */
+/* The text of a number that was not sent as an integer ("2.0"), as messages show it; otherwise data
+ * == NULL. */
 struct slice claim_number_text(struct arena *arena, const json_t *value);
 
 /* The key at the iterator's position in an object. */

@@ -1,4 +1,4 @@
-/* What only the Placement API needs: settings, and its data for each request. */
+/* The Placement API's own settings, and its data for each request. */
 #ifndef BERTH_PLACEMENT_API_PLACEMENT_REQUEST_H
 #define BERTH_PLACEMENT_API_PLACEMENT_REQUEST_H
 

@@ -1,6 +1,6 @@
-/* What a provider is used for: GET /resource_providers/{uuid}/allocations and .../usages. On a
- * worker, with a pinned version; a long list of allocations is read on the slow lane and written in
- * pieces as its client reads. */
+/* The allocations and usages of a provider: GET /resource_providers/{uuid}/allocations and
+ * .../usages. On a worker, with a pinned version; a long list of allocations is read on the slow
+ * lane and written in pieces as its client reads. */
 #include <stdlib.h>
 
 #include "api/charge.h"

@@ -77,8 +77,8 @@ static bool gives_way(const struct effects *effects, const struct plan *plan,
     return false;
 }
 
-/* How much of the provider's use the request's consequences release. Only called for requests that
- * did not go through claims, because claims drop such consumers first. */
+/* The part of the provider's use that the request's consequences release. Only called for requests
+ * that did not go through claims, because claims drop such consumers first. */
 static int64_t yielding(const struct effects *effects, const struct plan *plan,
                         const struct provider *provider, int64_t class_id)
 {
