@@ -93,7 +93,7 @@ int main(int argc, char **argv)
         printf("berthd %s\n", BERTH_VERSION);
         return EXIT_SUCCESS;
     case COMMAND_LINE_WRONG:
-        fprintf(stderr, "berthd: %s\nberthd --help tells more\n", line.error);
+        fprintf(stderr, "berthd: %s\nsee 'berthd --help'\n", line.error);
         return EXIT_COMMAND_LINE;
     case COMMAND_LINE_RUN:
         break;

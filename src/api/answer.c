@@ -75,7 +75,7 @@ void answer_refuse_large(struct api_request *request)
 {
     buf_free(api_out(request));
     err_set(&request->err, 503, NULL,
-            "Too many clients are reading large answers. Ask again later, or for fewer.");
+            "Too many clients are reading large answers. Try again later, or request less.");
 }
 
 bool answer_refuse_memory(struct api_request *request)
@@ -84,7 +84,7 @@ bool answer_refuse_memory(struct api_request *request)
         return err_set(&request->err, 413, NULL,
                        "The request needs more memory than this service gives to one.");
     return err_set(&request->err, 503, NULL,
-                   "Too many large requests are being served. Ask again later.");
+                   "Too many large requests are being served. Try again later.");
 }
 
 /* Whether other requests' bodies, and data made from them, leave no memory for this one. */

@@ -92,15 +92,15 @@ static void refuse_slow(struct api_request *request)
 {
     switch (request->passage->slow_end) {
     case SLOW_END_LATE:
-        err_set(&request->err, 503, "placement.query.deadline_exceeded",
-                "The request was too expensive: it was not finished after %llu seconds. Ask for "
-                "less.",
-                (unsigned long long)(request->passage->slow_limit_us / 1000000));
+        err_set(
+            &request->err, 503, "placement.query.deadline_exceeded",
+            "The request was too expensive: it was not finished after %llu seconds. Request less.",
+            (unsigned long long)(request->passage->slow_limit_us / 1000000));
         return;
     case SLOW_END_TOO_MANY:
         request->retry_after = SLICE_LIT("10");
         err_set(&request->err, 503, "placement.query.too_many",
-                "Too many expensive requests are waiting. Ask again later.");
+                "Too many expensive requests are waiting. Try again later.");
         return;
     case SLOW_END_NO_ROOM:
         answer_refuse_large(request);
@@ -114,9 +114,9 @@ static void refuse_slow(struct api_request *request)
     }
     if (http_is_cut(request->http))
         err_set(&request->err, 503, NULL,
-                "This service is stopping. Ask again, later or another instance.");
+                "This service is stopping. Try again later, or use another instance.");
     else
-        err_set(&request->err, 503, NULL, "The client has gone.");
+        err_set(&request->err, 503, NULL, "The client disconnected.");
 }
 
 enum api_step api_over_budget(struct api_request *request)

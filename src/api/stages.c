@@ -20,7 +20,7 @@ static bool stage_framing(struct api_request *request)
         if (request->definition->checks_length_late)
             break;
         return err_set(&request->err, 413, NULL,
-                       "The request body is larger than this service takes.");
+                       "The request body is larger than this service accepts.");
     case HTTP_FAULT_SYNTAX:
         return err_set(&request->err, 400, NULL,
                        "The request's first line or its headers are not valid HTTP.");

@@ -16,8 +16,8 @@ static const struct command_line_switch switches[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
     {"--config-file", NULL, "FILE", "Read this file instead of the first placement.conf found.",
      SWITCH_CONFIG_FILE, NULL, NULL, NULL},
-    {"--config-dir", NULL, "DIR", "Read the *.conf of this directory, too.", SWITCH_CONFIG_DIR,
-     NULL, NULL, NULL},
+    {"--config-dir", NULL, "DIR", "Also read the *.conf files in this directory.",
+     SWITCH_CONFIG_DIR, NULL, NULL, NULL},
     {.name = NULL},
 };
 
@@ -58,7 +58,7 @@ static void print_finding(void *cls, const struct placement_finding *finding)
     struct findings *findings = cls;
     findings->count++;
     if (finding->hold != NULL) {
-        printf("hold %.*s of project %.*s: its placement is gone\n",
+        printf("hold %.*s of project %.*s: its placement no longer exists\n",
                SLICE_ARG(consumer_uuid(finding->hold)),
                SLICE_ARG(catalog_name(
                    catalog_row_at(&findings->version->projects, finding->hold->project))));
@@ -69,7 +69,7 @@ static void print_finding(void *cls, const struct placement_finding *finding)
         version_valet_plan(findings->version, record_number(row, VALET_PLACEMENT_PLAN_ID));
     struct slice name =
         plan == NULL ? SLICE_LIT("that is gone") : record_text(&plan->record, VALET_PLAN_UUID);
-    printf("placement %.*s of plan %.*s: its hold and its server are gone; it was on %.*s\n",
+    printf("placement %.*s of plan %.*s: neither its hold nor its server exists; it was on %.*s\n",
            SLICE_ARG(record_text(row, VALET_PLACEMENT_UUID)), SLICE_ARG(name),
            SLICE_ARG(record_text(row, VALET_PLACEMENT_LOCATION)));
 }
@@ -109,8 +109,9 @@ int audit_command(int argc, char **argv, struct conf_inputs *inputs)
     struct command_line line;
     command_line_parse_all(switches, argc, argv, &line);
     if (line.action == COMMAND_LINE_HELP) {
-        fputs("usage: berth audit [SWITCH]...\n\nLists holds whose placement is gone, and "
-              "placements whose hold and server are gone.\n\nswitches:\n",
+        fputs("usage: berth audit [SWITCH]...\n\n"
+              "Lists holds whose placement no longer exists, and placements of which neither the\n"
+              "hold nor the server exists.\n\nswitches:\n",
               stdout);
         command_line_print_switches(switches, stdout);
         return AUDIT_EXIT_OK;

@@ -23,7 +23,7 @@ enum { FAILED = 1, WRONG = 2 };
         NULL,                                                                                      \
         NULL,                                                                                      \
         NULL},                                                                                     \
-        {"--config-dir",    NULL, "DIR", "Read the *.conf of this directory, too.",                \
+        {"--config-dir",    NULL, "DIR", "Also read the *.conf files in this directory.",          \
          SWITCH_CONFIG_DIR, NULL, NULL,  NULL},                                                    \
     {                                                                                              \
         .name = NULL                                                                               \
@@ -38,7 +38,7 @@ static const struct command_line_switch backup_switches[] = {
 static const struct command_line_switch restore_switches[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
     {"--no-keep", NULL, NULL,
-     "Do not keep the replaced database. Without this switch it stays beside the new one, as "
+     "Do not keep the replaced database. Without this switch, it is kept beside the new one, as "
      "NAME.replaced-DATE.",
      SWITCH_OWN, NULL, NULL, NULL},
     SOURCES,
@@ -165,7 +165,7 @@ static int run_command(const struct work *work, int argc, char **argv, struct co
     if (line.action != COMMAND_LINE_RUN)
         wrong = line.error;
     else if (words == 0)
-        wrong = "a FILE is needed";
+        wrong = "FILE is missing";
     else if (!command_line_add_sources(inputs, &line.inputs))
         wrong = "too many configuration files";
     if (wrong == NULL)
@@ -178,8 +178,8 @@ int backup_command(int argc, char **argv, struct conf_inputs *inputs)
 {
     static const struct work work = {
         "backup",
-        "Writes one consistent state of the database to FILE, and checks it. berthd may\n"
-        "go on serving meanwhile. FILE must not exist, unless with --force. It is created\n"
+        "Writes one consistent state of the database to FILE, and checks it. berthd can\n"
+        "keep serving meanwhile. FILE must not exist unless --force is given. It is created\n"
         "with mode 0600, and appears only when it is complete and synced.",
         backup_switches, run_backup};
     return run_command(&work, argc, argv, inputs);
@@ -189,7 +189,7 @@ int restore_command(int argc, char **argv, struct conf_inputs *inputs)
 {
     static const struct work work = {
         "restore",
-        "Replaces the database by the backup FILE, in one step, after checking FILE. No\n"
+        "Replaces the database with the backup FILE in one step, after checking FILE. No\n"
         "berthd or other process may have the database open: stop berthd.socket and\n"
         "berthd.service first. The database keeps its owner, group and mode.",
         restore_switches, run_restore};

@@ -15,8 +15,10 @@
 static const struct command_line_switch program_switches[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
     {"--version", "-V", NULL, "Show the version and exit.", SWITCH_VERSION, NULL, NULL, NULL},
-    {"--config-file", NULL, "FILE", "As behind a command.", SWITCH_CONFIG_FILE, NULL, NULL, NULL},
-    {"--config-dir", NULL, "DIR", "As behind a command.", SWITCH_CONFIG_DIR, NULL, NULL, NULL},
+    {"--config-file", NULL, "FILE", "The same as after a command.", SWITCH_CONFIG_FILE, NULL, NULL,
+     NULL},
+    {"--config-dir", NULL, "DIR", "The same as after a command.", SWITCH_CONFIG_DIR, NULL, NULL,
+     NULL},
     {.name = NULL},
 };
 
@@ -29,16 +31,17 @@ struct command {
 static int help_command(int argc, char **argv, struct conf_inputs *inputs);
 
 static const struct command commands[] = {
-    {"audit", "Look for holds and placements of plans that have lost each other.", audit_command},
+    {"audit", "List inconsistencies between plans, holds and servers.", audit_command},
     {"backup", "Write a consistent copy of the database to a file while berthd serves it.",
      backup_command},
-    {"config", "Check and show configurations, and print pages about every option.",
+    {"config", "Check and show configurations, and print reference pages for all options.",
      config_command},
     {"help", "Show this help, or that of a command: berth help COMMAND [ACTION].", help_command},
-    {"policy", "Look at the policies in force, ask them, and print pages about every rule.",
+    {"policy", "Show and check the policies in force, and print reference pages for all rules.",
      policy_command},
-    {"restore", "Replace the database, which must not be served, by a backup.", restore_command},
-    {"status", "Show what the berthd of this machine serves, and how it is.", status_command},
+    {"restore", "Replace the database with a backup; berthd must be stopped.", restore_command},
+    {"status", "Show what the berthd on this machine serves, and whether it is ready.",
+     status_command},
 };
 
 enum {

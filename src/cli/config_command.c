@@ -20,16 +20,16 @@
     {"--config-file",                                                                              \
      NULL,                                                                                         \
      "FILE",                                                                                       \
-     "Read this file instead of the first placement.conf of ~/.placement, ~, /etc/placement and "  \
-     "/etc. May be repeated; what is read later wins.",                                            \
+     "Read this file instead of the first placement.conf in ~/.placement, ~, /etc/placement and "  \
+     "/etc. May be repeated; later files override earlier ones.",                                  \
      SWITCH_CONFIG_FILE,                                                                           \
      NULL,                                                                                         \
      NULL,                                                                                         \
      NULL},                                                                                        \
     {                                                                                              \
         "--config-dir", NULL, "DIR",                                                               \
-            "Read the *.conf of this directory, in the order of their names, instead of those of " \
-            "the first placement.conf.d in the same places. May be repeated.",                     \
+            "Read the *.conf files in this directory, in the order of their names, instead of "    \
+            "those in the first placement.conf.d in the same places. May be repeated.",            \
             SWITCH_CONFIG_DIR, NULL, NULL, NULL                                                    \
     }
 
@@ -97,19 +97,20 @@ static int show(const struct arguments *arguments)
 
 static const struct action actions[] = {
     {"validate", NULL, 0,
-     "Read the configuration as berthd would, and say what is wrong with it: bad values, and what "
-     "else it would not start with in Keystone's settings, policy files and certificates; options "
-     "that are unknown, have old names, or have no effect; certificates that expire soon.",
+     "Read the configuration as berthd would, and report what is wrong with it: invalid values, "
+     "and anything else in Keystone's settings, policy files and certificates that berthd would "
+     "not start with; options that are unknown, have old names, or have no effect; certificates "
+     "that expire soon.",
      validate_switches, NULL, validate},
     {"show", "[SECTION [OPTION]]", 2,
-     "Print the values in force that somebody has set, and where each comes from. Secrets are "
-     "masked.",
+     "Print the values in force that have been set explicitly, with the source of each. Secrets "
+     "are masked.",
      show_switches, NULL, show},
     {"sample", NULL, 0, "Print a commented placement.conf with every option at its default.",
      page_switches, config_write_sample, NULL},
     {"reference", NULL, 0, "Print a description of every option, in Markdown.", page_switches,
      config_write_reference, NULL},
-    {"manual", NULL, 0, "Print the same for the manual, in mdoc.", page_switches,
+    {"manual", NULL, 0, "Print the same in mdoc, for the manual.", page_switches,
      config_write_manual, NULL},
 };
 
@@ -117,7 +118,8 @@ enum { ACTION_COUNT = sizeof(actions) / sizeof(actions[0]) };
 
 static void config_command_print_help(FILE *out)
 {
-    fputs("usage: berth config ACTION [SWITCH]...\n\nLooks after configurations.\n\nactions:\n",
+    fputs("usage: berth config ACTION [SWITCH]...\n\nChecks and shows "
+          "configurations.\n\nactions:\n",
           out);
     for (size_t i = 0; i < ACTION_COUNT; i++) {
         char name[64];

@@ -56,9 +56,12 @@ static void append_help(struct buf *text, const struct option *option)
 static void append_type(struct buf *text, const struct option *option)
 {
     static const char *const names[] = {
-        [OPTION_STRING] = "text",         [OPTION_INTEGER] = "integer",
-        [OPTION_FLOAT] = "number",        [OPTION_BOOLEAN] = "boolean",
-        [OPTION_LIST] = "list by commas", [OPTION_MULTI] = "text, may be given several times",
+        [OPTION_STRING] = "text",
+        [OPTION_INTEGER] = "integer",
+        [OPTION_FLOAT] = "number",
+        [OPTION_BOOLEAN] = "boolean",
+        [OPTION_LIST] = "comma-separated list",
+        [OPTION_MULTI] = "text, may be given several times",
     };
     if (option->choices != NULL) {
         buf_append_lit(text, "one of ");

@@ -48,7 +48,7 @@ static const char *origin_text(const struct conf_value *value)
     case CONF_ORIGIN_DEFAULT:
         return "default";
     case CONF_ORIGIN_EMBEDDED:
-        return "embedded, since no file was read";
+        return "embedded, because no file was read";
     case CONF_ORIGIN_FILE:
     case CONF_ORIGIN_ENVIRONMENT:
     case CONF_ORIGIN_COMMAND_LINE:

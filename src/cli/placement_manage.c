@@ -18,14 +18,14 @@ enum { SYNC, VERSION, STAMP, MIGRATE };
 static const struct command_line_switch migrate_switches[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
     {"--max-count", NULL, "NUMBER",
-     "Complete at most so many rows, and end; without it, batches of 50 follow one another until "
-     "nothing is left.",
+     "Complete at most this many rows and exit; without it, rows are completed in batches of 50 "
+     "until none is left.",
      SWITCH_OWN, NULL, NULL, NULL},
     {.name = NULL},
 };
 
 static const struct tool_command commands[] = {
-    {"sync", NULL, "Bring the schema to the newest revision.", tool_help_switch, SYNC},
+    {"sync", NULL, "Upgrade the schema to the newest revision.", tool_help_switch, SYNC},
     {"version", NULL, "Print the revision of the schema.", tool_help_switch, VERSION},
     {"stamp", "VERSION", "Set the revision without migrating.", tool_help_switch, STAMP},
     {"online_data_migrations", NULL, "Complete rows that old releases left incomplete.",
@@ -35,7 +35,7 @@ static const struct tool_command commands[] = {
 
 static const struct tool tool = {
     .name = "placement-manage",
-    .purpose = "Looks after the database of the Placement service.",
+    .purpose = "Manages the database of the Placement service.",
     .category = "db",
     .category_help = "Commands for the database; see db --help.",
     .commands = commands,

@@ -20,7 +20,8 @@ static const struct command_line_switch check_switches[] = {
 };
 
 static const struct tool_command commands[] = {
-    {"check", NULL, "See whether the database and the policy file are ready for the next release.",
+    {"check", NULL,
+     "Check whether the database and the policy file are ready for the next release.",
      check_switches, 0},
     {.name = NULL},
 };
@@ -29,17 +30,15 @@ static const struct tool tool = {
     .name = "placement-status",
     .purpose = "Checks the status of a deployment of the Placement service.",
     .category = "upgrade",
-    .category_help = "Commands around upgrades; see upgrade --help.",
+    .category_help = "Commands for upgrades; see upgrade --help.",
     .commands = commands,
     .without_category = 2,
     .without_command = 2,
-    .details =
-        "exit codes:\n"
-        "  0    all checks passed\n"
-        "  1    a check found something that is to be looked at; the upgrade may be all right\n"
-        "  2    a check failed: do not upgrade before this is mended; or the command line is\n"
-        "       wrong\n"
-        "  255  the checks could not be made",
+    .details = "exit codes:\n"
+               "  0    all checks passed\n"
+               "  1    a check found something to look at; the upgrade may still succeed\n"
+               "  2    a check failed: fix this before upgrading; or the command line is wrong\n"
+               "  255  the checks could not be made",
 };
 
 int main(int argc, char **argv)

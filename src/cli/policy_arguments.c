@@ -13,13 +13,14 @@ static const struct action {
     const char *help;
     enum policy_action action;
 } actions[] = {
-    {"list", "", "Print every rule in force and where it comes from, as a policy file.",
-     POLICY_ACTION_LIST},
+    {"list", "", "Print every rule in force and its source, as a policy file.", POLICY_ACTION_LIST},
     {"check", " [RULE]...",
-     "Ask rules about a token, and tell why they pass or fail; without a rule, ask them all.",
+     "Check rules against a token, and explain why they pass or fail; without RULE, check all "
+     "rules.",
      POLICY_ACTION_CHECK},
     {"sample", "", "Print a policy file with every rule, commented out.", POLICY_ACTION_SAMPLE},
-    {"validate", "", "Read the policy files and tell all that is odd about them.",
+    {"validate", "",
+     "Read the policy files and report everything that is wrong or unusual in them.",
      POLICY_ACTION_VALIDATE},
     {"reference", "", "Print the table of rules, in Markdown.", POLICY_ACTION_REFERENCE},
 };
@@ -28,29 +29,30 @@ enum { ACTION_COUNT = sizeof(actions) / sizeof(actions[0]) };
 
 static const struct command_line_switch switches[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
-    {"--config-file", NULL, "FILE", "Read the configuration that berthd reads with this switch.",
+    {"--config-file", NULL, "FILE", "Read the same configuration as berthd with this switch.",
      SWITCH_CONFIG_FILE, NULL, NULL, NULL},
     {"--config-dir", NULL, "DIR", "The same for a directory.", SWITCH_CONFIG_DIR, NULL, NULL, NULL},
     {"--policy-file", NULL, "FILE", "Read this instead of [oslo_policy] policy_file.", SWITCH_OWN,
      NULL, NULL, NULL},
-    {"--redundant", NULL, NULL, "list: only rules of files that are what the default is.",
+    {"--redundant", NULL, NULL, "list: only rules in files that are equal to the default.",
      SWITCH_OWN, NULL, NULL, NULL},
     {"--service", NULL, "NAME", "Only the rules of this service: placement, baremetal, valet.",
      SWITCH_OWN, NULL, NULL, NULL},
     {"--token-file", NULL, "FILE",
-     "check: the token, as Keystone answers GET /v3/auth/tokens; -: standard input.", SWITCH_OWN,
-     NULL, NULL, NULL},
+     "check: file with the token, as returned by Keystone's GET /v3/auth/tokens; -: standard "
+     "input.",
+     SWITCH_OWN, NULL, NULL, NULL},
     {"--target", NULL, "KEY=VALUE",
-     "check: what the request is about, beside or instead of the token's own project_id and "
-     "user_id (placement:usages: of project_id alone). May be repeated.",
+     "check: attribute of the request's target, in addition to or instead of the token's own "
+     "project_id and user_id (placement:usages: project_id only). May be repeated.",
      SWITCH_OWN, NULL, NULL, NULL},
     {.name = NULL},
 };
 
 static void policy_arguments_print_help(FILE *out)
 {
-    fputs("usage: berth policy ACTION [SWITCH]...\n\nLooks at the policies that berthd would "
-          "have.\n\nactions:\n",
+    fputs("usage: berth policy ACTION [SWITCH]...\n\nShows and checks the policies that berthd "
+          "would use.\n\nactions:\n",
           out);
     for (size_t i = 0; i < ACTION_COUNT; i++) {
         char name[64];
@@ -59,15 +61,15 @@ static void policy_arguments_print_help(FILE *out)
     }
     fputs("\nswitches:\n", out);
     command_line_print_switches(switches, out);
-    fputs("\nIt ends with 0; with 1 if a rule that was asked does not pass, or validate has\n"
-          "something to tell; with 2 if it could not look.\n",
+    fputs("\nExit code 0: success; 1: a checked rule fails, or validate has something to report;\n"
+          "2: the check could not be made.\n",
           out);
 }
 
 static bool wrong(struct policy_arguments *arguments, FILE *errors, const char *what,
                   const char *argument)
 {
-    fprintf(errors, "berth policy: %s%s\nberth policy --help tells more\n", what, argument);
+    fprintf(errors, "berth policy: %s%s\nsee 'berth policy --help'\n", what, argument);
     arguments->exit_code = POLICY_EXIT_WRONG;
     return false;
 }
@@ -113,7 +115,7 @@ static bool wrong_action(struct policy_arguments *arguments, FILE *errors)
     const char *word = arguments->words[0];
     fprintf(errors, "berth policy: no such action: %s", word);
     output_suggestion(errors, suggest_name(word, actions, sizeof(actions[0]), ACTION_COUNT));
-    fputs("berth policy --help tells more\n", errors);
+    fputs("see 'berth policy --help'\n", errors);
     arguments->exit_code = POLICY_EXIT_WRONG;
     return false;
 }
@@ -127,7 +129,7 @@ static bool take_action(struct policy_arguments *arguments, FILE *errors)
             continue;
         arguments->action = actions[i].action;
         if (arguments->action != POLICY_ACTION_CHECK && arguments->word_count > 1)
-            return wrong(arguments, errors, "takes no such argument: ", arguments->words[1]);
+            return wrong(arguments, errors, "unexpected argument: ", arguments->words[1]);
         if (arguments->action == POLICY_ACTION_CHECK && arguments->token_file == NULL)
             return wrong(arguments, errors, "check needs --token-file", "");
         return true;

@@ -126,14 +126,14 @@ static bool policy_command_ask(const struct asking *asking, enum policy_service 
     if (entry == NULL)
         buf_append_lit(&why, "  there is no rule of this name\n");
     else if (!fits)
-        buf_append_lit(&why, "  the token has a scope that the rule is not for\n");
+        buf_append_lit(&why, "  the rule does not allow the token's scope\n");
     else
         policy_explain(&why, entry, &question);
     printf("%s: %.*s", passed ? "passed" : "failed", SLICE_ARG(name));
     if (of != NULL)
         printf("  (of %s)", of);
     if (entry != NULL && !slice_equal(entry->name, name))
-        printf("  (not defined: %.*s stands for it)", SLICE_ARG(entry->name));
+        printf("  (not defined: %.*s is used instead)", SLICE_ARG(entry->name));
     else if (entry != NULL && entry->where != NULL)
         printf("  (%s)", entry->where);
     putchar('\n');

@@ -68,7 +68,7 @@ static void tell_generic(struct explanation *e, const struct policy_node *node)
     struct buf *out = e->out;
     if (node->subject == POLICY_SUBJECT_UNKNOWN || node->subject == POLICY_SUBJECT_FAULT ||
         node->below) {
-        buf_append_lit(out, "  (there is no such credential)");
+        buf_append_lit(out, "  (the token has no such credential)");
         return;
     }
     if (!tell_wanted(e, &node->match))
@@ -94,7 +94,7 @@ static void tell_rule(struct explanation *e, const struct policy_node *node)
     if (node->rule == NULL)
         buf_append_lit(e->out, "  (not defined)");
     else if (!slice_equal(node->rule->name, node->text))
-        buf_printf(e->out, "  (not defined: %.*s stands for it)", SLICE_ARG(node->rule->name));
+        buf_printf(e->out, "  (not defined: %.*s is used instead)", SLICE_ARG(node->rule->name));
     else if (node->rule->where != NULL)
         buf_printf(e->out, "  (%s)", node->rule->where);
     else if (node->rule->renamed != NULL)
@@ -160,7 +160,7 @@ static void explain_rule(struct explanation *e, const struct policy_entry *entry
 {
     const struct trail next = {entry, trail};
     if (is_on(trail, entry))
-        buf_printf(e->out, "%*swhich is being asked already: the rules form a circle\n",
+        buf_printf(e->out, "%*swhich is being evaluated already: the rules form a circle\n",
                    (int)(2 * level), "");
     else
         explain(e, entry->root, level, &next);

@@ -65,7 +65,7 @@ static void print_origin(struct buf *out, const struct policy_entry *entry, cons
     if (service != NULL)
         buf_printf(out, " of %s", service);
     if (entry->known == NULL)
-        buf_append_lit(out, "; no rule of the service");
+        buf_append_lit(out, "; not a rule of the service");
     if (redundant)
         buf_append_lit(out, "; the same as the default");
     if (entry->has_deprecated)

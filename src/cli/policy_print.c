@@ -58,7 +58,7 @@ static void print_deprecation(struct buf *out, const struct policy_deprecation *
     if (old == NULL)
         return;
     buf_printf(out,
-               "# Deprecated since %s: \"%s\": \"%s\", which passes too unless\n"
+               "# Deprecated since %s: \"%s\": \"%s\", which also passes unless\n"
                "# [oslo_policy] enforce_new_defaults is true or a file changes this rule.\n",
                old->since, old->name, old->check);
 }
@@ -80,8 +80,8 @@ static void print_sample_row(struct buf *out, const struct policy_default *row, 
     if (row->unserved)
         buf_append_lit(out, "# Not served here.\n");
     if (apart)
-        buf_append_lit(out, "# Rules of this name are of more than one service, and a file means "
-                            "all of them.\n");
+        buf_append_lit(
+            out, "# More than one service has a rule of this name; a file sets all of them.\n");
     buf_append_lit(out, "# Scope types: ");
     print_scopes(out, row->scopes);
     buf_append_char(out, '\n');

@@ -19,12 +19,13 @@ enum { READY = 0, NOT_READY = 1, WRONG = 2, NOT_RUNNING = 3 }; /* exit codes */
 static const struct command_line_switch switches[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
     {"--admin", NULL, "ADDRESS",
-     "Where the admin listener is: ADDRESS:PORT or unix:/PATH. Otherwise the first [berth] "
+     "Address of the admin listener: ADDRESS:PORT or unix:/PATH. Default: the first [berth] "
      "admin_listen of the configuration, or " PACKAGED_ADDRESS ".",
      SWITCH_OWN, NULL, NULL, NULL},
-    {"--json", NULL, NULL, "Print the page as it is.", SWITCH_OWN, NULL, NULL, NULL},
-    {"--config-file", NULL, "FILE", "As berthd's.", SWITCH_CONFIG_FILE, NULL, NULL, NULL},
-    {"--config-dir", NULL, "DIR", "As berthd's.", SWITCH_CONFIG_DIR, NULL, NULL, NULL},
+    {"--json", NULL, NULL, "Print the page as JSON, unchanged.", SWITCH_OWN, NULL, NULL, NULL},
+    {"--config-file", NULL, "FILE", "The same as for berthd.", SWITCH_CONFIG_FILE, NULL, NULL,
+     NULL},
+    {"--config-dir", NULL, "DIR", "The same as for berthd.", SWITCH_CONFIG_DIR, NULL, NULL, NULL},
     {.name = NULL},
 };
 
@@ -181,7 +182,7 @@ static bool find_address(const struct command_line *line, const struct conf_inpu
     if (value->is_set && value->items_n > 0)
         first = value->items[0];
     bool ok = listen_parse(slice_of(first), err->arena, address) ||
-              err_set(err, 400, NULL, "[berth] admin_listen is no address: '%s'", first);
+              err_set(err, 400, NULL, "[berth] admin_listen is not an address: '%s'", first);
     conf_destroy(conf);
     return ok;
 }
@@ -202,7 +203,8 @@ static int print_answer(struct slice body, int status, bool as_it_is)
     if (!json_is_boolean(json_object_get(page, "ready")) ||
         !json_is_string(json_object_get(page, "version"))) {
         json_decref(page);
-        fprintf(stderr, "berth status: the answer (HTTP %d) is no status page of berthd\n", status);
+        fprintf(stderr, "berth status: the answer (HTTP %d) is not a status page of berthd\n",
+                status);
         return NOT_READY;
     }
     bool is_ready = json_is_true(json_object_get(page, "ready"));
@@ -226,8 +228,8 @@ static int status_command_ask(const struct command_line *line, const struct conf
     }
     if (address.tls) {
         fprintf(stderr,
-                "berth status: the admin listener at %s has TLS, which this command does not "
-                "speak: ask https://%s/status with another client\n",
+                "berth status: the admin listener at %s uses TLS, which this command does not "
+                "support: request https://%s/status with another client\n",
                 shown(&address, err->arena), shown(&address, err->arena));
         return code;
     }
@@ -252,8 +254,9 @@ int status_command(int argc, char **argv, struct conf_inputs *inputs)
     unsigned words_n;
     command_line_parse_words(switches, argc, argv, words, 0, &words_n, &line);
     if (line.action == COMMAND_LINE_HELP) {
-        fputs("usage: berth status [SWITCH]...\n\nShow what the berthd of this machine serves, and "
-              "how it is. Exit code 0: it is ready; 1: it\nis not; 3: none answers.\n\nswitches:\n",
+        fputs("usage: berth status [SWITCH]...\n\n"
+              "Shows what the berthd on this machine serves, and whether it is ready.\n"
+              "Exit code 0: ready; 1: not ready; 3: no berthd answers.\n\nswitches:\n",
               stdout);
         command_line_print_switches(switches, stdout);
         return 0;

@@ -43,7 +43,7 @@ static bool read_roles(struct token_reader *r, const json_t *roles, struct ident
     size_t count = json_array_size(roles);
     struct slice *names = arena_array(r->arena, count, sizeof(*names));
     if (roles != NULL && !json_is_array(roles))
-        return token_file_refuse(r, "the token's roles are no list");
+        return token_file_refuse(r, "the token's roles are not a list");
     for (size_t i = 0; i < count; i++) {
         names[i] = token_file_text_of(r, json_array_get(roles, i), "name");
         if (names[i].data == NULL)
@@ -58,7 +58,7 @@ static bool read_token(struct token_reader *r, const json_t *root, struct identi
     const json_t *token = json_object_get(root, "token");
     if (!json_is_object(token))
         return token_file_refuse(
-            r, "has no token: wanted is the body of Keystone's GET /v3/auth/tokens");
+            r, "has no token: the body of Keystone's answer to GET /v3/auth/tokens is expected");
     read_party(r, json_object_get(token, "user"), &identity->user_id, &identity->user_domain_id);
     if (identity->user_id.data == NULL)
         return token_file_refuse(r, "the token has no user with an id");
@@ -80,7 +80,7 @@ bool token_text_read(const char *path, struct slice text, struct arena *arena,
     *identity = (struct identity){0};
     json_t *root = json_loadb(text.data, text.len, 0, &wrong);
     if (root == NULL)
-        return err_set(err, 500, NULL, "%s:%d: is no JSON: %s", path, wrong.line, wrong.text);
+        return err_set(err, 500, NULL, "%s:%d: not valid JSON: %s", path, wrong.line, wrong.text);
     bool ok = read_token(&reader, root, identity);
     json_decref(root);
     return ok;

@@ -21,21 +21,21 @@ const struct command_line_switch tool_switches[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
     {"--version", "-V", NULL, "Show the version and exit.", SWITCH_VERSION, NULL, NULL, NULL},
     {"--config-file", NULL, "PATH",
-     "Read this file instead of the first placement.conf of ~/.placement, ~, /etc/placement and "
-     "/etc. May be repeated; what is read later wins.",
+     "Read this file instead of the first placement.conf in ~/.placement, ~, /etc/placement and "
+     "/etc. May be repeated; later files override earlier ones.",
      SWITCH_CONFIG_FILE, NULL, NULL, NULL},
     {"--config-dir", NULL, "DIR",
-     "Read the *.conf of this directory, in the order of their names, instead of those of the "
-     "first placement.conf.d in the same places. May be repeated.",
+     "Read the *.conf files in this directory, in the order of their names, instead of those in "
+     "the first placement.conf.d in the same places. May be repeated.",
      SWITCH_CONFIG_DIR, NULL, NULL, NULL},
     {"--debug", "-d", NULL, "Log at level DEBUG.", SWITCH_OPTION, "DEFAULT", "debug", "true"},
     {"--nodebug", NULL, NULL, "The inverse of --debug.", SWITCH_OPTION, "DEFAULT", "debug",
      "false"},
     LOG_SWITCH("--log-config-append", "--log-config", "PATH", "log_config_append", NULL,
-               "Set [DEFAULT] log_config_append: a logging configuration in Python's form."),
+               "Set [DEFAULT] log_config_append: a logging configuration in Python's format."),
     LOG_SWITCH("--log_config", NULL, "PATH", "log_config_append", NULL, NULL),
     LOG_SWITCH("--log-date-format", NULL, "FORMAT", "log_date_format", NULL,
-               "Set [DEFAULT] log_date_format: how times are written, as in strftime."),
+               "Set [DEFAULT] log_date_format: how times are written, in strftime's syntax."),
     LOG_SWITCH("--log-dir", "--logdir", "DIR", "log_dir", NULL,
                "Set [DEFAULT] log_dir: the directory of --log-file."),
     LOG_SWITCH("--log-file", "--logfile", "PATH", "log_file", NULL,
@@ -45,7 +45,7 @@ const struct command_line_switch tool_switches[] = {
     LOG_FLAG("use-journal", "use_journal", "Log to the journal."),
     LOG_FLAG("use-json", "use_json", "Write log lines as JSON."),
     LOG_FLAG("use-syslog", "use_syslog", "Log to syslog."),
-    LOG_FLAG("watch-log-file", "watch_log_file", "Open the log file anew when it is moved."),
+    LOG_FLAG("watch-log-file", "watch_log_file", "Reopen the log file when it is moved."),
     {.name = NULL},
 };
 

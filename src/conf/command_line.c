@@ -13,25 +13,26 @@ const struct command_line_switch command_line_berthd[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
     {"--version", "-V", NULL, "Show the version and exit.", SWITCH_VERSION, NULL, NULL, NULL},
     {"--config-file", NULL, "FILE",
-     "Read this file instead of the first placement.conf of ~/.placement, ~, /etc/placement and "
-     "/etc. May be repeated; what is read later wins.",
+     "Read this file instead of the first placement.conf in ~/.placement, ~, /etc/placement and "
+     "/etc. May be repeated; later files override earlier ones.",
      SWITCH_CONFIG_FILE, NULL, NULL, NULL},
     {"--config-dir", NULL, "DIR",
-     "Read the *.conf of this directory, in the order of their names, instead of those of the "
-     "first placement.conf.d in the same places. May be repeated.",
+     "Read the *.conf files in this directory, in the order of their names, instead of those in "
+     "the first placement.conf.d in the same places. May be repeated.",
      SWITCH_CONFIG_DIR, NULL, NULL, NULL},
     {"--listen", NULL, "ADDRESS:PORT",
-     "Serve the Placement API here, or https://ADDRESS:PORT, or unix:/PATH, whatever [berth] "
-     "listen says. May be repeated.",
+     "Serve the Placement API here, or https://ADDRESS:PORT, or unix:/PATH, regardless of [berth] "
+     "listen. May be repeated.",
      SWITCH_OPTION, "berth", "listen", NULL},
     {"--admin-listen", NULL, "ADDRESS:PORT",
-     "Serve metrics and health here, whatever [berth] admin_listen says. May be repeated.",
+     "Serve metrics and health here, regardless of [berth] admin_listen. May be repeated.",
      SWITCH_OPTION, "berth", "admin_listen", NULL},
     {"--baremetal-listen", NULL, "ADDRESS:PORT",
-     "Serve the bare metal API here, whatever [baremetal] enabled and listen say. May be repeated.",
+     "Serve the bare metal API here, regardless of [baremetal] enabled and listen. May be "
+     "repeated.",
      SWITCH_OPTION, "baremetal", "listen", NULL},
     {"--valet-listen", NULL, "ADDRESS:PORT",
-     "Serve the Valet API here, whatever [valet] enabled and listen say. May be repeated.",
+     "Serve the Valet API here, regardless of [valet] enabled and listen. May be repeated.",
      SWITCH_OPTION, "valet", "listen", NULL},
     {"--debug", "-d", NULL, "Log at level DEBUG.", SWITCH_OPTION, "DEFAULT", "debug", "true"},
     {.name = NULL},

@@ -91,7 +91,7 @@ static bool fill_tls(struct conf *conf, struct err *err)
             option_find(SLICE_LIT("berth"), SLICE_LIT("tls_priorities"))->fallback;
     if ((conf->tls_cert_file == NULL) != (conf->tls_key_file == NULL))
         return err_set(err, 500, NULL,
-                       "[berth] tls_cert_file and tls_key_file are only good together");
+                       "[berth] tls_cert_file and tls_key_file must be set together");
     const struct {
         const char *option;
         const struct conf_listen *listen;

@@ -53,7 +53,7 @@ static void push_open(struct ini_parser *p)
 static const char *open_section(struct ini_parser *p, struct slice line)
 {
     if (line.data[line.len - 1] != ']')
-        return "the section's ] is missing, or something stands behind it";
+        return "the section's ] is missing, or is followed by something";
     if (line.len <= 2)
         return "empty section name";
     p->section = arena_copy(p->arena, (struct slice){line.data + 1, line.len - 2});

@@ -208,7 +208,7 @@ bool conf_make_state_directory(const struct conf *conf, struct err *err)
         *at = '\0';
         ok = mkdir(path, 0700) == 0 || errno == EEXIST;
         if (!ok)
-            (void)err_set(err, 500, NULL, "cannot make the directory %s: %s", path,
+            (void)err_set(err, 500, NULL, "cannot create the directory %s: %s", path,
                           strerror(errno));
         *at = end;
         if (end == '\0')

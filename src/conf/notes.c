@@ -23,8 +23,8 @@ static void warn_open_noauth(const struct conf *conf, const struct conf_listen *
     for (size_t i = 0; i < count; i++)
         if (conf->auth_strategy == CONF_AUTH_NOAUTH2 && !listen_is_loopback(&listen[i])) {
             log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT,
-                      "auth_strategy is noauth2 and %s is not loopback: whoever reaches it is "
-                      "believed to be who he says",
+                      "auth_strategy is noauth2 and %s is not loopback: anyone who can reach it "
+                      "can claim any identity",
                       listen[i].host);
             return;
         }
@@ -45,8 +45,8 @@ static void warn_open_admin(const struct conf *conf)
     for (size_t i = 0; i < conf->admin_listen_count; i++)
         if (!listen_is_loopback(&conf->admin_listen[i]))
             log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT,
-                      "admin_listen: %s is not loopback, and whoever reaches it is shown metrics "
-                      "and health without a token",
+                      "admin_listen: %s is not loopback: anyone who can reach it sees metrics and "
+                      "health without a token",
                       conf->admin_listen[i].host);
 }
 
@@ -55,7 +55,7 @@ static void warn_healthcheck(const struct conf *conf)
     const struct conf_healthcheck *healthcheck = &conf->healthcheck;
     if (healthcheck->unknown_backend != NULL)
         log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT,
-                  "[healthcheck] backends: '%s' is not known here, and checks nothing",
+                  "[healthcheck] backends: '%s' is not known, and is ignored",
                   healthcheck->unknown_backend);
     for (unsigned i = 0; i < healthcheck->backend_count; i++)
         if (healthcheck_backend_is_idle(healthcheck, healthcheck->backends[i]))

@@ -209,9 +209,10 @@ static bool find_reference(void *context, struct slice name, struct buf *out)
     const struct option *from = reference->from;
     const struct option *to = referred_option(r, from, name);
     if (to == NULL)
-        return err_set(r->faults->err, 500, NULL,
-                       "%s: [%s] %s refers to $%.*s, which is no option (write $$ for a dollar)",
-                       reference->where, section_of(r, from), from->name, SLICE_ARG(name));
+        return err_set(
+            r->faults->err, 500, NULL,
+            "%s: [%s] %s refers to $%.*s, which is not an option (write $$ for a dollar sign)",
+            reference->where, section_of(r, from), from->name, SLICE_ARG(name));
     if (r->states[to - option_table] == RESOLVE_OPEN)
         return err_set(r->faults->err, 500, NULL, "%s: [%s] %s refers to itself by $%.*s",
                        reference->where, section_of(r, from), from->name, SLICE_ARG(name));

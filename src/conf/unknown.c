@@ -32,7 +32,7 @@ static bool has_come(const struct conf *conf, size_t before, struct slice sectio
 
 static void write_section(const struct conf_unknown *unknown, struct buf *out)
 {
-    buf_printf(out, "%s:%u: there is no section [%.*s]: its options are passed over", unknown->path,
+    buf_printf(out, "%s:%u: there is no section [%.*s]: its options are ignored", unknown->path,
                unknown->line, SLICE_ARG(unknown->section));
     const struct option *option = suggest_option(unknown->section, unknown->name);
     const char *section = suggest_section(unknown->section);
@@ -48,10 +48,10 @@ static void write_option(const struct conf_unknown *unknown, struct buf *out)
     buf_printf(out, "%s:%u: [%.*s] %.*s is ", unknown->path, unknown->line,
                SLICE_ARG(unknown->section), SLICE_ARG(unknown->name));
     if (option_find_any(unknown->section, unknown->name) != NULL) {
-        buf_append_lit(out, "passed over, since auth_section names another section for it");
+        buf_append_lit(out, "ignored, because auth_section names another section for it");
         return;
     }
-    buf_append_lit(out, "not known, and is passed over");
+    buf_append_lit(out, "not known, and is ignored");
     if (meant != NULL)
         buf_printf(out, "; did you mean [%s] %s?", meant->section, meant->name);
 }
@@ -64,7 +64,7 @@ size_t unknown_tell(const struct conf *conf, void (*tell)(void *cls, struct slic
         const struct conf_unknown *unknown = &conf->unknown[i];
         if (count == UNKNOWN_LINES_MAX) {
             line.len = 0;
-            buf_printf(&line, "%s:%u: what is unknown from here on is not named", unknown->path,
+            buf_printf(&line, "%s:%u: unknown options from here on are not listed", unknown->path,
                        unknown->line);
             tell(cls, buf_slice(&line));
             break;
@@ -75,8 +75,7 @@ size_t unknown_tell(const struct conf *conf, void (*tell)(void *cls, struct slic
         line.len = 0;
         if (is_old_cors(unknown->section))
             buf_printf(&line,
-                       "%s:%u: [%.*s] is not read: all origins belong into [cors] "
-                       "allowed_origin",
+                       "%s:%u: [%.*s] is not read: all origins belong in [cors] allowed_origin",
                        unknown->path, unknown->line, SLICE_ARG(unknown->section));
         else if (section)
             write_section(unknown, &line);

@@ -9,12 +9,13 @@ static void log_settings(const struct keystone_settings *settings, const struct 
               "tokens are validated with the %s endpoint of Keystone, found at %s",
               settings->interface, settings->auth_url);
     if (!conf_value(conf, OPTION_AUTH_SECTION, "www_authenticate_uri")->is_set)
-        log_write(LOG_LEVEL_WARNING, "berth.keystone", LOG_NO_CONTEXT,
-                  "[keystone_authtoken] www_authenticate_uri is not set: callers are told %s",
-                  settings->auth_url);
+        log_write(
+            LOG_LEVEL_WARNING, "berth.keystone", LOG_NO_CONTEXT,
+            "[keystone_authtoken] www_authenticate_uri is not set: clients are referred to %s",
+            settings->auth_url);
     if (settings->insecure)
         log_write(LOG_LEVEL_WARNING, "berth.keystone", LOG_NO_CONTEXT,
-                  "[keystone_authtoken] insecure is set: whoever answers is taken for Keystone");
+                  "[keystone_authtoken] insecure is set: Keystone's certificate is not verified");
 }
 
 bool authentication_open(struct daemon *daemon)

@@ -104,13 +104,13 @@ static struct http_server *start_server(struct daemon *daemon, const struct open
     struct http_server *server = http_server_start(address, limits, &opening->service, &why);
     const struct daemon_listener *other = server == NULL ? find_open(daemon, address) : NULL;
     if (other != NULL)
-        err_set(&daemon->err, why.status, NULL, "%.*s: the %s is there, on %s, and the %s is to be",
-                SLICE_ARG(why.message), purposes[other->kind], http_server_url(other->server),
-                purposes[opening->kind]);
+        err_set(&daemon->err, why.status, NULL,
+                "%.*s: the %s already listens there, on %s; the %s cannot", SLICE_ARG(why.message),
+                purposes[other->kind], http_server_url(other->server), purposes[opening->kind]);
     else if (server == NULL && why.kind == EADDRINUSE && daemon->activation.count > 0)
         err_set(&daemon->err, why.status, NULL,
-                "%.*s. If another berthd serves there, both can have it only as a socket that the "
-                "service manager holds.",
+                "%.*s. If another berthd serves there, the two can share it only as a socket that "
+                "the service manager holds.",
                 SLICE_ARG(why.message));
     else if (server == NULL)
         err_set_text(&daemon->err, why.status, NULL, why.message);
@@ -134,7 +134,8 @@ static bool open_one(struct daemon *daemon, const struct opening *opening,
         admin_add_listener(daemon->admin, server);
     admin_add_address(daemon->admin, purposes[opening->kind], http_server_url(server));
     log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "%s on %s%s", purposes[opening->kind],
-              http_server_url(server), address->is_given ? ", a socket that was given" : "");
+              http_server_url(server),
+              address->is_given ? ", a socket from the service manager" : "");
     return true;
 }
 
@@ -148,13 +149,12 @@ static void warn_open(const struct daemon *daemon, const struct daemon_listener 
     if (listener->kind == LISTENER_ADMIN)
         log_write(
             LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
-            "%s is not loopback, and whoever reaches it is shown metrics and health without a "
-            "token",
+            "%s is not loopback: anyone who can reach it sees metrics and health without a token",
             url);
     else if (daemon->conf->auth_strategy == CONF_AUTH_NOAUTH2)
         log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
-                  "auth_strategy is noauth2 and %s is not loopback: whoever reaches it is believed "
-                  "to be who he says",
+                  "auth_strategy is noauth2 and %s is not loopback: anyone who can reach it can "
+                  "claim any identity",
                   url);
 }
 
@@ -201,8 +201,8 @@ static bool open_given(struct daemon *daemon, const struct opening *opening,
     bool tls = activation_is_https(socket) || (configured != NULL && configured->tls);
     if (tls && daemon->tls == NULL)
         return err_set(&daemon->err, 500, NULL,
-                       "the socket '%s' that was given is to have TLS, but [berth] tls_cert_file "
-                       "and tls_key_file are not set",
+                       "the socket '%s' from the service manager needs TLS, but [berth] "
+                       "tls_cert_file and tls_key_file are not set",
                        socket->name);
     struct http_address address = {
         .is_given = true, .fd = socket->fd, .tls = tls ? daemon->tls : NULL};
@@ -261,7 +261,7 @@ static void tell_unused(const struct daemon *daemon)
     for (size_t i = 0; i < daemon->activation.count; i++)
         if (!daemon->activation.sockets[i].is_taken)
             log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
-                      "nothing is served on the socket '%s' that was given",
+                      "nothing is served on the socket '%s' from the service manager",
                       daemon->activation.sockets[i].name);
 }
 

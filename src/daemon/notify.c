@@ -92,9 +92,9 @@ static bool goes_on(struct watch *watch, uint64_t now_us, uint64_t longest_us)
     bool good = writer_us < watch->period_us && longest_us < watch->period_us;
     if (!good && !watch->complained)
         log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
-                  "%s for %llu s: the watchdog is not told that all is well",
-                  writer_us < watch->period_us ? "a worker has not come back"
-                                               : "the writer has not moved",
+                  "%s for %llu s: the watchdog gets no keep-alive",
+                  writer_us < watch->period_us ? "a worker has not responded"
+                                               : "the writer has made no progress",
                   (unsigned long long)(watch->period_us / 1000000));
     watch->complained = !good;
     return good;

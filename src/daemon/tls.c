@@ -64,7 +64,7 @@ void tls_reload(struct daemon *daemon)
         tell(daemon);
     else
         log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
-                  "the TLS certificate in use stays: %.*s", SLICE_ARG(err.message));
+                  "the old TLS certificate stays in use: %.*s", SLICE_ARG(err.message));
     arena_destroy(err.arena);
 }
 

@@ -24,10 +24,9 @@ static void count_refusal(struct pipeline *pipeline, const struct pipeline_reque
         counter_add(&pipeline->refused[why], 1);
 }
 
-#define UNAVAILABLE                                                                                \
-    "The database cannot be used at the moment, and nothing was done. Ask again later."
+#define UNAVAILABLE "The database is unavailable, and nothing was changed. Try again later."
 #define OUTCOME_UNKNOWN                                                                            \
-    "The connection to the database was lost, and it is not known whether the request was done."
+    "The connection to the database was lost, and it is not known whether the change was made."
 
 /* The error that clients receive if the database fails; the cause and the place are in the log. */
 static struct err public_error(const struct err *failure, struct slice text)

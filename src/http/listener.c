@@ -125,10 +125,12 @@ static bool given_take(int fd, bool tls, struct listener *listener, struct err *
     socklen_t len = sizeof(int);
     if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) != 0 || listens == 0 ||
         getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) != 0 || type != SOCK_STREAM)
-        return err_set(err, 500, NULL, "descriptor %d is no listening stream socket", fd);
+        return err_set(err, 500, NULL, "descriptor %d is not a listening stream socket", fd);
     if (!family_is_served(fd))
-        return err_set(err, 500, NULL,
-                       "descriptor %d is of no family that can be served: IPv4, IPv6 or unix", fd);
+        return err_set(
+            err, 500, NULL,
+            "descriptor %d has an unsupported address family; supported are IPv4, IPv6 and unix",
+            fd);
     if (fcntl(fd, F_SETFL, O_NONBLOCK) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
         return err_set(err, 500, NULL, "descriptor %d: %s", fd, strerror(errno));
     char host[NAME_MOST_BYTES + 1] = "";

@@ -92,7 +92,7 @@ static bool load_pair(struct tls_credentials *credentials, const struct http_tls
     bool ok = file_read(options[0], files->cert_file, &chain, &status, err) &&
               file_read(options[1], files->key_file, &key, &status, err);
     if (ok && (status.st_mode & S_IWOTH) != 0)
-        ok = tls_refuse(err, options[1], files->key_file, "everybody may write it");
+        ok = tls_refuse(err, options[1], files->key_file, "it is writable by everybody");
     if (ok) {
         gnutls_datum_t pair[] = {datum_of(&chain), datum_of(&key)};
         int failure = gnutls_certificate_set_x509_key_mem2(credentials->certificates, &pair[0],
@@ -135,7 +135,7 @@ static bool load_priorities(struct tls_credentials *credentials, const char *tex
     if (failure == GNUTLS_E_SUCCESS)
         return true;
     credentials->priorities = NULL;
-    return err_set(err, 500, NULL, "[berth] tls_priorities: '%s' is not understood: %s",
+    return err_set(err, 500, NULL, "[berth] tls_priorities: '%s' is invalid: %s",
                    at == NULL ? text : at, gnutls_strerror(failure));
 }
 
@@ -293,7 +293,7 @@ struct slice http_tls_warning(const struct http_tls *tls, struct arena *arena)
     if (now < credentials->valid_from)
         return arena_printf(arena, "the certificate in %s is not valid yet", tls->paths[0]);
     if ((credentials->key_mode & S_IROTH) != 0)
-        return arena_printf(arena, "everybody may read the key in %s", tls->paths[1]);
+        return arena_printf(arena, "the key in %s is readable by everybody", tls->paths[1]);
     return SLICE_LIT("");
 }
 

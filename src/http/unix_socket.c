@@ -29,7 +29,7 @@ static bool path_clear(const struct sockaddr_un *address, struct err *err)
     if (lstat(path, &status) != 0)
         return errno == ENOENT || unix_socket_refuse(err, path, strerror(errno));
     if (!S_ISSOCK(status.st_mode))
-        return unix_socket_refuse(err, path, "there is a file that is no socket");
+        return unix_socket_refuse(err, path, "there is a file that is not a socket");
     int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (probe < 0)
         return unix_socket_refuse(err, path, strerror(errno));
@@ -40,7 +40,7 @@ static bool path_clear(const struct sockaddr_un *address, struct err *err)
         return true;
     if (failure != ECONNREFUSED) /* EAGAIN: another process listens, but its backlog is full */
         return unix_socket_refuse(err, path,
-                                  failure == 0 || failure == EAGAIN ? "somebody else listens there"
+                                  failure == 0 || failure == EAGAIN ? "in use by another process"
                                                                     : strerror(failure));
     return unlink(path) == 0 || errno == ENOENT || unix_socket_refuse(err, path, strerror(errno));
 }

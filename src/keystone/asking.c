@@ -137,7 +137,7 @@ static void on_token_told(struct question *question)
     struct token *token = token_read(buf_slice(&question->call.body), terms, &why);
     if (token == NULL) {
         char text[KEYSTONE_WHY_BYTES];
-        snprintf(text, sizeof(text), "Keystone's answer is not understood: %s", why);
+        snprintf(text, sizeof(text), "Keystone's answer is invalid: %s", why);
         end_unanswered(question, text);
     } else if (token->is_restricted && has_service_types(terms) && !token->has_catalog &&
                !question->with_catalog) {
@@ -162,10 +162,12 @@ static void on_project_told(struct question *question)
         question_end(question, status == 200 ? KEYSTONE_ACCEPTED : KEYSTONE_REFUSED, NULL);
         return;
     }
-    log_write(LOG_LEVEL_WARNING, "berth.keystone", LOG_NO_CONTEXT,
-              "Keystone answers HTTP %d to a question about a project%s", status,
-              status == 403 ? ": the service's user may not ask, which takes a role such as admin"
-                            : "");
+    log_write(
+        LOG_LEVEL_WARNING, "berth.keystone", LOG_NO_CONTEXT,
+        "Keystone answered HTTP %d to a query about a project%s", status,
+        status == 403
+            ? ": the service user is not allowed to make it, which requires a role such as admin"
+            : "");
     atomic_fetch_add(&keystone->counters.failed, 1);
     question_end(question, KEYSTONE_UNAVAILABLE, NULL);
 }
@@ -208,15 +210,15 @@ static void on_answer(struct keystone_call *call)
             delay(question);
         else {
             snprintf(why, sizeof(why), "%s: %.*s",
-                     call->is_unreachable ? "no answer from Keystone" : "Keystone cannot be asked",
+                     call->is_unreachable ? "no answer from Keystone" : "cannot query Keystone",
                      KEYSTONE_WHY_BYTES - 32, call->why);
             end_unanswered(question, why);
         }
         return;
     default:
-        snprintf(why, sizeof(why), "Keystone answers HTTP %d to a question about a token%s",
+        snprintf(why, sizeof(why), "Keystone answered HTTP %d to a query about a token%s",
                  call->status,
-                 call->status == 403       ? ": the service's user may not ask"
+                 call->status == 403       ? ": the service user is not allowed to make it"
                  : call->status / 100 == 3 ? ": redirects are not followed"
                                            : "");
         end_unanswered(question, why);
@@ -231,7 +233,7 @@ static void end_late(struct question_queue *queue, uint64_t now_us)
     for (question = TAILQ_FIRST(queue); question != NULL; question = next) {
         next = TAILQ_NEXT(question, in_queue);
         if (deadline_of(question) <= now_us)
-            end_unanswered(question, "Keystone does not answer in time");
+            end_unanswered(question, "Keystone did not answer in time");
     }
 }
 
@@ -319,7 +321,7 @@ bool asking_start(struct keystone *keystone, struct err *err)
     keystone_session_close(&keystone->session);
     keystone_http_destroy(keystone->http);
     keystone->http = NULL;
-    return err_set(err, 503, NULL, "cannot start the thread that asks Keystone");
+    return err_set(err, 503, NULL, "cannot start the thread that queries Keystone");
 }
 
 void asking_stop(struct keystone *keystone)

@@ -147,11 +147,11 @@ bool keystone_document_read_login(struct arena *arena, struct slice body,
     *out = (struct keystone_login){0};
     *why = NULL;
     if (document == NULL) {
-        *why = "it is no JSON";
+        *why = "it is not valid JSON";
     } else if (!json_is_object(token)) {
         *why = "it has no token";
     } else if (!read_time(token, "expires_at", &expires_us)) {
-        *why = "its token has no time of expiry";
+        *why = "its token has no expiry time";
     } else {
         if (!read_time(token, "issued_at", &issued_us))
             issued_us = clock_wall_us();

@@ -22,7 +22,7 @@ struct keystone_http *keystone_http_create(const struct keystone_settings *setti
 {
     CURLM *multi = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? curl_multi_init() : NULL;
     if (multi == NULL) {
-        (void)err_set(err, 500, NULL, "libcurl, which asks Keystone, cannot be used");
+        (void)err_set(err, 500, NULL, "libcurl, which queries Keystone, cannot be used");
         return NULL;
     }
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)IDLE_CONNECTIONS);

@@ -81,7 +81,7 @@ static const char *find_fault(const struct token *token, bool may_be_expired)
 {
     if (!may_be_expired && token_is_expired(token, clock_wall_us()))
         return "it has expired";
-    return token->is_bound ? "it is bound to another way of authentication" : NULL;
+    return token->is_bound ? "it is bound to another authentication method" : NULL;
 }
 
 static bool has_service_role(const struct keystone *keystone, const struct token *token)

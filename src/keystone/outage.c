@@ -32,7 +32,7 @@ void keystone_outage_worked(struct keystone_outage *outage)
         return;
     outage->is_told = false;
     log_write(LOG_LEVEL_INFO, LOGGER, LOG_NO_CONTEXT,
-              "Keystone answers again; questions that failed without a line: %llu",
+              "Keystone answers again; failed queries that were not logged: %llu",
               (unsigned long long)outage->untold);
     outage->untold = 0;
 }

@@ -130,7 +130,7 @@ static void on_login_found(struct keystone_session *session)
     else if (keystone_url_begins_with_v3(auth_url))
         url = slice_of(auth_url);
     if (url.data == NULL) {
-        session_fail(session, RETRY_S, "%s tells of no version 3 of Keystone: %s", auth_url,
+        session_fail(session, RETRY_S, "%s lists no version 3 of Keystone: %s", auth_url,
                      outcome(session));
         return;
     }
@@ -167,7 +167,7 @@ static void on_login(struct keystone_session *session)
     struct keystone_login login;
     const char *why = NULL;
     if (call->status == 401 || call->status == 403) {
-        session_fail(session, RETRY_REFUSED_S, "Keystone refuses the service's own login: %s",
+        session_fail(session, RETRY_REFUSED_S, "Keystone refused the service's own login: %s",
                      outcome(session));
     } else if (call->status != 200 && call->status != 201) {
         session_fail(session, RETRY_S, "the service cannot log in at %s: %s", session->login_url,
@@ -176,8 +176,7 @@ static void on_login(struct keystone_session *session)
         session_fail(session, RETRY_S, "the answer to the service's login has no X-Subject-Token");
     } else if (!keystone_document_read_login(session->arena, buf_slice(&call->body), &wish, &login,
                                              &why)) {
-        session_fail(session, RETRY_S, "the answer to the service's login is not understood: %s",
-                     why);
+        session_fail(session, RETRY_S, "the answer to the service's login is invalid: %s", why);
     } else if (login.endpoint.data == NULL) {
         session_fail(session, RETRY_REFUSED_S,
                      "the catalog of the service's token has no %s identity endpoint%s%s",
@@ -203,7 +202,7 @@ static void on_endpoint_found(struct keystone_session *session)
     if (call->status >= 200 && call->status < 400)
         url = keystone_document_find_v3(session->arena, session->endpoint, buf_slice(&call->body));
     if (url.data == NULL)
-        session_fail(session, RETRY_S, "the catalog's %s tells of no version 3 of Keystone: %s",
+        session_fail(session, RETRY_S, "the catalog's %s lists no version 3 of Keystone: %s",
                      session->endpoint, outcome(session));
     else
         become_ready(session, url);

@@ -84,7 +84,7 @@ static bool check_url(const struct reader *r, const char *name)
     if (!need(r, name))
         return false;
     return keystone_url_is_usable(settings_text_of(r, name)) ||
-           settings_refuse(r, name, "is no http or https URL of a host");
+           settings_refuse(r, name, "is not an http or https URL with a host");
 }
 
 static bool check_file(const struct reader *r, const char *name)
@@ -390,7 +390,7 @@ static bool fill_www_authenticate(const struct reader *r)
     const char *uri = settings_text_of(r, name);
     for (const char *c = uri; *c != '\0'; c++)
         if (*c < ' ' || *c > '~' || *c == '"')
-            return settings_refuse(r, name, "has a character that no header may have");
+            return settings_refuse(r, name, "has a character that is not allowed in a header");
     r->out->www_authenticate = arena_printf(r->arena, "Keystone uri=\"%s\"", uri);
     return true;
 }

@@ -76,7 +76,7 @@ static bool check_shape(json_t *token, const char **why)
         return token_refuse(why, "its token has no user");
     json_t *roles = json_object_get(token, "roles");
     if (roles != NULL && !json_is_array(roles))
-        return token_refuse(why, "its token's roles are no list");
+        return token_refuse(why, "its token's roles are not a list");
     size_t i;
     json_t *role;
     json_array_foreach(roles, i, role) if (
@@ -216,7 +216,7 @@ static struct token *token_make(json_t *source, const struct token_terms *terms,
     if (!json_is_string(expires) ||
         !token_parse_time((struct slice){json_string_value(expires), json_string_length(expires)},
                           &shape.expires_us)) {
-        *why = "its token has no time of expiry";
+        *why = "its token has no expiry time";
         return NULL;
     }
     struct packer packer = {0};
@@ -247,7 +247,7 @@ struct token *token_read(struct slice body, const struct token_terms *terms, con
     }
     json_t *root = json_loadb(body.data == NULL ? "" : body.data, body.len, 0, NULL);
     if (root == NULL) {
-        *why = "it is no JSON";
+        *why = "it is not valid JSON";
         return NULL;
     }
     struct token *token = token_make(json_object_get(root, "token"), terms, why);

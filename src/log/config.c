@@ -10,11 +10,11 @@ const struct log_format_settings log_format_default = {
     .form = LOG_FORM_CONTEXT,
     .context = "%(asctime)s.%(msecs)03d %(process)d %(levelname)s %(name)s [%(global_request_id)s "
                "%(request_id)s %(user_identity)s] %(instance)s%(message)s",
-    .without = "%(asctime)s.%(msecs)03d %(process)d %(levelname)s %(name)s [-] "
-               "%(instance)s%(message)s",
+    .without =
+        "%(asctime)s.%(msecs)03d %(process)d %(levelname)s %(name)s [-] %(instance)s%(message)s",
     .debug_suffix = "%(funcName)s %(pathname)s:%(lineno)d",
-    .identity = "%(user)s %(project)s %(domain)s %(system_scope)s %(user_domain)s "
-                "%(project_domain)s",
+    .identity =
+        "%(user)s %(project)s %(domain)s %(system_scope)s %(user_domain)s %(project_domain)s",
     .plain = "%(message)s",
     .date = "%Y-%m-%d %H:%M:%S",
     .product = "placement",
@@ -89,7 +89,7 @@ static struct log_sinks *create_sinks(const struct log_settings *settings, bool 
     struct log_sinks *sinks = arena_zalloc(arena, sizeof(*sinks));
     sinks->arena = arena;
     bool ok = settings->handler_count <= LOG_HANDLERS_MAX ||
-              err_set(err, 500, NULL, "more than %d destinations of the log", LOG_HANDLERS_MAX);
+              err_set(err, 500, NULL, "more than %d log destinations", LOG_HANDLERS_MAX);
     for (size_t i = 0; ok && i < settings->handler_count; i++) {
         struct log_handler_settings handler = settings->handlers[i];
         if (to_journal && !prefer_journal(settings, &handler))

@@ -89,7 +89,7 @@ static bool take_spec(struct compiler *c, const char *percent, const char **at,
         return format_refuse(c, percent, "an incomplete format");
     spec->conversion = *(*at)++;
     if (strchr("sdiuxXeEfFgG", spec->conversion) == NULL)
-        return format_refuse(c, percent, "a conversion that a log format cannot have");
+        return format_refuse(c, percent, "a conversion that log formats do not support");
     return true;
 }
 
@@ -234,10 +234,10 @@ static bool add_piece(struct compiler *c, const struct piece *piece)
         return true;
     }
     if (piece->spec.conversion != 's' && (key->kind == LOG_VALUE_TEXT || c->in_identity))
-        return err_set(c->err, 500, NULL, "%s: %%(%.*s)%c, but it is no number", c->where,
+        return err_set(c->err, 500, NULL, "%s: %%(%.*s)%c, but it is not a number", c->where,
                        SLICE_ARG(piece->key), piece->spec.conversion);
     if (key->kind == LOG_VALUE_REAL && (piece->spec.conversion | 0x20) == 'x')
-        return err_set(c->err, 500, NULL, "%s: %%(%.*s)%c, but it is no whole number", c->where,
+        return err_set(c->err, 500, NULL, "%s: %%(%.*s)%c, but it is not a whole number", c->where,
                        SLICE_ARG(piece->key), piece->spec.conversion);
     if (key->field == LOG_FIELD_CONSTANT)
         add_constant(c, piece, (enum log_constant)key->detail);

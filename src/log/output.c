@@ -264,7 +264,7 @@ bool log_output_complains(struct log_output *output, const char **what, const ch
     log_output_begin(output);
     const struct log_file *file = &output->file;
     *path = file->path;
-    *what = "opened anew";
+    *what = "reopened";
     *error = file->open_error;
     bool news = is_news(file->open_error, &output->told_open_error);
     if (!news) {

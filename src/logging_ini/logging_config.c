@@ -117,7 +117,7 @@ static bool read_formatter(struct reader *r, struct slice name)
     settings->plain = format == NULL || format[0] == '\0' ? "%(message)s" : format;
     settings->form = LOG_FORM_PLAIN;
     if (style != NULL && strcmp(style, "%") != 0)
-        return wrong(r, section, "the only style of formats known here is %");
+        return wrong(r, section, "the only supported style of formats is %");
     if (slice_equal(class_name, SLICE_LIT("oslo_log.formatters.ContextFormatter")))
         settings->form = LOG_FORM_CONTEXT;
     else if (slice_equal(class_name, SLICE_LIT("oslo_log.formatters.JSONFormatter")))
@@ -125,10 +125,10 @@ static bool read_formatter(struct reader *r, struct slice name)
     else if (slice_equal(class_name, SLICE_LIT("oslo_log.formatters.FluentFormatter"))) {
         settings->form = LOG_FORM_JSON;
         logging_config_warn(r, section, class_name, "oslo_log.formatters.JSONFormatter",
-                            "it is for fluentd");
+                            "fluentd is not supported");
     } else if (class_name.len > 0 && !slice_equal(class_name, SLICE_LIT("logging.Formatter")))
         logging_config_warn(r, section, class_name, "logging.Formatter",
-                            "such formatters are not known here");
+                            "formatters of this class are not supported");
     return settings->form != LOG_FORM_PLAIN || strstr(settings->plain, "%(") != NULL ||
            wrong(r, section, "a format without any %(key)");
 }
@@ -248,7 +248,7 @@ static bool read_propagate(struct reader *r, const struct ini_entry *section,
     if (text.data == NULL)
         return true;
     if (!python_literal_parse(text, r->arena, &number) || number.kind != PYTHON_INTEGER)
-        return wrong(r, section, "`propagate` is no number");
+        return wrong(r, section, "`propagate` is not a number");
     logger->stops = number.integer == 0;
     return true;
 }

@@ -65,7 +65,7 @@ static const char *fill_file(const struct arguments *arguments, struct log_handl
 {
     const struct python_value *path = get(arguments, 0, "filename");
     if (path == NULL || path->kind != PYTHON_TEXT || path->text.len == 0)
-        return "its file is not named by a plain text";
+        return "its file name is not a plain string";
     out->to = LOG_TO_FILE;
     out->path = path->text.data;
     return NULL;
@@ -78,7 +78,7 @@ static const char *fill_rotating(const struct arguments *arguments,
     out->rotation.when = LOG_ROTATION_SIZE;
     if (!get_count(arguments, 2, "maxBytes", INT64_MAX / 2, &out->rotation.max_bytes) ||
         !get_count(arguments, 3, "backupCount", INT32_MAX, &keep))
-        return "maxBytes or backupCount is no such number";
+        return "maxBytes or backupCount is not a valid number";
     out->rotation.keep = (unsigned)keep;
     return fill_file(arguments, out);
 }
@@ -114,12 +114,12 @@ static const char *fill_timed(const struct arguments *arguments, struct log_hand
     int64_t keep = 0;
     out->rotation.when = LOG_ROTATION_HOURS;
     if (is_given(when) && (when->kind != PYTHON_TEXT || !read_when(when->text, &out->rotation)))
-        return "`when` is none of S, M, H, D, midnight, W0 to W6";
+        return "`when` is not one of S, M, H, D, midnight, W0 to W6";
     if (!get_count(arguments, 2, "interval", INT32_MAX, &interval) || interval == 0 ||
         !get_count(arguments, 3, "backupCount", INT32_MAX, &keep))
-        return "interval or backupCount is no such number";
+        return "interval or backupCount is not a valid number";
     if ((is_given(utc) && utc->integer != 0) || is_given(get(arguments, 7, "atTime")))
-        return "utc and atTime are not known here";
+        return "utc and atTime are not supported";
     out->rotation.interval = (unsigned)interval;
     out->rotation.keep = (unsigned)keep;
     return fill_file(arguments, out);
@@ -179,9 +179,9 @@ static const char *fill_syslogd(const struct arguments *arguments, struct arena 
     const struct python_value *type = get(arguments, 2, "socktype");
     out->to = LOG_TO_SYSLOGD;
     if (!read_facility(get(arguments, 1, "facility"), &out->facility))
-        return "its facility is not known";
+        return "its facility is unknown";
     if (is_given(type) && (type->kind != PYTHON_NAME || !ends_with(type->text, "SOCK_DGRAM")))
-        return "it is to use TCP, which is not known here";
+        return "TCP is not supported";
     return fill_address(get(arguments, 0, "address"), arena, out);
 }
 
@@ -196,7 +196,7 @@ static const char *fill_oslo(const struct arguments *arguments, enum log_destina
         facility->integer / 8 < 24 && facility->integer >= 0)
         out->facility = (int)(facility->integer / 8);
     else if (!read_facility(facility, &out->facility))
-        return "its facility is not known";
+        return "its facility is unknown";
     return NULL;
 }
 
@@ -270,5 +270,5 @@ const char *logging_handler_fill(struct slice class_name, const struct python_va
     case CLASS_UNKNOWN:
         break;
     }
-    return "such handlers are not known here";
+    return "handlers of this class are not supported";
 }

@@ -70,7 +70,7 @@ static const char *open_section(struct parser *p, struct slice line, unsigned nu
     if (slice_equal(p->section, SLICE_LIT("DEFAULT")))
         return NULL;
     if (python_ini_has_section(p->out, p->section))
-        return "a section that is there already";
+        return "a section that exists already";
     push(p, (struct ini_entry){.section = p->section, .key = SLICE_LIT(""), .line = number});
     return NULL;
 }
@@ -93,7 +93,7 @@ static const char *open_key(struct parser *p, struct slice line, unsigned number
     p->open = (struct ini_entry){
         .section = p->section, .key = python_ini_lower(p->arena, key), .line = number};
     if (find(p->out, p->section, p->open.key) != NULL)
-        return "a key that is there already";
+        return "a key that exists already";
     p->value.len = 0;
     buf_append_slice(&p->value, value);
     p->is_open = true;
@@ -176,12 +176,12 @@ static const char *expand_reference(struct expansion *e, struct slice *text, uns
     const char *end = memchr(text->data, ')', text->len);
     if (text->len < 4 || text->data[1] != '(' || end == NULL || end + 1 >= text->data + text->len ||
         end[1] != 's')
-        return "a % that begins no reference (write %%)";
+        return "a % that does not begin a reference (write %%)";
     struct slice name =
         python_ini_lower(e->arena, (struct slice){text->data + 2, (size_t)(end - text->data) - 2});
     const struct ini_entry *entry = python_ini_find(e->file, e->section, name.data);
     if (entry == NULL || name.len == 0)
-        return "a reference to a key that is not there";
+        return "a reference to a key that does not exist";
     if (++e->references > REFERENCES_MAX)
         return "too many references";
     *text = slice_skip(*text, (size_t)(end + 2 - text->data));
@@ -191,7 +191,7 @@ static const char *expand_reference(struct expansion *e, struct slice *text, uns
 static const char *expand(struct expansion *e, struct slice text, unsigned deep)
 {
     if (deep > REFERENCES_DEEP)
-        return "references that go too deep";
+        return "references that are nested too deeply";
     while (text.len > 0) {
         const char *percent = memchr(text.data, '%', text.len);
         size_t plain = percent == NULL ? text.len : (size_t)(percent - text.data);

@@ -75,7 +75,7 @@ static const struct policy_node *parse_generic(struct policy_parser *parser, str
     policy_subject_parse(parser->arena, parser->service, kind, node);
     if (node->match.broken || node->subject == POLICY_SUBJECT_FAULT)
         policy_note_rule(parser->notes,
-                         "%.*s cannot be evaluated: whoever it is asked of is refused",
+                         "%.*s cannot be evaluated: requests for which it is evaluated are refused",
                          SLICE_ARG(text));
     else if (node->subject == POLICY_SUBJECT_UNKNOWN)
         policy_note_rule(parser->notes, "%.*s never passes: there is no credential of that name",
@@ -103,7 +103,7 @@ const struct policy_node *policy_check_parse(struct policy_parser *parser, struc
     if (slice_equal(text, SLICE_LIT("@")))
         return policy_node_new(parser, POLICY_OP_TRUE, text);
     if (memchr(text.data, ':', text.len) == NULL) {
-        policy_note_rule(parser->notes, "\"%.*s\" is no check, so it never passes",
+        policy_note_rule(parser->notes, "\"%.*s\" is not a check, so it never passes",
                          SLICE_ARG(text));
         return policy_node_new(parser, POLICY_OP_FALSE, text);
     }
@@ -113,8 +113,8 @@ const struct policy_node *policy_check_parse(struct policy_parser *parser, struc
         return parse_rule_reference(parser, match);
     if (slice_equal(kind, SLICE_LIT("http")) || slice_equal(kind, SLICE_LIT("https"))) {
         policy_note_rule(parser->notes,
-                         "%.*s would ask a server, which is not done here: whoever it is asked of "
-                         "is refused",
+                         "%.*s would query a server, which is not supported: requests for which "
+                         "it is evaluated are refused",
                          SLICE_ARG(text));
         return policy_node_new(parser, POLICY_OP_FAULT, text);
     }
@@ -124,7 +124,7 @@ const struct policy_node *policy_check_parse(struct policy_parser *parser, struc
     node->match = parse_match(parser->arena, match);
     if (node->match.broken)
         policy_note_rule(parser->notes,
-                         "%.*s cannot be evaluated: whoever it is asked of is refused",
+                         "%.*s cannot be evaluated: requests for which it is evaluated are refused",
                          SLICE_ARG(text));
     return node;
 }

@@ -55,7 +55,7 @@ static bool files_add(struct policy_inventory *inventory, struct arena *arena, c
 {
     /* A pipe would hold up the whole process until somebody writes to it. */
     if (S_ISDIR(stat->st_mode) || S_ISFIFO(stat->st_mode) || S_ISSOCK(stat->st_mode))
-        return files_refuse(err, path, "is no file");
+        return files_refuse(err, path, "is not a file");
     if (inventory->count == POLICY_FILES_MAX)
         return files_refuse(err, path, "more than 256 policy files");
     inventory->files = arena_grow(arena, inventory->files, inventory->count, &inventory->capacity,
@@ -84,7 +84,7 @@ static bool list_directory(const char *directory, struct arena *arena,
     int n = scandir(directory, &entries, is_shown, files_by_name);
     bool ok = n >= 0;
     if (n < 0)
-        files_refuse(err, directory, errno == ENOTDIR ? "is no directory" : strerror(errno));
+        files_refuse(err, directory, errno == ENOTDIR ? "is not a directory" : strerror(errno));
     for (int i = 0; i < n; i++) {
         const char *path = arena_printf(arena, "%s/%s", directory, entries[i]->d_name).data;
         struct stat found;
@@ -220,8 +220,7 @@ static void note_duplicate(struct taker *t, const struct policy_value *key)
     for (size_t i = t->first; i < t->overrides->count; i++)
         if (slice_equal(t->overrides->items[i].name, key->text)) {
             policy_note(t->notes, LOG_LEVEL_WARNING,
-                        "%s:%u: rule %.*s stands here a second time, "
-                        "which counts",
+                        "%s:%u: rule %.*s is defined a second time; this definition counts",
                         t->path, key->line, SLICE_ARG(key->text));
             return;
         }
@@ -233,10 +232,9 @@ static bool is_name(struct taker *t, const struct policy_value *key)
     if (key->kind == POLICY_VALUE_LIST || key->kind == POLICY_VALUE_MAP)
         return refuse_at(t, key, "the name of a rule must be text");
     if (key->kind != POLICY_VALUE_TEXT)
-        policy_note(
-            t->notes, LOG_LEVEL_WARNING,
-            "%s:%u: \"%.*s\" is passed over: no rule has such a name unless it is in quotes",
-            t->path, key->line, SLICE_ARG(key->text));
+        policy_note(t->notes, LOG_LEVEL_WARNING,
+                    "%s:%u: \"%.*s\" is ignored: as the name of a rule it must be in quotes",
+                    t->path, key->line, SLICE_ARG(key->text));
     return key->kind == POLICY_VALUE_TEXT;
 }
 

@@ -130,9 +130,10 @@ static struct policy *build(const struct policy_inventory *inventory,
     struct policy_overrides overrides;
     struct policy *policy = NULL;
     if (inventory->missing != NULL)
-        policy_note(&notes, LOG_LEVEL_WARNING,
-                    "[oslo_policy] policy_file: there is no %s where files are searched",
-                    inventory->missing);
+        policy_note(
+            &notes, LOG_LEVEL_WARNING,
+            "[oslo_policy] policy_file: there is no %s in the directories that are searched",
+            inventory->missing);
     if (policy_files_read(inventory, arena, &overrides, &notes, err))
         policy = policy_build(options, &overrides, err);
     if (policy != NULL)
@@ -172,7 +173,7 @@ static void log_loaded(const struct policy *policy, const struct policy_inventor
                   SLICE_ARG(policy->notes.items[i].text));
     if (policy->notes.more > 0)
         log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT,
-                  "and %u more about policies: berth policy validate tells all",
+                  "and %u more about policies: berth policy validate lists all",
                   policy->notes.more);
 }
 
@@ -260,7 +261,8 @@ static void complain(struct policy_keeper *keeper, struct slice problem)
     counter_set(&keeper->is_stale, 1);
     counter_add(&keeper->failures, 1);
     log_write(LOG_LEVEL_ERROR, LOGGER, LOG_NO_CONTEXT,
-              "policies stay as they were, because the files are wrong: %.*s", SLICE_ARG(problem));
+              "policies stay as they were, because the files are invalid: %.*s",
+              SLICE_ARG(problem));
 }
 
 static void reload(struct policy_keeper *keeper, const struct policy_inventory *inventory,
@@ -285,7 +287,7 @@ static bool is_complete(struct policy_keeper *keeper, struct arena *arena,
 {
     const char *gone = policy_inventory_find_gone(&keeper->read, inventory);
     if (gone != NULL && keeper->missed)
-        complain(keeper, arena_printf(arena, "%s is gone; SIGHUP has it forgotten", gone));
+        complain(keeper, arena_printf(arena, "%s is missing; SIGHUP drops its rules", gone));
     keeper->missed = gone != NULL;
     return gone == NULL;
 }

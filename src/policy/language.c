@@ -179,7 +179,7 @@ static const struct policy_node *parse_text(struct policy_parser *parser, struct
         return NULL;
     }
     if (tokens.count == 1 && tokens.items[0].kind != TOKEN_CHECK) {
-        policy_note_rule(parser->notes, "%.*s is no rule: whoever asks for it is refused",
+        policy_note_rule(parser->notes, "%.*s is not a rule: requests that need it are refused",
                          SLICE_ARG(text));
         return policy_node_new(parser, POLICY_OP_FAULT, text);
     }
@@ -219,7 +219,8 @@ static const struct policy_node *parse_all(struct policy_parser *parser,
             children[i] = policy_check_parse(parser, arena_copy(parser->arena, item->text));
             continue;
         }
-        policy_note_rule(parser->notes, "a list in it has what is no text, which allows nobody");
+        policy_note_rule(parser->notes,
+                         "a list in it has an element that is not text, which allows nobody");
         children[i] = policy_node_new(parser, POLICY_OP_FALSE, SLICE_LIT("!"));
     }
     return join(parser, POLICY_OP_AND, children, list->count);
@@ -248,14 +249,15 @@ static const struct policy_node *parse_list(struct policy_parser *parser,
         else if (item->kind == POLICY_VALUE_LIST)
             child = parse_all(parser, item, err);
         else
-            (void)err_set(err, 500, NULL, "its list has what is neither text nor list");
+            (void)err_set(err, 500, NULL,
+                          "its list has an element that is neither text nor a list");
         if (child == NULL)
             return NULL;
         children[count++] = child;
     }
     if (count > 0)
         return join(parser, POLICY_OP_OR, children, count);
-    policy_note_rule(parser->notes, "its list has nothing but empty lists, so it allows nobody");
+    policy_note_rule(parser->notes, "its list contains only empty lists, so it allows nobody");
     return policy_node_new(parser, POLICY_OP_FALSE, (struct slice){0});
 }
 
@@ -265,7 +267,7 @@ const struct policy_node *policy_rule_parse(struct policy_parser *parser,
     parser->checks = 0;
     switch (value->kind) {
     case POLICY_VALUE_NULL:
-        policy_note_rule(parser->notes, "says nothing, so it allows everybody; \"@\" says so");
+        policy_note_rule(parser->notes, "is empty, so it allows everybody; write \"@\" instead");
         return policy_node_new(parser, POLICY_OP_TRUE, (struct slice){0});
     case POLICY_VALUE_TEXT:
         return parse_text(parser, value->text, err);

@@ -34,8 +34,8 @@
 #define WAS(old_name, old_check)                                                                   \
     (&(const struct policy_deprecation){                                                           \
         "baremetal:" old_name, old_check,                                                          \
-        "The newer defaults tell the system and projects, and owners and lessees apart; before, "  \
-        "admins did everything and observers saw everything.",                                     \
+        "The newer defaults distinguish the system from projects, and owners from lessees; "       \
+        "before, admins could do everything and observers could see everything.",                  \
         "Wallaby"})
 
 enum {
@@ -60,11 +60,11 @@ enum {
 
 /* clang-format off */
 static const struct policy_default rows[] = {
-    AT(NODE_CREATE) = RULE("node:create", "(" SYSTEM_ADMIN ") or (" SYSTEM_SERVICE ")", BOTH, WAS("node:create", ADMIN_ONCE), "Create a node, with an owner of one's choice or none.", {"POST", "/nodes"}),
+    AT(NODE_CREATE) = RULE("node:create", "(" SYSTEM_ADMIN ") or (" SYSTEM_SERVICE ")", BOTH, WAS("node:create", ADMIN_ONCE), "Create a node with any owner or none.", {"POST", "/nodes"}),
     AT(NODE_CREATE_SELF_OWNED) = RULE("node:create:self_owned_node", "(role:admin) or (role:service)", BOTH, NULL, "Create a node that the caller's own project owns.", {"POST", "/nodes"}),
     AT(NODE_LIST) = RULE("node:list", ANY_READER, BOTH, WAS("node:list", "rule:baremetal:node:get"), "List the nodes that the caller's project owns or leases.", {"GET", "/nodes"}, {"GET", "/nodes/detail"}),
     AT(NODE_LIST_ALL) = RULE("node:list_all", SYSTEM_READER, BOTH, WAS("node:list_all", "rule:baremetal:node:get"), "List all nodes.", {"GET", "/nodes"}, {"GET", "/nodes/detail"}),
-    AT(NODE_GET) = RULE("node:get", READER, BOTH, WAS("node:get", OBSERVER_ONCE), "Show a node; without it the node is as if it did not exist.", {"GET", "/nodes/{node_ident}"}),
+    AT(NODE_GET) = RULE("node:get", READER, BOTH, WAS("node:get", OBSERVER_ONCE), "Show a node; without it, the node appears not to exist.", {"GET", "/nodes/{node_ident}"}),
     AT(NODE_FILTER_THRESHOLD) = RULE("node:get:filter_threshold", SYSTEM_READER, BOTH, WAS("node:get", OBSERVER_ONCE), "See nodes as they are; to others the next four rules apply.", {"GET", "/nodes/{node_ident}"}),
     AT(NODE_SEE_LAST_ERROR) = RULE("node:get:last_error", OWNING_READER, BOTH, WAS("node:get", OBSERVER_ONCE), "See last_error of a node.", {"GET", "/nodes/{node_ident}"}),
     AT(NODE_SEE_RESERVATION) = RULE("node:get:reservation", OWNING_READER, BOTH, WAS("node:get", OBSERVER_ONCE), "See reservation of a node.", {"GET", "/nodes/{node_ident}"}),
@@ -92,23 +92,23 @@ static const struct policy_default rows[] = {
     AT(NODE_DELETE) = RULE("node:delete", SYSTEM_ADMIN, BOTH, WAS("node:delete", ADMIN_ONCE), "Delete a node.", {"DELETE", "/nodes/{node_ident}"}),
     AT(NODE_DELETE_SELF_OWNED) = RULE("node:delete:self_owned_node", "role:admin and project_id:%(node.owner)s", BOTH, NULL, "Delete a node that the caller's own project owns.", {"DELETE", "/nodes/{node_ident}"}),
     AT(NODE_VALIDATE) = RULE("node:validate", OPERATOR, BOTH, WAS("node:validate", ADMIN_ONCE), "Validate the interfaces of a node.", {"GET", "/nodes/{node_ident}/validate"}),
-    AT(NODE_SET_MAINTENANCE) = RULE("node:set_maintenance", OPERATOR, BOTH, WAS("node:set_maintenance", ADMIN_ONCE), "Take a node into maintenance.", {"PUT", "/nodes/{node_ident}/maintenance"}),
+    AT(NODE_SET_MAINTENANCE) = RULE("node:set_maintenance", OPERATOR, BOTH, WAS("node:set_maintenance", ADMIN_ONCE), "Put a node into maintenance.", {"PUT", "/nodes/{node_ident}/maintenance"}),
     AT(NODE_CLEAR_MAINTENANCE) = RULE("node:clear_maintenance", OPERATOR, BOTH, WAS("node:clear_maintenance", ADMIN_ONCE), "Take a node out of maintenance.", {"DELETE", "/nodes/{node_ident}/maintenance"}),
     AT(NODE_GET_STATES) = RULE("node:get_states", READER, BOTH, WAS("node:get_states", OBSERVER_ONCE), "Show the states of a node.", {"GET", "/nodes/{node_ident}/states"}),
     AT(NODE_SET_POWER_STATE) = RULE("node:set_power_state", MEMBER, BOTH, WAS("node:set_power_state", ADMIN_ONCE), "Switch the power of a node.", {"PUT", "/nodes/{node_ident}/states/power"}),
     AT(NODE_SET_PROVISION_STATE) = RULE("node:set_provision_state", OPERATOR, BOTH, WAS("node:set_provision_state", ADMIN_ONCE), "Deploy, release, clean and otherwise provision a node.", {"PUT", "/nodes/{node_ident}/states/provision"}),
     AT(NODE_TRAITS_LIST) = RULE("node:traits:list", READER, BOTH, WAS("node:traits:list", OBSERVER_ONCE), "List the traits of a node.", {"GET", "/nodes/{node_ident}/traits"}),
     AT(NODE_TRAITS_SET) = RULE("node:traits:set", OWNING_ADMIN, BOTH, WAS("node:traits:set", ADMIN_ONCE), "Set or add traits of a node.", {"PUT", "/nodes/{node_ident}/traits"}, {"PUT", "/nodes/{node_ident}/traits/{trait}"}),
-    AT(NODE_TRAITS_DELETE) = RULE("node:traits:delete", OWNING_ADMIN, BOTH, WAS("node:traits:delete", ADMIN_ONCE), "Take traits off a node.", {"DELETE", "/nodes/{node_ident}/traits"}, {"DELETE", "/nodes/{node_ident}/traits/{trait}"}),
+    AT(NODE_TRAITS_DELETE) = RULE("node:traits:delete", OWNING_ADMIN, BOTH, WAS("node:traits:delete", ADMIN_ONCE), "Remove traits from a node.", {"DELETE", "/nodes/{node_ident}/traits"}, {"DELETE", "/nodes/{node_ident}/traits/{trait}"}),
     AT(NODE_VIF_LIST) = RULE("node:vif:list", READER, BOTH, WAS("node:vif:list", ADMIN_ONCE), "List the virtual interfaces of a node.", {"GET", "/nodes/{node_ident}/vifs"}),
     AT(NODE_BIOS_GET) = RULE("node:bios:get", READER, BOTH, WAS("node:bios:get", OBSERVER_ONCE), "Show BIOS settings of a node.", {"GET", "/nodes/{node_ident}/bios"}, {"GET", "/nodes/{node_ident}/bios/{setting}"}),
     AT(NODE_HISTORY_GET) = RULE("node:history:get", OWNING_READER, BOTH, WAS("node:get", OBSERVER_ONCE), "Show the history of a node.", {"GET", "/nodes/{node_ident}/history"}, {"GET", "/nodes/{node_ident}/history/{event_ident}"}),
-    AT(NODE_ALLOCATION_GET) = RULE("allocation:get", "(" SYSTEM_READER ") or " ALLOCATION_OWNER("reader"), BOTH, WAS("allocation:get", OBSERVER_ONCE), "Show an allocation; without it the allocation is as if it did not exist.", {"GET", "/allocations/{allocation_id}"}, {"GET", "/nodes/{node_ident}/allocation"}),
+    AT(NODE_ALLOCATION_GET) = RULE("allocation:get", "(" SYSTEM_READER ") or " ALLOCATION_OWNER("reader"), BOTH, WAS("allocation:get", OBSERVER_ONCE), "Show an allocation; without it, the allocation appears not to exist.", {"GET", "/allocations/{allocation_id}"}, {"GET", "/nodes/{node_ident}/allocation"}),
     AT(NODE_ALLOCATION_LIST) = RULE("allocation:list", ANY_READER, BOTH, WAS("allocation:list", "rule:baremetal:allocation:get"), "List the allocations that the caller's project owns.", {"GET", "/allocations"}),
     AT(NODE_ALLOCATION_LIST_ALL) = RULE("allocation:list_all", SYSTEM_READER, BOTH, WAS("allocation:list_all", "rule:baremetal:allocation:get and is_admin_project:True"), "List all allocations.", {"GET", "/allocations"}),
     AT(NODE_ALLOCATION_CREATE) = RULE("allocation:create", "(" SYSTEM_MEMBER ") or (role:member)", BOTH, WAS("allocation:create", "rule:is_admin and is_admin_project:True"), "Create an allocation for the caller's own project.", {"POST", "/allocations"}),
-    AT(NODE_ALLOCATION_CREATE_RESTRICTED) = RULE("allocation:create_restricted", SYSTEM_MEMBER, BOTH, WAS("allocation:create_restricted", "rule:baremetal:allocation:create"), "Create an allocation with an owner of one's choice or none, of any node.", {"POST", "/allocations"}),
-    AT(NODE_ALLOCATION_CREATE_PRE_RBAC) = RULE("allocation:create_pre_rbac", "(rule:is_member and role:baremetal_admin) or (is_admin_project:True and role:admin)", PROJECT, NULL, "Create an allocation without an owner while enforce_new_defaults is false; others get their project for its owner.", {"PATCH", "/allocations/{allocation_id}"}),
+    AT(NODE_ALLOCATION_CREATE_RESTRICTED) = RULE("allocation:create_restricted", SYSTEM_MEMBER, BOTH, WAS("allocation:create_restricted", "rule:baremetal:allocation:create"), "Create an allocation of any node, with any owner or none.", {"POST", "/allocations"}),
+    AT(NODE_ALLOCATION_CREATE_PRE_RBAC) = RULE("allocation:create_pre_rbac", "(rule:is_member and role:baremetal_admin) or (is_admin_project:True and role:admin)", PROJECT, NULL, "Create an allocation without an owner while enforce_new_defaults is false; for other callers, the owner is their project.", {"PATCH", "/allocations/{allocation_id}"}),
     AT(NODE_ALLOCATION_UPDATE) = RULE("allocation:update", "(" SYSTEM_MEMBER ") or " ALLOCATION_OWNER("member"), BOTH, WAS("allocation:update", ADMIN_ONCE), "Change name and extra of an allocation.", {"PATCH", "/allocations/{allocation_id}"}),
     AT(NODE_ALLOCATION_DELETE) = RULE("allocation:delete", "(" SYSTEM_MEMBER ") or " ALLOCATION_OWNER("member"), BOTH, WAS("allocation:delete", ADMIN_ONCE), "Delete an allocation.", {"DELETE", "/allocations/{allocation_id}"}, {"DELETE", "/nodes/{node_ident}/allocation"}),
     AT(DRIVER_GET) = RULE("driver:get", SYSTEM_READER, SYSTEM, WAS("driver:get", OBSERVER_ONCE), "List or show drivers.", {"GET", "/drivers"}, {"GET", "/drivers/{driver_name}"}),
@@ -123,12 +123,12 @@ static const struct policy_default rows[] = {
     AT(VOLUME_LIST_ALL) = RULE("volume:list_all", SYSTEM_READER, BOTH, WAS("volume:get", OBSERVER_ONCE), "List all volume connectors and targets.", {"GET", "/volume/connectors"}, {"GET", "/volume/targets"}, {"GET", "/nodes/{node_ident}/volume/connectors"}, {"GET", "/nodes/{node_ident}/volume/targets"}),
 
     /* Rules that others refer to. */
-    {.name = "admin_api", .check = "role:admin or role:administrator", .description = "Admins, as before there were scopes.", .leaving = "Wallaby"},
+    {.name = "admin_api", .check = "role:admin or role:administrator", .description = "Admins, as before scopes existed.", .leaving = "Wallaby"},
     {.name = "public_api", .check = "is_public_api:True", .description = "Requests that need no token; there are none behind a rule."},
-    {.name = "service_role", .check = "role:service and project_name:%(config.service_project_name)s", .description = "Other services that may do what system scope may; nobody, unless a file says who."},
-    {.name = "is_member", .check = "(project_domain_id:default or project_domain_id:None) and (project_name:demo or project_name:baremetal)", .description = "Tokens of the projects that used bare metal before there were scopes.", .leaving = "Wallaby"},
-    {.name = "is_observer", .check = "rule:is_member and (role:observer or role:baremetal_observer)", .description = "Who may read, as before there were scopes.", .leaving = "Wallaby"},
-    {.name = "is_admin", .check = "rule:admin_api or (rule:is_member and role:baremetal_admin)", .description = "Who may do everything, as before there were scopes.", .leaving = "Wallaby"},
+    {.name = "service_role", .check = "role:service and project_name:%(config.service_project_name)s", .description = "Other services with the rights of system scope; nobody, unless a file defines them."},
+    {.name = "is_member", .check = "(project_domain_id:default or project_domain_id:None) and (project_name:demo or project_name:baremetal)", .description = "Tokens of the projects that used bare metal before scopes existed.", .leaving = "Wallaby"},
+    {.name = "is_observer", .check = "rule:is_member and (role:observer or role:baremetal_observer)", .description = "Callers that may read, as before scopes existed.", .leaving = "Wallaby"},
+    {.name = "is_admin", .check = "rule:admin_api or (rule:is_member and role:baremetal_admin)", .description = "Callers that may do everything, as before scopes existed.", .leaving = "Wallaby"},
     {.name = "is_node_owner", .check = "project_id:%(node.owner)s", .description = "Tokens of the project that owns the node.", .leaving = "Wallaby"},
     {.name = "is_node_lessee", .check = "project_id:%(node.lessee)s", .description = "Tokens of the project that leases the node.", .leaving = "Wallaby"},
     {.name = "is_allocation_owner", .check = "project_id:%(allocation.owner)s", .description = "Tokens of the project that owns the allocation.", .leaving = "Wallaby"},

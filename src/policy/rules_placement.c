@@ -25,8 +25,8 @@
 static const struct policy_deprecation ROLE_ADMIN = {
     "rule:admin_api",
     "role:admin",
-    "The newer defaults tell services, admins and readers of a project apart; before, every rule "
-    "asked for the role admin.",
+    "The newer defaults distinguish services, admins and readers of a project; before, every rule "
+    "required the role admin.",
     "Wallaby",
 };
 
@@ -59,8 +59,8 @@ static const struct policy_default rows[] = {
     AT(AGGREGATES_UPDATE) = OPERATION("resource_providers:aggregates:update", AOS, "Set the aggregates of a resource provider.", {"PUT", "/resource_providers/{uuid}/aggregates"}),
     AT(PROVIDER_TRAITS_LIST) = OPERATION("resource_providers:traits:list", AOS, "List the traits of a resource provider.", {"GET", "/resource_providers/{uuid}/traits"}),
     AT(PROVIDER_TRAITS_UPDATE) = OPERATION("resource_providers:traits:update", AOS, "Set the traits of a resource provider.", {"PUT", "/resource_providers/{uuid}/traits"}),
-    AT(PROVIDER_TRAITS_DELETE) = OPERATION("resource_providers:traits:delete", AOS, "Take all traits off a resource provider.", {"DELETE", "/resource_providers/{uuid}/traits"}),
-    AT(PROVIDER_USAGES) = OPERATION("resource_providers:usages", AOS, "Show what of a resource provider is used.", {"GET", "/resource_providers/{uuid}/usages"}),
+    AT(PROVIDER_TRAITS_DELETE) = OPERATION("resource_providers:traits:delete", AOS, "Remove all traits from a resource provider.", {"DELETE", "/resource_providers/{uuid}/traits"}),
+    AT(PROVIDER_USAGES) = OPERATION("resource_providers:usages", AOS, "Show the usage of a resource provider.", {"GET", "/resource_providers/{uuid}/usages"}),
     AT(PROVIDER_ALLOCATIONS_LIST) = OPERATION("resource_providers:allocations:list", AOS, "List the allocations against a resource provider.", {"GET", "/resource_providers/{uuid}/allocations"}),
     AT(CLASSES_LIST) = OPERATION("resource_classes:list", AOS, "List resource classes.", {"GET", "/resource_classes"}),
     AT(CLASSES_CREATE) = OPERATION("resource_classes:create", AOS, "Create a resource class.", {"POST", "/resource_classes"}),
@@ -76,7 +76,7 @@ static const struct policy_default rows[] = {
     AT(ALLOCATIONS_UPDATE) = OPERATION("allocations:update", AOS, "Write the allocations of a consumer.", {"PUT", "/allocations/{consumer_uuid}"}),
     AT(ALLOCATIONS_DELETE) = OPERATION("allocations:delete", AOS, "Delete the allocations of a consumer.", {"DELETE", "/allocations/{consumer_uuid}"}),
     AT(CANDIDATES_LIST) = OPERATION("allocation_candidates:list", AOS, "List allocation candidates.", {"GET", "/allocation_candidates"}),
-    AT(USAGES) = OPERATION("usages", "rule:admin_or_project_reader_or_service_api", "Show what a project uses.", {"GET", "/usages"}),
+    AT(USAGES) = OPERATION("usages", "rule:admin_or_project_reader_or_service_api", "Show the usage of a project.", {"GET", "/usages"}),
     AT(RESHAPE) = OPERATION("reshaper:reshape", "rule:service_api", "Move inventories and allocations between resource providers.", {"POST", "/reshaper"}),
 
     [ALIAS_ADMIN] = ALIAS("admin_api", "role:admin", "Admins.", POLICY_SCOPE_PROJECT, NULL),

@@ -21,9 +21,9 @@ static const struct policy_default rows[] = {
     AT(GROUP_LIST) = RULE("group:list", ADMIN, "List groups.", {"GET", "/v1/groups"}),
     AT(GROUP_SHOW) = RULE("group:show", ADMIN, "Show a group.", {"GET", "/v1/groups/{group_id}"}),
     AT(GROUP_CREATE) = RULE("group:create", ADMIN, "Create a group.", {"POST", "/v1/groups"}),
-    AT(GROUP_UPDATE) = RULE("group:update", ADMIN, "Describe a group anew.", {"PUT", "/v1/groups/{group_id}"}),
+    AT(GROUP_UPDATE) = RULE("group:update", ADMIN, "Change the description of a group.", {"PUT", "/v1/groups/{group_id}"}),
     AT(GROUP_DELETE) = RULE("group:delete", ADMIN, "Delete a group.", {"DELETE", "/v1/groups/{group_id}"}),
-    AT(GROUP_MEMBERS) = RULE("group:members", ADMIN, "Add members to a group, remove them, or ask whether a project is one.", {"PUT", "/v1/groups/{group_id}/members"}, {"DELETE", "/v1/groups/{group_id}/members"}, {"GET", "/v1/groups/{group_id}/members/{member_id}"}, {"DELETE", "/v1/groups/{group_id}/members/{member_id}"}),
+    AT(GROUP_MEMBERS) = RULE("group:members", ADMIN, "Add or remove members of a group, or check whether a project is a member.", {"PUT", "/v1/groups/{group_id}/members"}, {"DELETE", "/v1/groups/{group_id}/members"}, {"GET", "/v1/groups/{group_id}/members/{member_id}"}, {"DELETE", "/v1/groups/{group_id}/members/{member_id}"}),
     AT(STATUS) = RULE("status", ANYBODY, "Show whether planning works.", {"HEAD", "/v1/status"}, {"GET", "/v1/status"}),
     AT(PLAN_LIST) = RULE("plan:list", ANYBODY, "List plans.", {"GET", "/v1/plans"}),
     AT(PLAN_SHOW) = RULE("plan:show", ANYBODY, "Show a plan.", {"GET", "/v1/plans/{plan_id}"}),
@@ -33,9 +33,9 @@ static const struct policy_default rows[] = {
     AT(PLAN_DELETE) = RULE("plan:delete", ANYBODY, "Delete a plan.", {"DELETE", "/v1/plans/{plan_id}"}),
     AT(PLACEMENT_LIST) = RULE("placement:list", ANYBODY, "List placements.", {"GET", "/v1/placements"}),
     AT(PLACEMENT_SHOW) = RULE("placement:show", ANYBODY, "Show a placement.", {"GET", "/v1/placements/{placement_id}"}),
-    AT(PLACEMENT_RESERVE) = RULE("placement:reserve", ANYBODY, "Reserve a placement, or have its server placed anew.", {"POST", "/v1/placements/{placement_id}"}),
+    AT(PLACEMENT_RESERVE) = RULE("placement:reserve", ANYBODY, "Reserve a placement, or choose a new host for its server.", {"POST", "/v1/placements/{placement_id}"}),
     AT(PLACEMENT_DELETE) = RULE("placement:delete", ANYBODY, "Delete a placement.", {"DELETE", "/v1/placements/{placement_id}"}),
-    AT(ALL_PROJECTS) = RULE("all_projects", ADMIN, "See the plans and placements of all projects, not of the own one alone.", {"GET", "/v1/plans"}, {"GET", "/v1/plans/{plan_id}"}, {"GET", "/v1/placements"}, {"GET", "/v1/placements/{placement_id}"}),
+    AT(ALL_PROJECTS) = RULE("all_projects", ADMIN, "See the plans and placements of all projects, not only of the caller's own.", {"GET", "/v1/plans"}, {"GET", "/v1/plans/{plan_id}"}, {"GET", "/v1/placements"}, {"GET", "/v1/placements/{placement_id}"}),
 };
 /* clang-format on */
 

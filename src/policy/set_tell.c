@@ -133,7 +133,7 @@ static void tell_text(const struct set_builder *b, size_t i, struct arena *scrat
     notes->rule = entry->name;
     check(policy_rule_parse(&parser, b->chosen[i]->value, &err) != NULL);
     if (entry->known == NULL && is_named_for(b->table, entry->name))
-        policy_note_rule(notes, "no operation asks for a rule of this name");
+        policy_note_rule(notes, "no operation uses a rule of this name");
     notes->where = NULL;
 }
 
@@ -157,15 +157,16 @@ static void tell_references(const struct set_builder *b)
         notes->where = entry->where != NULL ? entry->where : entry->renamed;
         notes->rule = entry->name;
         if (s.is_cyclic)
-            policy_note_rule(notes, "refers to itself: whoever it is asked of is refused where it "
-                                    "comes to that");
+            policy_note_rule(
+                notes,
+                "refers to itself: requests for which that reference is evaluated are refused");
         if (s.is_long)
             policy_note_rule(notes,
-                             "is too long with all that it refers to: who is not decided after %d "
-                             "checks, or %d deep, is refused",
+                             "is too long with everything it refers to: requests that are not "
+                             "decided after %d checks, or at depth %d, are refused",
                              POLICY_STEPS_MAX, POLICY_DEPTH_MAX);
         if (s.undefined != NULL && notes->where != NULL)
-            policy_note_rule(notes, "comes to rule:%.*s, which is not defined and never passes",
+            policy_note_rule(notes, "refers to rule:%.*s, which is not defined and never passes",
                              SLICE_ARG(s.undefined->text));
     }
     notes->where = NULL;
@@ -204,7 +205,7 @@ static void tell_overrides(struct policy *policy, const struct set_builder build
             const struct policy_entry *entry = &b->entries[i];
             if (entry->renamed != NULL)
                 policy_note(notes, LOG_LEVEL_WARNING,
-                            "%s: the deprecated %s is overridden, which counts for %.*s, too",
+                            "%s: the deprecated %s is overridden, which also applies to %.*s",
                             entry->renamed, entry->known->deprecated->name, SLICE_ARG(entry->name));
             if (entry->where == NULL || !is_told_by(b, entry))
                 continue;
@@ -213,8 +214,8 @@ static void tell_overrides(struct policy *policy, const struct set_builder build
             else if (entry->known != NULL && entry->known->unserved)
                 add_name(&unserved, entry);
         }
-    tell_names(notes, "rules in policy files that are the defaults", &redundant);
-    tell_names(notes, "rules in policy files whose operations are not served here", &unserved);
+    tell_names(notes, "rules in policy files that are equal to the defaults", &redundant);
+    tell_names(notes, "rules in policy files whose operations berth does not serve", &unserved);
 }
 
 void policy_set_tell(struct policy *policy, const struct set_builder builders[])

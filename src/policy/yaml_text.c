@@ -36,7 +36,7 @@ static bool next(struct reader *r, yaml_event_t *event)
     const yaml_parser_t *parser = &r->parser;
     if (yaml_parser_parse(&r->parser, event) != 0)
         return true;
-    const char *problem = parser->problem == NULL ? "is no YAML" : parser->problem;
+    const char *problem = parser->problem == NULL ? "is not valid YAML" : parser->problem;
     if (parser->error == YAML_READER_ERROR)
         return err_set(r->err, 500, NULL, "%s: %s at byte %zu", r->name, problem,
                        parser->problem_offset);
@@ -83,7 +83,7 @@ static const struct policy_value *find_anchor(struct reader *r, const yaml_event
         if (!slice_equal(r->anchors[i - 1].name, name))
             continue;
         if (r->anchors[i - 1].value == NULL)
-            (void)yaml_text_refuse(r, &event->start_mark, "an alias inside what it names");
+            (void)yaml_text_refuse(r, &event->start_mark, "an alias inside its own anchor");
         return r->anchors[i - 1].value;
     }
     (void)yaml_text_refuse(r, &event->start_mark, "an alias without an anchor before it");

@@ -73,7 +73,7 @@ class Health(Case):
             expect(health(server) == (200, "OK"), health(server))
             os.rename(server.database, away)
             text = server.await_ready(503, "database: FAILED")
-            expect("is gone" in text and "serving: ok" in text, text)
+            expect("no longer exists" in text and "serving: ok" in text, text)
             expect(health(server) == (503, "DATABASE UNREACHABLE"), health(server))
             expect(server.page("/healthz")[0] == 200, "not alive")
             expect(server.scrape().get("berth_database_outage", extent="all") == 1, "no outage is told")

@@ -184,8 +184,8 @@ class Reload(case.Case):
     def unknown_options(self):
         """One warning each, at the start and at each reload."""
         with self._begin("[berth]", "lisen = 127.0.0.1:1", "[bert]", "listen = x", "idle_timeout = 5") as server:
-            wanted = ["[berth] lisen is not known, and is passed over; did you mean [berth] listen?",
-                      "there is no section [bert]: its options are passed over; did you mean [berth]?"]
+            wanted = ["[berth] lisen is not known, and is ignored; did you mean [berth] listen?",
+                      "there is no section [bert]: its options are ignored; did you mean [berth]?"]
             for times in (1, 2):
                 told = [line for line in server.log().splitlines() if " WARNING berth.conf " in line]
                 expect(len(told) == 2 * times and all(any(line.endswith(one) for line in told) for one in wanted), told)

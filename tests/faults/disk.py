@@ -187,7 +187,7 @@ class Disk(case.Case):
                 with open(server.config_file, "w") as file:
                     file.write(text.replace(f"sqlite:///{server.database}", connection))
                 server.start().client().make_provider(HOST, "host", VCPU=10)
-                told = " WARNING berth [-] the database is in memory: whatever is written is lost at the end\n"
+                told = " WARNING berth [-] the database is in memory: everything is lost when the process ends\n"
                 expect(server.log().count(told) == 1, server.log())
 
     def start_refusals(self):

@@ -224,7 +224,7 @@ class Hands(case.Case):
                     expect(status == 503 or answer["resource_providers"], "an empty file counts as an empty cloud")
                     expect(os.path.getsize(server.database) == 0, "berthd has written into it")
                     time.sleep(0.02)
-                expect("cannot be used at the moment" in answer["errors"][0]["detail"], answer)
+                expect("The database is unavailable" in answer["errors"][0]["detail"], answer)
                 expect("is being replaced" in server.log(), server.log()[-500:])
                 restored.write(backup.read())
             end = time.monotonic() + 3

@@ -64,7 +64,7 @@ def verdict_of(report, name, result, names=None):
     """The one clear line, which names what is wrong."""
     status, out, err = result
     lines = [line for line in err.splitlines() if not logged(line)]
-    usage = len(lines) == 2 and lines[1].endswith("--help tells more")
+    usage = len(lines) == 2 and lines[1] == "see 'berthd --help'"
     good = status not in (0, None) and status > 0 and out == "" and (len(lines) == 1 or usage) and \
         lines[0].startswith("berthd: ") and len(lines[0]) < 400
     if good and names:

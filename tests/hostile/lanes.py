@@ -275,7 +275,7 @@ def deadline(report, berthd):
             thread.join()
         good = [answer for answer in answers if answer.status == 503 and answer.is_api() and
                 json.loads(answer.body)["errors"][0]["code"] == "placement.query.deadline_exceeded" and
-                b"it was not finished after 1 seconds. Ask for less." in answer.body]
+                b"it was not finished after 1 seconds. Request less." in answer.body]
         report(len(good) == 12, "lanes: endless searches end at their deadline",
                str(next((answer for answer in answers if answer not in good), None)))
         report(wait_for(lambda: rests(server), 20), "lanes: nothing runs on behind a deadline", "CPU is used")

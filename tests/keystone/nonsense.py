@@ -162,7 +162,7 @@ class Nonsense(case.Case):
                 must(server, 503, "good")
             asked = sum(question.is_login for question in keystone.questions)
             expect(asked <= 2, f"{asked} logins")
-            expect(told(server, "Keystone refuses the service's own login: HTTP 401") == 1, server.log())
+            expect(told(server, "Keystone refused the service's own login: HTTP 401") == 1, server.log())
             keystone.own_refused = False
             soon(server, 200, "good")
         keystone.stop()

@@ -71,7 +71,7 @@ class Tenants(case.Case):
         with self._valet(keystone) as server:
             group = self._group(server)
             self._add(server, group, KNOWN, status=503)
-            expect(told(server, "WARNING berth.keystone .*HTTP 403 to a question about a project: the service's user") == 1,
+            expect(told(server, "WARNING berth.keystone .*HTTP 403 to a query about a project: the service user") == 1,
                    server.log())
             expect(told(server, "503 from now on") == 0, server.log())
             keystone.add("another")

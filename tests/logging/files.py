@@ -162,7 +162,7 @@ def path_that_cannot_be_opened(program, directory):
         os.rename(log, log + ".1")
         os.mkdir(log)
         ask(server, "b", 50)
-        wait_until(lambda: f"WARNING berth.log [-] the log file {log} cannot be opened anew: Is a directory\n"
+        wait_until(lambda: f"WARNING berth.log [-] the log file {log} cannot be reopened: Is a directory\n"
                    in open(log + ".1").read(), "not told")
         time.sleep(1.2)
         os.rmdir(log)

@@ -28,11 +28,11 @@ FILES = [
     ("must be text (in quotes) or a list",
      "a number or a truth value is no rule: oslo.policy takes 0, no and false for an empty rule, which allows "
      "everybody; of a mapping it takes the keys"),
-    ("its list has what is neither text nor list", "the same, inside of a list"),
+    ("its list has an element that is neither text nor a list", "the same, inside of a list"),
     ("an exclamation mark that is meant as text must be in quotes",
      "to YAML an unquoted ! is a tag of nothing, and so to oslo.policy an empty rule, which allows everybody"),
     ("a tag", "nobody needs tags in policies"),
-    ("an alias inside what it names", "oslo.policy would walk in circles"),
+    ("an alias inside its own anchor", "oslo.policy would walk in circles"),
     ("must be a mapping from names to rules", "oslo.policy takes an empty list or text for an empty file"),
     ("found character that cannot start any token",
      "a tab before the first brace: oslo.policy tries a parser for JSON first; tabs inside of braces are fine"),

@@ -135,7 +135,7 @@ def file_gone(place):
     with Live(place) as live:
         os.unlink(place.path("policy.yaml"))
         live.stays(DENIED, 1.8)
-        must(len(live.lines("policy.yaml is gone")) == 1, live.server.log())
+        must(len(live.lines("policy.yaml is missing")) == 1, live.server.log())
         live.server.process.send_signal(signal.SIGHUP)
         live.wait(ALLOWED)
 
@@ -306,10 +306,10 @@ def tool_scopes(place):
 
 def tool_bad_input(place):
     token = place.token("admin")
-    for text, words in (("", "is no JSON"), ("[]", "has no token"), ("{}", "has no token"), ('{"token": 5}', "has no token"),
+    for text, words in (("", "not valid JSON"), ("[]", "has no token"), ("{}", "has no token"), ('{"token": 5}', "has no token"),
                         ('{"token": {"user": {}}}', "no user"), ('{"token": {"user": {"id": 5}}}', "no user"),
-                        ('{"token": {"user": {"id": "u"}, "roles": {}}}', "no list"),
-                        ('{"token": {"user": {"id": "u"}, "roles": [{}]}}', "no name"), ("[" * 100000, "is no JSON")):
+                        ('{"token": {"user": {"id": "u"}, "roles": {}}}', "not a list"),
+                        ('{"token": {"user": {"id": "u"}, "roles": [{}]}}', "no name"), ("[" * 100000, "not valid JSON")):
         code, out, err = place.berth("check", "a", "--token-file", place.write("bad.json", text))
         must(code == 2 and out == "" and words in err and err.count("\n") == 1, out + err)
     for arguments in ((), ("nothing",), ("check", "a"), ("list", "a"), ("list", "--nothing"), ("check", "--token-file"),
@@ -332,7 +332,7 @@ def tool_list(place):
     names = [line.lstrip("# ").split('": ')[0] for line in lines]
     must(code == 0 and err == "" and names == sorted(names), out)
     for line in ('"placement:usages": "role:x"  # %s:1' % place.path("policy.yaml"),
-                 '"mine": "role:y"  # %s:2; no rule of the service' % place.path("policy.yaml"),
+                 '"mine": "role:y"  # %s:2; not a rule of the service' % place.path("policy.yaml"),
                  '"placement:reshaper:reshape": "rule:service_api"  # %s:3; the same as the default' % place.path("policy.yaml"),
                  '"service_api": "role:z"  # %s:1, by its deprecated name' % place.path("policy.d/a.yaml"),
                  '# "admin_api": "role:admin"  # default of placement',
@@ -371,7 +371,7 @@ def tool_validate(place):
     place.write("policy.yaml", 'demo: project_name:demo\n"baremetal:node:get": rule:demo or rule:is_admin\nadmin_api: role:x\n')
     must(place.berth("validate")[0] == 1, "the old name of others is no matter")
     place.write("policy.yaml", '"baremetal:port:create": "!"\n')
-    must(place.berth("validate") == (0, "rules in policy files whose operations are not served here: baremetal:port:create\n", ""),
+    must(place.berth("validate") == (0, "rules in policy files whose operations berth does not serve: baremetal:port:create\n", ""),
          "an operation that is not served")
     place.write("policy.yaml", '"placement:usage": role:x\na: and and\nb: rule:c\n')
     code, out, err = place.berth("validate")

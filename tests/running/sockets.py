@@ -53,7 +53,7 @@ def unix_sockets(score, program, directory):
         status = second.wait()
         refusal = second.log()
         score.case("a second one is refused, and does no harm",
-                   None if status == 1 and "somebody else listens there" in refusal and not answers(UnixConnection(path))
+                   None if status == 1 and "in use by another process" in refusal and not answers(UnixConnection(path))
                    else f"{status} {refusal}")
         connection.close()
         time.sleep(LOG_GATHERS_S)
@@ -87,7 +87,7 @@ def given(score, program, directory):
         waiting.settimeout(10)
         got = waiting.recv(100)
         waiting.close()
-        warned = "believed to be who he says" in process.log()
+        warned = "can claim any identity" in process.log()
         score.case("loopback is not warned of", "it is" if warned else None)
         score.case("who waited is served by the next one", None if got.startswith(b"HTTP/1.1 200") else f"{got}")
 
@@ -96,12 +96,12 @@ def open_to_others(score, program, directory):
     """Nobody connects to it; where it listens is enough."""
     with Manager(program, directory, [], [("placement", tcp_socket("0.0.0.0"))]) as manager:
         process = manager.start()
-        said = [line for line in process.log().splitlines() if "believed to be who he says" in line]
+        said = [line for line in process.log().splitlines() if "can claim any identity" in line]
         score.case("a given socket that others reach, without authentication, is warned of",
                    None if len(said) == 1 and "http://0.0.0.0:" in said[0] else f"{said}")
     with Manager(program, directory, [], [("placement", tcp_socket()), ("admin", tcp_socket("0.0.0.0"))]) as manager:
         process = manager.start()
-        said = [line for line in process.log().splitlines() if "is shown metrics" in line]
+        said = [line for line in process.log().splitlines() if "sees metrics" in line]
         score.case("so is one for metrics", None if len(said) == 1 and "http://0.0.0.0:" in said[0] else f"{said}")
 
 
@@ -131,7 +131,7 @@ def at_the_admin_address(score, program, directory):
     options = ["[berth]", f"admin_listen = 127.0.0.1:{admin.getsockname()[1]}"]
     with Manager(program, directory, options, [("placement", api), ("berthd-admin.socket", admin)]) as manager:
         process = manager.start()
-        told = "metrics and health on http://127.0.0.1:%d, a socket that was given" % admin.getsockname()[1]
+        told = "metrics and health on http://127.0.0.1:%d, a socket from the service manager" % admin.getsockname()[1]
         score.case("a socket at the admin address is for metrics and health",
                    on_port(api) or on_port(admin, "/healthz") or (None if told in process.log() else process.log()))
 
@@ -171,8 +171,8 @@ def clashes(score, program, directory):
 def refused(score, program, directory):
     datagram = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     deaf = socket.socket(socket.AF_INET)
-    for name, sock, wanted in (("a datagram socket", datagram, "is no listening stream socket"),
-                               ("one that does not listen", deaf, "is no listening stream socket"),
+    for name, sock, wanted in (("a datagram socket", datagram, "is not a listening stream socket"),
+                               ("one that does not listen", deaf, "is not a listening stream socket"),
                                ("https without a certificate", tcp_socket(), "tls_cert_file and tls_key_file")):
         with Manager(program, directory, [], [("https" if "https" in name else "x", sock)]) as manager:
             process = manager.start(wait=False)

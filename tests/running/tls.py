@@ -300,7 +300,7 @@ def reloads(score, program, directory, authority):
         case.process.signal(signal.SIGHUP)
         case.process.wait_for("READY", "1", after=len(case.process.told))
         log = case.process.log()
-        told = log.count("the TLS certificate in use stays")
+        told = log.count("the old TLS certificate stays in use")
         score.case("a certificate without its key: the old pair stays, and that is said",
                    None if shown_soon(second, 1) and told == 1 else log[-500:])
         install((None, third[1]))
@@ -311,7 +311,7 @@ def reloads(score, program, directory, authority):
         time.sleep(5)
         log = case.process.log()
         score.case("nonsense is said once, not at every look",
-                   None if log.count("the TLS certificate in use stays") == told + 1 else log[-800:])
+                   None if log.count("the old TLS certificate stays in use") == told + 1 else log[-800:])
         score.case("and serves the last good pair", None if shown_soon(third, 1) else "")
 
 
@@ -371,12 +371,12 @@ def start_fails(score, program, directory, authority):
     cases = {
         "no such certificate": (f"tls_cert_file = /no/such\ntls_key_file = {key}", "/no/such: No such file"),
         "another certificate's key": (f"tls_cert_file = {cert}\ntls_key_file = {other}", f"{cert} with {other}"),
-        "no key": (f"tls_cert_file = {cert}", "only good together"),
+        "no key": (f"tls_cert_file = {cert}", "must be set together"),
         "neither": ("", "https://... needs tls_cert_file"),
         "priorities that nobody knows": (f"tls_cert_file = {cert}\ntls_key_file = {key}\ntls_priorities = NONSENSE",
                                          "NONSENSE"),
         "a key that everybody may write": (
-            f"tls_cert_file = {cert}\ntls_key_file = {authority.path('writable.key')}", "everybody may write it"),
+            f"tls_cert_file = {cert}\ntls_key_file = {authority.path('writable.key')}", "it is writable by everybody"),
     }
     for name, (lines, wanted) in cases.items():
         manager = Manager(program, directory, ["[berth]", "listen = https://127.0.0.1:0", *lines.split("\n")],

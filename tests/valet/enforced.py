@@ -337,8 +337,8 @@ def audit(world, python):
     python.must(204, "PUT", f"/allocations/{hold}", body(MEMBER, {H2: {"VCPU": 1}}, kind="VALET_HOLD"))
     make_placement(world.server.database, placement, new())
     write(world.server.database, "DELETE FROM berth_valet_plans")
-    expect(look(1) == [f"hold {hold} of project {MEMBER}: its placement is gone",
-                       f"placement {placement} of plan that is gone: its hold and its server are gone; it was on "
+    expect(look(1) == [f"hold {hold} of project {MEMBER}: its placement no longer exists",
+                       f"placement {placement} of plan that is gone: neither its hold nor its server exists; it was on "
                        "nowhere"], look(1))
     upgrade_check(world)
 

@@ -172,12 +172,12 @@ static enum http_step handle_admin_index_show(struct asked *asked, struct slice 
 
 static const struct page PAGES[] = {
     {"/metrics",
-     "metrics for Prometheus; ?inventory=1 adds what providers have and use and the states of "
-     "nodes, ?allocations=1 who "
-     "uses it",
+     "metrics for Prometheus; ?inventory=1 adds inventories, usage and node states, "
+     "?allocations=1 adds consumers",
      handle_admin_metrics_show},
     {"/healthz", "200 while the process is alive, else 503", handle_admin_alive_show},
-    {"/readyz", "200 while it can serve, else 503, and why; also as JSON", handle_admin_ready_show},
+    {"/readyz", "200 while it can serve, else 503, with the reason; also as JSON",
+     handle_admin_ready_show},
     {"/status", "what is running, as JSON: berth status shows it", handle_admin_status_show},
     {"/", "this list", handle_admin_index_show},
 };
@@ -209,7 +209,7 @@ static enum http_step on_request(struct http_exchange *http, void *cls)
     asked->http = http;
     if (http->fault != HTTP_FAULT_NONE)
         return service_refuse(http, http->fault == HTTP_FAULT_BODY_TOO_LARGE ? 413 : 400,
-                              "no body, please");
+                              "request bodies are not accepted here");
     for (unsigned i = 0; i < PAGE_COUNT; i++) {
         if (!slice_equal(path, slice_of(PAGES[i].path)))
             continue;
@@ -219,7 +219,7 @@ static enum http_step on_request(struct http_exchange *http, void *cls)
         http_add_header(http, "Allow", SLICE_LIT("GET, HEAD"));
         return HTTP_ANSWERED;
     }
-    return service_refuse(http, 404, "there is no such page; / lists what there is");
+    return service_refuse(http, 404, "there is no such page; / lists all pages");
 }
 
 static enum http_step on_resume(struct http_exchange *http, void *cls)
@@ -231,12 +231,14 @@ static enum http_step on_resume(struct http_exchange *http, void *cls)
     else if (asked->what == ASKED_STATUS)
         status_write(asked->admin, &asked->wait.report, http);
     else if (asked->is_refused)
-        return service_refuse(http, 503, "too many wait for pages with the inventory");
+        return service_refuse(http, 503,
+                              "too many requests are waiting for pages with the inventory");
     else if (asked->is_abandoned)
-        return service_refuse(
-            http, 503, http_is_cut(http) ? "This service is stopping." : "The client has gone.");
+        return service_refuse(http, 503,
+                              http_is_cut(http) ? "This service is stopping."
+                                                : "The client disconnected.");
     else if (!http_body_fits(http))
-        return service_refuse(http, 503, "too many are reading large answers");
+        return service_refuse(http, 503, "too many clients are reading large answers");
     return HTTP_ANSWERED;
 }
 

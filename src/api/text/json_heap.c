@@ -197,7 +197,7 @@ bool json_heap_has_failed(const struct json_heap *heap, struct err *err)
     else if (heap->failure == MEMORY_TOO_MUCH)
         err_set(err, 413, NULL, "The request body has more values than this service takes.");
     else
-        err_set(err, 503, NULL, "Too many large requests are being served. Ask again later.");
+        err_set(err, 503, NULL, "Too many large requests are being served. Try again later.");
     return true;
 }
 

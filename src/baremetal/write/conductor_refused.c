@@ -59,12 +59,11 @@ static void tell(struct conductor *conductor, const struct conductor_job *job)
                         : allocation != NULL
                             ? node_allocation_text(allocation, NODE_ALLOCATION_UUID)
                             : SLICE_LIT("");
-    log_write(
-        LOG_LEVEL_WARNING, "berth.baremetal", LOG_NO_CONTEXT,
-        "What is due of bare metal %s %.*s cannot be written, and is tried again from time to "
-        "time: %.*s",
-        is_allocation ? "allocation" : "node", SLICE_ARG(uuid),
-        SLICE_ARG(job->request.err.message));
+    log_write(LOG_LEVEL_WARNING, "berth.baremetal", LOG_NO_CONTEXT,
+              "What is due for bare metal %s %.*s cannot be written, and is retried from time to "
+              "time: %.*s",
+              is_allocation ? "allocation" : "node", SLICE_ARG(uuid),
+              SLICE_ARG(job->request.err.message));
     replica_unpin(conductor->reader);
 }
 

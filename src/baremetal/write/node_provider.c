@@ -81,13 +81,14 @@ bool node_can_be_provider(const struct version *version, const struct node *node
     if (provider == NULL)
         return node_provider_name(version, node, metal).data != NULL ||
                err_set(err, 409, NULL,
-                       "Node %.*s cannot be a resource provider: another one has its uuid for a "
+                       "Node %.*s cannot be a resource provider: another provider has its uuid as "
                        "name.",
                        SLICE_ARG(uuid));
     return provider->parent.v == NUMBER_NONE || !node_is_null(node, NODE_PROVIDER_ADOPTED) ||
-           err_set(err, 409, NULL,
-                   "Node %.*s cannot be a resource provider: the one of that uuid has a parent.",
-                   SLICE_ARG(uuid));
+           err_set(
+               err, 409, NULL,
+               "Node %.*s cannot be a resource provider: the provider with its uuid has a parent.",
+               SLICE_ARG(uuid));
 }
 
 struct node_taker node_taker_of(const struct node_allocation *allocation, const struct metal *metal)

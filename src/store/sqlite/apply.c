@@ -194,7 +194,7 @@ static enum store_result refuse_mismatch(struct store *store, const struct chang
         is_known |= mismatches->at[i].kind == mismatch.kind && mismatches->at[i].id == mismatch.id;
     store->refusal = (struct store_refusal){.memory_is_wrong = !is_known};
     if (is_known) {
-        err_set(err, 503, NULL, "the database '%s' does not hold what it was read to hold",
+        err_set(err, 503, NULL, "the database '%s' no longer holds what was read from it",
                 store->writer.path);
         return STORE_REFUSED;
     }
@@ -202,7 +202,7 @@ static enum store_result refuse_mismatch(struct store *store, const struct chang
     mismatches->reads_again = true;
     store->followed.valid = false;
     err_set(err, 503, NULL,
-            "the database '%s' does not hold what it was read to hold; it is read again",
+            "the database '%s' no longer holds what was read from it; it is read again",
             store->writer.path);
     return STORE_REFUSED;
 }

@@ -34,8 +34,7 @@ static bool refuse_companions(const char *final, struct err *err)
         !exists_with_contents(final, "-journal", name))
         return true;
     return err_set(err, 503, NULL,
-                   "'%s' exists, and SQLite would take it for a part of the backup: remove it",
-                   name);
+                   "'%s' exists, and SQLite would treat it as part of the backup: remove it", name);
 }
 
 static bool is_beside(const char *final, const char *database)

@@ -67,8 +67,8 @@ static bool read_head(struct store *store, struct err *err)
     if (store->transaction.seq <= SEQ_MAX)
         return true;
     return err_set(err, 503, NULL,
-                   "the database '%s' cannot be used: somebody wrote into berth_head or berth_log;"
-                   " delete the rows of both",
+                   "the database '%s' cannot be used: another program wrote to berth_head or "
+                   "berth_log; delete the rows of both",
                    store->writer.path);
 }
 

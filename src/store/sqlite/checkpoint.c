@@ -90,7 +90,8 @@ static bool mend_failed_sync(struct store *store)
     if (copier->sync_failed && !store->copying.is_told) {
         store->copying.is_told = true;
         log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
-                  "the database '%s' cannot be synced: its WAL is kept until it can", store->path);
+                  "the database '%s' cannot be synced: its WAL is kept until a sync succeeds",
+                  store->path);
     }
     if (!copier->sync_failed)
         return true;
@@ -116,7 +117,7 @@ static bool copier_rests(struct store *store)
 static void note_success(struct store *store)
 {
     if (store->copying.is_told)
-        log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "the database '%s' is synced again",
+        log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "the database '%s' can be synced again",
                   store->path);
     store->copying = (struct copying){0};
 }

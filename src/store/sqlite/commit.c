@@ -135,7 +135,7 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
             if (result == STORE_OK)
                 return STORE_OK;
             err_set(err, failure.status, failure.code, "%.*s%s", SLICE_ARG(failure.message),
-                    result == STORE_UNKNOWN ? "; whether the write was made is not known" : "");
+                    result == STORE_UNKNOWN ? "; it is not known whether the write was made" : "");
             return result;
         }
         err_set_text(err, failure.status, failure.code, failure.message);
@@ -146,7 +146,7 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
     if (!is_wal_whole(store) && !store_salvage_commit(store)) {
         store->followed.valid = false;
         err_set(err, 503, NULL,
-                "the database '%s' lost its WAL; whether the write was made is not known",
+                "the database '%s' lost its WAL; it is not known whether the write was made",
                 store->path);
         return STORE_UNKNOWN;
     }

@@ -118,10 +118,10 @@ static bool create_schema(struct db *db, struct err *err)
     if (!has_upstream_tables(db, &tables, err))
         return false;
     if (tables)
-        return err_set(err, 503, NULL,
-                       "the database '%s' has tables but no schema revision: stamp it with the one "
-                       "it is at",
-                       db->path);
+        return err_set(
+            err, 503, NULL,
+            "the database '%s' has tables but no schema revision: stamp it with its revision",
+            db->path);
     log_write(LOG_LEVEL_INFO, MIGRATION_LOGGER, LOG_NO_CONTEXT, "Creating the schema at %s",
               schema_revision_ids[SCHEMA_NEWEST]);
     return db_exec_all(db, schema_create_newest, err) &&
@@ -236,7 +236,7 @@ static bool stamp(struct db *db, struct slice revision, struct err *err)
         return write_revision(db, NULL, err);
     int to = schema_revision_find(revision);
     if (to < 0)
-        return err_set(err, 503, NULL, "no schema revision is called '%.*s'", SLICE_ARG(revision));
+        return err_set(err, 503, NULL, "there is no schema revision '%.*s'", SLICE_ARG(revision));
     bool tables;
     if (!has_upstream_tables(db, &tables, err))
         return false;

@@ -176,7 +176,7 @@ static void tell_salvage(const struct store *store, enum sentinel_salvage salvag
 {
     bool is_cut = store->sentinel->wal_is_cut;
     const char *what = is_moved ? "was removed, moved or replaced"
-                       : is_cut ? "has a -wal file that somebody else has cut off"
+                       : is_cut ? "has a -wal file that another process has truncated"
                                 : "lost its -wal or -shm file, which was removed or replaced";
     if (salvage == SENTINEL_LOST && is_cut)
         log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
@@ -185,18 +185,18 @@ static void tell_salvage(const struct store *store, enum sentinel_salvage salvag
                   store->path, what);
     else if (salvage == SENTINEL_LOST)
         log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
-                  "the database '%s' %s, and somebody else has written to it since: what was "
+                  "the database '%s' %s, and another process has written to it since: what was "
                   "committed before and not yet copied into the file is lost",
                   store->path, what);
     else if (salvage == SENTINEL_BLOCKED)
         log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
-                  "the database '%s' %s while berthd has it open; what it committed cannot be "
-                  "copied into the file yet: writes are answered 503 until it can",
+                  "the database '%s' %s while berthd has it open; its commits cannot be copied "
+                  "into the file yet: writes are answered 503 until they can",
                   store->path, what);
     else
         log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
                   "the database '%s' %s while berthd had it open; everything committed is in the "
-                  "database file itself, and what is at the path now is opened",
+                  "database file itself, and the file that is now at the path is opened",
                   store->path, what);
 }
 
@@ -258,8 +258,8 @@ bool store_ensure_file(struct store *store, struct err *err)
     store_notice_file(store);
     if (store->salvage_again_us != 0)
         return err_set(err, 503, NULL,
-                       "the database '%s' lost its -wal or -shm file, and what was committed "
-                       "cannot be copied into it yet",
+                       "the database '%s' lost its -wal or -shm file, and its commits cannot be "
+                       "copied into it yet",
                        store->path);
     if (store->sentinel != NULL)
         return store->writer.handle != NULL || store_reconnect_writer(store, err);
@@ -269,7 +269,7 @@ bool store_ensure_file(struct store *store, struct err *err)
          * for at the path. */
         sentinel_disconnect(store->stale, true);
         if (sentinel_check_file(store->stale) == SENTINEL_GONE)
-            return err_set(err, 503, NULL, "the database '%s' is gone", store->path);
+            return err_set(err, 503, NULL, "the database '%s' no longer exists", store->path);
         if (sentinel_check_file(store->stale) == SENTINEL_REPLACED)
             sentinel_remove_stale_wal(store->stale);
     }
@@ -300,11 +300,11 @@ struct store *store_open(const struct store_options *options, struct err *err)
     /* A file that is made only to be refused for its lack of a schema would stay behind. */
     bool create = options->create_missing_file && options->sync_schema;
     if (path.len > 0 && !create && access(absolute, F_OK) != 0) {
-        err_set(err, 503, NULL,
-                "the database '%s' does not exist: is the path in [placement_database] connection "
-                "right? For a new database, run \"placement-manage db sync\" or set "
-                "sync_on_startup",
-                absolute);
+        err_set(
+            err, 503, NULL,
+            "the database '%s' does not exist: is the path in [placement_database] connection "
+            "right? For a new database, run \"placement-manage db sync\" or set sync_on_startup",
+            absolute);
         free(absolute);
         return NULL;
     }
@@ -321,7 +321,7 @@ struct store *store_open(const struct store_options *options, struct err *err)
     if (store_connect(store, options->sync_schema, create, err)) {
         if (store->in_memory)
             log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
-                      "the database is in memory: whatever is written is lost at the end");
+                      "the database is in memory: everything is lost when the process ends");
         return store;
     }
     store_close(store);

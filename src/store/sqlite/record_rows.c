@@ -150,7 +150,7 @@ static bool refuse_broken(struct store *store, const struct record_table_info *t
 {
     store_forget_file(store);
     return err_set(err, 503, NULL,
-                   "the database '%s' lacks its table %s or a column of it, which is made anew",
+                   "the database '%s' lacks the table %s or a column of it, which is created again",
                    store->writer.path, table->name);
 }
 

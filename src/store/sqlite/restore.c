@@ -173,7 +173,7 @@ static bool refuse_changing(const char *file, const struct stat *now, struct err
     if (!holder_find(now, who) && !holder_has_lock(file))
         return true;
     return err_set(err, 503, NULL,
-                   "'%s' is open in another process, so that it is not a finished backup", file);
+                   "'%s' is open in another process, so it is not a finished backup", file);
 }
 
 static bool is_as_before(const char *file, const struct stat *before)
@@ -308,7 +308,7 @@ static bool is_same_still(const struct restore *r, struct err *err)
         return true; /* partial_finish() refuses one that has appeared */
     if (lstat(r->path, &now) == 0 && is_same_file(&now, &r->old))
         return true;
-    return err_set(err, 503, NULL, "the database '%s' was replaced meanwhile", r->path);
+    return err_set(err, 503, NULL, "the database '%s' was replaced in the meantime", r->path);
 }
 
 static bool put_in_place(struct restore *r, bool keep, char kept[static PATH_MAX], struct err *err)

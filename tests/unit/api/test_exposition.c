@@ -123,7 +123,7 @@ static void expect_all(bool is_openmetrics, const char *expected)
 static void formats(void **state)
 {
     (void)state;
-    expect_all(false, "# HELP berth_http_response_bytes_total Bytes of answers' bodies.\n"
+    expect_all(false, "# HELP berth_http_response_bytes_total Bytes of response bodies.\n"
                       "# TYPE berth_http_response_bytes_total counter\n"
                       "berth_http_response_bytes_total{" LABELS "} 9223372036854775807\n"
                       "# HELP " DURATION " Time from the request line to the answer being ready.\n"
@@ -132,9 +132,9 @@ static void formats(void **state)
                       "_bucket{" LABELS ",le=\"2.5\"} 3\n" DURATION "_bucket{" LABELS
                       ",le=\"+Inf\"} 7\n" DURATION "_sum{" LABELS "} 3.00006\n" DURATION
                       "_count{" LABELS "} 7\n"
-                      "# HELP berth_stopping 1 while the process drains before it ends.\n"
+                      "# HELP berth_stopping 1 while the process drains before it exits.\n"
                       "# TYPE berth_stopping gauge\nberth_stopping 0\n");
-    expect_all(true, "# HELP berth_http_response_bytes Bytes of answers' bodies.\n"
+    expect_all(true, "# HELP berth_http_response_bytes Bytes of response bodies.\n"
                      "# TYPE berth_http_response_bytes counter\n"
                      "berth_http_response_bytes_total{" LABELS "} 9223372036854775807\n"
                      "# HELP " DURATION " Time from the request line to the answer being ready.\n"
@@ -143,7 +143,7 @@ static void formats(void **state)
                      "_bucket{" LABELS ",le=\"2.5\"} 3\n" DURATION "_bucket{" LABELS
                      ",le=\"+Inf\"} 7\n" DURATION "_sum{" LABELS "} 3.00006\n" DURATION
                      "_count{" LABELS "} 7\n"
-                     "# HELP berth_stopping 1 while the process drains before it ends.\n"
+                     "# HELP berth_stopping 1 while the process drains before it exits.\n"
                      "# TYPE berth_stopping gauge\nberth_stopping 0\n# EOF\n");
 }
 

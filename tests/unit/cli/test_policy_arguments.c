@@ -91,7 +91,7 @@ static void wrong(void **state)
     assert_false(PARSE("chekc"));
     expect_wrong("no such action: chekc; did you mean check?\n");
     assert_false(PARSE("list", "x"));
-    expect_wrong("takes no such argument: x");
+    expect_wrong("unexpected argument: x");
     assert_false(PARSE("check", "a"));
     expect_wrong("check needs --token-file");
     assert_false(PARSE("list", "--nothing"));

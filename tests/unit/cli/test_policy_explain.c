@@ -48,28 +48,27 @@ static void texts(void **state)
     check_text("role:reader and user_id:x and role:y",
                "  failed   all of\n"
                "    failed   user_id:x  (wanted: \"x\"; there: \"u\")\n");
-    check_text("not rule:a", "  failed   not\n"
-                             "    passed   rule:a  (file:2)\n"
-                             "      passed   role:member  (wanted: \"member\"; there: \"reader\", "
-                             "\"member\")\n");
+    check_text("not rule:a",
+               "  failed   not\n"
+               "    passed   rule:a  (file:2)\n"
+               "      passed   role:member  (wanted: \"member\"; there: \"reader\", \"member\")\n");
     check_text("user_id:%(x)s", "  failed   user_id:%(x)s  (the target has no x)\n");
     check_text("user_id:%d", "  refused  user_id:%d  (it cannot be filled in)\n");
     check_text("service_roles:x", "  failed   service_roles:x  (wanted: \"x\"; there: none)\n");
-    check_text("is_admin:True", "  failed   is_admin:True  (there is no such credential)\n");
+    check_text("is_admin:True", "  failed   is_admin:True  (the token has no such credential)\n");
     check_text("\"'a':%(project_id)s\"",
                "  failed   'a':%(project_id)s  (wanted: \"p\"; there: \"a\")\n");
     check_text("rule:nothing", "  failed   rule:nothing  (not defined)\n");
-    check_text("rule:c", "  refused  rule:c  (file:3)\n"
-                         "    refused  rule:c  (file:3)\n"
-                         "      which is being asked already: the rules form a circle\n");
+    check_text("rule:c", "  refused  rule:c  (file:3)\n    refused  rule:c  (file:3)\n      which "
+                         "is being evaluated already: the rules form a circle\n");
 }
 
 static void stand_ins(void **state)
 {
     (void)state;
     struct buf out = explained("r: rule:nothing\ndefault: '!'\n");
-    assert_string_equal(out.data, "  failed   rule:nothing  (not defined: default stands for it)\n"
-                                  "    failed   !\n");
+    assert_string_equal(out.data, "  failed   rule:nothing  (not defined: default is used "
+                                  "instead)\n    failed   !\n");
     buf_free(&out);
     out = explained("r: rule:service_api\n'rule:admin_api': '@'\n");
     assert_string_equal(out.data, "  passed   rule:service_api  (file:2, by its old name)\n"

@@ -45,14 +45,14 @@ static void no_tokens(void **state)
 {
     (void)state;
     static const char *const ROWS[][2] = {
-        {"", "f:1: is no JSON: '[' or '{' expected near end of file"},
-        {"{\n\"token\": }", "f:2: is no JSON: unexpected token near '}'"},
-        {"[]", "f: has no token: wanted is the body of Keystone's GET /v3/auth/tokens"},
-        {"{\"token\": \"t\"}", "f: has no token: wanted is the body of Keystone's GET "
-                               "/v3/auth/tokens"},
+        {"", "f:1: not valid JSON: '[' or '{' expected near end of file"},
+        {"{\n\"token\": }", "f:2: not valid JSON: unexpected token near '}'"},
+        {"[]", "f: has no token: the body of Keystone's answer to GET /v3/auth/tokens is expected"},
+        {"{\"token\": \"t\"}", "f: has no token: the body of Keystone's answer to GET "
+                               "/v3/auth/tokens is expected"},
         {"{\"token\": {\"user\": \"u\"}}", "f: the token has no user with an id"},
         {"{\"token\": {\"user\": {\"id\": \"u\"}, \"roles\": \"r\"}}",
-         "f: the token's roles are no list"},
+         "f: the token's roles are not a list"},
         {"{\"token\": {\"user\": {\"id\": \"u\"}, \"roles\": [\"r\"]}}",
          "f: a role of the token has no name"},
     };

@@ -128,11 +128,11 @@ static void logged_notes(void **state)
     assert_true(pread(fd, text, sizeof(text) - 1, 0) > 0);
     assert_non_null(strstr(text, "] configuration files: a.conf\n"));
     assert_non_null(strstr(text, "] deprecated name: a.conf:6: [DEFAULT] auth_strategy is now"));
-    assert_non_null(strstr(text, "] options that have no effect here: [placement_database] "
-                                 "max_pool_size\n"));
+    assert_non_null(
+        strstr(text, "] options that have no effect here: [placement_database] max_pool_size\n"));
     assert_non_null(strstr(text, "WARNING berth.conf [-] auth_strategy is noauth2 and 0.0.0.0 is"));
-    assert_non_null(strstr(text, "WARNING berth.conf [-] a.conf:4: [placement_database] foo is not "
-                                 "known, and is passed over\n"));
+    assert_non_null(strstr(text, "WARNING berth.conf [-] a.conf:4: [placement_database] foo is "
+                                 "not known, and is ignored\n"));
     assert_null(strstr(text, "x.db"));
     log_stop();
     close(fd);
@@ -200,12 +200,12 @@ static void examination_of_bad_files(void **state)
     examine();
     assert_int_equal(conf->faults.n, 3);
     assert_string_equal(conf->faults.items[0],
-                        "a.conf:3: the section's ] is missing, or something stands behind it");
+                        "a.conf:3: the section's ] is missing, or is followed by something");
     assert_string_equal(conf->faults.items[1],
                         "b.conf:1: neither a section nor an assignment: no = or : in it");
-    assert_string_equal(conf->faults.items[2],
-                        "cannot read the configuration file nowhere.conf: No such file or "
-                        "directory");
+    assert_string_equal(
+        conf->faults.items[2],
+        "cannot read the configuration file nowhere.conf: No such file or directory");
     inputs.sources_n = 0;
     inputs.sources[inputs.sources_n++] = (struct conf_source){"nowhere", true};
     examine();
@@ -271,7 +271,7 @@ static void makes_the_state_directory(void **state)
     put("file", "");
     snprintf(path, sizeof(path), "%s/file/berth", home);
     assert_false(conf_make_state_directory(&made, &err));
-    assert_non_null(strstr(err.message.data, "cannot make the directory"));
+    assert_non_null(strstr(err.message.data, "cannot create the directory"));
 }
 
 int main(void)

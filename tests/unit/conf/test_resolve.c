@@ -110,11 +110,11 @@ static void bad_references(void **state)
 {
     (void)state;
     expect_refused("[DEFAULT]\ntempdir = $nothing\n",
-                   "a.conf:4: [DEFAULT] tempdir refers to $nothing, which is no option "
-                   "(write $$ for a dollar)");
+                   "a.conf:4: [DEFAULT] tempdir refers to $nothing, which is not an option (write "
+                   "$$ for a dollar sign)");
     expect_refused("[DEFAULT]\ntempdir = ${api.nothing}\n",
-                   "a.conf:4: [DEFAULT] tempdir refers to $api.nothing, which is no option "
-                   "(write $$ for a dollar)");
+                   "a.conf:4: [DEFAULT] tempdir refers to $api.nothing, which is not an option "
+                   "(write $$ for a dollar sign)");
     expect_refused("[DEFAULT]\ntempdir = $log_file\nlog_file = x$tempdir",
                    "a.conf:5: [DEFAULT] log_file refers to itself by $tempdir");
     expect_refused("[DEFAULT]\ntempdir = $tempdir",
@@ -133,8 +133,8 @@ static void names_in_references(void **state)
     assert_string_equal(conf_value(conf, "DEFAULT", "tempdir")->text, "3600False");
     assert_string_equal(conf_value(conf, "DEFAULT", "log_dir")->text, "c");
     expect_refused("[DEFAULT]\ntempdir = ${CORS.max_age}\n",
-                   "a.conf:4: [DEFAULT] tempdir refers to $CORS.max_age, which is no option "
-                   "(write $$ for a dollar)");
+                   "a.conf:4: [DEFAULT] tempdir refers to $CORS.max_age, which is not an option "
+                   "(write $$ for a dollar sign)");
 }
 
 /* Each doubles the last ten times over; eight of them would be 10^8 bytes. */

@@ -239,9 +239,9 @@ static void bad_endpoints(void **state)
 static void bad_values(void **state)
 {
     (void)state;
-    expect_refused("sync_on_startup = maybe\n",
-                   "a.conf:3: [placement_database] sync_on_startup must be true or false, "
-                   "not 'maybe'");
+    expect_refused(
+        "sync_on_startup = maybe\n",
+        "a.conf:3: [placement_database] sync_on_startup must be true or false, not 'maybe'");
     expect_refused("[placement]\n\nallocation_candidates_generation_strategy = x\n",
                    "a.conf:5: [placement] allocation_candidates_generation_strategy must be one of "
                    "depth-first, breadth-first, not 'x'");
@@ -259,7 +259,7 @@ static void bad_values(void **state)
     expect_refused("[berth]\nsocket_mode = 01777\n",
                    "a.conf:4: [berth] socket_mode: '01777' is not a mode such as 0660");
     expect_refused("[berth]\ntls_key_file = k\n",
-                   "[berth] tls_cert_file and tls_key_file are only good together");
+                   "[berth] tls_cert_file and tls_key_file must be set together");
     expect_refused("[berth]\nlisten = https://127.0.0.1:1\n",
                    "[berth] listen = https://... needs tls_cert_file and tls_key_file");
     expect_refused("[berth]\nmount_prefix = x\n",
@@ -287,9 +287,9 @@ static void bad_values(void **state)
     expect_refused("[baremetal]\npublic_endpoint = x\n",
                    "a.conf:4: [baremetal] public_endpoint: 'x' is not a URL such as "
                    "https://baremetal.example.org");
-    expect_refused("[baremetal]\nhost = a b\n",
-                   "a.conf:4: [baremetal] host: 'a b' is not a name of at most 255 characters "
-                   "without blanks");
+    expect_refused(
+        "[baremetal]\nhost = a b\n",
+        "a.conf:4: [baremetal] host: 'a b' is not a name of at most 255 characters without blanks");
     expect_refused("[healthcheck]\npath = x\n",
                    "a.conf:4: [healthcheck] path: 'x' is not a path such as /healthcheck");
     expect_refused("[healthcheck]\ndisable_by_file_paths = 65536:/a\n",
@@ -299,7 +299,7 @@ static void bad_values(void **state)
     expect_refused("[healthcheck]\nallowed_source_ranges = 10.0.0.1/8\n",
                    "a.conf:4: [healthcheck] allowed_source_ranges: '10.0.0.1/8' is not a range of "
                    "addresses such as 10.0.0.0/8");
-    expect_refused("[x\n", "a.conf:3: the section's ] is missing, or something stands behind it");
+    expect_refused("[x\n", "a.conf:3: the section's ] is missing, or is followed by something");
     expect_refused("connection =\n", "[placement_database] connection is not set in a.conf");
     setenv("OS_CORS__MAX_AGE", "x", 1);
     expect_refused("", "OS_CORS__MAX_AGE: [cors] max_age must be a whole number, not 'x'");

@@ -275,7 +275,7 @@ static void bad_files(void **state)
 {
     (void)state;
     struct http_tls_files given = files(NULL, "NORMAL:+NOTHING");
-    refused(&given, "tls_priorities: '+NOTHING' is not understood");
+    refused(&given, "tls_priorities: '+NOTHING' is invalid");
     given = files("/no/such/file", DEFAULT_PRIORITIES);
     refused(&given, "tls_ca_file: cannot use /no/such/file: No such file or directory");
     given = files(key_file, DEFAULT_PRIORITIES);
@@ -290,7 +290,7 @@ static void bad_files(void **state)
     refused(&given, " with ");
     given = files(NULL, DEFAULT_PRIORITIES);
     assert_int_equal(chmod(key_file, 0602), 0);
-    refused(&given, "everybody may write it");
+    refused(&given, "it is writable by everybody");
     assert_int_equal(chmod(key_file, 0600), 0);
 }
 
@@ -310,7 +310,7 @@ static void warnings(void **state)
     assert_int_equal(chmod(first.key, 0644), 0);
     given = (struct http_tls_files){first.cert, first.key, NULL, DEFAULT_PRIORITIES};
     loaded = http_tls_create(&given, &err);
-    assert_non_null(strstr(http_tls_warning(loaded, arena).data, "everybody may read the key"));
+    assert_non_null(strstr(http_tls_warning(loaded, arena).data, "is readable by everybody"));
     http_tls_destroy(loaded);
 }
 

@@ -156,7 +156,7 @@ static void replaced_or_not(void **state)
     struct http_address where = at_path(0600);
     struct http_server *server = serve_peers(&where, &err);
     assert_null(serve_peers(&where, &err));
-    assert_non_null(strstr(err.message.data, ": somebody else listens there"));
+    assert_non_null(strstr(err.message.data, ": in use by another process"));
     int fd = path_connect(); /* the refused one has done no harm */
     close(fd);
     http_server_stop(server, 0);
@@ -174,7 +174,7 @@ static void replaced_or_not(void **state)
     /* no socket */
     close(open(address.sun_path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
     assert_null(serve_peers(&where, &err));
-    assert_non_null(strstr(err.message.data, ": there is a file that is no socket"));
+    assert_non_null(strstr(err.message.data, ": there is a file that is not a socket"));
     assert_true(path_is_there());
     unlink(address.sun_path);
 }
@@ -218,7 +218,7 @@ static void given(void **state)
     assert_int_equal(bind(held, (struct sockaddr *)&address, sizeof(address)), 0);
     struct http_address where = {.is_given = true, .fd = dup(held)};
     assert_null(serve_peers(&where, &err)); /* it does not listen */
-    assert_non_null(strstr(err.message.data, "is no listening stream socket"));
+    assert_non_null(strstr(err.message.data, "is not a listening stream socket"));
     assert_int_equal(listen(held, 16), 0);
     struct http_server *server = serve_peers(&where, &err);
     assert_non_null(server);
@@ -314,7 +314,7 @@ static void given_of_another_family(void **state)
         skip(); /* a machine without */
     assert_int_equal(listen(held, 16), 0);
     assert_null(serve_peers(&(struct http_address){.is_given = true, .fd = held}, &err));
-    assert_non_null(strstr(err.message.data, "is of no family that can be served"));
+    assert_non_null(strstr(err.message.data, "has an unsupported address family"));
     close(held);
 }
 

@@ -67,9 +67,9 @@ static void finds_none(void **state)
     expect_v3("{\"version\": " VERSION("v30", "stable", "/v30/") "}", NULL);
     expect_v3("{\"version\": " VERSION("v3", "unheard of", "/v3/") "}", NULL);
     expect_v3("{\"version\": {\"id\": \"v3\", \"status\": \"stable\"}}", NULL);
-    expect_v3("{\"version\": {\"id\": \"v3\", \"status\": \"stable\", \"links\": [{\"rel\": "
-              "\"self\"}]}}",
-              NULL);
+    expect_v3(
+        "{\"version\": {\"id\": \"v3\", \"status\": \"stable\", \"links\": [{\"rel\": \"self\"}]}}",
+        NULL);
 }
 
 static const char LOGIN[] =
@@ -115,12 +115,12 @@ static void logins(void **state)
         const char *body;
         const char *why;
     } NONE[] = {
-        {"", "it is no JSON"},
-        {"{", "it is no JSON"},
+        {"", "it is not valid JSON"},
+        {"{", "it is not valid JSON"},
         {"[]", "it has no token"},
         {"{\"token\": \"x\"}", "it has no token"},
-        {"{\"token\": {}}", "its token has no time of expiry"},
-        {"{\"token\": {\"expires_at\": \"x\"}}", "its token has no time of expiry"},
+        {"{\"token\": {}}", "its token has no expiry time"},
+        {"{\"token\": {\"expires_at\": \"x\"}}", "its token has no expiry time"},
     };
     struct keystone_login login;
     const char *why;

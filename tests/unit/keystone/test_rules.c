@@ -290,8 +290,8 @@ static void bound(void **state)
     (void)state;
     know("krb", false, ", \"bind\": {\"kerberos\": \"u\"}");
     know("good", false, "");
-    expect_refused("krb", NULL, "it is bound to another way of authentication");
-    expect_refused("good", "krb", "it is bound to another way of authentication");
+    expect_refused("krb", NULL, "it is bound to another authentication method");
+    expect_refused("good", "krb", "it is bound to another authentication method");
 }
 
 #define RULES_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

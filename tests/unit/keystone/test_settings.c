@@ -139,9 +139,8 @@ static void scopes(void **state)
         const char *body = settings.login_body;
         assert_string_equal(body + strlen(body) - strlen(SCOPES[i].scope), SCOPES[i].scope);
     }
-    expect_refused(PASSWORD "trust_id = t\n",
-                   "[keystone_authtoken] has more than one scope: set a project, a domain or "
-                   "trust_id in PATH");
+    expect_refused(PASSWORD "trust_id = t\n", "[keystone_authtoken] has more than one scope: set a "
+                                              "project, a domain or trust_id in PATH");
     expect_refused(SECTION "auth_type = password\n" USER "system_scope = some\n",
                    "PATH:9: [keystone_authtoken] system_scope must be all");
 }
@@ -233,11 +232,10 @@ static void missing(void **state)
     expect_refused(SECTION "auth_type = password\nauth_url = http://k\nusername = u\n",
                    "[keystone_authtoken] username needs user_domain_id or user_domain_name or a "
                    "default domain, none is set in PATH");
-    expect_refused(
-        SECTION "auth_type = v3password\nauth_url = http://k\nusername = u\n"
-                "default_domain_id = d\n",
-        "[keystone_authtoken] username needs user_domain_id or user_domain_name, none is "
-        "set in PATH");
+    expect_refused(SECTION "auth_type = v3password\nauth_url = http://k\nusername = u\n"
+                           "default_domain_id = d\n",
+                   "[keystone_authtoken] username needs user_domain_id or user_domain_name, none "
+                   "is set in PATH");
     expect_refused(SECTION "auth_type = password\n" USER "project_name = p\n",
                    "[keystone_authtoken] project_name needs project_domain_id or "
                    "project_domain_name or a default domain, none is set in PATH");
@@ -265,7 +263,7 @@ static void senseless(void **state)
                    "PATH:4: [keystone_authtoken] auth_type must be one of password, v3password, "
                    "v3applicationcredential, token, v3token, admin_token");
     expect_refused(SECTION "auth_type = password\nauth_url = keystone\n",
-                   "PATH:5: [keystone_authtoken] auth_url is no http or https URL of a host");
+                   "PATH:5: [keystone_authtoken] auth_url is not an http or https URL with a host");
     expect_refused(PASSWORD "interface = sideways\n",
                    "PATH:11: [keystone_authtoken] interface must be internal, public or admin");
     expect_refused(PASSWORD "cafile = /none/ca.pem\n",
@@ -273,14 +271,14 @@ static void senseless(void **state)
     expect_refused(PASSWORD "keyfile = /none/key.pem\n",
                    "PATH:11: [keystone_authtoken] keyfile cannot be read");
     expect_refused(PASSWORD "www_authenticate_uri = http://a\"b\n",
-                   "PATH:11: [keystone_authtoken] www_authenticate_uri has a character that no "
-                   "header may have");
+                   "PATH:11: [keystone_authtoken] www_authenticate_uri has a character that is not "
+                   "allowed in a header");
     expect_refused(PASSWORD "www_authenticate_uri = http://a\n  b\n",
-                   "PATH:11: [keystone_authtoken] www_authenticate_uri has a character that no "
-                   "header may have");
-    expect_refused(PASSWORD "token_cache_time = soon\n",
-                   "PATH:11: [keystone_authtoken] token_cache_time must be a whole number, not "
-                   "'soon'");
+                   "PATH:11: [keystone_authtoken] www_authenticate_uri has a character that is not "
+                   "allowed in a header");
+    expect_refused(
+        PASSWORD "token_cache_time = soon\n",
+        "PATH:11: [keystone_authtoken] token_cache_time must be a whole number, not 'soon'");
 }
 
 static void auth_section(void **state)

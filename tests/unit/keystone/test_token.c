@@ -199,9 +199,10 @@ static void expect_none(const char *body, const char *reason)
 static void no_tokens(void **state)
 {
     (void)state;
-    expect_none("", "it is no JSON");
-    expect_none("<html>", "it is no JSON");
-    expect_none("{\"token\": {\"user\": {\"id\": \"u\"}, \"expires_at\": \"2026-", "it is no JSON");
+    expect_none("", "it is not valid JSON");
+    expect_none("<html>", "it is not valid JSON");
+    expect_none("{\"token\": {\"user\": {\"id\": \"u\"}, \"expires_at\": \"2026-",
+                "it is not valid JSON");
     expect_none("[1]", "it has no token");
     expect_none("{}", "it has no token");
     expect_none("{\"token\": []}", "it has no token");
@@ -209,16 +210,16 @@ static void no_tokens(void **state)
     expect_none("{\"token\": {}}", "its token has no user");
     expect_none("{\"token\": {\"user\": \"u\"}}", "its token has no user");
     expect_none("{\"token\": {\"user\": {\"id\": 1}}}", "its token has no user");
-    expect_none("{\"token\": {\"user\": {\"id\": \"u\"}}}", "its token has no time of expiry");
+    expect_none("{\"token\": {\"user\": {\"id\": \"u\"}}}", "its token has no expiry time");
     expect_none("{\"token\": {\"user\": {\"id\": \"u\"}, \"expires_at\": \"soon\"}}",
-                "its token has no time of expiry");
+                "its token has no expiry time");
     expect_none("{\"token\": {\"user\": {\"id\": \"u\"}, \"expires_at\": 5}}",
-                "its token has no time of expiry");
+                "its token has no expiry time");
     static const struct {
         const char *members;
         const char *reason;
     } WRONG[] = {
-        {", \"roles\": {}", "its token's roles are no list"},
+        {", \"roles\": {}", "its token's roles are not a list"},
         {", \"roles\": [7]", "a role of its token has no name"},
         {", \"roles\": [{\"name\": null}]", "a role of its token has no name"},
         {", \"project\": {}", "its token's project has no id"},
@@ -241,7 +242,7 @@ static void huge(void **state)
     assert_string_equal(why, "it is too large");
     memset(text, '[', TOKEN_ANSWER_BYTES_MAX);
     assert_null(token_read((struct slice){text, TOKEN_ANSWER_BYTES_MAX}, &TERMS, &why));
-    assert_string_equal(why, "it is no JSON");
+    assert_string_equal(why, "it is not valid JSON");
     free(text);
 }
 

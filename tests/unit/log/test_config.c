@@ -161,7 +161,7 @@ static void settings_that_fail(void **state)
     start(&settings);
     settings.handler_count = LOG_HANDLERS_MAX + 1;
     assert_false(log_start_with(&settings, &err));
-    assert_string_equal(err.message.data, "more than 16 destinations of the log");
+    assert_string_equal(err.message.data, "more than 16 log destinations");
     err.status = 0;
     settings.handler_count = 2;
     handlers[1].format.plain = "%(x";

@@ -262,17 +262,18 @@ static void refused(void **state)
     expect_refused("%(name)", "logging_default_format_string: an incomplete format at \"%(name)\"");
     expect_refused("%(name)5",
                    "logging_default_format_string: an incomplete format at \"%(name)5\"");
-    expect_refused("%(name)z", "logging_default_format_string: a conversion that a log format "
-                               "cannot have at \"%(name)z\"");
-    expect_refused("%(name)*s", "logging_default_format_string: a conversion that a log format "
-                                "cannot have at \"%(name)*s\"");
-    expect_refused("%(name)1001s", "logging_default_format_string: a width or precision above 1000 "
-                                   "at \"%(name)1001s\"");
+    expect_refused("%(name)z", "logging_default_format_string: a conversion that log formats do "
+                               "not support at \"%(name)z\"");
+    expect_refused("%(name)*s", "logging_default_format_string: a conversion that log formats do "
+                                "not support at \"%(name)*s\"");
+    expect_refused(
+        "%(name)1001s",
+        "logging_default_format_string: a width or precision above 1000 at \"%(name)1001s\"");
     expect_refused("%(name).99999999999s", "logging_default_format_string: a width or precision "
                                            "above 1000 at \"%(name).99999999999s\"");
-    expect_refused("%(name)d", "logging_default_format_string: %(name)d, but it is no number");
+    expect_refused("%(name)d", "logging_default_format_string: %(name)d, but it is not a number");
     expect_refused("%(created)x",
-                   "logging_default_format_string: %(created)x, but it is no whole number");
+                   "logging_default_format_string: %(created)x, but it is not a whole number");
 }
 
 static void long_dates(void **state)
@@ -335,8 +336,8 @@ static void json_arguments(void **state)
     log_format_render(format, &record, &r.scratch, &r.out);
     buf_append_char(&r.out, '\0');
     assert_non_null(strstr(r.out.data, "{\"message\": \"a\\ufffd bc\", "));
-    assert_non_null(strstr(r.out.data, "\"msg\": \"%(x)s %(y)s\", \"args\": {\"x\": \"a\\ufffd\", "
-                                       "\"y\": \"bc\"}, "));
+    assert_non_null(strstr(
+        r.out.data, "\"msg\": \"%(x)s %(y)s\", \"args\": {\"x\": \"a\\ufffd\", \"y\": \"bc\"}, "));
     assert_non_null(strstr(r.out.data, "\"msg\": \"%s\", \"args\": [\"bc\", \"a\\ufffd\"], "));
     end(&r);
 }

@@ -185,30 +185,30 @@ static void handlers_that_make_no_sense_here(void **state)
 {
     (void)state;
     becomes_stderr("class=fluent.handler.FluentHandler\nargs=('x', 'y', 24224)\n",
-                   "such handlers are not known here");
+                   "handlers of this class are not supported");
     assert_string_equal(warnings.items[0],
                         "f:11: [handler_h] fluent.handler.FluentHandler becomes standard error: "
-                        "such handlers are not known here");
+                        "handlers of this class are not supported");
     becomes_stderr("class=StreamHandler\nargs=(open('/x'),)\n", "its arguments are not understood");
     becomes_stderr("class=StreamHandler\nargs=(sys.stdin,)\n",
                    "its stream is neither sys.stdout nor sys.stderr");
-    becomes_stderr("class=FileHandler\nargs=()\n", "its file is not named by a plain text");
+    becomes_stderr("class=FileHandler\nargs=()\n", "its file name is not a plain string");
     becomes_stderr("class=handlers.RotatingFileHandler\nargs=('/l','a',-1)\n",
-                   "maxBytes or backupCount is no such number");
+                   "maxBytes or backupCount is not a valid number");
     becomes_stderr("class=handlers.TimedRotatingFileHandler\nargs=('/l','w7')\n",
-                   "`when` is none of S, M, H, D, midnight, W0 to W6");
+                   "`when` is not one of S, M, H, D, midnight, W0 to W6");
     becomes_stderr("class=handlers.TimedRotatingFileHandler\nargs=('/l','H',0)\n",
-                   "interval or backupCount is no such number");
+                   "interval or backupCount is not a valid number");
     becomes_stderr("class=handlers.TimedRotatingFileHandler\nkwargs={'filename':'/l','utc':True}\n",
-                   "utc and atTime are not known here");
+                   "utc and atTime are not supported");
     becomes_stderr("class=handlers.SysLogHandler\nargs=('/dev/log', 'nowhere')\n",
-                   "its facility is not known");
+                   "its facility is unknown");
     becomes_stderr("class=handlers.SysLogHandler\nargs=(('h', 0),)\n",
                    "its address is neither a path nor (host, port)");
     becomes_stderr("class=handlers.SysLogHandler\nargs=(('h', 1), 1, socket.SOCK_STREAM)\n",
-                   "it is to use TCP, which is not known here");
+                   "TCP is not supported");
     becomes_stderr("class=oslo_log.handlers.OSJournalHandler\nargs=(7000,)\n",
-                   "its facility is not known");
+                   "its facility is unknown");
 }
 
 static void formatters(void **state)
@@ -266,7 +266,7 @@ static void refused(void **state)
     expect_refused("[formatters]\nkeys=f\n",
                    "the logging configuration f has no section [formatter_f]");
     expect_refused("[formatters]\nkeys=f\n[formatter_f]\nstyle={\n",
-                   "the logging configuration f:3: the only style of formats known here is %");
+                   "the logging configuration f:3: the only supported style of formats is %");
     expect_refused("[formatters]\nkeys=f\n[formatter_f]\nformat=x\n",
                    "the logging configuration f:3: a format without any %(key)");
     expect_refused(HANDLER "x=1\n", "the logging configuration f:11: no `class` in this section");
@@ -274,27 +274,28 @@ static void refused(void **state)
                    "the logging configuration f:11: no such level: Info");
     expect_refused(HANDLER "class=StreamHandler\nlevel=10\n",
                    "the logging configuration f:11: no such level: 10");
-    expect_refused(HANDLER "class=StreamHandler\nformatter=g\n",
-                   "the logging configuration f:11: its formatter is not among the formatters' "
-                   "keys");
+    expect_refused(
+        HANDLER "class=StreamHandler\nformatter=g\n",
+        "the logging configuration f:11: its formatter is not among the formatters' keys");
     expect_refused("[formatters]\nkeys=f\n[formatter_f]\nformat=%(message)r\n[handlers]\nkeys=h\n"
                    "[handler_h]\nclass=StreamHandler\nformatter=f\n",
-                   "the logging configuration f:7: format: a conversion that a log format cannot "
-                   "have at \"%(message)r\"");
-    expect_refused(HANDLER "class=StreamHandler\nargs=%\n",
-                   "the logging configuration f:13: a % that begins no reference (write %%)");
+                   "the logging configuration f:7: format: a conversion that log formats do not "
+                   "support at \"%(message)r\"");
+    expect_refused(
+        HANDLER "class=StreamHandler\nargs=%\n",
+        "the logging configuration f:13: a % that does not begin a reference (write %%)");
     expect_refused(FORMATTERS "[handlers]\nkeys=\n[loggers]\nkeys=x\n[logger_x]\nhandlers=\n"
                               "qualname=x\n",
                    "the logging configuration f: root is not among the loggers' keys");
-    expect_refused(FORMATTERS "[handlers]\nkeys=\n" ROOT,
-                   "the logging configuration f:9: one of its handlers is not among the "
-                   "handlers' keys");
+    expect_refused(
+        FORMATTERS "[handlers]\nkeys=\n" ROOT,
+        "the logging configuration f:9: one of its handlers is not among the handlers' keys");
     expect_refused(FORMATTERS "[handlers]\nkeys=\n[loggers]\nkeys=root,x\n[logger_root]\n"
                               "handlers=\n[logger_x]\nhandlers=\n",
                    "the logging configuration f:11: no `qualname` in this section");
     expect_refused(FORMATTERS "[handlers]\nkeys=\n[loggers]\nkeys=root,x\n[logger_root]\n"
                               "handlers=\n[logger_x]\nhandlers=\nqualname=x\npropagate=yes\n",
-                   "the logging configuration f:11: `propagate` is no number");
+                   "the logging configuration f:11: `propagate` is not a number");
 }
 
 static void files(void **state)
@@ -314,8 +315,9 @@ static void files(void **state)
     assert_int_equal(unlink(path), 0);
     err.status = 0;
     assert_false(logging_config_read("/no/such", defaults(), arena, &settings, &warnings, &err));
-    assert_string_equal(err.message.data, "cannot read the logging configuration /no/such: No such "
-                                          "file or directory");
+    assert_string_equal(
+        err.message.data,
+        "cannot read the logging configuration /no/such: No such file or directory");
 }
 
 int main(void)

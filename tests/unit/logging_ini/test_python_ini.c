@@ -88,11 +88,11 @@ static void references(void **state)
     const struct {
         const char *key;
         const char *what;
-    } bad[] = {{"none", "a reference to a key that is not there"},
-               {"open", "a % that begins no reference (write %%)"},
-               {"bare", "a % that begins no reference (write %%)"},
-               {"form", "a % that begins no reference (write %%)"},
-               {"self", "references that go too deep"},
+    } bad[] = {{"none", "a reference to a key that does not exist"},
+               {"open", "a % that does not begin a reference (write %%)"},
+               {"bare", "a % that does not begin a reference (write %%)"},
+               {"form", "a % that does not begin a reference (write %%)"},
+               {"self", "references that are nested too deeply"},
                {"x", "a value of more than 64 KiB"}};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct slice value;
@@ -116,8 +116,8 @@ static void refused(void **state)
         {"[a]\n= b\n", 2, "no name before the assignment"},
         {"[a]\n[b\n", 2, "a section without a name or its ]"},
         {"[]\n", 1, "a section without a name or its ]"},
-        {"[a]\n[b]\n[a]\n", 3, "a section that is there already"},
-        {"[a]\nx = 1\nX = 2\n", 3, "a key that is there already"},
+        {"[a]\n[b]\n[a]\n", 3, "a section that exists already"},
+        {"[a]\nx = 1\nX = 2\n", 3, "a key that exists already"},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_false(parse(bad[i].text));

@@ -77,12 +77,12 @@ static void unlistable(void **state)
     const char *const dirs[] = {file};
     const struct policy_places places = {.directories_of_files = {dirs, 1}, .inputs = &NONE};
     assert_string_equal(listed(d, &places),
-                        arena_printf(d->arena, "%s: is no directory", file).data);
+                        arena_printf(d->arena, "%s: is not a directory", file).data);
     const struct policy_places no_file = {.file = directory_sub(d, "sub"), .inputs = &NONE};
-    assert_non_null(strstr(listed(d, &no_file), "/sub: is no file"));
+    assert_non_null(strstr(listed(d, &no_file), "/sub: is not a file"));
     const struct policy_places pipe = {.file = directory_path(d, "pipe"), .inputs = &NONE};
     assert_int_equal(mkfifo(pipe.file, 0600), 0);
-    assert_non_null(strstr(listed(d, &pipe), "/pipe: is no file"));
+    assert_non_null(strstr(listed(d, &pipe), "/pipe: is not a file"));
     const char *const broken[] = {directory_sub(d, "broken")};
     assert_int_equal(symlink("nothing", directory_path(d, "broken/link")), 0);
     const struct policy_places dangling = {.directories_of_files = {broken, 1}, .inputs = &NONE};

@@ -115,7 +115,7 @@ static void wrong_files(void **state)
     directory_write(d, "policy.d", "no directory");
     policy_keeper_look(keeper, false);
     policy_keeper_look(keeper, false);
-    assert_int_equal(count_lines(d, "policy.d: is no directory"), 1);
+    assert_int_equal(count_lines(d, "policy.d: is not a directory"), 1);
     directory_write(d, "policy.yaml", "'placement:traits:list': role:y\n");
     policy_keeper_look(keeper, false);
     assert_true(allows(keeper, SLICE_LIT("x")));
@@ -150,7 +150,7 @@ static void gone(void **state)
     for (unsigned i = 0; i < 3; i++)
         policy_keeper_look(keeper, false);
     assert_int_equal(count_lines(d, "policies stay"), 1);
-    assert_int_equal(count_lines(d, "policy.yaml is gone"), 1);
+    assert_int_equal(count_lines(d, "policy.yaml is missing"), 1);
     assert_true(allows(keeper, SLICE_LIT("x")) && !allows(keeper, SLICE_LIT("admin")));
     assert_true(policy_keeper_figures(keeper).is_stale);
     move(d, "policy.yaml~", "policy.yaml"); /* the very file */
@@ -164,7 +164,7 @@ static void gone(void **state)
     move(d, "policy.d", "policy.off");
     for (unsigned i = 0; i < 2; i++)
         policy_keeper_look(keeper, false);
-    assert_int_equal(count_lines(d, "policy.d is gone"), 1);
+    assert_int_equal(count_lines(d, "policy.d is missing"), 1);
     assert_true(allows(keeper, SLICE_LIT("y")));
 
     policy_keeper_look(keeper, true); /* who says so is believed */
@@ -238,9 +238,9 @@ static void nowhere(void **state)
     assert_non_null(policy);
     assert_int_equal(policy->notes.count, 1);
     assert_int_equal(policy->notes.items[0].level, LOG_LEVEL_WARNING);
-    assert_string_equal(
-        policy->notes.items[0].text.data,
-        "[oslo_policy] policy_file: there is no policies.yaml where files are searched");
+    assert_string_equal(policy->notes.items[0].text.data,
+                        "[oslo_policy] policy_file: there is no policies.yaml in the directories "
+                        "that are searched");
     policy_release(policy);
     places.fallback_file = "policy.json"; /* nobody has */
     policy = policy_load(&places, &OPTIONS, &err);

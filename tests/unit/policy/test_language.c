@@ -164,7 +164,7 @@ static void no_rules(void **state)
     assert_string_equal(refusal_of(arena, "r: {a: b}"),
                         "file:1: rule r: must be text (in quotes) or a list, not a mapping");
     assert_string_equal(refusal_of(arena, "r: [role:a, 5]"),
-                        "file:1: rule r: its list has what is neither text nor list");
+                        "file:1: rule r: its list has an element that is neither text nor a list");
     arena_destroy(arena);
 }
 

@@ -118,19 +118,20 @@ static void notes(void **state)
     check_note("'placement:usages': role:x", NULL);
     check_note("a: role:x", NULL);
     check_note("'placement:usage': role:x",
-               "file:1: rule placement:usage: no operation asks for a rule of this name");
-    check_note("a:\n", "file:1: rule a: says nothing, so it allows everybody");
+               "file:1: rule placement:usage: no operation uses a rule of this name");
+    check_note("a:\n", "file:1: rule a: is empty, so it allows everybody");
     check_note("a: \"\"\nb: \"@\"", NULL);
     check_note("a: role:x\nb: and and", "file:2: rule b: cannot be understood");
-    check_note("a: http://x", "file:1: rule a: http://x would ask a server");
-    check_note("a: rule:b", "file:1: rule a: comes to rule:b, which is not defined");
+    check_note("a: http://x", "file:1: rule a: http://x would query a server");
+    check_note("a: rule:b", "file:1: rule a: refers to rule:b, which is not defined");
     check_note("a: rule:b\nb: not rule:a", "file:2: rule b: refers to itself");
-    check_note("a: role:x\na: role:y", "file:2: rule a stands here a second time");
-    check_note("5: role:x", "file:1: \"5\" is passed over");
+    check_note("a: role:x\na: role:y", "file:2: rule a is defined a second time");
+    check_note("5: role:x", "file:1: \"5\" is ignored");
     check_note("'rule:admin_api': role:x",
-               "file:1: the deprecated rule:admin_api is overridden, which counts for service_api");
+               "file:1: the deprecated rule:admin_api is overridden, which also applies to "
+               "service_api");
     check_note("'placement:reshaper:reshape': rule:service_api",
-               "rules in policy files that are the defaults: placement:reshaper:reshape");
+               "rules in policy files that are equal to the defaults: placement:reshaper:reshape");
 }
 
 static void notes_end(void **state)
@@ -213,22 +214,22 @@ static void notes_of_services(void **state)
 {
     (void)state;
     check_note("'baremetal:node:gett': role:x",
-               "file:1: rule baremetal:node:gett: no operation asks for a rule of this name");
+               "file:1: rule baremetal:node:gett: no operation uses a rule of this name");
     check_note("'baremetal:driver:get': project_name:x or rule:is_admin", NULL);
     check_note("a: project_name:x or rule:is_admin\n'baremetal:driver:get': rule:a", NULL);
     check_note("a: project_name:x\n'placement:usages': rule:a",
                "file:1: rule a: project_name:x never passes");
     check_note("'placement:usages': rule:is_admin",
-               "file:1: rule placement:usages: comes to rule:is_admin, which is not defined");
-    check_note("'baremetal:port:create': role:x", "rules in policy files whose operations are not "
-                                                  "served here: baremetal:port:create");
+               "file:1: rule placement:usages: refers to rule:is_admin, which is not defined");
+    check_note("'baremetal:port:create': role:x", "rules in policy files whose operations berth "
+                                                  "does not serve: baremetal:port:create");
     check_note("admin_api: role:admin", NULL);
     check_note("admin_api: role:admin or role:administrator", NULL);
     check_note("is_node_owner: project_id:%(node.owner)s",
-               "rules in policy files that are the defaults: is_node_owner");
+               "rules in policy files that are equal to the defaults: is_node_owner");
     check_note("'baremetal:node:get': role:x",
-               "file:1: the deprecated baremetal:node:get is overridden, which counts for "
-               "baremetal:node:get:driver_info, too");
+               "file:1: the deprecated baremetal:node:get is overridden, which also applies to "
+               "baremetal:node:get:driver_info");
     check_note("is_admin: rule:admin_api\nadmin_api: rule:is_admin",
                "file:1: rule is_admin: refers to itself");
 }

@@ -86,11 +86,11 @@ static void refusals(void **state)
     (void)state;
     static const char *const ROWS[][2] = {
         {"a: b\nc: 'open\n", "f:3: found unexpected end of stream while scanning a quoted scalar"},
-        {"a: @\n", "f:1: found character that cannot start any token while scanning for the next "
-                   "token"},
+        {"a: @\n",
+         "f:1: found character that cannot start any token while scanning for the next token"},
         {"a: b\n---\nc: d\n", "f:2: a second document"},
         {"a: *b\n", "f:1: an alias without an anchor before it"},
-        {"a: &b [*b]\n", "f:1: an alias inside what it names"},
+        {"a: &b [*b]\n", "f:1: an alias inside its own anchor"},
         {"a: !\n", "f:1: an exclamation mark that is meant as text must be in quotes"},
         {"a: !!int 5\n", "f:1: a tag"},
         {"a: !!set {x}\n", "f:1: a tag"},

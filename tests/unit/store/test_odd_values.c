@@ -287,7 +287,7 @@ static void test_our_rows(void **state)
         expect_written(fixture, store);
     }
     foreign(fixture->path, "UPDATE berth_head SET seq = 9223372036854775807");
-    expect_refused(fixture, store, "somebody wrote into berth_head or berth_log; delete");
+    expect_refused(fixture, store, "another program wrote to berth_head or berth_log; delete");
     foreign(fixture->path, "DELETE FROM berth_head");
     expect_written(fixture, store);
     store_close(store);

@@ -101,7 +101,7 @@ static void comes_and_goes(void **state)
     assert_int_equal(rename(world->bench->path, away), 0);
     report = ask(world);
     assert_false(readiness_is_ready(&report));
-    assert_non_null(strstr(text(&report, READINESS_DATABASE), "is gone"));
+    assert_non_null(strstr(text(&report, READINESS_DATABASE), "no longer exists"));
     assert_false(report.findings[READINESS_REPLICA].is_ok);
     assert_true(report.findings[READINESS_SERVING].is_ok);
     assert_int_equal(rename(away, world->bench->path), 0);

@@ -70,8 +70,9 @@ static void c1_adopted(void **state)
     assert_true(slice_equal(provider_name(metal_provider(&metal, "n1")), SLICE_LIT("by nova")));
     assert_int_equal(metal_provider(&metal, "n1")->generation, 1);
     assert_false(metal_create(&metal, "n2", "gold"));
-    metal_assert_refused(
-        &metal, 409, "Node n2 cannot be a resource provider: the one of that uuid has a parent.");
+    metal_assert_refused(&metal, 409,
+                         "Node n2 cannot be a resource provider: the provider with its uuid has a "
+                         "parent.");
     assert_true(metal_create(&metal, "n2", NULL));
     assert_false(metal_patch(&metal, "n2", NODE_RESOURCE_CLASS, "gold"));
     assert_true(metal_delete(&metal, "n2")); /* that provider never was the node's */

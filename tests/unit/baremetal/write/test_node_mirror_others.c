@@ -31,7 +31,7 @@ static void make_provider(const char *uuid, const char *name)
 }
 
 static const char NAME_TAKEN[] =
-    "Node n1 cannot be a resource provider: another one has its uuid for a name.";
+    "Node n1 cannot be a resource provider: another provider has its uuid as name.";
 
 /* The name that the provider is to have is another one's. */
 static void name_of_another(void **state)

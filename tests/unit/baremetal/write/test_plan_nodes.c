@@ -394,8 +394,9 @@ static void cut_off(void **state)
     assert_int_equal(metal_provider(&metal, "n1")->inventory_count, 0);
     plan = metal_plan(&metal);
     assert_false(conclude_unmirrored(node_write_mirror(n1()->record.id, &plan, &metal.world.err)));
-    metal_assert_refused(
-        &metal, 409, "Node n1 cannot be a resource provider: the one of that uuid has a parent.");
+    metal_assert_refused(&metal, 409,
+                         "Node n1 cannot be a resource provider: the provider with its uuid has a "
+                         "parent.");
     assert_int_equal(metal.world.changes.count, 0);
     assert_true(metal_delete(&metal, "n1"));
     assert_non_null(metal_provider(&metal, "n1"));
