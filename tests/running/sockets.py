@@ -163,7 +163,7 @@ def clashes(score, program, directory):
                 status = process.wait()
                 said = [line for line in process.log().splitlines() if line.startswith("berthd: ")]
                 os.unlink(process.log_path)
-                whose = "the bare metal API is there" if "admin" in options[2] else "the Placement API is there"
+                whose = "the bare metal API already listens there" if "admin" in options[2] else "the Placement API already listens there"
                 score.case(f"one address for two: {options}", None if status == 1 and len(said) == 1 and whose in said[0]
                            else f"{status} {said}")
 

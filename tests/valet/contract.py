@@ -422,7 +422,7 @@ class Tests:
             self.expect("enabled", send(port, "GET", "/valet/v1/groups"), 200)
             same = f"127.0.0.1:{servers.free_port()}"
             shut = self.complain(server, f"--listen={same}", f"--valet-listen={same}")
-            self.case("taken by ourselves", "the Placement API is there" in shut and "the Valet API is to be" in shut, shut)
+            self.case("taken by ourselves", "the Placement API already listens there" in shut and "the Valet API cannot" in shut, shut)
         lines = ["[valet]", "enabled = true", f"listen = 0.0.0.0:{port}"]
         with servers.Berthd(self.program, tempfile.mkdtemp(dir=self.directory), options=lines) as server:
             self.case("open to others", len(re.findall("WARNING .*noauth2.*0.0.0.0", server.log())) == 1, server.log())
