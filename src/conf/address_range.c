@@ -1,4 +1,4 @@
-/* Addresses by their bits. Any thread. */
+/* Addresses are compared bit by bit. Any thread. */
 #include "conf/address_range.h"
 
 #include <arpa/inet.h>
@@ -26,7 +26,7 @@ static bool parse_bits(struct slice text, unsigned most, unsigned *bits)
     return text.len > 0 && *bits <= most;
 }
 
-/* Bit 0 is the first. */
+/* Bit 0 is the first one. */
 static bool bit(const unsigned char *bytes, unsigned at)
 {
     return (bytes[at / 8] >> (7 - at % 8) & 1) != 0;

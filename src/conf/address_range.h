@@ -9,15 +9,15 @@
 
 struct address_range {
     bool is_v6;
-    unsigned bits; /* that count, from the front */
+    unsigned bits; /* significant leading bits */
     unsigned char bytes[16];
 };
 
-/* As Python's ipaddress.ip_network has it: an address, and behind a slash the number of bits; those
- * behind them are 0. False: the text is none. */
+/* The syntax of Python's ipaddress.ip_network: an address, optionally with a slash and a number of
+ * bits; the bits after those must be 0. False: the text is not such a range. */
 bool address_range_parse(struct slice text, struct address_range *range) BERTH_MUST_CHECK;
 
-/* Whether the address, as text, lies in the range. False for what is no address. */
+/* Whether the address, given as text, lies in the range. False for text that is not an address. */
 bool address_range_has(const struct address_range *range, struct slice address);
 
 #endif

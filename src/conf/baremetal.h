@@ -1,4 +1,5 @@
-/* [baremetal]: the bare metal API and what it keeps (baremetal-allocations spec, section 14). */
+/* [baremetal]: the bare metal API and the data it manages (baremetal-allocations spec, section
+ * 14). */
 #ifndef BERTH_CONF_BAREMETAL_H
 #define BERTH_CONF_BAREMETAL_H
 
@@ -10,14 +11,14 @@
 #include "conf/listen.h"
 
 struct conf_baremetal {
-    const struct conf_listen *listen; /* none unless it is served */
+    const struct conf_listen *listen; /* empty unless the API is served */
     size_t listen_count;
-    bool listen_is_default;             /* nobody has set it */
-    const struct slice *mount_prefixes; /* one, or none */
+    bool listen_is_default;             /* not set explicitly */
+    const struct slice *mount_prefixes; /* one or none */
     size_t mount_prefix_count;
-    bool mirror; /* nodes are resource providers */
+    bool mirror; /* nodes are mirrored as resource providers */
     bool provider_has_node_name;
-    struct slice public_endpoint; /* without a slash at its end; len == 0: none */
+    struct slice public_endpoint; /* without a trailing slash; len == 0: none */
     unsigned max_limit;
     unsigned locked_retry_attempts;
     uint64_t locked_retry_interval_us;

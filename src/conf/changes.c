@@ -1,4 +1,4 @@
-/* The words of a reload. The main thread. */
+/* The log lines of a reload. The main thread. */
 #include "conf/changes.h"
 
 #include "base/buf.h"

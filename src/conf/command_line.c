@@ -1,5 +1,5 @@
-/* The switches as a table: a new one, such as another API's listener, is one more row, and its
- * value is an override of the option it names. While the process starts: one thread. */
+/* The switches form a table: a new one, such as another API's listener, is one more row, and its
+ * value overrides the option that it names. Only used while the process starts: one thread. */
 #include "conf/command_line.h"
 
 #include <stdint.h>
@@ -38,7 +38,7 @@ const struct command_line_switch command_line_berthd[] = {
     {.name = NULL},
 };
 
-/* The words of Python's argparse. */
+/* The messages are those of Python's argparse. */
 static bool wrong(struct command_line *out, const char *before, const char *argument,
                   const char *behind)
 {
@@ -47,7 +47,7 @@ static bool wrong(struct command_line *out, const char *before, const char *argu
     return false;
 }
 
-/* An argument that is no known switch, with the switch that was probably meant. */
+/* An argument that is not a known switch, with the switch that was probably meant. */
 static bool wrong_switch(const struct command_line_switch *switches, const char *argument,
                          struct command_line *out)
 {
@@ -64,7 +64,7 @@ static bool wrong_switch(const struct command_line_switch *switches, const char 
     return false;
 }
 
-/* Does the argument spell the switch `name`? `value` is what is attached to it, or NULL. */
+/* Whether the argument spells the switch `name`. `value` is the text attached to it, or NULL. */
 static bool spells(const char *argument, const char *name, bool takes_value, const char **value)
 {
     *value = NULL;
@@ -124,7 +124,7 @@ static bool command_line_take(const struct command_line_switch *known, const cha
     return false;
 }
 
-/* A negative number is none, nor is a lone dash. */
+/* A negative number is not a switch, nor is a lone dash. */
 static bool looks_like_a_switch(const char *argument)
 {
     if (argument[0] != '-' || argument[1] == '\0')
@@ -137,7 +137,7 @@ static bool looks_like_a_switch(const char *argument)
            argument[1 + digits + 1 + fraction] != '\0';
 }
 
-/* From out->rest on. True: a `--` has ended the switches for good. */
+/* Continues at out->rest. True: a `--` has ended the switches for good. */
 static bool parse_on(const struct command_line_switch *switches, int argc, char *const *argv,
                      struct command_line *out)
 {
@@ -157,7 +157,8 @@ static bool parse_on(const struct command_line_switch *switches, int argc, char 
         if (known->argument == NULL && value != NULL)
             return wrong(out, "argument", known->name, ": takes no value");
         if (known->argument != NULL && value == NULL) {
-            /* As argparse has it: the next switch is no value, so one that was forgotten shows. */
+            /* As in argparse, a switch is never taken as a value, so a forgotten value is
+             * noticed. */
             if (out->rest == argc || looks_like_a_switch(argv[out->rest]))
                 return wrong(out, "argument", known->name, ": expected one argument");
             value = argv[out->rest++];

@@ -1,4 +1,5 @@
-/* The two ways of meeting a fault. While the process starts and on a reload: one thread. */
+/* Implements the two ways of handling a fault. Used while the process starts and on a reload: one
+ * thread. */
 #include "conf/faults.h"
 
 bool faults_go_on(struct faults *faults)

@@ -1,5 +1,5 @@
-/* What is wrong with a configuration. A load ends with the first fault; an examination continues
- * and gathers all of them. */
+/* The faults of a configuration. A load ends with the first fault; an examination continues and
+ * collects all of them. */
 #ifndef BERTH_CONF_FAULTS_H
 #define BERTH_CONF_FAULTS_H
 
@@ -10,11 +10,11 @@ struct faults {
     struct err *err;
     struct texts_builder *all; /* NULL: a load */
     struct arena *arena;
-    size_t of_files; /* how many of them are files that cannot be read */
+    size_t of_files; /* how many of them are unreadable files */
 };
 
-/* To be called when something has failed: true if the work continues without it. Its reason is then
- * gathered and err empty again. */
+/* Called after a failure: true if the work continues without what failed. The reason is then
+ * collected and err is empty again. */
 bool faults_go_on(struct faults *faults);
 
 #endif

@@ -1,4 +1,4 @@
-/* From values to fields: the one place that knows both the table's names and the struct's. Runs
+/* Converts values to fields: the only code that knows both the table's names and the struct's. Runs
  * while the process starts. */
 #include "conf/fill.h"
 
@@ -41,7 +41,7 @@ static const char *text(const struct conf *conf, const char *section, const char
     return value->is_set ? value->text : NULL;
 }
 
-/* Of [berth]; an empty text says: none. */
+/* Of [berth]; an empty text means none. */
 static const char *text_if_any(const struct conf *conf, const char *name)
 {
     const char *found = text(conf, "berth", name);
@@ -115,7 +115,7 @@ static bool fill_mount_prefixes(struct conf *conf, struct err *err)
                          &conf->mount_prefix_count, err);
 }
 
-/* The cores this process may use, which in a container are fewer than the machine's. */
+/* The cores that this process may use, which in a container may be fewer than the machine has. */
 static unsigned default_worker_threads(void)
 {
     cpu_set_t cores;

@@ -1,4 +1,5 @@
-/* What several sections have: addresses and mount prefixes. Runs while the process starts. */
+/* Settings that several sections have: addresses and mount prefixes. Runs while the process
+ * starts. */
 #include "conf/fill_apis.h"
 
 #include <ctype.h>
@@ -43,8 +44,8 @@ bool fill_api(struct conf *conf, const char *section, const struct conf_listen *
     return fill_listen(conf, section, "listen", filled, count_filled, err);
 }
 
-/* Segments of letters, digits and -._~ behind single slashes: what a request's path can match
- * without a doubt about its encoding. An empty value is a way to say: no prefix. */
+/* Segments of letters, digits and -._~ after single slashes: a request's path matches these without
+ * any doubt about its encoding. An empty value means no prefix. */
 static bool is_mount_path(struct slice path)
 {
     for (size_t i = 0; i < path.len; i++) {

@@ -1,10 +1,10 @@
-/* For those who fill a section's part of struct conf. */
+/* Functions for the files that fill one section's part of struct conf. */
 #ifndef BERTH_CONF_FILL_APIS_H
 #define BERTH_CONF_FILL_APIS_H
 
 #include "conf/settings.h"
 
-/* err says that the option's item is not `what`. Returns false. */
+/* Reports in err that the option's item is not `what`. Returns false. */
 bool fill_refuse(struct err *err, const struct conf_value *value, const char *what,
                  const char *item);
 
@@ -16,8 +16,8 @@ bool fill_prefixes(struct conf *conf, const char *section, const char *option,
                    const struct slice **filled, size_t *count_filled,
                    struct err *err) BERTH_MUST_CHECK;
 
-/* The addresses of an API with options `enabled` and `listen`: none, unless it is enabled or the
- * command line has one. */
+/* The addresses of an API with options `enabled` and `listen`: none, unless the API is enabled or
+ * the command line has an address. */
 bool fill_api(struct conf *conf, const char *section, const struct conf_listen **filled,
               size_t *count_filled, bool *is_default, struct err *err) BERTH_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* The options of the bare metal API as the rest reads them. Runs while the process starts. */
+/* Converts the options of the bare metal API to fields. Runs while the process starts. */
 #include "conf/fill_sections.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static const struct conf_value *option(const struct conf *conf, const char *name
     return conf_value(conf, SECTION, name);
 }
 
-/* Scheme, host and path: links are made by adding to it, in headers too. */
+/* Scheme, host and path: links are made by appending to it, also in headers. */
 static bool is_endpoint(struct slice url)
 {
     struct slice rest =
@@ -40,7 +40,7 @@ static bool fill_endpoint(const struct conf *conf, struct conf_baremetal *bareme
     return fill_refuse(err, value, "a URL such as https://baremetal.example.org", value->text);
 }
 
-/* As Ironic's: the name of the machine. */
+/* The default is Ironic's: the machine's host name. */
 static struct slice host_name(struct arena *arena)
 {
     char name[256];

@@ -1,5 +1,5 @@
-/* [healthcheck] from values to fields. A backend that is not known is passed over, as upstream
- * does, and told (notes.c). While the process starts. */
+/* Converts [healthcheck] to fields. As upstream does, an unknown backend is ignored; notes.c logs
+ * it. While the process starts. */
 #include "conf/fill_sections.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The options of the Valet API as the rest reads them. Runs while the process starts. */
+/* Converts the options of the Valet API to fields. Runs while the process starts. */
 #include "conf/fill_sections.h"
 
 #include "conf/fill_apis.h"

@@ -1,5 +1,5 @@
-/* oslo.config's search. Reads the environment and directories, opens no file. While the process
- * starts: one thread. */
+/* oslo.config's search for files. Reads the environment and directories, opens no file. While the
+ * process starts: one thread. */
 #include "conf/find.h"
 
 #include <dirent.h>
@@ -12,7 +12,7 @@
 
 #include "conf/whitespace.h"
 
-/* Of a package that is installed and not configured. */
+/* The files of an installed package that has not been configured. */
 #define OWN_DIRECTORY "/etc/berth"
 
 const char *find_home(void)
@@ -30,7 +30,7 @@ static void find_add(struct conf_files *files, struct arena *arena, const char *
     files->paths[files->n++] = path;
 }
 
-/* A leading ~ or ~user as Python expands it: an unknown user stays as he is written. */
+/* Expands a leading ~ or ~user as Python does: an unknown user is left as it is. */
 static const char *expand_home(const char *path, struct arena *arena)
 {
     if (path[0] != '~')
@@ -54,7 +54,7 @@ static int is_conf(const struct dirent *entry)
     return entry->d_name[0] != '.' && len > 5 && strcmp(entry->d_name + len - 5, ".conf") == 0;
 }
 
-/* By bytes, not by the locale: every machine reads in the same order. */
+/* By bytes, not by locale, so that every machine reads the files in the same order. */
 static int find_by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
@@ -82,7 +82,7 @@ static bool exists_as(const char *path, mode_t type)
     return stat(path, &found) == 0 && (type == 0 || (found.st_mode & S_IFMT) == type);
 }
 
-/* The first of the four places where `name` exists and is of that type (0: any); NULL: nowhere. */
+/* The first of the four places in which `name` exists with that type (0: any); NULL: none. */
 static const char *search(struct arena *arena, const char *name, mode_t type)
 {
     const char *home = find_home();
@@ -100,7 +100,7 @@ static const char *search(struct arena *arena, const char *name, mode_t type)
     return NULL;
 }
 
-/* Does the command line name a file, or a directory? */
+/* Whether the command line names a file, or a directory. */
 static bool names(const struct conf_inputs *inputs, bool directory)
 {
     for (size_t i = 0; i < inputs->sources_n; i++)
@@ -116,8 +116,8 @@ static const char *default_file(struct arena *arena)
     if (directory.len > 0)
         return arena_printf(arena, "%.*s/placement.conf", SLICE_ARG(directory)).data;
     const char *found = search(arena, "placement.conf", 0);
-    /* One that this user may not look at counts: reading it tells why it cannot be read, where
-     * passing over it would start another service than the one that is configured. */
+    /* A file that this user may not examine counts: reading it reports why it cannot be read,
+     * whereas ignoring it would start another service than the one configured. */
     const char *closed = "/etc/placement/placement.conf";
     return found == NULL && access(closed, F_OK) != 0 && errno == EACCES ? closed : found;
 }
@@ -127,7 +127,7 @@ static const char *default_directory(struct arena *arena)
     return search(arena, "placement.conf.d", S_IFDIR);
 }
 
-/* The package's own files say noauth2: they count alone, or not at all. */
+/* The package's own files set noauth2: they are used alone, or not at all. */
 static bool own_files_count(const struct conf_inputs *inputs, struct arena *arena)
 {
     return inputs->sources_n == 0 && default_file(arena) == NULL &&

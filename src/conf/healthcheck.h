@@ -30,20 +30,20 @@ struct conf_healthcheck {
     bool is_detailed;
     enum conf_health_backend backends[CONF_HEALTH_BACKENDS_MAX];
     unsigned backend_count;
-    const char *unknown_backend;      /* one that is not known here, and passed over; or NULL */
+    const char *unknown_backend;      /* an unknown one, which is ignored; or NULL */
     const char *disable_by_file_path; /* NULL: none */
     const struct conf_port_path *port_paths;
     size_t port_path_count;
     const char **enable_by_file_paths;
     size_t enable_path_count;
-    const struct address_range *source_ranges; /* none: any source */
+    const struct address_range *source_ranges; /* empty: any source */
     size_t source_range_count;
     bool ignores_proxied;
 };
 
-/* As [healthcheck] backends has it. */
+/* The name in [healthcheck] backends. */
 const char *healthcheck_backend_name(enum conf_health_backend backend);
-/* Does it have nothing to look for? */
+/* Whether no file is configured for it. */
 bool healthcheck_backend_is_idle(const struct conf_healthcheck *healthcheck,
                                  enum conf_health_backend backend);
 

@@ -1,13 +1,13 @@
-/* The dialect, line by line, as oslo.config's parser reads it. The idea: an assignment stays open
+/* Reads the format line by line, as oslo.config's parser does. The idea: an assignment stays open
  * until the next line shows that it has no continuation.
  *
- *     # comment, ; comment      only at the beginning of a line: behind a value they belong to it
+ *     # comment, ; comment      only at the beginning of a line: after a value they belong to it
  *     [section]
  *     key = value               or `key : value`, whichever sign comes first
  *       more of the value       any white space at the beginning, also before a `#`
  *
- * A blank line, a comment and a section end an assignment; an indented line behind them is an
- * error. One pair of quotes around the first line of a value is removed. Any thread. */
+ * A blank line, a comment and a section end an assignment; an indented line after one of them is
+ * an error. One pair of quotes around the first line of a value is removed. Any thread. */
 #include "conf/ini.h"
 
 #include <strings.h>
@@ -66,7 +66,7 @@ static struct slice without_quotes(struct slice value)
     if (value.len == 0 || (value.data[0] != '"' && value.data[0] != '\'') ||
         value.data[0] != value.data[value.len - 1])
         return value;
-    /* A lone quote is its own pair in oslo.config: the value is empty. */
+    /* As in oslo.config, a lone quote counts as a pair: the value is empty. */
     return (struct slice){value.data + 1, value.len < 2 ? 0 : value.len - 2};
 }
 

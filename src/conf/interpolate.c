@@ -1,7 +1,6 @@
 /* The templates of oslo.config: Python's string.Template with dots allowed in names. Every `\$` is
- * a
- * `$$` before anything else is looked at. A name takes all that belongs to one, so `$a.b` refers to
- * option b of section a. Any thread. */
+ * replaced by `$$` before anything else. A name is as long as possible, so `$a.b` refers to option
+ * b of section a. Any thread. */
 #include "conf/interpolate.h"
 
 static bool begins_name(char c)
@@ -20,7 +19,8 @@ static size_t name_length(struct slice text)
     return len;
 }
 
-/* What stands behind a dollar. `used` is how much of `rest` belongs to it; 0: no reference. */
+/* Parses the text after a dollar sign. `used` is how much of `rest` belongs to the reference; 0: it
+ * is not a reference. */
 static struct slice read_reference(struct slice rest, size_t *used)
 {
     *used = 0;

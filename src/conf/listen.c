@@ -1,5 +1,5 @@
-/* Addresses as text. Names are not resolved here: whether one exists shows when it is bound. Any
- * thread. */
+/* Addresses as text. Names are not resolved here: whether a name exists is found out when the
+ * address is bound. Any thread. */
 #include "conf/listen.h"
 
 #include <arpa/inet.h>
@@ -29,7 +29,7 @@ static bool is_host_name(const char *host)
     return host[0] != '\0';
 }
 
-/* Takes `prefix` off the front of the text, in any case of letters. */
+/* Removes `prefix` from the front of the text, ignoring case. */
 static bool skip_prefix(struct slice *text, const char *prefix)
 {
     size_t len = strlen(prefix);

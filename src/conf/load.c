@@ -1,5 +1,5 @@
-/* Reads the files and puts the steps together: find, parse, resolve, fill. Also decides whether
- * berth runs embedded. While the process starts (and on a reload): one thread. */
+/* Combines the steps: find, parse, resolve, fill. Also decides whether berth runs embedded. While
+ * the process starts (and on a reload): one thread. */
 #include "conf/load.h"
 
 #include <errno.h>
@@ -26,8 +26,8 @@ static bool parse_file(struct read_file *file, struct arena *arena, struct err *
     return ok;
 }
 
-/* Another section may have the options of the service's own login; what [keystone_authtoken] has of
- * them then is passed over. */
+/* Another section may hold the options of the service's own login; those in [keystone_authtoken]
+ * are then ignored. */
 static bool is_known(const struct conf *conf, const struct ini_entry *entry)
 {
     const struct option *option = option_find_any(entry->section, entry->key);
@@ -67,7 +67,7 @@ static void note_no_effect(struct conf *conf)
     conf->no_effect = texts_done(&no_effect);
 }
 
-/* $XDG_STATE_HOME counts only if it is absolute (XDG base directory specification). */
+/* $XDG_STATE_HOME is used only if it is absolute (XDG base directory specification). */
 static const char *state_directory(struct arena *arena)
 {
     const char *xdg = getenv("XDG_STATE_HOME");
@@ -78,7 +78,7 @@ static const char *state_directory(struct arena *arena)
     return arena_printf(arena, "%s/.local/state/berth", find_home()).data;
 }
 
-/* A dollar in a path is no reference. */
+/* A dollar sign in a path is not a reference. */
 static const char *without_references(const char *text, struct arena *arena)
 {
     char *out = arena_alloc(arena, strlen(text) * 2 + 1);
@@ -180,7 +180,7 @@ struct conf *conf_examine(const struct conf_inputs *inputs)
     struct texts_builder all = {0};
     struct faults faults = {.err = &err, .all = &all, .arena = conf->arena};
     check(load(conf, inputs, &faults));
-    /* What a file lacks because half of it was read is no fault of its own. */
+    /* A half-read file may lack required values; that is not a separate fault. */
     conf->half_read = faults.of_files > 0;
     if (conf->half_read)
         all.n = faults.of_files;

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/slice.h"
 
-/* A name of Python's levels, NOTSET included. False: it is none (case matters). */
+/* Parses a level name of Python's logging, NOTSET included. False: it is not one (case matters). */
 bool log_level_parse(struct slice name, int *level) BERTH_MUST_CHECK;
 
 #endif

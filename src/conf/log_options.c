@@ -1,8 +1,7 @@
-/* Options of oslo.log become settings of the log. Which destinations stand beside each other is
- * measured on oslo.log: a file, standard error and the journal when asked for; standard error when
- * there is neither (oslo.log takes standard output then, which a WSGI server keeps together with
- * it); syslog in any case beside the others. While the process starts and on a reload: one thread.
- */
+/* Converts oslo.log's options to settings of the log. The combination of destinations was measured
+ * on oslo.log: a file, standard error and the journal if requested; standard error if there is
+ * neither of these (oslo.log then uses standard output, which a WSGI server merges with it); and
+ * syslog in addition to any of the others. While the process starts and on a reload: one thread. */
 #include "conf/log_options.h"
 
 #include <errno.h>
@@ -19,7 +18,7 @@ static const struct conf_value *option(const struct conf *conf, const char *name
     return conf_value(conf, "DEFAULT", name);
 }
 
-/* "" counts as unset, as in oslo.log. */
+/* As in oslo.log, "" means unset. */
 static const char *text(const struct conf *conf, const char *name)
 {
     const struct conf_value *value = option(conf, name);
@@ -45,7 +44,7 @@ static struct log_format_settings format_of(const struct conf *conf)
     return format;
 }
 
-/* Those that oslo.log takes: kern is not for programs. */
+/* Those that oslo.log accepts: kern is not for programs. */
 static bool facility_of(const struct conf *conf, int *facility, struct err *err)
 {
     static const struct {
@@ -102,7 +101,7 @@ static bool rotation_of(const struct conf *conf, struct log_rotation_settings *r
     int64_t size_mb = option(conf, "max_logfile_size_mb")->integer;
     *rotation = (struct log_rotation_settings){.when = LOG_ROTATION_NONE};
     if (option(conf, "watch_log_file")->boolean || strcasecmp(type, "none") == 0)
-        return true; /* watching excludes rotation in oslo.log, too */
+        return true; /* in oslo.log, too, watching excludes rotation */
     if (keep > 0)
         rotation->keep = keep > INT32_MAX ? INT32_MAX : (unsigned)keep;
     if (strcasecmp(type, "interval") == 0)
@@ -113,7 +112,8 @@ static bool rotation_of(const struct conf *conf, struct log_rotation_settings *r
     return true;
 }
 
-/* log_file, below log_dir if that is set; a log_dir alone has PROGRAM.log. NULL: no file. */
+/* log_file, relative to log_dir if that is set; if only log_dir is set, PROGRAM.log in it. NULL: no
+ * file. */
 static const char *path_of(const struct conf *conf, struct arena *arena)
 {
     const char *file = text(conf, "log_file");
@@ -193,7 +193,7 @@ static bool read_level(struct slice name, struct arena *arena, int *level)
     return errno == 0 && end != digits && *end == '\0' && number >= 0 && number <= INT32_MAX;
 }
 
-/* The root, and those of default_log_levels. */
+/* The root logger, and those of default_log_levels. */
 static bool set_levels(const struct conf *conf, size_t handler_count, struct arena *arena,
                        struct log_settings *settings, struct err *err)
 {

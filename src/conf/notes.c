@@ -1,4 +1,4 @@
-/* Words about a configuration, for the operator who wonders why something does not happen. */
+/* Log lines about a configuration that explain to the operator why something has no effect. */
 #include "conf/notes.h"
 
 #include "base/buf.h"

@@ -1,6 +1,6 @@
-/* Texts for the sample file, the reference page and the manual, beside the sentence in each row of
- * options.c. One entry an option, in the order of that table; an option needs none if its row says
- * all. Constant data: any thread. */
+/* Texts for the sample file, the reference page and the manual, in addition to the sentence in each
+ * row of options.c. One entry per option, in the order of that table; an option needs none if its
+ * row is sufficient. Constant data: any thread. */
 #include "conf/option_details.h"
 
 #include <string.h>

@@ -1,16 +1,17 @@
-/* The table. Sources: operators.md (Configuration) for upstream's options; sections, names, types,
- * bounds and defaults are those of the Python service. [berth] is our own section. An option moves
- * from NO_EFFECT to IN_EFFECT in the commit that makes it work. Constant data: any thread. */
+/* The table of options. Source: operators.md (Configuration) for upstream's options; sections,
+ * names, types, bounds and defaults are those of the Python service. [berth] is our own section. An
+ * option moves from NO_EFFECT to IN_EFFECT in the commit that implements it. Constant data: any
+ * thread. */
 #include "conf/options.h"
 
 #include "conf/ini.h"
 
-/* connection_memory: as much as the servers take that the Python service runs under (uwsgi's buffer
- * and wsgiref's line end at 64 KiB). The library touches all of it, and zeroes it one and a half
- * times for each request: at 128 KiB that was a third of a small request's time outside the kernel.
- */
+/* connection_memory: the limit of the servers that usually run the Python service (uwsgi's buffer
+ * and wsgiref's line limit are 64 KiB). The library touches all of this memory and zeroes it one
+ * and a half times for each request: at 128 KiB that was a third of a small request's time outside
+ * the kernel. */
 
-/* One row a line: the columns that every option has, then what only some have. */
+/* One row per line: first the columns that every option has, then those that only some have. */
 #define ROW(kind, does, sec, nam, def, hlp, ...)                                                   \
     {                                                                                              \
         .type = (kind), .effect = (does), .section = (sec), .name = (nam), .fallback = (def),      \
@@ -44,7 +45,7 @@
 
 #define LOG_PREFIX "%(asctime)s.%(msecs)03d %(process)d %(levelname)s %(name)s "
 
-/* oslo.log's list and the placement service's addition. */
+/* oslo.log's list and the placement service's additions. */
 #define LOG_LEVELS                                                                                 \
     "amqp=WARN,amqplib=WARN,boto=WARN,qpid=WARN,sqlalchemy=WARN,suds=INFO,oslo.messaging=INFO,"    \
     "oslo_messaging=INFO,iso8601=WARN,requests.packages.urllib3.connectionpool=WARN,"              \
@@ -76,7 +77,8 @@ const struct option option_table[] = {
     ROW(MULT, USED, "berth", "mount_prefix", "/placement", "Additional path below which the API is served."),
     ROW(BOOL, USED, "berth", "access_log", "true", "Log one line for each request.", MUTABLE),
     ROW(INT, USED, "berth", "query_deadline", "60", "Deadline in seconds for a request that is too expensive for a worker.", BOUNDS(1, DAY_S), MUTABLE),
-    /* 10 ms of the writer's thread; a reshape of a host with 290 servers of three classes: 2330 */
+    /* 10 ms of the writer's thread; reshaping a host with 290 servers of three classes writes
+     * 2330 */
     ROW(INT, USED, "berth", "max_write_rows", "3000", "Database rows that one request may write.", BOUNDS(100, 1000000000), MUTABLE),
     ROW(INT, USED, "berth", "slow_request_ms", "1000", "Log requests that take longer than this, in milliseconds; 0: none.", BOUNDS(0, DAY_S * 1000), MUTABLE),
     ROW(INT, NONE, "berth", "bounded_staleness_ms", "0", "Maximum age of answers, in milliseconds; 0: reads are strict.", BOUNDS(0, DAY_S * 1000)),

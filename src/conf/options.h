@@ -19,7 +19,7 @@ enum option_type {
 
 enum option_effect {
     OPTION_IN_EFFECT,
-    OPTION_NO_EFFECT /* known and checked, but it changes nothing here; said once when it is set */
+    OPTION_NO_EFFECT /* known and validated, but without effect here; logged once if it is set */
 };
 
 struct option_name {
@@ -35,33 +35,34 @@ struct option {
     const char *help;     /* one sentence */
     const char *fallback; /* the default as a file would write it; NULL: none. For OPTION_MULTI:
                              the values separated by commas */
-    const char *choices;  /* for OPTION_STRING: the values allowed, separated by |; NULL: any */
+    const char *choices;  /* for OPTION_STRING: the allowed values, separated by |; NULL: any */
     bool choices_any_case;
-    bool of_auth_plugin; /* is read in the section that [keystone_authtoken] auth_section names, if
-                            it names one; its deprecated name, too */
+    bool of_auth_plugin; /* read from the section that [keystone_authtoken] auth_section names, if
+                            it is set; so is its deprecated name */
     enum option_type type;
     enum option_effect effect;
-    int64_t min; /* bounds of numbers, both 0: none */
+    int64_t min; /* bounds of numbers; both 0: none */
     int64_t max;
-    struct option_name deprecated[OPTION_OLD_NAMES]; /* older names; section NULL: none (more) */
-    bool is_mutable; /* a reload takes a new value; of others it says that they need a restart */
+    struct option_name deprecated[OPTION_OLD_NAMES]; /* older names; section NULL: no more */
+    bool is_mutable; /* a reload applies a new value; changes of other options need a restart */
     bool is_secret;  /* never logged or shown */
 };
 
-/* The section of options that are of_auth_plugin, in the table. */
+/* The section in the table of options that are of_auth_plugin. */
 #define OPTION_AUTH_SECTION "keystone_authtoken"
 
-/* All of them, in the order of the table. */
+/* All options, in the order of the table. */
 extern const struct option option_table[];
 extern const size_t option_count;
 
-/* By its present name; NULL if there is none. Section as ini_section_is compares it. */
+/* Finds an option by its current name; NULL if there is none. The section is compared as in
+ * ini_section_is. */
 const struct option *option_find(struct slice section, struct slice name);
 
-/* By its present name or a deprecated one. */
+/* Finds an option by its current name or a deprecated one. */
 const struct option *option_find_any(struct slice section, struct slice name);
 
-/* The row of an option whose name the program itself knows. It must exist. */
+/* The row of an option whose name the program itself uses. It must exist. */
 const struct option *option_named(const char *section, const char *name);
 
 #endif

@@ -1,9 +1,9 @@
-/* Which of the texts given for an option counts, and what it becomes. The idea: options are
- * resolved one by one, and where a value refers to another option, that one first; an option met
- * again while it is being resolved refers to itself.
+/* Decides which of the texts given for an option is used, and converts it. The idea: options are
+ * resolved one by one, and where a value refers to another option, that one is resolved first; an
+ * option that is reached again while it is being resolved refers to itself.
  *
- * Of an option's two names (the present one, an older one) oslo.config prefers the one in the later
- * file, and in one file the present one. While the process starts: one thread. */
+ * If both the current and an old name of an option are set, oslo.config prefers the one in the
+ * later file and, within one file, the current name. While the process starts: one thread. */
 #include "conf/resolve.h"
 
 #include <ctype.h>
@@ -28,7 +28,7 @@ struct resolver {
     struct faults *faults;
 };
 
-/* The texts that count for one option: one, or for OPTION_MULTI any number. */
+/* The texts used for one option: one, or for OPTION_MULTI any number. */
 struct given {
     struct slice *texts;
     size_t n;
@@ -37,7 +37,7 @@ struct given {
     const char *where;
 };
 
-/* The section that an option is read in: the table's, or the one that auth_section names. */
+/* The section that an option is read from: the table's, or the one that auth_section names. */
 static const char *section_of(const struct resolver *r, const struct option *option)
 {
     return option->of_auth_plugin ? r->auth_section : option->section;
@@ -130,7 +130,7 @@ static void give_fallback(struct given *given, const struct option *option, stru
     }
 }
 
-/* The highest rank that says anything. */
+/* The texts of the highest rank that has any. */
 static struct given resolve_collect(struct resolver *r, const struct option *option)
 {
     const struct resolve_from *from = r->from;
@@ -154,7 +154,7 @@ static bool resolve(struct resolver *r, const struct option *option);
 
 struct reference {
     struct resolver *resolver;
-    const struct option *from; /* whose value refers */
+    const struct option *from; /* the option whose value refers */
     const char *where;
 };
 
@@ -166,7 +166,7 @@ static bool has_capital(struct slice text)
     return false;
 }
 
-/* An option that has only moved to another section is not found in the one it has left. */
+/* An option that has only moved to another section is not found in its old section. */
 static const struct option *find_referred(struct slice section, struct slice name)
 {
     const struct option *option = option_find(section, name);
@@ -186,8 +186,8 @@ static const struct option *option_in(const struct resolver *r, struct slice sec
     return option != NULL && option->of_auth_plugin ? option : NULL;
 }
 
-/* `section.name`, or a name of the same section, else of DEFAULT. Old names count, too. Other than
- * in a file the section's name must be in lower case. */
+/* `section.name`, or a name in the same section, else in DEFAULT. Old names work, too. Unlike in a
+ * file, the section's name must be in lower case. */
 static const struct option *referred_option(const struct resolver *r, const struct option *from,
                                             struct slice name)
 {
@@ -256,8 +256,8 @@ static bool convert(struct resolver *r, struct conf_value *value, const struct g
                    section_of(r, value->option), value->option->name, SLICE_ARG(why));
 }
 
-/* Of an option whose value cannot be used, in an examination. Its default may refer to another such
- * option, and then there is nothing. */
+/* For an option with an invalid value, in an examination. Its default may refer to another such
+ * option; then it has no value. */
 static void take_default(struct resolver *r, struct conf_value *value)
 {
     struct given given = {0};
@@ -283,7 +283,7 @@ static bool resolve(struct resolver *r, const struct option *option)
         return false;
     }
     if (!value->is_set && option->fallback != NULL) {
-        /* An empty number. Upstream takes it as None, which no number of ours can be. */
+        /* An empty number. Upstream treats it as None, which no number of ours can be. */
         given = (struct given){0};
         give_fallback(&given, option, r->arena);
         if (!convert(r, value, &given))
@@ -293,7 +293,7 @@ static bool resolve(struct resolver *r, const struct option *option)
     return true;
 }
 
-/* What decides where others are read comes first. */
+/* The option that decides which section others are read from comes first. */
 static bool resolve_auth_section(struct resolver *r)
 {
     const struct option *option = option_named(OPTION_AUTH_SECTION, "auth_section");

@@ -1,4 +1,4 @@
-/* Access to what was loaded. Any thread. */
+/* Access to the loaded configuration. Any thread. */
 #include "conf/settings.h"
 
 const struct conf_value *conf_value(const struct conf *conf, const char *section, const char *name)

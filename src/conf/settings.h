@@ -1,4 +1,4 @@
-/* The configuration as the rest of berth reads it: typed fields, never changed once built. */
+/* The configuration as the rest of berth reads it: typed fields that never change once built. */
 #ifndef BERTH_CONF_SETTINGS_H
 #define BERTH_CONF_SETTINGS_H
 
@@ -24,7 +24,7 @@ enum conf_generation_strategy {
     CONF_STRATEGY_BREADTH_FIRST
 };
 
-/* An assignment in a file to an option that nobody knows. */
+/* An assignment in a file to an unknown option. */
 struct conf_unknown {
     const char *path;
     unsigned line;
@@ -41,19 +41,19 @@ struct conf {
     size_t listen_count;
     const struct conf_listen *admin_listen; /* metrics and health */
     size_t admin_listen_count;
-    bool listen_is_default;    /* nobody has set it */
+    bool listen_is_default;    /* not set explicitly */
     unsigned socket_mode;      /* permissions, at most 0777 */
-    const char *tls_cert_file; /* NULL: not set; the key is set exactly if the certificate is */
+    const char *tls_cert_file; /* NULL: not set; the key is set if and only if the certificate is */
     const char *tls_key_file;
     const char *tls_ca_file;
     const char *tls_priorities;
     unsigned stop_grace_s;
-    const struct slice *mount_prefixes; /* each begins with a slash and ends without one */
+    const struct slice *mount_prefixes; /* each begins with a slash and does not end with one */
     size_t mount_prefix_count;
     unsigned worker_threads; /* of each address in listen; at least 1; the default is resolved */
     size_t max_body_bytes;
-    uint64_t body_memory_bytes; /* of all large bodies, and of what they are parsed into */
-    unsigned max_connections;   /* to one address in listen, like the next */
+    uint64_t body_memory_bytes; /* of all large bodies, and of the documents parsed from them */
+    unsigned max_connections;   /* to one address in listen, as the next one */
     unsigned max_connections_per_address;
     unsigned idle_timeout_s;
     unsigned header_deadline_s;
@@ -61,9 +61,9 @@ struct conf {
     size_t connection_memory_bytes;
     size_t answer_memory_bytes;
     bool access_log;
-    uint64_t query_deadline_us; /* how long an expensive request may take */
-    uint64_t max_write_rows;    /* of the database, that one request may write */
-    uint64_t slow_request_us;   /* 0: such requests are not logged */
+    uint64_t query_deadline_us; /* time limit of an expensive request */
+    uint64_t max_write_rows;    /* rows of the database that one request may write */
+    uint64_t slow_request_us;   /* 0: slow requests are not logged */
 
     /* [DEFAULT], [api], [oslo_policy], [oslo_middleware] */
     bool debug;
@@ -87,21 +87,21 @@ struct conf {
     const char *connection; /* never NULL */
     bool sync_on_startup;
 
-    /* How it came about. */
-    bool embedded;               /* no file was read: see load.h */
-    const char *state_directory; /* where the embedded database lies; NULL: it is not in use */
-    struct conf_texts files;     /* read, in order */
-    const struct conf_unknown *unknown; /* passed over */
+    /* The origin of the configuration. */
+    bool embedded;                      /* no file was read: see load.h */
+    const char *state_directory;        /* directory of the embedded database; NULL: not used */
+    struct conf_texts files;            /* read, in order */
+    const struct conf_unknown *unknown; /* ignored */
     size_t unknown_n;
     struct conf_texts no_effect;     /* "[section] name": set, but without effect here */
     struct conf_texts deprecated;    /* "FILE:LINE: [section] old is now [section] new" */
-    struct conf_texts faults;        /* of conf_examine: what a load would have failed over */
-    bool half_read;                  /* of conf_examine: there was a file that could not be read */
-    const char *auth_section;        /* where options of_auth_plugin were read */
+    struct conf_texts faults;        /* from conf_examine: faults that a load would fail with */
+    bool half_read;                  /* from conf_examine: a file could not be read */
+    const char *auth_section;        /* section that options of_auth_plugin were read from */
     const struct conf_value *values; /* one for each row of option_table, in its order */
 };
 
-/* The value of any option of the table, also of those without a field. The option must exist. */
+/* The value of any option in the table, including those without a field. The option must exist. */
 const struct conf_value *conf_value(const struct conf *conf, const char *section, const char *name);
 
 #endif

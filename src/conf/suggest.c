@@ -1,5 +1,5 @@
-/* Likeness is the number of slips between two names: a character too many, too few, another one, or
- * two in the wrong order. The more of a name is right, the more slips it may have. Any thread. */
+/* Similarity is the number of typing errors between two names: an extra character, a missing one, a
+ * different one, or two swapped. The longer a name, the more errors it may have. Any thread. */
 #include "conf/suggest.h"
 
 #include <ctype.h>
@@ -19,10 +19,11 @@ static char plain(char c)
     return c == '-' ? '_' : (char)tolower((unsigned char)c);
 }
 
-/* Case and dashes are no slips. */
+/* Differences in case and dashes are not counted. */
 static size_t slips_between(struct slice a, struct slice b)
 {
-    /* Three rows of the usual matrix: row i says how a's first i characters become b's first j. */
+    /* Three rows of the usual edit distance matrix: row i turns a's first i characters into b's
+     * first j. */
     size_t rows[3][NAME_MAX_LEN + 1];
     if (a.len > NAME_MAX_LEN || b.len > NAME_MAX_LEN)
         return FAR;
@@ -48,7 +49,8 @@ static bool is_near(size_t slips, struct slice name)
     return slips <= least(3, name.len / 4 + (name.len >= 3));
 }
 
-/* Slips in the section weigh more than those in the name: names repeat between sections. */
+/* Errors in the section count more than those in the name, because names occur in several
+ * sections. */
 static size_t distance(struct slice section, struct slice name, const struct option_name *known)
 {
     struct slice known_section = slice_of(known->section);
@@ -60,7 +62,8 @@ static size_t distance(struct slice section, struct slice name, const struct opt
         return in_name;
     if (is_near(in_section, section))
         return in_name + in_section + 1;
-    /* In quite another section only the right name is likely to be meant, and no common word. */
+    /* In a completely different section, only an exact name is a likely match, and not if it is a
+     * common word. */
     return in_name == 0 && name.len > 8 ? 2 * NAME_MAX_LEN : FAR;
 }
 
@@ -83,7 +86,7 @@ const struct option *suggest_option(struct slice section, struct slice name)
     return best;
 }
 
-/* Of names that each begin a row. */
+/* Compares with the name at the start of each row. */
 static const char *most_like(struct slice word, const void *table, size_t row_bytes, size_t rows)
 {
     const char *best = NULL;

@@ -1,4 +1,4 @@
-/* Lists of texts that grow in an arena. Pure; one thread a list. */
+/* Lists of texts that grow in an arena. Pure; one thread per list. */
 #include "conf/texts.h"
 
 void texts_add(struct texts_builder *texts, struct arena *arena, const char *text)

@@ -1,4 +1,4 @@
-/* Lists of texts: as they are read, and while they grow. */
+/* Lists of texts, constant and growing. */
 #ifndef BERTH_CONF_TEXTS_H
 #define BERTH_CONF_TEXTS_H
 
@@ -11,17 +11,17 @@ struct conf_texts {
     size_t n;
 };
 
-/* Begins as {0}; its memory is the arena's. */
+/* Initialised with {0}; its memory belongs to the arena. */
 struct texts_builder {
     const char **items;
     size_t n;
     size_t room;
 };
 
-/* Keeps the pointer. */
+/* Stores the pointer; the text is not copied. */
 void texts_add(struct texts_builder *texts, struct arena *arena, const char *text);
 
-/* What was added so far. */
+/* The texts added so far. */
 struct conf_texts texts_done(const struct texts_builder *texts);
 
 #endif

@@ -1,5 +1,5 @@
-/* Unknown options are passed over, as oslo.config does: a configuration may be shared with programs
- * that know them. */
+/* Unknown options are ignored, as in oslo.config: a configuration may be shared with programs that
+ * know them. */
 #include "conf/unknown.h"
 
 #include "base/buf.h"
@@ -15,8 +15,8 @@ static bool is_section(struct slice name)
     return false;
 }
 
-/* The one of oslo.middleware's older sections for another origin; whoever has it wonders why
- * browsers are refused. */
+/* One of oslo.middleware's older sections for an additional origin. Without a line in the log,
+ * operators who use it would not know why browsers are refused. */
 static bool is_old_cors(struct slice section)
 {
     return slice_starts_with(section, SLICE_LIT("cors."));

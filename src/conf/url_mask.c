@@ -1,4 +1,4 @@
-/* A password may hold any character, also one that should have been escaped, so it ends with the
+/* A password may contain any character, even one that should have been escaped, so it ends at the
  * last '@' that may belong to it. */
 #include "conf/url_mask.h"
 
@@ -27,7 +27,7 @@ static void write_parameters(struct slice parameters, struct buf *out)
     }
 }
 
-/* "user:password@" in front of the host; returns what is behind it. */
+/* Skips "user:password@" before the host; returns the rest. */
 static struct slice write_user(struct slice rest, struct buf *out)
 {
     const char *at = rest.len == 0 ? NULL : memrchr(rest.data, '@', rest.len);

@@ -9,12 +9,12 @@
 #include "conf/listen.h"
 
 struct conf_valet {
-    const struct conf_listen *listen; /* none unless it is served */
+    const struct conf_listen *listen; /* empty unless the API is served */
     size_t listen_count;
-    bool listen_is_default;             /* nobody has set it */
+    bool listen_is_default;             /* not set explicitly */
     const struct slice *mount_prefixes; /* any number */
     size_t mount_prefix_count;
-    const char *flavors; /* path of the catalogue; NULL: the built-in one */
+    const char *flavors; /* path of the flavor catalogue; NULL: the built-in one */
     struct slice default_zone;
     int64_t step_limit;
     unsigned max_servers;

@@ -1,5 +1,5 @@
-/* The types of oslo.config: what each accepts is what Python's int(), float() and oslo.config's
- * Boolean and List accept. Any thread. */
+/* The types of oslo.config: they accept what Python's int(), float() and oslo.config's Boolean and
+ * List accept. Any thread. */
 #include "conf/value.h"
 
 #include <errno.h>
@@ -63,8 +63,8 @@ static bool value_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The text without the underscores that Python allows between two digits, NUL-terminated; NULL when
- * one stands elsewhere. */
+/* The text without the underscores that Python allows between two digits, NUL-terminated; NULL if
+ * there is one elsewhere. */
 static const char *without_underscores(struct slice text, struct arena *arena)
 {
     char *out = arena_alloc(arena, text.len + 1);
@@ -121,7 +121,7 @@ static bool convert_float(struct conf_value *value, struct slice text, struct ar
     char *end = NULL;
     if (digits != NULL)
         value->real = strtod(digits, &end);
-    /* strtod also takes hexadecimal, "inf" and "nan"; no option has a use for them. */
+    /* strtod also accepts hexadecimal numbers, "inf" and "nan"; no option needs them. */
     if (end == NULL || end == digits || *end != '\0' || strpbrk(digits, "xX") != NULL ||
         !isfinite(value->real))
         return value_refuse(arena, why, "must be a number", text);
@@ -129,7 +129,8 @@ static bool convert_float(struct conf_value *value, struct slice text, struct ar
     return in_bounds(value->option, value->real, arena, why);
 }
 
-/* Commas at the end are dropped, an empty part between two is kept, as in oslo.config. */
+/* As in oslo.config, commas at the end are dropped, and an empty item between two others is
+ * kept. */
 static void convert_list(struct conf_value *value, struct slice text, struct arena *arena)
 {
     struct slice rest = whitespace_strip(text);

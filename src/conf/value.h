@@ -1,4 +1,4 @@
-/* A configured text becomes a value of its option's type. */
+/* Converts a configured text to a value of its option's type. */
 #ifndef BERTH_CONF_VALUE_H
 #define BERTH_CONF_VALUE_H
 
@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "conf/options.h"
 
-/* Where a value comes from; a later one wins. */
+/* The source of a value; later ones override earlier ones. */
 enum conf_origin {
     CONF_ORIGIN_DEFAULT,  /* the option table */
     CONF_ORIGIN_EMBEDDED, /* no file at all: see load.h */
@@ -19,8 +19,8 @@ enum conf_origin {
     CONF_ORIGIN_COMMAND_LINE
 };
 
-/* Exactly one of the members below `where` counts, by the option's type. Texts are NUL-terminated
- * and hold no other NUL byte. */
+/* Exactly one of the members below `where` is used, depending on the option's type. Texts are
+ * NUL-terminated and contain no other NUL byte. */
 struct conf_value {
     const struct option *option;
     enum conf_origin origin;
@@ -35,8 +35,8 @@ struct conf_value {
 };
 
 /* Converts `n` texts (one, unless the type is OPTION_MULTI) as oslo.config's types do, into value's
- * member and is_set. An empty number is a value that is not set. False: `why` (in the arena) says
- * what is wrong, without naming option or place. Texts and parts are copied into the arena. */
+ * member and is_set. An empty number is a value that is not set. False: `why` (in the arena) gives
+ * the reason, without naming option or source. Texts and parts are copied into the arena. */
 bool value_convert(struct conf_value *value, const struct slice *texts, size_t n,
                    struct arena *arena, struct slice *why) BERTH_MUST_CHECK;
 
@@ -44,7 +44,7 @@ bool value_convert(struct conf_value *value, const struct slice *texts, size_t n
  * a float, ['a', 'b'] for lists, nothing for a value that is not set. */
 void value_print(const struct conf_value *value, struct buf *out);
 
-/* Are these two values of one option equal? Where they come from does not matter. */
+/* Whether these two values of one option are equal. Their sources do not matter. */
 bool value_equal(const struct conf_value *a, const struct conf_value *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* Stripping. A white space character is one byte of ASCII or one of a few sequences of two or three
- * bytes; malformed UTF-8 matches none of them and stays. Any thread. */
+ * bytes; malformed UTF-8 matches none of them and is kept. Any thread. */
 #include "conf/whitespace.h"
 
 /* Space, \t to \r, and the four separators that Python counts as white space. */
