@@ -1,4 +1,4 @@
-/* Roles compare without case, as oslo.policy does. Any thread. */
+/* Roles are compared without regard to case, as in oslo.policy. Any thread. */
 #include "auth/identity.h"
 
 #include <strings.h>

@@ -1,4 +1,4 @@
-/* Who asks, as the authentication found it: what the rules of policies read. */
+/* The caller's identity as authentication determined it: the input of policy rules. */
 #ifndef BERTH_AUTH_IDENTITY_H
 #define BERTH_AUTH_IDENTITY_H
 
@@ -11,7 +11,7 @@ struct identity_roles {
     unsigned count;
 };
 
-/* One party of a token. Absent texts have data == NULL. */
+/* A user or a project in a token. Missing texts have data == NULL. */
 struct identity_party {
     struct slice user_id;
     struct slice user_domain_id;
@@ -20,7 +20,7 @@ struct identity_party {
     struct identity_roles roles;
 };
 
-/* What people call them: for the log, and the project's for rules that ask for it. */
+/* Names: for the log, and the project's for rules that compare it. */
 struct identity_names {
     struct slice user;
     struct slice user_domain;
@@ -29,7 +29,7 @@ struct identity_names {
     struct slice domain; /* of a domain-scoped token */
 };
 
-/* All texts belong to the request, or to what it keeps alive. */
+/* All texts belong to the request, or to objects that it keeps alive. */
 struct identity {
     struct slice user_id;
     struct slice user_domain_id;
@@ -40,10 +40,10 @@ struct identity {
     struct identity_roles roles;
     struct identity_names names;
     bool outside_admin_project;    /* X-Is-Admin-Project is there and is not "true" */
-    struct identity_party service; /* whose X-Service-Token came with the request */
+    struct identity_party service; /* that sent the request's X-Service-Token */
 };
 
-/* Whether the role, whatever its case, is among those given. Any thread. */
+/* Whether the role is among those given, ignoring case. Any thread. */
 bool identity_has_role(const struct identity *identity, struct slice role);
 
 #endif

@@ -1,4 +1,5 @@
-/* The noauth2 token, and the identity of those who need none. Pure; any thread. */
+/* Parses the noauth2 token, and supplies the identity used where no token is needed. Pure; any
+ * thread. */
 #include "auth/noauth.h"
 
 static size_t count_parts(struct slice text)

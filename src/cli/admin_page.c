@@ -1,6 +1,5 @@
-/* HTTP/1.0 over a socket of our own: libcurl, which keystone/ has, would be a library for ten
- * lines.
- */
+/* HTTP/1.0 over a plain socket: libcurl, which keystone/ uses, would be a library in place of ten
+ * lines. */
 #include "cli/admin_page.h"
 
 #include <errno.h>
@@ -103,7 +102,8 @@ static bool receive_all(int fd, struct buf *answer, uint64_t end_us)
     }
 }
 
-/* The status of "HTTP/1.1 200 OK…", and the body behind the empty line; 0: it is no HTTP. */
+/* Parses the status of "HTTP/1.1 200 OK…" and finds the body after the empty line; 0: this is not
+ * HTTP. */
 static int take_apart(struct slice answer, struct buf *body)
 {
     int status = 0;

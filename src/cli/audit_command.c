@@ -1,4 +1,4 @@
-/* Reads the database as berthd does, in one transaction that only reads, and prints a line for each
+/* Reads the database as berthd does, in one read-only transaction, and prints a line for each
  * finding. The main thread. */
 #include "cli/audit_command.h"
 
@@ -26,7 +26,7 @@ static void sink_apply(void *cls, const struct change *change)
     apply_change(cls, change);
 }
 
-/* The database as a version; NULL with err. */
+/* Builds a version from the database; NULL with err. */
 static const struct version *audit_command_load(struct store *store, struct replica *replica,
                                                 struct err *err)
 {
@@ -35,7 +35,7 @@ static const struct version *audit_command_load(struct store *store, struct repl
     enum store_begun begun = store_begin(store, STORE_TO_READ, err);
     if (begun == STORE_BEGIN_FAILED)
         return NULL;
-    check(begun == STORE_BEGIN_RELOAD); /* it was never read before */
+    check(begun == STORE_BEGIN_RELOAD); /* it has not been read before */
     struct edit *edit = replica_edit_empty(replica);
     enum store_result result = store_load(store, sink_apply, edit, err);
     if (result != STORE_OK) {

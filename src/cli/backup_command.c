@@ -1,5 +1,5 @@
-/* Signals that ask for the end are blocked, and looked for while the copy is made: what has been
- * begun is then removed. The main thread. */
+/* Termination signals are blocked, and checked for while the copy is made: an unfinished copy is
+ * then removed. The main thread. */
 #include "cli/backup_command.h"
 
 #include <signal.h>
@@ -51,7 +51,7 @@ struct copying {
     unsigned percent;
 };
 
-/* One of backup_make() and backup_restore(), and what it prints. */
+/* Either backup_make() or backup_restore(), and the text that it prints. */
 struct work {
     const char *name; /* of the command */
     const char *details;

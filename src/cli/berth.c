@@ -1,5 +1,5 @@
 /* berth: the operator's tool. Each row of the table is a command with a file of its own; "help" is
- * answered here, by asking the command for its --help. One thread. */
+ * handled here, by running the command with --help. One thread. */
 #include <stdio.h>
 #include <string.h>
 
@@ -75,7 +75,7 @@ static int wrong_command(const char *name)
     return WRONG;
 }
 
-/* argv[1] on: nothing, a command, or a command and its action. */
+/* The arguments from argv[1] on: nothing, a command, or a command and its action. */
 static int help_command(int argc, char **argv, struct conf_inputs *inputs)
 {
     char help_switch[] = "--help"; /* argv is not const */

@@ -1,5 +1,5 @@
-/* The actions of berth config as a table. They read what berthd would read: the same files,
- * variables and switches. The main thread. */
+/* The actions of berth config as a table. They read the same files, variables and switches as
+ * berthd. The main thread. */
 #include "cli/config_command.h"
 
 #include <stdio.h>
@@ -58,11 +58,11 @@ struct arguments {
 
 struct action {
     const char *name;
-    const char *words; /* what the help calls its arguments; NULL: none */
+    const char *words; /* names of its arguments in the help; NULL: none */
     unsigned words_max;
     const char *help;
     const struct command_line_switch *switches;
-    void (*write)(FILE *out); /* a page, or NULL */
+    void (*write)(FILE *out); /* prints a page, or NULL */
     int (*run)(const struct arguments *arguments);
 };
 

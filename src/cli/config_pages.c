@@ -1,5 +1,5 @@
-/* Three forms of one walk over the table: section by section, in each the options in the order of
- * the table. One thread. */
+/* Three formats of one walk over the table: section by section, and within each the options in the
+ * order of the table. One thread. */
 #include "cli/config_pages.h"
 
 #include <ctype.h>
@@ -11,14 +11,14 @@
 
 enum { SAMPLE_WIDTH = 78, PAGE_WIDTH = 118 };
 
-/* How each form writes its parts. */
+/* How each format writes its parts. */
 struct form {
     void (*begin_section)(const char *section, FILE *out);
     void (*write_option)(const struct option *option, FILE *out);
     void (*end_section)(FILE *out);
 };
 
-/* Is this row the first of its section? */
+/* Whether this row is the first of its section. */
 static bool begins_section(size_t row)
 {
     for (size_t i = 0; i < row; i++)
@@ -41,7 +41,7 @@ static void write_page(const struct form *form, FILE *out)
     }
 }
 
-/* The sentence of the row, what there is to say beyond it, and what holds for all such options. */
+/* The sentence in the row, its details, and notes that apply to all options of this kind. */
 static void append_help(struct buf *text, const struct option *option)
 {
     const char *details = option_details(option);
@@ -77,7 +77,7 @@ static void append_type(struct buf *text, const struct option *option)
         buf_printf(text, ", from %lld to %lld", (long long)option->min, (long long)option->max);
 }
 
-/* Words behind a prefix on each line. */
+/* Wraps text, with a prefix on each line. */
 static void write_wrapped(const char *prefix, struct slice text, size_t width, FILE *out)
 {
     size_t column = 0;
@@ -105,7 +105,7 @@ static void write_buf_wrapped(const char *prefix, struct buf *text, size_t width
     buf_free(text);
 }
 
-/* The sample. */
+/* The sample file. */
 
 static void sample_begin_section(const char *section, FILE *out)
 {
@@ -126,7 +126,7 @@ static void sample_defaults(const struct option *option, FILE *out)
     }
     do {
         size_t len = option->type == OPTION_MULTI ? strcspn(rest, ",") : strlen(rest);
-        /* Only quotes keep the reader from trimming a blank at the end. */
+        /* Without quotes, a parser would trim a trailing blank. */
         const char *quote = len > 0 && rest[len - 1] == ' ' ? "\"" : "";
         fprintf(out, "#%s =%s%s%.*s%s\n", option->name, len > 0 ? " " : "", quote, (int)len, rest,
                 quote);
@@ -172,15 +172,15 @@ void config_write_sample(FILE *out)
     write_page(&form, out);
 }
 
-/* The reference. */
+/* The reference page. */
 
 static bool is_name_char(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Names with an underscore, paths, tildes and asterisks are set as code: they mean something in
- * Markdown. */
+/* Names with an underscore, paths, tildes and asterisks are formatted as code, because these
+ * characters have a meaning in Markdown. */
 static void append_markdown(struct buf *out, struct slice text)
 {
     while (text.len > 0) {
@@ -257,9 +257,10 @@ void config_write_reference(FILE *out)
     write_page(&form, out);
 }
 
-/* The manual. */
+/* The manual page. */
 
-/* A sentence a line, as mdoc wants it. A line never begins with what would be a request. */
+/* One sentence per line, as mdoc requires. A line never begins with a character that would make it
+ * a request. */
 static void write_mdoc(struct slice text, FILE *out)
 {
     bool at_begin = true;

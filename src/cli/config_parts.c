@@ -1,5 +1,5 @@
-/* See config_parts.h. A table of the parts in the order of berthd's start; each tells its first
- * fault. One thread. */
+/* See config_parts.h. A table of the parts in the order in which berthd starts them; each reports
+ * its first fault. One thread. */
 #include "cli/config_parts.h"
 
 #include <string.h>
@@ -87,7 +87,7 @@ static bool check_database(const struct question *q, struct err *err)
            store_knows_connection(slice_of(connection), err);
 }
 
-/* An address of the configuration, and the option that has it. */
+/* An address in the configuration, and the option that contains it. */
 struct address {
     const char *section;
     const char *option;
@@ -113,8 +113,7 @@ static size_t add_addresses(struct address *out, size_t n, const char *section, 
     return n;
 }
 
-/* Sockets that the service manager gives take the place of some; the rest must not be there twice.
- */
+/* Sockets from the service manager replace some of the addresses; the others must not conflict. */
 static bool check_listeners(const struct question *q, struct err *err)
 {
     const struct conf *conf = q->conf;

@@ -1,4 +1,4 @@
-/* What berthd's parts would say to a configuration whose values are well-formed. */
+/* Checks that berthd's parts make of a configuration whose values are well-formed. */
 #ifndef BERTH_CLI_CONFIG_PARTS_H
 #define BERTH_CLI_CONFIG_PARTS_H
 
@@ -8,17 +8,17 @@
 #include "conf/inputs.h"
 #include "conf/settings.h"
 
-/* How many lines of each kind were printed. */
+/* The number of lines printed of each kind. */
 struct config_parts_found {
     size_t errors;
     size_t warnings;
 };
 
-/* Asks each part that a start would ask, in its order, as far as that needs nothing but to read
+/* Runs the checks of each part that berthd starts, in that order, as far as they only need to read
  * what the configuration names: the logging configuration, policy files, certificates, Keystone's
- * settings, the kind of database. Prints as errors what keeps berthd from starting, and as warnings
- * certificates that have expired or will within HTTP_TLS_WARNING_DAYS. The database, the log's
- * files and the addresses are left alone. */
+ * settings, the type of database. Prints as errors what would prevent berthd from starting, and as
+ * warnings certificates that have expired or will expire within HTTP_TLS_WARNING_DAYS. Does not
+ * touch the database, the log files or the addresses. */
 struct config_parts_found config_parts_check(const struct conf *conf,
                                              const struct conf_inputs *inputs, FILE *out);
 

@@ -25,7 +25,7 @@ struct config_problems config_report_problems(const struct conf *conf,
         fputs("read: no file; berthd would run embedded\n", out);
     for (size_t i = 0; i < conf->faults.n; i++)
         fprintf(out, "error: %s\n", conf->faults.items[i]);
-    /* What the files do not say because half of them was read is no fault of a part. */
+    /* If a file was only half read, missing values are not reported as faults of a part. */
     if (!conf->half_read) {
         struct config_parts_found found = config_parts_check(conf, inputs, out);
         problems.errors += found.errors;
@@ -57,8 +57,8 @@ static const char *origin_text(const struct conf_value *value)
     return value->where;
 }
 
-/* A text that is read back as itself: dollars doubled, lines indented, blanks at its ends quoted.
- */
+/* Writes a text so that parsing it gives the same text: dollar signs doubled, lines indented,
+ * blanks at its ends quoted. */
 static void print_text(const char *text, FILE *out)
 {
     size_t len = strlen(text);
@@ -83,7 +83,7 @@ static void print_number(const struct conf_value *value, FILE *out)
     buf_free(&text);
 }
 
-/* Whoever asks which database it is needs all of the URL but the password. */
+/* To identify the database, operators need the whole URL except the password. */
 static bool is_database_url(const struct option *option)
 {
     return option->type == OPTION_STRING && (strcmp(option->name, "connection") == 0 ||

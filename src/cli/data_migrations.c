@@ -1,6 +1,6 @@
 /* Two migrations, in the order of upstream's releases, batch after batch. A batch ends early when
- * it has used up its count; a migration that fails does not keep the next from running, since one
- * may need what another completes. One thread. */
+ * it has used up its count. If one migration fails, the next still runs, because one may need rows
+ * that the other completes. One thread. */
 #include "cli/data_migrations.h"
 
 #include "base/arena.h"
@@ -38,7 +38,7 @@ static const struct migration migrations[MIGRATION_COUNT] = {
     {"create_incomplete_consumers", create_consumers},
 };
 
-/* How many rows it completed, of at most `most`. */
+/* The number of rows completed, at most `most`. */
 static int64_t run_batch(const struct conf *conf, int64_t most, struct tally *tallies, bool *failed,
                          FILE *out)
 {
@@ -82,7 +82,7 @@ static void print_tallies(const struct tally *tallies, FILE *out)
     table_print(&table, out);
 }
 
-/* As Python's int() reads it; 0: no positive number. */
+/* Parses like Python's int(); 0: not a positive number. */
 static int64_t read_count(const char *text, struct arena *arena)
 {
     const struct option option = {.type = OPTION_INTEGER};

@@ -11,7 +11,7 @@ int output_end(const char *program, int code, int lost)
     bool failed = ferror(stdout) != 0;
     if (fflush(stdout) == 0 && !failed)
         return code;
-    /* Of an earlier write the reason is forgotten. */
+    /* The reason why an earlier write failed is no longer known. */
     fprintf(stderr, "%s: cannot write to standard output%s%s\n", program, errno != 0 ? ": " : "",
             errno != 0 ? strerror(errno) : "");
     return lost;

@@ -1,4 +1,4 @@
-/* What a tool has printed has to arrive: a page that was cut by a full disk is no page. */
+/* Checks that a tool's output was written: a page cut off by a full disk is a failure. */
 #ifndef BERTH_CLI_OUTPUT_H
 #define BERTH_CLI_OUTPUT_H
 
@@ -6,12 +6,11 @@
 
 #include "base/slice.h"
 
-/* At a tool's end: writes out what standard output still holds. Gives back `code`, or, if not
- * everything could be written, `lost` after a line on standard error. */
+/* Called at the end of a tool: flushes standard output. Returns `code`, or, if not everything could
+ * be written, `lost` after printing a line to standard error. */
 int output_end(const char *program, int code, int lost);
 
-/* Ends a line about a name that does not exist: with what was probably meant, if `meant` is not
- * NULL. */
+/* Ends a line about a name that does not exist; suggests `meant` if it is not NULL. */
 void output_suggestion(FILE *errors, const char *meant);
 
 /* Writes text (UTF-8) that another program sent, so that it cannot move a terminal's cursor or

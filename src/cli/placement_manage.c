@@ -1,7 +1,6 @@
-/* placement-manage: looks after the schema and the rows of the configured database. Exits with 0,
- * with 1 when something failed (one line on standard error) or more is left to do, with 2 for a
- * wrong command line or when nothing could be done, with 127 for a number that is none. One thread.
- */
+/* placement-manage: manages the schema and the rows of the configured database. Exit codes: 0; 1
+ * when something failed (one line on standard error) or more is left to do; 2 for a wrong command
+ * line or when nothing could be done; 127 for an invalid number. One thread. */
 #include <stdio.h>
 #include <string.h>
 

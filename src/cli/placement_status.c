@@ -1,6 +1,6 @@
-/* placement-status: checks a deployment before an upgrade. Exits with 0, with 1 when a check warns,
- * with 2 when one fails (and for a wrong command line), with 255 when the checks could not be made,
- * one line telling why. One thread. */
+/* placement-status: checks a deployment before an upgrade. Exit codes: 0; 1 when a check warns; 2
+ * when one fails, or for a wrong command line; 255 when the checks could not be made (one line
+ * gives the reason). One thread. */
 #include <stdio.h>
 
 #include "base/arena.h"

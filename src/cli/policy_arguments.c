@@ -1,4 +1,4 @@
-/* Switches may stand before and behind the action and its rules, in any order. The main thread. */
+/* Switches may appear before and after the action and its rules, in any order. The main thread. */
 #include "cli/policy_arguments.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 static const struct action {
     const char *name;
-    const char *words; /* what the help calls its arguments */
+    const char *words; /* names of its arguments in the help */
     const char *help;
     enum policy_action action;
 } actions[] = {

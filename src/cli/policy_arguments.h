@@ -17,12 +17,12 @@ enum policy_action {
     POLICY_ACTION_REFERENCE,
 };
 
-/* What berth policy ends with. */
+/* The exit codes of berth policy. */
 enum policy_exit {
     POLICY_EXIT_OK = 0,
-    POLICY_EXIT_NO = 1, /* a rule that was asked does not pass, or there is something to tell */
+    POLICY_EXIT_NO = 1, /* a checked rule fails, or there is something to report */
     POLICY_EXIT_WRONG =
-        2 /* a wrong command line, or what it needs cannot be read; one line tells */
+        2 /* a wrong command line, or an input cannot be read; one line gives the reason */
 };
 
 enum { POLICY_ASKED_MAX = 64 };
@@ -30,7 +30,7 @@ enum { POLICY_ASKED_MAX = 64 };
 struct policy_arguments {
     enum policy_action action;
     bool redundant;
-    unsigned services;       /* a bit for each that is asked about */
+    unsigned services;       /* a bit for each requested service */
     const char *policy_file; /* NULL: that of the configuration */
     const char *token_file;
     struct policy_attribute targets[COMMAND_LINE_OWN_MAX];
@@ -41,7 +41,7 @@ struct policy_arguments {
 };
 
 /* True: run `action`, with the inputs, to which those of the command line have been added. False:
- * help or what is wrong has been printed, and the program ends with exit_code. */
+ * help or an error has been printed, and the program ends with exit_code. */
 bool policy_arguments_parse(int argc, char *const *argv, struct conf_inputs *inputs, FILE *out,
                             FILE *errors, struct policy_arguments *arguments) BERTH_MUST_CHECK;
 

@@ -1,4 +1,5 @@
-/* berth policy: from the command line to the policies that berthd would have. The main thread. */
+/* berth policy: builds the policies that berthd would use, according to the command line. The main
+ * thread. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ struct look {
     struct err err;
 };
 
-/* A file of the command line is where the shell is, and must be there. */
+/* A policy file on the command line is relative to the current directory, and must exist. */
 static bool take_file(struct look *look, struct policy_places *places, const char *file)
 {
     if (file == NULL)
@@ -65,7 +66,7 @@ static void policy_command_put(struct buf *out)
     buf_free(out);
 }
 
-/* The service's own, unless the command line says otherwise. */
+/* The service's own file, unless the command line names another. */
 static struct policy_target target_of(const struct policy_arguments *arguments,
                                       const struct identity *identity, enum policy_service service,
                                       struct arena *arena)
@@ -73,15 +74,15 @@ static struct policy_target target_of(const struct policy_arguments *arguments,
     unsigned count = arguments->target_count;
     struct policy_attribute *items =
         arena_array(arena, count + POLICY_CALLER_ATTRIBUTES, sizeof(*items));
-    /* The first of a name counts. */
+    /* The first value of an attribute is used. */
     for (unsigned i = 0; i < count; i++)
         items[i] = arguments->targets[i];
     count += policy_caller_attributes(service, identity, items + count);
     return (struct policy_target){items, count};
 }
 
-/* The same for GET /usages, which is about a project: the caller's other attributes are no part of
- * its target (upstream's handlers/usage.py). */
+/* The same for GET /usages, whose target is a project: the caller's other attributes are not part
+ * of it (upstream's handlers/usage.py). */
 static struct policy_target usages_target_of(const struct policy_arguments *arguments,
                                              const struct policy_target *whole, struct arena *arena)
 {
@@ -94,7 +95,7 @@ static struct policy_target usages_target_of(const struct policy_arguments *argu
     return (struct policy_target){items, count};
 }
 
-/* What is asked of each service. */
+/* The rules to check for each service. */
 struct asking {
     const struct policy *policy;
     struct identity identity;
@@ -111,7 +112,7 @@ static const struct policy_target *target_for(const struct asking *asking,
     return is_usages ? &asking->usages_target : &asking->targets[service];
 }
 
-/* Whether it passes. `of`: the service, where more than one knows the name. */
+/* Whether the rule passes. `of`: the service, if more than one has a rule of this name. */
 static bool policy_command_ask(const struct asking *asking, enum policy_service service,
                                struct slice name, const char *of, bool explained)
 {
@@ -143,7 +144,7 @@ static bool policy_command_ask(const struct asking *asking, enum policy_service 
     return passed;
 }
 
-/* A name of several services is asked of each. */
+/* If several services have a rule of this name, each is checked. */
 static bool ask_by_name(const struct asking *asking, struct slice name)
 {
     unsigned known = 0;
@@ -151,7 +152,7 @@ static bool ask_by_name(const struct asking *asking, struct slice name)
     for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
         if (policy_table_find(policy_table_of(i), name) != NULL)
             known |= (1u << i) & asking->services;
-    if (known == 0) /* of files alone, or of a service that is not asked about */
+    if (known == 0) /* only in files, or of a service that was not requested */
         return policy_command_ask(asking, policy_service_of(asking->policy, name), name, NULL,
                                   true);
     bool many = (known & (known - 1)) != 0;

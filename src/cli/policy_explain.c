@@ -1,10 +1,10 @@
-/* Evaluation once more, written down: of what is asked in turn only what counted is told. One
- * thread a call. */
+/* Evaluates a rule once more and writes down the steps; of alternatives, only those that decided
+ * the result are shown. One thread per call. */
 #include "cli/policy_explain.h"
 
 #include "policy/set.h"
 
-/* Behind that the reader is lost anyway. */
+/* Deeper nesting would not be readable. */
 enum { LEVELS_MAX = 40, BYTES_MAX = 32 * 1024 };
 
 struct explanation {
@@ -27,8 +27,8 @@ static const char *word_of(enum policy_outcome outcome)
     return "refused";
 }
 
-/* Begins to tell what %(key)s stands for, "(wanted: ...". False: there is nothing that it could
- * stand for, and all is told. */
+/* Begins to describe what %(key)s is replaced by, "(wanted: ...". False: it cannot be replaced, and
+ * the description is complete. */
 static bool tell_wanted(struct explanation *e, const struct policy_match *match)
 {
     struct buf *out = e->out;
@@ -124,7 +124,7 @@ static void tell_node(struct explanation *e, const struct policy_node *node)
         tell_generic(e, node);
 }
 
-/* The rules that led to where the explanation is. */
+/* The chain of rules that led to the current position. */
 struct trail {
     const struct policy_entry *entry;
     const struct trail *before;
@@ -133,7 +133,7 @@ struct trail {
 static void explain(struct explanation *e, const struct policy_node *node, unsigned level,
                     const struct trail *trail);
 
-/* Those that were asked, or if it was one alone that decided, that one. */
+/* The checks that were evaluated, or only the one that decided the result. */
 static void explain_children(struct explanation *e, const struct policy_node *node,
                              enum policy_outcome outcome, unsigned level, const struct trail *trail)
 {

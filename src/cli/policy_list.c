@@ -1,9 +1,9 @@
-/* Printing the rules in force: those of all services in one list by name. The main thread. */
+/* Prints the rules in force: those of all services in one list by name. The main thread. */
 #include "base/json_write.h"
 #include "cli/policy_print.h"
 #include "policy/tables.h"
 
-/* What the services that are asked for have of one name. */
+/* The rules of one name in the requested services. */
 struct row {
     struct slice name;
     const struct policy_entry *entries[POLICY_SERVICE_COUNT];
@@ -11,7 +11,7 @@ struct row {
     unsigned count;
 };
 
-/* Those that know the name; if none does, the one that it is about. */
+/* The services that have a rule of this name; if none has, the service that the name belongs to. */
 static struct row policy_list_row_of(const struct policy *policy, unsigned services,
                                      struct slice name)
 {

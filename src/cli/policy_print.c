@@ -1,4 +1,4 @@
-/* Printing THE tables. The main thread. */
+/* Prints THE tables. The main thread. */
 #include "cli/policy_print.h"
 
 #include "base/json_write.h"
@@ -63,7 +63,7 @@ static void print_deprecation(struct buf *out, const struct policy_deprecation *
                old->since, old->name, old->check);
 }
 
-/* What a file says of such a name counts for each service, while the defaults differ. */
+/* A policy file's rule of such a name applies to every service, although the defaults differ. */
 static bool is_shared(const struct policy_default *row)
 {
     unsigned count = 0;

@@ -1,4 +1,4 @@
-/* The page of the admin listener as a few lines. One thread. */
+/* Prints the page of the admin listener as a few lines. One thread. */
 #include "cli/status_command.h"
 
 #include <inttypes.h>
@@ -68,7 +68,7 @@ static void print_span(json_int_t seconds)
                seconds % 60);
 }
 
-/* Behind the first of several lines, the name is not repeated. */
+/* The name is printed only before the first of several lines. */
 static void print_name(const char *name, size_t line)
 {
     printf("%-15s", line == 0 ? name : "");
@@ -167,7 +167,7 @@ static void print_page(const json_t *page, bool is_ready)
     print_errors(page);
 }
 
-/* False: err has a line. */
+/* False: err contains a line. */
 static bool find_address(const struct command_line *line, const struct conf_inputs *inputs,
                          struct conf_listen *address, struct err *err)
 {
@@ -195,7 +195,7 @@ static const char *shown(const struct conf_listen *address, struct arena *arena)
     return arena_printf(arena, form, address->host, address->port).data;
 }
 
-/* Prints the page; the exit code. */
+/* Prints the page; returns the exit code. */
 static int print_answer(struct slice body, int status, bool as_it_is)
 {
     json_t *page = status == 200 ? json_loadb(body.data, body.len, 0, NULL) : NULL;

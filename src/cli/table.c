@@ -1,5 +1,4 @@
-/* See table.h. What is printed was compared with prettytable and textwrap by tests/cli/. Any
- * thread. */
+/* See table.h. tests/cli/ compares the output with that of prettytable and textwrap. Any thread. */
 #include "cli/table.h"
 
 #include <ctype.h>
@@ -7,7 +6,7 @@
 
 #include "base/check.h"
 
-/* The first line of a cell, and where the next one begins; NULL: there is none. */
+/* The first line of a cell, and the start of the next one; NULL: there is none. */
 static struct slice cell_line(const char **rest)
 {
     struct slice line = {*rest, strcspn(*rest, "\n")};
@@ -39,7 +38,7 @@ static void print_rule(const struct table *table, const size_t *widths, FILE *ou
 static void print_line(const struct table *table, struct slice line, size_t width, FILE *out)
 {
     size_t excess = width - line.len;
-    /* The odd blank goes behind a text of odd length. */
+    /* If the padding is odd, the extra blank goes after a text of odd length. */
     size_t left = table->is_boxed ? 0 : (excess + (line.len % 2 == 0)) / 2;
     fprintf(out, "| %*s%.*s%*s ", (int)left, "", SLICE_ARG(line), (int)(excess - left), "");
 }
@@ -89,7 +88,8 @@ static bool is_letter(char c)
     return isalpha((unsigned char)c) != 0;
 }
 
-/* The length of what cannot be broken at the beginning of a text that begins with no blank. */
+/* The length of the unbreakable part at the beginning of a text that does not begin with a
+ * blank. */
 static size_t piece_length(const char *text)
 {
     size_t len = 0;
@@ -107,7 +107,7 @@ static size_t piece_length(const char *text)
 
 void table_wrap(struct buf *out, const char *text, size_t width, size_t indent)
 {
-    size_t column = 0; /* of the current line, its indent not counted */
+    size_t column = 0; /* of the current line, without its indentation */
     size_t blanks = 0; /* before the piece, dropped where a line ends */
     size_t room = width;
     while (*text != '\0') {

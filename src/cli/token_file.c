@@ -1,5 +1,5 @@
-/* Keystone's JSON (Identity API v3, Validate and show information for token), of which only the
- * ids, the scope and the names of roles count. One thread. */
+/* Parses Keystone's JSON (Identity API v3, Validate and show information for token); only the ids,
+ * the scope and the names of roles are used. One thread. */
 #include "cli/token_file.h"
 
 #include <jansson.h>
@@ -19,7 +19,7 @@ static bool token_file_refuse(struct token_reader *r, const char *what)
     return err_set(r->err, 500, NULL, "%s: %s", r->path, what);
 }
 
-/* data NULL: there is no text of that name. */
+/* data NULL: there is no text with that name. */
 static struct slice token_file_text_of(struct token_reader *r, const json_t *object,
                                        const char *key)
 {

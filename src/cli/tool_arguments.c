@@ -1,6 +1,6 @@
 /* Three levels, each with switches of its own: the program, the category, the command. Exit codes
- * and where things are printed are those of the Python tools; their switches for logging are taken
- * and set the options of the same names. The main thread. */
+ * and output streams are those of the Python tools; their logging switches are accepted and set the
+ * options of the same names. The main thread. */
 #include "cli/tool_arguments.h"
 
 #include <stdint.h>
@@ -67,7 +67,7 @@ static bool end(const struct parser *p, int exit_code)
     return false;
 }
 
-/* A name list in quotes or braces, as argparse prints choices. */
+/* A list of names in quotes or braces, as argparse prints choices. */
 static void print_choices(const struct tool *tool, const char *quote, const char *between,
                           FILE *out)
 {
@@ -184,7 +184,7 @@ static bool wrong_command(const struct parser *p, const char *word)
     return end(p, 2);
 }
 
-/* The switches of an only command may stand before it, too. */
+/* If there is only one command, its switches may also appear before it. */
 static bool parse_only_command(const struct parser *p, int argc, char *const *argv)
 {
     const struct tool_command *command = p->tool->commands;

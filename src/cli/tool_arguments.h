@@ -11,7 +11,7 @@
 
 struct tool_command {
     const char *name;
-    const char *word; /* what the help calls its argument; NULL: it takes none */
+    const char *word; /* name of its argument in the help; NULL: it takes none */
     const char *help;
     const struct command_line_switch *switches; /* --help among them */
     int id;                                     /* the tool's own number for it */
@@ -20,12 +20,13 @@ struct tool_command {
 struct tool {
     const char *name;
     const char *purpose;
-    const char *category; /* there is one */
+    const char *category; /* at least one */
     const char *category_help;
-    const struct tool_command *commands; /* ended by one without a name */
-    int without_category; /* exit code; 2: told as a wrong command line, others show the help */
+    const struct tool_command *commands; /* terminated by one without a name */
+    int without_category; /* exit code; 2: reported as a wrong command line; otherwise the help is
+                             shown */
     int without_command;
-    const char *details; /* of the program's help, behind the switches; NULL: none */
+    const char *details; /* of the program's help, after the switches; NULL: none */
 };
 
 struct tool_arguments {
@@ -36,15 +37,15 @@ struct tool_arguments {
     int exit_code; /* when there is nothing to run */
 };
 
-/* Those of every tool, before the category: configuration and logging, as oslo.log registers them.
- */
+/* The switches of every tool, before the category: configuration and logging, as oslo.log registers
+ * them. */
 extern const struct command_line_switch tool_switches[];
 
 /* For commands without switches of their own. */
 extern const struct command_line_switch tool_help_switch[];
 
-/* True: run the command. False: help, the version or what is wrong has been printed, and the
- * program ends with `exit_code`; 2 for a wrong command line. */
+/* True: run the command. False: help, the version or an error has been printed, and the program
+ * ends with `exit_code`; 2 for a wrong command line. */
 bool tool_arguments_parse(const struct tool *tool, int argc, char *const *argv, FILE *out,
                           FILE *errors, struct tool_arguments *arguments) BERTH_MUST_CHECK;
 

@@ -1,5 +1,5 @@
-/* The three checks of the newest release, with their words: deployment tools show them, and some
- * look for them. One thread. */
+/* The three checks of the newest release, with its texts: deployment tools show them, and some
+ * search for them. One thread. */
 #include "cli/upgrade_checks.h"
 
 #include <jansson.h>
@@ -54,7 +54,7 @@ static bool is_json(const char *path)
     return document != NULL;
 }
 
-/* The file in force: policy.json is it where policy_file is not. */
+/* The file in force: policy.json if policy_file does not exist. */
 static void check_policy(const struct conf *conf, const struct conf_inputs *inputs,
                          struct upgrade_result *result, struct arena *arena)
 {

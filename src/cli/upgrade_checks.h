@@ -1,4 +1,4 @@
-/* placement-status upgrade check: what an operator is to know before a new release runs. */
+/* placement-status upgrade check: what an operator needs to know before a new release runs. */
 #ifndef BERTH_CLI_UPGRADE_CHECKS_H
 #define BERTH_CLI_UPGRADE_CHECKS_H
 
@@ -19,15 +19,15 @@ struct upgrade_result {
 };
 
 /* Runs the checks, in the order in which they are printed. Texts lie in err's arena. False: err
- * says which one could not be made. */
+ * names the check that could not be made. */
 bool upgrade_checks_run(const struct conf *conf, const struct conf_inputs *inputs,
                         struct upgrade_result results[static UPGRADE_CHECK_COUNT],
                         struct err *err) BERTH_MUST_CHECK;
 
-/* The worst of the codes. */
+/* The worst of the results. */
 enum upgrade_code upgrade_checks_verdict(const struct upgrade_result *results);
 
-/* As oslo.upgradecheck prints them: a boxed table, or with `json` one object. */
+/* Prints as oslo.upgradecheck does: a boxed table, or with `json` one object. */
 void upgrade_checks_print(const struct upgrade_result *results, bool json, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Sockets that outlive us: those who connect while berthd restarts wait in them. The main thread's.
- */
+/* Sockets that outlive the process: clients that connect while berthd restarts wait in them. The
+ * main thread. */
 #include "daemon/activation.h"
 
 #include <arpa/inet.h>
@@ -61,7 +61,7 @@ union any_address {
     struct sockaddr_un un;
 };
 
-/* Whether a socket at IPv6's wildcard leaves IPv4 to others. */
+/* Whether a socket at IPv6's wildcard address leaves IPv4 to others. */
 static bool is_six_only(int fd)
 {
     int only = 0;
@@ -72,7 +72,7 @@ static bool is_six_only(int fd)
 static bool is_at_four(const struct sockaddr_in *bound, const char *host)
 {
     struct in_addr wanted;
-    if (bound->sin_addr.s_addr == htonl(INADDR_ANY)) /* beside it "::" cannot be opened any more */
+    if (bound->sin_addr.s_addr == htonl(INADDR_ANY)) /* "::" cannot be opened in addition to it */
         return strchr(host, ':') == NULL || strcmp(host, "::") == 0;
     return inet_pton(AF_INET, host, &wanted) == 1 && wanted.s_addr == bound->sin_addr.s_addr;
 }

@@ -1,4 +1,4 @@
-/* Listening sockets that the service manager opened for us (sd_listen_fds(3)). */
+/* Listening sockets that the service manager opened for berthd (sd_listen_fds(3)). */
 #ifndef BERTH_DAEMON_ACTIVATION_H
 #define BERTH_DAEMON_ACTIVATION_H
 
@@ -13,7 +13,7 @@ enum { ACTIVATION_SOCKETS_MAX = 16 };
 
 struct activation_socket {
     int fd;
-    const char *name; /* FileDescriptorName= of the unit, its own name by default */
+    const char *name; /* FileDescriptorName= in the unit; by default the unit's name */
     bool is_taken;
 };
 
@@ -26,16 +26,16 @@ struct activation {
 bool activation_read(struct activation *activation, struct arena *arena,
                      struct err *err) BERTH_MUST_CHECK;
 
-/* By its name: "admin" is for those who run berth, "baremetal" and "baremetal-https", "valet"
- * and "valet-https" serve those APIs, all others Placement's; "https" and those that end so have
- * TLS. */
+/* The purpose of a socket, by its name: "admin" is for operators, "baremetal" and
+ * "baremetal-https", "valet" and "valet-https" serve those APIs, all others Placement's; "https"
+ * and names that end in it use TLS. */
 bool activation_is_admin(const struct activation_socket *socket);
 bool activation_is_baremetal(const struct activation_socket *socket);
 bool activation_is_valet(const struct activation_socket *socket);
 bool activation_is_https(const struct activation_socket *socket);
 
-/* Whether the socket listens where `address` says; one that listens everywhere does so for every
- * address of its family (IPv6's mostly has both) with its port. */
+/* Whether the socket listens on `address`; one bound to a wildcard address listens on every address
+ * of its family (IPv6's usually on both families) with its port. */
 bool activation_is_at(const struct activation_socket *socket, const struct conf_listen *address);
 
 #endif

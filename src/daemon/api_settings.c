@@ -1,4 +1,4 @@
-/* The configuration in the words of the API. */
+/* Converts the configuration to the settings of the API. */
 #include <unistd.h>
 
 #include "api/routes.h"
@@ -10,7 +10,8 @@
 #include "placement/api/definition.h"
 #include "valet/api/definition.h"
 
-/* Of the slow lane: what has begun keeps memory, what waits is little more than a connection. */
+/* On the slow lane: running requests keep memory; a waiting one is little more than a
+ * connection. */
 enum {
     SLOW_TURNS_LEAST = 2,
     SLOW_TURNS_MOST = 8,
@@ -76,7 +77,7 @@ static struct api_endpoint endpoint_open(struct daemon *daemon,
     };
 }
 
-/* Half of the processors may be at it. */
+/* Half of the processors may work on this. */
 static struct slow_lane *slow_lane_of_machine(struct give_way *way)
 {
     long half = way->processors / 2;

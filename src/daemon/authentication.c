@@ -1,4 +1,4 @@
-/* Who asks Keystone about tokens, where the configuration says so. */
+/* Starts the thread that queries Keystone about tokens, if the configuration requires it. */
 #include "daemon/daemon.h"
 #include "keystone/keystone.h"
 #include "log/log.h"

@@ -1,4 +1,4 @@
-/* The database and what keeps it in memory. */
+/* The database and the parts that keep it in memory. */
 #include <semaphore.h>
 #include <string.h>
 
@@ -61,9 +61,9 @@ static bool open_and_load(struct daemon *daemon)
            err_set(&daemon->err, 503, NULL, "cannot start the thread of the health checks");
 }
 
-/* A question to the writer's thread, and the caller who waits for the answer. */
+/* A query to the writer's thread, and the caller that waits for the answer. */
 struct question {
-    struct pipeline_request request; /* first: the pipeline hands it back */
+    struct pipeline_request request; /* first member: the pipeline returns a pointer to it */
     struct pipeline_probe probe;
     sem_t answered;
 };
@@ -73,7 +73,7 @@ static void question_done(struct pipeline_request *request)
     sem_post(&((struct question *)request)->answered);
 }
 
-/* "" if the database does not say. */
+/* "" if the database does not have one. */
 static void ask_revision(struct daemon *daemon, char revision[static STORE_REVISION_BYTES])
 {
     struct question question = {
@@ -88,7 +88,7 @@ static void ask_revision(struct daemon *daemon, char revision[static STORE_REVIS
     arena_destroy(question.request.err.arena);
 }
 
-/* The first line of the log, for whoever wonders what is running. */
+/* The first line of the log identifies what is running. */
 static void log_served(struct daemon *daemon, uint64_t began_us)
 {
     char revision[STORE_REVISION_BYTES];

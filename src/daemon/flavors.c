@@ -1,4 +1,4 @@
-/* The catalogue of flavors that plans of stacks name. */
+/* The catalogue of flavors that plans of stacks refer to. */
 #include "valet/api/stack/flavors.h"
 
 #include "daemon/daemon.h"

@@ -1,6 +1,6 @@
-/* The addresses that are served: those of the configuration, and the sockets that the service
- * manager gave us. A given socket takes the place of the configured address that it listens at, and
- * serves what that is for; when any is given, the default address is not opened beside it. */
+/* The addresses that are served: those of the configuration, and the sockets from the service
+ * manager. Such a socket replaces the configured address that it listens on, and has its purpose;
+ * if there are any, the default address is not opened in addition. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -18,7 +18,7 @@ enum {
     ADMIN_MEMORY_BYTES = 16 * 1024
 };
 
-/* What is opened for one kind. */
+/* The settings of listeners of one kind. */
 struct opening {
     enum listener_kind kind;
     const struct conf_listen *addresses;
@@ -51,7 +51,7 @@ static struct http_limits common_limits_of(const struct daemon *daemon)
     };
 }
 
-/* The APIs that take less than [berth] max_body say so themselves. */
+/* APIs with a limit below [berth] max_body set it themselves. */
 static struct http_limits limits_of(const struct daemon *daemon, enum listener_kind kind)
 {
     static const size_t BODY_BYTES[LISTENER_KINDS] = {
@@ -64,8 +64,8 @@ static struct http_limits limits_of(const struct daemon *daemon, enum listener_k
     return limits;
 }
 
-/* Few ask, and little; but they get in whatever happens at the other listeners, and whatever one of
- * them does. */
+/* These clients are few and request little; but they must get in regardless of the load on other
+ * listeners, and regardless of what any one of them does. */
 static struct http_limits admin_limits_of(const struct daemon *daemon)
 {
     struct http_limits limits = common_limits_of(daemon);
@@ -78,7 +78,7 @@ static struct http_limits admin_limits_of(const struct daemon *daemon)
     return limits;
 }
 
-/* The listener of ours that has that port or path already; NULL: none has. */
+/* The listener of this process that already has that port or path; NULL: none. */
 static const struct daemon_listener *find_open(const struct daemon *daemon,
                                                const struct http_address *address)
 {
@@ -95,7 +95,8 @@ static const struct daemon_listener *find_open(const struct daemon *daemon,
     return NULL;
 }
 
-/* err says what is wrong, and whether it is with ourselves that the address clashes. */
+/* err gives the reason, and reports whether the address conflicts with another one of this
+ * process. */
 static struct http_server *start_server(struct daemon *daemon, const struct opening *opening,
                                         const struct http_address *address,
                                         const struct http_limits *limits)
@@ -139,7 +140,7 @@ static bool open_one(struct daemon *daemon, const struct opening *opening,
     return true;
 }
 
-/* notes_log() knows only what is configured. */
+/* notes_log() only knows configured addresses. */
 static void warn_open(const struct daemon *daemon, const struct daemon_listener *listener)
 {
     const char *url = http_server_url(listener->server);
@@ -167,7 +168,7 @@ static const struct conf_listen *find_at(const struct activation_socket *socket,
     return NULL;
 }
 
-/* By its name, or by where it listens. */
+/* By its name, or by its address. */
 static enum listener_kind listeners_kind_of(const struct conf *conf,
                                             const struct activation_socket *socket)
 {

@@ -1,5 +1,5 @@
-/* The log's start and what a reload changes of it. What the options mean is told by
- * conf/log_options.c, what a logging configuration means by logging_ini/logging_config.c. */
+/* Starts the log and applies a reload to it. conf/log_options.c defines the meaning of the options,
+ * logging_ini/logging_config.c that of a logging configuration. */
 #include "daemon/logging.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 static const char LOGGER[] = "berth.log";
 
-/* What the log was started or last changed with; there is one log in a process. */
+/* The settings that the log was started or last changed with; a process has only one log. */
 static struct {
     bool debug;
     bool by_file; /* log_config_append */
@@ -41,7 +41,8 @@ static bool start_by_file(const struct conf *conf, const char *path, struct aren
     struct conf_texts warnings;
     struct stat status = {0};
     const struct log_handler_settings common = log_options_handler(conf);
-    (void)stat(path, &status); /* before it is read: a later change is seen the next time */
+    (void)stat(path,
+               &status); /* set before the file is read: a later change is noticed the next time */
     if (!logging_config_read(path, &common, arena, &settings, &warnings, err) ||
         !log_start_with(&settings, err))
         return false;
@@ -119,7 +120,7 @@ void logging_stop(bool has_served)
 
 void logging_print_error(struct slice message)
 {
-    /* journald reads the priority of a bare line in front of it (sd-daemon(3)) */
+    /* journald reads the priority in front of a bare line (sd-daemon(3)) */
     const char *priority = log_reaches_journal(STDERR_FILENO) ? "<3>" : "";
     fprintf(stderr, "%sberthd: %.*s\n", priority, SLICE_ARG(message));
 }

@@ -1,5 +1,5 @@
-/* All options with their values, for the operator who wonders what is in force: oslo.config's
- * log_opt_values in its form. The main thread. */
+/* Logs all options with their values, so that operators can see what is in force: oslo.config's
+ * log_opt_values in its format. The main thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static int logging_options_by_name(const void *left, const void *right)
     return strcmp((*a)->option->name, (*b)->option->name);
 }
 
-/* The options of the section that the table has at `first`, by name. */
+/* The options of the section whose first row is `first`, by name. */
 static void tell_section(const struct conf *conf, size_t first)
 {
     const char *section = option_table[first].section;

@@ -1,5 +1,4 @@
-/* What the main thread does while others serve: it waits for signals, and looks after what has to
- * be looked after from time to time. */
+/* The main thread while others serve: it waits for signals and does periodic work. */
 #include "daemon/daemon.h"
 
 #include <pthread.h>
@@ -84,7 +83,7 @@ void loop_run(struct daemon *daemon)
         case SIGHUP:
             daemon_reload(daemon);
             break;
-        default: /* nothing came within a tick */
+        default: /* no signal arrived within a tick */
             look_after(daemon);
         }
     }

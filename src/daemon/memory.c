@@ -1,5 +1,5 @@
-/* How much memory the process may take: by its resource limits, and by the control group that a
- * container or the service manager has put it into. */
+/* How much memory the process may use, according to its resource limits and to the control group
+ * that a container or the service manager has put it into. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static uint64_t limit_of(__rlimit_resource_t resource)
                                                                                : UINT64_MAX;
 }
 
-/* A file that has a number, or "max". */
+/* A file that contains a number, or "max". */
 static uint64_t limit_in(const char *path)
 {
     char text[32] = "";
@@ -38,7 +38,8 @@ static uint64_t limit_in(const char *path)
     return end == text || bytes == 0 ? UINT64_MAX : bytes;
 }
 
-/* Of control groups version 2: "0::/system.slice/berth.service". Its own, not those above it. */
+/* Control groups version 2: "0::/system.slice/berth.service". Only its own group, not those above
+ * it. */
 static uint64_t limit_of_group(void)
 {
     char line[512] = "";

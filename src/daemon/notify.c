@@ -1,5 +1,5 @@
-/* The words themselves are libsystemd's. The main thread's, but for the thread of a start, which
- * exists because the main thread is busy with the database then. */
+/* libsystemd sends the notifications. The main thread, except for a thread during startup, which
+ * exists because the main thread is then busy with the database. */
 #include "daemon/notify.h"
 
 #include <stdarg.h>

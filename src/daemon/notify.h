@@ -1,5 +1,5 @@
-/* What the service manager is told, by systemd's protocol (sd_notify(3)). Without a manager nothing
- * is. */
+/* Notifications to the service manager, by systemd's protocol (sd_notify(3)). Without a service
+ * manager, none are sent. */
 #ifndef BERTH_DAEMON_NOTIFY_H
 #define BERTH_DAEMON_NOTIFY_H
 
@@ -10,11 +10,11 @@
 
 #include "base/check.h"
 
-/* Whether what has to go on does go on; the main thread's. */
+/* Whether everything makes progress; the main thread. */
 struct watch {
-    uint64_t period_us; /* between two words to the watchdog; 0: none is wanted */
+    uint64_t period_us; /* between two keep-alives; 0: none are wanted */
     uint64_t next_us;
-    uint64_t steps; /* the writer's, when it was last seen to have made one */
+    uint64_t steps; /* the writer's progress, and when it was last seen */
     uint64_t steps_seen_us;
     bool complained;
 };
@@ -29,8 +29,8 @@ struct starting {
     bool has_thread;
 };
 
-/* Asks for more time as long as `steps` grows: a start that hangs gets none, nor one that gets no
- * thread for it. */
+/* Requests more time as long as `steps` grows: a startup that hangs gets none, nor does one for
+ * which this thread cannot be started. */
 void notify_starting(struct starting *starting, const _Atomic uint64_t *steps);
 void notify_started(struct starting *starting);
 
@@ -42,9 +42,10 @@ void notify_status(const char *format, ...) BERTH_PRINTF(1, 2);
 
 void watch_begin(struct watch *watch, uint64_t now_us);
 
-/* To be called every second or more often: with how many steps the writer has made so far, and for
- * how long a worker has been in one call at the longest. Tells the watchdog, when it is time,
- * unless the writer has made no step, or a worker has not come back, for a whole period. */
+/* Must be called at least once per second, with the number of steps that the writer has made so
+ * far, and the longest time that a worker has currently spent in one call. Sends the watchdog a
+ * keep-alive when one is due, unless the writer has made no step, or a worker has not returned, for
+ * a whole period. */
 void watch_look(struct watch *watch, uint64_t now_us, uint64_t steps, uint64_t longest_us);
 
 #endif

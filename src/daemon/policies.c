@@ -1,4 +1,4 @@
-/* The policy in force. */
+/* Keeps the policy in force up to date. */
 #include "daemon/daemon.h"
 
 #include "policy/keeper.h"

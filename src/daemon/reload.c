@@ -1,9 +1,9 @@
-/* SIGHUP, step by step. A step that fails keeps what it had, says so in the log, and does not keep
- * the others from being taken. The main thread, between two ticks.
+/* SIGHUP, step by step. A step that fails keeps the previous state, logs the reason, and does not
+ * prevent the other steps. The main thread, between two ticks.
  *
- * Two configurations are alive: the one the process was started with, into which other parts point,
- * and the newest good one, which holds what mutable options are worth. What a step takes of the
- * newest it copies, since the next reload frees it. */
+ * Two configurations exist: the one that the process was started with, into which other parts
+ * point, and the newest valid one, which has the current values of mutable options. A step copies
+ * what it takes from the newest, because the next reload frees it. */
 #include "daemon/daemon.h"
 
 #include "conf/changes.h"
@@ -15,7 +15,7 @@
 
 static const char LOGGER[] = "berth";
 
-/* The same files, variables and switches once more. NULL: it has been logged why not. */
+/* Reads the same files, variables and switches again. NULL: the reason has been logged. */
 static struct conf *load_again(const struct daemon *daemon)
 {
     struct err err = {.arena = arena_create()};
@@ -65,7 +65,7 @@ void daemon_reload(struct daemon *daemon)
 {
     notify_reloading();
     take_configuration(daemon);
-    /* What the configuration names is read again whether it has changed or not. */
+    /* The files named in the configuration are read again even if it has not changed. */
     tls_reload(daemon);
     catalogue_reload(daemon);
     policy_keeper_look(daemon->api.policies, true);

@@ -1,7 +1,8 @@
-/* The end: what has begun is finished, within [berth] stop_grace, and nobody who was let in is sent
- * away unheard; nodes come to the end of what is about to end. The main thread's.
+/* Stopping: requests in progress are finished within [berth] stop_grace, no accepted client is
+ * dropped without an answer, and nodes finish transient states that are about to end. The main
+ * thread.
  *
- * A second signal ends the process at once, whatever it waits for: see end_at_once(). */
+ * A second signal ends the process at once, whatever it is waiting for: see end_at_once(). */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include "log/log.h"
 
 enum {
-    LINGER_MS = 250, /* a request that is on its way to an idle connection has come by then */
+    LINGER_MS = 250, /* a request already on its way on an idle connection has arrived by then */
     LOOK_MS = 10,
     STATUS_EVERY_US = 500 * 1000,
 };
@@ -77,7 +78,7 @@ static void stop_look(struct daemon *daemon, bool admin, uint64_t *told_us)
     *told_us = now_us;
 }
 
-/* Until nobody is left, or the grace is over. */
+/* Until no requests are left, or the grace period is over. */
 static void drain(struct daemon *daemon, bool admin, uint64_t end_us)
 {
     uint64_t told_us = 0;
@@ -110,8 +111,8 @@ static unsigned count_open(struct daemon *daemon, struct replica_reader *reader,
     return count;
 }
 
-/* Passing states and power operations that are over by then: the next start would call them failed.
- * Nobody begins any more. */
+/* Transient states and power operations that end within the grace period: the next start would mark
+ * them as failed. No new ones begin now. */
 static void finish_nodes(struct daemon *daemon, uint64_t end_us)
 {
     struct replica_reader *reader = replica_reader_open(daemon->api.replica);

@@ -1,6 +1,6 @@
-/* The certificates of the https listeners: read at start, at SIGHUP, and when their files change.
- * What cannot be read ends a start, and is told on a reload, which leaves the old ones in use. One
- * that expires soon is logged whenever it was read, and once a day. */
+/* The certificates of the https listeners: loaded at startup, on SIGHUP, and when their files
+ * change. An unreadable certificate aborts startup; on a reload it is logged, and the old one stays
+ * in use. One that expires soon is logged whenever it is loaded, and once a day. */
 #include "base/clock.h"
 #include "daemon/daemon.h"
 #include "log/log.h"
@@ -18,7 +18,7 @@ static struct http_tls_files files_of(const struct conf *conf)
     };
 }
 
-/* Also sets when to look at the expiry again. */
+/* Also sets the time of the next expiry check. */
 static void warn_of_expiry(struct daemon *daemon, struct arena *arena)
 {
     struct slice text;
