@@ -70,7 +70,7 @@ def no_status_page(score, program):
     for name, body in (("an empty object", b"{}"), ("no version", b'{"ready": true}'), ("another type", b'{"ready": 1, "version": "1"}')):
         code, out, err = berth(program, "--admin", f"127.0.0.1:{played_by(HEADER + body)}")
         score.case(f"berth status, {name}: no status page", None if code == 1 and not out and
-                   err == "berth status: the answer (HTTP 200) is no status page of berthd\n" else f"{code} {out} {err}")
+                   err == "berth status: the answer (HTTP 200) is not a status page of berthd\n" else f"{code} {out} {err}")
 
 
 def slow_answer(score, program):
