@@ -1,6 +1,6 @@
-/* Appending the short texts that a line consists of: a request's line has some twenty, most of less
- * than sixteen bytes, where a call of memcpy and a look at each byte would cost more than the rest
- * of the line. Any thread. */
+/* Appends the short texts that a line consists of: a request's line has some twenty, most of less
+ * than sixteen bytes; a call of memcpy and a check of each byte would cost more than the rest of
+ * the line. Any thread. */
 #ifndef BERTH_LOG_APPEND_H
 #define BERTH_LOG_APPEND_H
 
@@ -14,13 +14,13 @@ static inline uint32_t log_load_4(const char *at)
     return word;
 }
 
-/* Not 0 if a byte of the word is no printable ASCII. */
+/* Not 0 if any byte of the word is not printable ASCII. */
 static inline uint64_t log_unclean(uint64_t word)
 {
     return swar_below(word, 0x20) | swar_equal(word, 0x7f) | swar_high(word);
 }
 
-/* The same of a text. Words at its end overlap. */
+/* The same for a text. The last word overlaps the one before. */
 static inline uint64_t log_is_unclean(struct slice text)
 {
     const char *at = text.data;

@@ -1,5 +1,5 @@
-/* Settings become what is in force: outputs are opened, formats compiled, names of loggers put in
- * order. The main thread; what it makes is read by all. */
+/* Turns settings into the configuration in force: outputs are opened, formats compiled, logger
+ * names put in order. The main thread; all threads read the result. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -20,7 +20,8 @@ const struct log_format_settings log_format_default = {
     .product = "placement",
 };
 
-/* An output that an earlier handler has opened, or a new one; the number of outputs: err is set. */
+/* An output that an earlier handler has opened, or a new one; if it equals the number of outputs,
+ * err is set. */
 static size_t find_output(struct log_sinks *sinks, const struct log_handler_settings *settings,
                           struct err *err)
 {
@@ -34,9 +35,9 @@ static size_t find_output(struct log_sinks *sinks, const struct log_handler_sett
     return sinks->output_count++;
 }
 
-/* A descriptor that is the journal's stream takes bare lines, all of one priority. The settings
- * become those of its native protocol; false: it is another handler's, and this one would repeat
- * each line. */
+/* A descriptor that is the journal's stream accepts only bare lines of one priority. The settings
+ * are changed to the journal's native protocol; false: another handler already uses it, and this
+ * one would repeat each line. */
 static bool prefer_journal(const struct log_settings *all, struct log_handler_settings *settings)
 {
     if (settings->to != LOG_TO_DESCRIPTOR || !log_reaches_journal(settings->fd))
@@ -119,7 +120,7 @@ static bool is_root(const char *name)
     return name[0] == '\0' || strcmp(name, "root") == 0;
 }
 
-/* The last one that is told of a name counts, the root first. */
+/* If a name occurs several times, the last one is used; the root comes first. */
 static void set_loggers(struct log_config *config, const struct log_logger_settings *settings,
                         size_t count)
 {
@@ -226,7 +227,7 @@ static const struct log_logger *find_logger(const struct log_config *config, str
     return NULL;
 }
 
-/* The name above: up to the last dot; of `berth` it is `placement`, of others the root, "". */
+/* The parent name: up to the last dot; for `berth` it is `placement`, for others the root, "". */
 static struct slice name_above(struct slice name)
 {
     const char *dot = memrchr(name.data, '.', name.len);

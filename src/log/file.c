@@ -1,8 +1,8 @@
-/* A log file by its path. It is opened for append, so that whoever truncates it (logrotate's
- * copytruncate) does not make a hole; it is opened anew when the path has become another file or
- * none (logrotate's rename, a removed directory). What cannot be opened or rotated is tried again
- * once a second; until then lines go on to the file that it was, wherever that is by now, and are
- * lost if it is gone. Behind its output's lock. */
+/* A log file identified by its path. It is opened for appending, so that truncating it (logrotate's
+ * copytruncate) does not leave a hole; it is reopened when the path has become another file or none
+ * (logrotate's rename, a removed directory). If opening or rotating fails, it is retried once a
+ * second; until then lines continue to go to the file that is open, wherever it is by now, and are
+ * lost if it no longer exists. Protected by the lock of its output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 enum { RETRY_S = 1 };
 
-/* O_NONBLOCK: a pipe without a reader is an error, not a wait. */
+/* O_NONBLOCK: a pipe without a reader is an error and does not block. */
 static int open_path(const char *path, struct stat *status)
 {
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
@@ -68,13 +68,13 @@ static bool path_is_ours(const struct log_file *file)
            status.st_ino == file->inode;
 }
 
-/* Also if the clock was set back since. */
+/* Also if the clock has been set back since. */
 static bool may_try_again(int64_t failed_s, int64_t now_s)
 {
     return now_s >= failed_s + RETRY_S || now_s < failed_s;
 }
 
-/* Without a name there is nobody who could read what is written. */
+/* Nobody could read a file that has no name. */
 static bool has_a_name(const struct log_file *file)
 {
     struct stat status;
@@ -101,8 +101,9 @@ void log_file_follow(struct log_file *file, bool always, int64_t now_s)
         file_take(file, fd, &status);
 }
 
-/* Others may write to the file and rotate it, as the second berthd of a restart without a gap: only
- * who has its lock does, and only while it is at its path. Some file systems know no locks. */
+/* Other processes may write to the file and rotate it, such as the second berthd during a restart
+ * without a gap: only the process that holds its lock rotates it, and only while the file is at its
+ * path. Some file systems do not support locks. */
 static bool rotate_if_ours(struct log_file *file, int64_t now_s)
 {
     if (flock(file->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -140,7 +141,7 @@ static size_t first_line(struct slice lines)
     return end == NULL ? lines.len : (size_t)(end - lines.data) + 1;
 }
 
-/* A file never reaches its limit, but holds at least one line. */
+/* A file never reaches its limit, but contains at least one line. */
 static size_t ready_by_size(struct log_file *file, struct slice lines, int64_t now_s)
 {
     int64_t limit = file->rotation.max_bytes;

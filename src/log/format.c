@@ -1,8 +1,9 @@
-/* Format strings of Python's % operator become programs. The idea: whether there is a request and
- * which level a line has decide most of it, so each pair has a program of its own, in which all
- * that can be known before has become literal text; what is left are a few copies a line.
+/* Compiles format strings of Python's % operator to programs. The idea: most of a format depends
+ * only on whether there is a request and on the line's level, so each combination has a program of
+ * its own, in which everything known in advance has become literal text; only a few copies per line
+ * remain.
  *
- * Source: Python library reference, printf-style String Formatting, tried on the real one by
+ * Source: Python library reference, printf-style String Formatting, compared with the real one by
  * tests/logging. The main thread. */
 #include <stdlib.h>
 #include <time.h>
@@ -26,7 +27,7 @@ struct compiler {
     bool color;
     struct log_unknown_key **unknown;
     struct err *err;
-    /* of the program being made */
+    /* of the program being compiled */
     const char *where;
     struct log_program *program;
     bool has_context;
@@ -70,7 +71,7 @@ static void take_flags(const char **at, struct log_spec *spec)
     }
 }
 
-/* What stands behind the key's closing parenthesis. */
+/* Parses the text after the key's closing parenthesis. */
 static bool take_spec(struct compiler *c, const char *percent, const char **at,
                       struct log_spec *spec)
 {
@@ -128,7 +129,7 @@ static struct log_op *add_op(struct compiler *c, enum log_op_kind kind)
     return op;
 }
 
-/* Neighbours become one. */
+/* Merges neighbouring literals. */
 static void add_literal(struct compiler *c, struct slice text)
 {
     if (text.len == 0)
@@ -171,7 +172,7 @@ static enum log_op_kind quick_kind(enum log_field field, const struct log_spec *
 
 static bool add_string(struct compiler *c, const char *where, const char *string);
 
-/* A bare %(user_identity)s is the identity's own pieces. */
+/* A plain %(user_identity)s is replaced by the identity's own pieces. */
 static bool add_identity(struct compiler *c)
 {
     const char *where = c->where;
@@ -271,7 +272,7 @@ static bool compile_program(struct compiler *c, bool has_context, enum log_level
     const char *string = has_context ? settings->context : settings->without;
     bool has_suffix = level == LOG_LEVEL_DEBUG && settings->debug_suffix[0] != '\0';
     if (string[0] == '\0' && !has_suffix)
-        string = "%(message)s"; /* as logging.Formatter takes an empty one */
+        string = "%(message)s"; /* logging.Formatter treats an empty one like this */
     if (!add_string(c,
                     has_context ? "logging_context_format_string" : "logging_default_format_string",
                     string))
@@ -293,10 +294,10 @@ static bool compile_texts(struct compiler *c)
     return add_identity(c);
 }
 
-/* Whether dates of this format fit; a sign is put behind because an empty one is no error. */
+/* Whether dates of this format fit; a character is appended because an empty date is valid. */
 static bool date_fits(const char *date, struct arena *arena)
 {
-    char text[LOG_TIME_MAX - 8]; /* names of zones differ a little over the year */
+    char text[LOG_TIME_MAX - 8]; /* names of time zones vary a little over the year */
     const char *marked = arena_printf(arena, "%s|", date).data;
     for (int month = 0; month < 12; month++) {
         struct tm at = {.tm_year = 126, .tm_mon = month, .tm_mday = 30, .tm_wday = 3};

@@ -21,7 +21,7 @@
 
 enum {
     LOG_LEVELS = 5,
-    LOG_TIME_MAX = 256,               /* a date by a format; checked when it is compiled */
+    LOG_TIME_MAX = 256, /* length of a formatted date; checked when the format is compiled */
     LOG_DATAGRAM_TEXT_MAX = 8 * 1024, /* of one line to syslog: rsyslog's own limit */
     LOG_JOURNAL_TEXT_MAX = 48 * 1024  /* journald's LineMax */
 };
@@ -35,14 +35,14 @@ struct log_record {
     int64_t wall_us;
 };
 
-/* A second's text by one format of dates. */
+/* The text of one second in one date format. */
 struct log_time {
     int64_t second; /* -1: none yet */
     size_t len;
     char text[LOG_TIME_MAX];
 };
 
-/* What a thread remembers for the rendering of its lines. */
+/* State that a thread keeps for formatting its lines. */
 struct log_scratch {
     struct log_time times[LOG_HANDLERS_MAX]; /* by the number of the format */
     int process_id;
@@ -55,14 +55,14 @@ struct log_format;
 
 /* A key that no record has. */
 struct log_unknown_key {
-    const char *format; /* which of the settings' strings */
+    const char *format; /* the number of one of the settings' strings */
     struct slice key;
     struct log_unknown_key *next;
 };
 
 /* `number` is below LOG_HANDLERS_MAX, one for each format of a configuration. Keys that no record
- * has are added to *unknown: nothing is written for them. NULL: err says which string is malformed
- * and where. */
+ * has are added to *unknown: nothing is written for them. NULL: err names the malformed string and
+ * the position. */
 struct log_format *log_format_compile(const struct log_format_settings *settings, bool color,
                                       unsigned number, struct arena *arena,
                                       struct log_unknown_key **unknown,
@@ -78,8 +78,8 @@ void log_json_render(const struct log_record *record, struct slice date, struct 
 
 /* value.c: single values of records. */
 
-/* Appends what somebody else chose: control characters and malformed UTF-8 as \xNN, so that it can
- * neither forge another line nor make the log a file that is no text. */
+/* Appends text from outside: control characters and malformed UTF-8 as \xNN, so that it can neither
+ * forge another line nor make the log a binary file. */
 void log_append_escaped(struct buf *out, struct slice text);
 
 struct slice log_place_path(const struct log_place *place);
@@ -95,32 +95,32 @@ void log_append_roles(struct buf *out, const struct log_context *context);
 /* Microseconds since the log was first used. */
 int64_t log_relative_us(int64_t wall_us);
 
-/* rotate.c: when a file is rotated, and what becomes of the older ones. */
+/* rotate.c: when a file is rotated, and the names and removal of older ones. */
 int64_t log_rotate_next(const struct log_rotation_settings *rotation, int64_t from_s);
 int64_t log_rotate_after(const struct log_rotation_settings *rotation, int64_t now_s);
 
-/* Where the file that was written until `due_s` goes, behind its path. */
+/* The suffix for the file that was written until `due_s`. */
 void log_rotate_suffix(const struct log_rotation_settings *rotation, int64_t due_s, int64_t now_s,
                        char out[32]);
 
-/* Renames the file and removes what is too old. False: the file is where it was, errno says why. By
- * time never over a file that is there: EEXIST. */
+/* Renames the file and removes those that are too old. False: the file was not renamed; errno has
+ * the reason. Rotation by time never overwrites an existing file: EEXIST. */
 bool log_rotate_by_size(const char *path, unsigned keep);
 bool log_rotate_by_time(const char *path, const struct log_rotation_settings *rotation,
                         int64_t due_s, int64_t now_s);
 
-/* file.c: a file that is opened anew when it was moved. All behind its output's lock. */
+/* file.c: a file that is reopened when it was moved. Protected by its output's lock. */
 struct log_file {
     char *path;
-    int fd; /* -1: it is gone and could not be opened again */
+    int fd; /* -1: it no longer exists and could not be opened again */
     dev_t device;
     ino_t inode;
     bool is_regular;
     struct log_rotation_settings rotation;
     int64_t due_s;    /* of the next rotation by time */
-    int64_t opened_s; /* when opening failed last */
-    int64_t turned_s; /* when rotating did */
-    int open_error;   /* errno of what does not work now; 0: all is well */
+    int64_t opened_s; /* time of the last failure to open it */
+    int64_t turned_s; /* time of the last failure to rotate it */
+    int open_error;   /* errno of the current failure; 0: none */
     int rotate_error;
 };
 
@@ -129,15 +129,15 @@ bool log_file_open(struct log_file *file, const char *path,
                    struct err *err) BERTH_MUST_CHECK;
 void log_file_close(struct log_file *file);
 
-/* Opens the path anew if it is another file by now, or (`always`) in any case. */
+/* Reopens the path if it is another file by now, or (`always`) in any case. */
 void log_file_follow(struct log_file *file, bool always, int64_t now_s);
 
-/* Makes the file ready for lines and returns how many bytes of them may be written now: whole
- * lines, at least one. */
+/* Prepares the file for lines and returns how many bytes of them may be written now: whole lines,
+ * at least one. */
 size_t log_file_ready(struct log_file *file, struct slice lines, int64_t now_s);
 
-/* queue.c: frames on their way to a thread that may have to wait. A frame is one line; it has
- * fields, of which a datagram to syslog has one. */
+/* queue.c: frames for a thread that may have to wait. A frame is one line; it has fields, of which
+ * a datagram to syslog has one. */
 struct log_queue;
 
 /* Begins a frame at the end of `out`; fields follow; log_frame_end completes it. */
@@ -146,7 +146,7 @@ size_t log_field_begin(struct buf *out);
 void log_field_end(struct buf *out, size_t begin);
 void log_frame_end(struct buf *out, size_t begin);
 
-/* Shortens what stands behind `begin` to `max` bytes or, at the end of a character, less. */
+/* Shortens the text after `begin` to at most `max` bytes, at the end of a character. */
 void log_cut(struct buf *out, size_t begin, size_t max);
 
 enum { LOG_FIELDS_MAX = 24, LOG_QUEUE_BYTES = 4 * 1024 * 1024, LOG_QUEUE_STOP_MS = 2000 };
@@ -154,16 +154,16 @@ enum { LOG_FIELDS_MAX = 24, LOG_QUEUE_BYTES = 4 * 1024 * 1024, LOG_QUEUE_STOP_MS
 /* Sends one line; false: it is lost. On the queue's thread; may wait. */
 typedef bool log_send(void *sender, const struct slice *fields, size_t count);
 
-/* The sender is the queue's from now on and freed by `end`. */
+/* The queue owns the sender from now on; `end` frees it. */
 struct log_queue *log_queue_start(log_send *send, void (*end)(void *sender), void *sender);
 
-/* Takes whole frames, or loses those that find no room. Any thread. */
+/* Accepts whole frames, or drops those that do not fit. Any thread. */
 void log_queue_push(struct log_queue *queue, struct slice frames);
 
-/* Sends what is there, but no longer than LOG_QUEUE_STOP_MS; a thread that hangs is left alone. */
+/* Sends pending frames for at most LOG_QUEUE_STOP_MS; a thread that hangs is abandoned. */
 void log_queue_stop(struct log_queue *queue);
 
-/* syslog.c: NULL: the host is not known, err is set. A socket that is not there is no error. */
+/* syslog.c: NULL: the host is unknown, and err is set. A missing socket is not an error. */
 void *log_syslog_open(const struct log_handler_settings *settings, struct err *err);
 bool log_syslog_send(void *sender, const struct slice *fields, size_t count);
 void log_syslog_end(void *sender);
@@ -185,45 +185,45 @@ void log_journal_render(int facility, struct slice identity, const struct log_fo
                         const struct log_record *record, struct log_scratch *scratch,
                         struct buf *out);
 
-/* Priority as syslog has it. */
+/* Priority as in syslog. */
 int log_level_priority(enum log_level level);
 
-/* output.c: where gathered bytes go. One output may have several handlers. */
+/* output.c: the destinations of gathered bytes. One output may have several handlers. */
 struct log_output;
 
 struct log_output *log_output_open(const struct log_handler_settings *settings, struct err *err);
 
-/* Whether a handler of these settings writes to that output, too. */
+/* Whether a handler with these settings writes to that output, too. */
 bool log_output_is(const struct log_output *output, const struct log_handler_settings *settings);
 void log_output_close(struct log_output *output);
 
-/* Ends the thread of an output that has one; what it still has is sent before. */
+/* Ends the output's thread, if it has one, after it has sent what is left. */
 void log_output_stop(struct log_output *output);
 
-/* Whether it takes frames, not lines. */
+/* Whether it accepts frames, not lines. */
 bool log_output_takes_frames(const struct log_output *output);
 
-/* Between begin and end the output is the caller's; others wait. Any thread. */
+/* Between begin and end, the caller has exclusive use of the output; others wait. Any thread. */
 void log_output_begin(struct log_output *output);
 void log_output_end(struct log_output *output);
 
-/* Writes whole lines or frames, or loses some. */
+/* Writes whole lines or frames, or drops some. */
 void log_output_write(struct log_output *output, struct slice lines);
 
-/* Whether it took what it was given last, as far as is known. Any thread. */
+/* Whether the last write succeeded, as far as is known. Any thread. */
 bool log_output_is_well(struct log_output *output);
 
-/* Whether there is something new to say of the file, if it is one: what cannot be done with it and
- * why (errno). Any thread. */
+/* Whether the output is a file with a new problem to report: what cannot be done with it and why
+ * (errno). Any thread. */
 bool log_output_complains(struct log_output *output, const char **what, const char **path,
                           int *error);
 
-/* Looks after the file, if it is one. Any thread. */
+/* Checks the file, if it is one, as log_file_follow does. Any thread. */
 void log_output_follow(struct log_output *output, bool always);
 
 void log_count_lost(size_t bytes);
 
-/* config.c: what is in force. Never changed once it is, except the rate's counters. */
+/* config.c: the configuration in force. It never changes, except for the rate limit's counters. */
 struct log_handler {
     enum log_destination to;
     int level;
@@ -232,7 +232,7 @@ struct log_handler {
     struct log_syslog_form syslog;
 };
 
-/* Handlers and outputs live on when only levels change. */
+/* Handlers and outputs are kept when only levels change. */
 struct log_sinks {
     struct arena *arena;
     struct log_handler handlers[LOG_HANDLERS_MAX];
@@ -263,10 +263,10 @@ struct log_config {
     struct log_rate *rate;            /* lives with the sinks */
     const struct log_logger *loggers; /* the first is the root */
     size_t logger_count;
-    int lowest; /* no logger lets anything below this number through */
+    int lowest; /* all loggers drop lines whose level is below this number */
 };
 
-/* What a logger's lines pass: every handler they go to, maybe twice as in Python. */
+/* The path of a logger's lines: every handler that they reach, possibly twice, as in Python. */
 struct log_route {
     int level;
     unsigned char handlers[2 * LOG_HANDLERS_MAX];
@@ -277,18 +277,18 @@ struct log_route {
 struct log_config *log_config_create(const struct log_settings *settings, bool to_journal,
                                      struct err *err) BERTH_MUST_CHECK;
 
-/* Other levels for the same sinks, which belong to both. */
+/* Other levels with the same sinks, which both configurations share. */
 struct log_config *log_config_with_levels(const struct log_config *config,
                                           const struct log_logger_settings *loggers,
                                           size_t logger_count);
 struct log_config *log_config_with_root_level(const struct log_config *config, int level);
 
-/* Frees the configuration, and with `sinks` its outputs. */
+/* Frees the configuration, and its outputs if `sinks` is true. */
 void log_config_destroy(struct log_config *config, bool sinks);
 
 struct log_route log_config_route(const struct log_config *config, struct slice logger);
 
-/* recent.c: keeps a copy. */
+/* recent.c: stores a copy. */
 void log_recent_add(const struct log_record *record);
 
 /* rate.c */
@@ -298,10 +298,10 @@ void log_rate_init(struct log_rate *rate, const struct log_rate_settings *settin
                    uint64_t now_us);
 enum log_rate_verdict log_rate_ask(struct log_rate *rate, int level, uint64_t now_us);
 
-/* log.c and run.c: a thread's own lines, and what runs them. */
+/* log.c and run.c: the lines of each thread, and the code that collects them. */
 enum { LOG_ROUTES = 16 };
 
-/* A logger's route as its thread found it. */
+/* A logger's route, cached by a thread. */
 struct log_known_route {
     const char *logger;
     struct log_route route;
@@ -316,10 +316,10 @@ struct log_gatherer {
     struct log_gatherer *next;
 };
 
-/* What is in force, and the threads that log. */
+/* The configuration in force, and the threads that log. */
 struct log_state {
-    pthread_rwlock_t config_lock; /* shared: nobody frees the configuration */
-    pthread_mutex_t lock;         /* the list and the flusher's life */
+    pthread_rwlock_t config_lock; /* while locked shared, nobody frees the configuration */
+    pthread_mutex_t lock;         /* protects the list and the flusher */
     pthread_cond_t wake;
     struct log_gatherer *first;
     struct log_config *config;
@@ -331,7 +331,7 @@ struct log_state {
 
 extern struct log_state log_state;
 
-/* Makes the first configuration, standard error, unless there is one. */
+/* Makes the first configuration, standard error, if there is none. */
 void log_run_once(void);
 
 void log_begin_shared(void);

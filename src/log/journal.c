@@ -1,6 +1,6 @@
-/* Lines to the journal in its native protocol, with the fields of oslo.log's OSJournalHandler. The
- * library's send waits for a journal that hangs, which is why it has the queue's thread; rendering
- * is on any. */
+/* Sends lines to the journal in its native protocol, with the fields of oslo.log's
+ * OSJournalHandler. The library's send function waits for a journal that hangs, so it runs on the
+ * queue's thread; formatting runs on any thread. */
 #define SD_JOURNAL_SUPPRESS_LOCATION
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ bool log_journal_send(void *sender, const struct slice *fields, size_t count)
     (void)sender;
     for (size_t i = 0; i < count; i++)
         parts[i] = (struct iovec){(void *)(uintptr_t)fields[i].data, fields[i].len};
-    /* The library says nothing if there is no journal. */
+    /* The library reports no error if there is no journal. */
     return access(SOCKET, F_OK) == 0 && sd_journal_sendv(parts, (int)count) == 0;
 }
 

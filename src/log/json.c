@@ -1,4 +1,4 @@
-/* One line as oslo.log's JSONFormatter makes it: its keys in its order. Any thread. */
+/* Formats one line as oslo.log's JSONFormatter does, with its keys in its order. Any thread. */
 #include "base/json_write.h"
 #include "log/program.h"
 
@@ -11,7 +11,7 @@ static void key(struct buf *out, const char *name)
     buf_append_lit(out, "\": ");
 }
 
-/* null if it is absent. */
+/* null if absent. */
 static void text(struct buf *out, const char *name, struct slice value)
 {
     key(out, name);
@@ -27,8 +27,8 @@ static void integer(struct buf *out, const char *name, int64_t value)
     buf_append_int(out, value);
 }
 
-/* A number of `places` decimals, one or more, at most 16 digits in all, as Python shows the float:
- * without the zeros at its end. To look for the shortest form, as json_write_double does, takes
+/* A number with `places` decimals, one or more, at most 16 digits in total, as Python shows the
+ * float: without trailing zeros. Searching for the shortest form, as json_write_double does, takes
  * longer than the rest of the line. */
 static void decimal(struct buf *out, const char *name, int64_t value, unsigned places)
 {
@@ -71,7 +71,7 @@ static bool is_number(struct slice text)
     return text.len > 0 && (text.len == 1 || text.data[0] != '0');
 }
 
-/* "1.39" as [1, 39]; what is none stays a text. */
+/* "1.39" as [1, 39]; any other text stays a text. */
 static void argument_value(struct buf *out, const struct log_message *message,
                            const struct log_argument *argument)
 {
@@ -88,7 +88,7 @@ static void argument_value(struct buf *out, const struct log_message *message,
     buf_append_char(out, ']');
 }
 
-/* By name an object, by position a list. */
+/* Named arguments make an object, positional ones a list. */
 static void arguments(struct buf *out, const struct log_message *message)
 {
     bool named = message->argument_count > 0 && message->arguments[0].name != NULL;
@@ -117,7 +117,7 @@ static void roles(struct buf *out, const struct log_context *context)
     buf_append_char(out, ']');
 }
 
-/* oslo.context's own form, whatever logging_user_identity_format is. */
+/* oslo.context's own format, regardless of logging_user_identity_format. */
 static void identity(struct buf *out, const struct log_context *context)
 {
     const struct slice words[] = {context->user_id, context->project_id, context->domain_id,

@@ -1,6 +1,6 @@
-/* THE table of keys that a format string may name. Sources: Python library reference, LogRecord
- * attributes; oslo.log's ContextFormatter and oslo.context's get_logging_values, each key tried on
- * the real ones by tests/logging. Constant data: any thread. */
+/* THE table of keys that a format string may contain. Sources: Python library reference, LogRecord
+ * attributes; oslo.log's ContextFormatter and oslo.context's get_logging_values. tests/logging
+ * compares each key with the real ones. Constant data: any thread. */
 #include <unistd.h>
 
 #include "log/program.h"
@@ -11,7 +11,7 @@
 #define INTEGER        LOG_VALUE_INTEGER
 #define REAL           LOG_VALUE_REAL
 
-/* A key that is there twice is first looked for among the request's. */
+/* A key that occurs twice is first looked up among the request's. */
 static const struct log_key KEYS[] = {
     {"asctime", LOG_IN_RECORD, TEXT, LOG_FIELD_ASCTIME, 0},
     {"isotime", LOG_IN_RECORD, TEXT, LOG_FIELD_ISOTIME, 0},
@@ -55,7 +55,7 @@ static const struct log_key KEYS[] = {
     {"project", LOG_IN_CONTEXT, TEXT, OF(project_id)},
     {"project", LOG_IN_RECORD, TEXT, CONSTANT(PRODUCT)},
     {"project_id", LOG_IN_CONTEXT, TEXT, OF(project_id)},
-    {"tenant", LOG_IN_CONTEXT, TEXT, OF(project_id)}, /* oslo.context below 4.0 */
+    {"tenant", LOG_IN_CONTEXT, TEXT, OF(project_id)}, /* oslo.context before 4.0 */
     {"project_name", LOG_IN_CONTEXT, TEXT, OF(project_name)},
     {"project_name", LOG_IN_RECORD, TEXT, CONSTANT(EMPTY)},
     {"project_domain", LOG_IN_CONTEXT, TEXT, OF(project_domain_id)},

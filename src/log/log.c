@@ -1,11 +1,12 @@
-/* Lines on their way to the outputs. The idea: a write() costs a microsecond, a line some dozens of
+/* Passes lines to the outputs. The idea: a write() costs a microsecond, a line a few dozen
  * nanoseconds; so a thread appends to buffers of its own, one for each output, whose mutex is
- * contended only in the moment when the flusher exchanges them for empty ones.
+ * contended only at the moment when the flusher exchanges them for empty ones.
  *
- * Invariants: a buffer holds whole lines (or frames, queue.c); a gatherer is in the list from
+ * Invariants: a buffer contains whole lines (or frames, queue.c); a gatherer is in the list from
  * its thread's first line until the thread ends, and has the configuration in force. Locks are
- * taken in the order configuration, list, output, gatherer, so that what leaves a buffer first is
- * written first, and no thread waits for an output that another one writes to. */
+ * taken in the order configuration, list, output, gatherer, so that bytes are written in the order
+ * in which they leave a buffer, and no thread waits for an output that another one is writing
+ * to. */
 #include "log/log.h"
 
 #include <stdarg.h>
@@ -21,7 +22,7 @@ enum { LOG_FLUSH_BYTES = 64 * 1024 };
 static pthread_key_t at_thread_end;
 static _Thread_local struct log_gatherer *own;
 
-/* By the gatherer's own thread, which holds the configuration shared. */
+/* Called on the gatherer's own thread, which holds the configuration's lock shared. */
 static void write_out(struct log_gatherer *gatherer)
 {
     const struct log_sinks *sinks = gatherer->config->sinks;
@@ -156,8 +157,7 @@ static void tell_of_rate(struct log_gatherer *gatherer, const struct log_record 
     append_by_route(gatherer, find_route(gatherer, "root"), &record);
 }
 
-/* Whether any of the thread's buffers is to be written now. The caller holds the gatherer's lock.
- */
+/* Whether any of the thread's buffers must be written now. The caller holds the gatherer's lock. */
 static bool is_due(const struct log_gatherer *gatherer)
 {
     for (size_t i = 0; i < gatherer->config->sinks->output_count; i++)
@@ -166,7 +166,7 @@ static bool is_due(const struct log_gatherer *gatherer)
     return !atomic_load_explicit(&log_state.running, memory_order_relaxed);
 }
 
-/* Appends the line to the thread's buffers; true: they are to be written now. */
+/* Appends the line to the thread's buffers; true: they must be written now. */
 static bool log_append(struct log_gatherer *gatherer, struct log_record *record, const char *logger)
 {
     bool due = false;

@@ -23,8 +23,8 @@ enum log_level {
     LOG_LEVEL_CRITICAL
 };
 
-/* What a line knows of the request it belongs to, under oslo.context's names. Absent texts have
- * data == NULL. All belong to the caller. */
+/* The request that a line belongs to, with oslo.context's names. Missing texts have data == NULL.
+ * All texts belong to the caller. */
 struct log_context {
     struct slice request_id;
     struct slice global_request_id;
@@ -47,7 +47,7 @@ struct log_context {
 /* A line that belongs to no request. */
 #define LOG_NO_CONTEXT ((const struct log_context *)NULL)
 
-/* Where in the source a line is logged. */
+/* The place in the source that logs a line. */
 struct log_place {
     const char *file; /* as __FILE__ */
     const char *function;
@@ -56,16 +56,16 @@ struct log_place {
 
 #define LOG_HERE (&(const struct log_place){__FILE__, __func__, __LINE__})
 
-/* A value that a message was put together from: some of its parts. */
+/* One of the values that a message was built from. */
 struct log_argument {
-    const char *name; /* NULL: known by its position */
+    const char *name; /* NULL: identified by its position */
     unsigned first;
     unsigned count;
     bool is_version; /* 1.39 is shown as [1, 39], like a Python tuple */
 };
 
-/* A message in parts, which are written one behind the other. JSON also shows what it was made of:
- * `format` as a Python program would have logged it, and the arguments. */
+/* A message in parts, which are concatenated. JSON also shows its origin: `format` as a Python
+ * program would have logged it, and the arguments. */
 struct log_message {
     const struct slice *parts;
     size_t part_count;
@@ -74,11 +74,11 @@ struct log_message {
     size_t argument_count;
 };
 
-/* Whether a line of this logger would go anywhere. `logger` here and below is a literal, or at
- * least never freed: threads remember it by its address. Any thread. */
+/* Whether a line of this logger would be written anywhere. `logger`, here and below, is a literal
+ * or at least never freed: threads cache it by its address. Any thread. */
 bool log_is_enabled(enum log_level level, const char *logger);
 
-/* One line, written before the call returns (for syslog and the journal: handed to their threads).
+/* Writes one line before the call returns (for syslog and the journal: passes it to their threads).
  * Any thread. */
 #define log_write(level, logger, context, ...)                                                     \
     log_write_at(LOG_HERE, (level), (logger), (context), __VA_ARGS__)
@@ -86,7 +86,7 @@ bool log_is_enabled(enum log_level level, const char *logger);
 void log_write_at(const struct log_place *place, enum log_level level, const char *logger,
                   const struct log_context *context, const char *format, ...) BERTH_PRINTF(5, 6);
 
-/* One line for each of many requests: gathered per thread and written every 100 ms, at 64 KB, and
+/* For frequent lines, one per request: gathered per thread and written every 100 ms, at 64 KB, and
  * when the thread or the process ends. Any thread; threads do not wait for each other. */
 #define log_gather(level, logger, context, message)                                                \
     log_gather_at(LOG_HERE, (level), (logger), (context), (message))

@@ -1,10 +1,10 @@
-/* Where gathered bytes go: a descriptor, a file, or a queue. The idea for the first two: never wait
- * for a reader longer than a fifth of a second, and a tenth of the time if it is slow. A blocking
- * pipe takes PIPE_BUF bytes without waiting if poll() says that it is writable, so lines go out in
- * pieces of at most that, each of whole lines if they fit; changing the descriptor to non-blocking
- * is no way, because the terminal's shell shares it. After a wait in vain nobody waits until a
- * write succeeds again. A file is always ready: it takes all at once. Any thread, behind one mutex
- * for each output. */
+/* The destinations of gathered bytes: a descriptor, a file, or a queue. The idea for the first two:
+ * never wait for a reader longer than a fifth of a second, and for a tenth of the time if it is
+ * slow. A blocking pipe accepts PIPE_BUF bytes without waiting if poll() says that it is writable,
+ * so lines are written in pieces of at most that size, made of whole lines if they fit; the
+ * descriptor cannot be made non-blocking, because the terminal's shell shares it. After a wait that
+ * timed out, nobody waits until a write succeeds again. A file is always ready and accepts
+ * everything at once. Any thread, protected by one mutex per output. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "log/internal.h"
 
-enum { PATIENCE_MAX_US = 200000, PATIENCE_GROWS = 10 /* by one in so many microseconds */ };
+enum { PATIENCE_MAX_US = 200000, PATIENCE_GROWS = 10 /* one more per this many microseconds */ };
 
 struct log_output {
     pthread_mutex_t lock;
@@ -25,11 +25,11 @@ struct log_output {
     struct log_file file;    /* LOG_TO_FILE */
     struct log_queue *queue; /* NULL for others, and once it is stopped */
     bool is_regular;         /* of a descriptor */
-    bool stalled;            /* the last wait was in vain */
-    uint64_t patience_us;    /* so long may be waited, */
-    uint64_t patience_at_us; /* and more from here on */
-    bool mid_line;           /* what was written last was not followed by the rest of its line */
-    int told_open_error;     /* of the file's errors those that are in the log */
+    bool stalled;            /* the last wait timed out */
+    uint64_t patience_us;    /* the remaining time to wait, */
+    uint64_t patience_at_us; /* which is increased from this time on */
+    bool mid_line;           /* the last write ended within a line */
+    int told_open_error;     /* file errors that have been logged */
     int told_rotate_error;
 };
 
@@ -167,7 +167,7 @@ static bool is_writable(struct log_output *output, int fd, bool is_regular)
     return ready > 0 && (events & POLLOUT) != 0;
 }
 
-/* As many whole lines as fit into a piece; a longer line is cut. */
+/* As many whole lines as fit into a piece; a longer line is split. */
 static size_t piece_length(struct slice lines, bool is_regular)
 {
     if (lines.len <= PIPE_BUF || is_regular)
@@ -176,7 +176,7 @@ static size_t piece_length(struct slice lines, bool is_regular)
     return end == NULL ? PIPE_BUF : (size_t)(end - lines.data) + 1;
 }
 
-/* Writes the next `len` bytes of the lines, and cuts off what was written. */
+/* Writes the next `len` bytes of the lines, and removes them from the front. */
 static bool write_piece(struct log_output *output, int fd, bool is_regular, struct slice *lines,
                         size_t len)
 {

@@ -1,4 +1,4 @@
-/* What format.c makes of a format string and render.c runs. */
+/* The programs that format.c makes of format strings and render.c runs. */
 #ifndef BERTH_LOG_PROGRAM_H
 #define BERTH_LOG_PROGRAM_H
 
@@ -6,7 +6,7 @@
 
 enum log_value_kind { LOG_VALUE_NONE, LOG_VALUE_TEXT, LOG_VALUE_INTEGER, LOG_VALUE_REAL };
 
-/* A value as Python's % operator gets it. */
+/* A value as Python's % operator receives it. */
 struct log_value {
     enum log_value_kind kind;
     struct slice text;
@@ -31,11 +31,11 @@ enum log_op_kind {
     LOG_OP_MILLISECONDS, /* three digits */
     LOG_OP_NAME,
     LOG_OP_MESSAGE,
-    LOG_OP_CONTEXT, /* a text of log_context, as it is */
-    LOG_OP_VALUE    /* anything else, with flags or without */
+    LOG_OP_CONTEXT, /* a text of log_context, unchanged */
+    LOG_OP_VALUE    /* any other value, with or without flags */
 };
 
-/* Values that only a record tells; the others are literals by the time a program runs. */
+/* Values that differ for each record; all others have become literals when a program runs. */
 enum log_field {
     LOG_FIELD_ASCTIME,
     LOG_FIELD_ISOTIME,
@@ -55,7 +55,7 @@ enum log_field {
     LOG_FIELD_CONTEXT,
     LOG_FIELD_TOKEN,
     LOG_FIELD_ROLES,
-    LOG_FIELD_IDENTITY,       /* by the settings' format */
+    LOG_FIELD_IDENTITY,       /* in the settings' format */
     LOG_FIELD_PLAIN_IDENTITY, /* oslo.context's own */
     LOG_FIELD_CONSTANT        /* see format.c */
 };
@@ -63,8 +63,8 @@ enum log_field {
 struct log_op {
     enum log_op_kind kind;
     enum log_field field; /* LOG_OP_VALUE */
-    bool dash;            /* what is empty or absent is "-", as in %(user_identity)s */
-    bool clean;           /* LOG_OP_VALUE: may hold what a client sent */
+    bool dash;            /* an empty or missing value is "-", as in %(user_identity)s */
+    bool clean;           /* LOG_OP_VALUE: may contain text from a client */
     size_t offset;        /* in log_context, for LOG_OP_CONTEXT and LOG_FIELD_CONTEXT */
     struct slice text;    /* LOG_OP_LITERAL */
     const struct log_spec *spec;
@@ -78,16 +78,16 @@ struct log_program {
 
 struct log_format {
     enum log_form form;
-    unsigned number;  /* which log_scratch.times is its own */
+    unsigned number;  /* index of its own entry in log_scratch.times */
     const char *date; /* strftime's */
-    bool date_has_ms; /* milliseconds stand behind it */
+    bool date_has_ms; /* followed by milliseconds */
     struct slice hostname;
-    struct slice line_end;                      /* what ends the color */
+    struct slice line_end;                      /* text that ends the color */
     struct log_program programs[2][LOG_LEVELS]; /* without a request, with one */
     struct log_program identity;
 };
 
-/* keys.c: what a %(key) stands for. */
+/* keys.c: the meaning of each %(key). */
 enum log_key_scope { LOG_IN_RECORD = 1, LOG_IN_CONTEXT = 2 };
 
 /* Values that are the same for all lines of a level. */
@@ -115,18 +115,18 @@ struct log_key {
     size_t detail; /* offset in log_context, or an enum log_constant */
 };
 
-/* Among the request's own keys, if the line has one, and then, but not in %(user_identity)s, among
- * those of every line. NULL: there is none. */
+/* Looks among the request's own keys, if the line has a request, and then, except in
+ * %(user_identity)s, among those of every line. NULL: there is none. */
 const struct log_key *log_key_find(struct slice name, bool has_context, bool in_identity);
 
 struct log_value log_constant_value(enum log_constant constant, enum log_level level, bool color,
                                     bool in_identity, const char *product);
 
-/* The date of a record by a format; good until the next call. */
+/* The date of a record in a format; valid until the next call. */
 struct slice log_date_text(const struct log_format *format, int64_t wall_us,
                            struct log_scratch *scratch);
 
-/* Appends the value as the spec says; the compiler has checked that they go together. */
+/* Appends the value according to the spec; the compiler has checked that they match. */
 void log_value_append(struct buf *out, const struct log_value *value, const struct log_spec *spec);
 
 /* A context's text at an offset. */

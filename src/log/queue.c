@@ -1,12 +1,12 @@
-/* Lines for a destination that may make its sender wait (syslog, the journal): a thread of their
- * own sends them, from a bounded queue, so that nobody else ever waits. What finds no room is lost
- * and counted.
+/* Lines for a destination that may make its sender wait (syslog, the journal): a separate thread
+ * sends them from a bounded queue, so that no other thread ever waits. Lines that do not fit are
+ * dropped and counted.
  *
- * A frame is a line's fields, each with its length before it:
+ * A frame contains a line's fields, each preceded by its length:
  *
  *     length of the frame, number of fields, (length, bytes)…
  *
- * Invariant: the queue holds whole frames. */
+ * Invariant: the queue contains whole frames. */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -30,11 +30,11 @@ struct log_queue {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t thread;
-    struct buf frames; /* behind the lock, like the next two */
+    struct buf frames; /* protected by the lock, as the next two are */
     bool stopping;
     bool ended;
     bool abandoned;       /* nobody waits for the thread any more: it ends by itself */
-    atomic_size_t on_way; /* bytes that the thread has taken and not yet sent or lost */
+    atomic_size_t on_way; /* bytes that the thread has taken and neither sent nor dropped yet */
     log_send *send;
     void (*end)(void *sender);
     void *sender;
@@ -114,7 +114,7 @@ static void send_all(struct log_queue *queue, struct slice frames)
         bool sent = queue->send(queue->sender, fields, count);
         size_t left = atomic_exchange(&queue->on_way, frames.len - len);
         if (left == 0)
-            return; /* the rest was given up while this one hung, and is counted */
+            return; /* the rest was abandoned while this frame hung, and has been counted */
         if (!sent)
             log_count_lost(len);
         frames = slice_skip(frames, len);

@@ -1,5 +1,5 @@
-/* oslo.log's limit of the rate of lines: one counter for all loggers, that starts over with the
- * first line after the interval's end. Any thread. */
+/* oslo.log's rate limit: one counter for all loggers, which is reset by the first line after the
+ * interval's end. Any thread. */
 #include "log/internal.h"
 
 void log_rate_init(struct log_rate *rate, const struct log_rate_settings *settings, uint64_t now_us)

@@ -1,4 +1,4 @@
-/* A ring of copies. Errors are rare: a lock will do. Any thread. */
+/* A ring of copies. Errors are rare, so a lock is fast enough. Any thread. */
 #include "log/recent.h"
 
 #include "log/append.h"
@@ -7,10 +7,10 @@
 static struct {
     pthread_mutex_t lock;
     struct log_recent_line lines[LOG_RECENT_LINES];
-    uint64_t count; /* that there ever were */
+    uint64_t count; /* ever logged */
 } recent = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Whole characters, as many as there is room for. */
+/* Whole characters, as many as fit. */
 static void copy(char *out, size_t room, struct slice text)
 {
     size_t len = text.len;

@@ -5,7 +5,7 @@
 #include "log/append.h"
 #include "log/program.h"
 
-/* A thread that logs much asks for the local time once a second. */
+/* A thread that logs often determines the local time once a second. */
 static const struct log_time *time_of(const struct log_format *format, int64_t wall_us,
                                       struct log_scratch *scratch)
 {
@@ -96,7 +96,7 @@ static void render_run(const struct log_format *format, const struct log_program
                        const struct log_record *record, struct log_scratch *scratch,
                        struct buf *out);
 
-/* Values that are texts made for the occasion. */
+/* Values that are converted to text for each line. */
 static void append_made(struct buf *out, const struct log_format *format, const struct log_op *op,
                         const struct log_record *record, struct log_scratch *scratch)
 {

@@ -1,7 +1,7 @@
-/* When a log file is rotated and under which names the older ones stay: as Python's
- * RotatingFileHandler and TimedRotatingFileHandler do it, to the odd hours around a change of
- * daylight saving time (Python library reference, logging.handlers; the table in the unit test is
- * made by them). Any one thread for one file. */
+/* When a log file is rotated, and the names of the older ones: the same as Python's
+ * RotatingFileHandler and TimedRotatingFileHandler, including the odd hours around a change of
+ * daylight saving time (Python library reference, logging.handlers; these handlers made the table
+ * in the unit test). Any one thread for one file. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -50,7 +50,7 @@ static bool by_calendar(const struct log_rotation_settings *rotation)
     return rotation->when == LOG_ROTATION_MIDNIGHT || rotation->when == LOG_ROTATION_WEEKDAY;
 }
 
-/* What makes the local hour at `then_s` the one it would be without a change since. */
+/* Corrects the local hour at `then_s` for a change of daylight saving time since. */
 static int64_t daylight_shift(bool daylight_now, int64_t then_s)
 {
     bool daylight_then = local_time(then_s).tm_isdst > 0;
@@ -116,7 +116,7 @@ bool log_rotate_by_size(const char *path, unsigned keep)
     char *to = numbered(path, keep);
     for (unsigned i = keep; ok && i > 1; i--) {
         char *from = numbered(path, i - 1);
-        ok = rename(from, to) == 0 || errno == ENOENT; /* it leaves a gap then, as in Python */
+        ok = rename(from, to) == 0 || errno == ENOENT; /* as in Python, this leaves a gap */
         free(to);
         to = from;
     }
@@ -125,8 +125,8 @@ bool log_rotate_by_size(const char *path, unsigned keep)
     return ok;
 }
 
-/* Whether `text` has digits and signs as in `form`, where 0 is any digit, and behind them nothing
- * or a point and one word, as of a file that was compressed. */
+/* Whether `text` has digits and separators as in `form`, where 0 is any digit, optionally followed
+ * by a dot and one word, as in the name of a compressed file. */
 static bool has_form(const char *text, const char *form)
 {
     for (; *form != '\0'; text++, form++)
@@ -161,7 +161,7 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*a, *b);
 }
 
-/* The names of files that this rotation made of `base`, in an array of the arena. */
+/* The names of files that rotation made of `base`, in an array of the arena. */
 static size_t rotated_names(DIR *directory, const char *base, enum log_rotation when,
                             struct arena *arena, const char ***names)
 {
@@ -200,15 +200,15 @@ static void remove_old(const char *path, const struct log_rotation_settings *rot
     arena_destroy(arena);
 }
 
-/* A second hour of the same name, when daylight saving time ends, or another berthd's rotation must
- * not cost the lines of the first; Python's does until 3.12. */
+/* A second hour with the same name, when daylight saving time ends, or another berthd's rotation
+ * must not overwrite the lines of the first; in Python before 3.12 it does. */
 static bool rename_to_new(const char *from, const char *to)
 {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
         return true;
     if (errno != EINVAL && errno != ENOSYS)
         return false;
-    struct stat status; /* the file system does not know how */
+    struct stat status; /* not supported by the file system */
     if (lstat(to, &status) != 0)
         return rename(from, to) == 0;
     errno = EEXIST;

@@ -1,9 +1,9 @@
-/* The log's life: the configuration in force, the flusher, start and stop. The idea of a change:
- * under both locks each thread's buffers are taken away and its gatherer gets the new
- * configuration; what was gathered goes where it was meant to go, and nobody knows the old one any
- * more.
+/* The log's life: the configuration in force, the flusher, start and stop. How a change works:
+ * under both locks, each thread's buffers are taken away and its gatherer gets the new
+ * configuration; the gathered lines go to the outputs that they were meant for, and nothing uses
+ * the old configuration any more.
  *
- * The main thread, but for what runs once and at the ends of threads. */
+ * The main thread, except for code that runs once and at the ends of threads. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +15,20 @@
 
 enum {
     LOG_FLUSH_MS = 100,
-    LOG_KEEP_BYTES = 256 * 1024, /* a buffer that grew larger for a long line is given back */
+    LOG_KEEP_BYTES = 256 * 1024, /* a buffer that has grown for a long line is shrunk again */
     LOG_TELL_LOST_US = 10 * 1000000
 };
 
-/* A change goes before lines that come later: else threads that write without a pause, and wait for
- * each other at an output, would keep it out for ever. So nobody takes the lock shared twice. */
+/* A change has priority over later lines: otherwise threads that log continuously, and wait for
+ * each other at an output, would delay it for ever. Therefore no thread may take the shared lock
+ * twice. */
 struct log_state log_state = {.config_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
                               .lock = PTHREAD_MUTEX_INITIALIZER,
                               .lowest = LOG_NUMBER_INFO};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The main thread's own, of tell_of_lost. */
+/* Only used by the main thread, in tell_of_lost. */
 static struct {
     uint64_t seen;
     uint64_t told;
@@ -44,7 +45,7 @@ void log_end_shared(void)
     pthread_rwlock_unlock(&log_state.config_lock);
 }
 
-/* Out of memory, or a format of ours that is malformed: nothing else can fail here. */
+/* Out of memory, or one of our own formats is malformed: nothing else can fail here. */
 static struct log_config *one_descriptor(int fd, bool debug)
 {
     struct err err = {.arena = arena_create()};
@@ -86,8 +87,8 @@ void log_forget_times(struct log_scratch *scratch)
         scratch->times[i].second = -1;
 }
 
-/* Exchanges each thread's buffers for empty ones and writes them while the thread goes on. The
- * caller holds the configuration shared, and the list's lock. */
+/* Exchanges each thread's buffers for empty ones and writes them while the thread continues. The
+ * caller holds the configuration's lock shared, and the list's lock. */
 static void flush_all(struct buf *spare)
 {
     const struct log_sinks *sinks = log_state.config->sinks;
@@ -130,7 +131,7 @@ static void *flush_until_stopped(void *argument)
     return NULL;
 }
 
-/* What a thread gathered so far goes to the outputs that it was gathered for. */
+/* The lines that a thread has gathered so far go to the outputs that they were gathered for. */
 static void change_gatherer(struct log_gatherer *gatherer, struct log_config *config)
 {
     struct buf lines[LOG_HANDLERS_MAX];
@@ -178,8 +179,7 @@ static void start_flusher(void)
 static void start_with(struct log_config *config)
 {
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ,
-           SIG_IGN); /* a limit of the size of files is an error of write(), as for Python */
+    signal(SIGXFSZ, SIG_IGN); /* exceeding a file size limit is an error of write(), as in Python */
     tzset();
     change_config(config);
     if (!atomic_load(&log_state.running))
@@ -254,7 +254,7 @@ static bool all_outputs_are_well(void)
     return true;
 }
 
-/* Once no more are lost, and not too often: this line may be lost, too. */
+/* Only when no more lines are being lost, and not too often, because this line may be lost, too. */
 static void tell_of_lost(void)
 {
     uint64_t lost = log_lost_bytes();

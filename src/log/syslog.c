@@ -1,9 +1,10 @@
-/* Lines to a syslog daemon: to its socket on this machine in the form of syslog(3), as
+/* Sends lines to a syslog daemon: to its socket on this machine in the format of syslog(3), as
  * oslo_log.handlers.OSSysLogHandler does, or in that of Python's SysLogHandler, to a socket or over
- * UDP. The library's syslog() would do for the first, if it did not wait for a daemon that hangs.
+ * UDP. The library's syslog() would be sufficient for the first, but it waits for a daemon that
+ * hangs.
  *
- * A send that fails is tried once more on a new connection; then the line is lost. On the queue's
- * thread, but for the rendering, which is on any. */
+ * A send that fails is retried once on a new connection; then the line is lost. On the queue's
+ * thread, except for formatting, which runs on any thread. */
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
@@ -16,14 +17,14 @@
 
 #include "log/internal.h"
 
-enum { SEND_WAIT_MS = 5000 }; /* while others go on: the queue takes their lines */
+enum { SEND_WAIT_MS = 5000 }; /* other threads continue: the queue accepts their lines */
 
 struct syslog {
     struct sockaddr_storage address;
     socklen_t address_len;
     int fd;       /* -1: not connected */
-    bool stream;  /* the daemon takes no datagrams; lines end with a NUL byte */
-    bool stalled; /* the last wait was in vain */
+    bool stream;  /* the daemon does not accept datagrams; lines end with a NUL byte */
+    bool stalled; /* the last wait timed out */
 };
 
 static bool set_unix(struct syslog *syslog, const char *path, struct err *err)
@@ -136,7 +137,7 @@ bool log_syslog_send(void *sender, const struct slice *fields, size_t count)
             return true;
         if (result == STUCK && !syslog->stream)
             return false;
-        disconnect(syslog); /* half a line on a stream would be the next one's beginning */
+        disconnect(syslog); /* half a line on a stream would run into the next one */
         if (result == STUCK)
             return false;
     }
@@ -149,7 +150,7 @@ void log_syslog_end(void *sender)
     free(sender);
 }
 
-/* "Nov  1 20:44:08 ", as syslog(3) writes it, whatever the locale. */
+/* "Nov  1 20:44:08 ", as syslog(3) writes it, in any locale. */
 static void append_time(struct buf *out, int64_t wall_us)
 {
     static const char MONTHS[] = "JanFebMarAprMayJunJulAugSepOctNovDec";

@@ -1,5 +1,5 @@
-/* Single values of a record as text: cleaned, padded, as Python prints them. Any thread; nothing is
- * shared. */
+/* Converts single values of a record to text: escaped, padded, as Python prints them. Any thread;
+ * nothing is shared. */
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -28,8 +28,9 @@ int log_level_priority(enum log_level level)
     return PRIORITIES[level];
 }
 
-/* Of ASCII and of Unicode (U+0080 to U+009F, which a terminal may obey), and what else ends a line
- * for those who read the log: U+2028, U+2029. `len` bytes are a character. */
+/* Control characters of ASCII and of Unicode (U+0080 to U+009F, which a terminal may interpret),
+ * and other characters that log readers treat as the end of a line: U+2028, U+2029. A character has
+ * `len` bytes. */
 static bool is_control(const char *at, size_t len)
 {
     unsigned char c = (unsigned char)at[0];
@@ -40,7 +41,7 @@ static bool is_control(const char *at, size_t len)
     return len == 3 && (memcmp(at, "\xe2\x80\xa8", 3) == 0 || memcmp(at, "\xe2\x80\xa9", 3) == 0);
 }
 
-/* Where what needs no escaping ends, from `i` on. */
+/* The end of the text that needs no escaping, from `i` on. */
 static size_t plain_end(struct slice text, size_t i)
 {
     while (i < text.len) {
@@ -175,7 +176,7 @@ static void append_as_text(struct buf *out, const struct log_value *value,
     buf_free(&text);
 }
 
-/* printf's own words for the spec. */
+/* The spec in printf's syntax. */
 static void write_format(char format[16], const struct log_spec *spec, const char *conversion)
 {
     snprintf(format, 16, "%%%s%s%s%s*.*%s", spec->left ? "-" : "", spec->zeros ? "0" : "",

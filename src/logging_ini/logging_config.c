@@ -1,6 +1,7 @@
-/* The sections of a logging configuration: formatters, then handlers, then loggers, each by the
- * list of its names. What Python would not start with is an error; what it knows and berth does not
- * is a warning. While the process starts and on a reload: one thread. */
+/* The sections of a logging configuration: formatters, then handlers, then loggers, each according
+ * to the list of its names. Anything that Python would not start with is an error; features that
+ * Python has and berth does not cause a warning. While the process starts and on a reload: one
+ * thread. */
 #include "logging_ini/logging_config.h"
 
 #include <string.h>
@@ -39,7 +40,7 @@ static bool wrong(struct reader *r, const struct ini_entry *entry, const char *w
                    what);
 }
 
-/* A section by the beginning of its name and the rest. */
+/* Finds a section by the beginning of its name and the rest. */
 static const struct ini_entry *section_of(struct reader *r, const char *kind, struct slice name)
 {
     struct slice section = arena_printf(r->arena, "%s%.*s", kind, SLICE_ARG(name));
@@ -51,7 +52,7 @@ static const struct ini_entry *section_of(struct reader *r, const char *kind, st
     return NULL;
 }
 
-/* The value of a key, or data == NULL if it is not there. False: err is set. */
+/* The value of a key, or data == NULL if it does not exist. False: err is set. */
 static bool logging_config_value_of(struct reader *r, const struct ini_entry *section,
                                     const char *key, struct slice *value)
 {
@@ -163,7 +164,7 @@ static bool set_formatter(struct reader *r, const struct ini_entry *section,
     return wrong(r, section, "its formatter is not among the formatters' keys");
 }
 
-/* The log would refuse its format later, without a word of where it stands. */
+/* The log would reject its format later, without naming the place. */
 static bool check_format(struct reader *r, const struct ini_entry *section,
                          const struct log_handler_settings *handler)
 {
@@ -260,7 +261,7 @@ static bool read_logger(struct reader *r, struct slice name, struct log_logger_s
     const struct ini_entry *section = section_of(r, "logger_", name);
     *logger = (struct log_logger_settings){.name = "", .level = LOG_NUMBER_UNSET};
     if (root)
-        logger->level = LOG_NUMBER_WARNING; /* what Python's has before */
+        logger->level = LOG_NUMBER_WARNING; /* the prefix that Python's classes have */
     if (section == NULL || !read_level(r, section, &logger->level) ||
         !set_handlers(r, section, logger))
         return false;

@@ -1,5 +1,5 @@
-/* The handlers of Python's logging and of oslo.log: which destination their class is, and what
- * their arguments say. While the process starts and on a reload: one thread. */
+/* The handlers of Python's logging and of oslo.log: the destination of each class, and the meaning
+ * of its arguments. While the process starts and on a reload: one thread. */
 #include "logging_ini/logging_handler.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct arguments {
     const struct python_value *named;
 };
 
-/* The argument at a position or by its name; NULL: it is not given. */
+/* The argument at a position or with a name; NULL: it is not given. */
 static const struct python_value *get(const struct arguments *arguments, size_t position,
                                       const char *name)
 {
@@ -36,7 +36,7 @@ static bool ends_with(struct slice text, const char *end)
     return text.len >= len && memcmp(text.data + text.len - len, end, len) == 0;
 }
 
-/* A whole number within 32 bits that is not negative. */
+/* A non-negative whole number within 32 bits. */
 static bool get_count(const struct arguments *arguments, size_t position, const char *name,
                       int64_t max, int64_t *out)
 {
@@ -185,7 +185,7 @@ static const char *fill_syslogd(const struct arguments *arguments, struct arena 
     return fill_address(get(arguments, 0, "address"), arena, out);
 }
 
-/* oslo.log's own two take syslog(3)'s numbers, which are eight times as large. */
+/* oslo.log's own two classes take syslog(3)'s numbers, which are eight times as large. */
 static const char *fill_oslo(const struct arguments *arguments, enum log_destination to,
                              struct log_handler_settings *out)
 {
@@ -213,7 +213,7 @@ enum handler_class {
     CLASS_UNKNOWN
 };
 
-/* logging's classes have their module's name before them or not. */
+/* logging's classes may be written with or without their module's name. */
 static enum handler_class logging_handler_class_of(struct slice name)
 {
     static const struct {

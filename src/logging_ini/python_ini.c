@@ -165,7 +165,8 @@ struct expansion {
     struct slice section;
     struct arena *arena;
     struct buf out;
-    unsigned references; /* so far: ten deep, several to a value, are more than anybody waits for */
+    unsigned
+        references; /* in total; ten deep and several per value would otherwise take too long */
 };
 
 static const char *expand(struct expansion *e, struct slice text, unsigned deep);

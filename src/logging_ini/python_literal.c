@@ -20,7 +20,7 @@ static void skip_blanks(struct reader *r)
         r->rest = slice_skip(r->rest, 1);
 }
 
-/* Behind blanks; '\0' at the end. */
+/* The next character after blanks; '\0' at the end. */
 static char peek(struct reader *r)
 {
     skip_blanks(r);
@@ -35,7 +35,7 @@ static bool python_literal_take(struct reader *r, char c)
     return true;
 }
 
-/* \n, \t, \\ and quotes; of others Python would keep or make more. */
+/* \n, \t, \\ and quotes; Python would keep or interpret others. */
 static bool take_escape(struct reader *r, struct buf *out)
 {
     static const char FROM[] = "nt\\'\"";
@@ -50,7 +50,7 @@ static bool take_escape(struct reader *r, struct buf *out)
     return true;
 }
 
-/* u'text', r'text' or neither; behind blanks. */
+/* u'text', r'text' or neither; after blanks. */
 static bool begins_quoted(struct reader *r, bool *raw)
 {
     char c = peek(r);
@@ -83,7 +83,7 @@ static bool take_quoted(struct reader *r, struct buf *out, bool raw)
     return python_literal_take(r, quote);
 }
 
-/* Neighbouring strings are one. */
+/* Adjacent strings are joined. */
 static bool python_literal_read_text(struct reader *r, struct python_value *out)
 {
     struct buf text = {0};
@@ -150,7 +150,7 @@ static bool read_name(struct reader *r, struct python_value *out)
 
 static bool read_value(struct reader *r, struct python_value *out);
 
-/* Items up to the closing sign, or ('\0') the end; of a mapping with colons. */
+/* Items up to the closing character, or ('\0') the end; those of a mapping with colons. */
 static bool read_items(struct reader *r, char close, bool mapping, struct python_value *out,
                        bool *has_comma)
 {

@@ -1,4 +1,4 @@
-/* The few Python expressions that stand in a logging configuration as a handler's arguments. */
+/* The few Python expressions that occur in a logging configuration as a handler's arguments. */
 #ifndef BERTH_LOGGING_INI_PYTHON_LITERAL_H
 #define BERTH_LOGGING_INI_PYTHON_LITERAL_H
 
@@ -21,7 +21,7 @@ enum python_kind {
 
 struct python_value {
     enum python_kind kind;
-    struct slice text; /* of PYTHON_TEXT and PYTHON_NAME; a NUL byte follows */
+    struct slice text; /* of PYTHON_TEXT and PYTHON_NAME; followed by a NUL byte */
     int64_t integer;   /* of PYTHON_INTEGER and PYTHON_BOOLEAN */
     const struct python_value *items;
     size_t count;

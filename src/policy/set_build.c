@@ -201,6 +201,6 @@ struct policy *policy_build(const struct policy_options *options,
             return NULL;
         }
     }
-    policy_set_tell(policy, builders);
+    policy_set_note(policy, builders);
     return policy;
 }

@@ -20,6 +20,6 @@ struct set_builder {
 };
 
 /* Fills the policy's notes, when all its sets are built. */
-void policy_set_tell(struct policy *policy, const struct set_builder builders[]);
+void policy_set_note(struct policy *policy, const struct set_builder builders[]);
 
 #endif

@@ -116,7 +116,7 @@ enum policy_service policy_service_of(const struct policy *policy, struct slice 
     return POLICY_OF_PLACEMENT;
 }
 
-static bool is_told_by(const struct set_builder *b, const struct policy_entry *entry)
+static bool is_noted_for(const struct set_builder *b, const struct policy_entry *entry)
 {
     return entry->where == NULL ||
            policy_table_of(policy_service_of(b->policy, entry->name)) == b->table;
@@ -140,7 +140,7 @@ static void tell_text(const struct set_builder *b, size_t i, struct arena *scrat
 static void tell_texts(const struct set_builder *b, struct arena *scratch)
 {
     for (size_t i = 0; i < b->count; i++)
-        if (b->chosen[i] != NULL && is_told_by(b, &b->entries[i]))
+        if (b->chosen[i] != NULL && is_noted_for(b, &b->entries[i]))
             tell_text(b, i, scratch);
 }
 
@@ -151,7 +151,7 @@ static void tell_references(const struct set_builder *b)
         const struct policy_entry *entry = &b->entries[i];
         const struct trail trail = {entry, NULL};
         struct survey s = {.from = entry};
-        if (!is_told_by(b, entry))
+        if (!is_noted_for(b, entry))
             continue;
         survey(&s, entry->root, &trail);
         notes->where = entry->where != NULL ? entry->where : entry->renamed;
@@ -188,7 +188,7 @@ static void add_name(struct buf *names, const struct policy_entry *entry)
     buf_printf(names, "%s%.*s", names->len == 0 ? "" : ", ", SLICE_ARG(entry->name));
 }
 
-static void tell_names(struct policy_notes *notes, const char *what, struct buf *names)
+static void note_names(struct policy_notes *notes, const char *what, struct buf *names)
 {
     if (names->len > 0)
         policy_note(notes, LOG_LEVEL_INFO, "%s: %.*s", what, SLICE_ARG(buf_slice(names)));
@@ -207,18 +207,18 @@ static void tell_overrides(struct policy *policy, const struct set_builder build
                 policy_note(notes, LOG_LEVEL_WARNING,
                             "%s: the deprecated %s is overridden, which also applies to %.*s",
                             entry->renamed, entry->known->deprecated->name, SLICE_ARG(entry->name));
-            if (entry->where == NULL || !is_told_by(b, entry))
+            if (entry->where == NULL || !is_noted_for(b, entry))
                 continue;
             if (is_redundant(policy, entry))
                 add_name(&redundant, entry);
             else if (entry->known != NULL && entry->known->unserved)
                 add_name(&unserved, entry);
         }
-    tell_names(notes, "rules in policy files that are equal to the defaults", &redundant);
-    tell_names(notes, "rules in policy files whose operations berth does not serve", &unserved);
+    note_names(notes, "rules in policy files that are equal to the defaults", &redundant);
+    note_names(notes, "rules in policy files whose operations berth does not serve", &unserved);
 }
 
-void policy_set_tell(struct policy *policy, const struct set_builder builders[])
+void policy_set_note(struct policy *policy, const struct set_builder builders[])
 {
     struct arena *scratch = arena_create();
     for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
