@@ -180,8 +180,6 @@ SYSTEM_CALL(int, renameat2,
             to_at, to, how)
 /* The names that these have in an object file, for files of any size. */
 SYSTEM_CALL(int, ftruncate64, (int fd, off_t length), fd, length)
-SYSTEM_CALL(int, stat64, (const char *path, struct stat *out), path, out)
-SYSTEM_CALL(int, lstat64, (const char *path, struct stat *out), path, out)
 SYSTEM_CALL(int, fstat64, (int fd, struct stat *out), fd, out)
 SYSTEM_CALL(ssize_t, pwrite64, (int fd, const void *from, size_t count, off_t at), fd, from, count,
             at)
