@@ -55,6 +55,8 @@ static void one_group(struct scene *scene, const char *suffix)
     expect(scene, AC_NONE_CAPACITY);
     require(scene, group(scene, suffix, "A", 1), "NOBODY");
     expect(scene, AC_NONE_REQUIRED_TRAITS);
+    require(scene, group(scene, suffix, "A", 11), "NOBODY");
+    expect(scene, AC_NONE_CAPACITY);
     group(scene, suffix, "A", 5)->forbidden = one(scene, "X");
     expect(scene, AC_NONE_FORBIDDEN_TRAITS);
     struct ac_group *asked = group(scene, suffix, "A", 5);
