@@ -77,6 +77,21 @@ static bool gives_way(const struct effects *effects, const struct plan *plan,
     return false;
 }
 
+/* What the consumer holds of the provider's class after the request. What the request itself
+ * releases is in the flow already. */
+static int64_t holds_after(const struct effects *effects, const struct consumer *consumer,
+                           const struct provider *provider, uint32_t class_number, int64_t class_id)
+{
+    const struct effect_consumer *effect = effects_consumer(effects, consumer->id);
+    bool is_released = effect != NULL && effect->is_released;
+    int64_t sum = is_released ? 0 : held_of(consumer, provider->no, class_number);
+    const struct effect_allocation *got = effect == NULL ? NULL : effect->gets;
+    for (; got != NULL; got = got->next)
+        if (got->row->provider_id == provider->id && got->row->class_id == class_id)
+            sum += got->row->used;
+    return sum;
+}
+
 /* The part of the provider's use that the request's consequences release. Only called for requests
  * that did not go through claims, because claims drop such consumers first. */
 static int64_t yielding(const struct effects *effects, const struct plan *plan,
@@ -88,8 +103,8 @@ static int64_t yielding(const struct effects *effects, const struct plan *plan,
     struct provider_consumers walk;
     const struct consumer *consumer;
     provider_consumers_of(&walk, version, provider->no);
-    while ((consumer = provider_consumers_next(&walk)) != NULL) {
-        int64_t held = row == NULL ? 0 : held_of(consumer, provider->no, row->number);
+    while (row != NULL && (consumer = provider_consumers_next(&walk)) != NULL) {
+        int64_t held = holds_after(effects, consumer, provider, row->number, class_id);
         if (held > 0 && gives_way(effects, plan, consumer))
             sum += held;
     }

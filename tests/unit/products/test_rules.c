@@ -315,7 +315,16 @@ static void test_capacity(void **state)
         {"clear h5 A; consume new x h5 A 1", FULL("A", "h5")},
         {"insert new; stock new A 4; consume c x new A 5", FULL("A", "new")},
         {"release away; consume away nonmember h2 A 9", FULL("A", "h2")},
-        {"consume srv1 friend h4 A 9", FULL("A", "h4")}, /* the hold of 2 gives way */
+        {"consume srv1 friend h4 A 9", FULL("A", "h4")},              /* the hold of 2 gives way */
+        {"release pl1; consume srv1 friend h4 A 9", FULL("A", "h4")}, /* it goes once */
+        {"drop pl1; consume srv1 friend h4 A 9", FULL("A", "h4")},
+        {"release pl1; consume pl1 friend h4 A 2; consume srv1 friend h4 A 9", FULL("A", "h4")},
+        {"consume srv1 friend h4 A 4; consume srv1 friend h4 A 5", FULL("A", "h4")},
+        {"insert new h4; stock new A 2; release pl1; consume pl1 friend new A 2; "
+         "consume srv1 friend h4 A 9",
+         FULL("A", "h4")},
+        {"release pl1; consume pl1 friend h4 B 2; consume srv1 friend h4 A 9", FULL("A", "h4")},
+        {"consume away nonmember h2 A 7", FULL("A", "h2")},
         {"consume srv2 friend h4 A 7", FULL("A", "h4")},
         {"consume srv1 nonmember h4 A 7", FULL("A", "h4")},
         {"consume new x m1 CUSTOM_IRON 1", FULL("CUSTOM_IRON", "m1")},
@@ -326,6 +335,11 @@ static void test_capacity(void **state)
         {"consume new x h2 A 6", NULL},
         {"consume one x h5 A 4; consume two x h5 A 4", NULL},
         {"consume new x h5 B 2", NULL},
+        {"consume srv1 friend h4 A 8", NULL},
+        {"release pl1; consume srv1 friend h4 A 8", NULL},
+        {"drop pl1; consume srv1 friend h4 A 8", NULL},
+        {"release pl1; consume pl1 friend h4 A 2; consume srv1 friend h4 A 8", NULL},
+        {"consume srv1 friend h4 A 4; consume srv1 friend h4 A 4", NULL},
         {"stock h5 A 9; consume new x h5 A 9", NULL},
         {"stock h5 A 4; stock h5 A 9; consume new x h5 A 9", NULL},
         {"stock h5 C 1; consume new x h5 C 1", NULL},
