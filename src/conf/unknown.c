@@ -62,6 +62,9 @@ size_t unknown_tell(const struct conf *conf, void (*tell)(void *cls, struct slic
     size_t count = 0;
     for (size_t i = 0; i < conf->unknown_n; i++) {
         const struct conf_unknown *unknown = &conf->unknown[i];
+        bool section = !is_section(unknown->section);
+        if (section && has_come(conf, i, unknown->section))
+            continue;
         if (count == UNKNOWN_LINES_MAX) {
             line.len = 0;
             buf_printf(&line, "%s:%u: unknown options from here on are not listed", unknown->path,
@@ -69,9 +72,6 @@ size_t unknown_tell(const struct conf *conf, void (*tell)(void *cls, struct slic
             tell(cls, buf_slice(&line));
             break;
         }
-        bool section = !is_section(unknown->section);
-        if (section && has_come(conf, i, unknown->section))
-            continue;
         line.len = 0;
         if (is_old_cors(unknown->section))
             buf_printf(&line,
