@@ -14,24 +14,10 @@ struct store *memory_store_open(struct memory_database *database)
     return store;
 }
 
-struct store *store_open(const struct store_options *options, struct err *err)
-{
-    (void)err;
-    (void)options;
-    struct memory_database *database = calloc(1, sizeof(*database));
-    check(database != NULL);
-    memory_database_init(database);
-    struct store *store = memory_store_open(database);
-    store->own = database;
-    return store;
-}
-
 void store_close(struct store *store)
 {
-    if (store->own != NULL) {
-        memory_database_free(store->own);
-        free(store->own);
-    }
+    if (store->shared != NULL)
+        memory_store_release(store->shared);
     free(store);
 }
 

@@ -29,7 +29,7 @@ struct memory_seen {
 /* Tests may read all members, and set the hooks and the next ids. */
 struct store {
     struct memory_database *database;
-    struct memory_database *own; /* of store_open(); else NULL */
+    struct memory_shared *shared; /* of store_open(); else NULL */
     struct memory_seen seen;
     struct memory_seen before; /* `seen` at begin, if this transaction has followed since */
     bool has_followed;         /* in this transaction, or it has loaded or merged */
@@ -53,7 +53,9 @@ struct store {
 };
 
 /* A store on the database, in the state of a process that has just started. store_close() frees it.
- * store_open() makes one with a database of its own. */
+ * store_open() opens one on a database without faults, which all stores opened with the same
+ * connection share until the last of them is closed. With sync_schema it has the standard resource
+ * classes and traits. */
 struct store *memory_store_open(struct memory_database *database);
 
 /* The reader's memory counts as unknown: the next begin is STORE_BEGIN_RELOAD. */

@@ -64,9 +64,15 @@ void memory_store_take_back(struct store *store)
     store->has_followed = false;
 }
 
+static void check_may_load(const struct store *store)
+{
+    check(store->is_open);
+    check(store->begun == STORE_BEGIN_RELOAD || !store->database->loads_when_told);
+}
+
 enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
 {
-    check(store->is_open && store->begun == STORE_BEGIN_RELOAD);
+    check_may_load(store);
     bool fails = memory_database_strikes(store->database, MEMORY_READ_FAILS);
     struct cut cut = {sink, cls, fails ? draw_below(store, 60) : -1};
     tables_load(&store->tables, sink_cut, &cut);
@@ -79,7 +85,7 @@ enum store_result store_load(struct store *store, store_sink *sink, void *cls, s
 enum store_result store_merge(struct store *store, const struct store_comparer *comparer,
                               store_sink *sink, void *cls, bool *merged, struct err *err)
 {
-    check(store->is_open && store->begun == STORE_BEGIN_RELOAD);
+    check_may_load(store);
     *merged = false;
     if (store->must_load || memory_database_strikes(store->database, MEMORY_MERGE_GIVEN_UP))
         return STORE_OK;
@@ -183,13 +189,6 @@ bool store_is_taken(const struct store *store, enum change_kind kind, unsigned f
     (void)field;
     (void)text;
     return false;
-}
-
-bool store_knows_connection(struct slice connection, struct err *err)
-{
-    (void)connection;
-    (void)err;
-    return true;
 }
 
 bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],

@@ -8,6 +8,9 @@
 void memory_store_fail(const struct store *store, enum memory_fault fault, const char *reason,
                        struct err *err);
 
+/* A store of store_open() is closed. */
+void memory_store_release(struct memory_shared *shared);
+
 /* Whether the fault strikes; err is then set. */
 bool memory_store_fails(struct store *store, enum memory_fault fault, const char *reason,
                         struct err *err);

@@ -1,6 +1,6 @@
 /* The driver of the simulations of the write path:
  *
- *     sim --world placement|nodes|valet [--seed N] [--seeds N] [--steps N] [--without FAULT]…
+ *     sim --world placement|nodes|valet [--seed N] [--seeds N] [--steps N] [--faults NAME,…|none]
  *         [--shrink]
  *
  * It runs the real pipeline, planners, rules and replica over a database in memory. Clients,
@@ -24,6 +24,8 @@
 
 static struct sim sim;
 
+static const unsigned ALL_FAULTS = (1u << MEMORY_FAULT_COUNT) - 1;
+
 static const struct world *const worlds[] = {&world_placement, &world_nodes, &world_valet};
 enum { WORLDS = sizeof(worlds) / sizeof(worlds[0]) };
 
@@ -33,10 +35,13 @@ void sim_print_command(const struct sim *of)
 {
     fprintf(stderr, "sim --world %s --seed %" PRIu64 " --steps %d", of->world->name, of->seed,
             of->steps);
-    for (int f = 0; f < MEMORY_FAULT_COUNT; f++)
-        if ((of->without & 1u << f) != 0)
-            fprintf(stderr, " --without %s", MEMORY_FAULT_NAMES[f]);
-    fprintf(stderr, "\n");
+    const char *before = " --faults ";
+    for (int f = 0; of->without != 0 && f < MEMORY_FAULT_COUNT; f++)
+        if ((of->without & 1u << f) == 0) {
+            fprintf(stderr, "%s%s", before, MEMORY_FAULT_NAMES[f]);
+            before = ",";
+        }
+    fprintf(stderr, "%s\n", of->without == ALL_FAULTS ? " --faults none" : "");
 }
 
 static void print_seed(void)
@@ -162,6 +167,7 @@ static void begin_seed(uint64_t seed)
     memset(&sim.database, 0, sizeof(sim.database));
     memory_database_init(&sim.database);
     sim.database.rng = &sim.rng;
+    sim.database.loads_when_told = true;
     sim.database.on_commit = on_commit;
     sim.database.on_broken = sim_constraint_broken;
     sim.database.foreign_write = write_foreign;
@@ -223,7 +229,7 @@ static bool report(void)
 static _Noreturn void print_usage(void)
 {
     fprintf(stderr, "usage: sim --world placement|nodes|valet [--seed N] [--seeds N] [--steps N]\n"
-                    "           [--without FAULT]... [--shrink]\n");
+                    "           [--faults NAME,...|none] [--shrink]\n");
     exit(2);
 }
 
@@ -236,12 +242,24 @@ static uint64_t number(const char *text)
     return value;
 }
 
-static unsigned fault_of(const char *name)
+static unsigned fault_of(struct slice name)
 {
     for (unsigned f = 0; f < MEMORY_FAULT_COUNT; f++)
-        if (strcmp(MEMORY_FAULT_NAMES[f], name) == 0)
+        if (slice_equal(slice_of(MEMORY_FAULT_NAMES[f]), name))
             return f;
     print_usage();
+}
+
+/* The faults that the list does not name. */
+static unsigned faults_without(const char *names)
+{
+    unsigned without = ALL_FAULTS;
+    struct slice rest = slice_of(names);
+    if (slice_equal(rest, SLICE_LIT("none")))
+        return without;
+    while (rest.len > 0)
+        without &= ~(1u << fault_of(slice_cut(&rest, ',')));
+    return without;
 }
 
 static const struct world *world_of(const char *name)
@@ -252,7 +270,7 @@ static const struct world *world_of(const char *name)
     print_usage();
 }
 
-/* The options but for those that are of no world: the first seed, and whether to shrink. */
+/* Sets the options in `sim` and the first seed; returns whether to shrink. */
 static bool read_options(int argc, char **argv, uint64_t *first)
 {
     bool shrinks = false;
@@ -272,8 +290,8 @@ static bool read_options(int argc, char **argv, uint64_t *first)
             sim.seeds = number(value);
         else if (strcmp(option, "--steps") == 0)
             sim.steps = (int)number(value);
-        else if (strcmp(option, "--without") == 0)
-            sim.without |= 1u << fault_of(value);
+        else if (strcmp(option, "--faults") == 0)
+            sim.without = faults_without(value);
         else
             print_usage();
     }
