@@ -42,7 +42,7 @@ struct memory_database {
     struct memory_faults faults;
     bool quiet;                /* no fault strikes */
     bool stamps_never_current; /* so that each read asks the store */
-    bool loads_when_told;      /* a load or merge is an error unless begin asked for it */
+    bool loads_only_if_asked;  /* a load or merge is an error unless begin asked for it */
 
     /* All are NULL if nobody needs them, and get this cls. */
     void *cls;

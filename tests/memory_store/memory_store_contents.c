@@ -67,7 +67,7 @@ void memory_store_take_back(struct store *store)
 static void check_may_load(const struct store *store)
 {
     check(store->is_open);
-    check(store->begun == STORE_BEGIN_RELOAD || !store->database->loads_when_told);
+    check(store->begun == STORE_BEGIN_RELOAD || !store->database->loads_only_if_asked);
 }
 
 enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)

@@ -1,6 +1,6 @@
-/* Requests at the bare metal API, by the real planners. What the machine and the mirror make of
- * them is not foretold here: they go the way of every change, through the pipeline, the store, a
- * follow, and meet foreign writers that nothing is sacred to. One thread. */
+/* Requests at the Bare Metal API, by the real planners. The oracle does not predict what the state
+ * machine and the mirror make of them; they pass through the pipeline, the store and a follow like
+ * every change, and meet foreign writers that respect nothing. One thread. */
 #include "baremetal/write/plan_node_allocations.h"
 #include "baremetal/write/plan_node_states.h"
 #include "baremetal/write/plan_nodes.h"

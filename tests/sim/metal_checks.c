@@ -1,5 +1,5 @@
-/* What must hold of a commit and in the end, told by the tables alone (bare metal spec, 4, 10, 13).
- * One thread. */
+/* What must be true of every commit and in the end, read from the tables alone (bare metal spec, 4,
+ * 10, 13). One thread. */
 #include "metal_round.h"
 #include "model/node.h"
 #include "model/node_allocation.h"

@@ -36,8 +36,8 @@ struct metal_asked {
 /* What its client knows of an allocation or a consumer. */
 struct fate {
     bool was_sent;
-    bool is_made;     /* told so */
-    bool may_be_made; /* sent, and not told that it was not */
+    bool is_made;     /* it was accepted */
+    bool may_be_made; /* it was sent, and not refused */
     bool may_be_gone; /* a release was sent */
 };
 

@@ -167,7 +167,7 @@ static void begin_seed(uint64_t seed)
     memset(&sim.database, 0, sizeof(sim.database));
     memory_database_init(&sim.database);
     sim.database.rng = &sim.rng;
-    sim.database.loads_when_told = true;
+    sim.database.loads_only_if_asked = true;
     sim.database.on_commit = on_commit;
     sim.database.on_broken = sim_constraint_broken;
     sim.database.foreign_write = write_foreign;

@@ -289,7 +289,7 @@ static int64_t host_of(const struct tables *tables, struct slice uuid)
 static const enum valet_placement_field tellers[] = {
     VALET_PLACEMENT_UUID, VALET_PLACEMENT_RESOURCE_ID, VALET_PLACEMENT_ORCHESTRATION_ID};
 
-/* Whether a consumer of that uuid is one of whom the placement's plan is told. */
+/* Whether a consumer of that uuid shows the placement's plan where the placement is. */
 static bool counts(const struct tables *tables, const struct record *row, struct slice uuid)
 {
     const struct record *plan = tables_find(tables, (enum table)(TABLE_VALET + VALET_PLANS),
@@ -343,7 +343,7 @@ static void check_placement(const struct tables *after, const struct record *row
     }
 }
 
-/* Who told where it is has gone: it is where it was. */
+/* The last consumer that showed a placement's location has gone: the location is kept. */
 static void check_location(const struct tables *before, const struct tables *after,
                            const struct record *row)
 {

@@ -325,7 +325,7 @@ bool valet_plan_asked(const struct valet_asked *asked, const struct plan *plan, 
 /* ---- non-members ---- */
 
 /* A server that has nothing so far. */
-static void strange_claim(struct tables *tables, struct rng *rng)
+static void foreign_claim(struct tables *tables, struct rng *rng)
 {
     struct slice uuid = v_server(rng_below(rng, V_SERVERS));
     const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
@@ -360,7 +360,7 @@ static void strange_claim(struct tables *tables, struct rng *rng)
                                          }});
 }
 
-static void strange_aggregate(struct tables *tables, struct rng *rng)
+static void foreign_aggregate(struct tables *tables, struct rng *rng)
 {
     const struct rows *rows = &tables->rows[TABLE_PROVIDER_AGGREGATES];
     if (rows->count == 0)
@@ -380,8 +380,8 @@ void valet_non_member(struct memory_database *database)
     if (draw < 2)
         cloud_release(&tables, database->rng);
     else if (draw < 4)
-        strange_claim(&tables, database->rng);
+        foreign_claim(&tables, database->rng);
     else
-        strange_aggregate(&tables, database->rng);
+        foreign_aggregate(&tables, database->rng);
     memory_database_commit_foreign(database, &tables);
 }
