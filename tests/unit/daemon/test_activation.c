@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/activation.h"
@@ -105,15 +106,26 @@ static void names(void **state)
         const char *name;
         bool admin;
         bool https;
+        bool baremetal;
+        bool valet;
     } cases[] = {
-        {"admin", true, false},           {"https", false, true},
-        {"placement-https", false, true}, {"placement", false, false},
-        {"berthd.socket", false, false},  {"unknown", false, false},
+        {"admin", true, false, false, false},
+        {"https", false, true, false, false},
+        {"placement", false, false, false, false},
+        {"placement-https", false, true, false, false},
+        {"baremetal", false, false, true, false},
+        {"baremetal-https", false, true, true, false},
+        {"valet", false, false, false, true},
+        {"valet-https", false, true, false, true},
+        {"berthd.socket", false, false, false, false},
+        {"unknown", false, false, false, false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct activation_socket given = {.name = cases[i].name};
         assert_int_equal(activation_is_admin(&given), cases[i].admin);
         assert_int_equal(activation_is_https(&given), cases[i].https);
+        assert_int_equal(activation_is_baremetal(&given), cases[i].baremetal);
+        assert_int_equal(activation_is_valet(&given), cases[i].valet);
     }
 }
 
@@ -161,13 +173,46 @@ static void environment(void **state)
     arena_destroy(err.arena);
 }
 
+/* Each socket gets its own descriptor and name; more than can be served are refused. In a child,
+ * which may overwrite its descriptors. */
+static void several_sockets(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct activation activation;
+        struct err err = {.arena = arena_create()};
+        char text[16];
+        for (int fd = 3; fd <= 3 + ACTIVATION_SOCKETS_MAX; fd++)
+            dup2(0, fd);
+        snprintf(text, sizeof(text), "%d", (int)getpid());
+        setenv("LISTEN_PID", text, 1);
+        setenv("LISTEN_FDS", "2", 1);
+        setenv("LISTEN_FDNAMES", "admin:valet", 1);
+        bool ok = activation_read(&activation, err.arena, &err) && activation.count == 2 &&
+                  activation.sockets[0].fd == 3 && activation.sockets[1].fd == 4 &&
+                  activation_is_admin(&activation.sockets[0]) &&
+                  activation_is_valet(&activation.sockets[1]);
+        setenv("LISTEN_PID", text, 1);
+        snprintf(text, sizeof(text), "%d", ACTIVATION_SOCKETS_MAX + 1);
+        setenv("LISTEN_FDS", text, 1);
+        unsetenv("LISTEN_FDNAMES");
+        ok = ok && !activation_read(&activation, err.arena, &err) &&
+             slice_starts_with(err.message, SLICE_LIT("LISTEN_FDS"));
+        arena_destroy(err.arena);
+        _exit(ok ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(at_hosts),
-        cmocka_unit_test(at_paths),
-        cmocka_unit_test(names),
-        cmocka_unit_test(environment),
+        cmocka_unit_test(at_hosts),    cmocka_unit_test(at_paths),        cmocka_unit_test(names),
+        cmocka_unit_test(environment), cmocka_unit_test(several_sockets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
